@@ -1,0 +1,38 @@
+"""Packaging of syntax_nmt; tool settings are in pyproject.toml."""
+
+from pathlib import Path
+
+from setuptools import find_packages, setup
+
+setup(
+    name="syntax-nmt",
+    version="0.1.0",
+    description="Phrases and syntax in neural machine translation: a plugin suite for fairseq",
+    long_description=Path(__file__).with_name("README.md").read_text(encoding="utf-8"),
+    long_description_content_type="text/markdown",
+    license="MIT",
+    python_requires=">=3.9",
+    # preprocess/ is a folder of its own beside the plugin, installed inside it; the plugin never
+    # imports it, so that `--user-dir syntax_nmt` also works from a bare checkout.
+    package_dir={"syntax_nmt": "syntax_nmt", "syntax_nmt.preprocess": "preprocess"},
+    packages=[
+        *find_packages(include=["syntax_nmt", "syntax_nmt.*"]),
+        "syntax_nmt.preprocess",
+    ],
+    install_requires=[
+        "fairseq-fixed>=0.12.3.1; python_version >= '3.11'",
+        "fairseq>=0.12.2; python_version < '3.11'",
+        "torch>=2.1",
+        "numpy",
+        "sacrebleu>=2.0",
+        "sacremoses>=0.1",
+        "sentencepiece>=0.1.99",
+        "stanza>=1.10",
+        "nltk>=3.8",
+        "tqdm",
+    ],
+    extras_require={
+        "test": ["pytest", "ruff", "mypy"],
+    },
+    entry_points={"console_scripts": ["syntax-nmt = syntax_nmt.cli:main"]},
+)

@@ -1,0 +1,69 @@
+"""The `syntax-nmt` command. Each subcommand lives beside what it runs and is imported on demand.
+
+A subcommand's module has `EXAMPLE` (a command line that works), `add_arguments(parser)` and
+`run(args)`, which raises :class:`~syntax_nmt.errors.UserError` for what the user can mend.
+"""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+import sys
+from collections.abc import Sequence
+
+from syntax_nmt.errors import one_line_errors
+
+COMMANDS: dict[str, tuple[str, str]] = {
+    "demo": ("syntax_nmt.demo.command", "write the built-in corpus, gold structures included"),
+    "prepare": (
+        "syntax_nmt.preprocess.prepare",
+        "raw parallel text to tokens, subwords, parses and a data-bin folder, in one go",
+    ),
+    "parse": ("syntax_nmt.preprocess.parse", "parse tokenised text with Stanza"),
+    "binarize": (
+        "syntax_nmt.preprocess.binarize",
+        "put side information beside fairseq's own files in a data-bin folder",
+    ),
+    "trees": ("syntax_nmt.evaluation.trees", "dependency trees, and UAS, out of a trained model"),
+    "user-dir": ("syntax_nmt.user_dir", "print the path to give to --user-dir"),
+}
+
+
+def main(argv: Sequence[str] | None = None) -> None:
+    """Runs one subcommand; the exit status is 0 only if the whole job was done.
+
+    Args:
+        argv: the arguments after the program's name; those of the process by default.
+    """
+    arguments = list(sys.argv[1:] if argv is None else argv)
+    parser = _command_parser()
+    command = parser.parse_args(arguments[:1]).command
+    module_name, summary = COMMANDS[command]
+    module = importlib.import_module(module_name)
+    subparser = argparse.ArgumentParser(
+        prog=f"syntax-nmt {command}",
+        description=summary,
+        epilog=f"example:\n  {module.EXAMPLE}",
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    module.add_arguments(subparser)
+    with one_line_errors("syntax-nmt"):
+        module.run(subparser.parse_args(arguments[1:]))
+
+
+def _command_parser() -> argparse.ArgumentParser:
+    """The parser of the first word alone, whose help lists the subcommands."""
+    width = max(map(len, COMMANDS))
+    listing = "\n".join(f"  {name:<{width}}  {summary}" for name, (_, summary) in COMMANDS.items())
+    parser = argparse.ArgumentParser(
+        prog="syntax-nmt",
+        usage="syntax-nmt COMMAND …   (syntax-nmt COMMAND --help for the options of one)",
+        description=f"commands:\n{listing}",
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("command", choices=list(COMMANDS), help=argparse.SUPPRESS)
+    return parser
+
+
+if __name__ == "__main__":
+    main()

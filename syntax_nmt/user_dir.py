@@ -1,0 +1,25 @@
+"""`syntax-nmt user-dir`: where the plugin is installed."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+EXAMPLE = 'fairseq-train data-bin --user-dir "$(syntax-nmt user-dir)" --task syntax_translation …'
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Adds nothing: the command has no options.
+
+    Args:
+        parser: the subcommand's parser.
+    """
+
+
+def run(args: argparse.Namespace) -> None:
+    """Prints the folder that fairseq's `--user-dir` expects.
+
+    Args:
+        args: no options are read.
+    """
+    print(Path(__file__).resolve().parent)
