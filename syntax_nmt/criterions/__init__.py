@@ -1,0 +1,1 @@
+"""Training objectives: the translation loss and the auxiliary losses of the methods."""

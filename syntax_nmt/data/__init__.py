@@ -1,0 +1,1 @@
+"""Side information: reading, checking, words to subwords, binarised datasets, the batch."""

@@ -1,0 +1,1 @@
+"""The built-in corpus: a small synchronous grammar with gold structures."""

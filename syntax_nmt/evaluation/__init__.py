@@ -1,0 +1,1 @@
+"""Structures out of trained models, and figures about them."""

@@ -1,0 +1,1 @@
+"""The model families; each method is a feature switched on by options."""

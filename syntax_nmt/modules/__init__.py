@@ -1,0 +1,1 @@
+"""Building blocks, one idea a file; they take numbers and modules, never options."""

@@ -1,0 +1,1 @@
+"""The fairseq task of all methods."""
