@@ -1,0 +1,75 @@
+"""Lines of text before they are words: cleaning, and where English contractions are cut."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Sequence
+
+# Python (str.split, and with it fairseq and every reader of side information) takes more characters
+# for the end of a word, some even for the end of a line, than tokenisers do.
+_SPACES = "\t\v\f\r\n\x1c-\x1f\x85\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000"
+# Control characters and invisible marks; not U+200C and U+200D, which spell words in Persian and
+# Indic scripts and hold emoji together.
+_INVISIBLE = (
+    "\x00-\x08\x0e-\x1b\x7f-\x84\x86-\x9f\xad\u180e\u200b\u200e\u200f\u202a-\u202e\u2060-\u2064"
+    "\u2066-\u206f\ufeff\ufff9-\ufffb"
+)
+_WORD_MARK = "\u2581"
+_ODD = re.compile(f"(?P<space>[{_SPACES}])|(?P<invisible>[{_INVISIBLE}])|(?P<mark>{_WORD_MARK})")
+_REPLACEMENTS = {"space": " ", "invisible": "", "mark": "_"}
+_NEGATION_ENDS = ("'t", "'T")
+
+
+def clean_line(text: str, counts: Counter[str] | None = None) -> str:
+    """The line with every character that could move a word or line boundary replaced.
+
+    Spaces other than U+0020 (no-break, ideographic, tabs, every kind of line break) become a
+    space, control and invisible formatting characters are dropped, and U+2581, which sentencepiece
+    marks the begin of a word with, becomes an underscore. Nothing else changes; letters are not
+    normalised.
+
+    Args:
+        text: one line, without the newline that ends it.
+        counts: adds up how many characters of the kinds `space`, `invisible` and `mark` were
+            replaced; spaces at the end of the line (a carriage return) are not counted.
+    """
+    text = text.strip()
+    if _ODD.search(text) is None:
+        return text
+
+    def replacement(match: re.Match[str]) -> str:
+        kind = match.lastgroup or "space"
+        if counts is not None:
+            counts[kind] += 1
+        return _REPLACEMENTS[kind]
+
+    return _ODD.sub(replacement, text)
+
+
+def penn_negations(words: Sequence[str]) -> list[str]:
+    """Cuts negations as the Penn Treebank does: `don 't` becomes `do n't`, word for word.
+
+    Args:
+        words: words cut the way of Moses; the number of words stays.
+    """
+    cut = list(words)
+    for i in range(len(cut) - 1):
+        word = cut[i]
+        if cut[i + 1] in _NEGATION_ENDS and len(word) > 1 and word[-1] in "nN":
+            cut[i], cut[i + 1] = word[:-1], word[-1] + cut[i + 1]
+    return cut
+
+
+def moses_negations(words: Sequence[str]) -> list[str]:
+    """The inverse of :func:`penn_negations`: `do n't` becomes `don 't`.
+
+    Args:
+        words: words cut the way of the Penn Treebank; the number of words stays.
+    """
+    cut = list(words)
+    for i in range(len(cut) - 1):
+        end = cut[i + 1]
+        if end[:1] in ("n", "N") and end[1:] in _NEGATION_ENDS:
+            cut[i], cut[i + 1] = cut[i] + end[0], end[1:]
+    return cut
