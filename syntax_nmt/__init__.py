@@ -1,4 +1,13 @@
 """Phrases and syntax in neural machine translation: a plugin suite for fairseq.
 
-Importing the package (fairseq does so for `--user-dir`) registers its tasks, models and criterions.
+Importing the package (fairseq does so for `--user-dir`) registers its task, models and criterions
+and lets torch's safe loader read fairseq's checkpoints.
 """
+
+from syntax_nmt.checkpoints import allow_fairseq_checkpoints
+
+allow_fairseq_checkpoints()
+
+import syntax_nmt.criterions.dependency_cross_entropy  # noqa: E402
+import syntax_nmt.models.presets  # noqa: E402
+import syntax_nmt.tasks.syntax_translation  # noqa: E402, F401

@@ -1,0 +1,156 @@
+"""The small base that all criterions stand on: translation loss plus auxiliary objectives."""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, ClassVar
+
+import torch
+from fairseq.criterions.label_smoothed_cross_entropy import LabelSmoothedCrossEntropyCriterion
+from fairseq.logging import metrics
+from fairseq.tasks import FairseqTask
+from torch import Tensor, nn
+
+from syntax_nmt.errors import one_line_errors
+
+Sample = dict[str, Any]
+
+
+class AuxiliaryObjective(ABC):
+    """A loss beside the translation loss. It reads gold structures from the top of the batch."""
+
+    @abstractmethod
+    def __call__(self, extra: Mapping[str, Any], sample: Sample) -> tuple[Tensor, dict[str, Any]]:
+        """Computes the loss of a batch.
+
+        Args:
+            extra: the dictionary that the model returned beside its logits.
+            sample: the batch.
+
+        Returns:
+            the weighted loss, summed over the batch, and sums for the log: always the same keys,
+            whatever the batch holds, because workers add them up by position.
+        """
+
+    @staticmethod
+    @abstractmethod
+    def log(total: Callable[[str], float]) -> None:
+        """Logs figures of one or many batches.
+
+        Args:
+            total: gives the sum of one logged key over all batches and workers.
+        """
+
+
+class AuxiliaryCriterion(LabelSmoothedCrossEntropyCriterion):
+    """fairseq's label-smoothed cross-entropy plus the losses of auxiliary objectives.
+
+    The gradient is that of the sum. What is logged as `loss`, and so chooses checkpoints, is the
+    translation loss alone; the objectives log theirs beside it.
+
+    Args:
+        task: the task.
+        sentence_avg: divide by the number of sentences instead of target tokens.
+        label_smoothing: ε.
+        ignore_prefix_size: leave out so many tokens at the start of each target.
+        report_accuracy: log the share of target tokens predicted right.
+        objectives: the auxiliary objectives, one for each type in `objective_types`.
+    """
+
+    objective_types: ClassVar[tuple[type[AuxiliaryObjective], ...]] = ()
+
+    def __init__(
+        self,
+        task: FairseqTask,
+        sentence_avg: bool,
+        label_smoothing: float,
+        ignore_prefix_size: int,
+        report_accuracy: bool,
+        objectives: Sequence[AuxiliaryObjective],
+    ) -> None:
+        super().__init__(task, sentence_avg, label_smoothing, ignore_prefix_size, report_accuracy)
+        self.objectives = objectives
+
+    def forward(
+        self, model: nn.Module, sample: Sample, reduce: bool = True
+    ) -> tuple[Tensor, int, dict[str, Any]]:
+        """Computes the loss of a batch.
+
+        Args:
+            model: the model.
+            sample: the batch.
+            reduce: sum the translation loss over the batch.
+
+        Returns:
+            the loss, by what its gradient is divided, and sums for the log.
+        """
+        net_output = model(**sample["net_input"])
+        loss, nll_loss = self.compute_loss(model, net_output, sample, reduce=reduce)
+        sentences = sample["target"].size(0)
+        sample_size = sentences if self.sentence_avg else sample["ntokens"]
+        logs = {
+            "loss": loss.data,
+            "nll_loss": nll_loss.data,
+            "ntokens": sample["ntokens"],
+            "nsentences": sentences,
+            "sample_size": sample_size,
+        }
+        if self.report_accuracy:
+            correct, total = self.compute_accuracy(model, net_output, sample)
+            logs.update(n_correct=correct.data, total=total.data)
+        with one_line_errors("syntax_nmt"):
+            for objective in self.objectives:
+                auxiliary_loss, auxiliary_logs = objective(net_output[1], sample)
+                loss = loss + auxiliary_loss
+                logs.update(auxiliary_logs)
+        return loss, sample_size, logs
+
+    @classmethod
+    def reduce_metrics(cls, logging_outputs: Sequence[Mapping[str, Any]]) -> None:
+        """Logs the figures of all workers.
+
+        Args:
+            logging_outputs: what :meth:`forward` gave for the log, one entry a worker and batch.
+        """
+        super().reduce_metrics(logging_outputs)
+
+        def total(key: str) -> float:
+            return float(sum(log.get(key, 0) for log in logging_outputs))
+
+        for objective in cls.objective_types:
+            objective.log(total)
+
+
+def log_average(name: str, total: float, count: float) -> None:
+    """Logs a loss per counted item, in bits as fairseq logs its own; nothing where none counted.
+
+    Args:
+        name: under which it is logged.
+        total: the summed loss, in nats.
+        count: of the items that it was summed over.
+    """
+    if count > 0:
+        metrics.log_scalar(name, total / count / math.log(2), count, round=3)
+
+
+def log_percentage(name: str, part: float, whole: float) -> None:
+    """Logs a share in per cent; nothing where the whole is empty.
+
+    Args:
+        name: under which it is logged.
+        part: how many count.
+        whole: of how many.
+    """
+    if whole > 0:
+        metrics.log_scalar(name, 100 * part / whole, whole, round=2)
+
+
+def detached_sum(values: Tensor) -> Tensor:
+    """The sum of a loss or of a mask for the log, as a float without history.
+
+    Args:
+        values: of any shape.
+    """
+    return values.detach().sum(dtype=torch.float32)

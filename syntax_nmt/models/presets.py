@@ -1,0 +1,59 @@
+"""The named architectures (`--arch`): a method's features in each of the usual sizes."""
+
+from __future__ import annotations
+
+from argparse import Namespace
+from collections.abc import Callable
+from typing import Any
+
+from fairseq.models import register_model_architecture
+from fairseq.models.transformer import (
+    base_architecture,
+    transformer_iwslt_de_en,
+    transformer_wmt_en_de_big,
+)
+
+import syntax_nmt.models.syntax_transformer  # noqa: F401  presets name a registered model
+
+
+def tiny_architecture(args: Namespace) -> None:
+    """A size that trains on a CPU in minutes: width 128, two layers on each side.
+
+    Args:
+        args: the options, whose missing values are filled in.
+    """
+    args.encoder_embed_dim = getattr(args, "encoder_embed_dim", 128)
+    args.encoder_ffn_embed_dim = getattr(args, "encoder_ffn_embed_dim", 256)
+    args.encoder_layers = getattr(args, "encoder_layers", 2)
+    args.encoder_attention_heads = getattr(args, "encoder_attention_heads", 4)
+    args.decoder_layers = getattr(args, "decoder_layers", 2)
+    args.decoder_attention_heads = getattr(args, "decoder_attention_heads", 4)
+    base_architecture(args)
+
+
+SIZES: dict[str, Callable[[Namespace], None]] = {
+    "": base_architecture,
+    "_tiny": tiny_architecture,
+    "_iwslt_de_en": transformer_iwslt_de_en,
+    "_wmt_en_de": base_architecture,
+    "_wmt_en_de_big": transformer_wmt_en_de_big,
+}
+
+
+def _register_transformer(name: str, **features: Any) -> None:
+    """Registers `name` in every size; `features` are defaults that the command line overrides."""
+
+    def preset(size: Callable[[Namespace], None]) -> Callable[[Namespace], None]:
+        def fill_in(args: Namespace) -> None:
+            for option, value in features.items():
+                setattr(args, option, getattr(args, option, value))
+            size(args)
+
+        return fill_in
+
+    for suffix, size in SIZES.items():
+        register_model_architecture("syntax_transformer", name + suffix)(preset(size))
+
+
+_register_transformer("syntax_transformer")
+_register_transformer("dependency_transformer", supervised_layer=-1)

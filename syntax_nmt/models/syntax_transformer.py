@@ -1,0 +1,130 @@
+"""The Transformer family: fairseq's `transformer`, and syntax as features behind options."""
+
+from __future__ import annotations
+
+import argparse
+from typing import Any, Optional
+
+from fairseq.data import Dictionary
+from fairseq.dataclass.utils import gen_parser_from_dataclass
+from fairseq.models import register_model
+from fairseq.models.transformer import TransformerConfig, TransformerModel
+from fairseq.tasks import FairseqTask
+from torch import Tensor, nn
+
+from syntax_nmt.errors import UserError, one_line_errors
+from syntax_nmt.models.options import SyntaxTransformerOptions
+from syntax_nmt.models.transformer_decoder import SyntaxTransformerDecoder
+from syntax_nmt.models.transformer_encoder import SyntaxTransformerEncoder
+from syntax_nmt.tasks.syntax_translation import SyntaxTranslationTask
+
+
+@register_model("syntax_transformer")
+class SyntaxTransformerModel(TransformerModel):
+    """Transformer (Vaswani et al., 2017) that the methods of this package build on.
+
+    With every feature off it is fairseq's `transformer`: the same parameter names, outputs and
+    beams, so that a checkpoint of one loads into the other.
+
+    - Supervised heads (`--supervised-layer`; Wang et al., 2019): two self-attention heads of one
+      encoder layer are trained along the source dependency tree; see
+      :mod:`syntax_nmt.criterions.dependency`.
+    """
+
+    @classmethod
+    def add_args(cls, parser: argparse.ArgumentParser) -> None:
+        """Adds the options of the stock model and of the features.
+
+        Args:
+            parser: of the command line.
+        """
+        super().add_args(parser)
+        gen_parser_from_dataclass(parser, SyntaxTransformerOptions(), delete_default=True)
+
+    @classmethod
+    def build_model(cls, args: Any, task: FairseqTask) -> SyntaxTransformerModel:
+        """Builds the model that the options describe.
+
+        Args:
+            args: the options.
+            task: has the dictionaries.
+
+        Raises:
+            SystemExit: options that contradict each other, or another task; one line says which.
+        """
+        with one_line_errors("syntax_nmt"):
+            if not isinstance(task, SyntaxTranslationTask):
+                arch = getattr(args, "arch", "syntax_transformer")
+                raise UserError(
+                    f"architecture {arch} runs under its own task, this is "
+                    f"{type(task).__name__}: add --task syntax_translation"
+                )
+            return super().build_model(args, task)
+
+    @classmethod
+    def build_encoder(
+        cls, args: TransformerConfig, src_dict: Dictionary, embed_tokens: nn.Embedding
+    ) -> SyntaxTransformerEncoder:
+        """Builds the encoder.
+
+        Args:
+            args: fairseq's options of the Transformer, which carry those of the features along.
+            src_dict: the source vocabulary.
+            embed_tokens: V×C.
+        """
+        options = SyntaxTransformerOptions.from_namespace(args)
+        return SyntaxTransformerEncoder(args, src_dict, embed_tokens, options)
+
+    @classmethod
+    def build_decoder(
+        cls, args: TransformerConfig, tgt_dict: Dictionary, embed_tokens: nn.Embedding
+    ) -> SyntaxTransformerDecoder:
+        """Builds the decoder.
+
+        Args:
+            args: fairseq's options of the Transformer, which carry those of the features along.
+            tgt_dict: the target vocabulary.
+            embed_tokens: V×C.
+        """
+        return SyntaxTransformerDecoder(args, tgt_dict, embed_tokens, args.no_cross_attention)
+
+    def forward(
+        self,
+        src_tokens: Tensor,
+        src_lengths: Tensor,
+        prev_output_tokens: Tensor,
+        return_all_hiddens: bool = True,
+        features_only: bool = False,
+        alignment_layer: Optional[int] = None,  # noqa: UP045
+        alignment_heads: Optional[int] = None,  # noqa: UP045
+    ) -> tuple[Tensor, dict[str, Any]]:
+        """Teacher-forced pass of training and validation; generators never call it.
+
+        Args:
+            src_tokens: B×S.
+            src_lengths: B.
+            prev_output_tokens: B×T.
+            return_all_hiddens: keep the states of every layer.
+            features_only: leave the output projection out.
+            alignment_layer: the decoder layer whose cross-attention weights are wanted.
+            alignment_heads: average them over the first so many heads only.
+
+        Returns:
+            logits, B×T×V, and a dictionary; with supervised heads its `supervised_heads` has the
+            log-probabilities of the child and the parent head, B×2×S×S.
+        """
+        encoder_out = self.encoder(
+            src_tokens, src_lengths=src_lengths, return_all_hiddens=return_all_hiddens
+        )
+        logits, extra = self.decoder(
+            prev_output_tokens,
+            encoder_out=encoder_out,
+            features_only=features_only,
+            alignment_layer=alignment_layer,
+            alignment_heads=alignment_heads,
+            src_lengths=src_lengths,
+            return_all_hiddens=return_all_hiddens,
+        )
+        if self.encoder.supervised_layer is not None and return_all_hiddens:
+            extra["supervised_heads"] = self.encoder.supervised_head_log_probabilities(encoder_out)
+        return logits, extra

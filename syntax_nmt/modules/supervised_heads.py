@@ -1,0 +1,45 @@
+"""The attention of the heads that are trained to follow the source dependency tree."""
+
+from __future__ import annotations
+
+import torch
+import torch.nn.functional as F
+from fairseq.modules import MultiheadAttention
+from torch import Tensor
+
+CHILD_HEAD, PARENT_HEAD = 0, 1
+SUPERVISED_HEADS = 2
+
+
+def supervised_head_log_probabilities(
+    attention: MultiheadAttention, x: Tensor, key_padding_mask: Tensor
+) -> Tensor:
+    """Log-probabilities of the child head and the parent head (Wang et al., 2019, section 3.2).
+
+    They come from the logits of the first two heads alone, which are projected here once more:
+    2/H of two projections. So the layer itself stays as it is, all its heads on the fused kernel,
+    and at inference, where nobody asks for these, they cost nothing. Dropout of the attention
+    weights has no part in them.
+
+    Args:
+        attention: a self-attention of H ≥ 2 heads.
+        x: what the attention reads, S×B×C.
+        key_padding_mask: B×S, True = masked.
+
+    Returns:
+        B×2×S×S in float32: [:, 0] of the child head, [:, 1] of the parent head; rows are queries.
+        Rows of pads are meaningless; columns of pads are −inf.
+    """
+    length, sentences, _ = x.shape
+    width = SUPERVISED_HEADS * attention.head_dim
+
+    def project(projection: torch.nn.Linear) -> Tensor:
+        bias = None if projection.bias is None else projection.bias[:width]
+        y = F.linear(x, projection.weight[:width], bias)
+        y = y.view(length, sentences, SUPERVISED_HEADS, attention.head_dim)
+        return y.permute(1, 2, 0, 3)  # S×B×2D -> B×2×S×D
+
+    query, key = project(attention.q_proj), project(attention.k_proj)
+    logits = torch.matmul(query * attention.scaling, key.transpose(2, 3)).float()
+    logits = logits.masked_fill(key_padding_mask[:, None, None, :], float("-inf"))
+    return F.log_softmax(logits, dim=-1)

@@ -1,0 +1,229 @@
+"""`--task syntax_translation`: fairseq's translation task plus side information.
+
+fairseq reads the types of the options at run time: no postponed annotations in this file.
+"""
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Optional
+
+from fairseq import utils
+from fairseq.data import Dictionary, FairseqDataset
+from fairseq.data.iterators import EpochBatchIterator
+from fairseq.tasks import register_task
+from fairseq.tasks.translation import TranslationConfig, TranslationTask
+from torch import Tensor, nn
+
+from syntax_nmt.data.side_information import open_side_information
+from syntax_nmt.data.syntax_dataset import SyntaxDataset
+from syntax_nmt.errors import UserError, one_line_errors
+
+
+@dataclass
+class SyntaxTranslationConfig(TranslationConfig):
+    """fairseq's options of the translation task and which side information to load."""
+
+    load_dependencies: bool = field(
+        default=False,
+        metadata={"help": "load the head indices of the source (supervised attention heads)"},
+    )
+    load_phrases: bool = field(
+        default=False,
+        metadata={"help": "load the phrases cut from the constituents of the source"},
+    )
+    load_chunks: bool = field(
+        default=False, metadata={"help": "load the chunk boundaries and tags of the target"}
+    )
+
+
+@register_task("syntax_translation", dataclass=SyntaxTranslationConfig)
+class SyntaxTranslationTask(TranslationTask):
+    """Translation with side information: source dependencies and phrases, target chunks.
+
+    Two things differ from fairseq's own task even without side information. No sentence of a split
+    that is not trained on is dropped: there `--required-batch-size-multiple`, which silently cuts
+    off a last batch, counts as 1. And mistakes in the data are reported in one line.
+
+    Args:
+        cfg: the options.
+        src_dict: the source vocabulary.
+        tgt_dict: the target vocabulary.
+    """
+
+    cfg: SyntaxTranslationConfig
+
+    def __init__(
+        self, cfg: SyntaxTranslationConfig, src_dict: Dictionary, tgt_dict: Dictionary
+    ) -> None:
+        super().__init__(cfg, src_dict, tgt_dict)
+        self._trained_split: Optional[str] = None
+
+    @classmethod
+    def setup_task(cls, cfg: SyntaxTranslationConfig, **kwargs: Any) -> "SyntaxTranslationTask":
+        """Builds the task and loads its dictionaries.
+
+        Args:
+            cfg: the options.
+            **kwargs: as of fairseq's own task.
+
+        Raises:
+            SystemExit: no such folder or language; one line says which there are.
+        """
+        with one_line_errors("syntax_nmt"):
+            _check_languages(cfg)
+            return super().setup_task(cfg, **kwargs)
+
+    def load_dataset(
+        self, split: str, epoch: int = 1, combine: bool = False, **kwargs: Any
+    ) -> None:
+        """Loads a split and the side information that the options ask for.
+
+        Args:
+            split: train, valid, test, …
+            epoch: chooses among several data folders.
+            combine: whether fairseq may concatenate shards: it does so for the split it trains on.
+            **kwargs: as of fairseq's own task.
+
+        Raises:
+            SystemExit: the split or its side files are missing, damaged or of another text, or an
+                option cannot be honoured together with them; one line says which.
+        """
+        with one_line_errors("syntax_nmt"):
+            try:
+                super().load_dataset(split, epoch, combine, **kwargs)
+            except FileNotFoundError as error:
+                raise UserError(f"{error}; --data has no such split") from None
+            if combine:
+                self._trained_split = split
+            kinds = self._side_information_kinds()
+            if kinds:
+                folder = self._data_folder(split, epoch)
+                self._refuse_what_moves_tokens(folder, split, combine)
+                self.datasets[split] = self._with_side_information(folder, split, kinds)
+
+    def get_batch_iterator(self, dataset: FairseqDataset, **kwargs: Any) -> EpochBatchIterator:
+        """Cuts a dataset into batches; outside training every sentence is in one.
+
+        Args:
+            dataset: the dataset.
+            **kwargs: as of fairseq's own task.
+        """
+        if dataset is not self.datasets.get(self._trained_split):
+            kwargs["required_batch_size_multiple"] = 1
+        return super().get_batch_iterator(dataset, **kwargs)
+
+    def inference_step(
+        self,
+        generator: Any,
+        models: Sequence[nn.Module],
+        sample: dict[str, Any],
+        prefix_tokens: Optional[Tensor] = None,
+        constraints: Optional[Tensor] = None,
+    ) -> Any:
+        """Generates for one batch; the hypotheses of a sentence share its cross-attention memory.
+
+        Args:
+            generator: fairseq's generator or scorer.
+            models: the ensemble.
+            sample: the batch.
+            prefix_tokens: B×T', forced at the start of the output.
+            constraints: of a constrained search.
+        """
+        with _shared_memory_of_beams(models, getattr(generator, "beam_size", 1)):
+            return super().inference_step(generator, models, sample, prefix_tokens, constraints)
+
+    def _with_side_information(
+        self, folder: Path, split: str, kinds: Sequence[str]
+    ) -> SyntaxDataset:
+        """The split's sentence pairs with their side files, opened and checked."""
+        pairs = self.datasets[split]
+        source, target = self.cfg.source_lang, self.cfg.target_lang
+        stem = f"{split}.{source}-{target}"
+        if not any(folder.glob(f"{stem}.{source}.*")):
+            stem = f"{split}.{target}-{source}"  # made for the other direction
+        side_files = {}
+        for kind in kinds:
+            language, sizes = (
+                (target, pairs.tgt_sizes) if kind == "chunks" else (source, pairs.src_sizes)
+            )
+            side_files[kind] = open_side_information(folder / f"{stem}.{language}", kind, sizes)
+        return SyntaxDataset(pairs, **side_files)
+
+    def _side_information_kinds(self) -> list[str]:
+        options = {
+            "heads": self.cfg.load_dependencies,
+            "phrases": self.cfg.load_phrases,
+            "chunks": self.cfg.load_chunks,
+        }
+        return [kind for kind, wanted in options.items() if wanted]
+
+    def _data_folder(self, split: str, epoch: int) -> Path:
+        """The folder that fairseq's own task reads a split from in an epoch."""
+        paths = utils.split_paths(self.cfg.data)
+        if split != self.cfg.train_subset:
+            paths = paths[:1]
+        return Path(paths[(epoch - 1) % len(paths)])
+
+    def _refuse_what_moves_tokens(self, folder: Path, split: str, combine: bool) -> None:
+        """Side information counts tokens and lines from the start: whatever shifts them is refused.
+
+        Raises:
+            UserError: names the option.
+        """
+        refused = {
+            "--truncate-source": self.cfg.truncate_source,
+            "--num-batch-buckets": self.cfg.num_batch_buckets > 0,
+        }
+        for option, used in refused.items():
+            if used:
+                raise UserError(
+                    f"{option} cannot be combined with side information "
+                    "(--load-dependencies, --load-phrases, --load-chunks): leave one of them out"
+                )
+        shard = f"{split}1"
+        if combine and any(folder.glob(f"{shard}.*.idx")):
+            raise UserError(
+                f"{folder}: {split} and {shard} would be concatenated, which cannot be combined "
+                "with side information: put all training text into one file, or into several "
+                "data folders (DATA1:DATA2)"
+            )
+
+
+def _check_languages(cfg: SyntaxTranslationConfig) -> None:
+    """Says which folder or dictionary is missing before fairseq trips over it."""
+    folder = Path(utils.split_paths(cfg.data)[0])
+    if not folder.is_dir():
+        raise UserError(
+            f"{folder}: no such folder; give the data-bin folder that `syntax-nmt "
+            "prepare` or fairseq-preprocess wrote"
+        )
+    there = sorted(path.name.split(".")[1] for path in folder.glob("dict.*.txt"))
+    languages = [language for language in there if language != "chunks"]
+    for option, language in (
+        ("--source-lang", cfg.source_lang),
+        ("--target-lang", cfg.target_lang),
+    ):
+        if language is not None and language not in languages:
+            raise UserError(
+                f"{option} {language}: {folder} has no dict.{language}.txt; "
+                f"its languages are {', '.join(languages) or 'none'}"
+            )
+
+
+@contextmanager
+def _shared_memory_of_beams(models: Sequence[nn.Module], beam_size: int) -> Iterator[None]:
+    """Within, decoders keep one copy of a sentence's keys and values for all its hypotheses.
+
+    fairseq's modules can do so when they are told the beam size, but remember it for ever after.
+    """
+    every_decoder: list[Any] = [getattr(model, "decoder", None) for model in models]
+    decoders = [decoder for decoder in every_decoder if hasattr(decoder, "shares_beam_memory")]
+    for decoder in decoders:
+        decoder.set_beam_size(beam_size)
+    try:
+        yield
+    finally:
+        for decoder in decoders:
+            decoder.set_beam_size(1)

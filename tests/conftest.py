@@ -1,0 +1,37 @@
+"""Shared by all tests: the flag for slow ones, real data if it is there, and small models."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+import torch
+
+import syntax_nmt  # noqa: F401  registers everything
+
+SHARED = Path(__file__).resolve().parents[2] / "shared"
+
+
+def pytest_addoption(parser):
+    parser.addoption("--slow", action="store_true", help="run the tests that take minutes, too")
+
+
+def pytest_collection_modifyitems(config, items):
+    if not config.getoption("--slow"):
+        skip = pytest.mark.skip(reason="slow: run with --slow")
+        for item in items:
+            if "slow" in item.keywords:
+                item.add_marker(skip)
+
+
+@pytest.fixture(scope="session")
+def shared() -> Path:
+    """The folder of real corpora and models beside the checkout; tests skip where it is not."""
+    if not SHARED.is_dir():
+        pytest.skip(f"no real data: {SHARED} is not there")
+    return SHARED
+
+
+@pytest.fixture(autouse=True)
+def _seeded():
+    torch.manual_seed(1)

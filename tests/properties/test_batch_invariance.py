@@ -1,0 +1,52 @@
+"""A sentence's result depends on nothing but the sentence."""
+
+import pytest
+import torch
+from small_models import batch, random_sentences
+
+SOURCES = random_sentences([6, 11, 2, 9], seed=3)
+TARGETS = random_sentences([5, 3, 8, 7], seed=4)
+
+
+def logits_of_each(small, left_pad_source=True, pad_to=None, alone=False, training=False):
+    """The logits of each sentence at its own positions, T×V."""
+    small.model.train(training)
+    groups = [[i] for i in range(len(SOURCES))] if alone else [list(range(len(SOURCES)))]
+    results = []
+    for group in groups:
+        sample = batch(
+            small.task.source_dictionary,
+            [SOURCES[i] for i in group],
+            [TARGETS[i] for i in group],
+            left_pad_source,
+            pad_to,
+        )
+        with torch.no_grad():
+            logits = small.model(**sample["net_input"])[0]
+        results += [logits[row, : len(TARGETS[i])] for row, i in enumerate(group)]
+    return results
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"alone": True},
+        {"left_pad_source": False},
+        {"pad_to": (17, 13)},
+        {"pad_to": (17, 13), "left_pad_source": False},
+        {"training": True},
+    ],
+    ids=["alone", "right-padded", "wider", "wider-right-padded", "training-mode"],
+)
+def test_same_logits(small, change):
+    for expected, actual in zip(logits_of_each(small), logits_of_each(small, **change)):
+        torch.testing.assert_close(actual, expected, atol=2e-5, rtol=1e-4)
+
+
+def test_inputs_matter(small):
+    """Guards the tests above: a model that ignores its source would pass them."""
+    first, *_ = logits_of_each(small)
+    sample = batch(small.task.source_dictionary, [SOURCES[1]], [TARGETS[0]])
+    with torch.no_grad():
+        other = small.model(**sample["net_input"])[0][0, : len(TARGETS[0])]
+    assert (first - other).abs().max() > 1e-3

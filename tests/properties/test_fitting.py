@@ -1,0 +1,43 @@
+"""A model of each kind learns fifty sentence pairs by heart."""
+
+from argparse import Namespace
+
+import pytest
+import torch
+from conftest import ARCHITECTURES
+from fairseq.criterions.label_smoothed_cross_entropy import LabelSmoothedCrossEntropyCriterion
+from sacrebleu.metrics import BLEU
+from small_models import batch, build, random_sentences
+
+WIDER = ["--encoder-embed-dim", "64", "--decoder-embed-dim", "64", "--encoder-ffn-embed-dim", "128"]
+LENGTHS = [3 + i % 8 for i in range(50)]
+
+
+def presets():
+    """The tiny preset of each method always; its other sizes only among the slow tests."""
+    for arch in ARCHITECTURES:
+        yield pytest.param(arch, marks=[] if arch.endswith("_tiny") else [pytest.mark.slow])
+
+
+@pytest.mark.parametrize("arch", presets())
+def test_fits_fifty_sentences(dictionaries, arch):
+    model, task, _ = build(dictionaries, arch, *WIDER)
+    sources, targets = random_sentences(LENGTHS, 11), random_sentences(LENGTHS, 12)
+    sample = batch(task.source_dictionary, sources, targets)
+    criterion = LabelSmoothedCrossEntropyCriterion(task, False, 0.0)
+    optimizer = torch.optim.Adam(model.parameters(), lr=2e-3, betas=(0.9, 0.98))
+    model.train()
+    for _ in range(250):
+        optimizer.zero_grad()
+        loss, size, _ = criterion(model, sample)
+        (loss / size).backward()
+        optimizer.step()
+        if loss / size < 0.02:
+            break
+    model.eval()
+    generator = task.build_generator([model], Namespace(beam=4, max_len_b=20))
+    hypotheses = task.inference_step(generator, [model], sample)
+    dictionary = task.target_dictionary
+    outputs = [dictionary.string(best[0]["tokens"]) for best in hypotheses]
+    references = [dictionary.string(target) for target in targets]
+    assert BLEU(tokenize="none").corpus_score(outputs, [references]).score >= 95

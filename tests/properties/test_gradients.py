@@ -1,0 +1,31 @@
+"""Every parameter takes part in every update, also in half precision and beyond the usual."""
+
+import torch
+from fairseq.criterions.label_smoothed_cross_entropy import LabelSmoothedCrossEntropyCriterion
+from small_models import batch, random_sentences
+
+
+def loss_of(small, lengths):
+    sample = batch(
+        small.task.source_dictionary, random_sentences(lengths), random_sentences(lengths, 9)
+    )
+    criterion = LabelSmoothedCrossEntropyCriterion(small.task, False, 0.1)
+    return criterion(small.model, sample)[0]
+
+
+def test_every_parameter_has_a_gradient(small):
+    for lengths in ([5, 9], [2], [1]):
+        small.model.train().zero_grad()
+        loss_of(small, lengths).backward()
+        without = [name for name, p in small.model.named_parameters() if p.grad is None]
+        assert not without, f"lengths {lengths}"
+
+
+def test_autocast_stays_finite(small):
+    small.model.train()
+    with torch.autocast("cpu", dtype=torch.bfloat16):
+        loss = loss_of(small, [9, 4, 1])
+    loss.backward()
+    assert torch.isfinite(loss)
+    for name, parameter in small.model.named_parameters():
+        assert torch.isfinite(parameter.grad).all(), name

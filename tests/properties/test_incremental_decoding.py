@@ -1,0 +1,90 @@
+"""Decoding step by step gives what teacher forcing gives, and follows the beam."""
+
+from argparse import Namespace
+
+import torch
+from small_models import batch, random_sentences
+
+
+def encode_and_step(model, inputs, steps, orders=None):
+    """Feeds the target one token at a time; `orders[t]` rearranges the rows before step t."""
+    source = {k: v for k, v in inputs.items() if k != "prev_output_tokens"}
+    encoder_out = model.encoder.forward_torchscript({**source, "prev_output_tokens": None})
+    tokens, state, logits = inputs["prev_output_tokens"], {}, []
+    for step in range(steps):
+        if orders is not None and step in orders:
+            order = orders[step]
+            tokens = tokens.index_select(0, order)
+            encoder_out = model.encoder.reorder_encoder_out(encoder_out, order)
+            model.decoder.reorder_incremental_state_scripting(state, order)
+        out, _ = model.decoder(
+            tokens[:, : step + 1], encoder_out=encoder_out, incremental_state=state
+        )
+        logits.append(out[:, -1])
+    return torch.stack(logits, dim=1)
+
+
+@torch.no_grad()
+def test_steps_equal_teacher_forcing(small):
+    lengths = [8, 8, 8]
+    sample = batch(
+        small.task.source_dictionary, random_sentences([5, 9, 2]), random_sentences(lengths, 6)
+    )
+    expected = small.model(**sample["net_input"])[0]
+    actual = encode_and_step(small.model, sample["net_input"], lengths[0])
+    torch.testing.assert_close(actual, expected, atol=2e-5, rtol=1e-4)
+
+
+@torch.no_grad()
+def test_state_follows_the_beam(small):
+    """After hypotheses are rearranged, every row continues as its new history demands."""
+    source = random_sentences([6])[0]
+    targets = random_sentences([7, 7, 7], 8)
+    sample = batch(small.task.source_dictionary, [source] * 3, targets)
+    inputs = sample["net_input"]
+    order = torch.tensor([2, 0, 0])
+    actual = encode_and_step(small.model, inputs, 7, orders={4: order})
+    reordered = {**inputs, "prev_output_tokens": inputs["prev_output_tokens"][order]}
+    expected = encode_and_step(small.model, reordered, 7)
+    torch.testing.assert_close(actual[:, 4:], expected[:, 4:], atol=2e-5, rtol=1e-4)
+
+
+def translate(small, sources, beam):
+    targets = [torch.tensor([2])] * len(sources)
+    sample = batch(small.task.source_dictionary, sources, targets)
+    generator = small.task.build_generator([small.model], Namespace(beam=beam, max_len_b=12))
+    return small.task.inference_step(generator, [small.model], sample)
+
+
+def test_batched_search_equals_one_by_one(small):
+    sources = random_sentences([9, 2, 6, 12, 4])
+    for beam in (1, 3):
+        together = translate(small, sources, beam)
+        for source, hypotheses in zip(sources, together):
+            for alone, hypothesis in zip(translate(small, [source], beam)[0], hypotheses):
+                assert alone["tokens"].tolist() == hypothesis["tokens"].tolist()
+                torch.testing.assert_close(
+                    alone["score"], hypothesis["score"], atol=1e-5, rtol=1e-4
+                )
+
+
+@torch.no_grad()
+def test_beam_1_is_greedy_by_hand(small):
+    source = random_sentences([8])[0]
+    best = translate(small, [source], 1)[0][0]["tokens"].tolist()
+    tokens = [2]
+    dictionary = small.task.target_dictionary
+    while (len(tokens) <= 12 and tokens[-1:] != [2]) or tokens == [2]:
+        inputs = {
+            "src_tokens": source[None],
+            "src_lengths": torch.tensor([len(source)]),
+            "prev_output_tokens": torch.tensor([tokens]),
+        }
+        logits = small.model(**inputs)[0][0, -1]
+        logits[dictionary.pad()] = float("-inf")
+        if len(tokens) == 1:
+            logits[dictionary.eos()] = float("-inf")  # the generator's minimal length is 1
+        tokens.append(int(logits.argmax()))
+    if tokens[-1] != 2:
+        tokens.append(2)  # forced at the maximal length
+    assert best == tokens[1:]

@@ -1,0 +1,77 @@
+"""Small models built through fairseq's own command line, and batches for them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import torch
+from fairseq import options, tasks, utils
+from fairseq.data import Dictionary, LanguagePairDataset
+from fairseq.dataclass.utils import convert_namespace_to_omegaconf
+
+VOCABULARY = 40
+
+# Sizes that keep every architecture small, whatever its preset says; dropout off.
+SMALL = [
+    *["--encoder-embed-dim", "16", "--encoder-ffn-embed-dim", "32", "--encoder-layers", "2"],
+    *["--decoder-embed-dim", "16", "--decoder-ffn-embed-dim", "32", "--decoder-layers", "2"],
+    *["--encoder-attention-heads", "4", "--decoder-attention-heads", "4", "--dropout", "0"],
+    *["--attention-dropout", "0", "--activation-dropout", "0"],
+]
+
+
+def write_dictionaries(folder: Path) -> Path:
+    """A data folder that holds dictionaries alone, of w0, w1, … on both sides."""
+    dictionary = Dictionary()
+    for index in range(VOCABULARY - len(dictionary)):
+        dictionary.add_symbol(f"w{index}")
+    for language in ("src", "tgt"):
+        dictionary.save(str(folder / f"dict.{language}.txt"))
+    return folder
+
+
+def build(folder: Path, arch: str, *arguments: str, task: str = "syntax_translation"):
+    """A model, its task and its options, as `fairseq-train` would build them."""
+    parser = options.get_training_parser()
+    command = [str(folder), "--arch", arch, "--task", task, "-s", "src", "-t", "tgt"]
+    args = options.parse_args_and_arch(parser, [*command, *SMALL, *arguments])
+    cfg = convert_namespace_to_omegaconf(args)
+    task_ = tasks.setup_task(cfg.task)
+    torch.manual_seed(7)
+    return task_.build_model(cfg.model).eval(), task_, cfg
+
+
+def random_sentences(lengths: Sequence[int], seed: int = 3) -> list[torch.Tensor]:
+    """Token ids of real words, EOS at the end, so that a length counts EOS."""
+    generator = torch.Generator().manual_seed(seed)
+    eos = torch.tensor([2])
+    return [
+        torch.cat([torch.randint(4, VOCABULARY, (length - 1,), generator=generator), eos])
+        for length in lengths
+    ]
+
+
+def batch(
+    dictionary: Dictionary,
+    sources: Sequence[torch.Tensor],
+    targets: Sequence[torch.Tensor],
+    left_pad_source: bool = True,
+    pad_to: tuple[int, int] | None = None,
+) -> dict:
+    """A batch as fairseq collates it, sorted back to the given order; `pad_to` widens it."""
+    dataset = LanguagePairDataset(
+        sources,
+        [len(s) for s in sources],
+        dictionary,
+        targets,
+        [len(t) for t in targets],
+        dictionary,
+        left_pad_source=left_pad_source,
+    )
+    widths = None if pad_to is None else {"source": pad_to[0], "target": pad_to[1]}
+    sample = dataset.collater([dataset[i] for i in range(len(dataset))], pad_to_length=widths)
+    order = sample["id"].argsort()
+    return utils.apply_to_sample(
+        lambda x: x[order] if x.dim() and x.size(0) == len(order) else x, sample
+    )
