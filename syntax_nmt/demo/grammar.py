@@ -177,7 +177,7 @@ class Grammar:
         draw = self._draw
         noun = draw.word(self._lexicon.nouns[kind])
         phrase = NounPhrase(self._next(), kind, noun.gender, draw.chance(0.4), noun)
-        if draw.chance(0.12):
+        if draw.chance(0.08):
             first = draw.weighted(((THING, 3.0), (PLACE, 1.0)))
             phrase.compound = draw.word(self._lexicon.nouns[first])
         phrase.determiner = draw.weighted(DETERMINERS)

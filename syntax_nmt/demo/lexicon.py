@@ -125,7 +125,7 @@ class _Coinage:
         """A new stem; frequent words (low ranks) are shorter."""
         stems = self._stems[sounds]
         while True:
-            long = self._draw.chance(0.15 if rank < 12 else 0.5)
+            long = self._draw.chance(0.05 if rank < 12 else 0.35)
             word = sounds.word(self._draw, 3 if long else 2, closed)
             if not any(word.startswith(other) or other.startswith(word) for other in stems):
                 stems.append(word)
@@ -181,15 +181,15 @@ def lexicon() -> Lexicon:
     coin = _Coinage()
     return Lexicon(
         nouns={
-            PERSON: coin.nouns(PERSON, 50),
-            THING: coin.nouns(THING, 70),
-            PLACE: coin.nouns(PLACE, 25),
+            PERSON: coin.nouns(PERSON, 40),
+            THING: coin.nouns(THING, 50),
+            PLACE: coin.nouns(PLACE, 20),
         },
-        names=coin.names(16),
-        intransitive=coin.verbs(20),
-        transitive=coin.verbs(40, ambiguous=0.3),
-        ditransitive=coin.verbs(10),
-        clausal=coin.verbs(10),
-        adjectives=coin.modifiers(40),
-        adverbs=coin.modifiers(12),
+        names=coin.names(12),
+        intransitive=coin.verbs(16),
+        transitive=coin.verbs(28, ambiguous=0.3),
+        ditransitive=coin.verbs(8),
+        clausal=coin.verbs(8),
+        adjectives=coin.modifiers(28),
+        adverbs=coin.modifiers(10),
     )
