@@ -1,0 +1,338 @@
+"""`syntax-nmt binarize`: puts side information beside fairseq's own files in a data-bin folder."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import shutil
+import tempfile
+from collections import Counter
+from collections.abc import Callable, Iterator
+from concurrent.futures import Executor
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from fairseq.data import indexed_dataset
+from syntax_nmt.preprocess.executor import open_executor, ordered_results
+from tqdm import tqdm
+
+from syntax_nmt.data.chunks import OUTSIDE, read_chunks
+from syntax_nmt.data.manifest import (
+    TAGS_NAME,
+    Fingerprint,
+    SideFile,
+    read_manifest,
+    read_tags,
+    write_manifest,
+)
+from syntax_nmt.data.ragged import RaggedWriter
+from syntax_nmt.data.sentence_projection import Projector
+from syntax_nmt.data.side_information import KINDS
+from syntax_nmt.data.subwords import SCHEMES, detect_scheme
+from syntax_nmt.data.text_files import find_text, read_lines
+from syntax_nmt.errors import UserError
+
+EXAMPLE = (
+    "syntax-nmt binarize --source-lang de --target-lang en --trainpref bpe/train "
+    "--validpref bpe/valid --testpref bpe/test --words tok --destdir data-bin"
+)
+_IN_FLIGHT = 3  # batches read ahead per worker
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Adds the command's options.
+
+    Args:
+        parser: the subcommand's parser.
+    """
+    add = parser.add_argument
+    add("-s", "--source-lang", required=True, metavar="SRC", help="source language")
+    add("-t", "--target-lang", required=True, metavar="TGT", help="target language")
+    for split in ("train", "valid", "test"):
+        several = "" if split == "train" else "; several separated by commas"
+        add(
+            f"--{split}pref",
+            metavar="PREFIX",
+            help=f"{split} text in subwords, as given to fairseq-preprocess{several}",
+        )
+    add(
+        "--words",
+        metavar="DIR",
+        help="folder of the tokenised text and its side files, under the same names: train.de, "
+        "train.de.conllu (dependencies), train.de.trees (constituents), train.en.chunks; "
+        "each side file may end in .gz (default: the folder of each prefix)",
+    )
+    add("--destdir", required=True, metavar="DATABIN", help="folder fairseq-preprocess wrote to")
+    add(
+        "--subwords",
+        choices=("auto", *SCHEMES),
+        default="auto",
+        help="how the text was segmented (default: told from the text)",
+    )
+    add("--workers", type=int, default=1, metavar="N", help="processes (default: 1)")
+
+
+def run(args: argparse.Namespace) -> None:
+    """Binarises what the command line names and prints what was found.
+
+    Args:
+        args: the parsed options.
+    """
+    binarize(
+        args.source_lang,
+        args.target_lang,
+        args.destdir,
+        trainpref=args.trainpref,
+        validpref=args.validpref,
+        testpref=args.testpref,
+        words=args.words,
+        subwords=args.subwords,
+        workers=args.workers,
+    )
+
+
+def binarize(
+    source_lang: str,
+    target_lang: str,
+    destdir: str | Path,
+    *,
+    trainpref: str | None = None,
+    validpref: str | None = None,
+    testpref: str | None = None,
+    words: str | Path | None = None,
+    subwords: str = "auto",
+    workers: int = 1,
+    report: Callable[[str], None] = print,
+) -> dict[str, SideFile]:
+    """Binarises every side file there is; needs fairseq-preprocess to have run.
+
+    Chunk types are those of the training text. A validation or test sentence with a type that
+    training does not have counts as not annotated, and the report says so. All files appear
+    together at the end: after a failure the folder is as it was.
+
+    Args:
+        source_lang: source language.
+        target_lang: target language.
+        destdir: the data-bin folder.
+        trainpref: prefix of the training text in subwords.
+        validpref: prefix of the validation text, several separated by commas.
+        testpref: prefix of the test text, likewise.
+        words: folder of the tokenised text and the side files; the prefixes' own by default.
+        subwords: `auto` or one of `subwords.SCHEMES`.
+        workers: processes.
+        report: called with each line that says what was found.
+
+    Returns:
+        What was written, by name (`train.de-en.de.heads`).
+
+    Raises:
+        UserError: nothing was found, or something does not belong together.
+    """
+    destdir = Path(destdir)
+    splits = _splits(trainpref, validpref, testpref)
+    texts = [
+        _find_text(destdir, split, prefix, lang, (source_lang, target_lang), words)
+        for split, prefix in splits
+        for lang in (source_lang, target_lang)
+    ]
+    for text in texts:
+        _report_missing(text, "chunks" if text.lang == target_lang else "heads phrases", report)
+    if not any(text.sides for text in texts):
+        raise UserError(
+            f"no side file found: expected {' or '.join(KINDS.values())} files such as "
+            f"{texts[0].side_path('heads')}: make them, or name their folder with --words"
+        )
+    return _write_all(destdir, texts, subwords, workers, report)
+
+
+@dataclass(frozen=True)
+class _Text:
+    """One language of one split: its files, and its side files by kind."""
+
+    split: str
+    lang: str
+    pieces: Path
+    words: Path | None
+    base: Path
+    tokens: Path
+    sides: dict[str, Path]
+
+    def side_path(self, kind: str) -> Path:
+        return Path(f"{self.base}{KINDS[kind]}")
+
+
+def _splits(*prefixes: str | None) -> list[tuple[str, str]]:
+    """(split, prefix) as fairseq-preprocess names them: test, test1, …"""
+    splits = []
+    for name, given in zip(("train", "valid", "test"), prefixes):
+        parts = given.split(",") if given else []
+        if name == "train" and len(parts) > 1:
+            raise UserError(f"--trainpref {given}: fairseq-preprocess takes one prefix")
+        splits += [(f"{name}{number or ''}", part) for number, part in enumerate(parts)]
+    if not splits:
+        raise UserError("nothing to do: give --trainpref, --validpref or --testpref")
+    return splits
+
+
+def _find_text(
+    destdir: Path,
+    split: str,
+    prefix: str,
+    lang: str,
+    pair: tuple[str, str],
+    words: str | Path | None,
+) -> _Text:
+    pieces = Path(f"{prefix}.{lang}")
+    folder = pieces.parent if words is None else Path(words)
+    base = folder / pieces.name
+    tokenised = base if base.is_file() and base.resolve() != pieces.resolve() else None
+    found = {kind: find_text(f"{base}{ending}") for kind, ending in KINDS.items()}
+    sides = {kind: path for kind, path in found.items() if path is not None}
+    if sides and not pieces.is_file():
+        raise UserError(f"{pieces}: not found: give the prefixes that fairseq-preprocess was given")
+    tokens = _token_prefix(destdir, split, pair, lang) if sides else destdir
+    return _Text(split, lang, pieces, tokenised, base, tokens, sides)
+
+
+def _token_prefix(destdir: Path, split: str, pair: tuple[str, str], lang: str) -> Path:
+    """fairseq's files of this text; a folder made for the other direction serves as well."""
+    names = [f"{split}.{first}-{second}.{lang}" for first, second in (pair, pair[::-1])]
+    for name in names:
+        if Path(indexed_dataset.index_file_path(str(destdir / name))).is_file():
+            return destdir / name
+    raise UserError(
+        f"{destdir / names[0]}.idx: not found: run fairseq-preprocess first, with the same "
+        f"languages, prefixes and --destdir"
+    )
+
+
+def _report_missing(text: _Text, usual: str, report: Callable[[str], None]) -> None:
+    for kind in usual.split():
+        if kind not in text.sides:
+            report(f"{text.split} {text.lang}: no {text.side_path(kind)}, so no {kind}")
+
+
+def _write_all(
+    destdir: Path,
+    texts: list[_Text],
+    subwords: str,
+    workers: int,
+    report: Callable[[str], None],
+) -> dict[str, SideFile]:
+    """Writes into a folder of its own, then moves all files, the manifest last."""
+    staging = Path(tempfile.mkdtemp(prefix=".binarize-", dir=destdir))
+    try:
+        tags = _chunk_tags(texts, destdir, staging)
+        tag_ids = {tag: number for number, tag in enumerate(tags, start=1)}
+        written = {}
+        with open_executor(workers) as executor:
+            for text in texts:
+                for projector in _projectors(text, subwords, tag_ids):
+                    name = f"{text.tokens.name}.{projector.kind}"
+                    written[name] = _write_one(
+                        projector, staging / name, executor, workers * _IN_FLIGHT, report
+                    )
+        files = {**read_manifest(destdir), **written}
+        for path in sorted(staging.iterdir()):
+            os.replace(path, destdir / path.name)
+        write_manifest(destdir, files)
+    finally:
+        shutil.rmtree(staging, ignore_errors=True)
+    return written
+
+
+def _projectors(text: _Text, subwords: str, tag_ids: dict[str, int]) -> Iterator[Projector]:
+    """What is to be done for one text: one projector a side file."""
+    for kind, side in text.sides.items():
+        scheme = detect_scheme(read_lines(text.pieces)) if subwords == "auto" else subwords
+        yield Projector(kind, side, text.pieces, text.words, scheme, text.tokens, tag_ids)
+
+
+def _chunk_tags(texts: list[_Text], destdir: Path, staging: Path) -> tuple[str, ...]:
+    """The chunk types of the training text in order of name, written down; or those on file."""
+    chunked = [text for text in texts if "chunks" in text.sides]
+    training = [text.sides["chunks"] for text in chunked if text.split == "train"]
+    if training:
+        seen = {
+            chunk.tag for path in training for chunks in read_chunks(path) for chunk in chunks or ()
+        }
+        tags = sorted(seen or {OUTSIDE})
+        (staging / TAGS_NAME).write_text("".join(f"{tag}\n" for tag in tags), encoding="utf-8")
+        return tuple(tags)
+    if not chunked:
+        return ()
+    if not (destdir / TAGS_NAME).is_file():
+        raise UserError(
+            f"{chunked[0].sides['chunks']}: the chunk types are those of the training text, which "
+            f"has no chunks file: chunk it and give --trainpref too"
+        )
+    return read_tags(destdir)
+
+
+def _write_one(
+    projector: Projector,
+    prefix: Path,
+    executor: Executor,
+    in_flight: int,
+    report: Callable[[str], None],
+) -> SideFile:
+    tokens = str(projector.tokens)
+    impl = indexed_dataset.infer_dataset_impl(tokens)
+    # The dataset is held until its sizes are copied: when collected it unmaps them.
+    dataset = indexed_dataset.make_dataset(tokens, impl)
+    sizes = np.array(dataset.sizes)
+    writer = RaggedWriter(prefix)
+    annotated = 0
+    unseen: Counter[str] = Counter()
+    # disable=None: no bar where stderr is not a terminal
+    with tqdm(total=len(sizes), desc=prefix.name, unit=" sentences", disable=None) as bar:
+        batches = projector.batches(sizes)
+        for projected in ordered_results(executor, projector.project, batches, in_flight):
+            for row in np.split(projected.values, np.cumsum(projected.sizes)[:-1]):
+                writer.add(row)
+            annotated += projected.annotated
+            unseen.update(projected.unseen_tags)
+            bar.update(len(projected.sizes))
+    writer.close()
+    _report_written(projector, prefix.name, len(sizes), annotated, unseen, report)
+    return SideFile(
+        sentences=len(sizes),
+        annotated=annotated,
+        source=projector.side.name,
+        source_text=Fingerprint.of(projector.side),
+        files=_fingerprints(projector, prefix),
+    )
+
+
+def _fingerprints(projector: Projector, prefix: Path) -> dict[str, Fingerprint]:
+    """What loading depends on: the new files, the tokens they belong to, the tag list."""
+    paths = [
+        path(str(base))
+        for base in (prefix, projector.tokens)
+        for path in (indexed_dataset.data_file_path, indexed_dataset.index_file_path)
+    ]
+    if projector.kind == "chunks":
+        new = prefix.with_name(TAGS_NAME)
+        paths.append(str(new if new.is_file() else projector.tokens.with_name(TAGS_NAME)))
+    return {Path(path).name: Fingerprint.of(path) for path in paths}
+
+
+def _report_written(
+    projector: Projector,
+    name: str,
+    sentences: int,
+    annotated: int,
+    unseen: Counter[str],
+    report: Callable[[str], None],
+) -> None:
+    report(
+        f"{name}: {sentences} sentences from {projector.side}, {annotated} annotated, "
+        f"{sentences - annotated} without annotation ({projector.scheme} segmentation)"
+    )
+    if unseen:
+        listed = ", ".join(f"{tag} in {count}" for tag, count in sorted(unseen.items()))
+        report(
+            f"{name}: sentences with chunk types that the training text does not have count as "
+            f"not annotated ({listed})"
+        )

@@ -1,0 +1,256 @@
+"""CoNLL-U: dependency trees read from and written to the field's standard text format.
+
+Beyond the standard, a sentence that could not be parsed is a block with the comment
+`# parse = none`; it keeps its place, so that the file stays parallel to its corpus.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+
+from syntax_nmt.data.dependency_tree import DependencyTree, MultiwordRange, find_cycle
+from syntax_nmt.data.text_files import read_lines
+from syntax_nmt.errors import UserError
+
+__all__ = [
+    "DependencyTree",
+    "conllu_blocks",
+    "format_conllu",
+    "format_no_parse",
+    "parse_block",
+    "read_conllu",
+]
+
+NUM_COLUMNS = 10
+_NO_PARSE = re.compile(r"#\s*parse\s*=\s*none\s*")
+_RANGE = re.compile(r"([0-9]+)-([0-9]+)")
+_EMPTY_NODE = re.compile(r"([0-9]+)\.[1-9][0-9]*")
+_TRUNCATED = "mend the line, or write the file again if it was cut off"
+
+
+def read_conllu(path: str | Path) -> Iterator[DependencyTree | None]:
+    """The trees of a CoNLL-U file one at a time; None for a block with `# parse = none`.
+
+    Args:
+        path: the file, plain or `.gz`.
+
+    Raises:
+        UserError: a block is not a tree; the message names the file and line.
+    """
+    for first_line, block in conllu_blocks(read_lines(path)):
+        yield parse_block(block, str(path), first_line)
+
+
+def conllu_blocks(lines: Iterable[str]) -> Iterator[tuple[int, list[str]]]:
+    """Cuts lines at blank ones: (1-based number of the first line, the lines) of each block.
+
+    Args:
+        lines: the lines of a file without line ends.
+    """
+    block: list[str] = []
+    number = 0
+    for number, line in enumerate(lines, start=1):
+        if line and not line.isspace():
+            block.append(line)
+        elif block:
+            yield number - len(block), block
+            block = []
+    if block:
+        yield number - len(block) + 1, block
+
+
+def parse_block(block: Sequence[str], name: str, first_line: int) -> DependencyTree | None:
+    """The tree of one block, checked; None where it says `# parse = none`.
+
+    Args:
+        block: its lines, comments included.
+        name: the file, for messages.
+        first_line: 1-based number of its first line.
+
+    Raises:
+        UserError: wrong columns, ids or heads, no root or two, a cycle; names file and line.
+    """
+    parser = _BlockParser(name, first_line)
+    for number, line in enumerate(block, start=first_line):
+        if line[0] == "#":
+            parser.add_comment(line)
+        else:
+            parser.add_line(number, line)
+    return parser.tree()
+
+
+class _BlockParser:
+    """Collects the lines of one block and checks them as they come."""
+
+    def __init__(self, name: str, first_line: int) -> None:
+        self.name = name
+        self.first_line = first_line
+        self.has_parse = True
+        self.rows: list[list[str]] = []
+        self.numbers: list[int] = []
+        self.ranges: list[MultiwordRange] = []
+
+    def error(self, number: int, message: str) -> UserError:
+        return UserError(f"{self.name}:{number}: {message}")
+
+    def add_comment(self, line: str) -> None:
+        if _NO_PARSE.fullmatch(line):
+            self.has_parse = False
+
+    def add_line(self, number: int, line: str) -> None:
+        columns = line.split("\t")
+        if len(columns) != NUM_COLUMNS:
+            raise self.error(
+                number,
+                f"{len(columns)} tab-separated columns instead of {NUM_COLUMNS}: {_TRUNCATED}",
+            )
+        if columns[0] == str(len(self.rows) + 1):
+            self.rows.append(columns)
+            self.numbers.append(number)
+        else:
+            self._add_special(number, columns)
+
+    def _add_special(self, number: int, columns: list[str]) -> None:
+        """A multiword range is kept, an empty node (of enhanced graphs) is passed over."""
+        expected = len(self.rows) + 1
+        identifier = columns[0]
+        span = _RANGE.fullmatch(identifier)
+        if span is not None:
+            first, last = int(span[1]), int(span[2])
+            covered = self.ranges[-1].end if self.ranges else 0
+            if first != expected or last < first or first <= covered:
+                raise self.error(
+                    number,
+                    f"multiword range {identifier} where one that begins at word {expected} "
+                    f"belongs, after the words of the one before: renumber the sentence",
+                )
+            self.ranges.append(MultiwordRange(first - 1, last, columns[1]))
+            return
+        empty = _EMPTY_NODE.fullmatch(identifier)
+        if empty is not None and int(empty[1]) == len(self.rows):
+            return
+        raise self.error(
+            number,
+            f"id {identifier!r} where {expected} is next: number the words 1, 2, 3, … "
+            f"and put a blank line between sentences",
+        )
+
+    def tree(self) -> DependencyTree | None:
+        if not self.has_parse:
+            return None
+        if not self.rows:
+            raise self.error(
+                self.first_line,
+                "a block without words: give a sentence without words "
+                "(an empty line of the corpus) the comment '# parse = none'",
+            )
+        if self.ranges and self.ranges[-1].end > len(self.rows):
+            item = self.ranges[-1]
+            raise self.error(
+                self.numbers[-1],
+                f"multiword range {item.start + 1}-{item.end} in a sentence of "
+                f"{len(self.rows)} words: {_TRUNCATED}",
+            )
+        return DependencyTree(
+            words=tuple(row[1] for row in self.rows),
+            heads=self._heads(),
+            relations=tuple(row[7] for row in self.rows),
+            upos=tuple(row[3] for row in self.rows),
+            multiword=tuple(self.ranges),
+            line=self.first_line,
+        )
+
+    def _heads(self) -> tuple[int, ...]:
+        """0-based heads, the root's being itself."""
+        heads = [self._head(number, row) for number, row in zip(self.numbers, self.rows)]
+        roots = [word for word, head in enumerate(heads) if head < 0]
+        if len(roots) != 1:
+            self._raise_root_count(roots)
+        cycle = find_cycle(heads)
+        if cycle:
+            path = " → ".join(str(word + 1) for word in [*cycle, cycle[0]])
+            raise self.error(
+                self.numbers[cycle[0]],
+                f"the heads run in a circle ({path}): mend the parse, or mark the sentence "
+                f"'# parse = none'",
+            )
+        heads[roots[0]] = roots[0]
+        return tuple(heads)
+
+    def _raise_root_count(self, roots: Sequence[int]) -> None:
+        if not roots:
+            raise self.error(
+                self.first_line,
+                f"no word of the {len(self.rows)} has HEAD 0: mend the parse, "
+                f"or write the file again if it was cut off",
+            )
+        raise self.error(
+            self.numbers[roots[1]],
+            f"a second root (words {roots[0] + 1} and {roots[1] + 1} both have HEAD 0): "
+            f"use a parser that gives one root, or mark the sentence '# parse = none'",
+        )
+
+    def _head(self, number: int, row: Sequence[str]) -> int:
+        text = row[6]
+        if not (text.isascii() and text.isdigit()):
+            raise self.error(
+                number,
+                f"HEAD of word {row[0]} is {text!r}, not a number: parse the sentence, "
+                f"or mark it '# parse = none'",
+            )
+        head = int(text)
+        if head > len(self.rows):
+            raise self.error(
+                number,
+                f"HEAD of word {row[0]} is {head} in a sentence of {len(self.rows)} words: "
+                f"{_TRUNCATED}",
+            )
+        return head - 1
+
+
+def format_conllu(
+    words: Sequence[str],
+    heads: Sequence[int],
+    relations: Sequence[str] | None = None,
+    upos: Sequence[str] | None = None,
+    comments: Sequence[str] = (),
+) -> str:
+    """One CoNLL-U block, its closing blank line included.
+
+    Args:
+        words: the words; none may hold a tab or a line end.
+        heads: 0-based head of each word; the root's is its own index.
+        relations: DEPREL of each word; `root` and `dep` by default.
+        upos: part of speech of each word; `_` by default.
+        comments: texts of comment lines without the `# `.
+
+    Raises:
+        ValueError: the sequences differ in length, or there is no word.
+    """
+    if relations is None:
+        relations = ["root" if head == word else "dep" for word, head in enumerate(heads)]
+    if upos is None:
+        upos = ["_"] * len(words)
+    lengths = {len(words), len(heads), len(relations), len(upos)}
+    if len(lengths) != 1 or not words:
+        raise ValueError(f"words, heads, relations and upos must have one length > 0: {lengths}")
+    lines = [f"# {comment}" for comment in comments]
+    for index, (word, head) in enumerate(zip(words, heads)):
+        number = 0 if head == index else head + 1
+        lines.append(
+            f"{index + 1}\t{word}\t_\t{upos[index]}\t_\t_\t{number}\t{relations[index]}\t_\t_"
+        )
+    return "\n".join(lines) + "\n\n"
+
+
+def format_no_parse(words: Sequence[str]) -> str:
+    """The block of a sentence that could not be parsed, its closing blank line included.
+
+    Args:
+        words: the words; none for an empty line of the corpus, whose block has comments only.
+    """
+    lines = ["# parse = none"]
+    lines += [f"{index}\t{word}" + "\t_" * 8 for index, word in enumerate(words, start=1)]
+    return "\n".join(lines) + "\n\n"

@@ -1,0 +1,209 @@
+"""Constituency trees in bracketed form, one a line; `()` stands for a sentence without a tree.
+
+The reader is its own and not nltk's: it keeps spans only, which is all that segmentation and
+scoring need, is several times faster, and can say which line is wrong.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import NamedTuple
+
+from syntax_nmt.data.text_files import read_lines
+from syntax_nmt.errors import UserError
+
+_TOKEN = re.compile(r"[()]|[^\s()]+")
+_TRACE = "-NONE-"
+_BRACKETS = {
+    "-LRB-": "(",
+    "-RRB-": ")",
+    "-LSB-": "[",
+    "-RSB-": "]",
+    "-LCB-": "{",
+    "-RCB-": "}",
+}
+_ESCAPES = {"(": "-LRB-", ")": "-RRB-"}
+
+
+class Constituent(NamedTuple):
+    """A node of a tree: words `start` to `end` (exclusive), `depth` edges below the root.
+
+    `leaf` is True for a word, which here is one node with its part-of-speech bracket: `(DT the)`
+    is a leaf labelled DT.
+    """
+
+    label: str
+    start: int
+    end: int
+    depth: int
+    leaf: bool
+
+
+@dataclass(frozen=True)
+class ConstituentTree:
+    """A constituency tree of one sentence.
+
+    Attributes:
+        words: its words, Penn bracket escapes undone, traces left out.
+        nodes: every node in preorder, the root first; each covers at least one word.
+        line: 1-based number of its line, for messages.
+    """
+
+    words: tuple[str, ...]
+    nodes: tuple[Constituent, ...]
+    line: int = 0
+
+    def __len__(self) -> int:
+        return len(self.words)
+
+
+def read_trees(path: str | Path) -> Iterator[ConstituentTree | None]:
+    """The trees of a file, one a line; None for `()`.
+
+    Args:
+        path: the file, plain or `.gz`.
+
+    Raises:
+        UserError: a line is not one bracketed tree; the message names the file and line.
+    """
+    for number, line in enumerate(read_lines(path), start=1):
+        yield parse_tree(line, str(path), number)
+
+
+def parse_tree(text: str, name: str, line: int) -> ConstituentTree | None:
+    """The tree of one line; None for `()`, or where nothing but traces is left.
+
+    An outer bracket without a label around one tree (Penn's habit) is taken off; traces
+    (`-NONE-`) and brackets that hold nothing else are dropped.
+
+    Args:
+        text: the line.
+        name: the file, for messages.
+        line: 1-based number of the line.
+
+    Raises:
+        UserError: unbalanced brackets, words outside them, more than one tree, an empty line.
+    """
+    tokens = _TOKEN.findall(text)
+    if tokens == ["(", ")"]:
+        return None
+    try:
+        words, nodes = _Builder().build(tokens)
+    except ValueError as error:
+        raise UserError(f"{name}:{line}: {error}") from None
+    if not words:
+        return None
+    return ConstituentTree(tuple(words), tuple(_without_outer_bracket(nodes)), line)
+
+
+class _OpenBracket:
+    """A bracket that has not been closed yet."""
+
+    def __init__(self, start: int, position: int) -> None:
+        self.label: str | None = None
+        self.start = start
+        self.position = position
+        self.atoms: list[str] = []
+        self.has_brackets = False
+
+
+class _Builder:
+    """Turns tokens into words and nodes; a node's place in preorder is kept open until it ends."""
+
+    def __init__(self) -> None:
+        self.words: list[str] = []
+        self.nodes: list[Constituent | None] = []
+        self.stack: list[_OpenBracket] = []
+
+    def build(self, tokens: list[str]) -> tuple[list[str], list[Constituent]]:
+        if not tokens:
+            raise ValueError("an empty line: write () for a sentence without a tree")
+        for index, token in enumerate(tokens):
+            if index and not self.stack:
+                raise ValueError(f"{token!r} after the end of the tree: write one tree a line")
+            if token == "(":
+                self._open()
+            elif token == ")":
+                self._close()
+            else:
+                self._atom(token)
+        if self.stack:
+            raise ValueError(
+                f"{len(self.stack)} brackets are not closed: mend or recreate the line"
+            )
+        return self.words, [node for node in self.nodes if node is not None]
+
+    def _open(self) -> None:
+        if self.stack:
+            self._flush_atoms(self.stack[-1])
+            self.stack[-1].has_brackets = True
+            if self.stack[-1].label is None:
+                self.stack[-1].label = ""
+        self.stack.append(_OpenBracket(len(self.words), len(self.nodes)))
+        self.nodes.append(None)
+
+    def _atom(self, token: str) -> None:
+        if not self.stack:
+            raise ValueError(f"{token!r} before the first bracket: write one bracketed tree a line")
+        top = self.stack[-1]
+        if top.label is None:
+            top.label = token
+        else:
+            top.atoms.append(token)
+
+    def _close(self) -> None:
+        if not self.stack:
+            raise ValueError("')' without '(': mend or recreate the line")
+        top = self.stack[-1]
+        label = top.label or ""
+        leaf = len(top.atoms) == 1 and not top.has_brackets
+        if leaf:
+            if label != _TRACE:
+                self.words.append(unescape_word(top.atoms[0]))
+        else:
+            self._flush_atoms(top)
+        self.stack.pop()
+        if len(self.words) > top.start:
+            self.nodes[top.position] = Constituent(
+                label, top.start, len(self.words), len(self.stack), leaf
+            )
+
+    def _flush_atoms(self, top: _OpenBracket) -> None:
+        """Words that share their bracket with others are leaves of their own, without a label."""
+        for atom in top.atoms:
+            start = len(self.words)
+            self.words.append(unescape_word(atom))
+            self.nodes.append(Constituent("", start, start + 1, len(self.stack), True))
+            top.has_brackets = True
+        top.atoms.clear()
+
+
+def _without_outer_bracket(nodes: list[Constituent]) -> list[Constituent]:
+    """Takes off a root without a label that has a single child, moving all others up."""
+    root = nodes[0]
+    if root.label or root.leaf or sum(node.depth == 1 for node in nodes) != 1:
+        return nodes
+    return [node._replace(depth=node.depth - 1) for node in nodes[1:]]
+
+
+def unescape_word(word: str) -> str:
+    """A word of a bracketed tree as it stands in text: `-LRB-` is `(`, `\\/` is `/`.
+
+    Args:
+        word: the word as the tree has it.
+    """
+    return _BRACKETS.get(word) or word.replace("\\/", "/").replace("\\*", "*")
+
+
+def escape_word(word: str) -> str:
+    """A word as a bracketed tree can hold it, round brackets written `-LRB-` and `-RRB-`.
+
+    Args:
+        word: the word as it stands in text.
+    """
+    if word in _ESCAPES:
+        return _ESCAPES[word]
+    return word.replace("(", "-LRB-").replace(")", "-RRB-")

@@ -1,0 +1,144 @@
+"""A dependency tree over syntactic words, and its reduction to the words of a corpus line."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from syntax_nmt.errors import UserError
+
+
+class MultiwordRange(NamedTuple):
+    """A surface token that stands for several syntactic words (`zum` = `zu` + `dem`).
+
+    `start` is the 0-based index of the first syntactic word, `end` one past the last.
+    """
+
+    start: int
+    end: int
+    form: str
+
+
+@dataclass(frozen=True)
+class DependencyTree:
+    """A dependency tree of one sentence.
+
+    Attributes:
+        words: FORM of each syntactic word.
+        heads: 0-based index of each word's head; the root's head is its own index.
+        relations: DEPREL of each word (`_` where the file has none).
+        upos: universal part of speech of each word (`_` where the file has none).
+        multiword: surface tokens that stand for several words, in order.
+        line: 1-based number of the sentence's first line in its file, for messages.
+    """
+
+    words: tuple[str, ...]
+    heads: tuple[int, ...]
+    relations: tuple[str, ...]
+    upos: tuple[str, ...]
+    multiword: tuple[MultiwordRange, ...] = ()
+    line: int = 0
+
+    def __len__(self) -> int:
+        return len(self.words)
+
+    @property
+    def num_surface_tokens(self) -> int:
+        """The number of surface tokens: a multiword range counts as one."""
+        return len(self.words) - sum(end - start - 1 for start, end, _ in self.multiword)
+
+    def collapse(self, num_words: int, where: str) -> DependencyTree:
+        """The tree over the words of a corpus line.
+
+        With as many corpus words as there are syntactic words the tree stays as it is. With as
+        many as there are surface tokens each multiword range becomes one word, which takes the
+        place of its word nearest to the root (the first of equals): that word's head lies outside
+        the range, and nearness to the root keeps the result a tree with one root.
+
+        Args:
+            num_words: the number of words of the corpus line.
+            where: file and line, for the message.
+
+        Raises:
+            UserError: the line has neither number of words.
+        """
+        if num_words == len(self.words):
+            return self
+        if num_words != self.num_surface_tokens:
+            surface = f" and {self.num_surface_tokens} surface tokens" if self.multiword else ""
+            raise UserError(
+                f"{where}: the parse has {len(self.words)} words{surface}, the corpus line "
+                f"{num_words}: parse the tokenised text that the subwords were made from"
+            )
+        return self._collapsed()
+
+    def _collapsed(self) -> DependencyTree:
+        depths = word_depths(self.heads)
+        kept: list[int] = []
+        forms: list[str] = []
+        token_of_word = [0] * len(self.words)
+        for start, end, form in self._surface_spans():
+            token_of_word[start:end] = [len(kept)] * (end - start)
+            kept.append(min(range(start, end), key=depths.__getitem__))
+            forms.append(form)
+        return DependencyTree(
+            words=tuple(forms),
+            heads=tuple(token_of_word[self.heads[word]] for word in kept),
+            relations=tuple(self.relations[word] for word in kept),
+            upos=tuple(self.upos[word] for word in kept),
+            line=self.line,
+        )
+
+    def _surface_spans(self) -> list[MultiwordRange]:
+        """Every surface token, single words included, as a range of syntactic words."""
+        spans: list[MultiwordRange] = []
+        ranges = {item.start: item for item in self.multiword}
+        position = 0
+        while position < len(self.words):
+            item = ranges.get(position)
+            item = item or MultiwordRange(position, position + 1, self.words[position])
+            spans.append(item)
+            position = item.end
+        return spans
+
+
+def word_depths(heads: Sequence[int]) -> list[int]:
+    """The number of arcs between each word and the root, for heads without a cycle.
+
+    Args:
+        heads: 0-based head of each word; the root's is its own index.
+    """
+    depths = [-1] * len(heads)
+    for word in range(len(heads)):
+        path = []
+        node = word
+        while depths[node] < 0 and heads[node] != node:
+            path.append(node)
+            node = heads[node]
+        depth = max(depths[node], 0)
+        depths[node] = depth
+        for step in reversed(path):
+            depth += 1
+            depths[step] = depth
+    return depths
+
+
+def find_cycle(heads: Sequence[int]) -> list[int]:
+    """The words of one cycle in order, or an empty list where there is none.
+
+    Args:
+        heads: 0-based head of each word; a negative head is the artificial root's, and a word that
+            is its own head is a cycle.
+    """
+    checked = [0] * len(heads)  # the walk, counted from 1, that first came through
+    for walk, word in enumerate(range(len(heads)), start=1):
+        path = []
+        node = word
+        while node >= 0 and not checked[node]:
+            checked[node] = walk
+            path.append(node)
+            node = heads[node]
+        if node >= 0 and checked[node] == walk:
+            return path[path.index(node) :]
+    return []

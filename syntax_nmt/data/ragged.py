@@ -1,0 +1,164 @@
+"""Integer rows of different lengths, memory-mapped in the format of fairseq's mmap datasets."""
+
+from __future__ import annotations
+
+import mmap
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from fairseq.data.indexed_dataset import (
+    MMapIndexedDataset,
+    MMapIndexedDatasetBuilder,
+    data_file_path,
+    index_file_path,
+)
+
+
+class RaggedArray:
+    """One row of int32 per sentence, laid end to end.
+
+    fairseq's own dataset class hands out one row per call, as int64; here a whole batch of rows is
+    gathered with a few numpy calls. Files are mapped, not read: worker processes share the pages.
+
+    Attributes:
+        values: all rows end to end.
+        starts: where each row begins, (number of rows,) int64.
+        sizes: the length of each row, (number of rows,) int64.
+    """
+
+    def __init__(self, values: np.ndarray, sizes: np.ndarray) -> None:
+        """Args as the attributes; rows lie in `values` in order and without gaps."""
+        self.values = values
+        self.sizes = np.asarray(sizes, dtype=np.int64)
+        self.starts = np.cumsum(self.sizes) - self.sizes
+        self._prefix: str | None = None
+
+    @classmethod
+    def from_rows(cls, rows: Iterable[Sequence[int]]) -> RaggedArray:
+        """Rows held in memory.
+
+        Args:
+            rows: the rows.
+        """
+        arrays = [np.asarray(row, dtype=np.int32) for row in rows]
+        values = np.concatenate(arrays) if arrays else np.zeros(0, dtype=np.int32)
+        return cls(values, np.array([len(array) for array in arrays], dtype=np.int64))
+
+    @classmethod
+    def open(cls, prefix: str | Path) -> RaggedArray:
+        """Maps `prefix.bin` and reads the sizes in `prefix.idx`.
+
+        Args:
+            prefix: the two files without their ending.
+
+        Raises:
+            ValueError: the file holds another type than int32, or its size is not the index's.
+        """
+        index = MMapIndexedDataset.Index(index_file_path(str(prefix)))
+        if index.dtype != np.int32:
+            raise ValueError(f"{prefix}.idx: {np.dtype(index.dtype).name} instead of int32")
+        sizes = np.array(index.sizes, dtype=np.int64)  # the index unmaps itself when collected
+        values = _map_int32(data_file_path(str(prefix)))
+        if len(values) != sizes.sum():
+            raise ValueError(
+                f"{prefix}.bin: {len(values)} numbers where the index has {sizes.sum()}"
+            )
+        array = cls(values, sizes)
+        array._prefix = str(prefix)
+        return array
+
+    @classmethod
+    def concatenate(
+        cls, arrays: Sequence[RaggedArray], repeats: Sequence[int] | None = None
+    ) -> RaggedArray:
+        """The rows of several arrays in a row, as fairseq joins `train`, `train1`, ….
+
+        Read into memory once: 4 bytes a subword, shared by forked workers. Repeats cost nothing.
+
+        Args:
+            arrays: the parts.
+            repeats: how many times each part's rows come (`--upsample-primary`); once by default.
+        """
+        joined = cls(
+            np.concatenate([array.values for array in arrays]),
+            np.concatenate([array.sizes for array in arrays]),
+        )
+        ends = np.cumsum([len(array) for array in arrays])
+        rows = np.concatenate(
+            [
+                np.tile(np.arange(end - len(array), end), repeat)
+                for array, end, repeat in zip(arrays, ends, repeats or [1] * len(arrays))
+            ]
+        )
+        joined.starts, joined.sizes = joined.starts[rows], joined.sizes[rows]
+        return joined
+
+    def __len__(self) -> int:
+        return len(self.sizes)
+
+    def __getitem__(self, row: int) -> np.ndarray:
+        """One row, (length,) int32."""
+        start = self.starts[row]
+        return self.values[start : start + self.sizes[row]]
+
+    def take(self, position: np.ndarray) -> np.ndarray:
+        """The numbers at positions of `values`; positions outside it give any number.
+
+        Args:
+            position: int64 of any shape.
+        """
+        if not len(self.values):  # nothing but sentences without words
+            return np.full(position.shape, -1, dtype=np.int32)
+        return self.values.take(position, mode="clip")
+
+    def row_sums(self) -> np.ndarray:
+        """The sum of each row, (number of rows,) int64."""
+        if not len(self.values):
+            return np.zeros(len(self), dtype=np.int64)
+        filled = self.sizes > 0  # reduceat gives an empty row its neighbour's first number
+        sums = np.zeros(len(self), dtype=np.int64)
+        sums[filled] = np.add.reduceat(self.values, self.starts[filled], dtype=np.int64)
+        return sums
+
+    def __getstate__(self) -> dict[str, Any]:
+        """A mapped array travels to spawned workers as its name: pickling would copy the data."""
+        if self._prefix is not None:
+            return {"prefix": self._prefix}
+        return self.__dict__
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        opened = RaggedArray.open(state["prefix"]).__dict__ if "prefix" in state else state
+        self.__dict__.update(opened)
+
+
+class RaggedWriter:
+    """Writes rows one after the other; the memory it takes does not grow with their length."""
+
+    def __init__(self, prefix: str | Path) -> None:
+        """Args: prefix: the files to write, without `.bin` and `.idx`."""
+        self._prefix = str(prefix)
+        # dtype is given: left to itself fairseq picks an unsigned type, and −1 becomes 65535.
+        self._builder = MMapIndexedDatasetBuilder(data_file_path(self._prefix), dtype=np.int32)
+
+    def add(self, row: np.ndarray) -> None:
+        """Appends a row.
+
+        Args:
+            row: (length,) int32.
+        """
+        self._builder.add_item(torch.from_numpy(row))
+
+    def close(self) -> None:
+        """Writes the index; without it the files are of no use."""
+        self._builder.finalize(index_file_path(self._prefix))
+
+
+def _map_int32(path: str) -> np.ndarray:
+    with open(path, "rb") as stream:
+        if not Path(path).stat().st_size:  # an empty file cannot be mapped
+            return np.zeros(0, dtype=np.int32)
+        mapped = mmap.mmap(stream.fileno(), 0, access=mmap.ACCESS_READ)
+    return np.frombuffer(mapped, dtype=np.int32)

@@ -1,0 +1,207 @@
+"""A corpus and its side file, read in step and projected to subwords batch by batch."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import zip_longest
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from syntax_nmt.data.chunks import parse_chunks
+from syntax_nmt.data.conllu import conllu_blocks, parse_block
+from syntax_nmt.data.constituents import parse_tree
+from syntax_nmt.data.projection import (
+    NO_ANNOTATION,
+    project_chunks,
+    project_heads,
+    project_phrases,
+)
+from syntax_nmt.data.subwords import join_pieces, pieces_per_word
+from syntax_nmt.data.text_files import read_lines
+from syntax_nmt.data.text_match import check_same_text
+from syntax_nmt.errors import UserError
+
+_BATCH = 500
+
+
+class Sentence(NamedTuple):
+    """Raw lines that belong together; `line` and `side_line` are 1-based line numbers."""
+
+    line: int
+    pieces: str
+    words: str | None
+    side_line: int
+    side: Any
+    size: int
+
+
+class Projected(NamedTuple):
+    """Rows of one batch end to end, their sizes, and what was seen on the way."""
+
+    values: np.ndarray
+    sizes: np.ndarray
+    annotated: int
+    unseen_tags: Counter[str]
+
+
+@dataclass(frozen=True)
+class Projector:
+    """Projects one side file of one language of one split to subwords.
+
+    Attributes:
+        kind: `heads`, `phrases` or `chunks`.
+        side: the side file.
+        pieces: the segmented text.
+        words: the tokenised text, or None where the pieces alone say what the words are.
+        scheme: one of `subwords.SCHEMES`.
+        tokens: fairseq's prefix of the binarised tokens, for messages.
+        tag_ids: id of each chunk type.
+    """
+
+    kind: str
+    side: Path
+    pieces: Path
+    words: Path | None
+    scheme: str
+    tokens: Path
+    tag_ids: Mapping[str, int] = field(default_factory=dict)
+
+    def batches(self, sizes: np.ndarray) -> Iterator[list[Sentence]]:
+        """Reads all files in step.
+
+        Args:
+            sizes: the data-bin's own lengths, EOS included, (sentences,).
+
+        Raises:
+            UserError: the files have different numbers of sentences.
+        """
+        batch: list[Sentence] = []
+        streams: dict[str, Iterator[Any]] = {
+            str(self.side): self._side_entries(),
+            str(self.pieces): read_lines(self.pieces),
+            f"{self.tokens}.idx": iter(sizes.tolist()),
+        }
+        if self.words is not None:
+            streams[str(self.words)] = read_lines(self.words)
+        for line, row in enumerate(zip_longest(*streams.values()), start=1):
+            if None in row:
+                raise _count_error(line, row, streams)
+            (side_line, side), pieces, size, *words = row
+            batch.append(Sentence(line, pieces, words[0] if words else None, side_line, side, size))
+            if len(batch) == _BATCH:
+                yield batch
+                batch = []
+        if batch:
+            yield batch
+
+    def _side_entries(self) -> Iterator[tuple[int, Any]]:
+        lines = read_lines(self.side)
+        return conllu_blocks(lines) if self.kind == "heads" else enumerate(lines, start=1)
+
+    def project(self, batch: Sequence[Sentence]) -> Projected:
+        """Parses, checks and projects a batch.
+
+        Args:
+            batch: from :meth:`batches`.
+
+        Raises:
+            UserError: what is annotated is not this text; names file, line and both values.
+        """
+        unseen: Counter[str] = Counter()
+        rows = []
+        annotated = 0
+        for sentence in batch:
+            counts, words = self._words(sentence)
+            row = self._row(sentence, counts, words, unseen)
+            annotated += row is not None
+            if row is None:
+                size = 1 if self.kind == "phrases" else sentence.size - 1
+                row = np.full(size, NO_ANNOTATION, dtype=np.int32)
+            rows.append(row)
+        sizes = np.array([len(row) for row in rows], dtype=np.int64)
+        return Projected(np.concatenate(rows), sizes, annotated, unseen)
+
+    def _words(self, sentence: Sentence) -> tuple[list[int], list[str]]:
+        """The number of pieces of each word, and the words."""
+        where = f"{self.pieces}:{sentence.line}"
+        pieces = sentence.pieces.split()
+        if len(pieces) != sentence.size - 1:
+            raise UserError(
+                f"{where}: {len(pieces)} subwords, but {self.tokens}.idx has {sentence.size - 1} "
+                f"for this sentence: give the very files that fairseq-preprocess was given"
+            )
+        counts = pieces_per_word(pieces, self.scheme, where)
+        if sentence.words is None:
+            return counts, join_pieces(pieces, counts, self.scheme)
+        words = sentence.words.split()
+        if len(words) != len(counts):
+            raise UserError(
+                f"{where}: {len(counts)} words ({self.scheme} segmentation), but "
+                f"{self.words}:{sentence.line} has {len(words)}: segment this very text, without "
+                f"a normalisation that splits words, or give the right --subwords"
+            )
+        return counts, words
+
+    def _row(
+        self,
+        sentence: Sentence,
+        counts: Sequence[int],
+        words: Sequence[str],
+        unseen: Counter[str],
+    ) -> np.ndarray | None:
+        where = f"{self.side}:{sentence.side_line}"
+        corpus = f"{self.words or self.pieces}:{sentence.line}"
+        if self.kind == "heads":
+            tree = parse_block(sentence.side, str(self.side), sentence.side_line)
+            if tree is None:
+                return None
+            tree = tree.collapse(len(words), where)
+            check_same_text(words, tree.words, where, corpus)
+            return project_heads(tree.heads, counts)
+        if self.kind == "phrases":
+            constituents = parse_tree(sentence.side, str(self.side), sentence.side_line)
+            if constituents is None:
+                return None
+            check_same_text(words, constituents.words, where, corpus)
+            return project_phrases(constituents, counts)
+        return self._chunk_row(sentence, counts, where, corpus, unseen)
+
+    def _chunk_row(
+        self,
+        sentence: Sentence,
+        counts: Sequence[int],
+        where: str,
+        corpus: str,
+        unseen: Counter[str],
+    ) -> np.ndarray | None:
+        chunks = parse_chunks(sentence.side, str(self.side), sentence.side_line)
+        if chunks is None:
+            return None
+        if chunks[-1].end != len(counts):
+            raise UserError(
+                f"{where}: {chunks[-1].end} tags, but {corpus} has {len(counts)} words: chunk the "
+                f"tokenised text that the subwords were made from"
+            )
+        unknown = {chunk.tag for chunk in chunks if chunk.tag not in self.tag_ids}
+        if unknown:
+            unseen.update(unknown)
+            return None
+        return project_chunks(chunks, counts, self.tag_ids)
+
+
+def _count_error(line: int, row: tuple, streams: Mapping[str, Iterator[Any]]) -> UserError:
+    """Says how many sentences each file has; reads the longer ones to their ends."""
+    counts = {}
+    for item, (name, stream) in zip(row, streams.items()):
+        ended = item is None
+        counts[name] = line - 1 if ended else line + sum(1 for _ in stream)
+    shortest = min(counts, key=counts.__getitem__)
+    listed = ", ".join(f"{name} {count}" for name, count in counts.items())
+    return UserError(
+        f"{shortest}:{line}: the file ends before the others (sentences: {listed}): they must "
+        f"have one entry a sentence; a sentence without annotation keeps an empty one"
+    )

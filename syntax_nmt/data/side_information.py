@@ -1,0 +1,165 @@
+"""Binarised side information of one split, opened and checked against its text."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from syntax_nmt.data.manifest import (
+    NAME,
+    REMEDY,
+    TAGS_NAME,
+    Fingerprint,
+    SideFile,
+    read_manifest,
+    read_tags,
+)
+from syntax_nmt.data.ragged import RaggedArray
+from syntax_nmt.errors import UserError
+
+KINDS = {"heads": ".conllu", "phrases": ".trees", "chunks": ".chunks"}
+
+
+@dataclass(frozen=True)
+class SideInformation:
+    """One kind of side information of one split.
+
+    Attributes:
+        kind: `heads`, `phrases` or `chunks`.
+        rows: one row a sentence, without EOS: head index per subword (the root's is its own), or
+            phrase lengths, or the tag id where a chunk opens and 0 inside. −1 = no annotation.
+        tags: chunk types in id order, the first having id 1; empty for other kinds.
+    """
+
+    kind: str
+    rows: RaggedArray
+    tags: tuple[str, ...] = ()
+
+    @classmethod
+    def from_rows(
+        cls, kind: str, rows: Iterable[Sequence[int]], tags: Sequence[str] = ()
+    ) -> SideInformation:
+        """Side information that is not in a file, such as parses made at inference.
+
+        Args:
+            kind: `heads`, `phrases` or `chunks`.
+            rows: one row a sentence, as in the files.
+            tags: chunk types in id order.
+        """
+        return cls(kind, RaggedArray.from_rows(rows), tuple(tags))
+
+    @classmethod
+    def concatenate(
+        cls, parts: Sequence[SideInformation], repeats: Sequence[int] | None = None
+    ) -> SideInformation:
+        """The splits `train`, `train1`, … in a row, as fairseq joins their texts.
+
+        Args:
+            parts: the splits' side information, of one kind.
+            repeats: how many times each comes (`--upsample-primary`); once by default.
+        """
+        rows = RaggedArray.concatenate([part.rows for part in parts], repeats)
+        return cls(parts[0].kind, rows, parts[0].tags)
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    @property
+    def num_annotated(self) -> int:
+        """The number of sentences with annotation (those without words have none)."""
+        starts = self.rows.starts[self.rows.sizes > 0]
+        return int(np.count_nonzero(self.rows.values[starts] >= 0))
+
+
+def open_side_information(
+    prefix: str | Path, kind: str, sizes: np.ndarray, verify: bool = True
+) -> SideInformation:
+    """Opens `prefix.kind.{bin,idx}` and checks that it belongs to the text.
+
+    Files are memory-mapped; checking a million sentences takes a fraction of a second.
+
+    Args:
+        prefix: fairseq's prefix of the side's tokens: `data-bin/train.de-en.de`.
+        kind: `heads`, `phrases` or `chunks`.
+        sizes: the dataset's lengths of this side with EOS, (sentences,).
+        verify: also compare checksums. Off only where another process of the run has done so.
+
+    Raises:
+        UserError: a file is missing, damaged, or not made from this text.
+    """
+    prefix = Path(prefix)
+    name = f"{prefix.name}.{kind}"
+    entry = _manifest_entry(prefix.parent, name, kind)
+    if verify:
+        _check_fingerprints(prefix.parent, name, entry)
+    try:
+        rows = RaggedArray.open(prefix.parent / name)
+        tags = read_tags(prefix.parent) if kind == "chunks" else ()
+    except (OSError, ValueError, AssertionError) as error:
+        raise UserError(f"{prefix.parent / name}: cannot be read ({error}): {REMEDY}") from error
+    _check_lengths(rows, kind, np.asarray(sizes), prefix.parent / name, entry.source)
+    return SideInformation(kind, rows, tags)
+
+
+def _manifest_entry(folder: Path, name: str, kind: str) -> SideFile:
+    if not (folder / NAME).is_file():
+        raise UserError(f"{folder / NAME}: not found, so there is no side information: {REMEDY}")
+    files = read_manifest(folder)
+    if name not in files:
+        listed = ", ".join(sorted(files)) or "nothing"
+        raise UserError(
+            f"{folder / NAME} has no {name} (it has {listed}): put the {KINDS[kind]} file beside "
+            f"the tokenised text and {REMEDY}"
+        )
+    return files[name]
+
+
+def _check_fingerprints(folder: Path, name: str, entry: SideFile) -> None:
+    """Compares every file that the manifest names with what it was."""
+    for file_name, recorded in entry.files.items():
+        path = folder / file_name
+        try:
+            found = Fingerprint.of(path)
+        except OSError as error:
+            raise UserError(f"{path}: cannot be read ({error.strerror}): {REMEDY}") from error
+        if found == recorded:
+            continue
+        if found.bytes != recorded.bytes:
+            difference = f"{found.bytes} bytes, {recorded.bytes} recorded"
+        else:
+            difference = f"checksum {found.crc32}, {recorded.crc32} recorded"
+        if file_name.startswith(name):
+            cause = f"damaged or not written by the last binarize ({difference} in {NAME})"
+        elif file_name == TAGS_NAME:
+            cause = f"not the tag list {name} was made with ({difference} in {NAME})"
+        else:
+            cause = f"has changed since {name} was made for it ({difference} in {NAME})"
+        raise UserError(f"{path}: {cause}: {REMEDY}")
+
+
+def _check_lengths(
+    rows: RaggedArray, kind: str, sizes: np.ndarray, path: Path, source: str
+) -> None:
+    """Compares the number of sentences and each sentence's length with the dataset's."""
+    if len(rows) != len(sizes):
+        raise UserError(
+            f"{path}: {len(rows)} sentences, the dataset has {len(sizes)}: {REMEDY}, and give no "
+            f"option that joins or leaves out sentences"
+        )
+    expected = sizes.astype(np.int64) - 1
+    found = rows.sizes
+    if kind == "phrases":
+        sums = rows.row_sums()
+        found = np.where(sums < 0, expected, sums)  # one −1: no parse, any length
+    differing = np.flatnonzero(found != expected)
+    if len(differing):
+        row = int(differing[0])
+        raise UserError(
+            f"{path}: sentence {row + 1} (line {row + 1} of the text; {source}) covers "
+            f"{found[row]} subwords, the dataset has {expected[row]} without EOS "
+            f"({len(differing)} sentences differ): {REMEDY}, and give no option that cuts or "
+            f"lengthens sentences (--truncate-source, --prepend-bos, --num-batch-buckets)"
+        )

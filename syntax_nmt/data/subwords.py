@@ -1,0 +1,120 @@
+"""From a segmented line to the pieces of each word.
+
+Two conventions are understood: sentencepiece (`▁` opens a word) and subword-nmt (`@@` at the end
+of a piece says that the word goes on). A piece belongs to exactly one word.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from itertools import islice
+from typing import Final
+
+from syntax_nmt.errors import UserError
+
+SENTENCEPIECE: Final = "sentencepiece"
+SUBWORD_NMT: Final = "subword-nmt"
+NO_SUBWORDS: Final = "none"
+SCHEMES: Final = (SENTENCEPIECE, SUBWORD_NMT, NO_SUBWORDS)
+
+OPENER = "▁"
+CONTINUED = "@@"
+_LINES_LOOKED_AT = 100_000
+
+
+def detect_scheme(lines: Iterable[str]) -> str:
+    """Which of :data:`SCHEMES` segmented a text, by the text itself.
+
+    sentencepiece marks every word, so most lines hold a piece that opens with `▁`; anything that
+    ends with `@@` otherwise speaks for subword-nmt. Words that merely look like it (a stray `▁`)
+    therefore do not mislead.
+
+    Args:
+        lines: the segmented text; no more than the first 100,000 are read.
+    """
+    opened = filled = 0
+    continued = False
+    for line in islice(lines, _LINES_LOOKED_AT):
+        pieces = line.split()
+        filled += bool(pieces)
+        opened += any(piece.startswith(OPENER) for piece in pieces)
+        continued = continued or any(piece.endswith(CONTINUED) for piece in pieces)
+    if opened * 2 > filled:
+        return SENTENCEPIECE
+    return SUBWORD_NMT if continued else NO_SUBWORDS
+
+
+def pieces_per_word(pieces: Sequence[str], scheme: str, where: str) -> list[int]:
+    """The number of pieces of each word of a line; the numbers add up to `len(pieces)`.
+
+    Args:
+        pieces: the segmented line.
+        scheme: one of :data:`SCHEMES`.
+        where: file and line, for messages.
+
+    Raises:
+        UserError: a sentencepiece piece reaches over a word's end.
+    """
+    if scheme == NO_SUBWORDS:
+        return [1] * len(pieces)
+    if scheme == SUBWORD_NMT:
+        return _subword_nmt(pieces)
+    return _sentencepiece(pieces, where)
+
+
+def _subword_nmt(pieces: Sequence[str]) -> list[int]:
+    counts: list[int] = []
+    inside = False
+    for piece in pieces:
+        if inside:
+            counts[-1] += 1
+        else:
+            counts.append(1)
+        inside = piece.endswith(CONTINUED) and piece != CONTINUED
+    return counts
+
+
+def _sentencepiece(pieces: Sequence[str], where: str) -> list[int]:
+    counts: list[int] = []
+    inside = False  # the last word has letters, so that the next `▁` opens another
+    for piece in pieces:
+        letters = piece.lstrip(OPENER)
+        if OPENER in letters:
+            raise UserError(
+                f"{where}: the piece {piece!r} reaches over the end of a word: train "
+                f"sentencepiece with --split_by_whitespace and without "
+                f"--treat_whitespace_as_suffix, or give --subwords if this is not sentencepiece"
+            )
+        opens = piece.startswith(OPENER)
+        if not counts or (opens and inside):
+            counts.append(1)
+            inside = False
+        else:
+            counts[-1] += 1
+        inside = inside or bool(letters)
+    if len(counts) > 1 and not inside:  # a lone ▁ at the end has no word to open
+        counts[-2] += counts.pop()
+    return counts
+
+
+def join_pieces(pieces: Sequence[str], counts: Sequence[int], scheme: str) -> list[str]:
+    """The words of a segmented line.
+
+    Args:
+        pieces: the segmented line.
+        counts: the number of pieces of each word, from :func:`pieces_per_word`.
+        scheme: one of :data:`SCHEMES`.
+    """
+    words = []
+    start = 0
+    for count in counts:
+        parts = pieces[start : start + count]
+        start += count
+        if scheme == SENTENCEPIECE:
+            words.append("".join(parts).replace(OPENER, ""))
+        elif scheme == SUBWORD_NMT:
+            joined = "".join(part[: -len(CONTINUED)] for part in parts[:-1])
+            words.append(joined + parts[-1])
+        else:
+            words.append(parts[0])
+    return words
