@@ -1,0 +1,100 @@
+"""fairseq-preprocess, run in a process of its own: pieces to a data-bin folder."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from syntax_nmt.errors import UserError
+
+_SUMMARY = re.compile(
+    r"\[(?P<lang>\S+)\] (?P<file>.+): (?P<sentences>\d+) sents, (?P<tokens>\d+) tokens, "
+    r"(?P<unknown>[\d.]+)% replaced"
+)
+
+
+@dataclass(frozen=True)
+class FairseqData:
+    """What fairseq-preprocess is asked to do.
+
+    Attributes:
+        source: source language.
+        target: target language.
+        pieces: folder of the segmented text, `SPLIT.LANG`.
+        splits: names of the splits, `train` among them.
+        joined: one dictionary for both languages.
+        workers: processes.
+    """
+
+    source: str
+    target: str
+    pieces: Path
+    splits: Sequence[str]
+    joined: bool
+    workers: int
+
+    def command(self, destination: Path) -> list[str]:
+        """The command line.
+
+        Args:
+            destination: folder to write to.
+        """
+        command = [sys.executable, "-m", "fairseq_cli.preprocess"]
+        command += ["--source-lang", self.source, "--target-lang", self.target]
+        command += ["--destdir", str(destination), "--workers", str(self.workers)]
+        for kind in ("train", "valid", "test"):
+            names = [name for name in self.splits if name.rstrip("0123456789") == kind]
+            if names:
+                command += [f"--{kind}pref", ",".join(str(self.pieces / name) for name in names)]
+        return [*command, "--joined-dictionary"] if self.joined else command
+
+
+def preprocess(data: FairseqData, destination: Path, log: Path) -> dict[str, float]:
+    """Writes a data-bin folder, which takes its name only when it is whole.
+
+    What was in the folder before is removed, side information of another text included.
+
+    Args:
+        data: what to do.
+        destination: the data-bin folder.
+        log: gets everything that fairseq says.
+
+    Returns:
+        The percentage of pieces without an entry in the dictionary, by `SPLIT.LANG`.
+
+    Raises:
+        UserError: fairseq failed; names the log and its last line.
+    """
+    partial = destination.with_name(destination.name + ".partial")
+    shutil.rmtree(partial, ignore_errors=True)
+    log.parent.mkdir(parents=True, exist_ok=True)
+    with open(log, "w", encoding="utf-8") as out:
+        status = subprocess.call(data.command(partial), stdout=out, stderr=subprocess.STDOUT)
+    said = log.read_text(encoding="utf-8", errors="replace")
+    if status != 0:
+        last = said.strip().splitlines()[-1:] or ["nothing"]
+        raise UserError(f"fairseq-preprocess failed (status {status}): {last[0]}; see {log}")
+    shutil.rmtree(destination, ignore_errors=True)
+    partial.replace(destination)
+    return {Path(found["file"]).name: float(found["unknown"]) for found in _SUMMARY.finditer(said)}
+
+
+def written_files(data: FairseqData, destination: Path) -> list[Path]:
+    """The files that :func:`preprocess` leaves.
+
+    Args:
+        data: what was asked for.
+        destination: the data-bin folder.
+    """
+    languages = (data.source, data.target)
+    files = [destination / f"dict.{lang}.txt" for lang in languages]
+    for name in data.splits:
+        for lang in languages:
+            stem = f"{name}.{data.source}-{data.target}.{lang}"
+            files += [destination / f"{stem}.{ending}" for ending in ("bin", "idx")]
+    return files

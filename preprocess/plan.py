@@ -1,0 +1,89 @@
+"""What is to be prepared, how, and where each file goes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from syntax_nmt.preprocess.parse_shards import ParseOptions
+from syntax_nmt.preprocess.splits import Split
+
+
+@dataclass(frozen=True)
+class Plan:
+    """Everything that decides what is made.
+
+    Attributes:
+        source: source language.
+        target: target language.
+        splits: the raw text, checked.
+        folder: where everything goes.
+        source_tokenizer: mode of the source's tokeniser.
+        target_tokenizer: mode of the target's tokeniser.
+        vocab_size: pieces of a sentencepiece model that is trained.
+        piece_model: a sentencepiece model to use instead of training one.
+        piece_kind: `bpe` or `unigram`.
+        joined: one model and one dictionary for both languages.
+        parser: gives the options for parsing the source; None if nothing is to be parsed.
+        workers: processes.
+    """
+
+    source: str
+    target: str
+    splits: Sequence[Split]
+    folder: Path
+    source_tokenizer: str
+    target_tokenizer: str
+    vocab_size: int
+    piece_model: Path | None
+    piece_kind: str
+    joined: bool
+    parser: Callable[[], ParseOptions] | None
+    workers: int
+
+    @property
+    def languages(self) -> tuple[str, str]:
+        """Source and target."""
+        return self.source, self.target
+
+    @property
+    def data_bin(self) -> Path:
+        """The folder that fairseq reads."""
+        return self.folder / "data-bin"
+
+    def words(self, split: str, lang: str) -> Path:
+        """The words of a split in a language.
+
+        Args:
+            split: its name.
+            lang: source or target language.
+        """
+        return self.folder / "words" / f"{split}.{lang}"
+
+    def pieces(self, split: str, lang: str) -> Path:
+        """The pieces of a split in a language.
+
+        Args:
+            split: its name.
+            lang: source or target language.
+        """
+        return self.folder / "pieces" / f"{split}.{lang}"
+
+    def mode(self, lang: str) -> str:
+        """The tokeniser's mode for a language.
+
+        Args:
+            lang: source or target language.
+        """
+        return self.source_tokenizer if lang == self.source else self.target_tokenizer
+
+    def model(self, lang: str) -> Path:
+        """The sentencepiece model of a language.
+
+        Args:
+            lang: source or target language.
+        """
+        if self.piece_model is not None or self.joined:
+            return self.folder / "sentencepiece.model"
+        return self.folder / f"sentencepiece.{lang}.model"

@@ -1,0 +1,276 @@
+"""The steps from raw parallel text to a data-bin folder, in their order."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+from syntax_nmt.preprocess.binarize import binarize
+from syntax_nmt.preprocess.executor import open_executor
+from syntax_nmt.preprocess.fairseq_data import FairseqData, preprocess, written_files
+from syntax_nmt.preprocess.parse import parse_file
+from syntax_nmt.preprocess.parse_shards import ParseOptions
+from syntax_nmt.preprocess.plan import Plan
+from syntax_nmt.preprocess.segment import load_model, segment_file, train_model
+from syntax_nmt.preprocess.side_files import check_side_file, copy_side_file, find_side_file
+from syntax_nmt.preprocess.splits import Split
+from syntax_nmt.preprocess.steps import Report, Steps
+from syntax_nmt.preprocess.tokenize import tokenize_file
+
+from syntax_nmt.data.manifest import NAME, TAGS_NAME, read_manifest
+from syntax_nmt.errors import UserError
+
+# Raised when a step makes something else out of the same input, so that old results are not reused.
+FORMAT = 1
+
+
+class Preparation:
+    """Carries out a plan, leaving out what an earlier run has done.
+
+    Args:
+        plan: what to make.
+        note: called with one line about each thing that happens.
+
+    Attributes:
+        reports: figures of each step by its name.
+    """
+
+    def __init__(self, plan: Plan, note: Callable[[str], None]) -> None:
+        self.plan = plan
+        self.note = note
+        self.reports: dict[str, Report] = {}
+        self._steps = Steps(plan.folder / "prepare.json", note)
+
+    def run(self) -> None:
+        """Makes everything.
+
+        Raises:
+            UserError: for what the user can mend; what is finished is kept.
+        """
+        for split in self.plan.splits:
+            for lang in self.plan.languages:
+                self._words(split, lang)
+        self._models()
+        for split in self.plan.splits:
+            for lang in self.plan.languages:
+                self._pieces(split, lang)
+        self._data_bin()
+        sides = [path for split in self.plan.splits for path in self._side_texts(split)]
+        self._binarized(sides)
+
+    def _step(
+        self,
+        name: str,
+        made_from: dict[str, Any],
+        make: Callable[[], Report],
+        outputs: Callable[[], Sequence[Path]],
+    ) -> Report:
+        report = self._steps.run(name, {"format": FORMAT, **made_from}, make, outputs)
+        self.reports[name] = report
+        return report
+
+    def _words(self, split: Split, lang: str) -> None:
+        plan = self.plan
+        raw = split.source if lang == plan.source else split.target
+        words, mode = plan.words(split.name, lang), plan.mode(lang)
+
+        def make() -> Report:
+            # Spawning processes takes longer than cutting a small corpus.
+            workers = plan.workers if split.lines > 100_000 else 1
+            with open_executor(workers) as executor:
+                return dict(tokenize_file(raw, words, mode, lang, executor, 2 * workers))
+
+        made_from = {
+            "raw": self._steps.checksum(raw),
+            "compressed": raw.suffix == ".gz",
+            "mode": mode,
+            "lang": lang,
+            "sacremoses": version("sacremoses"),
+        }
+        report = self._step(f"words/{words.name}", made_from, make, lambda: [words])
+        replaced = {kind: report[kind] for kind in ("space", "invisible", "mark") if kind in report}
+        if replaced:
+            kinds = ", ".join(f"{count:,} {kind}" for kind, count in replaced.items())
+            self.note(f"  {raw}: odd characters replaced: {kinds}")
+
+    def _models(self) -> None:
+        plan = self.plan
+        if plan.piece_model is not None:
+            self._given_model(plan.piece_model)
+        elif plan.joined:
+            self._trained_model(plan.languages)
+        else:
+            for lang in plan.languages:
+                self._trained_model([lang])
+
+    def _given_model(self, given: Path) -> None:
+        model = self.plan.model(self.plan.source)
+
+        def make() -> Report:
+            size = load_model(given).get_piece_size()
+            if given.resolve() != model.resolve():
+                partial = model.with_name(model.name + ".partial")
+                partial.write_bytes(given.read_bytes())
+                partial.replace(model)
+            return {"size": size}
+
+        made_from = {"given": self._steps.checksum(given)}
+        self._step(model.name, made_from, make, lambda: [model])
+
+    def _trained_model(self, languages: Sequence[str]) -> None:
+        plan = self.plan
+        model = plan.model(languages[0])
+        texts = [plan.words("train", lang) for lang in languages]
+
+        def make() -> Report:
+            return {"size": train_model(texts, model, plan.vocab_size, plan.piece_kind)}
+
+        made_from = {
+            "texts": [self._steps.checksum(text) for text in texts],
+            "size": plan.vocab_size,
+            "kind": plan.piece_kind,
+            "sentencepiece": version("sentencepiece"),
+        }
+        report = self._step(model.name, made_from, make, lambda: [model])
+        if report["size"] != plan.vocab_size:
+            self.note(
+                f"  --vocab-size {plan.vocab_size} is more than the training text has pieces: "
+                f"{report['size']} instead"
+            )
+
+    def _pieces(self, split: Split, lang: str) -> None:
+        plan = self.plan
+        words, pieces, model = (
+            plan.words(split.name, lang),
+            plan.pieces(split.name, lang),
+            plan.model(lang),
+        )
+        made_from = {"words": self._steps.checksum(words), "model": self._steps.checksum(model)}
+        self._step(
+            f"pieces/{pieces.name}",
+            made_from,
+            lambda: dict(segment_file(model, words, pieces, plan.workers)),
+            lambda: [pieces],
+        )
+
+    def _data_bin(self) -> None:
+        plan = self.plan
+        names = [split.name for split in plan.splits]
+        data = FairseqData(
+            *plan.languages, plan.folder / "pieces", names, plan.joined, plan.workers
+        )
+        log = plan.folder / "logs" / "fairseq-preprocess.log"
+        pieces = {
+            f"{name}.{lang}": self._steps.checksum(plan.pieces(name, lang))
+            for name in names
+            for lang in plan.languages
+        }
+        self._step(
+            "data-bin",
+            {"pieces": pieces, "languages": plan.languages, "joined": plan.joined},
+            lambda: {"unknown": preprocess(data, plan.data_bin, log)},
+            lambda: written_files(data, plan.data_bin),
+        )
+
+    def _side_texts(self, split: Split) -> list[Path]:
+        """The annotation of a split at word level: given, or parsed."""
+        plan = self.plan
+        found = []
+        for lang, kind in (
+            (plan.source, "conllu"),
+            (plan.source, "trees"),
+            (plan.target, "chunks"),
+        ):
+            destination = plan.words(split.name, f"{lang}.{kind}")
+            if not self._taken_along(split, lang, kind, destination):
+                if kind != "conllu" or plan.parser is None:
+                    # Left from a run with other options, it would be taken for this text's.
+                    destination.unlink(missing_ok=True)
+                    continue
+                self._parsed(plan.words(split.name, lang), destination, plan.parser())
+            found.append(destination)
+        return found
+
+    def _taken_along(self, split: Split, lang: str, kind: str, destination: Path) -> bool:
+        given = find_side_file(split.prefix, lang, kind)
+        if given is None:
+            return False
+        words = self.plan.words(split.name, lang)
+        made_from = {
+            "given": self._steps.checksum(given),
+            "words": self._steps.checksum(words),
+        }
+
+        def make() -> Report:
+            check_side_file(given, kind, words)
+            copy_side_file(given, destination)
+            return {"from": str(given)}
+
+        try:
+            self._step(f"words/{destination.name}", made_from, make, lambda: [destination])
+        except UserError as error:
+            if self.plan.mode(lang) == "none":
+                raise
+            self.note(f"  not taken along, its words are others than the tokeniser's: {error}")
+            return False
+        return True
+
+    def _parsed(self, words: Path, destination: Path, options: ParseOptions) -> None:
+        made_from = {
+            "words": self._steps.checksum(words),
+            "options": options.fingerprint(),
+        }
+
+        def make() -> Report:
+            counts = parse_file(words, destination, options, self.plan.workers)
+            del counts["reused"]
+            return dict(counts)
+
+        self._step(f"words/{destination.name}", made_from, make, lambda: [destination])
+
+    def _binarized(self, sides: Sequence[Path]) -> None:
+        plan = self.plan
+        if not sides:
+            _remove_side_information(plan.data_bin)
+            return
+        prefixes: dict[str, list[str]] = {}
+        for split in plan.splits:
+            kind = split.name.rstrip("0123456789")
+            prefixes.setdefault(f"{kind}pref", []).append(str(plan.folder / "pieces" / split.name))
+
+        def make() -> Report:
+            _remove_side_information(plan.data_bin)
+            written = binarize(
+                *plan.languages,
+                plan.data_bin,
+                words=plan.folder / "words",
+                workers=plan.workers,
+                report=lambda line: self.note(f"  {line}"),
+                **{option: ",".join(listed) for option, listed in prefixes.items()},
+            )
+            return {name: side.annotated for name, side in written.items()}
+
+        texts = [
+            path(split.name, lang)
+            for split in plan.splits
+            for lang in plan.languages
+            for path in (plan.words, plan.pieces)
+        ]
+        made_from = {path.name: self._steps.checksum(path) for path in sides}
+        made_from["text"] = ",".join(map(self._steps.checksum, texts))
+        self._step("binarize", made_from, make, lambda: _side_information(plan.data_bin))
+
+
+def _side_information(data_bin: Path) -> list[Path]:
+    """The files of side information that a data-bin folder says it holds."""
+    names = read_manifest(data_bin)
+    files = [data_bin / f"{name}.{ending}" for name in names for ending in ("bin", "idx")]
+    return [path for path in (*files, data_bin / TAGS_NAME, data_bin / NAME) if path.is_file()]
+
+
+def _remove_side_information(data_bin: Path) -> None:
+    """Removes what an earlier run left: what is not made again would stay and be believed."""
+    for path in reversed(_side_information(data_bin)):
+        path.unlink()

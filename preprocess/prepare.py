@@ -1,0 +1,156 @@
+"""`syntax-nmt prepare`: raw parallel text to a data-bin folder, in one go; resumable."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from functools import lru_cache
+from pathlib import Path
+
+from syntax_nmt.preprocess.parse import add_parser_arguments, parse_options
+from syntax_nmt.preprocess.parse_shards import ParseOptions
+from syntax_nmt.preprocess.plan import Plan
+from syntax_nmt.preprocess.preparation import Preparation
+from syntax_nmt.preprocess.prepare_report import next_commands, summary
+from syntax_nmt.preprocess.segment import load_model
+from syntax_nmt.preprocess.side_files import find_side_file
+from syntax_nmt.preprocess.splits import find_splits
+
+import syntax_nmt
+from syntax_nmt.data.tokenizer import MODES, WordTokenizer, default_mode
+from syntax_nmt.errors import UserError
+
+EXAMPLE = (
+    "syntax-nmt prepare --source-lang en --target-lang de --trainpref raw/train --validpref "
+    "raw/val --testpref raw/test2016,raw/test2017 --stanza-dir stanza_resources --destdir prepared"
+)
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Adds the options of `syntax-nmt prepare`.
+
+    Args:
+        parser: the subcommand's parser.
+    """
+    _add_text_arguments(parser)
+    _add_piece_arguments(parser)
+    parser.add_argument(
+        "--parse",
+        action=argparse.BooleanOptionalAction,
+        default=True,
+        help="parse the source where no PREF.LANG.conllu lies beside it",
+    )
+    parser.add_argument(
+        "--parser-lang", help="language of the parser's models, if not --source-lang"
+    )
+    add_parser_arguments(parser)
+
+
+def _add_text_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--source-lang", required=True, help="the raw source files' suffix")
+    parser.add_argument("--target-lang", required=True, help="the raw target files' suffix")
+    parser.add_argument(
+        "--trainpref",
+        required=True,
+        help="the raw training text up to the dot before the language: PREF.LANG or PREF.LANG.gz; "
+        ".conllu, .trees and .chunks files beside it are used",
+    )
+    parser.add_argument("--validpref", help="validation text, likewise; several with commas")
+    parser.add_argument("--testpref", help="test text, likewise; several with commas")
+    parser.add_argument("--destdir", type=Path, required=True, help="folder for everything made")
+    for side in ("source", "target"):
+        parser.add_argument(
+            f"--{side}-tokenizer",
+            choices=MODES,
+            help=f"how {side} words are cut; none: they already are "
+            "(default: penn for English, else moses)",
+        )
+
+
+def _add_piece_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--vocab-size",
+        type=int,
+        default=8000,
+        help="sentencepiece pieces; fewer for a text too small (default: %(default)s)",
+    )
+    parser.add_argument(
+        "--sentencepiece-type",
+        choices=("bpe", "unigram"),
+        default="bpe",
+        help="how pieces are found (default: %(default)s)",
+    )
+    parser.add_argument(
+        "--sentencepiece-model", type=Path, help="use this model instead of training one"
+    )
+    joined = parser.add_mutually_exclusive_group()
+    joined.add_argument(
+        "--joined-dictionary",
+        dest="joined",
+        action="store_true",
+        default=True,
+        help="one sentencepiece model and dictionary for both languages (the default)",
+    )
+    joined.add_argument(
+        "--separate",
+        dest="joined",
+        action="store_false",
+        help="one of each for every language",
+    )
+
+
+def run(args: argparse.Namespace) -> None:
+    """Prepares a corpus and prints what was made.
+
+    Args:
+        args: the options of :func:`add_arguments`.
+    """
+    done = Preparation(_plan(args), lambda line: print(line, file=sys.stderr))
+    done.run()
+    print(summary(done))
+    print(next_commands(done, Path(syntax_nmt.__file__).parent))
+
+
+def _plan(args: argparse.Namespace) -> Plan:
+    """The plan, everything checked that can be checked before work begins."""
+    source, target = args.source_lang, args.target_lang
+    if source == target:
+        raise UserError(f"--source-lang and --target-lang are both {source}")
+    modes = {
+        lang: mode or default_mode(lang)
+        for lang, mode in ((source, args.source_tokenizer), (target, args.target_tokenizer))
+    }
+    for lang, mode in modes.items():
+        WordTokenizer(mode, lang)
+    if args.sentencepiece_model is not None:
+        load_model(args.sentencepiece_model)
+    for option in ("vocab_size", "workers"):
+        if getattr(args, option) < 1:
+            name = option.replace("_", "-")
+            raise UserError(f"--{name} {getattr(args, option)}: must be 1 or more")
+    prefixes = (("train", args.trainpref), ("valid", args.validpref), ("test", args.testpref))
+    splits = find_splits(prefixes, source, target)
+
+    @lru_cache(maxsize=1)
+    def parser() -> ParseOptions:
+        try:
+            return parse_options(args, args.parser_lang or source)
+        except UserError as error:
+            raise UserError(f"{error}; or --no-parse to do without") from None
+
+    if args.parse and any(find_side_file(s.prefix, source, "conllu") is None for s in splits):
+        parser()  # models that are missing are reported now
+    return Plan(
+        source=source,
+        target=target,
+        splits=splits,
+        folder=args.destdir,
+        source_tokenizer=modes[source],
+        target_tokenizer=modes[target],
+        vocab_size=args.vocab_size,
+        piece_model=args.sentencepiece_model,
+        piece_kind=args.sentencepiece_type,
+        joined=args.joined,
+        parser=parser if args.parse else None,
+        workers=args.workers,
+    )

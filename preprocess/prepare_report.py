@@ -1,0 +1,87 @@
+"""What `syntax-nmt prepare` made, in a few lines, and what to type next."""
+
+from __future__ import annotations
+
+import shlex
+from pathlib import Path
+
+from syntax_nmt.preprocess.preparation import Preparation
+
+
+def summary(done: Preparation) -> str:
+    """A table of the splits.
+
+    Args:
+        done: a finished preparation.
+    """
+    rows = [("split", "lines", "words", "empty", "pieces/word", "unknown", "parsed")]
+    for split in done.plan.splits:
+        for lang in done.plan.languages:
+            rows.append(_row(done, f"{split.name}.{lang}"))
+    widths = [max(map(len, column)) for column in zip(*rows)]
+    return "\n".join(
+        "  ".join(
+            cell.ljust(width) if column == 0 else cell.rjust(width)
+            for column, (cell, width) in enumerate(zip(row, widths))
+        )
+        for row in rows
+    )
+
+
+def next_commands(done: Preparation, user_dir: Path) -> str:
+    """Command lines that train on what was made, and translate.
+
+    Args:
+        done: a finished preparation.
+        user_dir: the plugin's folder.
+    """
+    plan = done.plan
+    shared = [
+        *["--user-dir", str(user_dir), "--task", "syntax_translation"],
+        *["--source-lang", plan.source, "--target-lang", plan.target],
+    ]
+    parsed = plan.words("train", f"{plan.source}.conllu").is_file()
+    arch = "dependency_transformer" if parsed else "transformer_iwslt_de_en"
+    criterion = "dependency_cross_entropy" if parsed else "label_smoothed_cross_entropy"
+    train = [
+        *["fairseq-train", str(plan.data_bin), *shared, "--arch", arch],
+        *(["--load-dependencies"] if parsed else []),
+        *(["--share-all-embeddings"] if plan.joined else []),
+        *["--criterion", criterion, "--label-smoothing", "0.1"],
+        *["--optimizer", "adam", "--adam-betas", "(0.9, 0.98)", "--clip-norm", "0.0"],
+        *["--lr", "5e-4", "--lr-scheduler", "inverse_sqrt", "--warmup-updates", "4000"],
+        *["--dropout", "0.3", "--weight-decay", "0.0001", "--max-tokens", "4096"],
+        *["--save-dir", str(plan.folder / "checkpoints")],
+    ]
+    translate = [
+        *["fairseq-interactive", str(plan.data_bin), *shared],
+        *["--path", str(plan.folder / "checkpoints" / "checkpoint_best.pt")],
+        *["--tokenizer", "syntax_words", "--source-tokenizer", plan.source_tokenizer],
+        *["--target-tokenizer", plan.target_tokenizer],
+        *["--bpe", "sentencepiece", "--sentencepiece-model", str(plan.model(plan.source))],
+    ]
+    return f"train with\n  {shlex.join(train)}\nthen translate with\n  {shlex.join(translate)}"
+
+
+def _row(done: Preparation, name: str) -> tuple[str, ...]:
+    words = done.reports[f"words/{name}"]
+    pieces = done.reports[f"pieces/{name}"]
+    unknown = done.reports["data-bin"]["unknown"].get(name, 0.0)
+    return (
+        name,
+        f"{words['lines']:,}",
+        f"{words['words']:,}",
+        f"{words['empty']:,}",
+        f"{pieces['pieces'] / max(1, pieces['words']):.3f}",
+        f"{unknown:g}%",
+        _parsed_share(done, name),
+    )
+
+
+def _parsed_share(done: Preparation, name: str) -> str:
+    report = done.reports.get(f"words/{name}.conllu")
+    if report is None:
+        return "–"
+    if "from" in report:
+        return "given"
+    return f"{report['parsed'] / max(1, report['lines']):.2%}"

@@ -1,0 +1,141 @@
+"""Words to pieces with sentencepiece: training on words, and cutting."""
+
+from __future__ import annotations
+
+import io
+import os
+import re
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from itertools import chain, islice
+from pathlib import Path
+
+import sentencepiece
+from syntax_nmt.preprocess.files import read_lines, write_atomically
+from tqdm import tqdm
+
+from syntax_nmt.errors import UserError
+
+_CHUNK = 20_000
+_TOO_HIGH = re.compile(r"value <= (\d+)")
+_TOO_LOW = re.compile(r"smaller than required_chars\D+\d+ vs (\d+)")
+
+
+def train_model(texts: Sequence[Path], model: Path, vocab_size: int, kind: str) -> int:
+    """Trains a sentencepiece model on words.
+
+    The model normalises nothing and knows every character of the text, so that the words of a
+    segmented line are exactly the words of the line.
+
+    Args:
+        texts: files of words separated by spaces.
+        model: the file to write.
+        vocab_size: number of pieces. A text too small for so many gets as many as it has.
+        kind: `bpe` or `unigram`.
+
+    Returns:
+        The number of pieces of the model.
+
+    Raises:
+        UserError: the number is too small for the characters of the text, or the text is empty.
+    """
+    try:
+        trained = _train(texts, vocab_size, kind)
+    except RuntimeError as error:
+        limit = _TOO_HIGH.search(str(error))
+        if limit is None:
+            raise _training_error(error, texts, vocab_size) from None
+        try:
+            trained = _train(texts, int(limit[1]), kind)
+        except RuntimeError as second:
+            raise _training_error(second, texts, vocab_size) from None
+    partial = model.with_name(f"{model.name}.partial{os.getpid()}")
+    partial.write_bytes(trained)
+    os.replace(partial, model)
+    return int(load_model(model).get_piece_size())
+
+
+def load_model(model: Path) -> sentencepiece.SentencePieceProcessor:
+    """A sentencepiece model, loaded.
+
+    Args:
+        model: the file.
+
+    Raises:
+        UserError: the file is not such a model.
+    """
+    try:
+        return sentencepiece.SentencePieceProcessor(model_file=str(model))
+    except (OSError, RuntimeError):
+        raise UserError(f"{model}: cannot be read as a sentencepiece model") from None
+
+
+def segment_file(model: Path, words: Path, pieces: Path, threads: int) -> Counter[str]:
+    """Cuts the words of a text into pieces separated by spaces, one line for one line.
+
+    Args:
+        model: a sentencepiece model.
+        words: words separated by spaces.
+        pieces: the file to write.
+        threads: how many threads cut.
+
+    Returns:
+        Counts: `lines`, `words`, `pieces`.
+
+    Raises:
+        UserError: the model normalises, so that words of the segmented text are other words.
+    """
+    processor = load_model(model)
+    counts: Counter[str] = Counter()
+    lines = read_lines(words)
+    number = 0
+    with (
+        write_atomically(pieces) as out,
+        tqdm(desc=f"pieces of {words.name}", unit="line", unit_scale=True) as bar,
+    ):
+        while chunk := list(islice(lines, _CHUNK)):
+            for line, cut in zip(chunk, processor.encode(chunk, out_type=str, num_threads=threads)):
+                number += 1
+                if "".join(cut).replace("▁", " ").strip() != line:
+                    raise UserError(
+                        f"{words}:{number}: {model} changes the text when it cuts it into pieces: "
+                        "train it with --normalization_rule_name=identity"
+                    )
+                counts.update(words=len(line.split()), pieces=len(cut))
+                out.write(" ".join(cut) + "\n")
+            bar.update(len(chunk))
+    counts.update(lines=number)
+    return counts
+
+
+def _train(texts: Sequence[Path], vocab_size: int, kind: str) -> bytes:
+    model = io.BytesIO()
+    sentencepiece.SentencePieceTrainer.train(
+        sentence_iterator=_filled_lines(texts),
+        model_writer=model,
+        vocab_size=vocab_size,
+        model_type=kind,
+        character_coverage=1.0,
+        normalization_rule_name="identity",
+        # Long lines would be left out, and with them their characters.
+        max_sentence_length=1 << 20,
+        # One thread: the same text gives the same model everywhere.
+        num_threads=1,
+        minloglevel=2,
+    )
+    return model.getvalue()
+
+
+def _filled_lines(texts: Sequence[Path]) -> Iterator[str]:
+    return (line for line in chain.from_iterable(map(read_lines, texts)) if line)
+
+
+def _training_error(error: RuntimeError, texts: Sequence[Path], vocab_size: int) -> UserError:
+    names = " and ".join(map(str, texts))
+    needed = _TOO_LOW.search(str(error))
+    if needed is not None:
+        return UserError(
+            f"--vocab-size {vocab_size}: {names} hold {needed[1]} different characters, "
+            "each of which must be a piece: give a larger number"
+        )
+    return UserError(f"sentencepiece cannot be trained on {names}: {error}")

@@ -1,0 +1,84 @@
+"""Steps of a long job that are done once: each remembers what it was made from."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Callable, Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+from syntax_nmt.preprocess.files import checksum, write_atomically
+
+Report = dict[str, Any]
+
+
+class Steps:
+    """The record of a folder's finished steps, kept in a JSON file.
+
+    A step is skipped when it was made from the same things and its files still have the content
+    they had; a step that was interrupted has no record and runs again.
+
+    Args:
+        record: the JSON file; the files of steps are named relative to its folder.
+        note: called with one line about each step.
+    """
+
+    def __init__(self, record: Path, note: Callable[[str], None]) -> None:
+        self._path = record
+        self._note = note
+        self._sums: dict[Path, tuple[tuple[int, int], str]] = {}
+        try:
+            self._done = json.loads(record.read_text(encoding="utf-8"))
+        except (OSError, ValueError):
+            self._done = {}
+
+    def run(
+        self,
+        name: str,
+        made_from: Mapping[str, Any],
+        make: Callable[[], Report],
+        outputs: Callable[[], Iterable[Path]],
+    ) -> Report:
+        """Runs a step unless it is done; returns what it reported, now or then.
+
+        Args:
+            name: of the step.
+            made_from: options and checksums of inputs; anything JSON can hold.
+            make: does the work, writes each file as a whole, and returns figures to report.
+            outputs: the files it made, asked for after the work.
+        """
+        key = hashlib.sha256(json.dumps(made_from, sort_keys=True).encode("utf-8")).hexdigest()
+        done = self._done.get(name)
+        if done is not None and done["key"] == key and self._unchanged(done["files"]):
+            self._note(f"{name}: done before")
+            report: Report = done["report"]
+            return report
+        self._note(f"{name} …")
+        report = make()
+        files = {self._relative(path): self.checksum(path) for path in outputs()}
+        self._done[name] = {"key": key, "files": files, "report": report}
+        with write_atomically(self._path) as out:
+            json.dump(self._done, out, indent=1)
+        return report
+
+    def checksum(self, path: Path) -> str:
+        """SHA-256 of a file, read only once as long as it does not change.
+
+        Args:
+            path: the file.
+        """
+        status = path.stat()
+        stamp = (status.st_mtime_ns, status.st_size)
+        known = self._sums.get(path)
+        if known is None or known[0] != stamp:
+            known = (stamp, checksum(path))
+            self._sums[path] = known
+        return known[1]
+
+    def _unchanged(self, files: Mapping[str, str]) -> bool:
+        paths = {self._path.parent / name: digest for name, digest in files.items()}
+        return all(path.is_file() and self.checksum(path) == paths[path] for path in paths)
+
+    def _relative(self, path: Path) -> str:
+        return path.relative_to(self._path.parent).as_posix()
