@@ -1,0 +1,148 @@
+"""With its features off the model is fairseq's own; with them on it still translates alike."""
+
+from argparse import Namespace
+
+import pytest
+import torch
+from small_models import batch, build, random_sentences, write_dictionaries
+
+VARIANTS = {
+    "post-norm": [],
+    "pre-norm": ["--encoder-normalize-before", "--decoder-normalize-before"],
+    "shared-embeddings": ["--share-all-embeddings", "--encoder-learned-pos"],
+    "no-positions": ["--no-token-positional-embeddings", "--layernorm-embedding"],
+    "checkpointed": ["--checkpoint-activations"],
+    "merged-attention": ["--cross-self-attention", "--no-cross-attention"],
+}
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    return write_dictionaries(tmp_path_factory.mktemp("dictionaries"))
+
+
+def pair(folder, arch, *arguments):
+    """A stock model and one of ours that has loaded its state."""
+    stock, stock_task, _ = build(folder, "transformer", *arguments, task="translation")
+    ours, task, _ = build(folder, arch, *arguments)
+    ours.load_state_dict(stock.state_dict(), strict=True)
+    return stock, stock_task, ours, task
+
+
+def sample_for(task, left_pad_source=True):
+    sources, targets = random_sentences([9, 4, 6]), random_sentences([5, 8, 3], 4)
+    return batch(task.source_dictionary, sources, targets, left_pad_source)
+
+
+@pytest.mark.parametrize("variant", VARIANTS)
+@pytest.mark.parametrize("arch", ["syntax_transformer", "dependency_transformer"])
+@torch.no_grad()
+def test_equals_stock(folder, arch, variant):
+    stock, stock_task, ours, task = pair(folder, arch, *VARIANTS[variant])
+    sample = sample_for(task)
+    real = sample["target"].ne(task.target_dictionary.pad())
+    expected, actual = (model(**sample["net_input"])[0][real] for model in (stock, ours))
+    torch.testing.assert_close(actual, expected, atol=1e-5, rtol=1e-5)
+    for beam in (1, 5):
+        options = Namespace(beam=beam, max_len_b=15, lenpen=0.6)
+        expected = stock_task.inference_step(
+            stock_task.build_generator([stock], options), [stock], sample
+        )
+        actual = task.inference_step(task.build_generator([ours], options), [ours], sample)
+        for ours_nbest, stock_nbest in zip(actual, expected):
+            assert len(ours_nbest) == len(stock_nbest) == beam
+            for a, b in zip(ours_nbest, stock_nbest):
+                assert a["tokens"].tolist() == b["tokens"].tolist()
+                torch.testing.assert_close(a["score"], b["score"], atol=1e-5, rtol=1e-5)
+
+
+def test_gradients_equal_stock(folder):
+    stock, _, ours, task = pair(folder, "syntax_transformer")
+    sample = sample_for(task, left_pad_source=False)
+    real = sample["target"].ne(task.target_dictionary.pad())
+    for model in (stock, ours):
+        model(**sample["net_input"])[0][real].pow(2).sum().backward()
+    for (name, a), b in zip(ours.named_parameters(), stock.parameters()):
+        torch.testing.assert_close(a.grad, b.grad, atol=1e-4, rtol=1e-4, msg=name)
+
+
+def test_printed_alignments_equal_stock(folder):
+    stock, stock_task, ours, task = pair(folder, "syntax_transformer")
+    sample = sample_for(task)
+    options = Namespace(beam=3, max_len_b=15, print_alignment="soft")
+    results = []
+    for model, its_task in ((stock, stock_task), (ours, task)):
+        model.make_generation_fast_(need_attn="soft")
+        generator = its_task.build_generator([model], options)
+        results.append(its_task.inference_step(generator, [model], sample))
+    for expected, actual in zip(*results):
+        for a, b in zip(actual, expected):
+            torch.testing.assert_close(a["attention"], b["attention"], atol=1e-5, rtol=1e-5)
+
+
+def test_attention_weights_are_computed_only_on_demand(folder):
+    model, task, _ = build(folder, "syntax_transformer")
+    inputs = sample_for(task)["net_input"]
+    assert model(**inputs)[1]["attn"] == [None]
+    assert model(**inputs, alignment_layer=0)[1]["attn"][0].shape == (3, 8, 9)
+
+
+def test_beam_memory_is_forgotten_after_the_search(folder):
+    """A search with a beam leaves no trace in a later step-by-step pass."""
+    model, task, _ = build(folder, "syntax_transformer")
+    sample = sample_for(task)
+    generator = task.build_generator([model], Namespace(beam=3, max_len_b=5))
+    task.inference_step(generator, [model], sample)
+    sizes = {m.beam_size for m in model.decoder.modules() if hasattr(m, "beam_size")}
+    assert sizes == {1}
+
+
+@pytest.mark.parametrize("norm", [[], VARIANTS["pre-norm"]], ids=["post-norm", "pre-norm"])
+@pytest.mark.parametrize("layer", [0, 1, -1])
+@torch.no_grad()
+def test_supervised_heads_are_the_layers_own(folder, norm, layer):
+    """The log-probabilities are those of the attention weights that the layer really uses."""
+    model, task, _ = build(folder, "dependency_transformer", f"--supervised-layer={layer}", *norm)
+    inputs = sample_for(task)["net_input"]
+    seen = {}
+    attention = model.encoder.layers[layer].self_attn
+    attention.register_forward_pre_hook(
+        lambda module, args, kwargs: seen.update(kwargs), with_kwargs=True
+    )
+    log_probabilities = model(**inputs)[1]["supervised_heads"]
+    _, weights = attention(**{**seen, "need_weights": True, "need_head_weights": True})
+    padding = inputs["src_tokens"].eq(task.source_dictionary.pad())
+    real = ~padding
+    for head in (0, 1):
+        torch.testing.assert_close(
+            log_probabilities[:, head].exp()[real], weights[head][real], atol=1e-6, rtol=1e-5
+        )
+
+
+def test_inference_costs_what_stock_costs(folder, monkeypatch):
+    """Generation never computes the supervised heads' probabilities."""
+    from syntax_nmt.models import transformer_encoder
+
+    model, task, _ = build(folder, "dependency_transformer")
+    monkeypatch.setattr(transformer_encoder, "supervised_head_log_probabilities", None)
+    generator = task.build_generator([model], Namespace(beam=2, max_len_b=5))
+    assert len(task.inference_step(generator, [model], sample_for(task))) == 3
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--supervised-layer=2"], "from -2 to 1"),
+        (["--supervised-layer=-3"], "from -2 to 1"),
+        (["--encoder-attention-heads=1"], "--encoder-attention-heads is 1"),
+        (["--encoder-layerdrop=0.1"], "--encoder-layerdrop"),
+    ],
+)
+def test_contradicting_options(folder, arguments, message):
+    with pytest.raises(SystemExit, match=message):
+        build(folder, "dependency_transformer", *arguments)
+
+
+def test_another_task_is_named(folder):
+    with pytest.raises(SystemExit, match="--task syntax_translation"):
+        build(folder, "dependency_transformer", task="translation")
