@@ -23,7 +23,7 @@ class Zipf(Generic[Item]):
         shift: flattens the head of the distribution.
     """
 
-    def __init__(self, items: Sequence[Item], shift: float = 1.0) -> None:
+    def __init__(self, items: Sequence[Item], shift: float = 0.5) -> None:
         self.items = tuple(items)
         self.cumulative = list(accumulate(1 / (rank + 1 + shift) for rank in range(len(items))))
 

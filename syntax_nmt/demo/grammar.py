@@ -53,7 +53,7 @@ class Grammar:
         draw = self._draw
         link = draw.weighted(
             (
-                ("", 7.0),
+                ("", 8.0),
                 ("coordinated", 1.0),
                 ("subordinated before", 0.8),
                 ("subordinated after", 0.8),
@@ -132,7 +132,7 @@ class Grammar:
         """Prepositional phrases of the verb, unless the object ends in a clause."""
         if clause.gap != "object" and clause.object is not None and _ends_in_clause(clause.object):
             return
-        if self._draw.chance(0.4 if depth == 0 else 0.25):
+        if self._draw.chance(0.35 if depth == 0 else 0.2):
             adposition = self._draw.word(VERB_PREPOSITIONS)
             clause.adjuncts.append(self._adpositional(adposition, depth + 1))
 
@@ -159,15 +159,15 @@ class Grammar:
         if kind == PERSON and draw.chance(0.12):
             name = draw.word(self._lexicon.names)
             return NounPhrase(self._next(), PERSON, name.gender, False, name)
-        if coordinate and draw.chance(0.08):
-            phrase = self._simple_noun_phrase(kind)
-            phrase.conjunct = self._simple_noun_phrase(kind)
-            return phrase
         phrase = self._simple_noun_phrase(kind)
-        if depth <= 2 and draw.chance((0.38, 0.26, 0.15)[depth]):
+        if coordinate and draw.chance(0.08):
+            while phrase.conjunct is None or phrase.conjunct.noun is phrase.noun:
+                phrase.conjunct = self._simple_noun_phrase(kind)
+            return phrase
+        if depth <= 2 and draw.chance((0.3, 0.2, 0.1)[depth]):
             self._attach_adjuncts(phrase, depth, relative)
         modifiable = relative and depth <= 2 and _can_take_clause(phrase)
-        if modifiable and draw.chance((0.2, 0.13, 0.06)[depth]):
+        if modifiable and draw.chance((0.18, 0.12, 0.05)[depth]):
             gap = "subject" if draw.chance(0.6) or kind == PLACE else "object"
             phrase.relative = self._clause(depth + 2, gap, phrase)
         return phrase
@@ -183,7 +183,7 @@ class Grammar:
         phrase.determiner = draw.weighted(DETERMINERS)
         if phrase.plural and draw.chance(0.12):
             phrase.numeral = draw.word(NUMERALS)
-        while len(phrase.adjectives) < 2 and draw.chance(0.22):
+        while len(phrase.adjectives) < 2 and draw.chance(0.2):
             phrase.adjectives.append(draw.word(self._lexicon.adjectives))
         return phrase
 

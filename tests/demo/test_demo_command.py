@@ -41,10 +41,11 @@ def test_the_held_out_sets_do_not_depend_on_the_training_size(corpus, tmp_path):
             assert first[name] != data
 
 
-def test_the_bytes_are_those_of_every_other_machine(corpus):
-    """The first sentence is written out here, so that no platform may differ unnoticed."""
-    first = (corpus / "test.src").read_bytes().split(b"\n")[0].decode()
-    assert first == "tramul no milnol ."
+def test_the_sentences_are_those_of_every_other_machine(corpus):
+    """One pair is written out here, so that no platform or version may differ unnoticed."""
+    pair = [(corpus / name).read_bytes().split(b"\n")[1] for name in ("test.src", "test.tgt")]
+    assert pair[0].decode() == "un stugaltrupol nangata lo rilnu tramul ."
+    assert pair[1].decode() == "nölosshuzmankü do pasulo soneshom sanjüpedane ."
 
 
 def test_only_the_corpus_is_left_in_the_folder(corpus):
