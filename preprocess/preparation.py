@@ -15,6 +15,7 @@ from syntax_nmt.preprocess.parse_shards import ParseOptions
 from syntax_nmt.preprocess.plan import Plan
 from syntax_nmt.preprocess.segment import load_model, segment_file, train_model
 from syntax_nmt.preprocess.side_files import check_side_file, copy_side_file, find_side_file
+from syntax_nmt.preprocess.sole_user import sole_user
 from syntax_nmt.preprocess.splits import Split
 from syntax_nmt.preprocess.steps import Report, Steps
 from syntax_nmt.preprocess.tokenize import tokenize_file
@@ -24,6 +25,12 @@ from syntax_nmt.errors import UserError
 
 # Raised when a step makes something else out of the same input, so that old results are not reused.
 FORMAT = 1
+
+_REPLACED = (
+    ("space", "unusual spaces by spaces"),
+    ("invisible", "invisible characters by nothing"),
+    ("mark", "sentencepiece's word marks by underscores"),
+)
 
 
 class Preparation:
@@ -49,6 +56,10 @@ class Preparation:
         Raises:
             UserError: for what the user can mend; what is finished is kept.
         """
+        with sole_user(self.plan.folder):
+            self._run()
+
+    def _run(self) -> None:
         for split in self.plan.splits:
             for lang in self.plan.languages:
                 self._words(split, lang)
@@ -90,10 +101,9 @@ class Preparation:
             "sacremoses": version("sacremoses"),
         }
         report = self._step(f"words/{words.name}", made_from, make, lambda: [words])
-        replaced = {kind: report[kind] for kind in ("space", "invisible", "mark") if kind in report}
+        replaced = [f"{report[kind]:,} {said}" for kind, said in _REPLACED if kind in report]
         if replaced:
-            kinds = ", ".join(f"{count:,} {kind}" for kind, count in replaced.items())
-            self.note(f"  {raw}: odd characters replaced: {kinds}")
+            self.note(f"  {raw}: replaced {', '.join(replaced)}")
 
     def _models(self) -> None:
         plan = self.plan

@@ -130,6 +130,11 @@ def _plan(args: argparse.Namespace) -> Plan:
             raise UserError(f"--{name} {getattr(args, option)}: must be 1 or more")
     prefixes = (("train", args.trainpref), ("valid", args.validpref), ("test", args.testpref))
     splits = find_splits(prefixes, source, target)
+    for split in splits:
+        if split.source.resolve().parent == (args.destdir / "words").resolve():
+            raise UserError(
+                f"{split.source} would be overwritten by its own words: give another --destdir"
+            )
 
     @lru_cache(maxsize=1)
     def parser() -> ParseOptions:

@@ -91,7 +91,7 @@ def segment_file(model: Path, words: Path, pieces: Path, threads: int) -> Counte
     number = 0
     with (
         write_atomically(pieces) as out,
-        tqdm(desc=f"pieces of {words.name}", unit="line", unit_scale=True) as bar,
+        tqdm(desc=f"pieces of {words.name}", unit="line", unit_scale=True, disable=None) as bar,
     ):
         while chunk := list(islice(lines, _CHUNK)):
             for line, cut in zip(chunk, processor.encode(chunk, out_type=str, num_threads=threads)):

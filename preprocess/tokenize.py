@@ -49,7 +49,7 @@ def tokenize_file(
     tasks = _chunks(raw, mode, lang)
     with (
         write_atomically(words) as out,
-        tqdm(desc=f"words of {raw.name}", unit="line", unit_scale=True) as bar,
+        tqdm(desc=f"words of {raw.name}", unit="line", unit_scale=True, disable=None) as bar,
     ):
         for lines, counted in ordered_results(executor, _tokenize, tasks, in_flight):
             out.writelines(f"{line}\n" for line in lines)

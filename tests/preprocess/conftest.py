@@ -1,0 +1,127 @@
+"""A tiny treebank, and a Stanza tagger and parser trained on it, once a session."""
+
+from __future__ import annotations
+
+import os
+import random
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from syntax_nmt.data.conllu import format_conllu
+
+NOUNS = ("cat", "dog", "bird", "girl", "boy", "fox", "man", "queen")
+VERBS = ("sees", "hears", "likes", "finds", "follows")
+ADJECTIVES = ("old", "small", "green", "happy")
+SMALL = ["--no_pretrain", "--cpu", "--num_layers", "1", "--hidden_dim", "32"]
+SMALL += ["--char_hidden_dim", "16", "--deep_biaff_hidden_dim", "32", "--word_emb_dim", "16"]
+SMALL += ["--char_emb_dim", "8", "--tag_emb_dim", "8", "--transformed_dim", "16"]
+SMALL += ["--max_steps", "40", "--eval_interval", "40", "--batch_size", "300"]
+
+
+def _sentence(rng: random.Random) -> str:
+    """One block of CoNLL-U: `the old cat sees the dog .`, gold by construction."""
+    words, heads, tags, relations = [], [], [], []
+
+    def noun_phrase(head: int | None, relation: str) -> int:
+        adjectives = [rng.choice(ADJECTIVES) for _ in range(rng.randrange(3))]
+        noun = len(words) + 1 + len(adjectives)
+        for word, tag, relation_of in (
+            ("the", "DET", "det"),
+            *((adjective, "ADJ", "amod") for adjective in adjectives),
+        ):
+            words.append(word)
+            heads.append(noun)
+            tags.append(tag)
+            relations.append(relation_of)
+        words.append(rng.choice(NOUNS))
+        heads.append(-1 if head is None else head)
+        tags.append("NOUN")
+        relations.append(relation)
+        return noun
+
+    subject = noun_phrase(None, "nsubj")
+    verb = len(words)
+    words.append(rng.choice(VERBS))
+    heads.append(verb)
+    tags.append("VERB")
+    relations.append("root")
+    heads[subject] = verb
+    noun_phrase(verb, "obj")
+    words.append(".")
+    heads.append(verb)
+    tags.append("PUNCT")
+    relations.append("punct")
+    return format_conllu(words, heads, relations=relations, upos=tags)
+
+
+def write_treebank(path: Path, sentences: int, seed: int) -> None:
+    rng = random.Random(seed)
+    path.write_text("".join(_sentence(rng) for _ in range(sentences)), encoding="utf-8")
+
+
+def treebank_text(path: Path) -> str:
+    """The words of a treebank, a sentence a line."""
+    blocks = path.read_text(encoding="utf-8").strip().split("\n\n")
+    return "".join(
+        " ".join(row.split("\t")[1] for row in block.splitlines()) + "\n" for block in blocks
+    )
+
+
+@pytest.fixture(scope="session")
+def treebank(tmp_path_factory) -> Path:
+    path = tmp_path_factory.mktemp("treebank") / "train.conllu"
+    write_treebank(path, sentences=300, seed=1)
+    return path
+
+
+@pytest.fixture(scope="session")
+def models(tmp_path_factory, treebank) -> Path:
+    """A folder with tagger.pt and parser.pt, trained in a few seconds."""
+    folder = tmp_path_factory.mktemp("models")
+    dev = treebank.with_name("dev.conllu")
+    write_treebank(dev, sentences=40, seed=2)
+    common = ["--train_file", treebank, "--eval_file", dev, "--shorthand", "en_tiny"]
+    common += ["--save_dir", folder, "--mode", "train", "--no_second_optim", *SMALL]
+    parser_only = ["--no_checkpoint", "--optim", "adam", "--lr", "0.01"]
+    env = {**os.environ, "OMP_NUM_THREADS": "1"}
+    jobs = [
+        subprocess.Popen(
+            [sys.executable, "-m", f"stanza.models.{module}", *map(str, common), *options],
+            env=env,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+        )
+        for module, options in (
+            ("tagger", ["--save_name", "tagger.pt"]),
+            ("parser", ["--save_name", "parser.pt", *parser_only]),
+        )
+    ]
+    for job in jobs:
+        output, _ = job.communicate(timeout=300)
+        assert job.returncode == 0, output[-3000:]
+    return folder
+
+
+@pytest.fixture(scope="session")
+def text(treebank) -> Path:
+    """The words of the treebank, with odd lines among them."""
+    path = treebank.with_name("text.en")
+    lines = treebank_text(treebank).splitlines()
+    odd = [
+        "",
+        "the old " * 150 + "cat",
+        "the cat \u2028 sees\u2028 the\x85dog .",
+        "the\xa0cat sees\x0b the \x1c\x1f dog \r",
+        "👨\u200d👩\u200d👧 sees the \u200d 🦊 .",
+        "\x00 \u200b ▁ the▁cat",
+        "# = 1 1-2 1.1 _ ( ) -LRB-",
+        "   ",
+    ]
+    for place, line in enumerate(odd):
+        lines.insert(7 * place + 3, line)
+    path.write_bytes("".join(f"{line}\n" for line in lines).encode("utf-8"))
+    return path

@@ -1,0 +1,225 @@
+"""`syntax-nmt parse`: one block a line whatever the line holds, and resuming after SIGKILL."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from dataclasses import replace
+
+import pytest
+from syntax_nmt.preprocess.parse import describe, parse_file
+from syntax_nmt.preprocess.parse_shards import ParseOptions
+from syntax_nmt.preprocess.stanza_models import find_models
+from syntax_nmt.preprocess.stanza_parser import StanzaParser
+
+from syntax_nmt.cli import main
+from syntax_nmt.data.conllu import read_conllu
+from syntax_nmt.errors import UserError
+
+
+@pytest.fixture(scope="module")
+def options(models) -> ParseOptions:
+    return ParseOptions(find_models("en", models))
+
+
+@pytest.fixture(scope="module")
+def parsed(options, text, tmp_path_factory):
+    """The text parsed in one go, and the counts."""
+    output = tmp_path_factory.mktemp("parsed") / "text.en.conllu"
+    return output, parse_file(text, output, options, shard_size=50)
+
+
+def command(text, output, models, *more):
+    return [
+        *["parse", "--lang", "en", "--input", str(text), "--output", str(output)],
+        *["--stanza-dir", str(models), "--shard-size", "50", *more],
+    ]
+
+
+def test_every_line_has_its_block_with_its_own_words(text, parsed):
+    output, counts = parsed
+    lines = text.read_bytes().decode("utf-8").split("\n")[:-1]
+    blocks = output.read_text(encoding="utf-8").split("\n\n")[:-1]
+    assert len(blocks) == len(lines) == counts["lines"] == 308
+    for line, block, tree in zip(lines, blocks, read_conllu(output)):
+        rows = [row.split("\t") for row in block.split("\n") if not row.startswith("# ")]
+        assert [row[1] for row in rows] == line.split()
+        assert (tree is None) == (not 0 < len(line.split()) <= 250)
+
+
+def test_what_is_not_parsed_is_counted(parsed):
+    _, counts = parsed
+    assert (counts["empty"], counts["too long"], counts["failed"]) == (2, 1, 0)
+    assert counts["parsed"] == 305
+    assert "308 lines, 305 parsed (99.03%); no parse: 2 empty, 1 too long" in describe(counts)
+
+
+def test_trees_are_learnt(treebank, parsed, text):
+    """The parser is real: most heads are those of the treebank."""
+    gold = {tree.words: tree.heads for tree in read_conllu(treebank)}
+    pairs = [
+        (found, right)
+        for tree in read_conllu(parsed[0])
+        if tree is not None and tree.words in gold
+        for found, right in zip(tree.heads, gold[tree.words])
+    ]
+    assert sum(found == right for found, right in pairs) > 0.6 * len(pairs)
+
+
+def test_gzipped_text_gives_the_same(text, parsed, options, tmp_path):
+    zipped = tmp_path / "text.en.gz"
+    zipped.write_bytes(gzip.compress(text.read_bytes()))
+    parse_file(zipped, tmp_path / "out.conllu", options, shard_size=50)
+    assert (tmp_path / "out.conllu").read_bytes() == parsed[0].read_bytes()
+
+
+def test_killed_and_started_again_gives_the_same_bytes(text, models, options, tmp_path):
+    long_text = tmp_path / "long.en"
+    long_text.write_bytes(text.read_bytes() * 6)
+    whole, output = tmp_path / "whole.conllu", tmp_path / "killed.conllu"
+    parse_file(long_text, whole, options, shard_size=50)
+    work = output.with_name(output.name + ".parts")
+    job = subprocess.Popen(
+        [sys.executable, "-m", "syntax_nmt.cli", *command(long_text, output, models)],
+        stderr=subprocess.DEVNULL,
+        env={**os.environ, "OMP_NUM_THREADS": "1"},
+    )
+    deadline = time.monotonic() + 120
+    while len(list(work.glob("*.conllu"))) < 3 and time.monotonic() < deadline:
+        time.sleep(0.005)
+    job.send_signal(signal.SIGKILL)
+    job.wait()
+    assert not output.exists()
+    done = len(list(work.glob("*.conllu")))
+    assert 3 <= done < 37
+    counts = parse_file(long_text, output, options, shard_size=50)
+    assert counts["reused"] == 50 * done
+    assert output.read_bytes() == whole.read_bytes()
+    assert sorted(path.name for path in tmp_path.glob("killed*")) == ["killed.conllu"]
+
+
+def test_shards_of_other_text_or_options_are_not_reused(text, parsed, options, tmp_path):
+    output = tmp_path / "out.conllu"
+    work = output.with_name(output.name + ".parts")
+    work.mkdir()
+    blocks = parsed[0].read_text(encoding="utf-8").split("\n\n")[:50]
+    stale = json.dumps({"key": "of something else", "counts": {"lines": 50, "parsed": 50}})
+    (work / "000000.conllu").write_text("\n".join([stale, *(b + "\n" for b in blocks)]))
+    (work / "000001.conllu").write_text('{"key": ')
+    counts = parse_file(text, output, options, shard_size=50)
+    assert counts["reused"] == 0
+    assert output.read_bytes() == parsed[0].read_bytes()
+    assert options.fingerprint() != replace(options, max_words=10).fingerprint()
+
+
+@pytest.mark.slow
+def test_processes_give_the_same_bytes(text, parsed, options, tmp_path):
+    parse_file(text, tmp_path / "out.conllu", options, workers=2, shard_size=50)
+    assert (tmp_path / "out.conllu").read_bytes() == parsed[0].read_bytes()
+
+
+def test_a_failing_sentence_fails_alone(options, monkeypatch):
+    parser = StanzaParser(options.models)
+    pipeline = parser._pipeline
+
+    def fragile(sentences):
+        if any("boom" in words for words in sentences):
+            raise RuntimeError("boom")
+        return pipeline(sentences)
+
+    monkeypatch.setattr(parser, "_pipeline", fragile)
+    good, bad = ["the", "cat", "sees", "the", "dog", "."], ["the", "boom"]
+    parses = parser.parse([good, good, bad, good, bad])
+    assert [parse is None for parse in parses] == [False, False, True, False, True]
+    assert parser.last_error == "RuntimeError: boom"
+
+
+def test_all_sentences_failing_is_an_error(text, options, tmp_path, monkeypatch):
+    def broken(self, sentences):
+        raise RuntimeError("CUDA error")
+
+    monkeypatch.setattr(StanzaParser, "_parse_all", broken)
+    with pytest.raises(UserError, match="fails on every sentence: RuntimeError: CUDA error"):
+        parse_file(text, tmp_path / "out.conllu", options, shard_size=50)
+    assert not (tmp_path / "out.conllu").exists()
+
+
+def test_models_in_stanzas_own_layout(text, parsed, models, tmp_path):
+    folder = tmp_path / "stanza_resources"
+    for step, file in (("pos", "tagger.pt"), ("depparse", "parser.pt")):
+        (folder / "en" / step).mkdir(parents=True)
+        shutil.copy(models / file, folder / "en" / step / "tiny.pt")
+    packages = {"tokenize": "tiny", "pos": "tiny", "depparse": "tiny"}
+    english = {name: {"tiny": {}} for name in packages}
+    resources = {"en": {**english, "packages": {"default": packages}}, "eng": {"alias": "en"}}
+    (folder / "resources.json").write_text(json.dumps(resources))
+    assert find_models("eng", folder).lang == "en"
+    main(command(text, tmp_path / "out.conllu", folder))
+    assert (tmp_path / "out.conllu").read_bytes() == parsed[0].read_bytes()
+
+
+def test_explicit_model_files(models):
+    found = find_models("en", None, models / "tagger.pt", models / "parser.pt")
+    assert (found.tagger, found.parser) == (models / "tagger.pt", models / "parser.pt")
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"--lang": "de"}, "are of language 'en', the text is of language 'de'"),
+        ({"--stanza-dir": "nowhere"}, "no Stanza models for language 'en': looked for nowhere/tag"),
+        ({"--pos-model": "gone.pt"}, "--pos-model gone.pt: no such file"),
+        ({"--input": "gone.en"}, "cannot read gone.en: No such file"),
+        ({"--max-words": "0"}, "--max-words 0: must be 1 or more"),
+        ({"--shard-size": "0"}, "--shard-size 0: must be 1 or more"),
+        ({"--device": "cuda:99"}, "--device cuda:99"),
+    ],
+)
+def test_mistakes_are_one_line(text, models, tmp_path, changes, message):
+    arguments = command(text, tmp_path / "out.conllu", models)
+    for option, value in changes.items():
+        arguments += [option, value]
+    with pytest.raises(SystemExit) as error:
+        main(arguments)
+    said = str(error.value)
+    assert said.startswith("syntax-nmt: error: ")
+    assert message in said
+    assert "\n" not in said
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_invalid_utf8_names_file_and_line(models, tmp_path):
+    text = tmp_path / "text.en"
+    text.write_bytes(b"the cat\nthe \xff dog\n")
+    with pytest.raises(SystemExit, match=r"text.en:2: not UTF-8 \(byte 5 of the line is 0xff\)"):
+        main(command(text, tmp_path / "out.conllu", models))
+    assert [path.name for path in tmp_path.iterdir()] == ["text.en"]
+
+
+def test_not_a_model(text, tmp_path):
+    for name in ("tagger.pt", "parser.pt"):
+        (tmp_path / name).write_bytes(b"nonsense")
+    with pytest.raises(SystemExit, match="Stanza cannot load") as error:
+        main(command(text, tmp_path / "out.conllu", tmp_path))
+    assert "\n" not in str(error.value)
+
+
+def test_contractions_of_moses_are_parsed_as_treebanks_cut_them(shared, tmp_path):
+    """With the real models: `don 't` gets the tree of `do n't`, and keeps its spelling."""
+    options = ParseOptions(find_models("en", shared / "models" / "en"))
+    text, output = tmp_path / "text.en", tmp_path / "text.en.conllu"
+    text.write_text(
+        "We do n't know whether the well - known results can be reproduced .\n"
+        "We don 't know whether the well @-@ known results can be reproduced .\n"
+    )
+    assert parse_file(text, output, options)["parsed"] == 2
+    treebank, moses = read_conllu(output)
+    assert treebank.heads == moses.heads
+    assert moses.words[1:3] == ("don", "'t")
+    assert treebank.heads[treebank.words.index("do")] == treebank.words.index("know")

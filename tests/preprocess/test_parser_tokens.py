@@ -1,0 +1,32 @@
+"""Words as parsers expect them: same number, same order."""
+
+from __future__ import annotations
+
+import pytest
+from syntax_nmt.preprocess.parser_tokens import parser_words
+
+
+@pytest.mark.parametrize(
+    ("corpus", "parser"),
+    [
+        ("I don 't know", "I do n't know"),
+        ("CAN 'T", "CA N'T"),
+        ("don &apos;t", "do n't"),
+        ("don ’t", "do n't"),
+        ("do n't", "do n't"),
+        ("the man 's hat", "the man 's hat"),
+        ("n 't", "n 't"),
+        ("well @-@ known and @/@ or", "well - known and / or"),
+        ("@ - @ a@-@b", "@ - @ a@-@b"),
+        ("&lt; &amp;lt; &quot; &#91; &#124; R&amp;D", '< &lt; " [ | R&D'),
+        ("-LRB- a -RRB- `` b ''", '( a ) " b "'),
+        ("", ""),
+    ],
+)
+def test_spelling_changes_and_nothing_else(corpus, parser):
+    assert parser_words(corpus.split(), "en") == parser.split()
+    assert len(corpus.split()) == len(parser.split())
+
+
+def test_other_languages_keep_their_apostrophes():
+    assert parser_words(["den", "'t", "l’", "&apos;"], "nl") == ["den", "'t", "l’", "'"]
