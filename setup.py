@@ -29,10 +29,11 @@ setup(
         "sentencepiece>=0.1.99",
         "stanza>=1.10",
         "nltk>=3.8",
+        "tensorboardX",
         "tqdm",
     ],
     extras_require={
-        "test": ["pytest", "ruff", "mypy"],
+        "test": ["pytest", "pytest-xdist", "ruff", "mypy"],
     },
     entry_points={"console_scripts": ["syntax-nmt = syntax_nmt.cli:main"]},
 )

@@ -1,7 +1,7 @@
 """Phrases and syntax in neural machine translation: a plugin suite for fairseq.
 
-Importing the package (fairseq does so for `--user-dir`) registers its task, models and criterions
-and lets torch's safe loader read fairseq's checkpoints.
+Importing the package (fairseq does so for `--user-dir`) registers its task, models, criterions and
+tokenizer, and lets torch's safe loader read fairseq's checkpoints.
 """
 
 from syntax_nmt.checkpoints import allow_fairseq_checkpoints
@@ -9,5 +9,6 @@ from syntax_nmt.checkpoints import allow_fairseq_checkpoints
 allow_fairseq_checkpoints()
 
 import syntax_nmt.criterions.dependency_cross_entropy  # noqa: E402
+import syntax_nmt.data.tokenizer  # noqa: E402
 import syntax_nmt.models.presets  # noqa: E402
 import syntax_nmt.tasks.syntax_translation  # noqa: E402, F401

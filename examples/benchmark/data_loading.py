@@ -1,0 +1,247 @@
+"""What side information costs in data loading: an epoch's batches, and opening a million sentences.
+
+Both measurements use synthetic data in a temporary folder, written in fairseq's own format. The
+epoch is timed stock and with side information, stretch by stretch and in turns, so that a busy
+machine disturbs all alike. Medians of processor time are reported; "stock, again" shows the noise.
+
+    python examples/benchmark/data_loading.py
+    python examples/benchmark/data_loading.py --sentences 200000 --repeats 9 --tokens 4096
+"""
+
+from __future__ import annotations
+
+import argparse
+import statistics
+import tempfile
+import time
+from pathlib import Path
+
+import numpy as np
+import torch
+from fairseq.data import Dictionary, LanguagePairDataset
+from fairseq.data.indexed_dataset import (
+    MMapIndexedDataset,
+    MMapIndexedDatasetBuilder,
+    data_file_path,
+    index_file_path,
+)
+from torch.utils.data import DataLoader
+
+from syntax_nmt.data.manifest import TAGS_NAME, Fingerprint, SideFile, write_manifest
+from syntax_nmt.data.phrases import ngram_lengths
+from syntax_nmt.data.side_information import open_side_information
+from syntax_nmt.data.syntax_dataset import SyntaxDataset
+
+SOURCE, TARGET = "train.de-en.de", "train.de-en.en"
+SIDES = {"heads": SOURCE, "phrases": SOURCE, "chunks": TARGET}
+VOCABULARY = 32_000
+STRETCH = 20  # batches timed at a time, long enough to be past fairseq's cache of items
+
+
+def main() -> None:
+    """Runs both measurements and prints them."""
+    parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
+    parser.add_argument("--sentences", type=int, default=50_000, help="sentences of the epoch")
+    parser.add_argument("--open-sentences", type=int, default=1_000_000, help="sentences to open")
+    parser.add_argument("--words", type=int, default=25, help="mean length in subwords")
+    parser.add_argument("--tokens", type=int, default=4096, help="--max-tokens of a batch")
+    parser.add_argument("--repeats", type=int, default=7)
+    args = parser.parse_args()
+    torch.set_num_threads(1)
+    with tempfile.TemporaryDirectory() as folder:
+        write_corpus(Path(folder), args.sentences, args.words)
+        measure_epoch(Path(folder), args.tokens, args.repeats)
+    with tempfile.TemporaryDirectory() as folder:
+        write_corpus(Path(folder), args.open_sentences, args.words)
+        measure_opening(Path(folder), args.repeats)
+
+
+def write_corpus(folder: Path, sentences: int, words: int) -> None:
+    """Tokens of both sides, all three side files and their manifest.
+
+    Args:
+        folder: where to write.
+        sentences: how many.
+        words: mean length in subwords; lengths are spread as in news text.
+    """
+    rng = np.random.default_rng(1)
+    sizes = {
+        name: np.clip(rng.gamma(3, words / 3, sentences), 1, 250).astype(np.int64)
+        for name in (SOURCE, TARGET)
+    }
+    for name, lengths in sizes.items():
+        tokens = rng.integers(4, VOCABULARY, int(lengths.sum()) + sentences)
+        tokens[np.cumsum(lengths + 1) - 1] = 2
+        write_rows(folder / name, tokens, lengths + 1, np.uint16)
+    cuts = [ngram_lengths(int(length)) for length in sizes[SOURCE]]
+    rows = {
+        "heads": rng.integers(0, np.repeat(sizes[SOURCE], sizes[SOURCE])),
+        "phrases": np.concatenate(cuts),
+        "chunks": rng.integers(0, 12, int(sizes[TARGET].sum())),
+    }
+    lengths_of = {
+        "heads": sizes[SOURCE],
+        "phrases": np.array([len(cut) for cut in cuts]),
+        "chunks": sizes[TARGET],
+    }
+    (folder / TAGS_NAME).write_text("".join(f"T{tag}\n" for tag in range(11)))
+    for kind, values in rows.items():
+        write_rows(folder / f"{SIDES[kind]}.{kind}", values, lengths_of[kind], np.int32)
+    write_manifest(folder, {f"{name}.{kind}": entry(folder, kind) for kind, name in SIDES.items()})
+
+
+def write_rows(prefix: Path, values: np.ndarray, sizes: np.ndarray, dtype: type) -> None:
+    """Writes an mmap dataset in one go.
+
+    Args:
+        prefix: the files without their ending.
+        values: all rows end to end.
+        sizes: the length of each.
+        dtype: the number type in the file.
+    """
+    builder = MMapIndexedDatasetBuilder(data_file_path(str(prefix)), dtype=dtype)
+    builder.finalize(index_file_path(str(prefix)))
+    Path(data_file_path(str(prefix))).write_bytes(values.astype(dtype).tobytes())
+    with MMapIndexedDataset.Index.writer(index_file_path(str(prefix)), dtype) as index:
+        index.write(sizes.tolist())
+
+
+def entry(folder: Path, kind: str) -> SideFile:
+    """The manifest's entry of one side file.
+
+    Args:
+        folder: where the files are.
+        kind: `heads`, `phrases` or `chunks`.
+    """
+    names = [
+        f"{prefix}{ending}"
+        for prefix in (f"{SIDES[kind]}.{kind}", SIDES[kind])
+        for ending in (".bin", ".idx")
+    ] + [TAGS_NAME] * (kind == "chunks")
+    files = {name: Fingerprint.of(folder / name) for name in names}
+    return SideFile(0, 0, "synthetic", Fingerprint(0, ""), files)
+
+
+def open_pairs(folder: Path) -> LanguagePairDataset:
+    """The stock dataset, as fairseq's translation task builds it.
+
+    Args:
+        folder: where the files are.
+    """
+    dictionary = Dictionary()
+    for symbol in range(VOCABULARY - len(dictionary)):
+        dictionary.add_symbol(str(symbol))
+    source, target = (MMapIndexedDataset(str(folder / name)) for name in (SOURCE, TARGET))
+    return LanguagePairDataset(
+        source, source.sizes, dictionary, target, target.sizes, dictionary, shuffle=False
+    )
+
+
+def open_all(folder: Path, pairs: LanguagePairDataset, kinds: list[str]) -> SyntaxDataset:
+    """The stock dataset with side information, checksums verified.
+
+    Args:
+        folder: where the files are.
+        pairs: the stock dataset.
+        kinds: what to open.
+    """
+    sizes = {SOURCE: pairs.src_sizes, TARGET: pairs.tgt_sizes}
+    return SyntaxDataset(
+        pairs,
+        **{
+            kind: open_side_information(folder / SIDES[kind], kind, sizes[SIDES[kind]])
+            for kind in kinds
+        },
+    )
+
+
+def measure_epoch(folder: Path, max_tokens: int, repeats: int) -> None:
+    """Times reading and collating every batch, and prints each variant beside the stock one.
+
+    Args:
+        folder: where the files are.
+        max_tokens: size of a batch.
+        repeats: how often each variant runs over each stretch of the epoch.
+    """
+    pairs = open_pairs(folder)
+    variants = {
+        "stock": pairs,
+        "stock, again": pairs,
+        "with heads": open_all(folder, pairs, ["heads"]),
+        "with phrases": open_all(folder, pairs, ["phrases"]),
+        "with chunks": open_all(folder, pairs, ["chunks"]),
+        "with all three": open_all(folder, pairs, list(SIDES)),
+    }
+    batches = pairs.batch_by_size(pairs.ordered_indices(), max_tokens=max_tokens)
+    totals = dict.fromkeys(variants, 0.0)
+    for first in range(0, len(batches), STRETCH):
+        stretch = batches[first : first + STRETCH]
+        for name, seconds in time_stretch(variants, stretch, repeats).items():
+            totals[name] += seconds
+    print(f"{len(pairs)} sentences, {len(batches)} batches of {max_tokens} tokens")
+    for name, seconds in totals.items():
+        print(
+            f"  {name:15} {seconds * 1e6 / len(pairs):7.2f} µs/sentence "
+            f"{seconds / totals['stock'] - 1:+8.2%}"
+        )
+
+
+def time_stretch(
+    variants: dict[str, LanguagePairDataset | SyntaxDataset], batches: list, repeats: int
+) -> dict[str, float]:
+    """Median seconds of processor time that each variant takes for some batches.
+
+    Args:
+        variants: what to read from, by name.
+        batches: sentence indices of each batch.
+        repeats: rounds; every round runs every variant, in an order that rotates.
+    """
+    times: dict[str, list[float]] = {name: [] for name in variants}
+    order = list(variants)
+    for _ in range(repeats + 1):
+        for name in order:
+            times[name].append(time_batches(variants[name], batches))
+        order = order[1:] + order[:1]
+    # The first round brought the data into the caches.
+    return {name: statistics.median(measured[1:]) for name, measured in times.items()}
+
+
+def time_batches(dataset: LanguagePairDataset | SyntaxDataset, batches: list) -> float:
+    """Seconds of processor time for reading and collating batches.
+
+    Args:
+        dataset: what to read from.
+        batches: sentence indices of each batch.
+    """
+    loader = DataLoader(dataset, batch_sampler=batches, collate_fn=dataset.collater)
+    start = time.process_time()
+    for _ in loader:
+        pass
+    return time.process_time() - start
+
+
+def measure_opening(folder: Path, repeats: int) -> None:
+    """Times opening with and without checksums, and prints the medians.
+
+    Args:
+        folder: where the files are.
+        repeats: how often.
+    """
+    pairs = open_pairs(folder)
+    sizes = {SOURCE: pairs.src_sizes, TARGET: pairs.tgt_sizes}
+    print(f"opening {len(pairs)} sentences")
+    for kind, name in SIDES.items():
+        for verify in (True, False):
+            measured = []
+            for _ in range(repeats):
+                start = time.perf_counter()
+                open_side_information(folder / name, kind, sizes[name], verify=verify)
+                measured.append(time.perf_counter() - start)
+            print(
+                f"  {kind:8} {'with' if verify else 'without':7} checksums "
+                f"{statistics.median(measured) * 1e3:7.1f} ms"
+            )
+
+
+if __name__ == "__main__":
+    main()

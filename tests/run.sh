@@ -1,0 +1,10 @@
+#!/usr/bin/env bash
+# Style, types and tests. Arguments go to pytest: `bash tests/run.sh --slow` runs the slow ones too.
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+. examples/environment.sh
+ruff check .
+ruff format --check .
+mypy
+# One thread a process: the processes share the cores.
+OMP_NUM_THREADS=1 python -m pytest --numprocesses "$(nproc)" -q "$@"
