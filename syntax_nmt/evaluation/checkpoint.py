@@ -1,0 +1,90 @@
+"""A trained model and its task out of a checkpoint, to be asked for structures."""
+
+from __future__ import annotations
+
+import logging
+import pickle
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import torch
+from fairseq import checkpoint_utils
+from fairseq.models import BaseFairseqModel
+from fairseq.tasks import FairseqTask
+
+import syntax_nmt  # noqa: F401  registers the models and lets torch's safe loader read them
+from syntax_nmt.errors import UserError
+
+# Structures come out of the text alone: no side file is read, no token cut off.
+_TEXT_ALONE = {
+    "load_dependencies": False,
+    "load_phrases": False,
+    "load_chunks": False,
+    "truncate_source": False,
+    "num_batch_buckets": 0,
+}
+
+
+@contextmanager
+def quiet_fairseq() -> Iterator[None]:
+    """Keeps fairseq's progress messages (dictionary sizes and the like) off stderr within."""
+    logger = logging.getLogger("fairseq")
+    level = logger.level
+    logger.setLevel(logging.WARNING)
+    try:
+        yield
+    finally:
+        logger.setLevel(level)
+
+
+def load_model(
+    path: str | Path, data: str | Path, device: torch.device
+) -> tuple[BaseFairseqModel, FairseqTask]:
+    """Loads a model in evaluation mode, float32, with the dictionaries of a data folder.
+
+    Args:
+        path: the checkpoint.
+        data: the data-bin folder.
+        device: where the model is to run.
+
+    Raises:
+        UserError: there is no such file, it is no checkpoint, or it does not fit the dictionaries.
+        SystemExit: the task refuses the folder; one line says why.
+    """
+    if not Path(path).is_file():
+        raise UserError(f"{path}: no such checkpoint: give --path the file fairseq-train wrote")
+    overrides = {"data": str(data), **_TEXT_ALONE}
+    try:
+        models, _, task = checkpoint_utils.load_model_ensemble_and_task([str(path)], overrides)
+    except (OSError, EOFError, KeyError, RuntimeError, pickle.UnpicklingError) as error:
+        if "size mismatch" in str(error):
+            raise UserError(
+                f"{path}: the model's vocabulary is not that of {data}: give the data-bin folder "
+                f"that it was trained with"
+            ) from error
+        reason = (str(error).strip() or type(error).__name__).splitlines()[0]
+        raise UserError(
+            f"{path}: cannot be loaded ({reason}): give --path a whole checkpoint of fairseq-train"
+        ) from error
+    return models[0].to(device).float().eval(), task
+
+
+def choose_device(name: str | None) -> torch.device:
+    """The device of a name, checked; without one a GPU if there is one.
+
+    Args:
+        name: such as `cpu`, `cuda` or `cuda:1`.
+
+    Raises:
+        UserError: there is no such device.
+    """
+    if name is None:
+        name = "cuda" if torch.cuda.is_available() else "cpu"
+    try:
+        device = torch.device(name)
+        torch.empty(0, device=device)
+    except (AssertionError, NotImplementedError, RuntimeError) as error:
+        reason = str(error).strip().splitlines()[0]
+        raise UserError(f"--device {name}: cannot be used ({reason}): try --cpu") from error
+    return device
