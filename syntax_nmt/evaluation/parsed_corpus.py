@@ -8,12 +8,15 @@ from dataclasses import dataclass
 
 from syntax_nmt.data.conllu import format_conllu, format_no_parse, read_conllu
 from syntax_nmt.data.dependency_tree import DependencyTree
+from syntax_nmt.evaluation.checkpoint import choose_device, load_model, quiet_fairseq
+from syntax_nmt.evaluation.parent_head import ParentHead, predict_trees
 from syntax_nmt.evaluation.reference import (
     Trees,
     over_corpus_words,
     over_same_words,
     read_reference,
 )
+from syntax_nmt.evaluation.source_text import read_segmented, read_split
 
 
 @dataclass(frozen=True)
@@ -43,7 +46,7 @@ class ParsedCorpus:
 
     Args:
         sentences: how many there are.
-        parse: begins to parse them, in order.
+        parse: parses them anew, in order.
         reference: their reference trees over the same words; None = there is no reference.
         unknown_tokens: sentences whose words are not sure, as they have unknown subwords.
     """
@@ -101,11 +104,6 @@ def corpus_of_model(args: argparse.Namespace) -> ParsedCorpus:
     Raises:
         UserError: the model has no supervised heads, or files do not belong together.
     """
-    # Here, as torch and fairseq take seconds to load, which a mistyped option need not wait for.
-    from syntax_nmt.evaluation.checkpoint import choose_device, load_model, quiet_fairseq
-    from syntax_nmt.evaluation.parent_head import ParentHead, predict_trees
-    from syntax_nmt.evaluation.source_text import read_segmented, read_split
-
     with quiet_fairseq():
         model, task = load_model(args.path, args.databin, choose_device(args.device))
         dictionary = task.source_dictionary

@@ -74,6 +74,7 @@ class TreeReport:
         if reference is not None:
             score = attachment_score([tree], [reference], self.punctuation)
             title += f": {score.correct} of {score.words} heads as in the reference"
+            title += "" if self.punctuation else ", without punctuation"
         elif self.corpus.reference is not None:
             title += ": the reference has no parse"
         return f"{title}\n{draw_tree(tree, reference, colour)}"

@@ -1,0 +1,20 @@
+"""A data-bin folder with a small untrained model that has supervised heads."""
+
+from __future__ import annotations
+
+import pytest
+from parser_files import PIECES, Parser, binarise, save_checkpoint
+from small_models import build
+
+
+@pytest.fixture(scope="session")
+def parser(tmp_path_factory) -> Parser:
+    folder = tmp_path_factory.mktemp("parser")
+    data = binarise(folder, PIECES, PIECES)
+    # Its side files are not there: parsing must not ask for them.
+    model, _, cfg = build(data, "dependency_transformer", "--load-dependencies")
+    checkpoint = save_checkpoint(folder / "heads.pt", model, cfg)
+    model, _, cfg = build(data, "syntax_transformer")
+    return Parser(
+        data, folder / "test.src", checkpoint, save_checkpoint(folder / "no.pt", model, cfg)
+    )

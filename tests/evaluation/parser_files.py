@@ -1,0 +1,61 @@
+"""What the tests of this folder parse with: a text in pieces, data-bin folders, checkpoints."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from fairseq import checkpoint_utils, options
+from fairseq_cli import preprocess
+from omegaconf import OmegaConf
+
+# `▁` opens a word; an empty line, one of a single word, and lengths out of order.
+PIECES = [
+    "▁the ▁gar dener ▁sees ▁old ▁hou ses ▁.",
+    "▁gar dens",
+    "",
+    "▁we ▁see ▁the ▁gar den ▁of ▁the ▁old ▁hou se ▁in ▁the ▁gar den ▁.",
+    "▁see",
+    "▁old ▁hou ses ▁see ▁we ▁.",
+    "▁the ▁the ▁the",
+]
+WORDS = [line.replace(" ", "").replace("▁", " ").split() for line in PIECES]
+
+
+@dataclass
+class Parser:
+    """A data-bin folder, the text it was made from, and a model."""
+
+    data: Path
+    pieces: Path
+    checkpoint: Path
+    stock: Path
+
+
+def save_checkpoint(path: Path, model, cfg) -> Path:
+    """Writes what fairseq's trainer writes of a model and its options."""
+    state = {
+        "args": None,
+        "cfg": OmegaConf.to_container(cfg, resolve=True, enum_to_str=True),
+        "model": model.state_dict(),
+        "extra_state": {"epoch": 1},
+        "optimizer_history": [{"num_updates": 0, "best_loss": 0.0}],
+        "last_optimizer_state": None,
+        "task_state": {},
+    }
+    checkpoint_utils.torch_persistent_save(state, str(path))
+    return path
+
+
+def binarise(folder: Path, train: list[str], test: list[str]) -> Path:
+    """Runs fairseq-preprocess; both sides are the same text."""
+    for language in ("src", "tgt"):
+        for split, lines in (("train", train), ("test", test)):
+            text = "".join(f"{line}\n" for line in lines)
+            (folder / f"{split}.{language}").write_text(text, encoding="utf-8")
+    parser = options.get_preprocessing_parser()
+    arguments = ["-s", "src", "-t", "tgt", "--destdir", str(folder / "data-bin")]
+    for split in ("train", "test"):
+        arguments += [f"--{split}pref", str(folder / split)]
+    preprocess.main(parser.parse_args(arguments))
+    return folder / "data-bin"

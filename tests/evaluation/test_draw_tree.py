@@ -1,0 +1,52 @@
+"""What a drawing looks like."""
+
+from __future__ import annotations
+
+from trees_of import tree_of
+
+from syntax_nmt.evaluation.draw_tree import display_width, draw_tree
+
+WORDS = ["the", "dog", "saw", "猫", "."]
+TREE = tree_of([1, 2, 2, 2, 3], words=WORDS)
+
+
+def test_arcs_alone():
+    assert draw_tree(TREE) == (
+        "1    ╭─╼ the\n"
+        "2  ╭─┶ dog\n"
+        "3 ─┾ saw\n"
+        "4  ╰─┮ 猫\n"
+        "5    ╰─╼ .\n"
+    )  # fmt: skip
+
+
+def test_marks_against_a_reference():
+    drawing = draw_tree(TREE, tree_of([1, 1, 1, 2, 2], words=WORDS))
+    assert drawing == (
+        "1    ╭─╼ the\n"
+        "2  ╭─┶ dog    ✗ reference: the root\n"
+        "3 ─┾ saw      ✗ reference: 2 dog\n"
+        "4  ╰─┮ 猫\n"
+        "5    ╰─╼ .    ✗ reference: 3 saw\n"
+    )
+
+
+def test_colour_changes_nothing_but_colour(capsys):
+    reference = tree_of([1, 1, 1, 2, 2], words=WORDS)
+    coloured = draw_tree(TREE, reference, colour=True)
+    for style in ("\033[31m", "\033[2m", "\033[0m"):
+        assert style in coloured
+        coloured = coloured.replace(style, "")
+    assert coloured == draw_tree(TREE, reference)
+    assert capsys.readouterr().out == ""
+
+
+def test_crossing_arcs_and_one_word():
+    assert draw_tree(tree_of([0])) == "1 ─╼ a\n"
+    assert draw_tree(tree_of([2, 3, 3, 3])).count("\n") == 4
+
+
+def test_width_in_a_terminal():
+    assert display_width("ab") == 2
+    assert display_width("猫") == 2
+    assert display_width("e\u0301") == 1

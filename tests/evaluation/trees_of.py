@@ -1,0 +1,13 @@
+"""Trees written short, for tests of this folder."""
+
+from __future__ import annotations
+
+from syntax_nmt.data.dependency_tree import DependencyTree
+
+
+def tree_of(heads, words=None, upos=None, multiword=()):
+    """A tree from 0-based heads, the root's its own index; words a, b, c, … by default."""
+    words = words or [chr(ord("a") + index) for index in range(len(heads))]
+    upos = upos or ["_"] * len(heads)
+    relations = ("dep",) * len(heads)
+    return DependencyTree(tuple(words), tuple(heads), relations, tuple(upos), tuple(multiword), 1)
