@@ -2,6 +2,9 @@
 
 Shapes: B sentences, S padded source width, T padded target width (EOS included), P phrases.
 `left_pad` says on which side fairseq padded the tokens, which the result follows.
+
+Between two batches the processor's caches fill with other things, so that the number of numpy
+calls costs more here than the number of elements they handle: few calls, over whole batches.
 """
 
 from __future__ import annotations
@@ -10,10 +13,11 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from syntax_nmt.data.phrases import phrase_limits
 from syntax_nmt.data.ragged import RaggedArray
 
-NONE = -1
-MIN_NGRAM, MAX_NGRAM, NGRAM_DIVISOR = 3, 8, 6
+NONE = np.int64(-1)
+NO_PHRASE = np.int64(0)
 
 
 def collate_heads(heads: RaggedArray, ids: np.ndarray, width: int, left_pad: bool) -> Tensor:
@@ -27,15 +31,12 @@ def collate_heads(heads: RaggedArray, ids: np.ndarray, width: int, left_pad: boo
         width: S.
         left_pad: whether the tokens stand at the right edge.
     """
-    starts, sizes = _annotated_rows(heads, ids)
+    values, inside, shift = _gather(heads, ids, width, left_pad)
     if not left_pad:
-        return torch.from_numpy(_right_padded(heads, starts, sizes, width))
-    shift = (width - 1 - heads.sizes[ids])[:, None]
-    position = np.arange(width) - shift
-    # Seen as unsigned, positions left of the sentence are huge: one comparison tests both ends.
-    inside = position.view(np.uint64) < sizes[:, None].view(np.uint64)
-    position += starts[:, None]
-    return torch.from_numpy(np.where(inside, heads.take(position) + shift, NONE))
+        return torch.from_numpy(np.where(inside, values, NONE))
+    batch = np.where(inside, values + shift, NONE)
+    batch[:, -1] = NONE
+    return torch.from_numpy(batch)
 
 
 def collate_chunk_tags(
@@ -53,19 +54,16 @@ def collate_chunk_tags(
         left_pad: whether the tokens stand at the right edge.
         eos_tag: K+1.
     """
-    starts, sizes = _annotated_rows(chunks, ids)
+    values, inside, edge = _gather(chunks, ids, width, left_pad)
+    batch = np.where(inside, values, NONE)
     if left_pad:
-        position = np.arange(width) - (width - 1 - chunks.sizes[ids])[:, None]
-        inside = position.view(np.uint64) < sizes[:, None].view(np.uint64)
-        position += starts[:, None]
-        tags = np.where(inside, chunks.take(position), np.int64(NONE))
-        eos = np.full(len(ids), width - 1)
+        batch[:, -1] = eos_tag
     else:
-        tags = _right_padded(chunks, starts, sizes, width)
-        eos = sizes
-    annotated = np.flatnonzero(sizes)
-    tags[annotated, eos[annotated]] = eos_tag
-    return torch.from_numpy(tags)
+        batch[_numbers(len(ids)), edge[:, 0]] = eos_tag
+    unannotated = (edge == width if left_pad else edge < 0)[:, 0]
+    if unannotated.any():
+        batch[unannotated] = NONE
+    return torch.from_numpy(batch)
 
 
 def collate_phrases(phrases: RaggedArray, ids: np.ndarray, lengths: np.ndarray) -> Tensor:
@@ -79,45 +77,45 @@ def collate_phrases(phrases: RaggedArray, ids: np.ndarray, lengths: np.ndarray) 
         ids: the sentences of the batch in order, (B,).
         lengths: their lengths with EOS, (B,).
     """
-    starts, sizes = _annotated_rows(phrases, ids)
-    unparsed = np.flatnonzero(sizes == 0)
-    limits = ngram_limits(lengths[unparsed])
-    counts = sizes + 1
-    counts[unparsed] = -(-lengths[unparsed] // limits)
-    column = np.arange(counts.max())
-    inside = column < sizes[:, None]
-    rows = np.where(inside, phrases.take(column + starts[:, None]), np.int64(0))
+    bounds = phrases.bounds[ids]
+    sizes = bounds[:, 1]
+    unparsed = (sizes < 0).nonzero()[0]
+    most = sizes.max() + 1
     if len(unparsed):
-        rows[unparsed] = np.clip(
-            lengths[unparsed, None] - column * limits[:, None], 0, limits[:, None]
-        )
-    parsed = np.flatnonzero(sizes)
-    rows[parsed, sizes[parsed]] = 1
-    return torch.from_numpy(rows)
+        cut_lengths = lengths[unparsed, None]
+        limits = phrase_limits(cut_lengths)
+        most = max(most, (-(-cut_lengths // limits)).max())
+    column = _numbers(most)
+    values = phrases.take(bounds[:, :1] + column)
+    batch = np.where(column < bounds[:, 1:], values, NO_PHRASE)
+    batch[_numbers(len(ids)), sizes] = 1
+    if len(unparsed):
+        batch[unparsed] = (cut_lengths - column * limits).clip(0, limits)
+    return torch.from_numpy(batch)
 
 
-def ngram_limits(lengths: np.ndarray) -> np.ndarray:
-    """The phrase limit of each sentence (see `phrases.phrase_limit`).
+def _gather(
+    array: RaggedArray, ids: np.ndarray, width: int, left_pad: bool
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Rows laid where their tokens stand.
 
-    Args:
-        lengths: tokens with EOS, (B,).
+    Returns:
+        B×width: the numbers; B×width: whether a token of an annotated sentence stands there (with
+        left padding also True at EOS, the last column); B×1: with left padding each sentence's
+        first column, otherwise the column of its EOS (`width` or −1 without annotation).
     """
-    return np.clip(-(-lengths // NGRAM_DIVISOR), MIN_NGRAM, MAX_NGRAM)
+    bounds = array.bounds[ids]
+    starts, sizes = bounds[:, :1], bounds[:, 1:]
+    column = _numbers(width)
+    if left_pad:
+        shift = (width - 1) - sizes
+        return array.take((starts - shift) + column), column >= shift, shift
+    return array.take(starts + column), column < sizes, sizes
 
 
-def _annotated_rows(array: RaggedArray, ids: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Where each row starts, and its length: 0 for one that begins with −1 (no annotation)."""
-    starts, sizes = array.starts[ids], array.sizes[ids]
-    return starts, sizes * (array.take(starts) >= 0)
+_counted = np.arange(1024)
 
 
-def _right_padded(
-    array: RaggedArray, starts: np.ndarray, sizes: np.ndarray, width: int
-) -> np.ndarray:
-    """Rows at the left edge of a B×width int64 array, −1 behind them."""
-    column = np.arange(width)
-    return np.where(
-        column < sizes[:, None],
-        array.take(column + starts[:, None]),
-        np.int64(NONE),
-    )
+def _numbers(count: int) -> np.ndarray:
+    """0, 1, …, count − 1; a view where the numbers are there already."""
+    return _counted[:count] if count <= len(_counted) else np.arange(count)

@@ -25,7 +25,6 @@ _BRACKETS = {
     "-LCB-": "{",
     "-RCB-": "}",
 }
-_ESCAPES = {"(": "-LRB-", ")": "-RRB-"}
 
 
 class Constituent(NamedTuple):
@@ -195,7 +194,10 @@ def unescape_word(word: str) -> str:
     Args:
         word: the word as the tree has it.
     """
-    return _BRACKETS.get(word) or word.replace("\\/", "/").replace("\\*", "*")
+    if "-" in word:
+        for escaped, bracket in _BRACKETS.items():
+            word = word.replace(escaped, bracket)
+    return word.replace("\\/", "/").replace("\\*", "*")
 
 
 def escape_word(word: str) -> str:
@@ -204,6 +206,4 @@ def escape_word(word: str) -> str:
     Args:
         word: the word as it stands in text.
     """
-    if word in _ESCAPES:
-        return _ESCAPES[word]
     return word.replace("(", "-LRB-").replace(")", "-RRB-")

@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import accumulate
 
+import numpy as np
+
 from syntax_nmt.data.constituents import ConstituentTree
 
 
@@ -19,6 +21,15 @@ def phrase_limit(size: int) -> int:
         size: tokens of the sentence, EOS included.
     """
     return max(min(8, -(-size // 6)), 3)
+
+
+def phrase_limits(sizes: np.ndarray) -> np.ndarray:
+    """:func:`phrase_limit` of several sentences.
+
+    Args:
+        sizes: tokens of each sentence, EOS included, (sentences,).
+    """
+    return (-(-sizes // 6)).clip(3, 8)
 
 
 def ngram_lengths(size: int) -> list[int]:

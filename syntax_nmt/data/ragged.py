@@ -18,7 +18,7 @@ from fairseq.data.indexed_dataset import (
 
 
 class RaggedArray:
-    """One row of int32 per sentence, laid end to end.
+    """One row of int32 per sentence, laid end to end; a row that begins with −1 is no annotation.
 
     fairseq's own dataset class hands out one row per call, as int64; here a whole batch of rows is
     gathered with a few numpy calls. Files are mapped, not read: worker processes share the pages.
@@ -27,14 +27,21 @@ class RaggedArray:
         values: all rows end to end.
         starts: where each row begins, (number of rows,) int64.
         sizes: the length of each row, (number of rows,) int64.
+        bounds: start and length of each row side by side, (number of rows, 2) int64; the length is
+            −1 for a row without annotation, an empty one included.
     """
 
     def __init__(self, values: np.ndarray, sizes: np.ndarray) -> None:
         """Args as the attributes; rows lie in `values` in order and without gaps."""
+        sizes = np.asarray(sizes, dtype=np.int64)
         self.values = values
-        self.sizes = np.asarray(sizes, dtype=np.int64)
-        self.starts = np.cumsum(self.sizes) - self.sizes
         self._prefix: str | None = None
+        self._set_rows(np.cumsum(sizes) - sizes, sizes)
+
+    def _set_rows(self, starts: np.ndarray, sizes: np.ndarray) -> None:
+        self.starts, self.sizes = starts, sizes
+        annotated = (sizes > 0) & (self.take(starts) >= 0)
+        self.bounds = np.stack([starts, np.where(annotated, sizes, -1)], axis=1)
 
     @classmethod
     def from_rows(cls, rows: Iterable[Sequence[int]]) -> RaggedArray:
@@ -93,7 +100,7 @@ class RaggedArray:
                 for array, end, repeat in zip(arrays, ends, repeats or [1] * len(arrays))
             ]
         )
-        joined.starts, joined.sizes = joined.starts[rows], joined.sizes[rows]
+        joined._set_rows(joined.starts[rows], joined.sizes[rows])
         return joined
 
     def __len__(self) -> int:

@@ -70,8 +70,7 @@ class SideInformation:
     @property
     def num_annotated(self) -> int:
         """The number of sentences with annotation (those without words have none)."""
-        starts = self.rows.starts[self.rows.sizes > 0]
-        return int(np.count_nonzero(self.rows.values[starts] >= 0))
+        return int(np.count_nonzero(self.rows.bounds[:, 1] >= 0))
 
 
 def open_side_information(

@@ -93,7 +93,8 @@ def _sentencepiece(pieces: Sequence[str], where: str) -> list[int]:
             counts[-1] += 1
         inside = inside or bool(letters)
     if len(counts) > 1 and not inside:  # a lone ▁ at the end has no word to open
-        counts[-2] += counts.pop()
+        lone = counts.pop()
+        counts[-1] += lone
     return counts
 
 

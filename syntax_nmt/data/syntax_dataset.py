@@ -87,6 +87,15 @@ class SyntaxDataset(BaseWrapperDataset):
             )
         return batch
 
+    def __getitems__(self, indices: list[int]) -> list[dict]:
+        """The samples of a batch, for torch's data loader: one call fewer a sentence.
+
+        Args:
+            indices: sentences.
+        """
+        dataset = self.dataset
+        return [dataset[index] for index in indices]
+
     # What fairseq reads off a sentence-pair dataset and BaseWrapperDataset does not hand through.
 
     def num_tokens_vec(self, indices: np.ndarray) -> np.ndarray:

@@ -1,0 +1,241 @@
+import gzip
+import random
+
+import pytest
+
+from syntax_nmt.data.conllu import DependencyTree, format_conllu, format_no_parse, read_conllu
+from syntax_nmt.data.dependency_tree import MultiwordRange, find_cycle, word_depths
+from syntax_nmt.errors import UserError
+
+TREEBANKS = [
+    ("EWT/en_ewt-ud-train", 12544),
+    ("EWT/en_ewt-ud-dev", 2001),
+    ("PUD/de_pud-ud-test", 1000),
+    ("PUD/ja_pud-ud-test", 1000),
+    ("PUD/zh_pud-ud-test", 1000),
+    ("German/de_gsd-ud-dev", 799),
+]
+
+ZUM = """# text = Zum Haus.
+1-2	Zum	_	_	_	_	_	_	_	_
+1	zu	zu	ADP	_	_	3	case	_	_
+2	dem	der	DET	_	_	3	det	_	_
+3	Haus	Haus	NOUN	_	_	0	root	_	SpaceAfter=No
+3.1	geht	gehen	VERB	_	_	_	_	0:root	_
+4	.	.	PUNCT	_	_	3	punct	_	_
+
+"""
+
+
+def row(index, head, word="w"):
+    return f"{index}\t{word}\t_\t_\t_\t_\t{head}\tdep\t_\t_"
+
+
+def write(tmp_path, text):
+    path = tmp_path / "text.de.conllu"
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+def test_multiword_ranges_and_empty_nodes(tmp_path):
+    [tree] = read_conllu(write(tmp_path, "\n\n" + ZUM))
+    assert tree == DependencyTree(
+        words=("zu", "dem", "Haus", "."),
+        heads=(2, 2, 2, 2),
+        relations=("case", "det", "root", "punct"),
+        upos=("ADP", "DET", "NOUN", "PUNCT"),
+        multiword=(MultiwordRange(0, 2, "Zum"),),
+        line=3,
+    )
+    assert tree.collapse(4, "here") is tree
+    surface = tree.collapse(3, "here")
+    assert surface.words == ("Zum", "Haus", ".")
+    assert surface.heads == (1, 1, 1)
+    assert surface.relations == ("case", "root", "punct")
+
+
+@pytest.mark.parametrize("count", [2, 5])
+def test_a_count_that_fits_neither_words_nor_tokens(tmp_path, count):
+    [tree] = read_conllu(write(tmp_path, ZUM))
+    with pytest.raises(UserError, match=rf"^a\.conllu:1: .* 4 words and 3 surface.* {count}:"):
+        tree.collapse(count, "a.conllu:1")
+
+
+def random_heads(rng, size):
+    order = rng.sample(range(size), size)
+    heads = [0] * size
+    heads[order[0]] = order[0]
+    for place in range(1, size):
+        heads[order[place]] = order[rng.randrange(place)]
+    return heads
+
+
+def random_tree(rng):
+    size = rng.randint(1, 9)
+    words = tuple(f"w{index}" for index in range(size))
+    ranges, start = [], 0
+    while start < size:
+        end = min(size, start + rng.randint(1, 4))
+        if end - start > 1 and rng.random() < 0.6:
+            ranges.append(MultiwordRange(start, end, f"r{start}"))
+        start = end
+    relations = tuple(f"r{word}" for word in words)
+    return DependencyTree(words, tuple(random_heads(rng, size)), relations, words, tuple(ranges), 1)
+
+
+def test_collapsing_random_ranges_gives_trees_over_the_surface():
+    """Oracle: one root, no circle, and every head is that of a word whose head lies outside."""
+    rng = random.Random(5)
+    for _ in range(2000):
+        tree = random_tree(rng)
+        surface = tree.collapse(tree.num_surface_tokens, "here")
+        assert len(surface) == tree.num_surface_tokens
+        roots = [word for word, head in enumerate(surface.heads) if word == head]
+        assert len(roots) == 1
+        arcs = [-1 if word in roots else head for word, head in enumerate(surface.heads)]
+        assert not find_cycle(arcs)
+        spans = tree._surface_spans()
+        for token, (start, end, form) in enumerate(spans):
+            assert surface.words[token] == form
+            outside = {
+                tree.heads[word]
+                for word in range(start, end)
+                if not start <= tree.heads[word] < end or tree.heads[word] == word
+            }
+            head = spans[surface.heads[token]]
+            assert any(head.start <= target < head.end for target in outside)
+
+
+def test_depths_and_cycles_against_a_walk():
+    rng = random.Random(3)
+    for _ in range(500):
+        heads = random_heads(rng, rng.randint(1, 8))
+        for word, depth in enumerate(word_depths(heads)):
+            node = word
+            for _ in range(depth):
+                assert heads[node] != node
+                node = heads[node]
+            assert heads[node] == node
+    for _ in range(2000):
+        size = rng.randint(1, 6)
+        heads = [rng.randrange(-1, size) for _ in range(size)]
+
+        def circles(word, heads=heads, size=size):
+            for _ in range(size):
+                word = heads[word]
+                if word < 0:
+                    return False
+            return True
+
+        cycle = find_cycle(heads)
+        assert bool(cycle) == any(circles(word) for word in range(size))
+        for word, following in zip(cycle, cycle[1:] + cycle[:1]):
+            assert heads[word] == following
+
+
+def test_round_trip_of_what_is_written(tmp_path):
+    text = (
+        format_conllu(["a", "#b", "c"], [1, 1, 0], ["det", "root", "x"], ["X", "Y", "Z"], ["n = 1"])
+        + format_no_parse(["kein", "Baum"])
+        + format_no_parse([])
+        + format_conllu(["_"], [0])
+    )
+    first, second, third, fourth = read_conllu(write(tmp_path, text))
+    assert (first.words, first.heads) == (("a", "#b", "c"), (1, 1, 0))
+    assert (first.relations, first.upos) == (("det", "root", "x"), ("X", "Y", "Z"))
+    assert second is None
+    assert third is None
+    assert (fourth.words, fourth.heads, fourth.relations) == (("_",), (0,), ("root",))
+    assert fourth.line == 12
+
+
+def test_the_writer_refuses_sequences_that_do_not_fit():
+    with pytest.raises(ValueError, match="one length"):
+        format_conllu(["a", "b"], [0])
+
+
+def test_gzip_and_carriage_returns(tmp_path):
+    path = tmp_path / "a.conllu.gz"
+    with gzip.open(path, "wt", encoding="utf-8", newline="") as stream:
+        stream.write(ZUM.replace("\n", "\r\n"))
+    [tree] = read_conllu(path)
+    assert tree.relations[-1] == "punct"
+    assert tree.words[-1] == "."
+
+
+@pytest.mark.parametrize("ending", ["", "\n", "\n\n", "\n\n\n"])
+def test_the_last_block_needs_no_blank_line(tmp_path, ending):
+    trees = list(read_conllu(write(tmp_path, row(1, 0) + "\n\n" + row(1, 0) + ending)))
+    assert [len(tree) for tree in trees] == [1, 1]
+
+
+GOOD = row(1, 0) + "\n\n"
+MALFORMED = {
+    "columns": (row(1, 2) + "\n2\tw\t_\n", 4, "3 tab-separated columns instead of 10"),
+    "spaces": ("1 w _ _ _ _ 0 root _ _\n", 3, "1 tab-separated"),
+    "skipped id": (row(1, 0) + "\n" + row(3, 1), 4, "id '3' where 2 is next"),
+    "no blank line": (row(1, 0) + "\n" + row(1, 0), 4, "id '1' where 2 is next"),
+    "id is no number": (row("x", 0), 3, "id 'x' where 1"),
+    "empty node astray": (row(1, 0) + "\n" + row("2.1", "_"), 4, "id '2.1'"),
+    "range astray": (row(1, 0) + "\n" + row("3-4", "_"), 4, "multiword range 3-4"),
+    "range backwards": (row("1-0", "_") + "\n" + row(1, 0), 3, "multiword range 1-0"),
+    "ranges overlap": (
+        "\n".join([row("1-2", "_"), row(1, 0), row("2-3", "_"), row(2, 1), row(3, 1)]),
+        5,
+        "multiword range 2-3",
+    ),
+    "range over the end": (row("1-3", "_") + "\n" + row(1, 0), 4, "1-3 in a sentence of 1"),
+    "no head": (row(1, "_"), 3, "HEAD of word 1 is '_'"),
+    "negative head": (row(1, -1), 3, "HEAD of word 1 is '-1'"),
+    "other digits": (row(1, "٣"), 3, "HEAD of word 1 is '٣'"),
+    "head too large": (row(1, 0) + "\n" + row(2, 5), 4, "HEAD of word 2 is 5 in a sentence of 2"),
+    "two roots": (row(1, 0) + "\n" + row(2, 0), 4, "words 1 and 2 both have HEAD 0"),
+    "no root": (row(1, 2) + "\n" + row(2, 1), 3, "no word of the 2 has HEAD 0"),
+    "own head": (row(1, 0) + "\n" + row(2, 2), 4, r"circle \(2 → 2\)"),
+    "circle": (
+        "\n".join([row(1, 0), row(2, 3), row(3, 4), row(4, 2)]),
+        4,
+        r"circle \(2 → 3 → 4 → 2\)",
+    ),
+    "comments only": ("# sent_id = 7\n", 3, "block without words"),
+    "cut in a line": (row(1, 2) + "\n" + row(2, 0)[:7], 4, "columns instead of 10: .*cut off"),
+    "cut between lines": (row(1, 2), 3, "HEAD of word 1 is 2 in a sentence of 1 words.*cut off"),
+}
+
+
+@pytest.mark.parametrize("case", MALFORMED)
+def test_malformed_blocks_name_file_and_line(tmp_path, case):
+    text, line, message = MALFORMED[case]
+    path = write(tmp_path, GOOD + text)
+    with pytest.raises(UserError, match=message) as caught:
+        list(read_conllu(path))
+    assert str(caught.value).startswith(f"{path}:{line}: ")
+    assert "\n" not in str(caught.value)
+
+
+def test_files_that_cannot_be_read(tmp_path):
+    with pytest.raises(UserError, match=r"nothing\.conllu: cannot be read"):
+        list(read_conllu(tmp_path / "nothing.conllu"))
+    latin = tmp_path / "latin.conllu"
+    latin.write_bytes(GOOD.encode() + row(1, 0, "Häuser").encode("latin-1"))
+    with pytest.raises(UserError, match=r"latin\.conllu:3: not UTF-8"):
+        list(read_conllu(latin))
+    cut = tmp_path / "cut.conllu.gz"
+    cut.write_bytes(gzip.compress((GOOD * 100).encode())[:-12])
+    with pytest.raises(UserError, match=r"cut\.conllu\.gz:\d+: the gzip file is damaged"):
+        list(read_conllu(cut))
+
+
+@pytest.mark.parametrize(("name", "sentences"), TREEBANKS)
+def test_treebanks_come_back_as_they_were(shared, tmp_path, name, sentences):
+    trees = list(read_conllu(shared / "data" / "ud" / f"{name}.conllu.gz"))
+    assert len(trees) == sentences
+    copy = tmp_path / "copy.conllu"
+    with open(copy, "w", encoding="utf-8") as stream:
+        for tree in trees:
+            stream.write(format_conllu(tree.words, tree.heads, tree.relations, tree.upos))
+    for tree, again in zip(trees, read_conllu(copy)):
+        assert (again.words, again.heads) == (tree.words, tree.heads)
+        assert (again.relations, again.upos) == (tree.relations, tree.upos)
+        surface = tree.collapse(tree.num_surface_tokens, name)
+        assert sum(head == word for word, head in enumerate(surface.heads)) == 1

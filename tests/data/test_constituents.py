@@ -1,0 +1,126 @@
+import gzip
+
+import pytest
+from nltk import Tree
+
+from syntax_nmt.data.constituents import (
+    Constituent,
+    escape_word,
+    parse_tree,
+    read_trees,
+    unescape_word,
+)
+from syntax_nmt.errors import UserError
+
+
+def nodes_of(tree):
+    return [tuple(node) for node in tree.nodes]
+
+
+def test_a_tree_without_its_outer_bracket():
+    tree = parse_tree("( (S (NP (DT the) (NN cat)) (VP (VBZ sleeps))) )", "f", 7)
+    assert tree.words == ("the", "cat", "sleeps")
+    assert tree.line == 7
+    assert nodes_of(tree) == [
+        ("S", 0, 3, 0, False),
+        ("NP", 0, 2, 1, False),
+        ("DT", 0, 1, 2, True),
+        ("NN", 1, 2, 2, True),
+        ("VP", 2, 3, 1, False),
+        ("VBZ", 2, 3, 2, True),
+    ]
+
+
+def test_traces_and_what_holds_only_traces_are_dropped():
+    tree = parse_tree("(S (NP (-NONE- *PRO*)) (VP (VB go) (NP (X (-NONE- *T*)))))", "f", 1)
+    assert tree.words == ("go",)
+    assert [node.label for node in tree.nodes] == ["S", "VP", "VB"]
+    assert parse_tree("( (S (-NONE- *)) )", "f", 1) is None
+
+
+def test_words_that_share_a_bracket_are_leaves_of_their_own():
+    tree = parse_tree("(NP the old (NN cat) too)", "f", 1)
+    assert tree.words == ("the", "old", "cat", "too")
+    assert nodes_of(tree) == [
+        ("NP", 0, 4, 0, False),
+        ("", 0, 1, 1, True),
+        ("", 1, 2, 1, True),
+        ("NN", 2, 3, 1, True),
+        ("", 3, 4, 1, True),
+    ]
+
+
+def test_unary_chains_count_and_a_forest_keeps_its_bracket():
+    tree = parse_tree("(ROOT (S (NP (NN x))))", "f", 1)
+    assert [node.depth for node in tree.nodes] == [0, 1, 2, 3]
+    forest = parse_tree("( (A (X a)) (B (X b)) )", "f", 1)
+    assert forest.nodes[0] == Constituent("", 0, 2, 0, False)
+
+
+def test_escapes():
+    tree = parse_tree(r"(X (-LRB- -LRB-) (NN a\/b) (-RRB- -RRB-))", "f", 1)
+    assert tree.words == ("(", "a/b", ")")
+    for word in ("(", ")", "a", ":-(", "(-)"):
+        assert unescape_word(escape_word(word)) == word
+        assert parse_tree(f"(X {escape_word(word)})", "f", 1).words == (word,)
+
+
+def test_none(tmp_path):
+    path = tmp_path / "a.trees"
+    path.write_text("()\n(X a)\n( )\n")
+    assert [tree and tree.words for tree in read_trees(path)] == [None, ("a",), None]
+
+
+MALFORMED = {
+    "empty line": ("", "an empty line: write"),
+    "not closed": ("(S (NP (NN a))", "1 brackets are not closed"),
+    "closed twice": ("(S (NN a)))", r"'\)' after the end"),
+    "closed first": (") (S a)", r"'\)' without '\('"),
+    "words only": ("the cat", "'the' before the first bracket"),
+    "two trees": ("(S a) (S b)", r"'\(' after the end of the tree"),
+    "word after": ("(S a) b", "'b' after the end"),
+}
+
+
+@pytest.mark.parametrize("case", MALFORMED)
+def test_malformed_lines_name_file_and_line(tmp_path, case):
+    text, message = MALFORMED[case]
+    path = tmp_path / "a.trees"
+    path.write_text(f"(X a)\n{text}\n")
+    with pytest.raises(UserError, match=message) as caught:
+        list(read_trees(path))
+    assert str(caught.value).startswith(f"{path}:2: ")
+    assert "\n" not in str(caught.value)
+
+
+def nltk_nodes(tree):
+    """Oracle: nltk's reading of a tree without traces: (label, start, end, depth) in preorder."""
+
+    def visit(node, start, depth):
+        mine = [node.label(), start, start, depth]
+        below = []
+        for child in node:
+            if isinstance(child, str):
+                mine[2] += node.label() != "-NONE-"
+            else:
+                width, found = visit(child, mine[2], depth + 1)
+                mine[2] += width
+                below += found
+        kept = [tuple(mine), *below] if mine[2] > start else []
+        return mine[2] - start, kept
+
+    return visit(tree, 0, 0)[1]
+
+
+def test_craft_reads_whole_and_as_nltk_reads_it(shared):
+    path = shared / "data" / "craft" / "craft_penn.mrg.gz"
+    trees = list(read_trees(path))
+    assert len(trees) == 30_830
+    with gzip.open(path, "rt", encoding="utf-8") as stream:
+        lines = [line for number, line in enumerate(stream) if number % 100 == 0]
+    for line, tree in zip(lines, trees[::100]):
+        expected = nltk_nodes(Tree.fromstring(line))
+        found = [(node.label, node.start, node.end, node.depth) for node in tree.nodes]
+        if not expected[0][0]:  # the bracket without a label
+            expected = [(label, start, end, depth - 1) for label, start, end, depth in expected[1:]]
+        assert found == expected

@@ -1,0 +1,40 @@
+import pytest
+
+from syntax_nmt.data.text_match import check_same_text, normalise_word
+from syntax_nmt.errors import UserError
+
+
+@pytest.mark.parametrize(
+    ("left", "right"),
+    [
+        ("Haus", "haus"),
+        ("&apos;s", "'s"),
+        ("&quot;", "''"),
+        ("``", '"'),
+        ("-LRB-", "("),
+        ("&#91;", "-LSB-"),
+        ("&amp;", "&"),
+        ("＄", "$"),
+        ("ﬁn", "fin"),
+        ("@-@", "-"),
+        ("STRASSE", "straße"),
+        (r"1\/2", "1/2"),
+    ],
+)
+def test_spellings_of_one_word(left, right):
+    assert normalise_word(left) == normalise_word(right)
+
+
+def test_half_of_the_words_is_enough():
+    check_same_text(["a", "b", "c", "d"], ["a", "b", "x", "y"], "s:1", "c:1")
+    with pytest.raises(UserError, match=r"^s:1: the words differ from c:9 \(1 of 4 agree\): 'a x"):
+        check_same_text(["a", "b", "c", "d"], ["a", "x", "x", "y"], "s:1", "c:9")
+
+
+def test_other_numbers_of_words():
+    with pytest.raises(UserError, match=r"^s:1: 1 words, but c:9 has 2"):
+        check_same_text(["a", "b"], ["a"], "s:1", "c:9")
+
+
+def test_no_words_at_all():
+    check_same_text([], [], "s:1", "c:1")
