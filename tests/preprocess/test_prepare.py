@@ -1,0 +1,269 @@
+"""`syntax-nmt prepare`: from raw text to data-bin, given or parsed, interrupted or not."""
+
+from __future__ import annotations
+
+import gzip
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from fairseq.data import Dictionary, data_utils
+from syntax_nmt.preprocess.fairseq_data import FairseqData
+from syntax_nmt.preprocess.sole_user import sole_user
+
+from syntax_nmt.cli import main
+from syntax_nmt.data.conllu import read_conllu
+
+
+@pytest.fixture(scope="module")
+def raw(treebank, tmp_path_factory) -> Path:
+    """A parallel corpus of raw text: English sentences of the treebank, and themselves reversed."""
+    folder = tmp_path_factory.mktemp("raw")
+    trees = list(read_conllu(treebank))
+    for name, part in (("train", trees[:240]), ("val", trees[240:270]), ("test", trees[270:])):
+        source = [" ".join(tree.words[:-1]) + "." for tree in part]
+        target = [" ".join(reversed(tree.words[:-1])) + "." for tree in part]
+        source[3], target[3] = "I don't\u2028 know a\xa0well-known 🦊 ▁cat\r", "Ich weiß\x85 nicht."
+        source[5] = ""
+        (folder / f"{name}.en").write_bytes("".join(f"{s}\n" for s in source).encode())
+        text = "".join(f"{t}\n" for t in target).encode()
+        (folder / f"{name}.de.gz").write_bytes(gzip.compress(text))
+    return folder
+
+
+def command(raw: Path, destination: Path, *more: str) -> list[str]:
+    return [
+        *["prepare", "--source-lang", "en", "--target-lang", "de", "--vocab-size", "150"],
+        *["--trainpref", f"{raw}/train", "--validpref", f"{raw}/val"],
+        *["--testpref", f"{raw}/test,{raw}/val", "--destdir", str(destination), *more],
+    ]
+
+
+@pytest.fixture(scope="module")
+def prepared(raw, models, tmp_path_factory) -> Path:
+    folder = tmp_path_factory.mktemp("prepared") / "out"
+    main(command(raw, folder, "--stanza-dir", str(models)))
+    return folder
+
+
+def lines(path: Path) -> list[str]:
+    return path.read_bytes().decode("utf-8").split("\n")[:-1]
+
+
+def contents(folder: Path) -> dict[str, bytes]:
+    """What must not depend on how often the work was interrupted: all but logs and records."""
+    files = (path for path in sorted(folder.rglob("*")) if path.is_file())
+    return {
+        str(path.relative_to(folder)): path.read_bytes()
+        for path in files
+        if path.suffix != ".log" and path.name != "prepare.json"
+    }
+
+
+def test_layout(prepared):
+    assert sorted(path.name for path in prepared.iterdir()) == [
+        *("data-bin", "logs", "pieces", "prepare.json", "sentencepiece.model", "words")
+    ]
+    splits = ("train", "valid", "test", "test1")
+    words = {f"{split}.{end}" for split in splits for end in ("en", "de", "en.conllu")}
+    assert {path.name for path in (prepared / "words").iterdir()} == words
+    names = {path.name for path in (prepared / "data-bin").iterdir()}
+    for split in splits:
+        assert {f"{split}.en-de.{lang}.bin" for lang in ("en", "de", "en.heads")} <= names
+
+
+def test_one_line_for_one_line(raw, prepared):
+    for split, count in (("train", 240), ("valid", 30), ("test", 30), ("test1", 30)):
+        for folder in ("words", "pieces"):
+            for lang in ("en", "de"):
+                assert len(lines(prepared / folder / f"{split}.{lang}")) == count
+    words = lines(prepared / "words" / "train.en")
+    assert words[3] == "I do n't know a well @-@ known 🦊 _ cat"
+    assert words[5] == ""
+    assert lines(prepared / "words" / "train.de")[3] == "Ich weiß nicht ."
+
+
+def test_pieces_are_of_exactly_these_words(prepared):
+    for name in ("train.en", "train.de", "test.en"):
+        for pieces, words in zip(
+            lines(prepared / "pieces" / name), lines(prepared / "words" / name)
+        ):
+            assert pieces.replace(" ", "").replace("▁", " ").strip() == words
+
+
+def test_fairseq_reads_it_with_its_heads(prepared):
+    data_bin = prepared / "data-bin"
+    dictionary = Dictionary.load(str(data_bin / "dict.en.txt"))
+    tokens = data_utils.load_indexed_dataset(str(data_bin / "train.en-de.en"), dictionary)
+    heads = data_utils.load_indexed_dataset(str(data_bin / "train.en-de.en.heads"), None)
+    assert len(tokens) == len(heads) == 240
+    assert dictionary.string(tokens[0]) == lines(prepared / "pieces" / "train.en")[0]
+    assert len(heads[0]) == len(tokens[0]) - 1
+
+
+def test_done_before_is_not_done_again(raw, prepared, models, capfd):
+    before = {path: path.stat().st_mtime_ns for path in prepared.rglob("*") if path.is_file()}
+    main(command(raw, prepared, "--stanza-dir", str(models)))
+    assert {path: path.stat().st_mtime_ns for path in before} == before
+    out, err = capfd.readouterr()
+    assert "data-bin: done before" in err
+    assert "…" not in err
+    assert f"fairseq-train {prepared}/data-bin --user-dir" in out
+    assert "--load-dependencies" in out
+    assert f"--sentencepiece-model {prepared}/sentencepiece.model" in out
+    assert "99.58%" in out  # 239 of 240 lines parsed
+
+
+def test_no_parse_takes_the_parses_away(raw, prepared, models, tmp_path):
+    folder = tmp_path / "out"
+    shutil.copytree(prepared, folder)
+    main(command(raw, folder, "--no-parse"))
+    assert not list(folder.rglob("*.conllu"))
+    assert not list(folder.rglob("*heads*"))
+    assert not (folder / "data-bin" / "syntax.json").exists()
+
+
+@pytest.mark.parametrize("delay", [0.0, pytest.param(3.0, marks=pytest.mark.slow)])
+def test_killed_and_started_again(raw, prepared, models, tmp_path, delay):
+    folder = tmp_path / "out"
+    arguments = command(raw, folder, "--stanza-dir", str(models))
+    job = subprocess.Popen(
+        [sys.executable, "-m", "syntax_nmt.cli", *arguments],
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        env={**os.environ, "OMP_NUM_THREADS": "1"},
+        start_new_session=True,
+    )
+    deadline = time.monotonic() + 100
+    while not (folder / "logs").exists() and time.monotonic() < deadline:
+        time.sleep(0.01)
+    time.sleep(delay)
+    os.killpg(job.pid, signal.SIGKILL)
+    job.wait()
+    (folder / "words" / "valid.de.partial123").write_text("half")
+    main(arguments)
+    assert contents(folder) == contents(prepared)
+
+
+def test_given_annotation_is_taken_along(treebank, tmp_path):
+    raw, folder = tmp_path / "raw", tmp_path / "out"
+    raw.mkdir()
+    trees = list(read_conllu(treebank))
+    words = "".join(" ".join(tree.words) + "\n" for tree in trees)
+    (raw / "train.src").write_text(words)
+    (raw / "train.tgt").write_text(words)
+    (raw / "train.src.conllu.gz").write_bytes(gzip.compress(treebank.read_bytes()))
+    brackets = "".join(f"(S {' '.join(f'(X {word})' for word in t.words)})\n" for t in trees)
+    (raw / "train.src.trees").write_text(brackets)
+    chunks = "".join(" ".join(["B-NP"] * len(tree.words)) + "\n" for tree in trees)
+    (raw / "train.tgt.chunks").write_text(chunks)
+    arguments = ["prepare", "--source-lang", "src", "--target-lang", "tgt", "--vocab-size", "60"]
+    arguments += ["--trainpref", f"{raw}/train", "--destdir", str(folder), "--separate"]
+    arguments += ["--source-tokenizer", "none", "--target-tokenizer", "none"]
+    main(arguments)
+    assert (folder / "words" / "train.src.conllu").read_bytes() == treebank.read_bytes()
+    for kind in ("src.heads", "src.phrases", "tgt.chunks"):
+        assert (folder / "data-bin" / f"train.src-tgt.{kind}.bin").is_file()
+    assert (folder / "sentencepiece.src.model").is_file()
+
+    (raw / "train.tgt.chunks").write_text(chunks.replace("B-NP", "B-NP B-NP", 1))
+    with pytest.raises(SystemExit, match=r"train.tgt.chunks, sentence 1: 7 words, but .*has 6"):
+        main(arguments)
+    (raw / "train.tgt.chunks").write_text(chunks + "O\n")
+    with pytest.raises(SystemExit, match=r"train.tgt.chunks has more lines than"):
+        main(arguments)
+    (raw / "train.tgt.chunks").unlink()
+    main(arguments)
+    assert not list(folder.rglob("*chunks*"))
+
+
+@pytest.mark.slow
+def test_annotation_of_other_words_is_not_taken_along(raw, models, treebank, tmp_path, capfd):
+    copy = tmp_path / "raw"
+    shutil.copytree(raw, copy)
+    shutil.copy(treebank, copy / "val.en.conllu")
+    main(command(copy, tmp_path / "out", "--stanza-dir", str(models)))
+    assert "not taken along" in capfd.readouterr().err
+    assert len(list(read_conllu(tmp_path / "out" / "words" / "valid.en.conllu"))) == 30
+
+
+@pytest.mark.slow
+def test_a_model_is_reused(raw, prepared, tmp_path):
+    model = prepared / "sentencepiece.model"
+    arguments = ["--no-parse", "--sentencepiece-model", str(model)]
+    main(command(raw, tmp_path / "out", *arguments))
+    assert (tmp_path / "out" / "sentencepiece.model").read_bytes() == model.read_bytes()
+    assert lines(tmp_path / "out/pieces/test.de") == lines(prepared / "pieces/test.de")
+
+
+@pytest.mark.parametrize(
+    ("break_it", "more", "message"),
+    [
+        ("", ["--trainpref", "gone"], "--trainpref gone: there is no gone.en or gone.en.gz"),
+        ("unequal", [], "train.en has 241 lines and "),
+        ("utf8", [], "val.en:31: not UTF-8"),
+        ("empty", [], "val.en is empty"),
+        ("", ["--stanza-dir", "gone"], "or --no-parse to do without"),
+        ("", ["--target-tokenizer", "penn"], "tokenizer 'penn' is for English"),
+        ("", ["--target-lang", "en"], "--source-lang and --target-lang are both en"),
+        ("", ["--sentencepiece-model", "gone"], "gone: cannot be read as a sentencepiece model"),
+        ("", ["--vocab-size", "0"], "--vocab-size 0: must be 1 or more"),
+    ],
+)
+def test_mistakes_are_one_line_and_leave_nothing(raw, tmp_path, break_it, more, message):
+    copy = tmp_path / "raw"
+    shutil.copytree(raw, copy)
+    if break_it == "unequal":
+        with open(copy / "train.en", "a") as text:
+            text.write("one more\n")
+    elif break_it == "utf8":
+        with open(copy / "val.en", "ab") as text:
+            text.write(b"\xe9t\xe9\n")
+    elif break_it == "empty":
+        (copy / "val.en").write_text("")
+        (copy / "val.de.gz").write_bytes(gzip.compress(b""))
+    with pytest.raises(SystemExit) as error:
+        main(command(copy, tmp_path / "out", *more))
+    said = str(error.value)
+    assert said.startswith("syntax-nmt: error: ")
+    assert message in said
+    assert "\n" not in said
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_failure_of_fairseq_names_its_log(raw, tmp_path, monkeypatch):
+    failing = [sys.executable, "-c", "raise SystemExit('first\\nno disk')"]
+    monkeypatch.setattr(FairseqData, "command", lambda self, destination: failing)
+    expected = r"fairseq-preprocess failed \(status 1\): no disk; see .*\.log"
+    with pytest.raises(SystemExit, match=expected):
+        main(command(raw, tmp_path / "out", "--no-parse"))
+    assert not (tmp_path / "out" / "data-bin").exists()
+
+
+def test_the_raw_text_is_never_overwritten(prepared, models):
+    arguments = command(prepared / "words", prepared, "--stanza-dir", str(models))
+    arguments[arguments.index("--validpref") + 1] = f"{prepared}/words/valid"
+    arguments[arguments.index("--testpref") + 1] = f"{prepared}/words/test"
+    with pytest.raises(SystemExit, match="would be overwritten by its own words"):
+        main(arguments)
+
+
+def test_one_process_a_folder(raw, models, tmp_path):
+    with sole_user(tmp_path), pytest.raises(SystemExit, match="another process prepares"):
+        main(command(raw, tmp_path, "--no-parse"))
+
+
+def test_the_command_line_prints_one_line(tmp_path):
+    arguments = command(tmp_path, tmp_path / "out", "--no-parse")
+    done = subprocess.run(
+        [sys.executable, "-m", "syntax_nmt.cli", *arguments], capture_output=True, text=True
+    )
+    assert done.returncode == 1
+    errors = [line for line in done.stderr.splitlines() if not line.startswith("INFO:")]
+    assert len(errors) == 1
+    assert errors[0].startswith("syntax-nmt: error: --trainpref")

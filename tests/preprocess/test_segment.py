@@ -1,0 +1,73 @@
+"""sentencepiece models of words, and the pieces they cut."""
+
+from __future__ import annotations
+
+import pytest
+import sentencepiece
+from syntax_nmt.preprocess.segment import load_model, segment_file, train_model
+
+from syntax_nmt.errors import UserError
+
+SENTENCES = [
+    "the old cat sees the small dog .",
+    "a dog hears the cat .",
+    "",
+    "x ² ﬁ , é e\u0301 🦊",
+]
+
+
+@pytest.fixture
+def words(tmp_path):
+    path = tmp_path / "words"
+    path.write_text("".join(f"{line}\n" for line in SENTENCES * 5), encoding="utf-8")
+    return path
+
+
+@pytest.mark.parametrize(("kind", "size"), [("bpe", 50), ("unigram", 26)])
+def test_pieces_spell_the_words(words, tmp_path, kind, size):
+    model, pieces = tmp_path / "model", tmp_path / "pieces"
+    assert train_model([words], model, size, kind) == size
+    counts = segment_file(model, words, pieces, threads=1)
+    lines = pieces.read_text(encoding="utf-8").split("\n")[:-1]
+    assert [line.replace(" ", "").replace("▁", " ").strip() for line in lines] == SENTENCES * 5
+    assert counts["words"] == len(" ".join(SENTENCES * 5).split())
+    assert counts["pieces"] == len(" ".join(lines).split())
+    assert counts["lines"] == 20
+
+
+@pytest.mark.parametrize("kind", ["bpe", "unigram"])
+def test_a_size_too_large_is_lowered(words, tmp_path, kind):
+    size = train_model([words], tmp_path / "model", 8000, kind)
+    assert size == load_model(tmp_path / "model").get_piece_size()
+    assert 24 < size < 120
+
+
+def test_a_size_too_small_names_the_number(words, tmp_path):
+    with pytest.raises(UserError, match=r"--vocab-size 9: .* hold \d+ different characters"):
+        train_model([words], tmp_path / "model", 9, "bpe")
+    assert not (tmp_path / "model").exists()
+
+
+def test_no_text(tmp_path):
+    (tmp_path / "empty").write_text("\n\n")
+    with pytest.raises(UserError, match="sentencepiece cannot be trained on"):
+        train_model([tmp_path / "empty"], tmp_path / "model", 100, "bpe")
+
+
+def test_the_same_text_gives_the_same_model(words, tmp_path):
+    for name in ("one", "two"):
+        train_model([words], tmp_path / name, 50, "unigram")
+    assert (tmp_path / "one").read_bytes() == (tmp_path / "two").read_bytes()
+
+
+def test_a_model_that_changes_the_text_is_refused(words, tmp_path):
+    sentencepiece.SentencePieceTrainer.train(
+        input=str(words),
+        model_prefix=str(tmp_path / "nmt"),
+        vocab_size=25,
+        normalization_rule_name="nmt_nfkc_cf",
+        minloglevel=2,
+    )
+    with pytest.raises(UserError, match=r"words:4: .* changes the text"):
+        segment_file(tmp_path / "nmt.model", words, tmp_path / "pieces", threads=1)
+    assert not (tmp_path / "pieces").exists()
