@@ -16,7 +16,7 @@ from typing import TextIO
 
 from tqdm import tqdm
 
-from syntax_nmt.demo.contrast import contrastive_pairs
+from syntax_nmt.demo.contrast import ContrastivePair, contrastive_pairs
 from syntax_nmt.demo.draw import Draw
 from syntax_nmt.demo.formats import chunks, conllu, pharaoh
 from syntax_nmt.demo.grammar import Grammar
@@ -61,8 +61,9 @@ def write_corpus(folder: Path, size: CorpusSize, seed: int) -> list[str]:
         for split, number in (("test", size.test), ("valid", size.valid)):
             fresh = _remembered(_stream(seed, split), held_out)
             _write_split(folder, split, fresh, number, progress)
-        fresh = _remembered(_stream(seed, "contrast"), held_out)
-        _write_contrast(folder, fresh, Draw(f"{seed} verbs"), size.contrast, progress)
+        fresh = (pair for pair in _stream(seed, "contrast") if pair.source_text not in held_out)
+        contrast = contrastive_pairs(fresh, Draw(f"{seed} verbs"), size.contrast)
+        _write_contrast(folder, contrast, held_out, progress)
         rest = (pair for pair in _stream(seed, "train") if pair.source_text not in held_out)
         _write_split(folder, "train", rest, size.train, progress)
     splits = [f"{split}.{end}" for split in ("train", "valid", "test") for end in SPLIT_SUFFIXES]
@@ -106,12 +107,13 @@ def _write_split(
 
 
 def _write_contrast(
-    folder: Path, pairs: Iterator[SentencePair], draw: Draw, number: int, progress: tqdm
+    folder: Path, pairs: Iterator[ContrastivePair], seen: set[str], progress: tqdm
 ) -> None:
-    """Writes the contrastive pairs."""
+    """Writes the contrastive pairs, and adds their sources to those that must not come again."""
     with ExitStack() as stack:
         files = [stack.enter_context(_text(folder, name)) for name in CONTRAST_FILES]
-        for pair in contrastive_pairs(pairs, draw, number):
+        for pair in pairs:
+            seen.add(pair.source)
             columns = (pair.source, pair.correct, pair.incorrect, str(pair.distance))
             for file, column in zip(files, columns):
                 file.write(column + "\n")

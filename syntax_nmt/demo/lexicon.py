@@ -6,7 +6,7 @@ function words are few and written out.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cache
 
 from syntax_nmt.demo.draw import Draw, Zipf
@@ -64,33 +64,29 @@ class Adposition:
 
     Args:
         source: the preposition.
-        attaches_to: `verb`, `noun` (the nearest), or `person` (the nearest noun for a person).
         renderings: for each kind of noun governed, the case it takes in the target and the
             postposition after it (empty: the case says it all).
     """
 
     source: str
-    attaches_to: str
-    renderings: dict[str, tuple[str, str]] = field(hash=False)
+    renderings: dict[str, tuple[str, str]]
 
 
-GENITIVE_PREPOSITION = Adposition("de", "noun", dict.fromkeys((PERSON, THING, PLACE), ("Gen", "")))
-DATIVE_PREPOSITION = Adposition("a", "verb", {PERSON: ("Dat", "")})
-COMITATIVE_PREPOSITION = Adposition(
-    "kon", "person", {PERSON: ("Gen", "mele"), THING: ("Loc", "sapi")}
-)
+GENITIVE_PREPOSITION = Adposition("de", dict.fromkeys((PERSON, THING, PLACE), ("Gen", "")))
+DATIVE_PREPOSITION = Adposition("a", {PERSON: ("Dat", "")})
+COMITATIVE_PREPOSITION = Adposition("kon", {PERSON: ("Gen", "mele"), THING: ("Loc", "sapi")})
 NOUN_PREPOSITIONS = Zipf(
     (
-        Adposition("sur", "noun", {PERSON: ("Gen", "hüt"), THING: ("Loc", ""), PLACE: ("Loc", "")}),
-        Adposition("bai", "noun", {PERSON: ("Dat", "kep"), THING: ("Gen", "kep")}),
+        Adposition("sur", {PERSON: ("Gen", "hüt"), THING: ("Loc", ""), PLACE: ("Loc", "")}),
+        Adposition("bai", {PERSON: ("Dat", "kep"), THING: ("Gen", "kep")}),
     )
 )
 VERB_PREPOSITIONS = Zipf(
     (
-        Adposition("en", "verb", {PLACE: ("Loc", ""), THING: ("Loc", "sün")}),
-        Adposition("por", "verb", {PERSON: ("Gen", "tamo"), THING: ("Dat", "")}),
-        Adposition("tra", "verb", {PLACE: ("Acc", "zil"), THING: ("Gen", "zil")}),
-        Adposition("ante", "verb", {PERSON: ("Loc", "jopa"), PLACE: ("Dat", "jopa")}),
+        Adposition("en", {PLACE: ("Loc", ""), THING: ("Loc", "sün")}),
+        Adposition("por", {PERSON: ("Gen", "tamo"), THING: ("Dat", "")}),
+        Adposition("tra", {PLACE: ("Acc", "zil"), THING: ("Gen", "zil")}),
+        Adposition("ante", {PERSON: ("Loc", "jopa"), PLACE: ("Dat", "jopa")}),
     )
 )
 SUBORDINATORS = Zipf((("kuan", "lek"), ("perke", "nönte"), ("malgra", "hüma")))
