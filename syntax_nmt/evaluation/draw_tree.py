@@ -11,6 +11,7 @@ from udapi.core.root import Root
 
 from syntax_nmt.data.dependency_tree import DependencyTree
 
+_PLAIN_FORKS = str.maketrans("┡┢", "├├")
 _RED, _DIM, _PLAIN = "\033[31m", "\033[2m", "\033[0m"
 
 
@@ -69,11 +70,14 @@ def _arcs(tree: DependencyTree) -> list[str]:
         attributes="form",
         layout="compact",  # no arc runs on the right of a word
         mark="",
-        hints=False,
+        hints=True,  # without, arcs that cross have gaps (udapi 0.5)
     )
     with redirect_stdout(io.StringIO()):  # it prints; the lines are kept as well
         writer.process_tree(nodes[root], force_print=True)
-    return writer.lines
+    return [
+        line.removesuffix(word).translate(_PLAIN_FORKS) + word
+        for line, word in zip(writer.lines, tree.words)
+    ]
 
 
 def _note(reference: DependencyTree, word: int) -> str:

@@ -10,13 +10,9 @@ from syntax_nmt.data.conllu import format_conllu, format_no_parse, read_conllu
 from syntax_nmt.data.dependency_tree import DependencyTree
 from syntax_nmt.evaluation.checkpoint import choose_device, load_model, quiet_fairseq
 from syntax_nmt.evaluation.parent_head import ParentHead, predict_trees
-from syntax_nmt.evaluation.reference import (
-    Trees,
-    over_corpus_words,
-    over_same_words,
-    read_reference,
-)
+from syntax_nmt.evaluation.reference import over_corpus_words, over_same_words, read_reference
 from syntax_nmt.evaluation.source_text import read_segmented, read_split
+from syntax_nmt.evaluation.uas import Trees
 
 
 @dataclass(frozen=True)

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Optional
 
 from syntax_nmt.data.conllu import read_conllu
 from syntax_nmt.data.dependency_tree import DependencyTree
 from syntax_nmt.data.text_match import check_same_text
 from syntax_nmt.errors import UserError
-
-Trees = Sequence[Optional[DependencyTree]]
+from syntax_nmt.evaluation.uas import Trees
 
 
 def read_reference(path: str | Path, sentences: int, corpus_name: str) -> Trees:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 from collections.abc import Iterator
 
@@ -125,7 +126,8 @@ def run(args: argparse.Namespace) -> None:
     _write_trees(args, corpus, report, stdout_taken=bool(drawn) or args.json == STDOUT)
     if drawn:
         with open_output(STDOUT) as stream:
-            stream.write(report.drawings(colour=stream.isatty()))
+            colour = stream.isatty() and not os.environ.get("NO_COLOR")
+            stream.write(report.drawings(colour))
     if args.json is not None:
         with open_output(args.json) as stream:
             stream.write(report.json())
