@@ -51,9 +51,11 @@ def over_corpus_words(
         UserError: other numbers of words, or other words.
     """
     if len(words) not in (len(reference), reference.num_surface_tokens):
+        unsure = unknown is not None and any(unknown in word for word in words)
         cure = (
-            "parse the words that the subwords were made from"
-            if unknown is None
+            "give --conllu the parses of this very text, made of the words that it was segmented "
+            "from"
+            if not unsure
             else "give --segmented the text fairseq-preprocess was given, as unknown subwords do "
             "not tell where a word ends"
         )
