@@ -164,10 +164,10 @@ class Grammar:
             while phrase.conjunct is None or phrase.conjunct.noun is phrase.noun:
                 phrase.conjunct = self._simple_noun_phrase(kind)
             return phrase
-        if depth <= 2 and draw.chance((0.3, 0.2, 0.1)[depth]):
+        if depth <= 2 and draw.chance((0.27, 0.18, 0.1)[depth]):
             self._attach_adjuncts(phrase, depth, relative)
         modifiable = relative and depth <= 2 and _can_take_clause(phrase)
-        if modifiable and draw.chance((0.18, 0.12, 0.05)[depth]):
+        if modifiable and draw.chance((0.16, 0.1, 0.05)[depth]):
             gap = "subject" if draw.chance(0.6) or kind == PLACE else "object"
             phrase.relative = self._clause(depth + 2, gap, phrase)
         return phrase

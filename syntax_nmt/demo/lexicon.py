@@ -1,7 +1,7 @@
 """The words of both languages: one bilingual lexicon, the same for every corpus and every seed.
 
-Each list stands in order of frequency. Some hundreds of stems are coined once, deterministically;
-function words are few and written out.
+Each list stands in order of frequency. Some two hundred stems are coined once,
+deterministically; function words are few and written out.
 """
 
 from __future__ import annotations
@@ -177,15 +177,15 @@ def lexicon() -> Lexicon:
     coin = _Coinage()
     return Lexicon(
         nouns={
-            PERSON: coin.nouns(PERSON, 40),
-            THING: coin.nouns(THING, 50),
-            PLACE: coin.nouns(PLACE, 20),
+            PERSON: coin.nouns(PERSON, 32),
+            THING: coin.nouns(THING, 42),
+            PLACE: coin.nouns(PLACE, 16),
         },
         names=coin.names(12),
-        intransitive=coin.verbs(16),
-        transitive=coin.verbs(28, ambiguous=0.3),
+        intransitive=coin.verbs(14),
+        transitive=coin.verbs(24, ambiguous=0.3),
         ditransitive=coin.verbs(8),
         clausal=coin.verbs(8),
-        adjectives=coin.modifiers(28),
+        adjectives=coin.modifiers(22),
         adverbs=coin.modifiers(10),
     )

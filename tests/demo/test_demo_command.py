@@ -44,8 +44,8 @@ def test_the_held_out_sets_do_not_depend_on_the_training_size(corpus, tmp_path):
 def test_the_sentences_are_those_of_every_other_machine(corpus):
     """One pair is written out here, so that no platform or version may differ unnoticed."""
     pair = [(corpus / name).read_bytes().split(b"\n")[1] for name in ("test.src", "test.tgt")]
-    assert pair[0].decode() == "un stugaltrupol nangata lo rilnu tramul ."
-    assert pair[1].decode() == "nölosshuzmankü do pasulo soneshom sanjüpedane ."
+    assert pair[0].decode() == "un mubrivertrir deruta lo luva tramul ."
+    assert pair[1].decode() == "telükozhusnilüt do kipesnuno soneshom köshatedun ."
 
 
 def test_only_the_corpus_is_left_in_the_folder(corpus):

@@ -175,4 +175,4 @@ def test_no_form_of_the_source_is_two_words():
     forms += [word.source for word in (*words.adjectives.items, *words.adverbs.items)]
     with_function_words = FUNCTION_WORDS + forms
     assert len(with_function_words) == len(set(with_function_words))
-    assert len(nouns) + len(verbs) > 150
+    assert len(nouns) + len(verbs) > 100
