@@ -121,15 +121,6 @@ class RaggedArray:
             return np.full(position.shape, -1, dtype=np.int32)
         return self.values.take(position, mode="clip")
 
-    def row_sums(self) -> np.ndarray:
-        """The sum of each row, (number of rows,) int64."""
-        if not len(self.values):
-            return np.zeros(len(self), dtype=np.int64)
-        filled = self.sizes > 0  # reduceat gives an empty row its neighbour's first number
-        sums = np.zeros(len(self), dtype=np.int64)
-        sums[filled] = np.add.reduceat(self.values, self.starts[filled], dtype=np.int64)
-        return sums
-
     def __getstate__(self) -> dict[str, Any]:
         """A mapped array travels to spawned workers as its name: pickling would copy the data."""
         if self._prefix is not None:

@@ -1,0 +1,156 @@
+import json
+import pickle
+
+import numpy as np
+import pytest
+import torch
+from fairseq.data.indexed_dataset import MMapIndexedDatasetBuilder
+
+from syntax_nmt.data.manifest import Fingerprint, SideFile, read_manifest, write_manifest
+from syntax_nmt.data.ragged import RaggedArray, RaggedWriter
+from syntax_nmt.data.side_information import open_side_information
+from syntax_nmt.errors import UserError
+
+NAME = "train.de-en.de"
+SIZES = [3, 1, 4]  # tokens with EOS
+ROWS = {
+    "heads": [[1, 1], [], [-1, -1, -1]],
+    "phrases": [[2], [], [-1]],
+    "chunks": [[1, 2], [], [0, 1, 0]],
+}
+
+
+def write_rows(prefix, rows):
+    writer = RaggedWriter(prefix)
+    for row in rows:
+        writer.add(np.array(row, dtype=np.int32))
+    writer.close()
+
+
+def write_all(folder, rows=None):
+    builder = MMapIndexedDatasetBuilder(str(folder / f"{NAME}.bin"), dtype=np.uint16)
+    for size in SIZES:
+        builder.add_item(torch.full((size,), 5))
+    builder.finalize(str(folder / f"{NAME}.idx"))
+    (folder / "dict.chunks.txt").write_text("NP\nVP\n")
+    manifest = {}
+    for kind, kind_rows in {**ROWS, **(rows or {})}.items():
+        write_rows(folder / f"{NAME}.{kind}", kind_rows)
+        names = [f"{prefix}.{end}" for prefix in (f"{NAME}.{kind}", NAME) for end in ("bin", "idx")]
+        names += ["dict.chunks.txt"] * (kind == "chunks")
+        files = {name: Fingerprint.of(folder / name) for name in names}
+        manifest[f"{NAME}.{kind}"] = SideFile(3, 1, f"train.de.{kind}", Fingerprint(0, ""), files)
+    write_manifest(folder, manifest)
+    return folder
+
+
+def open_kind(folder, kind="heads", sizes=SIZES, **kwargs):
+    return open_side_information(folder / NAME, kind, np.array(sizes), **kwargs)
+
+
+@pytest.mark.parametrize("kind", list(ROWS))
+def test_what_was_written_is_what_is_read(tmp_path, kind):
+    side = open_kind(write_all(tmp_path), kind)
+    assert [side.rows[index].tolist() for index in range(len(side))] == ROWS[kind]
+    assert side.tags == (("NP", "VP") if kind == "chunks" else ())
+    assert side.num_annotated == (2 if kind == "chunks" else 1)
+    assert side.rows.values.dtype == np.int32
+    again = pickle.loads(pickle.dumps(side))
+    assert np.array_equal(again.rows.values, side.rows.values)
+    assert len(pickle.dumps(side)) < 1000  # the name travels, not the data
+
+
+def test_minus_one_stays_minus_one_in_the_file(tmp_path):
+    write_rows(tmp_path / "a", [[-1]])
+    assert (tmp_path / "a.bin").read_bytes() == b"\xff\xff\xff\xff"
+
+
+def test_nothing_but_empty_rows(tmp_path):
+    write_rows(tmp_path / "a", [[], []])
+    array = RaggedArray.open(tmp_path / "a")
+    assert [array[index].tolist() for index in range(2)] == [[], []]
+    assert (array.bounds[:, 1] == -1).all()
+
+
+def test_no_manifest(tmp_path):
+    with pytest.raises(UserError, match=r"syntax\.json: not found.*syntax-nmt binarize"):
+        open_kind(tmp_path)
+
+
+def test_a_kind_that_was_not_binarised(tmp_path):
+    write_all(tmp_path)
+    files = read_manifest(tmp_path)
+    del files[f"{NAME}.heads"]
+    write_manifest(tmp_path, files)
+    with pytest.raises(UserError, match=rf"has no {NAME}\.heads .*phrases\).*\.conllu"):
+        open_kind(tmp_path)
+    open_kind(tmp_path, "phrases")
+
+
+@pytest.mark.parametrize("ending", [".heads.bin", ".heads.idx", ".bin", ".idx"])
+@pytest.mark.parametrize("damage", ["changed", "truncated", "gone"])
+def test_damage_to_any_file_is_found(tmp_path, ending, damage):
+    path = write_all(tmp_path) / f"{NAME}{ending}"
+    content = path.read_bytes()
+    if damage == "changed":
+        path.write_bytes(content[:-1] + bytes([content[-1] ^ 1]))
+    elif damage == "truncated":
+        path.write_bytes(content[:-4])
+    else:
+        path.unlink()
+    if damage == "gone":
+        expected = "cannot be read"
+    else:
+        what = "checksum" if damage == "changed" else r"\d+ bytes, \d+ recorded"
+        cause = "damaged" if "heads" in ending else "has changed since"
+        expected = f"{cause}.*{what}"
+    with pytest.raises(UserError, match=rf"{NAME}{ending}: {expected}.*binarize") as caught:
+        open_kind(tmp_path)
+    assert "\n" not in str(caught.value)
+
+
+def test_another_tag_list_is_found_for_chunks_only(tmp_path):
+    (write_all(tmp_path) / "dict.chunks.txt").write_text("VP\nNP\n")
+    with pytest.raises(UserError, match=r"dict\.chunks\.txt: not the tag list"):
+        open_kind(tmp_path, "chunks")
+    open_kind(tmp_path, "heads")
+
+
+def test_without_verification_truncation_is_still_found(tmp_path):
+    path = write_all(tmp_path) / f"{NAME}.heads.bin"
+    path.write_bytes(path.read_bytes()[:-4])
+    with pytest.raises(UserError, match="4 numbers where the index has 5"):
+        open_kind(tmp_path, verify=False)
+
+
+def test_another_type_is_refused(tmp_path):
+    write_all(tmp_path)
+    builder = MMapIndexedDatasetBuilder(str(tmp_path / f"{NAME}.heads.bin"), dtype=np.uint16)
+    builder.finalize(str(tmp_path / f"{NAME}.heads.idx"))
+    with pytest.raises(UserError, match="uint16 instead of int32"):
+        open_kind(tmp_path, verify=False)
+
+
+def test_counts_and_lengths_of_another_dataset(tmp_path):
+    write_all(tmp_path)
+    with pytest.raises(UserError, match=r"heads: 3 sentences, the dataset has 4"):
+        open_kind(tmp_path, sizes=[*SIZES, 1])
+    with pytest.raises(
+        UserError, match=r"sentence 3 \(line 3 .*train\.de\.heads\) covers 3 subwords.* has 2 "
+    ):
+        open_kind(tmp_path, sizes=[3, 1, 3])
+    with pytest.raises(UserError, match=r"phrases: sentence 1 .* covers 2 subwords.* has 4 "):
+        open_kind(tmp_path, "phrases", sizes=[5, 1, 4])
+    open_kind(tmp_path, "phrases", sizes=[3, 1, 9])  # a sentence without parse has any length
+
+
+def test_a_damaged_manifest(tmp_path):
+    path = write_all(tmp_path) / "syntax.json"
+    whole = path.read_text()
+    path.write_text(whole[:-20])
+    with pytest.raises(UserError, match=r"syntax\.json: damaged"):
+        open_kind(tmp_path)
+    content = json.loads(whole)
+    path.write_text(json.dumps({**content, "version": 2}))
+    with pytest.raises(UserError, match="format version 2, this program reads 1"):
+        open_kind(tmp_path)

@@ -1,0 +1,237 @@
+import pickle
+import random
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+import torch
+from fairseq.data import Dictionary, LanguagePairDataset
+from torch.utils.data import DataLoader
+
+from syntax_nmt.data.phrases import ngram_lengths
+from syntax_nmt.data.side_information import SideInformation
+from syntax_nmt.data.syntax_dataset import SyntaxDataset
+from syntax_nmt.errors import UserError
+
+TAGS = ("NP", "O", "VP")
+SIDES = [(left, right) for left in (True, False) for right in (True, False)]
+
+
+def make(count=40, seed=1, annotated=0.7, left_pad_source=True, left_pad_target=False, target=True):
+    """Random sentences (some without words) and side rows; returns the rows as lists, too."""
+    rng = random.Random(seed)
+    dictionary = Dictionary()
+    for number in range(50):
+        dictionary.add_symbol(f"w{number}")
+
+    def sentences():
+        sizes = [rng.choice([0, 1, 2, 5, 9, 17]) for _ in range(count)]
+        return [torch.tensor([rng.randrange(4, 50) for _ in range(s)] + [2]) for s in sizes]
+
+    def annotation(size, draw):
+        return draw(size) if rng.random() < annotated else None
+
+    def cut(size):
+        lengths = []
+        while sum(lengths) < size:
+            lengths.append(rng.randint(1, size - sum(lengths)))
+        return lengths
+
+    source, goal = sentences(), sentences()
+    sizes = [len(tokens) - 1 for tokens in source]
+    rows = {
+        "heads": [annotation(s, lambda n: [rng.randrange(n) for _ in range(n)]) for s in sizes],
+        "phrases": [annotation(s, cut) for s in sizes],
+        "chunks": [
+            annotation(len(t) - 1, lambda n: [rng.randrange(len(TAGS) + 1) for _ in range(n)])
+            for t in goal
+        ],
+    }
+    full = {"heads": sizes, "phrases": [1] * count, "chunks": [len(t) - 1 for t in goal]}
+    sides = {
+        kind: SideInformation.from_rows(
+            kind,
+            [[-1] * n if row is None else row for row, n in zip(rows[kind], full[kind])],
+            TAGS if kind == "chunks" else (),
+        )
+        for kind in rows
+    }
+    pairs = LanguagePairDataset(
+        source,
+        [len(tokens) for tokens in source],
+        dictionary,
+        goal if target else None,
+        [len(tokens) for tokens in goal] if target else None,
+        dictionary,
+        left_pad_source=left_pad_source,
+        left_pad_target=left_pad_target,
+    )
+    return SimpleNamespace(pairs=pairs, rows=rows, sides=sides)
+
+
+def expected_heads(row, size, width, left_pad):
+    """Oracle: one sentence at a time."""
+    shift = width - size - 1 if left_pad else 0
+    line = [-1] * width
+    for position, head in enumerate(row or []):
+        line[shift + position] = shift + head
+    return line
+
+
+def expected_tags(row, size, width, left_pad):
+    shift = width - size - 1 if left_pad else 0
+    line = [-1] * width
+    if row:
+        line[shift : shift + size + 1] = [*row, len(TAGS) + 1]
+    return line
+
+
+def expected_phrases(row, size):
+    return [*row, 1] if row else ngram_lengths(size + 1)
+
+
+@pytest.mark.parametrize(("left_source", "left_target"), SIDES)
+@pytest.mark.parametrize("annotated", [0.0, 0.5, 1.0])
+def test_batches_against_one_sentence_at_a_time(left_source, left_target, annotated):
+    made = make(200, 3, annotated, left_source, left_target)
+    dataset = SyntaxDataset(made.pairs, **made.sides)
+    rng = random.Random(5)
+    for _ in range(40):
+        indices = rng.sample(range(len(dataset)), rng.randint(1, 12))
+        batch = dataset.collater([dataset[index] for index in indices])
+        source, target = batch["net_input"]["src_tokens"], batch["target"]
+        assert batch["heads"].dtype == torch.int64
+        assert batch["phrase_lengths"].dtype == torch.int64
+        assert batch["chunk_tags"].dtype == torch.int64
+        for place, sentence in enumerate(batch["id"].tolist()):
+            size = int(made.pairs.src_sizes[sentence]) - 1
+            heads = expected_heads(made.rows["heads"][sentence], size, source.size(1), left_source)
+            assert batch["heads"][place].tolist() == heads
+            lengths = batch["phrase_lengths"][place]
+            assert lengths.sum() == size + 1
+            assert lengths[lengths > 0].tolist() == expected_phrases(
+                made.rows["phrases"][sentence], size
+            )
+            assert not lengths[(lengths > 0).sum() :].any()
+            size = int(made.pairs.tgt_sizes[sentence]) - 1
+            tags = expected_tags(made.rows["chunks"][sentence], size, target.size(1), left_target)
+            assert batch["chunk_tags"][place].tolist() == tags
+        assert batch["phrase_lengths"][:, -1].any()  # no wider than need be
+
+
+@pytest.mark.parametrize("left", [True, False])
+def test_heads_point_at_the_same_words_whatever_the_padding(left):
+    made = make(60, 4, 1.0, left_pad_source=left)
+    dataset = SyntaxDataset(made.pairs, heads=made.sides["heads"])
+    batch = dataset.collater([dataset[index] for index in range(60)])
+    tokens, heads = batch["net_input"]["src_tokens"], batch["heads"]
+    assert heads.shape == tokens.shape
+    assert ((heads < 0) == ((tokens == 1) | (tokens == 2))).all()
+    pointed = tokens.gather(1, heads.clamp(min=0))[heads >= 0]
+    assert pointed.min() > 2
+
+
+def test_the_batch_is_the_stock_batch_with_more_in_it():
+    made = make()
+    dataset = SyntaxDataset(made.pairs, **made.sides)
+    samples = [made.pairs[index] for index in (5, 0, 9)]
+    stock, batch = made.pairs.collater(samples), dataset.collater(samples)
+    assert set(batch) - set(stock) == {"heads", "phrase_lengths", "chunk_tags"}
+    assert torch.equal(batch["net_input"]["src_tokens"], stock["net_input"]["src_tokens"])
+    assert torch.equal(batch["target"], stock["target"])
+    plain = SyntaxDataset(made.pairs).collater(samples)
+    assert set(plain) == set(stock)
+
+
+def test_no_samples_and_no_target():
+    made = make(target=False)
+    dataset = SyntaxDataset(made.pairs, **made.sides)
+    assert dataset.collater([]) == {}
+    batch = dataset.collater([dataset[3], dataset[7]])
+    assert "heads" in batch
+    assert "chunk_tags" not in batch
+    assert dataset.tgt is None
+
+
+def test_wider_padding_on_request():
+    made = make(left_pad_source=True)
+    dataset = SyntaxDataset(made.pairs, **made.sides)
+    samples = [dataset[index] for index in range(4)]
+    narrow = dataset.collater(samples)
+    wide = dataset.collater(samples, pad_to_length={"source": 40, "target": 50})
+    shift = 40 - narrow["heads"].size(1)
+    assert wide["heads"].shape == (4, 40)
+    assert wide["chunk_tags"].shape == (4, 50)
+    moved = torch.where(narrow["heads"] < 0, -1, narrow["heads"] + shift)
+    assert torch.equal(wide["heads"][:, shift:], moved)
+    assert torch.equal(wide["phrase_lengths"], narrow["phrase_lengths"])
+
+
+def test_nothing_but_sentences_without_words():
+    dictionary = Dictionary()
+    empty = [torch.tensor([2])] * 3
+    pairs = LanguagePairDataset(empty, [1] * 3, dictionary, empty, [1] * 3, dictionary)
+    sides = {
+        kind: SideInformation.from_rows(kind, [[]] * 3, TAGS)
+        for kind in ("heads", "phrases", "chunks")
+    }
+    batch = SyntaxDataset(pairs, **sides).collater([pairs[index] for index in range(3)])
+    assert batch["heads"].tolist() == [[-1]] * 3
+    assert batch["phrase_lengths"].tolist() == [[1]] * 3
+    assert batch["chunk_tags"].tolist() == [[-1]] * 3
+
+
+def test_what_fairseq_reads_off_the_dataset():
+    made = make()
+    dataset = SyntaxDataset(made.pairs, **made.sides)
+    indices = np.arange(len(dataset))
+    assert len(dataset) == len(made.pairs)
+    assert np.array_equal(dataset.sizes, made.pairs.sizes)
+    assert np.array_equal(dataset.num_tokens_vec(indices), made.pairs.num_tokens_vec(indices))
+    assert dataset.size(3) == made.pairs.size(3)
+    assert dataset.num_tokens(3) == made.pairs.num_tokens(3)
+    assert sorted(dataset.ordered_indices()) == list(indices)
+    kept, ignored = dataset.filter_indices_by_size(indices, (6, 6))
+    assert len(kept) + len(ignored) == len(dataset)
+    assert 0 < len(ignored) < len(dataset)
+    batches = dataset.batch_by_size(kept, max_tokens=30)
+    assert sorted(index for batch in batches for index in batch) == sorted(kept)
+    assert dataset.src is made.pairs.src
+    assert dataset.tgt is made.pairs.tgt
+    assert dataset.src_dict is made.pairs.src_dict
+    assert dataset.tgt_dict is made.pairs.tgt_dict
+    assert dataset.tgt_sizes is made.pairs.tgt_sizes
+    assert dataset.get_batch_shapes() is None
+    assert not dataset.supports_prefetch
+    assert dataset.supports_fetch_outside_dataloader
+
+
+def test_torch_loads_it_in_worker_processes():
+    made = make()
+    dataset = SyntaxDataset(made.pairs, **made.sides)
+    batches = [[0, 3], [1, 2, 7]]
+    here = [dataset.collater([dataset[index] for index in batch]) for batch in batches]
+    loader = DataLoader(dataset, batch_sampler=batches, collate_fn=dataset.collater, num_workers=1)
+    for batch, expected in zip(loader, here):
+        for key in ("id", "heads", "phrase_lengths", "chunk_tags"):
+            assert torch.equal(batch[key], expected[key])
+
+
+@pytest.mark.parametrize("kind", ["heads", "phrases", "chunks"])
+def test_another_number_of_sentences_is_refused(kind):
+    made = make()
+    side = SideInformation.from_rows(kind, [[0]] * 7)
+    with pytest.raises(UserError, match=f"{kind}: 7 sentences, the text has 40"):
+        SyntaxDataset(made.pairs, **{kind: side})
+
+
+def test_joined_splits_come_in_fairseqs_order():
+    """`train` twice (upsampled) and `train1`, as fairseq's ConcatDataset orders them."""
+    first = SideInformation.from_rows("heads", [[0], [1, 1]])
+    second = SideInformation.from_rows("heads", [[-1, -1], [], [0, 0, 0]])
+    joined = SideInformation.concatenate([first, second], [2, 1])
+    rows = [joined.rows[index].tolist() for index in range(len(joined))]
+    assert rows == [[0], [1, 1], [0], [1, 1], [-1, -1], [], [0, 0, 0]]
+    assert joined.num_annotated == 5
+    again = pickle.loads(pickle.dumps(joined))
+    assert [again.rows[index].tolist() for index in range(len(again))] == rows
