@@ -31,6 +31,7 @@ setup(
         "nltk>=3.8",
         "tensorboardX",
         "tqdm",
+        "udapi",
     ],
     extras_require={
         "test": ["pytest", "pytest-xdist", "ruff", "mypy"],

@@ -14,7 +14,6 @@ from pathlib import Path
 
 import numpy as np
 from fairseq.data import indexed_dataset
-from syntax_nmt.preprocess.executor import open_executor, ordered_results
 from tqdm import tqdm
 
 from syntax_nmt.data.chunks import OUTSIDE, read_chunks
@@ -32,6 +31,7 @@ from syntax_nmt.data.side_information import KINDS
 from syntax_nmt.data.subwords import SCHEMES, detect_scheme
 from syntax_nmt.data.text_files import find_text, read_lines
 from syntax_nmt.errors import UserError
+from syntax_nmt.preprocess.executor import open_executor, ordered_results
 
 EXAMPLE = (
     "syntax-nmt binarize --source-lang de --target-lang en --trainpref bpe/train "

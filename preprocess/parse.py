@@ -8,6 +8,9 @@ from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
+from tqdm import tqdm
+
+from syntax_nmt.errors import UserError
 from syntax_nmt.preprocess.executor import open_executor, ordered_results
 from syntax_nmt.preprocess.files import read_lines
 from syntax_nmt.preprocess.parse_shards import (
@@ -20,9 +23,6 @@ from syntax_nmt.preprocess.parse_shards import (
 )
 from syntax_nmt.preprocess.stanza_models import find_models
 from syntax_nmt.preprocess.stanza_parser import loaded_parser
-from tqdm import tqdm
-
-from syntax_nmt.errors import UserError
 
 EXAMPLE = (
     "syntax-nmt parse --lang en --input words/train.en --output words/train.en.conllu "

@@ -11,12 +11,11 @@ from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 
+from syntax_nmt.data.conllu import format_conllu, format_no_parse
+from syntax_nmt.errors import UserError
 from syntax_nmt.preprocess.files import read_lines, write_atomically
 from syntax_nmt.preprocess.stanza_models import ParserModels
 from syntax_nmt.preprocess.stanza_parser import Parse, loaded_parser, one_thread
-
-from syntax_nmt.data.conllu import format_conllu, format_no_parse
-from syntax_nmt.errors import UserError
 
 FORMAT = 1
 # So many sentences of one shard, and all of them failing, is no accident of one sentence.

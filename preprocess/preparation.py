@@ -7,6 +7,8 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
+from syntax_nmt.data.manifest import NAME, TAGS_NAME, read_manifest
+from syntax_nmt.errors import UserError
 from syntax_nmt.preprocess.binarize import binarize
 from syntax_nmt.preprocess.executor import open_executor
 from syntax_nmt.preprocess.fairseq_data import FairseqData, preprocess, written_files
@@ -19,9 +21,6 @@ from syntax_nmt.preprocess.sole_user import sole_user
 from syntax_nmt.preprocess.splits import Split
 from syntax_nmt.preprocess.steps import Report, Steps
 from syntax_nmt.preprocess.tokenize import tokenize_file
-
-from syntax_nmt.data.manifest import NAME, TAGS_NAME, read_manifest
-from syntax_nmt.errors import UserError
 
 # Raised when a step makes something else out of the same input, so that old results are not reused.
 FORMAT = 1

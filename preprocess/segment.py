@@ -11,10 +11,10 @@ from itertools import chain, islice
 from pathlib import Path
 
 import sentencepiece
-from syntax_nmt.preprocess.files import read_lines, write_atomically
 from tqdm import tqdm
 
 from syntax_nmt.errors import UserError
+from syntax_nmt.preprocess.files import read_lines, write_atomically
 
 _CHUNK = 20_000
 _TOO_HIGH = re.compile(r"value <= (\d+)")

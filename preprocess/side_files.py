@@ -8,14 +8,13 @@ from collections.abc import Callable, Iterator, Sequence
 from itertools import zip_longest
 from pathlib import Path
 
-from syntax_nmt.preprocess.files import read_lines, write_atomically
-
 from syntax_nmt.data.chunks import read_chunks
 from syntax_nmt.data.conllu import read_conllu
 from syntax_nmt.data.constituents import read_trees
 from syntax_nmt.data.text_files import find_text
 from syntax_nmt.data.text_match import check_same_text
 from syntax_nmt.errors import UserError
+from syntax_nmt.preprocess.files import read_lines, write_atomically
 
 
 def find_side_file(raw_prefix: str, lang: str, kind: str) -> Path | None:

@@ -6,10 +6,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
-from syntax_nmt.preprocess.files import read_lines
-
 from syntax_nmt.data.text_files import find_text
 from syntax_nmt.errors import UserError
+from syntax_nmt.preprocess.files import read_lines
 
 
 @dataclass(frozen=True)

@@ -6,9 +6,8 @@ import json
 from dataclasses import dataclass
 from pathlib import Path
 
-from syntax_nmt.preprocess.files import checksum
-
 from syntax_nmt.errors import UserError
+from syntax_nmt.preprocess.files import checksum
 
 
 @dataclass(frozen=True)

@@ -10,11 +10,11 @@ from itertools import islice
 from pathlib import Path
 from typing import NamedTuple
 
-from syntax_nmt.preprocess.executor import ordered_results
-from syntax_nmt.preprocess.files import read_lines, write_atomically
 from tqdm import tqdm
 
 from syntax_nmt.data.tokenizer import WordTokenizer
+from syntax_nmt.preprocess.executor import ordered_results
+from syntax_nmt.preprocess.files import read_lines, write_atomically
 
 _CHUNK = 5000
 

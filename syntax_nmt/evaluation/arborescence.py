@@ -2,16 +2,7 @@
 
 from __future__ import annotations
 
-import importlib.util
-from collections.abc import Callable
-from functools import cache
-from pathlib import Path
-
 import numpy as np
-
-from syntax_nmt.errors import UserError
-
-_ALGORITHM = Path("models", "common", "chuliu_edmonds.py")
 
 
 def maximum_arborescence(scores: np.ndarray) -> list[int]:
@@ -43,7 +34,10 @@ def maximum_arborescence(scores: np.ndarray) -> list[int]:
     # Its penalty against a second root is a multiple of the lowest score, wherever that stands.
     np.fill_diagonal(rooted, finite.max())
     rooted[0] = finite.max()
-    heads = _chuliu_edmonds_one_root()(rooted)[1:] - 1
+    # Imported here: with it comes all of Stanza, which other commands need not wait for.
+    from stanza.models.common.chuliu_edmonds import chuliu_edmonds_one_root
+
+    heads = chuliu_edmonds_one_root(rooted)[1:] - 1
     return [int(head) if head >= 0 else word for word, head in enumerate(heads)]
 
 
@@ -55,23 +49,3 @@ def _finite_and_negative(scores: np.ndarray) -> np.ndarray:
     shifted = np.where(finite, scores - scores[finite].max(), 0.0)
     forbidden = (shifted.min() - 1.0) * (len(scores) + 1)  # worse than any tree of allowed arcs
     return np.where(finite, shifted, forbidden) - 1.0
-
-
-@cache
-def _chuliu_edmonds_one_root() -> Callable[[np.ndarray], np.ndarray]:
-    """Stanza's function, from its one file: importing the package would load its whole pipeline.
-
-    Raises:
-        UserError: Stanza is not installed, or its file has moved.
-    """
-    package = importlib.util.find_spec("stanza")
-    folders = (package and package.submodule_search_locations) or []
-    for folder in folders:
-        spec = importlib.util.spec_from_file_location("_chuliu_edmonds", folder / _ALGORITHM)
-        if spec is not None and spec.loader is not None and (folder / _ALGORITHM).is_file():
-            module = importlib.util.module_from_spec(spec)
-            spec.loader.exec_module(module)
-            return module.chuliu_edmonds_one_root
-    raise UserError(
-        f"Stanza's {_ALGORITHM.name} is not there: install it with pip install 'stanza>=1.10'"
-    )

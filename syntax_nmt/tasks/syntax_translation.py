@@ -10,13 +10,14 @@ from pathlib import Path
 from typing import Any, Optional
 
 from fairseq import utils
-from fairseq.data import Dictionary, FairseqDataset
+from fairseq.data import ConcatDataset, Dictionary, FairseqDataset
 from fairseq.data.iterators import EpochBatchIterator
 from fairseq.tasks import register_task
 from fairseq.tasks.translation import TranslationConfig, TranslationTask
+from omegaconf import open_dict
 from torch import Tensor, nn
 
-from syntax_nmt.data.side_information import open_side_information
+from syntax_nmt.data.side_information import SideInformation, open_side_information
 from syntax_nmt.data.syntax_dataset import SyntaxDataset
 from syntax_nmt.errors import UserError, one_line_errors
 
@@ -94,13 +95,13 @@ class SyntaxTranslationTask(TranslationTask):
             try:
                 super().load_dataset(split, epoch, combine, **kwargs)
             except FileNotFoundError as error:
-                raise UserError(f"{error}; --data has no such split") from None
+                raise UserError(f"{error}: the data folder has no such split") from None
             if combine:
                 self._trained_split = split
             kinds = self._side_information_kinds()
             if kinds:
                 folder = self._data_folder(split, epoch)
-                self._refuse_what_moves_tokens(folder, split, combine)
+                self._refuse_what_moves_tokens()
                 self.datasets[split] = self._with_side_information(folder, split, kinds)
 
     def get_batch_iterator(self, dataset: FairseqDataset, **kwargs: Any) -> EpochBatchIterator:
@@ -113,6 +114,18 @@ class SyntaxTranslationTask(TranslationTask):
         if dataset is not self.datasets.get(self._trained_split):
             kwargs["required_batch_size_multiple"] = 1
         return super().get_batch_iterator(dataset, **kwargs)
+
+    def build_tokenizer(self, args: Any) -> Any:
+        """Builds the tokenizer of raw text; ours gets the task's languages if none are given.
+
+        Args:
+            args: fairseq's options of the tokenizer, or None.
+        """
+        if getattr(args, "_name", None) == "syntax_words":
+            with open_dict(args):
+                args.source_lang = args.source_lang or self.cfg.source_lang
+                args.target_lang = args.target_lang or self.cfg.target_lang
+        return super().build_tokenizer(args)
 
     def inference_step(
         self,
@@ -140,16 +153,34 @@ class SyntaxTranslationTask(TranslationTask):
         """The split's sentence pairs with their side files, opened and checked."""
         pairs = self.datasets[split]
         source, target = self.cfg.source_lang, self.cfg.target_lang
-        stem = f"{split}.{source}-{target}"
-        if not any(folder.glob(f"{stem}.{source}.*")):
-            stem = f"{split}.{target}-{source}"  # made for the other direction
-        side_files = {}
-        for kind in kinds:
-            language, sizes = (
-                (target, pairs.tgt_sizes) if kind == "chunks" else (source, pairs.src_sizes)
-            )
-            side_files[kind] = open_side_information(folder / f"{stem}.{language}", kind, sizes)
-        return SyntaxDataset(pairs, **side_files)
+        sides = {
+            kind: (target, pairs.tgt) if kind == "chunks" else (source, pairs.src) for kind in kinds
+        }
+        opened = {
+            kind: self._open_shards(folder, split, kind, language, text)
+            for kind, (language, text) in sides.items()
+            if text is not None  # a test set may have no target
+        }
+        return SyntaxDataset(pairs, **opened)
+
+    def _open_shards(
+        self, folder: Path, split: str, kind: str, language: str, text: Any
+    ) -> SideInformation:
+        """Side information of `train`, `train1`, …, joined and repeated as fairseq joined them."""
+        joined = isinstance(text, ConcatDataset)
+        shards = text.datasets if joined else [text]
+        parts = []
+        for number, shard in enumerate(shards):
+            name = f"{split}{number or ''}"
+            prefix = folder / f"{name}.{self._direction(folder, name)}.{language}"
+            parts.append(open_side_information(prefix, kind, shard.sizes))
+        return SideInformation.concatenate(parts, text.sample_ratios) if joined else parts[0]
+
+    def _direction(self, folder: Path, name: str) -> str:
+        """The language pair in the names of a split's files, which may be the other way round."""
+        source, target = self.cfg.source_lang, self.cfg.target_lang
+        there = (folder / f"{name}.{source}-{target}.{source}.idx").is_file()
+        return f"{source}-{target}" if there else f"{target}-{source}"
 
     def _side_information_kinds(self) -> list[str]:
         options = {
@@ -166,8 +197,8 @@ class SyntaxTranslationTask(TranslationTask):
             paths = paths[:1]
         return Path(paths[(epoch - 1) % len(paths)])
 
-    def _refuse_what_moves_tokens(self, folder: Path, split: str, combine: bool) -> None:
-        """Side information counts tokens and lines from the start: whatever shifts them is refused.
+    def _refuse_what_moves_tokens(self) -> None:
+        """Refuses what shifts tokens: side information counts them from the sentence's start.
 
         Raises:
             UserError: names the option.
@@ -182,13 +213,6 @@ class SyntaxTranslationTask(TranslationTask):
                     f"{option} cannot be combined with side information "
                     "(--load-dependencies, --load-phrases, --load-chunks): leave one of them out"
                 )
-        shard = f"{split}1"
-        if combine and any(folder.glob(f"{shard}.*.idx")):
-            raise UserError(
-                f"{folder}: {split} and {shard} would be concatenated, which cannot be combined "
-                "with side information: put all training text into one file, or into several "
-                "data folders (DATA1:DATA2)"
-            )
 
 
 def _check_languages(cfg: SyntaxTranslationConfig) -> None:

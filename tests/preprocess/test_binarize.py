@@ -10,8 +10,6 @@ from fairseq import options
 from fairseq.data import Dictionary
 from fairseq.tasks.translation import load_langpair_dataset
 from fairseq_cli import preprocess
-from syntax_nmt.preprocess import binarize as module
-from syntax_nmt.preprocess.binarize import binarize
 
 from syntax_nmt.cli import main
 from syntax_nmt.data.conllu import format_conllu, format_no_parse
@@ -19,6 +17,8 @@ from syntax_nmt.data.ragged import RaggedArray
 from syntax_nmt.data.side_information import open_side_information
 from syntax_nmt.data.syntax_dataset import SyntaxDataset
 from syntax_nmt.errors import UserError
+from syntax_nmt.preprocess import binarize as module
+from syntax_nmt.preprocess.binarize import binarize
 
 # Words ("@": cut here into pieces), heads, bracketing; chunks of the target, the same words.
 SENTENCES = [

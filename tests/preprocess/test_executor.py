@@ -5,9 +5,9 @@ from __future__ import annotations
 import os
 
 import pytest
-from syntax_nmt.preprocess.executor import open_executor, ordered_results
 
 from syntax_nmt.errors import UserError
+from syntax_nmt.preprocess.executor import open_executor, ordered_results
 
 
 def square(number: int) -> int:

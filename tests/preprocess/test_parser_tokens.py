@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+
 from syntax_nmt.preprocess.parser_tokens import parser_words
 
 

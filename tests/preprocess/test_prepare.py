@@ -13,11 +13,11 @@ from pathlib import Path
 
 import pytest
 from fairseq.data import Dictionary, data_utils
-from syntax_nmt.preprocess.fairseq_data import FairseqData
-from syntax_nmt.preprocess.sole_user import sole_user
 
 from syntax_nmt.cli import main
 from syntax_nmt.data.conllu import read_conllu
+from syntax_nmt.preprocess.fairseq_data import FairseqData
+from syntax_nmt.preprocess.sole_user import sole_user
 
 
 @pytest.fixture(scope="module")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 
 import pytest
+
 from syntax_nmt.preprocess.files import write_atomically
 from syntax_nmt.preprocess.steps import Steps
 

@@ -1,0 +1,53 @@
+"""fairseq's and our own programs, run as a user runs them: in processes of their own."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+REPOSITORY = Path(__file__).resolve().parents[1]
+USER_DIR = str(REPOSITORY / "syntax_nmt")
+
+
+def run(
+    *command: str | Path, cwd: Path | None = None, stdin: str = ""
+) -> subprocess.CompletedProcess[str]:
+    """Runs a program by its module: `fairseq_cli.train`, `syntax_nmt.cli`, …"""
+    return subprocess.run(
+        [sys.executable, "-m", *map(str, command)],
+        capture_output=True,
+        text=True,
+        cwd=cwd,
+        input=stdin,
+        env={**os.environ, "OMP_NUM_THREADS": "1"},
+    )
+
+
+def succeed(*command: str | Path, **options) -> subprocess.CompletedProcess[str]:
+    """Runs a program that must succeed."""
+    done = run(*command, **options)
+    assert done.returncode == 0, f"{command}\n{done.stdout[-3000:]}\n{done.stderr[-3000:]}"
+    return done
+
+
+def refuse(*command: str | Path, **options) -> str:
+    """Runs a program that must refuse, in one line and without a traceback; gives the line."""
+    done = run(*command, **options)
+    assert done.returncode != 0, f"{command} was accepted"
+    assert "Traceback" not in done.stderr, done.stderr
+    errors = [line for line in done.stderr.splitlines() if ": error: " in line]
+    assert len(errors) == 1, done.stderr
+    return errors[0]
+
+
+def syntax_nmt(*arguments: str | Path, **options) -> subprocess.CompletedProcess[str]:
+    """The `syntax-nmt` command, which must succeed."""
+    return succeed("syntax_nmt.cli", *arguments, **options)
+
+
+def fairseq(program: str, data: Path, *arguments: str | Path) -> tuple[str | Path, ...]:
+    """The command line of a fairseq program under our task."""
+    plugin = ("--user-dir", USER_DIR, "--task", "syntax_translation")
+    return (f"fairseq_cli.{program}", data, *plugin, "--cpu", *arguments)

@@ -1,0 +1,185 @@
+"""fairseq's own programs with the plugin, from training to interactive translation."""
+
+import json
+import re
+import shutil
+
+import pytest
+from commands import fairseq, refuse, run, succeed, syntax_nmt
+from conftest import TEST_SENTENCES, TRAINING
+
+
+def outputs(text):
+    """The best translation of each sentence number."""
+    return dict(re.findall(r"^H-(\d+)\t\S+\t(.*)$", text, flags=re.MULTILINE))
+
+
+@pytest.mark.parametrize("batch", ["1", "7", "8", "64"])
+def test_no_sentence_is_lost(prepared, checkpoint, batch):
+    done = succeed(
+        *fairseq("generate", prepared.data, "--path", checkpoint, "--batch-size", batch),
+        *("--beam", "2", "--max-len-b", "10"),
+    )
+    assert sorted(map(int, outputs(done.stdout))) == list(range(TEST_SENTENCES))
+
+
+def test_generation_options(prepared, checkpoint):
+    done = succeed(
+        *fairseq("generate", prepared.data, "--path", checkpoint, "--max-len-b", "10"),
+        *("--print-alignment", "--nbest", "2", "--lenpen", "0.6"),
+    )
+    assert len(re.findall(r"^A-\d+\t\S+", done.stdout, flags=re.MULTILINE)) == 2 * TEST_SENTENCES
+
+
+def test_interactive_equals_generate(prepared, checkpoint):
+    """Translation of typed text reads no side file and gives what the test set gave."""
+    generated = outputs(
+        succeed(
+            *fairseq("generate", prepared.data, "--path", checkpoint, "--max-len-b", "10")
+        ).stdout
+    )
+    model = prepared.folder / "sentencepiece.model"
+    typed = succeed(
+        *fairseq("interactive", prepared.data, "--path", checkpoint, "--max-len-b", "10"),
+        *("--bpe", "sentencepiece", "--sentencepiece-model", model),
+        *("--tokenizer", "syntax_words", "--source-tokenizer", "none"),
+        *("--target-tokenizer", "none", "--buffer-size", "7"),
+        stdin=(prepared.corpus / "test.src").read_text(encoding="utf-8"),
+    )
+    assert outputs(typed.stdout) == generated
+
+
+def test_validate_logs_the_attachment(prepared, checkpoint):
+    done = succeed(
+        *fairseq("validate", prepared.data, "--path", checkpoint, "--load-dependencies"),
+        *("--valid-subset", "test", "--max-tokens", "2000"),
+    )
+    assert re.search(r"uas\D+\d", done.stdout + done.stderr)
+
+
+def test_training_logs_and_resumes(prepared, tmp_path):
+    """Side losses are logged apart; a run in two parts ends as a run in one."""
+    whole, halves = tmp_path / "whole", tmp_path / "halves"
+    done = succeed(*fairseq("train", prepared.data, *TRAINING, "--save-dir", whole))
+    records = [
+        json.loads(line[line.index("{") :])
+        for line in done.stderr.splitlines()
+        if '"train_uas"' in line or '"valid_uas"' in line or '"uas"' in line
+    ]
+    assert records, done.stderr[-2000:]
+    succeed(*fairseq("train", prepared.data, *TRAINING, "--save-dir", halves), "--max-update", "6")
+    succeed(*fairseq("train", prepared.data, *TRAINING, "--save-dir", halves))
+    import torch
+
+    states = [torch.load(folder / "checkpoint_last.pt")["model"] for folder in (whole, halves)]
+    for name, tensor in states[0].items():
+        assert torch.equal(tensor, states[1][name]), name
+
+
+def test_trees_come_out(prepared, checkpoint, tmp_path):
+    output = tmp_path / "test.conllu"
+    syntax_nmt(
+        *("trees", prepared.data, "--path", checkpoint, "--gen-subset", "test"),
+        *("--conllu", prepared.corpus / "test.src.conllu", "--output", output),
+    )
+    text = output.read_text(encoding="utf-8")
+    roots = [
+        line
+        for line in text.splitlines()
+        if re.match(r"^\d+\t", line) and line.split("\t")[6] == "0"
+    ]
+    assert len(roots) == TEST_SENTENCES
+
+
+def test_all_three_kinds_load(prepared, tmp_path):
+    succeed(
+        *fairseq("train", prepared.data, *TRAINING, "--load-phrases", "--load-chunks"),
+        *("--save-dir", tmp_path, "--max-update", "2"),
+    )
+
+
+def test_two_processes_train(prepared, tmp_path):
+    """torchrun with two CPU workers; batches of one worker may hold fewer supervised tokens."""
+    train = fairseq("train", prepared.data, *TRAINING, "--save-dir", tmp_path)
+    done = run(
+        *("torch.distributed.run", "--nproc_per_node", "2", "--master-port", "0", "-m"),
+        *train,
+        *("--distributed-backend", "gloo", "--ddp-backend", "legacy_ddp", "--max-update", "3"),
+    )
+    assert done.returncode == 0, done.stderr[-3000:]
+    assert (tmp_path / "checkpoint_last.pt").is_file()
+
+
+# What a user can get wrong: one line each, a non-zero exit status, no traceback.
+
+
+def test_forgotten_task(prepared, checkpoint):
+    command = [
+        part
+        for part in fairseq("generate", prepared.data, "--path", checkpoint)
+        if part not in ("--task", "syntax_translation")
+    ]
+    assert "--task syntax_translation" in refuse(*command)
+
+
+def test_forgotten_parses(prepared, tmp_path):
+    command = [
+        part
+        for part in fairseq("train", prepared.data, *TRAINING, "--save-dir", tmp_path)
+        if part != "--load-dependencies"
+    ]
+    assert "--load-dependencies" in refuse(*command)
+
+
+@pytest.mark.parametrize("option", ["--truncate-source", "--num-batch-buckets=2"])
+def test_options_that_move_tokens(prepared, tmp_path, option):
+    command = fairseq("train", prepared.data, *TRAINING, "--save-dir", tmp_path, option)
+    assert option.split("=")[0] in refuse(*command)
+
+
+def test_unknown_language(prepared, checkpoint):
+    command = fairseq("generate", prepared.data, "--path", checkpoint, "-s", "xx", "-t", "tgt")
+    message = refuse(*command)
+    assert "xx" in message
+    assert "src, tgt" in message
+
+
+def test_missing_folder(checkpoint, tmp_path):
+    message = refuse(*fairseq("generate", tmp_path / "nowhere", "--path", checkpoint))
+    assert "nowhere" in message
+
+
+def test_missing_split(prepared, checkpoint):
+    command = fairseq("generate", prepared.data, "--path", checkpoint, "--gen-subset", "dev")
+    assert "dev" in refuse(*command)
+
+
+def copy_of(prepared, tmp_path):
+    return shutil.copytree(prepared.data, tmp_path / "data-bin")
+
+
+def training_on(data, tmp_path):
+    return fairseq("train", data, *TRAINING, "--save-dir", tmp_path / "checkpoints")
+
+
+def test_missing_side_file(prepared, tmp_path):
+    data = copy_of(prepared, tmp_path)
+    (data / "train.src-tgt.src.heads.bin").unlink()
+    assert "train.src-tgt.src.heads.bin" in refuse(*training_on(data, tmp_path))
+
+
+def test_changed_text(prepared, tmp_path):
+    """Side files made for other text, which has the same number of sentences."""
+    data = copy_of(prepared, tmp_path)
+    for suffix in ("bin", "idx"):
+        shutil.copy(data / f"valid.src-tgt.tgt.{suffix}", data / f"valid.src-tgt.src.{suffix}")
+    assert "valid.src-tgt.src" in refuse(*training_on(data, tmp_path))
+
+
+def test_flipped_bit(prepared, tmp_path):
+    data = copy_of(prepared, tmp_path)
+    path = data / "train.src-tgt.src.heads.bin"
+    content = bytearray(path.read_bytes())
+    content[len(content) // 2] ^= 1
+    path.write_bytes(content)
+    assert path.name in refuse(*training_on(data, tmp_path))
