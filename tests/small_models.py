@@ -9,8 +9,18 @@ import torch
 from fairseq import options, tasks, utils
 from fairseq.data import Dictionary, LanguagePairDataset
 from fairseq.dataclass.utils import convert_namespace_to_omegaconf
+from fairseq.models import ARCH_MODEL_REGISTRY
+
+import syntax_nmt  # noqa: F401  registers the architectures
 
 VOCABULARY = 40
+
+# Every architecture that this package registers.
+ARCHITECTURES = sorted(
+    name
+    for name, model in ARCH_MODEL_REGISTRY.items()
+    if model.__module__.startswith("syntax_nmt.")
+)
 
 # Sizes that keep every architecture small, whatever its preset says; dropout off.
 SMALL = [

@@ -7,8 +7,7 @@ from pathlib import Path
 
 import pytest
 from commands import fairseq, succeed, syntax_nmt
-
-TEST_SENTENCES = 20  # not a multiple of fairseq's required batch size multiple, 8
+from training import TEST_SENTENCES, TRAINING
 
 
 @dataclass(frozen=True)
@@ -21,15 +20,6 @@ class Prepared:
     @property
     def data(self) -> Path:
         return self.folder / "data-bin"
-
-
-TRAINING = (
-    *("--arch", "dependency_transformer_tiny", "--load-dependencies"),
-    *("--criterion", "dependency_cross_entropy", "--label-smoothing", "0.1"),
-    *("--share-all-embeddings", "--optimizer", "adam", "--lr", "3e-3"),
-    *("--max-tokens", "2000", "--max-update", "12", "--no-epoch-checkpoints"),
-    *("--log-format", "json", "--log-interval", "4"),
-)
 
 
 @pytest.fixture(scope="session")

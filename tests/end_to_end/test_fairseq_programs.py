@@ -6,7 +6,7 @@ import shutil
 
 import pytest
 from commands import fairseq, refuse, run, succeed, syntax_nmt
-from conftest import TEST_SENTENCES, TRAINING
+from training import TEST_SENTENCES, TRAINING
 
 
 def outputs(text):

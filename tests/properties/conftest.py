@@ -6,16 +6,9 @@ from dataclasses import dataclass
 from functools import cache
 
 import pytest
-from fairseq.models import ARCH_MODEL_REGISTRY
 from fairseq.tasks import FairseqTask
-from small_models import build, write_dictionaries
+from small_models import ARCHITECTURES, build, write_dictionaries
 from torch import nn
-
-ARCHITECTURES = sorted(
-    name
-    for name, model in ARCH_MODEL_REGISTRY.items()
-    if model.__module__.startswith("syntax_nmt.")
-)
 
 
 @dataclass

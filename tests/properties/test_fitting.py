@@ -4,10 +4,9 @@ from argparse import Namespace
 
 import pytest
 import torch
-from conftest import ARCHITECTURES
 from fairseq.criterions.label_smoothed_cross_entropy import LabelSmoothedCrossEntropyCriterion
 from sacrebleu.metrics import BLEU
-from small_models import batch, build, random_sentences
+from small_models import ARCHITECTURES, batch, build, random_sentences
 
 WIDER = ["--encoder-embed-dim", "64", "--decoder-embed-dim", "64", "--encoder-ffn-embed-dim", "128"]
 LENGTHS = [3 + i % 8 for i in range(50)]

@@ -5,10 +5,9 @@ import sys
 from pathlib import Path
 
 import torch
-from conftest import ARCHITECTURES
 from fairseq import checkpoint_utils
 from omegaconf import OmegaConf
-from small_models import batch, build, random_sentences
+from small_models import ARCHITECTURES, batch, build, random_sentences
 
 LOADER = """
 import sys, torch, syntax_nmt

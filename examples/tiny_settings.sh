@@ -1,0 +1,29 @@
+# Sourced: how the examples train tiny models on the built-in corpus, in minutes on a CPU.
+
+corpus_and_data() { # FOLDER: makes FOLDER/corpus and FOLDER/prepared unless they are there
+  [ -f "$1/corpus/demo.json" ] || syntax-nmt demo "$1/corpus"
+  syntax-nmt prepare --source-lang src --target-lang tgt \
+    --source-tokenizer none --target-tokenizer none \
+    --trainpref "$1/corpus/train" --validpref "$1/corpus/valid" --testpref "$1/corpus/test" \
+    --vocab-size 1000 --destdir "$1/prepared" >"$1/prepare.log" 2>&1 ||
+    { tail -n 5 "$1/prepare.log" >&2; return 1; }
+}
+
+tiny_training=(
+  --user-dir syntax_nmt --task syntax_translation --label-smoothing 0.1
+  --share-all-embeddings --dropout 0.1
+  --optimizer adam --adam-betas '(0.9, 0.98)' --clip-norm 1.0
+  --lr 3e-3 --lr-scheduler inverse_sqrt --warmup-updates 300
+  --max-tokens 2500 --max-epoch 18 --no-epoch-checkpoints
+  --cpu --log-format simple --log-interval 100
+)
+
+dependency_supervision=(--load-dependencies --criterion dependency_cross_entropy)
+
+translate_test() { # FOLDER CHECKPOINT OUTPUT: beam 4, one line a sentence, in order
+  fairseq-generate "$1/prepared/data-bin" --user-dir syntax_nmt --task syntax_translation --cpu \
+    --path "$2" --beam 4 --max-tokens 4000 --bpe sentencepiece \
+    --sentencepiece-model "$1/prepared/sentencepiece.model" >"$3.log" 2>&1 ||
+    { tail -n 20 "$3.log" >&2; return 1; }
+  grep '^D-' "$3.log" | sed 's/^D-//' | sort -n | cut -f 3 >"$3"
+}
