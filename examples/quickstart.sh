@@ -26,7 +26,7 @@ grep -o 'valid on .*' "$folder/train.log" | tail -n 1
 
 say "3. Translating the test set"
 translate_test "$folder" "$checkpoint" "$folder/test.output"
-sacrebleu "$folder/corpus/test.tgt" -i "$folder/test.output" --tokenize none -m bleu -f text
+sacrebleu "$folder/corpus/test.tgt" -i "$folder/test.output" --tokenize none --force -m bleu -f text
 
 say "4. The trees that the parent head predicts, without a parser"
 syntax-nmt trees "$folder/prepared/data-bin" --path "$checkpoint" \

@@ -13,8 +13,8 @@ tiny_training=(
   --user-dir syntax_nmt --task syntax_translation --label-smoothing 0.1
   --share-all-embeddings --dropout 0.1
   --optimizer adam --adam-betas '(0.9, 0.98)' --clip-norm 1.0
-  --lr 3e-3 --lr-scheduler inverse_sqrt --warmup-updates 300
-  --max-tokens 2500 --max-epoch 18 --no-epoch-checkpoints
+  --lr 1e-2 --lr-scheduler inverse_sqrt --warmup-updates 200
+  --max-tokens 1000 --max-update 2400 --no-epoch-checkpoints
   --cpu --log-format simple --log-interval 100
 )
 
