@@ -10,9 +10,9 @@ from pathlib import Path
 
 from tqdm import tqdm
 
+from syntax_nmt.data.text_files import NEWLINE_ONLY, read_lines
 from syntax_nmt.errors import UserError
 from syntax_nmt.preprocess.executor import open_executor, ordered_results
-from syntax_nmt.preprocess.files import read_lines
 from syntax_nmt.preprocess.parse_shards import (
     ParseOptions,
     Shard,
@@ -139,7 +139,7 @@ def parse_file(
     """
     if shard_size < 1:
         raise UserError(f"--shard-size {shard_size}: must be 1 or more")
-    lines = sum(1 for _ in read_lines(text))
+    lines = sum(1 for _ in read_lines(text, NEWLINE_ONLY))
     work = output.with_name(output.name + ".parts")
     files: list[Path] = []
 

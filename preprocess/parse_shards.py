@@ -12,8 +12,8 @@ from itertools import islice
 from pathlib import Path
 
 from syntax_nmt.data.conllu import format_conllu, format_no_parse
+from syntax_nmt.data.text_files import NEWLINE_ONLY, read_lines, write_atomically
 from syntax_nmt.errors import UserError
-from syntax_nmt.preprocess.files import read_lines, write_atomically
 from syntax_nmt.preprocess.stanza_models import ParserModels
 from syntax_nmt.preprocess.stanza_parser import Parse, loaded_parser, one_thread
 
@@ -76,7 +76,7 @@ def cut_shards(
         shard_size: lines in a shard.
     """
     fingerprint = options.fingerprint()
-    lines = read_lines(text)
+    lines = read_lines(text, NEWLINE_ONLY)
     number = 0
     while chunk := list(islice(lines, shard_size)):
         key = hashlib.sha256("\n".join([fingerprint, *chunk]).encode("utf-8")).hexdigest()

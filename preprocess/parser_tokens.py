@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from syntax_nmt.data.constituents import PENN_BRACKETS
 from syntax_nmt.data.text import penn_negations
 
 # `&amp;` comes last: `&amp;lt;` is the text `&lt;`.
@@ -22,16 +23,7 @@ _MOSES_ESCAPES = (
     ("&amp;", "&"),
 )
 _MOSES_JOINER = re.compile(r"@(\W|_)@")
-_PENN_SYMBOLS = {
-    "-LRB-": "(",
-    "-RRB-": ")",
-    "-LSB-": "[",
-    "-RSB-": "]",
-    "-LCB-": "{",
-    "-RCB-": "}",
-    "``": '"',
-    "''": '"',
-}
+_PENN_SYMBOLS = {**PENN_BRACKETS, "``": '"', "''": '"'}
 
 
 def parser_words(words: Sequence[str], lang: str) -> list[str]:

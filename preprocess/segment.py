@@ -13,8 +13,8 @@ from pathlib import Path
 import sentencepiece
 from tqdm import tqdm
 
+from syntax_nmt.data.text_files import NEWLINE_ONLY, read_lines, write_atomically
 from syntax_nmt.errors import UserError
-from syntax_nmt.preprocess.files import read_lines, write_atomically
 
 _CHUNK = 20_000
 _TOO_HIGH = re.compile(r"value <= (\d+)")
@@ -87,7 +87,7 @@ def segment_file(model: Path, words: Path, pieces: Path, threads: int) -> Counte
     """
     processor = load_model(model)
     counts: Counter[str] = Counter()
-    lines = read_lines(words)
+    lines = read_lines(words, NEWLINE_ONLY)
     number = 0
     with (
         write_atomically(pieces) as out,

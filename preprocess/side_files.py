@@ -11,10 +11,9 @@ from pathlib import Path
 from syntax_nmt.data.chunks import read_chunks
 from syntax_nmt.data.conllu import read_conllu
 from syntax_nmt.data.constituents import read_trees
-from syntax_nmt.data.text_files import find_text
+from syntax_nmt.data.text_files import NEWLINE_ONLY, find_text, read_lines, write_atomically
 from syntax_nmt.data.text_match import check_same_text
 from syntax_nmt.errors import UserError
-from syntax_nmt.preprocess.files import read_lines, write_atomically
 
 
 def find_side_file(raw_prefix: str, lang: str, kind: str) -> Path | None:
@@ -40,7 +39,7 @@ def check_side_file(side: Path, kind: str, words: Path) -> None:
         UserError: names the line where they part.
     """
     missing = object()
-    pairs = zip_longest(read_lines(words), _READERS[kind](side), fillvalue=missing)
+    pairs = zip_longest(read_lines(words, NEWLINE_ONLY), _READERS[kind](side), fillvalue=missing)
     for number, (line, entry) in enumerate(pairs, start=1):
         if line is missing or entry is missing:
             longer, shorter = (side, words) if line is missing else (words, side)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from syntax_nmt.errors import UserError
-from syntax_nmt.preprocess.files import checksum
+from syntax_nmt.preprocess.checksum import checksum
 
 
 @dataclass(frozen=True)

@@ -12,9 +12,9 @@ from typing import NamedTuple
 
 from tqdm import tqdm
 
+from syntax_nmt.data.text_files import NEWLINE_ONLY, read_lines, write_atomically
 from syntax_nmt.data.tokenizer import WordTokenizer
 from syntax_nmt.preprocess.executor import ordered_results
-from syntax_nmt.preprocess.files import read_lines, write_atomically
 
 _CHUNK = 5000
 
@@ -59,7 +59,7 @@ def tokenize_file(
 
 
 def _chunks(raw: Path, mode: str, lang: str) -> Iterator[_Chunk]:
-    lines = read_lines(raw)
+    lines = read_lines(raw, NEWLINE_ONLY)
     while chunk := list(islice(lines, _CHUNK)):
         yield _Chunk(mode, lang, chunk)
 

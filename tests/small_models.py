@@ -6,10 +6,11 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import torch
-from fairseq import options, tasks, utils
+from fairseq import checkpoint_utils, options, tasks, utils
 from fairseq.data import Dictionary, LanguagePairDataset
 from fairseq.dataclass.utils import convert_namespace_to_omegaconf
 from fairseq.models import ARCH_MODEL_REGISTRY
+from omegaconf import OmegaConf
 
 import syntax_nmt  # noqa: F401  registers the architectures
 
@@ -85,3 +86,18 @@ def batch(
     return utils.apply_to_sample(
         lambda x: x[order] if x.dim() and x.size(0) == len(order) else x, sample
     )
+
+
+def save_checkpoint(path: Path, model, cfg) -> Path:
+    """Writes what fairseq's trainer writes of a model and its options."""
+    state = {
+        "args": None,
+        "cfg": OmegaConf.to_container(cfg, resolve=True, enum_to_str=True),
+        "model": model.state_dict(),
+        "extra_state": {"epoch": 1},
+        "optimizer_history": [{"num_updates": 0, "best_loss": 0.0}],
+        "last_optimizer_state": None,
+        "task_state": {},
+    }
+    checkpoint_utils.torch_persistent_save(state, str(path))
+    return path

@@ -17,7 +17,7 @@ from syntax_nmt.errors import UserError
 
 _TOKEN = re.compile(r"[()]|[^\s()]+")
 _TRACE = "-NONE-"
-_BRACKETS = {
+PENN_BRACKETS = {
     "-LRB-": "(",
     "-RRB-": ")",
     "-LSB-": "[",
@@ -195,7 +195,7 @@ def unescape_word(word: str) -> str:
         word: the word as the tree has it.
     """
     if "-" in word:
-        for escaped, bracket in _BRACKETS.items():
+        for escaped, bracket in PENN_BRACKETS.items():
             word = word.replace(escaped, bracket)
     return word.replace("\\/", "/").replace("\\*", "*")
 

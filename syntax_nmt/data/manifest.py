@@ -7,11 +7,11 @@ written last, so that files it does not describe, or describes otherwise, count 
 from __future__ import annotations
 
 import json
-import os
 import zlib
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
+from syntax_nmt.data.text_files import write_atomically
 from syntax_nmt.errors import UserError
 
 NAME = "syntax.json"
@@ -101,9 +101,8 @@ def write_manifest(folder: str | Path, files: dict[str, SideFile]) -> None:
     """
     path = Path(folder) / NAME
     content = {"version": VERSION, "files": {name: asdict(files[name]) for name in sorted(files)}}
-    temporary = path.with_name(f".{NAME}.{os.getpid()}")
-    temporary.write_text(json.dumps(content, indent=1) + "\n", encoding="utf-8")
-    os.replace(temporary, path)
+    with write_atomically(path) as stream:
+        stream.write(json.dumps(content, indent=1) + "\n")
 
 
 def _side_file(entry: dict) -> SideFile:

@@ -1,34 +1,39 @@
-"""Text files read line by line, plain or gzipped, with one-line errors."""
+"""Text files: read line by line with one-line errors, written whole or not at all."""
 
 from __future__ import annotations
 
 import gzip
+import os
 import zlib
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
-from typing import IO
+from typing import IO, TextIO
 
 from syntax_nmt.errors import UserError
 
+NEWLINE_ONLY = "\n"
 
-def open_text(path: str | Path) -> IO[str]:
+
+def open_text(path: str | Path, newline: str | None = None) -> IO[str]:
     """Opens a UTF-8 text file for reading; a name ending in `.gz` is decompressed on the fly.
 
     Args:
         path: the file.
+        newline: as of :func:`open`.
 
     Raises:
         UserError: the file is not there or may not be read.
     """
     try:
         if str(path).endswith(".gz"):
-            return gzip.open(path, "rt", encoding="utf-8")
-        return open(path, encoding="utf-8")
+            return gzip.open(path, "rt", encoding="utf-8", newline=newline)
+        return open(path, encoding="utf-8", newline=newline)
     except OSError as error:
         raise UserError(f"{path}: cannot be read ({error.strerror}): check the path") from error
 
 
-def read_lines(path: str | Path) -> Iterator[str]:
+def read_lines(path: str | Path, newline: str | None = None) -> Iterator[str]:
     """The lines of a text file without their line ends, one at a time.
 
     Lines end where fairseq's binarizer ends them (newline, carriage return, or both), and nowhere
@@ -36,12 +41,13 @@ def read_lines(path: str | Path) -> Iterator[str]:
 
     Args:
         path: the file, plain or `.gz`.
+        newline: :data:`NEWLINE_ONLY` for raw text, where a carriage return stays inside its line.
 
     Raises:
         UserError: the file cannot be read, is not UTF-8, or is a truncated gzip file.
     """
     number = 0
-    with open_text(path) as stream:
+    with open_text(path, newline) as stream:
         try:
             for line in stream:
                 number += 1
@@ -80,3 +86,28 @@ def find_text(path: str | Path) -> Path | None:
         if candidate.is_file():
             return candidate
     return None
+
+
+@contextmanager
+def write_atomically(path: Path) -> Iterator[TextIO]:
+    """A text file to write to that takes its name only when all of it is on disk.
+
+    Args:
+        path: the final name; its folder is made. An exception inside leaves what was there.
+
+    Raises:
+        UserError: the file cannot be written.
+    """
+    partial = path.with_name(f"{path.name}.partial{os.getpid()}")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with open(partial, "w", encoding="utf-8", newline="\n") as stream:
+            yield stream
+            stream.flush()
+            os.fsync(stream.fileno())
+        os.replace(partial, path)
+    except OSError as error:
+        reason = error.strerror or error
+        raise UserError(f"{path}: cannot be written ({reason}): check the folder") from error
+    finally:
+        partial.unlink(missing_ok=True)

@@ -5,11 +5,11 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TextIO
 
-from syntax_nmt.errors import UserError
+from syntax_nmt.data.text_files import write_atomically
 
 STDOUT = "-"
 
@@ -28,18 +28,8 @@ def open_output(path: str | Path) -> Iterator[TextIO]:
     if str(path) == STDOUT:
         yield from _stdout()
         return
-    path = Path(path)
-    partial = path.with_name(f"{path.name}.partial{os.getpid()}")
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        with open(partial, "w", encoding="utf-8", newline="\n") as stream:
-            yield stream
-        os.replace(partial, path)
-    except OSError as error:
-        raise UserError(f"{path}: cannot be written ({error.strerror or error})") from error
-    finally:
-        with suppress(OSError):
-            partial.unlink()
+    with write_atomically(Path(path)) as stream:
+        yield stream
 
 
 def _stdout() -> Iterator[TextIO]:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from parser_files import PIECES, Parser, binarise, save_checkpoint
-from small_models import build
+from parser_files import PIECES, Parser, binarise
+from small_models import build, save_checkpoint
 
 
 @pytest.fixture(scope="session")

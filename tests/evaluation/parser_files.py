@@ -5,9 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from fairseq import checkpoint_utils, options
+from fairseq import options
 from fairseq_cli import preprocess
-from omegaconf import OmegaConf
 
 # `▁` opens a word; an empty line, one of a single word, and lengths out of order.
 PIECES = [
@@ -30,21 +29,6 @@ class Parser:
     pieces: Path
     checkpoint: Path
     stock: Path
-
-
-def save_checkpoint(path: Path, model, cfg) -> Path:
-    """Writes what fairseq's trainer writes of a model and its options."""
-    state = {
-        "args": None,
-        "cfg": OmegaConf.to_container(cfg, resolve=True, enum_to_str=True),
-        "model": model.state_dict(),
-        "extra_state": {"epoch": 1},
-        "optimizer_history": [{"num_updates": 0, "best_loss": 0.0}],
-        "last_optimizer_state": None,
-        "task_state": {},
-    }
-    checkpoint_utils.torch_persistent_save(state, str(path))
-    return path
 
 
 def binarise(folder: Path, train: list[str], test: list[str]) -> Path:

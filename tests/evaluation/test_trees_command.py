@@ -8,8 +8,8 @@ import subprocess
 import sys
 
 import pytest
-from parser_files import PIECES, WORDS, binarise, save_checkpoint
-from small_models import build
+from parser_files import PIECES, WORDS, binarise
+from small_models import build, save_checkpoint
 
 from syntax_nmt.cli import main
 from syntax_nmt.data.conllu import format_conllu, format_no_parse, read_conllu

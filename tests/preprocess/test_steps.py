@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from syntax_nmt.preprocess.files import write_atomically
+from syntax_nmt.data.text_files import write_atomically
 from syntax_nmt.preprocess.steps import Steps
 
 

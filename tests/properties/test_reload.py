@@ -2,12 +2,9 @@
 
 import subprocess
 import sys
-from pathlib import Path
 
 import torch
-from fairseq import checkpoint_utils
-from omegaconf import OmegaConf
-from small_models import ARCHITECTURES, batch, build, random_sentences
+from small_models import ARCHITECTURES, batch, build, random_sentences, save_checkpoint
 
 LOADER = """
 import sys, torch, syntax_nmt
@@ -18,20 +15,6 @@ for path in sys.argv[2:]:
     with torch.no_grad():
         torch.save(models[0].eval()(**sample["net_input"])[0], path + ".logits")
 """
-
-
-def save_checkpoint(path: Path, model, cfg) -> None:
-    """Writes what fairseq's trainer writes of a model and its options."""
-    state = {
-        "args": None,
-        "cfg": OmegaConf.to_container(cfg, resolve=True, enum_to_str=True),
-        "model": model.state_dict(),
-        "extra_state": {"epoch": 1},
-        "optimizer_history": [{"num_updates": 0, "best_loss": 0.0}],
-        "last_optimizer_state": None,
-        "task_state": {},
-    }
-    checkpoint_utils.torch_persistent_save(state, str(path))
 
 
 def test_reload_in_a_fresh_process(dictionaries, tmp_path):
