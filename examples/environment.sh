@@ -10,11 +10,14 @@ fail() {
   exit 1
 }
 
+is_right_version() {
+  "$1" -c 'import sys; sys.exit(sys.version_info[:2] not in ((3, 11), (3, 12)))' 2>/dev/null
+}
+
 find_python() {
   local candidate
   for candidate in python3.11 python3.12 python3 python; do
-    if "$candidate" -c 'import sys; sys.exit(sys.version_info[:2] not in ((3, 11), (3, 12)))' \
-      2>/dev/null; then
+    if is_right_version "$candidate"; then
       echo "$candidate"
       return
     fi
@@ -40,6 +43,8 @@ install() {
   command -v git >/dev/null || fail "git is missing; install it"
   command -v c++ >/dev/null || command -v g++ >/dev/null ||
     fail "a C++ compiler is missing, which fairseq is built with; install one (Debian: g++)"
+  [ -f "$(python -c 'import sysconfig; print(sysconfig.get_path("include"))')/Python.h" ] ||
+    fail "Python's headers are missing, which fairseq is built with (Debian: python3-dev)"
   local pip=(python -m pip install --quiet --disable-pip-version-check)
   pip+=(--constraint "$repository/constraints.txt")
   echo "installing into $(python -c 'import sys; print(sys.prefix)') (some minutes the first time)"
@@ -50,11 +55,16 @@ install() {
   "${pip[@]}" --no-build-isolation --no-deps --editable "$repository"
 }
 
-if [ -z "${VIRTUAL_ENV:-}${CONDA_PREFIX:-}" ]; then
+active=${VIRTUAL_ENV:-}
+# conda's base is active for some at all times, and is no place to install into.
+[ "${CONDA_DEFAULT_ENV:-base}" = base ] || active=${CONDA_PREFIX:-}
+if [ -z "$active" ]; then
   [ -f "$repository/.venv/bin/activate" ] || make_environment
   # shellcheck source=/dev/null
   . "$repository/.venv/bin/activate"
 fi
+is_right_version python ||
+  fail "the active environment has $(python --version 2>&1); activate one of Python 3.11 or 3.12"
 stamp=$(python -c 'import sys; print(sys.prefix)')/syntax_nmt.installed
 if [ "$(cat "$stamp" 2>/dev/null)" != "$(wanted)" ]; then
   install

@@ -17,8 +17,12 @@ NUMPY_DTYPES = ("float64", "float32", "float16", "int64", "int32", "uint64", "ui
 
 
 def allow_fairseq_checkpoints() -> None:
-    """Puts Namespace and numpy's numbers and arrays on the safe loader's list."""
-    torch.serialization.add_safe_globals([Namespace, *_numpy_globals()])
+    """Puts Namespace and numpy's numbers and arrays on the safe loader's list.
+
+    Older versions of torch load everything unless told otherwise, and need no list.
+    """
+    if torch.__version__ >= "2.6":
+        torch.serialization.add_safe_globals([Namespace, *_numpy_globals()])
 
 
 def _numpy_globals() -> list[Any]:

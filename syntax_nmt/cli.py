@@ -11,7 +11,7 @@ import importlib
 import sys
 from collections.abc import Sequence
 
-from syntax_nmt.errors import one_line_errors
+from syntax_nmt.errors import UserError, one_line_errors
 
 COMMANDS: dict[str, tuple[str, str]] = {
     "demo": ("syntax_nmt.demo.command", "write the built-in corpus, gold structures included"),
@@ -48,7 +48,10 @@ def main(argv: Sequence[str] | None = None) -> None:
     )
     module.add_arguments(subparser)
     with one_line_errors("syntax-nmt"):
-        module.run(subparser.parse_args(arguments[1:]))
+        try:
+            module.run(subparser.parse_args(arguments[1:]))
+        except OSError as error:  # a full disk, a folder that may not be written to
+            raise UserError(f"{error.filename or 'system'}: {error.strerror or error}") from error
 
 
 def _command_parser() -> argparse.ArgumentParser:

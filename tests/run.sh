@@ -6,5 +6,6 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.."
 ruff check .
 ruff format --check .
 mypy
-# One thread a process: the processes share the cores.
-OMP_NUM_THREADS=1 python -m pytest --numprocesses "$(nproc)" -q "$@"
+# One thread a process: the processes share the cores. A file's tests stay together, because they
+# share what is expensive to make: parsers, a trained model.
+OMP_NUM_THREADS=1 python -m pytest --numprocesses "$(nproc)" --dist loadfile -q "$@"

@@ -88,6 +88,14 @@ def batch(
     )
 
 
+def chain_heads(tokens: torch.Tensor, dictionary: Dictionary) -> torch.Tensor:
+    """Heads, B×S, of trees in which each word hangs on the one before it, for a batch's source."""
+    columns = torch.arange(tokens.size(1)).expand_as(tokens)
+    real = tokens.ne(dictionary.pad()) & tokens.ne(dictionary.eos())
+    first = tokens.ne(dictionary.pad()).int().argmax(dim=1, keepdim=True)
+    return torch.maximum(columns - 1, first).masked_fill(~real, -1)
+
+
 def save_checkpoint(path: Path, model, cfg) -> Path:
     """Writes what fairseq's trainer writes of a model and its options."""
     state = {

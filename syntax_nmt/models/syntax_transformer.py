@@ -10,6 +10,7 @@ from fairseq.dataclass.utils import gen_parser_from_dataclass
 from fairseq.models import register_model
 from fairseq.models.transformer import TransformerConfig, TransformerModel
 from fairseq.tasks import FairseqTask
+from omegaconf import OmegaConf
 from torch import Tensor, nn
 
 from syntax_nmt.errors import UserError, one_line_errors
@@ -52,6 +53,9 @@ class SyntaxTransformerModel(TransformerModel):
         Raises:
             SystemExit: options that contradict each other, or another task; one line says which.
         """
+        if OmegaConf.is_config(args):  # started by fairseq-hydra-train
+            plain: Any = OmegaConf.to_container(args, resolve=True)
+            args = argparse.Namespace(**plain)
         with one_line_errors("syntax_nmt"):
             if not isinstance(task, SyntaxTranslationTask):
                 arch = getattr(args, "arch", "syntax_transformer")
@@ -59,7 +63,10 @@ class SyntaxTransformerModel(TransformerModel):
                     f"architecture {arch} runs under its own task, this is "
                     f"{type(task).__name__}: add --task syntax_translation"
                 )
-            return super().build_model(args, task)
+            try:
+                return super().build_model(args, task)
+            except ValueError as error:  # how fairseq reports options that contradict each other
+                raise UserError(str(error)) from error
 
     @classmethod
     def build_encoder(

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from fairseq.models.transformer import TransformerConfig, TransformerDecoderBase
 from torch import Tensor, nn
 
@@ -17,19 +15,20 @@ class SyntaxTransformerDecoder(TransformerDecoderBase):
     """fairseq's Transformer decoder on fused attention.
 
     fairseq's own computes the cross-attention weights of its top layer in every call. Here they are
-    computed where somebody wants them: with an `alignment_layer`, or for `--print-alignment`.
+    computed where somebody wants them: with an `alignment_layer`, or in a search for alignments.
     """
 
     need_attn = False
-    shares_beam_memory = True  # see SyntaxTranslationTask.inference_step
 
-    def make_generation_fast_(self, need_attn: bool = False, **kwargs: Any) -> None:
-        """Notes whether the generator wants attention weights.
+    def prepare_for_search(self, beam_size: int, need_attn: bool) -> None:
+        """Sets what a search needs; :class:`SyntaxTranslationTask` does so around each one.
 
         Args:
-            need_attn: whether alignments are to be printed.
-            **kwargs: fairseq's other settings of the generator.
+            beam_size: hypotheses a sentence; they share its cross-attention memory. 1 outside a
+                search, because fairseq's modules would go on to take rows for hypotheses.
+            need_attn: whether the search wants attention weights.
         """
+        self.set_beam_size(beam_size)
         self.need_attn = need_attn
 
     def build_decoder_layer(

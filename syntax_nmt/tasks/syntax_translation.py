@@ -3,6 +3,7 @@
 fairseq reads the types of the options at run time: no postponed annotations in this file.
 """
 
+import logging
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -10,16 +11,23 @@ from pathlib import Path
 from typing import Any, Optional
 
 from fairseq import utils
+from fairseq.criterions import FairseqCriterion
 from fairseq.data import ConcatDataset, Dictionary, FairseqDataset
+from fairseq.data.data_utils import infer_language_pair
 from fairseq.data.iterators import EpochBatchIterator
+from fairseq.models import BaseFairseqModel
+from fairseq.sequence_generator import SequenceGeneratorWithAlignment
 from fairseq.tasks import register_task
 from fairseq.tasks.translation import TranslationConfig, TranslationTask
 from omegaconf import open_dict
 from torch import Tensor, nn
 
+from syntax_nmt.criterions.dependency import DependencyObjective
 from syntax_nmt.data.side_information import SideInformation, open_side_information
 from syntax_nmt.data.syntax_dataset import SyntaxDataset
 from syntax_nmt.errors import UserError, one_line_errors
+
+logger = logging.getLogger(__name__)
 
 
 @dataclass
@@ -60,6 +68,7 @@ class SyntaxTranslationTask(TranslationTask):
     ) -> None:
         super().__init__(cfg, src_dict, tgt_dict)
         self._trained_split: Optional[str] = None
+        self._has_supervised_heads = False
 
     @classmethod
     def setup_task(cls, cfg: SyntaxTranslationConfig, **kwargs: Any) -> "SyntaxTranslationTask":
@@ -115,6 +124,35 @@ class SyntaxTranslationTask(TranslationTask):
             kwargs["required_batch_size_multiple"] = 1
         return super().get_batch_iterator(dataset, **kwargs)
 
+    def build_model(self, cfg: Any, from_checkpoint: bool = False) -> BaseFairseqModel:
+        """Builds the model.
+
+        Args:
+            cfg: its options.
+            from_checkpoint: whether its weights will be loaded.
+        """
+        model = super().build_model(cfg, from_checkpoint)
+        encoder = getattr(model, "encoder", None)
+        self._has_supervised_heads = getattr(encoder, "supervised_layer", None) is not None
+        return model
+
+    def build_criterion(self, cfg: Any, from_checkpoint: bool = False) -> FairseqCriterion:
+        """Builds the criterion, and warns if it leaves heads without supervision.
+
+        Args:
+            cfg: its options.
+            from_checkpoint: whether its state will be loaded.
+        """
+        criterion = super().build_criterion(cfg, from_checkpoint)
+        supervises = DependencyObjective in getattr(criterion, "objective_types", ())
+        if (self._has_supervised_heads or self.cfg.load_dependencies) and not supervises:
+            logger.warning(
+                "nothing supervises the attention heads: the model has them or "
+                "--load-dependencies is given, but the criterion is no "
+                "--criterion dependency_cross_entropy"
+            )
+        return criterion
+
     def build_tokenizer(self, args: Any) -> Any:
         """Builds the tokenizer of raw text; ours gets the task's languages if none are given.
 
@@ -135,7 +173,7 @@ class SyntaxTranslationTask(TranslationTask):
         prefix_tokens: Optional[Tensor] = None,
         constraints: Optional[Tensor] = None,
     ) -> Any:
-        """Generates for one batch; the hypotheses of a sentence share its cross-attention memory.
+        """Generates for one batch, or scores it.
 
         Args:
             generator: fairseq's generator or scorer.
@@ -144,7 +182,7 @@ class SyntaxTranslationTask(TranslationTask):
             prefix_tokens: B×T', forced at the start of the output.
             constraints: of a constrained search.
         """
-        with _shared_memory_of_beams(models, getattr(generator, "beam_size", 1)):
+        with _prepared_for(generator, models):
             return super().inference_step(generator, models, sample, prefix_tokens, constraints)
 
     def _with_side_information(
@@ -223,31 +261,38 @@ def _check_languages(cfg: SyntaxTranslationConfig) -> None:
             f"{folder}: no such folder; give the data-bin folder that `syntax-nmt "
             "prepare` or fairseq-preprocess wrote"
         )
-    there = sorted(path.name.split(".")[1] for path in folder.glob("dict.*.txt"))
+    there = sorted(path.name[len("dict.") : -len(".txt")] for path in folder.glob("dict.*.txt"))
     languages = [language for language in there if language != "chunks"]
-    for option, language in (
-        ("--source-lang", cfg.source_lang),
-        ("--target-lang", cfg.target_lang),
-    ):
+    if not languages:
+        inside = folder / "data-bin"
+        hint = f"did you mean {inside}?" if inside.is_dir() else "run `syntax-nmt prepare`"
+        raise UserError(f"{folder}: no data-bin folder, it has no dict.LANGUAGE.txt; {hint}")
+    options = {"--source-lang": cfg.source_lang, "--target-lang": cfg.target_lang}
+    for option, language in options.items():
         if language is not None and language not in languages:
             raise UserError(
                 f"{option} {language}: {folder} has no dict.{language}.txt; "
-                f"its languages are {', '.join(languages) or 'none'}"
+                f"its languages are {', '.join(languages)}"
             )
+    if None in options.values() and None in infer_language_pair(str(folder)):
+        raise UserError(
+            f"{folder}: its file names do not tell the languages; give --source-lang and "
+            f"--target-lang (there are dictionaries of {', '.join(languages)})"
+        )
 
 
 @contextmanager
-def _shared_memory_of_beams(models: Sequence[nn.Module], beam_size: int) -> Iterator[None]:
-    """Within, decoders keep one copy of a sentence's keys and values for all its hypotheses.
-
-    fairseq's modules can do so when they are told the beam size, but remember it for ever after.
-    """
+def _prepared_for(generator: Any, models: Sequence[nn.Module]) -> Iterator[None]:
+    """Within, our decoders know the beam size and whether attention weights are wanted."""
+    beam_size = getattr(generator, "beam_size", 1)
+    aligns = isinstance(generator, SequenceGeneratorWithAlignment)
+    need_attn = aligns or getattr(generator, "compute_alignment", False)  # fairseq's scorer
     every_decoder: list[Any] = [getattr(model, "decoder", None) for model in models]
-    decoders = [decoder for decoder in every_decoder if hasattr(decoder, "shares_beam_memory")]
+    decoders = [decoder for decoder in every_decoder if hasattr(decoder, "prepare_for_search")]
     for decoder in decoders:
-        decoder.set_beam_size(beam_size)
+        decoder.prepare_for_search(beam_size, need_attn)
     try:
         yield
     finally:
         for decoder in decoders:
-            decoder.set_beam_size(1)
+            decoder.prepare_for_search(1, False)

@@ -13,6 +13,8 @@ from syntax_nmt.criterions.dependency import (
     parent_head_losses,
 )
 from syntax_nmt.errors import UserError
+from syntax_nmt.modules.fused_attention import FusedMultiheadAttention
+from syntax_nmt.modules.supervised_heads import supervised_head_log_probabilities
 
 UNSUPERVISED = -1
 
@@ -111,21 +113,32 @@ def test_batch_without_any_parse_is_zero_with_a_gradient():
     assert logs["source_words"] == 5
 
 
-@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16])
-def test_extreme_logits_stay_finite(dtype):
-    heads = random_heads(random.Random(2))
-    logits = (torch.randn(*heads.shape, heads.size(1)) * 3e4).clamp(-6e4, 6e4).to(dtype)
-    log_probabilities = logits.float().log_softmax(-1)
-    assert torch.isfinite(child_head_losses(log_probabilities, heads)).all()
-    assert torch.isfinite(parent_head_losses(log_probabilities, heads)[0]).all()
-
-
 @pytest.fixture(scope="module")
 def system(tmp_path_factory):
     folder = write_dictionaries(tmp_path_factory.mktemp("dictionaries"))
     options = ["--criterion", "dependency_cross_entropy", "--label-smoothing", "0.1"]
     model, task, cfg = build(folder, "dependency_transformer_tiny", *options)
     return model, task, task.build_criterion(cfg.criterion), cfg
+
+
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16])
+@pytest.mark.parametrize("scale", [0.0, 1.0, 300.0])
+def test_losses_stay_finite_in_half_precision(system, dtype, scale):
+    """From even attention to logits of tens of thousands, the loss and its gradient are finite."""
+    _, task, criterion, _ = system
+    sample = make_sample(task, True)
+    width = sample["heads"].size(1)
+    attention = FusedMultiheadAttention(16, 4, self_attention=True).to(dtype)
+    with torch.no_grad():
+        attention.q_proj.weight.mul_(scale)
+    x = torch.randn(width, 2, 16).to(dtype).requires_grad_()
+    padding = sample["net_input"]["src_tokens"].eq(task.source_dictionary.pad())
+    log_probabilities = supervised_head_log_probabilities(attention, x, padding)
+    assert log_probabilities.dtype == torch.float32
+    loss, _ = criterion.objectives[0]({"supervised_heads": log_probabilities}, sample)
+    loss.backward()
+    assert torch.isfinite(loss)
+    assert torch.isfinite(x.grad).all()
 
 
 def make_sample(task, left_pad_source):

@@ -5,7 +5,7 @@ import re
 import shutil
 
 import pytest
-from commands import fairseq, refuse, run, succeed, syntax_nmt
+from commands import fairseq, refuse, succeed, syntax_nmt
 from training import TEST_SENTENCES, TRAINING
 
 
@@ -98,16 +98,34 @@ def test_all_three_kinds_load(prepared, tmp_path):
     )
 
 
-def test_two_processes_train(prepared, tmp_path):
-    """torchrun with two CPU workers; batches of one worker may hold fewer supervised tokens."""
+@pytest.mark.parametrize("backend", ["pytorch_ddp", "legacy_ddp"])
+def test_two_processes_train(prepared, tmp_path, backend):
+    """torchrun with two CPU workers."""
     train = fairseq("train", prepared.data, *TRAINING, "--save-dir", tmp_path)
-    done = run(
+    done = succeed(
         *("torch.distributed.run", "--nproc_per_node", "2", "--master-port", "0", "-m"),
         *train,
-        *("--distributed-backend", "gloo", "--ddp-backend", "legacy_ddp", "--max-update", "3"),
+        *("--distributed-backend", "gloo", "--ddp-backend", backend, "--max-update", "3"),
     )
-    assert done.returncode == 0, done.stderr[-3000:]
+    assert re.search(r'"valid_supervised": "100(\.0+)?"', done.stderr + done.stdout)
     assert (tmp_path / "checkpoint_last.pt").is_file()
+
+
+def test_validation_with_bleu_resumes(prepared, tmp_path):
+    """`--eval-bleu` puts numpy's numbers into the checkpoint; the safe loader reads them."""
+    train = fairseq("train", prepared.data, *TRAINING, "--save-dir", tmp_path)
+    bleu = ("--eval-bleu", "--eval-bleu-args", '{"beam": 2, "max_len_b": 5}')
+    succeed(*train, *bleu, "--best-checkpoint-metric", "bleu", "--max-update", "2")
+    done = succeed(*train, *bleu, "--best-checkpoint-metric", "bleu", "--max-update", "3")
+    assert "Loaded checkpoint" in done.stderr + done.stdout
+
+
+def test_heads_without_supervision_are_mentioned(prepared, tmp_path):
+    done = succeed(
+        *fairseq("train", prepared.data, *TRAINING, "--save-dir", tmp_path),
+        *("--criterion", "label_smoothed_cross_entropy", "--max-update", "1"),
+    )
+    assert "nothing supervises the attention heads" in done.stderr + done.stdout
 
 
 # What a user can get wrong: one line each, a non-zero exit status, no traceback.
@@ -142,6 +160,11 @@ def test_unknown_language(prepared, checkpoint):
     message = refuse(*command)
     assert "xx" in message
     assert "src, tgt" in message
+
+
+def test_folder_around_the_data(prepared, checkpoint):
+    message = refuse(*fairseq("generate", prepared.folder, "--path", checkpoint))
+    assert str(prepared.data) in message
 
 
 def test_missing_folder(checkpoint, tmp_path):

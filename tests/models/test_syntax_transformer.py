@@ -4,6 +4,7 @@ from argparse import Namespace
 
 import pytest
 import torch
+from omegaconf import OmegaConf
 from small_models import batch, build, random_sentences, write_dictionaries
 
 VARIANTS = {
@@ -72,12 +73,52 @@ def test_printed_alignments_equal_stock(folder):
     options = Namespace(beam=3, max_len_b=15, print_alignment="soft")
     results = []
     for model, its_task in ((stock, stock_task), (ours, task)):
-        model.make_generation_fast_(need_attn="soft")
         generator = its_task.build_generator([model], options)
         results.append(its_task.inference_step(generator, [model], sample))
     for expected, actual in zip(*results):
         for a, b in zip(actual, expected):
             torch.testing.assert_close(a["attention"], b["attention"], atol=1e-5, rtol=1e-5)
+
+
+@pytest.mark.parametrize(
+    "search",
+    [
+        {"beam": 4, "prefix": 2},
+        {"beam": 4, "diverse_beam_groups": 2},
+        {"beam": 3, "unnormalized": True, "min_len": 4, "no_repeat_ngram_size": 2},
+        {"score_reference": True},
+        {"score_reference": True, "print_alignment": "hard"},
+    ],
+    ids=str,
+)
+@torch.no_grad()
+def test_every_kind_of_search_equals_stock(folder, search):
+    """Two models together, of which ours shares memory among hypotheses and stock does not."""
+    stock, stock_task, ours, task = pair(folder, "dependency_transformer")
+    other, _, _ = build(folder, "transformer", task="translation")
+    with torch.no_grad():
+        for parameter in other.parameters():
+            parameter.add_(0.1 * torch.randn_like(parameter))
+    sample = sample_for(task)
+    options = Namespace(max_len_b=15, **search)
+    prefix = sample["target"][:, : search["prefix"]] if "prefix" in search else None
+    results = []
+    for models, its_task in (([stock, other], stock_task), ([ours, other], task)):
+        generator = its_task.build_generator(models, options)
+        results.append(its_task.inference_step(generator, models, sample, prefix_tokens=prefix))
+    for expected, actual in zip(*results):
+        for a, b in zip(actual, expected):
+            assert a["tokens"].tolist() == b["tokens"].tolist()
+            torch.testing.assert_close(a["score"], b["score"], atol=1e-5, rtol=1e-5)
+
+
+def test_hydra_options_reach_the_features(folder):
+    """`fairseq-hydra-train` hands over a DictConfig with nothing but what its YAML says."""
+    _, task, _ = build(folder, "dependency_transformer_tiny")
+    model = task.build_model(OmegaConf.create({"_name": "dependency_transformer_tiny"}))
+    assert model.encoder.supervised_layer == 1
+    cfg = OmegaConf.create({"_name": "dependency_transformer_tiny", "supervised_layer": 0})
+    assert task.build_model(cfg).encoder.supervised_layer == 0
 
 
 def test_attention_weights_are_computed_only_on_demand(folder):

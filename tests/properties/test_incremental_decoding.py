@@ -6,8 +6,11 @@ import torch
 from small_models import batch, random_sentences
 
 
-def encode_and_step(model, inputs, steps, orders=None):
-    """Feeds the target one token at a time; `orders[t]` rearranges the rows before step t."""
+def encode_and_step(model, inputs, steps, orders=None, first=0):
+    """Feeds the target one token at a time; `orders[t]` rearranges the rows before step t.
+
+    The logits from step `first` on.
+    """
     source = {k: v for k, v in inputs.items() if k != "prev_output_tokens"}
     encoder_out = model.encoder.forward_torchscript({**source, "prev_output_tokens": None})
     tokens, state, logits = inputs["prev_output_tokens"], {}, []
@@ -20,7 +23,8 @@ def encode_and_step(model, inputs, steps, orders=None):
         out, _ = model.decoder(
             tokens[:, : step + 1], encoder_out=encoder_out, incremental_state=state
         )
-        logits.append(out[:, -1])
+        if step >= first:
+            logits.append(out[:, -1])
     return torch.stack(logits, dim=1)
 
 
@@ -43,10 +47,23 @@ def test_state_follows_the_beam(small):
     sample = batch(small.task.source_dictionary, [source] * 3, targets)
     inputs = sample["net_input"]
     order = torch.tensor([2, 0, 0])
-    actual = encode_and_step(small.model, inputs, 7, orders={4: order})
+    actual = encode_and_step(small.model, inputs, 7, orders={4: order}, first=4)
     reordered = {**inputs, "prev_output_tokens": inputs["prev_output_tokens"][order]}
     expected = encode_and_step(small.model, reordered, 7)
-    torch.testing.assert_close(actual[:, 4:], expected[:, 4:], atol=2e-5, rtol=1e-4)
+    torch.testing.assert_close(actual, expected[:, 4:], atol=2e-5, rtol=1e-4)
+
+
+@torch.no_grad()
+def test_state_follows_when_sentences_are_done(small):
+    """Sentences leave the search: the rows of the others keep their own source."""
+    targets = random_sentences([7, 7, 7], 8)
+    sample = batch(small.task.source_dictionary, random_sentences([6, 3, 9]), targets)
+    inputs = sample["net_input"]
+    expected = small.model(**inputs)[0]
+    for left in ([0, 2], [1], [1, 2]):
+        rows = torch.tensor(left)
+        actual = encode_and_step(small.model, inputs, 7, orders={4: rows}, first=4)
+        torch.testing.assert_close(actual, expected[rows, 4:], atol=2e-5, rtol=1e-4)
 
 
 def translate(small, sources, beam):
