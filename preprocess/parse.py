@@ -10,7 +10,7 @@ from pathlib import Path
 
 from tqdm import tqdm
 
-from syntax_nmt.data.text_files import NEWLINE_ONLY, read_lines
+from syntax_nmt.data.text_files import NEWLINE_ONLY, check_writable, read_lines
 from syntax_nmt.errors import UserError
 from syntax_nmt.preprocess.executor import open_executor, ordered_results
 from syntax_nmt.preprocess.parse_shards import (
@@ -135,11 +135,13 @@ def parse_file(
         earlier run.
 
     Raises:
-        UserError: for text that cannot be read, or models that do not load.
+        UserError: for text that cannot be read, an output that cannot be written (found before
+            models are loaded), or models that do not load.
     """
     if shard_size < 1:
         raise UserError(f"--shard-size {shard_size}: must be 1 or more")
     lines = sum(1 for _ in read_lines(text, NEWLINE_ONLY))
+    check_writable(output)
     work = output.with_name(output.name + ".parts")
     files: list[Path] = []
 
@@ -154,7 +156,7 @@ def parse_file(
         loaded_parser(options.models, options.device, options.batch_size)
     with (
         open_executor(workers) as executor,
-        tqdm(total=lines, desc=f"parsing {text.name}", unit="line") as bar,
+        tqdm(total=lines, desc=f"parsing {text.name}", unit="line", disable=None) as bar,
     ):
         for done in ordered_results(executor, parse_shard, shards(), in_flight):
             counts.update(done)

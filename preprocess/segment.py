@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-import os
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -13,7 +12,12 @@ from pathlib import Path
 import sentencepiece
 from tqdm import tqdm
 
-from syntax_nmt.data.text_files import NEWLINE_ONLY, read_lines, write_atomically
+from syntax_nmt.data.text_files import (
+    NEWLINE_ONLY,
+    read_lines,
+    write_atomically,
+    write_bytes_atomically,
+)
 from syntax_nmt.errors import UserError
 
 _CHUNK = 20_000
@@ -49,9 +53,7 @@ def train_model(texts: Sequence[Path], model: Path, vocab_size: int, kind: str) 
             trained = _train(texts, int(limit[1]), kind)
         except RuntimeError as second:
             raise _training_error(second, texts, vocab_size) from None
-    partial = model.with_name(f"{model.name}.partial{os.getpid()}")
-    partial.write_bytes(trained)
-    os.replace(partial, model)
+    write_bytes_atomically(model, trained)
     return int(load_model(model).get_piece_size())
 
 

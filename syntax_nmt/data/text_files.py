@@ -1,12 +1,13 @@
-"""Text files: read line by line with one-line errors, written whole or not at all."""
+"""Files: text read line by line with one-line errors; written whole or not at all."""
 
 from __future__ import annotations
 
 import gzip
 import os
+import tempfile
 import zlib
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO, TextIO
 
@@ -98,16 +99,64 @@ def write_atomically(path: Path) -> Iterator[TextIO]:
     Raises:
         UserError: the file cannot be written.
     """
+    with (
+        _partial_file(path) as partial,
+        open(partial, "w", encoding="utf-8", newline="\n") as stream,
+    ):
+        yield stream
+        stream.flush()
+        os.fsync(stream.fileno())
+
+
+def write_bytes_atomically(path: Path, content: bytes) -> None:
+    """Writes a binary file that takes its name only when all of it is on disk.
+
+    Args:
+        path: the final name; its folder is made.
+        content: what to write.
+
+    Raises:
+        UserError: the file cannot be written.
+    """
+    with _partial_file(path) as partial, open(partial, "wb") as stream:
+        stream.write(content)
+        stream.flush()
+        os.fsync(stream.fileno())
+
+
+@contextmanager
+def _partial_file(path: Path) -> Iterator[Path]:
+    """A name to write to, which becomes `path` unless there is an exception."""
     partial = path.with_name(f"{path.name}.partial{os.getpid()}")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        with open(partial, "w", encoding="utf-8", newline="\n") as stream:
-            yield stream
-            stream.flush()
-            os.fsync(stream.fileno())
+        yield partial
         os.replace(partial, path)
     except OSError as error:
         reason = error.strerror or error
         raise UserError(f"{path}: cannot be written ({reason}): check the folder") from error
     finally:
-        partial.unlink(missing_ok=True)
+        with suppress(OSError):  # where the folder is none, there is nothing to remove either
+            partial.unlink()
+
+
+def check_writable(path: Path) -> None:
+    """Finds out before long work whether its result can be written.
+
+    Args:
+        path: a file that is to be written; its folder is made.
+
+    Raises:
+        UserError: the path is a folder, or its folder cannot be made or written to.
+    """
+    if path.is_dir():
+        raise UserError(f"{path}: cannot be written (it is a folder): give the name of a file")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        # Permissions alone do not tell of a file system that is full or read-only.
+        with tempfile.TemporaryFile(dir=path.parent):
+            pass
+    except OSError as error:
+        raise UserError(
+            f"{path}: cannot be written ({error.strerror}): check the folder or give another"
+        ) from error

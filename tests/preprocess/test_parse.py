@@ -202,6 +202,19 @@ def test_invalid_utf8_names_file_and_line(models, tmp_path):
     assert [path.name for path in tmp_path.iterdir()] == ["text.en"]
 
 
+@pytest.mark.parametrize("output", ["file/x.conllu", "folder"])
+def test_an_output_that_cannot_be_written_is_found_before_models_load(
+    text, models, tmp_path, monkeypatch, output
+):
+    (tmp_path / "file").write_text("")
+    (tmp_path / "folder").mkdir()
+    monkeypatch.setattr("syntax_nmt.preprocess.parse.loaded_parser", pytest.fail)
+    arguments = ["parse", "--lang", "en", "--input", str(text), "--stanza-dir", str(models)]
+    with pytest.raises(SystemExit, match=rf"error: .*{output}: cannot be written") as caught:
+        main([*arguments, "--output", str(tmp_path / output)])
+    assert "\n" not in str(caught.value)
+
+
 def test_not_a_model(text, tmp_path):
     for name in ("tagger.pt", "parser.pt"):
         (tmp_path / name).write_bytes(b"nonsense")
