@@ -57,6 +57,8 @@ class FairseqData:
 def preprocess(data: FairseqData, destination: Path, log: Path) -> dict[str, float]:
     """Writes a data-bin folder, which takes its name only when it is whole.
 
+    After a failure of any kind nothing half-written is left.
+
     What was in the folder before is removed, side information of another text included.
 
     Args:
@@ -73,14 +75,17 @@ def preprocess(data: FairseqData, destination: Path, log: Path) -> dict[str, flo
     partial = destination.with_name(destination.name + ".partial")
     shutil.rmtree(partial, ignore_errors=True)
     log.parent.mkdir(parents=True, exist_ok=True)
-    with open(log, "w", encoding="utf-8") as out:
-        status = subprocess.call(data.command(partial), stdout=out, stderr=subprocess.STDOUT)
-    said = log.read_text(encoding="utf-8", errors="replace")
-    if status != 0:
-        last = said.strip().splitlines()[-1:] or ["nothing"]
-        raise UserError(f"fairseq-preprocess failed (status {status}): {last[0]}; see {log}")
-    shutil.rmtree(destination, ignore_errors=True)
-    partial.replace(destination)
+    try:
+        with open(log, "w", encoding="utf-8") as out:
+            status = subprocess.call(data.command(partial), stdout=out, stderr=subprocess.STDOUT)
+        said = log.read_text(encoding="utf-8", errors="replace")
+        if status != 0:
+            last = said.strip().splitlines()[-1:] or ["nothing"]
+            raise UserError(f"fairseq-preprocess failed (status {status}): {last[0]}; see {log}")
+        shutil.rmtree(destination, ignore_errors=True)
+        partial.replace(destination)
+    finally:
+        shutil.rmtree(partial, ignore_errors=True)
     return {Path(found["file"]).name: float(found["unknown"]) for found in _SUMMARY.finditer(said)}
 
 

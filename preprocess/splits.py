@@ -40,10 +40,16 @@ def find_splits(
         target: target language, the files' suffix.
 
     Raises:
-        UserError: a file is missing, is not UTF-8, or has more lines than its counterpart.
+        UserError: there are several training texts; a file is missing, is not UTF-8, or has more
+            lines than its counterpart.
     """
     splits = []
     for kind, listed in prefixes:
+        if kind == "train" and listed and "," in listed:
+            raise UserError(
+                f"--trainpref {listed}: there can be one training text, as fairseq-preprocess "
+                "takes no more: join the parts, one file a language, and name that"
+            )
         for number, prefix in enumerate(listed.split(",") if listed else []):
             name = kind if number == 0 else f"{kind}{number}"
             splits.append(_find_split(name, prefix, source, target))
