@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from syntax_nmt.data.manifest import NAME
 from syntax_nmt.preprocess.parse_shards import ParseOptions
 from syntax_nmt.preprocess.splits import Split
 
@@ -51,6 +52,37 @@ class Plan:
     def data_bin(self) -> Path:
         """The folder that fairseq reads."""
         return self.folder / "data-bin"
+
+    @property
+    def record(self) -> Path:
+        """The file that remembers which steps are done."""
+        return self.folder / "prepare.json"
+
+    @property
+    def outputs(self) -> list[Path]:
+        """What is written: every file, and the data-bin folder, which comes as a whole."""
+        found = [self.record, self.data_bin, self.data_bin / NAME]
+        found += map(self.model, self.languages)
+        for split in self.splits:
+            for lang in self.languages:
+                found += [self.words(split.name, lang), self.pieces(split.name, lang)]
+            found += [self.side_text(split.name, lang, kind) for lang, kind in self.side_kinds]
+        return found
+
+    @property
+    def side_kinds(self) -> tuple[tuple[str, str], ...]:
+        """Language and kind of the annotation that is used."""
+        return (self.source, "conllu"), (self.source, "trees"), (self.target, "chunks")
+
+    def side_text(self, split: str, lang: str, kind: str) -> Path:
+        """The annotation of a split's words.
+
+        Args:
+            split: its name.
+            lang: source or target language.
+            kind: `conllu`, `trees` or `chunks`.
+        """
+        return self.words(split, f"{lang}.{kind}")
 
     def words(self, split: str, lang: str) -> Path:
         """The words of a split in a language.

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Container, Sequence
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
 from syntax_nmt.data.manifest import NAME, TAGS_NAME, read_manifest
-from syntax_nmt.errors import UserError
+from syntax_nmt.data.text_files import write_bytes_atomically
+from syntax_nmt.data.text_match import OtherTextError
 from syntax_nmt.preprocess.binarize import binarize
 from syntax_nmt.preprocess.executor import open_executor
 from syntax_nmt.preprocess.fairseq_data import FairseqData, preprocess, written_files
@@ -47,7 +48,7 @@ class Preparation:
         self.plan = plan
         self.note = note
         self.reports: dict[str, Report] = {}
-        self._steps = Steps(plan.folder / "prepare.json", note)
+        self._steps = Steps(plan.record, note)
 
     def run(self) -> None:
         """Makes everything.
@@ -55,19 +56,21 @@ class Preparation:
         Raises:
             UserError: for what the user can mend; what is finished is kept.
         """
-        with sole_user(self.plan.folder):
+        with sole_user(self.plan.folder, self.plan.outputs):
             self._run()
 
     def _run(self) -> None:
         for split in self.plan.splits:
             for lang in self.plan.languages:
                 self._words(split, lang)
+        # Before the long work: a given file may be malformed, or models be missing after all.
+        given = {path for split in self.plan.splits for path in self._given_texts(split)}
         self._models()
         for split in self.plan.splits:
             for lang in self.plan.languages:
                 self._pieces(split, lang)
         self._data_bin()
-        sides = [path for split in self.plan.splits for path in self._side_texts(split)]
+        sides = [path for split in self.plan.splits for path in self._side_texts(split, given)]
         self._binarized(sides)
 
     def _step(
@@ -120,9 +123,7 @@ class Preparation:
         def make() -> Report:
             size = load_model(given).get_piece_size()
             if given.resolve() != model.resolve():
-                partial = model.with_name(model.name + ".partial")
-                partial.write_bytes(given.read_bytes())
-                partial.replace(model)
+                write_bytes_atomically(model, given.read_bytes())
             return {"size": size}
 
         made_from = {"given": self._steps.checksum(given)}
@@ -183,26 +184,39 @@ class Preparation:
             lambda: written_files(data, plan.data_bin),
         )
 
-    def _side_texts(self, split: Split) -> list[Path]:
+    def _given_texts(self, split: Split) -> list[Path]:
+        """The annotation of a split that lies beside its raw text, taken along where it fits."""
+        plan = self.plan
+        found = [
+            plan.side_text(split.name, lang, kind)
+            for lang, kind in plan.side_kinds
+            if self._taken_along(split, lang, kind)
+        ]
+        if plan.parser is not None and self._trees_of(split) not in found:
+            plan.parser()  # models that are missing are reported now
+        return found
+
+    def _side_texts(self, split: Split, given: Container[Path]) -> list[Path]:
         """The annotation of a split at word level: given, or parsed."""
         plan = self.plan
         found = []
-        for lang, kind in (
-            (plan.source, "conllu"),
-            (plan.source, "trees"),
-            (plan.target, "chunks"),
-        ):
-            destination = plan.words(split.name, f"{lang}.{kind}")
-            if not self._taken_along(split, lang, kind, destination):
-                if kind != "conllu" or plan.parser is None:
+        for lang, kind in plan.side_kinds:
+            path = plan.side_text(split.name, lang, kind)
+            if path not in given:
+                if path != self._trees_of(split) or plan.parser is None:
                     # Left from a run with other options, it would be taken for this text's.
-                    destination.unlink(missing_ok=True)
+                    path.unlink(missing_ok=True)
                     continue
-                self._parsed(plan.words(split.name, lang), destination, plan.parser())
-            found.append(destination)
+                self._parsed(plan.words(split.name, lang), path, plan.parser())
+            found.append(path)
         return found
 
-    def _taken_along(self, split: Split, lang: str, kind: str, destination: Path) -> bool:
+    def _trees_of(self, split: Split) -> Path:
+        """The one kind of annotation that can be made here."""
+        return self.plan.side_text(split.name, self.plan.source, "conllu")
+
+    def _taken_along(self, split: Split, lang: str, kind: str) -> bool:
+        destination = self.plan.side_text(split.name, lang, kind)
         given = find_side_file(split.prefix, lang, kind)
         if given is None:
             return False
@@ -219,7 +233,7 @@ class Preparation:
 
         try:
             self._step(f"words/{destination.name}", made_from, make, lambda: [destination])
-        except UserError as error:
+        except OtherTextError as error:
             if self.plan.mode(lang) == "none":
                 raise
             self.note(f"  not taken along, its words are others than the tokeniser's: {error}")

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from syntax_nmt.errors import UserError
+from syntax_nmt.data.text_match import OtherTextError
 
 
 class MultiwordRange(NamedTuple):
@@ -61,13 +61,13 @@ class DependencyTree:
             where: file and line, for the message.
 
         Raises:
-            UserError: the line has neither number of words.
+            OtherTextError: the line has neither number of words.
         """
         if num_words == len(self.words):
             return self
         if num_words != self.num_surface_tokens:
             surface = f" and {self.num_surface_tokens} surface tokens" if self.multiword else ""
-            raise UserError(
+            raise OtherTextError(
                 f"{where}: the parse has {len(self.words)} words{surface}, the corpus line "
                 f"{num_words}: parse the tokenised text that the subwords were made from"
             )

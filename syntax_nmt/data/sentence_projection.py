@@ -5,24 +5,22 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import zip_longest
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from syntax_nmt.data.chunks import parse_chunks
-from syntax_nmt.data.conllu import conllu_blocks, parse_block
-from syntax_nmt.data.constituents import parse_tree
+from syntax_nmt.data.constituents import ConstituentTree
+from syntax_nmt.data.dependency_tree import DependencyTree
 from syntax_nmt.data.projection import (
     NO_ANNOTATION,
     project_chunks,
     project_heads,
     project_phrases,
 )
+from syntax_nmt.data.side_text import check_entry, in_step, side_entries
 from syntax_nmt.data.subwords import join_pieces, pieces_per_word
 from syntax_nmt.data.text_files import read_lines
-from syntax_nmt.data.text_match import check_same_text
 from syntax_nmt.errors import UserError
 
 _BATCH = 500
@@ -81,26 +79,19 @@ class Projector:
         """
         batch: list[Sentence] = []
         streams: dict[str, Iterator[Any]] = {
-            str(self.side): self._side_entries(),
+            str(self.side): side_entries(self.side, self.kind),
             str(self.pieces): read_lines(self.pieces),
             f"{self.tokens}.idx": iter(sizes.tolist()),
         }
         if self.words is not None:
             streams[str(self.words)] = read_lines(self.words)
-        for line, row in enumerate(zip_longest(*streams.values()), start=1):
-            if None in row:
-                raise _count_error(line, row, streams)
-            (side_line, side), pieces, size, *words = row
+        for line, ((side_line, side), pieces, size, *words) in in_step(streams):
             batch.append(Sentence(line, pieces, words[0] if words else None, side_line, side, size))
             if len(batch) == _BATCH:
                 yield batch
                 batch = []
         if batch:
             yield batch
-
-    def _side_entries(self) -> Iterator[tuple[int, Any]]:
-        lines = read_lines(self.side)
-        return conllu_blocks(lines) if self.kind == "heads" else enumerate(lines, start=1)
 
     def project(self, batch: Sequence[Sentence]) -> Projected:
         """Parses, checks and projects a batch.
@@ -153,55 +144,21 @@ class Projector:
         words: Sequence[str],
         unseen: Counter[str],
     ) -> np.ndarray | None:
-        where = f"{self.side}:{sentence.side_line}"
-        corpus = f"{self.words or self.pieces}:{sentence.line}"
-        if self.kind == "heads":
-            tree = parse_block(sentence.side, str(self.side), sentence.side_line)
-            if tree is None:
-                return None
-            tree = tree.collapse(len(words), where)
-            check_same_text(words, tree.words, where, corpus)
-            return project_heads(tree.heads, counts)
-        if self.kind == "phrases":
-            constituents = parse_tree(sentence.side, str(self.side), sentence.side_line)
-            if constituents is None:
-                return None
-            check_same_text(words, constituents.words, where, corpus)
-            return project_phrases(constituents, counts)
-        return self._chunk_row(sentence, counts, where, corpus, unseen)
-
-    def _chunk_row(
-        self,
-        sentence: Sentence,
-        counts: Sequence[int],
-        where: str,
-        corpus: str,
-        unseen: Counter[str],
-    ) -> np.ndarray | None:
-        chunks = parse_chunks(sentence.side, str(self.side), sentence.side_line)
-        if chunks is None:
+        found = check_entry(
+            sentence.side,
+            self.kind,
+            (self.side, sentence.side_line),
+            words,
+            f"{self.words or self.pieces}:{sentence.line}",
+        )
+        if isinstance(found, DependencyTree):
+            return project_heads(found.heads, counts)
+        if isinstance(found, ConstituentTree):
+            return project_phrases(found, counts)
+        if found is None:
             return None
-        if chunks[-1].end != len(counts):
-            raise UserError(
-                f"{where}: {chunks[-1].end} tags, but {corpus} has {len(counts)} words: chunk the "
-                f"tokenised text that the subwords were made from"
-            )
-        unknown = {chunk.tag for chunk in chunks if chunk.tag not in self.tag_ids}
+        unknown = {chunk.tag for chunk in found if chunk.tag not in self.tag_ids}
         if unknown:
             unseen.update(unknown)
             return None
-        return project_chunks(chunks, counts, self.tag_ids)
-
-
-def _count_error(line: int, row: tuple, streams: Mapping[str, Iterator[Any]]) -> UserError:
-    """Says how many sentences each file has; reads the longer ones to their ends."""
-    counts = {}
-    for item, (name, stream) in zip(row, streams.items()):
-        ended = item is None
-        counts[name] = line - 1 if ended else line + sum(1 for _ in stream)
-    shortest = min(counts, key=counts.__getitem__)
-    listed = ", ".join(f"{name} {count}" for name, count in counts.items())
-    return UserError(
-        f"{shortest}:{line}: the file ends before the others (sentences: {listed}): they must "
-        f"have one entry a sentence; a sentence without annotation keeps an empty one"
-    )
+        return project_chunks(found, counts, self.tag_ids)

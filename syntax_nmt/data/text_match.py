@@ -13,6 +13,10 @@ _QUOTES = {"``": '"', "''": '"', "“": '"', "”": '"', "„": '"', "@-@": "-",
 _SHOWN_WORDS = 8
 
 
+class OtherTextError(UserError):
+    """An annotation is well-formed, but its words are not those of the corpus."""
+
+
 def check_same_text(
     corpus: Sequence[str], annotated: Sequence[str], where: str, corpus_name: str
 ) -> None:
@@ -25,18 +29,18 @@ def check_same_text(
         corpus_name: file and line of the corpus.
 
     Raises:
-        UserError: other numbers of words, or other words.
+        OtherTextError: other numbers of words, or other words.
     """
     if list(annotated) == list(corpus):
         return
     if len(annotated) != len(corpus):
-        raise UserError(
+        raise OtherTextError(
             f"{where}: {len(annotated)} words, but {corpus_name} has {len(corpus)}: annotate the "
             f"tokenised text that the subwords were made from"
         )
     agreeing = sum(map(_same_word, corpus, annotated))
     if agreeing * 2 < len(corpus):
-        raise UserError(
+        raise OtherTextError(
             f"{where}: the words differ from {corpus_name} ({agreeing} of {len(corpus)} agree): "
             f"{_excerpt(annotated)!r} against {_excerpt(corpus)!r}: annotate this very text, "
             f"one entry a line"

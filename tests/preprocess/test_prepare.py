@@ -15,8 +15,8 @@ import pytest
 from fairseq.data import Dictionary, data_utils
 
 from syntax_nmt.cli import main
-from syntax_nmt.data.conllu import read_conllu
-from syntax_nmt.preprocess.fairseq_data import FairseqData
+from syntax_nmt.data.conllu import format_conllu, read_conllu
+from syntax_nmt.preprocess.fairseq_data import FairseqData, preprocess
 from syntax_nmt.preprocess.sole_user import sole_user
 
 
@@ -146,7 +146,9 @@ def test_killed_and_started_again(raw, prepared, models, tmp_path, delay):
     os.killpg(job.pid, signal.SIGKILL)
     job.wait()
     (folder / "words" / "valid.de.partial123").write_text("half")
+    (folder / "words" / "mine.partial123").write_text("not this program's")
     main(arguments)
+    (folder / "words" / "mine.partial123").unlink()
     assert contents(folder) == contents(prepared)
 
 
@@ -172,10 +174,10 @@ def test_given_annotation_is_taken_along(treebank, tmp_path):
     assert (folder / "sentencepiece.src.model").is_file()
 
     (raw / "train.tgt.chunks").write_text(chunks.replace("B-NP", "B-NP B-NP", 1))
-    with pytest.raises(SystemExit, match=r"train.tgt.chunks, sentence 1: 7 words, but .*has 6"):
+    with pytest.raises(SystemExit, match=r"train\.tgt\.chunks:1: 7 tags, but .*has 6 words"):
         main(arguments)
     (raw / "train.tgt.chunks").write_text(chunks + "O\n")
-    with pytest.raises(SystemExit, match=r"train.tgt.chunks has more lines than"):
+    with pytest.raises(SystemExit, match=r"words/train\.tgt:301: the file ends before"):
         main(arguments)
     (raw / "train.tgt.chunks").unlink()
     main(arguments)
@@ -186,10 +188,61 @@ def test_given_annotation_is_taken_along(treebank, tmp_path):
 def test_annotation_of_other_words_is_not_taken_along(raw, models, treebank, tmp_path, capfd):
     copy = tmp_path / "raw"
     shutil.copytree(raw, copy)
-    shutil.copy(treebank, copy / "val.en.conllu")
+    blocks = treebank.read_text(encoding="utf-8").split("\n\n")[:30]
+    (copy / "val.en.conllu").write_text("\n\n".join(blocks) + "\n\n", encoding="utf-8")
     main(command(copy, tmp_path / "out", "--stanza-dir", str(models)))
     assert "not taken along" in capfd.readouterr().err
     assert len(list(read_conllu(tmp_path / "out" / "words" / "valid.en.conllu"))) == 30
+
+
+@pytest.mark.parametrize("damage", ["tag", "cycle", "gzip"])
+def test_malformed_annotation_is_an_error_whatever_the_tokeniser(raw, tmp_path, damage):
+    copy, folder = tmp_path / "raw", tmp_path / "out"
+    shutil.copytree(raw, copy)
+    if damage == "tag":
+        (copy / "val.de.chunks").write_text("NP\n" + "\n" * 29)
+        message = r"val\.de\.chunks:1: tag 'NP'"
+    elif damage == "cycle":
+        row = "{}\tw\t_\t_\t_\t_\t{}\t_\t_\t_\n"
+        (copy / "val.en.conllu").write_text(row.format(1, 2) + row.format(2, 1) + "\n")
+        message = r"val\.en\.conllu:"
+    else:
+        (copy / "val.en.trees.gz").write_bytes(gzip.compress(b"()\n" * 30)[:-8])
+        message = r"val\.en\.trees\.gz:\d+: the gzip file is damaged"
+    with pytest.raises(SystemExit, match=f"error: .*{message}"):
+        main(command(copy, folder, "--no-parse"))
+    assert not (folder / "data-bin").exists()
+
+
+def test_models_missing_for_a_given_file_of_other_words_are_found_first(raw, tmp_path, capfd):
+    copy, folder = tmp_path / "raw", tmp_path / "out"
+    shutil.copytree(raw, copy)
+    for name, count in (("train", 240), ("val", 30), ("test", 30)):
+        blocks = format_conllu(["other", "words"], [1, 1]) * count
+        (copy / f"{name}.en.conllu").write_text(blocks)
+    with pytest.raises(SystemExit, match=r"no Stanza models .*or --no-parse to do without"):
+        main(command(copy, folder, "--stanza-dir", str(tmp_path / "gone")))
+    assert "not taken along" in capfd.readouterr().err
+    assert not (folder / "data-bin").exists()
+    assert not (folder / "sentencepiece.model").exists()
+
+
+def test_given_multiword_tokens_become_one_word(treebank, tmp_path):
+    raw, folder = tmp_path / "raw", tmp_path / "out"
+    raw.mkdir()
+    trees = list(read_conllu(treebank))
+    words = ["".join(t.words[:2]) + " " + " ".join(t.words[2:]) for t in trees]
+    for lang in ("src", "tgt"):
+        (raw / f"train.{lang}").write_text("".join(f"{line}\n" for line in words))
+    blocks = treebank.read_text(encoding="utf-8").strip().split("\n\n")
+    row = "1-2\t{}\t_\t_\t_\t_\t_\t_\t_\t_\n"
+    (raw / "train.src.conllu").write_text(
+        "".join(row.format(w.split()[0]) + block + "\n\n" for w, block in zip(words, blocks))
+    )
+    arguments = ["prepare", "--source-lang", "src", "--target-lang", "tgt", "--vocab-size", "60"]
+    arguments += ["--source-tokenizer", "none", "--target-tokenizer", "none"]
+    main([*arguments, "--trainpref", f"{raw}/train", "--destdir", str(folder)])
+    assert (folder / "data-bin" / "train.src-tgt.src.heads.bin").is_file()
 
 
 @pytest.mark.slow
@@ -205,6 +258,7 @@ def test_a_model_is_reused(raw, prepared, tmp_path):
     ("break_it", "more", "message"),
     [
         ("", ["--trainpref", "gone"], "--trainpref gone: there is no gone.en or gone.en.gz"),
+        ("", ["--trainpref", "a,b"], "--trainpref a,b: there can be one training text"),
         ("unequal", [], "train.en has 241 lines and "),
         ("utf8", [], "val.en:31: not UTF-8"),
         ("empty", [], "val.en is empty"),
@@ -237,12 +291,27 @@ def test_mistakes_are_one_line_and_leave_nothing(raw, tmp_path, break_it, more, 
 
 
 def test_a_failure_of_fairseq_names_its_log(raw, tmp_path, monkeypatch):
-    failing = [sys.executable, "-c", "raise SystemExit('first\\nno disk')"]
-    monkeypatch.setattr(FairseqData, "command", lambda self, destination: failing)
+    def failing(self, destination):
+        code = "import os, sys; os.mkdir(sys.argv[1]); raise SystemExit('first\\nno disk')"
+        return [sys.executable, "-c", code, str(destination)]
+
+    monkeypatch.setattr(FairseqData, "command", failing)
     expected = r"fairseq-preprocess failed \(status 1\): no disk; see .*\.log"
     with pytest.raises(SystemExit, match=expected):
         main(command(raw, tmp_path / "out", "--no-parse"))
-    assert not (tmp_path / "out" / "data-bin").exists()
+    assert not list((tmp_path / "out").glob("data-bin*"))
+
+
+def test_an_interrupted_fairseq_leaves_no_partial_folder(tmp_path, monkeypatch):
+    def interrupted(command, **options):
+        (tmp_path / "data-bin.partial").mkdir()
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("subprocess.call", interrupted)
+    data = FairseqData("en", "de", tmp_path, ["train"], True, 1)
+    with pytest.raises(KeyboardInterrupt):
+        preprocess(data, tmp_path / "data-bin", tmp_path / "log")
+    assert not list(tmp_path.glob("data-bin*"))
 
 
 def test_the_raw_text_is_never_overwritten(prepared, models):
