@@ -50,11 +50,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("-s", "--source-lang", required=True, metavar="SRC", help="source language")
     add("-t", "--target-lang", required=True, metavar="TGT", help="target language")
     for split in ("train", "valid", "test"):
-        several = "" if split == "train" else "; several separated by commas"
         add(
             f"--{split}pref",
             metavar="PREFIX",
-            help=f"{split} text in subwords, as given to fairseq-preprocess{several}",
+            help=f"{split} text in subwords, as given to fairseq-preprocess; several, separated by "
+            f"commas, are those of {split}, {split}1, … in DATABIN",
         )
     add(
         "--words",
@@ -107,16 +107,17 @@ def binarize(
 ) -> dict[str, SideFile]:
     """Binarises every side file there is; needs fairseq-preprocess to have run.
 
-    Chunk types are those of the training text. A validation or test sentence with a type that
-    training does not have counts as not annotated, and the report says so. All files appear
-    together at the end: after a failure the folder is as it was.
+    Chunk types are those of the training text, all its parts together. A validation or test
+    sentence with a type that training does not have counts as not annotated, and the report says
+    so. All files appear together at the end: after a failure the folder is as it was.
 
     Args:
         source_lang: source language.
         target_lang: target language.
         destdir: the data-bin folder.
-        trainpref: prefix of the training text in subwords.
-        validpref: prefix of the validation text, several separated by commas.
+        trainpref: prefix of the training text in subwords; several, separated by commas, are those
+            of the shards `train`, `train1`, … that fairseq joins.
+        validpref: prefix of the validation text, likewise.
         testpref: prefix of the test text, likewise.
         words: folder of the tokenised text and the side files; the prefixes' own by default.
         subwords: `auto` or one of `subwords.SCHEMES`.
@@ -163,12 +164,10 @@ class _Text:
 
 
 def _splits(*prefixes: str | None) -> list[tuple[str, str]]:
-    """(split, prefix) as fairseq-preprocess names them: test, test1, …"""
+    """(split, prefix) as fairseq names them: test, test1, …"""
     splits = []
     for name, given in zip(("train", "valid", "test"), prefixes):
         parts = given.split(",") if given else []
-        if name == "train" and len(parts) > 1:
-            raise UserError(f"--trainpref {given}: fairseq-preprocess takes one prefix")
         splits += [(f"{name}{number or ''}", part) for number, part in enumerate(parts)]
     if not splits:
         raise UserError("nothing to do: give --trainpref, --validpref or --testpref")
@@ -221,7 +220,12 @@ def _write_all(
     report: Callable[[str], None],
 ) -> dict[str, SideFile]:
     """Writes into a folder of its own, then moves all files, the manifest last."""
-    staging = Path(tempfile.mkdtemp(prefix=".binarize-", dir=destdir))
+    try:
+        staging = Path(tempfile.mkdtemp(prefix=".binarize-", dir=destdir))
+    except OSError as error:
+        raise UserError(
+            f"{destdir}: cannot be written to ({error.strerror}): check the folder's permissions"
+        ) from error
     try:
         tags = _chunk_tags(texts, destdir, staging)
         tag_ids = {tag: number for number, tag in enumerate(tags, start=1)}
@@ -252,7 +256,7 @@ def _projectors(text: _Text, subwords: str, tag_ids: dict[str, int]) -> Iterator
 def _chunk_tags(texts: list[_Text], destdir: Path, staging: Path) -> tuple[str, ...]:
     """The chunk types of the training text in order of name, written down; or those on file."""
     chunked = [text for text in texts if "chunks" in text.sides]
-    training = [text.sides["chunks"] for text in chunked if text.split == "train"]
+    training = [text.sides["chunks"] for text in chunked if text.split.startswith("train")]
     if training:
         seen = {
             chunk.tag for path in training for chunks in read_chunks(path) for chunk in chunks or ()

@@ -1,13 +1,16 @@
 import contextlib
+import errno
 import gzip
 import io
 import json
 import os
 
+import numpy as np
 import pytest
 import torch
 from fairseq import options
 from fairseq.data import Dictionary
+from fairseq.data.indexed_dataset import MMapIndexedDatasetBuilder
 from fairseq.tasks.translation import load_langpair_dataset
 from fairseq_cli import preprocess
 
@@ -370,8 +373,43 @@ def test_what_is_missing_is_named(corpus):
     (corpus / "bpe" / "train.de").unlink()
     with pytest.raises(UserError, match=r"bpe/train\.de: not found: give the prefixes"):
         run(corpus)
-    with pytest.raises(UserError, match="takes one prefix"):
-        run(corpus, trainpref="a,b")
+
+
+def test_parts_of_the_training_text_with_the_chunk_types_of_all(tmp_path):
+    """`train` and `train1`, which fairseq joins; fairseq-preprocess makes them one at a time."""
+    write_texts(tmp_path, "one", SENTENCES[:2])
+    write_texts(tmp_path, "two", SENTENCES[2:])
+    databin = preprocess_texts(tmp_path, trainpref=tmp_path / "bpe" / "one")
+    for lang in ("de", "en"):
+        write_tokens(databin, lang, tmp_path / "bpe" / f"two.{lang}")
+    parts = ",".join(str(tmp_path / "bpe" / name) for name in ("one", "two"))
+    written, reported = run(tmp_path, trainpref=parts)
+    assert len(written) == 6
+    for kind, lang, rows in ROWS:
+        assert rows_of(databin, kind, lang) == rows[:2]
+        assert rows_of(databin, kind, lang, "train1") == rows[2:]
+    # Both parts: O is in the second only.
+    assert (databin / "dict.chunks.txt").read_text() == "NP\nO\nVP\n"
+    assert not any("count as not annotated" in line for line in reported)
+
+
+def write_tokens(databin, lang, pieces):
+    """`train1` of a data-bin folder; which tokens they are is of no interest."""
+    builder = MMapIndexedDatasetBuilder(str(databin / f"train1.de-en.{lang}.bin"), dtype=np.uint16)
+    for line in pieces.read_text(encoding="utf-8").splitlines():
+        builder.add_item(torch.full((len(line.split()) + 1,), 5))
+    builder.finalize(str(databin / f"train1.de-en.{lang}.idx"))
+
+
+def test_a_folder_that_cannot_be_written_to(corpus, monkeypatch):
+    preprocess_texts(corpus)
+
+    def refuse(**options):
+        raise PermissionError(errno.EACCES, "Permission denied")
+
+    monkeypatch.setattr(module.tempfile, "mkdtemp", refuse)
+    with pytest.raises(UserError, match=r"data-bin: cannot be written to \(Permission denied\)"):
+        run(corpus)
 
 
 def test_wrong_forced_segmentation_is_noticed(corpus):
