@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 
 from syntax_nmt.data.constituents import PENN_BRACKETS
-from syntax_nmt.data.text import penn_negations
+from syntax_nmt.data.text import is_english, penn_negations
 
 # `&amp;` comes last: `&amp;lt;` is the text `&lt;`.
 _MOSES_ESCAPES = (
@@ -39,7 +39,7 @@ def parser_words(words: Sequence[str], lang: str) -> list[str]:
         lang: language code.
     """
     spelled = [_plain(word) for word in words]
-    if lang.split("_")[0] == "en":
+    if is_english(lang):
         spelled = penn_negations([word.replace("’", "'") for word in spelled])
     return spelled
 

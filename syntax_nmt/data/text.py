@@ -1,4 +1,4 @@
-"""Lines of text before they are words: cleaning, and where English contractions are cut."""
+"""Lines of text before they are words: cleaning; English and where its contractions are cut."""
 
 from __future__ import annotations
 
@@ -19,6 +19,15 @@ _WORD_MARK = "\u2581"
 _ODD = re.compile(f"(?P<space>[{_SPACES}])|(?P<invisible>[{_INVISIBLE}])|(?P<mark>{_WORD_MARK})")
 _REPLACEMENTS = {"space": " ", "invisible": "", "mark": "_"}
 _NEGATION_ENDS = ("'t", "'T")
+
+
+def is_english(lang: str) -> bool:
+    """Whether a language code is one of English: `en`, `en_US`, `en-GB`.
+
+    Args:
+        lang: language code.
+    """
+    return re.split("[-_]", lang)[0].lower() == "en"
 
 
 def clean_line(text: str, counts: Counter[str] | None = None) -> str:

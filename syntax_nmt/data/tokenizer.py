@@ -11,7 +11,7 @@ from fairseq.data.encoders import register_tokenizer
 from fairseq.dataclass import FairseqDataclass
 from sacremoses import MosesDetokenizer, MosesTokenizer
 
-from syntax_nmt.data.text import clean_line, moses_negations, penn_negations
+from syntax_nmt.data.text import clean_line, is_english, moses_negations, penn_negations
 from syntax_nmt.errors import UserError, one_line_errors
 
 MODES = ("penn", "moses", "none")
@@ -27,7 +27,7 @@ def default_mode(lang: str) -> str:
     Args:
         lang: a language code such as `en` or `en_US`.
     """
-    return "penn" if _is_english(lang) else "moses"
+    return "penn" if is_english(lang) else "moses"
 
 
 class WordTokenizer:
@@ -55,7 +55,7 @@ class WordTokenizer:
     def __init__(self, mode: str, lang: str) -> None:
         if mode not in MODES:
             raise UserError(f"tokenizer '{mode}' is not one of {', '.join(MODES)}")
-        if mode == "penn" and not _is_english(lang):
+        if mode == "penn" and not is_english(lang):
             raise UserError(
                 f"tokenizer 'penn' is for English and the language is '{lang}': use 'moses', "
                 "or 'none' for text that is already cut into words"
@@ -128,7 +128,7 @@ class SyntaxWords:
     """
 
     def __init__(self, cfg: SyntaxWordsConfig) -> None:
-        with one_line_errors("fairseq"):
+        with one_line_errors("syntax_nmt"):
             self.source = _configured("source", cfg.source_tokenizer, cfg.source_lang)
             self.target = _configured("target", cfg.target_tokenizer, cfg.target_lang)
 
@@ -156,10 +156,6 @@ def _configured(side: str, mode: Optional[str], lang: Optional[str]) -> WordToke
             f"add --{side}-lang, or --{side}-tokenizer none"
         )
     return WordTokenizer(mode or default_mode(lang or ""), lang or "")
-
-
-def _is_english(lang: str) -> bool:
-    return re.split("[-_]", lang)[0].lower() == "en"
 
 
 def _apart(match: re.Match[str]) -> str:

@@ -100,8 +100,8 @@ def test_negations():
 
 
 def test_defaults():
-    assert [default_mode(lang) for lang in ("en", "en_GB", "de", "enm")] == [
-        *("penn", "penn", "moses", "moses")
+    assert [default_mode(lang) for lang in ("en", "en_GB", "en-GB", "de", "enm")] == [
+        *("penn", "penn", "penn", "moses", "moses")
     ]
 
 
@@ -132,7 +132,7 @@ def test_a_missing_language_is_one_line():
     with pytest.raises(SystemExit) as error:
         SyntaxWords(SyntaxWordsConfig(source_lang="en"))
     assert str(error.value) == (
-        "fairseq: error: --tokenizer syntax_words does not know the target language: "
+        "syntax_nmt: error: --tokenizer syntax_words does not know the target language: "
         "add --target-lang, or --target-tokenizer none"
     )
     SyntaxWords(SyntaxWordsConfig(source_tokenizer="none", target_tokenizer="none"))

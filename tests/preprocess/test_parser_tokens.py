@@ -7,6 +7,11 @@ import pytest
 from syntax_nmt.preprocess.parser_tokens import parser_words
 
 
+@pytest.mark.parametrize("lang", ["en", "en_US", "en-GB", "EN"])
+def test_every_english_is_cut_as_treebanks_do(lang):
+    assert parser_words(["don", "'t"], lang) == ["do", "n't"]
+
+
 @pytest.mark.parametrize(
     ("corpus", "parser"),
     [
