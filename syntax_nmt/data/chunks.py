@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
@@ -68,18 +68,3 @@ def parse_chunks(text: str, name: str, line: int) -> tuple[Chunk, ...] | None:
         else:
             chunks[-1] = Chunk(chunk_type, chunks[-1].start, word + 1)
     return tuple(chunks) or None
-
-
-def format_chunks(chunks: Sequence[Chunk]) -> str:
-    """One line of IOB2 tags, without a line end.
-
-    Args:
-        chunks: consecutive chunks that cover a sentence, words outside chunks being of type `O`.
-    """
-    tags: list[str] = []
-    for tag, start, end in chunks:
-        if tag == OUTSIDE:
-            tags += [OUTSIDE] * (end - start)
-        else:
-            tags += [f"B-{tag}"] + [f"I-{tag}"] * (end - start - 1)
-    return " ".join(tags)

@@ -13,7 +13,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from syntax_nmt.data.phrases import phrase_limits
+from syntax_nmt.data.phrases import phrase_limit
 from syntax_nmt.data.ragged import RaggedArray
 
 NONE = np.int64(-1)
@@ -31,11 +31,13 @@ def collate_heads(heads: RaggedArray, ids: np.ndarray, width: int, left_pad: boo
         width: S.
         left_pad: whether the tokens stand at the right edge.
     """
-    values, inside, shift = _gather(heads, ids, width, left_pad)
-    if not left_pad:
-        return torch.from_numpy(np.where(inside, values, NONE))
-    batch = np.where(inside, values + shift, NONE)
-    batch[:, -1] = NONE
+    if left_pad:
+        values, inside, first = _at_right_edge(heads, ids, width)
+        batch = np.where(inside, values + first, NONE)
+        batch[:, -1] = NONE
+    else:
+        values, inside, _ = _at_left_edge(heads, ids, width)
+        batch = np.where(inside, values, NONE)
     return torch.from_numpy(batch)
 
 
@@ -54,13 +56,16 @@ def collate_chunk_tags(
         left_pad: whether the tokens stand at the right edge.
         eos_tag: K+1.
     """
-    values, inside, edge = _gather(chunks, ids, width, left_pad)
-    batch = np.where(inside, values, NONE)
     if left_pad:
+        values, inside, first = _at_right_edge(chunks, ids, width)
+        batch = np.where(inside, values, NONE)
         batch[:, -1] = eos_tag
+        unannotated = (first == width)[:, 0]
     else:
-        batch[_numbers(len(ids)), edge[:, 0]] = eos_tag
-    unannotated = (edge == width if left_pad else edge < 0)[:, 0]
+        values, inside, sizes = _at_left_edge(chunks, ids, width)
+        batch = np.where(inside, values, NONE)
+        batch[_numbers(len(ids)), sizes[:, 0]] = eos_tag
+        unannotated = (sizes < 0)[:, 0]
     if unannotated.any():
         batch[unannotated] = NONE
     return torch.from_numpy(batch)
@@ -83,7 +88,7 @@ def collate_phrases(phrases: RaggedArray, ids: np.ndarray, lengths: np.ndarray) 
     most = sizes.max() + 1
     if len(unparsed):
         cut_lengths = lengths[unparsed, None]
-        limits = phrase_limits(cut_lengths)
+        limits = phrase_limit(cut_lengths)
         most = max(most, (-(-cut_lengths // limits)).max())
     column = _numbers(most)
     values = phrases.take(bounds[:, :1] + column)
@@ -94,22 +99,36 @@ def collate_phrases(phrases: RaggedArray, ids: np.ndarray, lengths: np.ndarray) 
     return torch.from_numpy(batch)
 
 
-def _gather(
-    array: RaggedArray, ids: np.ndarray, width: int, left_pad: bool
+def _at_right_edge(
+    array: RaggedArray, ids: np.ndarray, width: int
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Rows laid where their tokens stand.
+    """Rows laid where the tokens of a batch stand that is padded on the left.
 
     Returns:
-        B×width: the numbers; B×width: whether a token of an annotated sentence stands there (with
-        left padding also True at EOS, the last column); B×1: with left padding each sentence's
-        first column, otherwise the column of its EOS (`width` or −1 without annotation).
+        B×width: the numbers; B×width: whether a token of an annotated sentence stands there, EOS in
+        the last column included; B×1: the column of each sentence's first token, `width` without
+        annotation.
     """
     bounds = array.bounds[ids]
     starts, sizes = bounds[:, :1], bounds[:, 1:]
     column = _numbers(width)
-    if left_pad:
-        shift = (width - 1) - sizes
-        return array.take((starts - shift) + column), column >= shift, shift
+    first = (width - 1) - sizes
+    return array.take((starts - first) + column), column >= first, first
+
+
+def _at_left_edge(
+    array: RaggedArray, ids: np.ndarray, width: int
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Rows laid where the tokens of a batch stand that is padded on the right.
+
+    Returns:
+        B×width: the numbers; B×width: whether a token of an annotated sentence stands there, EOS
+        not included; B×1: each sentence's length without EOS, which is the column of its EOS; −1
+        without annotation.
+    """
+    bounds = array.bounds[ids]
+    starts, sizes = bounds[:, :1], bounds[:, 1:]
+    column = _numbers(width)
     return array.take(starts + column), column < sizes, sizes
 
 

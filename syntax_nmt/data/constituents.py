@@ -198,12 +198,3 @@ def unescape_word(word: str) -> str:
         for escaped, bracket in PENN_BRACKETS.items():
             word = word.replace(escaped, bracket)
     return word.replace("\\/", "/").replace("\\*", "*")
-
-
-def escape_word(word: str) -> str:
-    """A word as a bracketed tree can hold it, round brackets written `-LRB-` and `-RRB-`.
-
-    Args:
-        word: the word as it stands in text.
-    """
-    return word.replace("(", "-LRB-").replace(")", "-RRB-")

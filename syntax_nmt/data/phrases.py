@@ -8,28 +8,22 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import accumulate
+from typing import TypeVar
 
 import numpy as np
 
 from syntax_nmt.data.constituents import ConstituentTree
 
+_Size = TypeVar("_Size", int, np.ndarray)
 
-def phrase_limit(size: int) -> int:
+
+def phrase_limit(size: _Size) -> _Size:
     """The most tokens a phrase may have: `max(min(8, ceil(size / 6)), 3)`.
 
     Args:
-        size: tokens of the sentence, EOS included.
+        size: tokens of the sentence, EOS included; or of several sentences, an array.
     """
-    return max(min(8, -(-size // 6)), 3)
-
-
-def phrase_limits(sizes: np.ndarray) -> np.ndarray:
-    """:func:`phrase_limit` of several sentences.
-
-    Args:
-        sizes: tokens of each sentence, EOS included, (sentences,).
-    """
-    return (-(-sizes // 6)).clip(3, 8)
+    return np.clip(-(-size // 6), 3, 8)
 
 
 def ngram_lengths(size: int) -> list[int]:
@@ -38,7 +32,7 @@ def ngram_lengths(size: int) -> list[int]:
     Args:
         size: tokens of the sentence, EOS included (EOS ends the last phrase).
     """
-    limit = phrase_limit(size)
+    limit = int(phrase_limit(size))
     full, rest = divmod(size, limit)
     return [limit] * full + ([rest] if rest else [])
 
@@ -57,7 +51,7 @@ def parsed_lengths(tree: ConstituentTree, pieces_per_word: Sequence[int]) -> lis
         raise ValueError(f"a tree of {len(tree)} words for {len(pieces_per_word)} words")
     edges = list(accumulate(pieces_per_word, initial=0))
     spans = [(edges[node.start], edges[node.end], node.depth) for node in tree.nodes]
-    return segment(spans, phrase_limit(edges[-1] + 1))
+    return segment(spans, int(phrase_limit(edges[-1] + 1)))
 
 
 def segment(spans: Sequence[tuple[int, int, int]], limit: int) -> list[int]:

@@ -67,11 +67,6 @@ class SideInformation:
     def __len__(self) -> int:
         return len(self.rows)
 
-    @property
-    def num_annotated(self) -> int:
-        """The number of sentences with annotation (those without words have none)."""
-        return int(np.count_nonzero(self.rows.bounds[:, 1] >= 0))
-
 
 def open_side_information(
     prefix: str | Path, kind: str, sizes: np.ndarray, verify: bool = True

@@ -2,8 +2,17 @@ import gzip
 
 import pytest
 
-from syntax_nmt.data.chunks import Chunk, format_chunks, parse_chunks, read_chunks
+from syntax_nmt.data.chunks import OUTSIDE, Chunk, parse_chunks, read_chunks
 from syntax_nmt.errors import UserError
+
+
+def format_chunks(chunks):
+    """One line of IOB2 tags."""
+    tags = []
+    for tag, start, end in chunks:
+        inside = [OUTSIDE if tag == OUTSIDE else f"I-{tag}"] * (end - start)
+        tags += inside if tag == OUTSIDE else [f"B-{tag}", *inside[1:]]
+    return " ".join(tags)
 
 
 def test_chunks_cover_every_word():

@@ -10,7 +10,6 @@ from syntax_nmt.data.phrases import (
     ngram_lengths,
     parsed_lengths,
     phrase_limit,
-    phrase_limits,
     segment,
 )
 
@@ -24,7 +23,7 @@ def test_limits_and_ngrams_follow_the_formula():
         assert all(length == limit for length in lengths[:-1])
         assert 1 <= lengths[-1] <= limit
     sizes = np.arange(1, 300)
-    assert phrase_limits(sizes).tolist() == [phrase_limit(size) for size in sizes]
+    assert phrase_limit(sizes).tolist() == [max(min(8, math.ceil(s / 6)), 3) for s in sizes]
 
 
 class Node:
