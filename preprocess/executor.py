@@ -90,6 +90,5 @@ def ordered_results(
             yield pending.popleft().result()
     except BrokenProcessPool:
         raise UserError(
-            "a worker process died, probably for want of memory: start again with fewer "
-            "--workers or a lower --max-words; what is finished is kept"
+            "a worker process died, probably for want of memory: start again with fewer --workers"
         ) from None

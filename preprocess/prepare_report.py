@@ -14,7 +14,9 @@ def summary(done: Preparation) -> str:
     Args:
         done: a finished preparation.
     """
-    rows = [("split", "lines", "words", "empty", "pieces/word", "unknown", "parsed")]
+    rows: list[tuple[str, ...]] = [
+        ("split", "lines", "words", "empty", "pieces/word", "unknown", "parsed")
+    ]
     for split in done.plan.splits:
         for lang in done.plan.languages:
             rows.append(_row(done, f"{split.name}.{lang}"))

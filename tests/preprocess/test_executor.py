@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from concurrent.futures.process import BrokenProcessPool
 
 import pytest
 
@@ -44,6 +45,17 @@ def test_errors_come_out_as_they_are():
 def test_no_workers_is_an_error():
     with pytest.raises(UserError, match="--workers 0"), open_executor(0):
         pass
+
+
+def test_the_advice_about_a_dead_process_suits_every_command():
+    def broken(number):
+        raise BrokenProcessPool
+
+    with (
+        open_executor(1) as executor,
+        pytest.raises(UserError, match=r"^a worker process died.* with fewer --workers$"),
+    ):
+        list(ordered_results(executor, broken, [1], 1))
 
 
 @pytest.mark.slow
