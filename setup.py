@@ -28,13 +28,12 @@ setup(
         "sacremoses>=0.1",
         "sentencepiece>=0.1.99",
         "stanza>=1.10",
-        "nltk>=3.8",
         "tensorboardX",
         "tqdm",
         "udapi",
     ],
     extras_require={
-        "test": ["pytest", "pytest-xdist", "ruff", "mypy"],
+        "test": ["mypy", "nltk>=3.8", "pytest", "pytest-xdist", "ruff"],
     },
     entry_points={"console_scripts": ["syntax-nmt = syntax_nmt.cli:main"]},
 )

@@ -100,17 +100,18 @@ class SyntaxTranslationTask(TranslationTask):
             SystemExit: the split or its side files are missing, damaged or of another text, or an
                 option cannot be honoured together with them; one line says which.
         """
+        kinds = self._side_information_kinds()
         with one_line_errors("syntax_nmt"):
+            if kinds:
+                self._refuse_what_moves_tokens()
             try:
                 super().load_dataset(split, epoch, combine, **kwargs)
             except FileNotFoundError as error:
                 raise UserError(f"{error}: the data folder has no such split") from None
             if combine:
                 self._trained_split = split
-            kinds = self._side_information_kinds()
             if kinds:
                 folder = self._data_folder(split, epoch)
-                self._refuse_what_moves_tokens()
                 self.datasets[split] = self._with_side_information(folder, split, kinds)
 
     def get_batch_iterator(self, dataset: FairseqDataset, **kwargs: Any) -> EpochBatchIterator:
