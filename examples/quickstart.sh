@@ -16,24 +16,28 @@ SECONDS=0
 
 say "1. The built-in corpus, two languages with gold trees, and its data-bin folder"
 corpus_and_data "$folder"
-grep -A 9 '^split' "$folder/prepare.log"
+grep -A 6 '^split' "$folder/prepare.log"
 
 say "2. Training dependency_transformer_tiny (log: $folder/train.log)"
-fairseq-train "$folder/prepared/data-bin" "${tiny_training[@]}" "${dependency_supervision[@]}" \
-  --arch dependency_transformer_tiny --save-dir "$folder/checkpoints" --seed 1 \
-  >"$folder/train.log" 2>&1 || { tail -n 20 "$folder/train.log" >&2; exit 1; }
+train_once "$folder/train.log" "$folder/prepared/data-bin" "${tiny_training[@]}" \
+  "${dependency_supervision[@]}" --arch dependency_transformer_tiny \
+  --save-dir "$folder/checkpoints" --seed 1
 grep -o 'valid on .*' "$folder/train.log" | tail -n 1
 
 say "3. Translating the test set"
 translate_test "$folder" "$checkpoint" "$folder/test.output"
 sacrebleu "$folder/corpus/test.tgt" -i "$folder/test.output" --tokenize none --force -m bleu -f text
 
-say "4. The trees that the parent head predicts, without a parser"
+say "4. The trees that the parent head predicts without a parser, and three translations"
+sentences=(5 17 21)
 syntax-nmt trees "$folder/prepared/data-bin" --path "$checkpoint" \
-  --conllu "$folder/corpus/test.src.conllu" --output "$folder/test.predicted.conllu" --draw 3
-for line in 1 2 3; do
-  echo "translation $line: $(sed -n "${line}p" "$folder/test.output")"
-  echo "  reference $line: $(sed -n "${line}p" "$folder/corpus/test.tgt")"
+  --conllu "$folder/corpus/test.src.conllu" --output "$folder/test.predicted.conllu" \
+  --sentences "$(IFS=,; echo "${sentences[*]}")"
+for number in "${sentences[@]}"; do
+  printf '\nsentence %s\n' "$number"
+  printf '  source       %s\n' "$(sed -n "${number}p" "$folder/corpus/test.src")"
+  printf '  translation  %s\n' "$(sed -n "${number}p" "$folder/test.output")"
+  printf '  reference    %s\n' "$(sed -n "${number}p" "$folder/corpus/test.tgt")"
 done
 
 say "5. One sentence through fairseq-interactive"

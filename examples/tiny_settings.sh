@@ -18,6 +18,11 @@ tiny_training=(
   --cpu --log-format simple --log-interval 100
 )
 
+train_once() { # LOG OPTION …: fairseq-train, unless the log says that it has been done
+  grep -qs 'done training' "$1" && return
+  fairseq-train "${@:2}" >"$1" 2>&1 || { tail -n 20 "$1" >&2; return 1; }
+}
+
 dependency_supervision=(--load-dependencies --criterion dependency_cross_entropy)
 
 translate_test() { # FOLDER CHECKPOINT OUTPUT: beam 4, one line a sentence, in order

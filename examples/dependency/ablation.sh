@@ -15,9 +15,8 @@ mkdir -p "$folder"
 corpus_and_data "$folder"
 
 train() { # NAME OPTION …: the system's checkpoints are in $folder/NAME
-  local save=$folder/$1
-  fairseq-train "$folder/prepared/data-bin" "${tiny_training[@]}" "${@:2}" \
-    --save-dir "$save" >"$save.log" 2>&1 || { tail -n 20 "$save.log" >&2; exit 1; }
+  train_once "$folder/$1.log" "$folder/prepared/data-bin" "${tiny_training[@]}" "${@:2}" \
+    --save-dir "$folder/$1"
 }
 
 score() { # NAME: prints a row of the table

@@ -1,7 +1,9 @@
 """fairseq's own programs with the plugin, from training to interactive translation."""
 
 import re
+import shlex
 import shutil
+import sys
 
 import pytest
 from commands import fairseq, refuse, succeed, syntax_nmt
@@ -91,16 +93,24 @@ def test_all_three_kinds_load(prepared, tmp_path):
     )
 
 
-@pytest.mark.parametrize("backend", ["pytorch_ddp", "legacy_ddp"])
-def test_two_processes_train(prepared, tmp_path, backend):
-    """torchrun with two CPU workers."""
-    train = fairseq("train", prepared.data, *TRAINING, "--save-dir", tmp_path)
-    done = succeed(
-        *("torch.distributed.run", "--nproc_per_node", "2", "--master-port", "0", "-m"),
-        *train,
-        *("--distributed-backend", "gloo", "--ddp-backend", backend, "--max-update", "3"),
+def test_two_processes_train_together(prepared, tmp_path):
+    """Two CPU workers: one log, which sums both, and one checkpoint.
+
+    fairseq joins CPU workers only if it is told everything: by itself it takes the number of GPUs
+    for the number of workers, and each would train alone.
+    """
+    train = fairseq("train", prepared.data, *TRAINING, "--save-dir", tmp_path, "--max-update", "2")
+    together = (
+        *("--distributed-backend", "gloo", "--ddp-backend", "legacy_ddp"),
+        *("--distributed-world-size", "2", "--distributed-init-method", "env://"),
+        *("--distributed-no-spawn", "--distributed-rank"),
     )
-    assert re.search(r'"valid_supervised": "100(\.0+)?"', done.stderr + done.stdout)
+    worker = shlex.join([sys.executable, "-m", *map(str, (*train, *together))]) + " $RANK"
+    launch = ("--nproc_per_node", "2", "--standalone", "--no-python")
+    done = succeed("torch.distributed.run", *launch, "bash", "-c", worker)
+    log = done.stdout + done.stderr
+    assert "training on 2 devices" in log
+    assert log.count('"train_supervised": "100"') == 1
     assert (tmp_path / "checkpoint_last.pt").is_file()
 
 
