@@ -45,7 +45,7 @@ install() {
     fail "a C++ compiler is missing, which fairseq is built with; install one (Debian: g++)"
   [ -f "$(python -c 'import sysconfig; print(sysconfig.get_path("include"))')/Python.h" ] ||
     fail "Python's headers are missing, which fairseq is built with (Debian: python3-dev)"
-  local pip=(python -m pip install --quiet --disable-pip-version-check)
+  local pip=(python -m pip install --quiet --quiet --disable-pip-version-check)
   pip+=(--constraint "$repository/constraints.txt")
   echo "installing into $(python -c 'import sys; print(sys.prefix)') (some minutes the first time)"
   # fairseq is built here, not in an environment of its own, which would fetch a second torch; and
