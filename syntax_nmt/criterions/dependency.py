@@ -16,7 +16,7 @@ from syntax_nmt.criterions.auxiliary import (
     log_percentage,
 )
 from syntax_nmt.errors import UserError
-from syntax_nmt.modules.supervised_heads import CHILD_HEAD, PARENT_HEAD
+from syntax_nmt.modules.supervised_heads import CHILD_HEAD, NO_SUPERVISED_HEADS, PARENT_HEAD
 
 
 class DependencyObjective(AuxiliaryObjective):
@@ -51,10 +51,7 @@ class DependencyObjective(AuxiliaryObjective):
             UserError: the model has no supervised heads, or the batch no head indices.
         """
         if "supervised_heads" not in extra:
-            raise UserError(
-                "the criterion supervises attention heads, but the model has none: use "
-                "--arch dependency_transformer or give --supervised-layer"
-            )
+            raise UserError(NO_SUPERVISED_HEADS)
         if "heads" not in sample:
             raise UserError(
                 "the criterion needs the parses of the source: add --load-dependencies "

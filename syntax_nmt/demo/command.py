@@ -8,6 +8,7 @@ import tempfile
 from dataclasses import asdict
 from pathlib import Path
 
+from syntax_nmt.arguments import positive_int
 from syntax_nmt.demo.corpus import CorpusSize, write_corpus
 from syntax_nmt.errors import UserError
 
@@ -50,7 +51,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         parser.add_argument(
             f"--{name}",
             metavar="N",
-            type=_positive,
+            type=positive_int,
             default=size,
             help=f"number of {what} (default: {size})",
         )
@@ -88,17 +89,6 @@ def run(args: argparse.Namespace) -> None:
             _put_in_place(Path(unfinished), args.dir, names, {"seed": args.seed, **asdict(size)})
     except OSError as error:
         raise UserError(f"cannot write the corpus to {args.dir}: {error}") from error
-
-
-def _positive(text: str) -> int:
-    """A number of sentences, at least one."""
-    try:
-        number = int(text)
-    except ValueError:
-        number = 0
-    if number < 1:
-        raise argparse.ArgumentTypeError(f"{text!r} is not a whole number of 1 or more")
-    return number
 
 
 def _refuse_other_content(folder: Path, force: bool) -> None:

@@ -15,7 +15,7 @@ from syntax_nmt.data.projection import first_pieces
 from syntax_nmt.errors import UserError
 from syntax_nmt.evaluation.arborescence import maximum_arborescence
 from syntax_nmt.evaluation.source_text import SourceSentence, SourceText
-from syntax_nmt.modules.supervised_heads import PARENT_HEAD
+from syntax_nmt.modules.supervised_heads import NO_SUPERVISED_HEADS, PARENT_HEAD
 
 _WINDOW = 4096  # sentences that are sorted by length together; results come out window by window
 
@@ -50,10 +50,7 @@ class ParentHead:
     def __init__(self, model: BaseFairseqModel, padding: int) -> None:
         encoder = getattr(model, "encoder", None)
         if encoder is None or getattr(encoder, "supervised_layer", None) is None:
-            raise UserError(
-                "the model has no supervised attention heads; train one with "
-                "--arch dependency_transformer or with --supervised-layer"
-            )
+            raise UserError(NO_SUPERVISED_HEADS)
         self.encoder: Any = encoder
         self.padding = padding
         self.max_positions = int(encoder.max_positions())

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 
 from tqdm import tqdm
 
+from syntax_nmt.arguments import positive_int
 from syntax_nmt.data.subwords import SCHEMES
 from syntax_nmt.errors import UserError
 from syntax_nmt.evaluation.output import STDOUT, open_output
@@ -41,12 +42,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     model.add_argument(
         "--max-tokens",
         metavar="N",
-        type=_positive,
+        type=positive_int,
         default=12000,
         help="tokens of a batch, padding included (default: 12000)",
     )
     model.add_argument(
-        "--batch-size", metavar="N", type=_positive, help="sentences of a batch (default: any)"
+        "--batch-size", metavar="N", type=positive_int, help="sentences of a batch (default: any)"
     )
     device = model.add_mutually_exclusive_group()
     device.add_argument("--cpu", action="store_const", const="cpu", dest="device", help="no GPU")
@@ -95,7 +96,7 @@ def _add_output(parser: argparse.ArgumentParser) -> None:
     add(
         "--draw",
         metavar="N",
-        type=_positive,
+        type=positive_int,
         default=0,
         help="draw the first N trees to stdout; ✗ marks words whose head in the reference is "
         "another, and says which",
@@ -182,13 +183,6 @@ def _check_positions(positions: frozenset[int], sentences: int) -> None:
             raise UserError(f"--sentences {position}: the corpus has {sentences} sentences")
 
 
-def _positive(text: str) -> int:
-    """A number, at least one."""
-    if not text.isascii() or not text.isdigit() or int(text) < 1:
-        raise argparse.ArgumentTypeError(f"{text!r} is not a whole number of 1 or more")
-    return int(text)
-
-
 def _positions(text: str) -> frozenset[int]:
     """Numbers separated by commas."""
-    return frozenset(_positive(part.strip()) for part in text.split(","))
+    return frozenset(positive_int(part.strip()) for part in text.split(","))

@@ -10,6 +10,7 @@ from syntax_nmt.errors import UserError
 from syntax_nmt.models.options import SyntaxTransformerOptions
 from syntax_nmt.models.transformer_layers import FusedEncoderLayer, wrap_layer
 from syntax_nmt.modules.supervised_heads import (
+    NO_SUPERVISED_HEADS,
     SUPERVISED_HEADS,
     supervised_head_log_probabilities,
 )
@@ -59,10 +60,7 @@ class SyntaxTransformerEncoder(TransformerEncoderBase):
             UserError: the model has no supervised heads.
         """
         if self.supervised_layer is None:
-            raise UserError(
-                "the model has no supervised attention heads; train one with "
-                "--arch dependency_transformer or with --supervised-layer"
-            )
+            raise UserError(NO_SUPERVISED_HEADS)
         layer = self.layers[self.supervised_layer]
         x = encoder_out["encoder_states"][self.supervised_layer]  # the layer's input, S×B×C
         if layer.normalize_before:

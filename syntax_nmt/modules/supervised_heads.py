@@ -9,6 +9,10 @@ from torch import Tensor
 
 CHILD_HEAD, PARENT_HEAD = 0, 1
 SUPERVISED_HEADS = 2
+NO_SUPERVISED_HEADS = (
+    "the model has no supervised attention heads; train one with "
+    "--arch dependency_transformer or with --supervised-layer"
+)
 
 
 def supervised_head_log_probabilities(
