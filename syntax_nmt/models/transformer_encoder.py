@@ -38,6 +38,8 @@ class SyntaxTransformerEncoder(TransformerEncoderBase):
     ) -> None:
         super().__init__(cfg, dictionary, embed_tokens)
         self.supervised_layer = _supervised_layer(cfg, options)
+        if self.supervised_layer is not None:
+            self._check_that_weights_are_whole(self.layers[self.supervised_layer])
         for layer in self.layers:
             # fairseq 0.12.2 would take a shortcut round the layers at inference.
             layer.can_use_fastpath = False
@@ -49,6 +51,15 @@ class SyntaxTransformerEncoder(TransformerEncoderBase):
             cfg: fairseq's options of the Transformer.
         """
         return wrap_layer(FusedEncoderLayer(cfg), cfg)
+
+    @staticmethod
+    def _check_that_weights_are_whole(layer: nn.Module) -> None:
+        """The supervised heads read weights outside the layer's forward pass."""
+        if not isinstance(layer, FusedEncoderLayer):
+            raise UserError(
+                "--supervised-layer cannot be combined with --ddp-backend fully_sharded, which "
+                "keeps a part of the weights on each worker; use pytorch_ddp or legacy_ddp"
+            )
 
     def supervised_head_log_probabilities(self, encoder_out: dict[str, list[Tensor]]) -> Tensor:
         """Log-probabilities of the child and the parent head, B×2×S×S in float32.
