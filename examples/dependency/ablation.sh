@@ -26,7 +26,7 @@ score() { # NAME: prints a row of the table
   if [[ $1 != transformer* ]]; then
     uas=$(syntax-nmt trees "$folder/prepared/data-bin" --path "$best" \
       --conllu "$folder/corpus/test.src.conllu" --output "$folder/$1.conllu" --json - 2>/dev/null |
-      python -c 'import json, sys; print(json.load(sys.stdin)["uas"])')
+      python -c 'import json, sys; print(round(json.load(sys.stdin)["uas"], 1))')
   fi
   printf '%-24s %6s %6s\n' "$1" "$bleu" "$uas"
 }
