@@ -53,6 +53,7 @@ def next_commands(done: Preparation, user_dir: Path) -> str:
         *["--optimizer", "adam", "--adam-betas", "(0.9, 0.98)", "--clip-norm", "0.0"],
         *["--lr", "5e-4", "--lr-scheduler", "inverse_sqrt", "--warmup-updates", "4000"],
         *["--dropout", "0.3", "--weight-decay", "0.0001", "--max-tokens", "4096"],
+        *["--max-epoch", "50"],
         *["--save-dir", str(plan.folder / "checkpoints")],
     ]
     translate = [
