@@ -57,7 +57,7 @@ class DependencyObjective(AuxiliaryObjective):
                 "the criterion needs the parses of the source: add --load-dependencies "
                 "(`syntax-nmt prepare` or `syntax-nmt binarize` makes them)"
             )
-        log_probabilities, heads = extra["supervised_heads"], sample["heads"]
+        log_probabilities, heads = extra["supervised_heads"], sample["heads"].long()
         child_losses = child_head_losses(log_probabilities[:, CHILD_HEAD], heads)
         parent_losses, attached = parent_head_losses(log_probabilities[:, PARENT_HEAD], heads)
         child_loss, parent_loss = child_losses.sum(), parent_losses.sum()

@@ -16,12 +16,12 @@ from torch import Tensor
 from syntax_nmt.data.phrases import phrase_limit
 from syntax_nmt.data.ragged import RaggedArray
 
-NONE = np.int64(-1)
-NO_PHRASE = np.int64(0)
+NONE = -1
+NO_PHRASE = 0
 
 
 def collate_heads(heads: RaggedArray, ids: np.ndarray, width: int, left_pad: bool) -> Tensor:
-    """The column of each token's head in the padded batch: B×S int64.
+    """The column of each token's head in the padded batch: B×S int32.
 
     The root's head is its own column. −1 at pads, at EOS, and in a sentence without parse.
 
@@ -32,19 +32,20 @@ def collate_heads(heads: RaggedArray, ids: np.ndarray, width: int, left_pad: boo
         left_pad: whether the tokens stand at the right edge.
     """
     if left_pad:
-        values, inside, first = _at_right_edge(heads, ids, width)
-        batch = np.where(inside, values + first, NONE)
-        batch[:, -1] = NONE
+        batch, outside, first = _at_right_edge(heads, ids, width)
+        batch += first.astype(np.int32)
     else:
-        values, inside, _ = _at_left_edge(heads, ids, width)
-        batch = np.where(inside, values, NONE)
+        batch, outside, _ = _at_left_edge(heads, ids, width)
+    batch[outside] = NONE
+    if left_pad:
+        batch[:, -1] = NONE
     return torch.from_numpy(batch)
 
 
 def collate_chunk_tags(
     chunks: RaggedArray, ids: np.ndarray, width: int, left_pad: bool, eos_tag: int
 ) -> Tensor:
-    """The chunk tag each target position opens: B×T int64, aligned with `target`.
+    """The chunk tag each target position opens: B×T int32, aligned with `target`.
 
     Tag id 1..K where a chunk opens, 0 inside one, K+1 at EOS. −1 at pads and, EOS included, in a
     sentence without annotation.
@@ -57,13 +58,13 @@ def collate_chunk_tags(
         eos_tag: K+1.
     """
     if left_pad:
-        values, inside, first = _at_right_edge(chunks, ids, width)
-        batch = np.where(inside, values, NONE)
+        batch, outside, first = _at_right_edge(chunks, ids, width)
+        batch[outside] = NONE
         batch[:, -1] = eos_tag
         unannotated = (first == width)[:, 0]
     else:
-        values, inside, sizes = _at_left_edge(chunks, ids, width)
-        batch = np.where(inside, values, NONE)
+        batch, outside, sizes = _at_left_edge(chunks, ids, width)
+        batch[outside] = NONE
         batch[_numbers(len(ids)), sizes[:, 0]] = eos_tag
         unannotated = (sizes < 0)[:, 0]
     if unannotated.any():
@@ -72,7 +73,7 @@ def collate_chunk_tags(
 
 
 def collate_phrases(phrases: RaggedArray, ids: np.ndarray, lengths: np.ndarray) -> Tensor:
-    """The phrase lengths of each sentence, EOS included: B×P int64, 0 = no phrase.
+    """The phrase lengths of each sentence, EOS included: B×P int32, 0 = no phrase.
 
     In a parsed sentence EOS is a phrase of its own; a sentence without parse is cut into n-grams,
     EOS belonging to the last. Each row adds up to the sentence's length.
@@ -82,7 +83,7 @@ def collate_phrases(phrases: RaggedArray, ids: np.ndarray, lengths: np.ndarray) 
         ids: the sentences of the batch in order, (B,).
         lengths: their lengths with EOS, (B,).
     """
-    bounds = phrases.bounds[ids]
+    bounds = phrases.bounds.take(ids, axis=0)
     sizes = bounds[:, 1]
     unparsed = (sizes < 0).nonzero()[0]
     most = sizes.max() + 1
@@ -91,8 +92,8 @@ def collate_phrases(phrases: RaggedArray, ids: np.ndarray, lengths: np.ndarray) 
         limits = phrase_limit(cut_lengths)
         most = max(most, (-(-cut_lengths // limits)).max())
     column = _numbers(most)
-    values = phrases.take(bounds[:, :1] + column)
-    batch = np.where(column < bounds[:, 1:], values, NO_PHRASE)
+    batch = phrases.take(bounds[:, :1] + column)
+    batch[column >= bounds[:, 1:]] = NO_PHRASE
     batch[_numbers(len(ids)), sizes] = 1
     if len(unparsed):
         batch[unparsed] = (cut_lengths - column * limits).clip(0, limits)
@@ -105,15 +106,15 @@ def _at_right_edge(
     """Rows laid where the tokens of a batch stand that is padded on the left.
 
     Returns:
-        B×width: the numbers; B×width: whether a token of an annotated sentence stands there, EOS in
-        the last column included; B×1: the column of each sentence's first token, `width` without
-        annotation.
+        B×width: the numbers; B×width: True = no token of an annotated sentence stands there (EOS,
+        in the last column, counts as one); B×1: the column of each sentence's first token, `width`
+        without annotation.
     """
-    bounds = array.bounds[ids]
+    bounds = array.bounds.take(ids, axis=0)
     starts, sizes = bounds[:, :1], bounds[:, 1:]
     column = _numbers(width)
     first = (width - 1) - sizes
-    return array.take((starts - first) + column), column >= first, first
+    return array.take((starts - first) + column), column < first, first
 
 
 def _at_left_edge(
@@ -122,14 +123,14 @@ def _at_left_edge(
     """Rows laid where the tokens of a batch stand that is padded on the right.
 
     Returns:
-        B×width: the numbers; B×width: whether a token of an annotated sentence stands there, EOS
-        not included; B×1: each sentence's length without EOS, which is the column of its EOS; −1
+        B×width: the numbers; B×width: True = no token of an annotated sentence stands there (EOS
+        counts as none); B×1: each sentence's length without EOS, which is the column of its EOS; −1
         without annotation.
     """
-    bounds = array.bounds[ids]
+    bounds = array.bounds.take(ids, axis=0)
     starts, sizes = bounds[:, :1], bounds[:, 1:]
     column = _numbers(width)
-    return array.take(starts + column), column < sizes, sizes
+    return array.take(starts + column), column >= sizes, sizes
 
 
 _counted = np.arange(1024)

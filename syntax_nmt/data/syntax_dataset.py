@@ -18,12 +18,12 @@ class SyntaxDataset(BaseWrapperDataset):
     The batch gets, at its top level and in its own order of sentences (S and T are the padded
     widths of source and target, EOS included; nothing is added for what was not given):
 
-    - `heads`, B×S int64: the column of each source token's head, the root's being its own; −1 at
+    - `heads`, B×S int32: the column of each source token's head, the root's being its own; −1 at
       pads, at EOS and in a sentence without parse
-    - `phrase_lengths`, B×P int64: lengths of the source's phrases from left to right, 0 = no
+    - `phrase_lengths`, B×P int32: lengths of the source's phrases from left to right, 0 = no
       phrase; EOS is a phrase of its own in a parsed sentence, and a sentence without parse is cut
       into n-grams
-    - `chunk_tags`, B×T int64: the tag id (1..K) where a chunk of the target opens, 0 inside, K+1
+    - `chunk_tags`, B×T int32: the tag id (1..K) where a chunk of the target opens, 0 inside, K+1
       at EOS; −1 at pads and everywhere in a sentence without annotation
     """
 

@@ -100,9 +100,9 @@ def test_batches_against_one_sentence_at_a_time(left_source, left_target, annota
         indices = rng.sample(range(len(dataset)), rng.randint(1, 12))
         batch = dataset.collater([dataset[index] for index in indices])
         source, target = batch["net_input"]["src_tokens"], batch["target"]
-        assert batch["heads"].dtype == torch.int64
-        assert batch["phrase_lengths"].dtype == torch.int64
-        assert batch["chunk_tags"].dtype == torch.int64
+        assert batch["heads"].dtype == torch.int32
+        assert batch["phrase_lengths"].dtype == torch.int32
+        assert batch["chunk_tags"].dtype == torch.int32
         for place, sentence in enumerate(batch["id"].tolist()):
             size = int(made.pairs.src_sizes[sentence]) - 1
             heads = expected_heads(made.rows["heads"][sentence], size, source.size(1), left_source)
