@@ -51,8 +51,7 @@ install() {
   # fairseq is built here, not in an environment of its own, which would fetch a second torch; and
   # without CUDA_HOME, because it would look there for sources that it does not ship.
   "${pip[@]}" torch numpy setuptools wheel cython
-  env -u CUDA_HOME "${pip[@]}" --no-build-isolation "$repository[test]"
-  "${pip[@]}" --no-build-isolation --no-deps --editable "$repository"
+  env -u CUDA_HOME "${pip[@]}" --no-build-isolation --editable "$repository[test]"
 }
 
 active=${VIRTUAL_ENV:-}
