@@ -18,7 +18,9 @@ setup(
     packages=[
         *find_packages(include=["syntax_nmt", "syntax_nmt.*"]),
         "syntax_nmt.preprocess",
+        *(f"syntax_nmt.preprocess.{name}" for name in find_packages("preprocess")),
     ],
+    package_data={"syntax_nmt.preprocess": ["*.sh"]},
     install_requires=[
         "fairseq-fixed>=0.12.3.1; python_version >= '3.11'",
         "fairseq>=0.12.2; python_version < '3.11'",

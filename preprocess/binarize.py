@@ -31,7 +31,7 @@ from syntax_nmt.data.side_information import KINDS
 from syntax_nmt.data.subwords import SCHEMES, detect_scheme
 from syntax_nmt.data.text_files import find_text, read_lines
 from syntax_nmt.errors import UserError
-from syntax_nmt.preprocess.executor import open_executor, ordered_results
+from syntax_nmt.preprocess.annotation.executor import open_executor, ordered_results
 
 EXAMPLE = (
     "syntax-nmt binarize --source-lang de --target-lang en --trainpref bpe/train "

@@ -12,8 +12,10 @@ from tqdm import tqdm
 
 from syntax_nmt.data.text_files import NEWLINE_ONLY, check_writable, read_lines
 from syntax_nmt.errors import UserError
-from syntax_nmt.preprocess.executor import open_executor, ordered_results
-from syntax_nmt.preprocess.parse_shards import (
+from syntax_nmt.parsing.dependencies import loaded_parser
+from syntax_nmt.parsing.models import find_models
+from syntax_nmt.preprocess.annotation.executor import open_executor, ordered_results
+from syntax_nmt.preprocess.annotation.shards import (
     ParseOptions,
     Shard,
     cut_shards,
@@ -21,8 +23,6 @@ from syntax_nmt.preprocess.parse_shards import (
     parse_shard,
     remove_work,
 )
-from syntax_nmt.preprocess.stanza_models import find_models
-from syntax_nmt.preprocess.stanza_parser import loaded_parser
 
 EXAMPLE = (
     "syntax-nmt parse --lang en --input words/train.en --output words/train.en.conllu "

@@ -10,14 +10,14 @@ from pathlib import Path
 import syntax_nmt
 from syntax_nmt.data.tokenizer import MODES, WordTokenizer, default_mode
 from syntax_nmt.errors import UserError
+from syntax_nmt.preprocess.annotation.shards import ParseOptions
+from syntax_nmt.preprocess.corpus.plan import Plan
+from syntax_nmt.preprocess.corpus.preparation import Preparation
+from syntax_nmt.preprocess.corpus.report import next_commands, summary
+from syntax_nmt.preprocess.corpus.segment import load_model
+from syntax_nmt.preprocess.corpus.side_files import find_side_file
+from syntax_nmt.preprocess.corpus.splits import find_splits
 from syntax_nmt.preprocess.parse import add_parser_arguments, parse_options
-from syntax_nmt.preprocess.parse_shards import ParseOptions
-from syntax_nmt.preprocess.plan import Plan
-from syntax_nmt.preprocess.preparation import Preparation
-from syntax_nmt.preprocess.prepare_report import next_commands, summary
-from syntax_nmt.preprocess.segment import load_model
-from syntax_nmt.preprocess.side_files import find_side_file
-from syntax_nmt.preprocess.splits import find_splits
 
 EXAMPLE = (
     "syntax-nmt prepare --source-lang en --target-lang de --trainpref raw/train --validpref "

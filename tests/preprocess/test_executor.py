@@ -8,7 +8,7 @@ from concurrent.futures.process import BrokenProcessPool
 import pytest
 
 from syntax_nmt.errors import UserError
-from syntax_nmt.preprocess.executor import open_executor, ordered_results
+from syntax_nmt.preprocess.annotation.executor import open_executor, ordered_results
 
 
 def square(number: int) -> int:

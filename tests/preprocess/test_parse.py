@@ -17,10 +17,10 @@ import pytest
 from syntax_nmt.cli import main
 from syntax_nmt.data.conllu import read_conllu
 from syntax_nmt.errors import UserError
+from syntax_nmt.parsing.dependencies import StanzaParser
+from syntax_nmt.parsing.models import find_models
+from syntax_nmt.preprocess.annotation.shards import ParseOptions
 from syntax_nmt.preprocess.parse import describe, parse_file
-from syntax_nmt.preprocess.parse_shards import ParseOptions
-from syntax_nmt.preprocess.stanza_models import find_models
-from syntax_nmt.preprocess.stanza_parser import StanzaParser
 
 
 @pytest.fixture(scope="module")

@@ -16,8 +16,8 @@ from fairseq.data import Dictionary, data_utils
 
 from syntax_nmt.cli import main
 from syntax_nmt.data.conllu import format_conllu, read_conllu
-from syntax_nmt.preprocess.fairseq_data import FairseqData, preprocess
-from syntax_nmt.preprocess.sole_user import sole_user
+from syntax_nmt.preprocess.corpus.fairseq_data import FairseqData, preprocess
+from syntax_nmt.preprocess.corpus.sole_user import sole_user
 
 
 @pytest.fixture(scope="module")

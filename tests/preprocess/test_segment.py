@@ -6,7 +6,7 @@ import pytest
 import sentencepiece
 
 from syntax_nmt.errors import UserError
-from syntax_nmt.preprocess.segment import load_model, segment_file, train_model
+from syntax_nmt.preprocess.corpus.segment import load_model, segment_file, train_model
 
 SENTENCES = [
     "the old cat sees the small dog .",

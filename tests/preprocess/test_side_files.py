@@ -8,7 +8,7 @@ import pytest
 
 from syntax_nmt.data.text_match import OtherTextError
 from syntax_nmt.errors import UserError
-from syntax_nmt.preprocess.side_files import check_side_file, copy_side_file
+from syntax_nmt.preprocess.corpus.side_files import check_side_file, copy_side_file
 
 ROW = "{}\t{}\t_\t_\t_\t_\t{}\t_\t_\t_\n"
 MULTIWORD = (

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from syntax_nmt.preprocess.sole_user import sole_user
+from syntax_nmt.preprocess.corpus.sole_user import sole_user
 
 
 def test_only_what_the_program_writes_is_cleared_away(tmp_path):

@@ -7,7 +7,7 @@ import json
 import pytest
 
 from syntax_nmt.data.text_files import write_atomically
-from syntax_nmt.preprocess.steps import Steps
+from syntax_nmt.preprocess.corpus.steps import Steps
 
 
 @pytest.fixture

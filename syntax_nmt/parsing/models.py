@@ -6,8 +6,8 @@ import json
 from dataclasses import dataclass
 from pathlib import Path
 
+from syntax_nmt.data.checksum import checksum
 from syntax_nmt.errors import UserError
-from syntax_nmt.preprocess.checksum import checksum
 
 
 @dataclass(frozen=True)

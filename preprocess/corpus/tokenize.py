@@ -14,7 +14,7 @@ from tqdm import tqdm
 
 from syntax_nmt.data.text_files import NEWLINE_ONLY, read_lines, write_atomically
 from syntax_nmt.data.tokenizer import WordTokenizer
-from syntax_nmt.preprocess.executor import ordered_results
+from syntax_nmt.preprocess.annotation.executor import ordered_results
 
 _CHUNK = 5000
 

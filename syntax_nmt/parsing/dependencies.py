@@ -14,8 +14,8 @@ from typing import Any
 import torch
 
 from syntax_nmt.errors import UserError
-from syntax_nmt.preprocess.parser_tokens import parser_words
-from syntax_nmt.preprocess.stanza_models import ParserModels
+from syntax_nmt.parsing.models import ParserModels
+from syntax_nmt.parsing.words import parser_words
 
 _NEXT_STEP = "; check that the models were made with this version of Stanza and for this language"
 

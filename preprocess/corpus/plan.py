@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from syntax_nmt.data.manifest import NAME
-from syntax_nmt.preprocess.parse_shards import ParseOptions
-from syntax_nmt.preprocess.splits import Split
+from syntax_nmt.preprocess.annotation.shards import ParseOptions
+from syntax_nmt.preprocess.corpus.splits import Split
 
 
 @dataclass(frozen=True)

@@ -14,8 +14,8 @@ from pathlib import Path
 from syntax_nmt.data.conllu import format_conllu, format_no_parse
 from syntax_nmt.data.text_files import NEWLINE_ONLY, read_lines, write_atomically
 from syntax_nmt.errors import UserError
-from syntax_nmt.preprocess.stanza_models import ParserModels
-from syntax_nmt.preprocess.stanza_parser import Parse, loaded_parser, one_thread
+from syntax_nmt.parsing.dependencies import Parse, loaded_parser, one_thread
+from syntax_nmt.parsing.models import ParserModels
 
 FORMAT = 1
 # So many sentences of one shard, and all of them failing, is no accident of one sentence.

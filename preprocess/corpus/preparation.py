@@ -10,18 +10,18 @@ from typing import Any
 from syntax_nmt.data.manifest import NAME, TAGS_NAME, read_manifest
 from syntax_nmt.data.text_files import write_bytes_atomically
 from syntax_nmt.data.text_match import OtherTextError
+from syntax_nmt.preprocess.annotation.executor import open_executor
+from syntax_nmt.preprocess.annotation.shards import ParseOptions
 from syntax_nmt.preprocess.binarize import binarize
-from syntax_nmt.preprocess.executor import open_executor
-from syntax_nmt.preprocess.fairseq_data import FairseqData, preprocess, written_files
+from syntax_nmt.preprocess.corpus.fairseq_data import FairseqData, preprocess, written_files
+from syntax_nmt.preprocess.corpus.plan import Plan
+from syntax_nmt.preprocess.corpus.segment import load_model, segment_file, train_model
+from syntax_nmt.preprocess.corpus.side_files import check_side_file, copy_side_file, find_side_file
+from syntax_nmt.preprocess.corpus.sole_user import sole_user
+from syntax_nmt.preprocess.corpus.splits import Split
+from syntax_nmt.preprocess.corpus.steps import Report, Steps
+from syntax_nmt.preprocess.corpus.tokenize import tokenize_file
 from syntax_nmt.preprocess.parse import parse_file
-from syntax_nmt.preprocess.parse_shards import ParseOptions
-from syntax_nmt.preprocess.plan import Plan
-from syntax_nmt.preprocess.segment import load_model, segment_file, train_model
-from syntax_nmt.preprocess.side_files import check_side_file, copy_side_file, find_side_file
-from syntax_nmt.preprocess.sole_user import sole_user
-from syntax_nmt.preprocess.splits import Split
-from syntax_nmt.preprocess.steps import Report, Steps
-from syntax_nmt.preprocess.tokenize import tokenize_file
 
 # Raised when a step makes something else out of the same input, so that old results are not reused.
 FORMAT = 1

@@ -1,4 +1,4 @@
-"""The checksum that steps and shards are recognised by."""
+"""The checksum that models, steps and shards are recognised by."""
 
 from __future__ import annotations
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import shlex
 from pathlib import Path
 
-from syntax_nmt.preprocess.preparation import Preparation
+from syntax_nmt.preprocess.corpus.preparation import Preparation
 
 
 def summary(done: Preparation) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from syntax_nmt.preprocess.parser_tokens import parser_words
+from syntax_nmt.parsing.words import parser_words
 
 
 @pytest.mark.parametrize("lang", ["en", "en_US", "en-GB", "EN"])

@@ -8,8 +8,8 @@ from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
+from syntax_nmt.data.checksum import checksum
 from syntax_nmt.data.text_files import write_atomically
-from syntax_nmt.preprocess.checksum import checksum
 
 Report = dict[str, Any]
 

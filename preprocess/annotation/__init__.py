@@ -1,0 +1,1 @@
+"""Annotation of a text of any size, piece by piece, on any number of processes."""

@@ -1,0 +1,1 @@
+"""The steps from raw parallel text to a data-bin folder."""
