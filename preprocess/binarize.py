@@ -8,7 +8,6 @@ import shutil
 import tempfile
 from collections import Counter
 from collections.abc import Callable, Iterator
-from concurrent.futures import Executor
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -31,13 +30,12 @@ from syntax_nmt.data.side_information import KINDS
 from syntax_nmt.data.subwords import SCHEMES, detect_scheme
 from syntax_nmt.data.text_files import find_text, read_lines
 from syntax_nmt.errors import UserError
-from syntax_nmt.preprocess.annotation.executor import open_executor, ordered_results
+from syntax_nmt.preprocess.annotation.executor import Workers, open_workers, ordered_results
 
 EXAMPLE = (
     "syntax-nmt binarize --source-lang de --target-lang en --trainpref bpe/train "
     "--validpref bpe/valid --testpref bpe/test --words tok --destdir data-bin"
 )
-_IN_FLIGHT = 3  # batches read ahead per worker
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -230,13 +228,11 @@ def _write_all(
         tags = _chunk_tags(texts, destdir, staging)
         tag_ids = {tag: number for number, tag in enumerate(tags, start=1)}
         written = {}
-        with open_executor(workers) as executor:
+        with open_workers(workers) as opened:
             for text in texts:
                 for projector in _projectors(text, subwords, tag_ids):
                     name = f"{text.tokens.name}.{projector.kind}"
-                    written[name] = _write_one(
-                        projector, staging / name, executor, workers * _IN_FLIGHT, report
-                    )
+                    written[name] = _write_one(projector, staging / name, opened, report)
         files = {**read_manifest(destdir), **written}
         for path in sorted(staging.iterdir()):
             os.replace(path, destdir / path.name)
@@ -277,8 +273,7 @@ def _chunk_tags(texts: list[_Text], destdir: Path, staging: Path) -> tuple[str, 
 def _write_one(
     projector: Projector,
     prefix: Path,
-    executor: Executor,
-    in_flight: int,
+    workers: Workers,
     report: Callable[[str], None],
 ) -> SideFile:
     tokens = str(projector.tokens)
@@ -292,7 +287,7 @@ def _write_one(
     # disable=None: no bar where stderr is not a terminal
     with tqdm(total=len(sizes), desc=prefix.name, unit=" sentences", disable=None) as bar:
         batches = projector.batches(sizes)
-        for projected in ordered_results(executor, projector.project, batches, in_flight):
+        for projected in ordered_results(workers, projector.project, batches):
             for row in np.split(projected.values, np.cumsum(projected.sizes)[:-1]):
                 writer.add(row)
             annotated += projected.annotated

@@ -4,20 +4,27 @@ from __future__ import annotations
 
 import argparse
 import sys
-from functools import lru_cache
+from collections.abc import Callable
+from dataclasses import replace
+from functools import cache
 from pathlib import Path
 
 import syntax_nmt
 from syntax_nmt.data.tokenizer import MODES, WordTokenizer, default_mode
 from syntax_nmt.errors import UserError
-from syntax_nmt.preprocess.annotation.shards import ParseOptions
+from syntax_nmt.preprocess.annotation.annotator import StanzaAnnotator
 from syntax_nmt.preprocess.corpus.plan import Plan
 from syntax_nmt.preprocess.corpus.preparation import Preparation
 from syntax_nmt.preprocess.corpus.report import next_commands, summary
 from syntax_nmt.preprocess.corpus.segment import load_model
 from syntax_nmt.preprocess.corpus.side_files import find_side_file
 from syntax_nmt.preprocess.corpus.splits import find_splits
-from syntax_nmt.preprocess.parse import add_parser_arguments, parse_options
+from syntax_nmt.preprocess.parser_options import (
+    add_model_options,
+    add_worker_options,
+    annotator,
+    resources,
+)
 
 EXAMPLE = (
     "syntax-nmt prepare --source-lang en --target-lang de --trainpref raw/train --validpref "
@@ -33,16 +40,37 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """
     _add_text_arguments(parser)
     _add_piece_arguments(parser)
+    _add_annotation_arguments(parser)
+    add_model_options(parser, "dependencies", "constituents", "chunks")
+    add_worker_options(parser)
+
+
+def _add_annotation_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--parse",
         action=argparse.BooleanOptionalAction,
         default=True,
-        help="parse the source where no PREF.LANG.conllu lies beside it",
+        help="dependency trees of the source where no PREF.LANG.conllu lies beside it",
+    )
+    parser.add_argument(
+        "--constituents",
+        action="store_true",
+        help="constituency trees of the source, too, where no PREF.LANG.trees lies beside it",
+    )
+    parser.add_argument(
+        "--chunks",
+        choices=("tagger", "rules"),
+        help="chunks of the target where no PREF.LANG.chunks lies beside it: by a sequence tagger "
+        "(chunker.pt), or by rules out of constituency trees",
     )
     parser.add_argument(
         "--parser-lang", help="language of the parser's models, if not --source-lang"
     )
-    add_parser_arguments(parser)
+    parser.add_argument(
+        "--target-stanza-dir",
+        type=Path,
+        help="folder with the models that chunk the target (default: --stanza-dir)",
+    )
 
 
 def _add_text_arguments(parser: argparse.ArgumentParser) -> None:
@@ -123,10 +151,8 @@ def _plan(args: argparse.Namespace) -> Plan:
         WordTokenizer(mode, lang)
     if args.sentencepiece_model is not None:
         load_model(args.sentencepiece_model)
-    for option in ("vocab_size", "workers"):
-        if getattr(args, option) < 1:
-            name = option.replace("_", "-")
-            raise UserError(f"--{name} {getattr(args, option)}: must be 1 or more")
+    if args.vocab_size < 1:
+        raise UserError(f"--vocab-size {args.vocab_size}: must be 1 or more")
     prefixes = (("train", args.trainpref), ("valid", args.validpref), ("test", args.testpref))
     splits = find_splits(prefixes, source, target)
     for split in splits:
@@ -135,15 +161,11 @@ def _plan(args: argparse.Namespace) -> Plan:
                 f"{split.source} would be overwritten by its own words: give another --destdir"
             )
 
-    @lru_cache(maxsize=1)
-    def parser() -> ParseOptions:
-        try:
-            return parse_options(args, args.parser_lang or source)
-        except UserError as error:
-            raise UserError(f"{error}; or --no-parse to do without") from None
-
-    if args.parse and any(find_side_file(s.prefix, source, "conllu") is None for s in splits):
-        parser()  # models that are missing are reported now
+    annotators = _annotators(args)
+    for kind, find in annotators.items():
+        lang = target if kind == "chunks" else source
+        if any(find_side_file(split.prefix, lang, kind) is None for split in splits):
+            find()  # models that are missing are reported now
     return Plan(
         source=source,
         target=target,
@@ -155,6 +177,36 @@ def _plan(args: argparse.Namespace) -> Plan:
         piece_model=args.sentencepiece_model,
         piece_kind=args.sentencepiece_type,
         joined=args.joined,
-        parser=parser if args.parse else None,
-        workers=args.workers,
+        annotators=annotators,
+        resources=resources(args),
     )
+
+
+def _annotators(args: argparse.Namespace) -> dict[str, Callable[[], StanzaAnnotator]]:
+    """What makes each kind of annotation that is wanted; models are looked for when it is asked."""
+    source = args.parser_lang or args.source_lang
+
+    @cache
+    def dependencies() -> StanzaAnnotator:
+        try:
+            return annotator(args, "dependencies", source)
+        except UserError as error:
+            raise UserError(f"{error}; or --no-parse to do without") from None
+
+    @cache
+    def constituents() -> StanzaAnnotator:
+        return annotator(args, "constituents", source)
+
+    @cache
+    def chunks() -> StanzaAnnotator:
+        folder = args.target_stanza_dir
+        if args.chunks == "rules":
+            return replace(annotator(args, "constituents", args.target_lang, folder), chunks=True)
+        return annotator(args, "chunks", args.target_lang, folder)
+
+    wanted = {
+        "conllu": dependencies if args.parse else None,
+        "trees": constituents if args.constituents else None,
+        "chunks": chunks if args.chunks else None,
+    }
+    return {kind: find for kind, find in wanted.items() if find is not None}

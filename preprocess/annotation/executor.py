@@ -1,23 +1,41 @@
-"""Where work runs: in this process or in a pool of processes, behind one interface.
+"""Where work runs: in this process, in a pool of processes, or on a cluster; one interface.
 
 Everything that works in parallel is a function of one picklable task, handed to an
-:class:`concurrent.futures.Executor`. A cluster's executor fits in :func:`open_executor`.
+:class:`concurrent.futures.Executor`.
 """
 
 from __future__ import annotations
 
 import multiprocessing
+import os
 from collections import deque
 from collections.abc import Iterable, Iterator
 from concurrent.futures import Executor, Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import Any, Callable, TypeVar
 
 from syntax_nmt.errors import UserError
+from syntax_nmt.preprocess.annotation.gpu import LOCAL_RANK, local_rank
 
 Task = TypeVar("Task")
 Result = TypeVar("Result")
+
+
+@dataclass(frozen=True)
+class Workers:
+    """An executor and how much it does at a time.
+
+    Attributes:
+        executor: where calls run.
+        count: how many calls run at a time.
+        in_process: whether they run in this very process.
+    """
+
+    executor: Executor
+    count: int
+    in_process: bool = False
 
 
 class InProcessExecutor(Executor):
@@ -40,55 +58,68 @@ class InProcessExecutor(Executor):
 
 
 @contextmanager
-def open_executor(workers: int) -> Iterator[Executor]:
-    """An executor with so many workers; 1 means in this process.
+def open_workers(workers: int, dask_scheduler: str | None = None) -> Iterator[Workers]:
+    """Workers on this machine, or those of a Dask cluster.
 
     Processes are spawned, not forked: a fork of a process that runs threads (torch does) can hang.
 
     Args:
-        workers: how many calls run at a time.
+        workers: how many processes; 1 means in this process.
+        dask_scheduler: address of a scheduler, `tcp://HOST:PORT`; `workers` then counts for
+            nothing.
 
     Raises:
-        UserError: when `workers` is below 1.
+        UserError: `workers` is below 1, the cluster cannot be used, or a worker died.
     """
     if workers < 1:
         raise UserError(f"--workers {workers}: must be 1 or more")
-    if workers == 1:
-        yield InProcessExecutor()
-        return
-    executor = ProcessPoolExecutor(workers, mp_context=multiprocessing.get_context("spawn"))
-    try:
-        yield executor
-    finally:
-        executor.shutdown(cancel_futures=True)
+    if dask_scheduler is not None:
+        from syntax_nmt.preprocess.annotation.dask_cluster import open_cluster
+
+        with open_cluster(dask_scheduler) as cluster:
+            yield Workers(*cluster)
+    elif workers == 1:
+        yield Workers(InProcessExecutor(), 1, in_process=True)
+    else:
+        context = multiprocessing.get_context("spawn")
+        started = context.Value("i", 0)
+        executor = ProcessPoolExecutor(workers, context, _number_process, (started, workers))
+        try:
+            yield Workers(executor, workers)
+        except BrokenProcessPool:
+            raise UserError(
+                "a worker process died, probably for want of memory: start again with fewer "
+                "--workers; what is finished is kept"
+            ) from None
+        finally:
+            executor.shutdown(cancel_futures=True)
 
 
 def ordered_results(
-    executor: Executor,
-    function: Callable[[Task], Result],
-    tasks: Iterable[Task],
-    in_flight: int,
+    workers: Workers, function: Callable[[Task], Result], tasks: Iterable[Task]
 ) -> Iterator[Result]:
     """The results of a function over tasks, in their order, as they get ready.
 
-    Args:
-        executor: where the function runs.
-        function: importable by name, with one picklable argument.
-        tasks: drawn one by one, so that they need not all be in memory.
-        in_flight: how many tasks may be submitted and not yet handed back.
+    Tasks are drawn one by one, two a worker ahead, so that they need not all be in memory.
 
-    Raises:
-        UserError: when a worker process died.
+    Args:
+        workers: where the function runs.
+        function: importable by name, with one picklable argument.
+        tasks: its arguments.
     """
+    in_flight = 1 if workers.in_process else 2 * workers.count
     pending: deque[Future[Result]] = deque()
-    try:
-        for task in tasks:
-            pending.append(executor.submit(function, task))
-            if len(pending) >= in_flight:
-                yield pending.popleft().result()
-        while pending:
+    for task in tasks:
+        pending.append(workers.executor.submit(function, task))
+        if len(pending) >= in_flight:
             yield pending.popleft().result()
-    except BrokenProcessPool:
-        raise UserError(
-            "a worker process died, probably for want of memory: start again with fewer --workers"
-        ) from None
+    while pending:
+        yield pending.popleft().result()
+
+
+def _number_process(started: Any, workers: int) -> None:
+    """Gives a new process of the pool its local rank; pools of several ranks share out GPUs."""
+    with started.get_lock():
+        number = started.value
+        started.value += 1
+    os.environ[LOCAL_RANK] = str(local_rank() * workers + number)

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from syntax_nmt.data.manifest import NAME
-from syntax_nmt.preprocess.annotation.shards import ParseOptions
+from syntax_nmt.preprocess.annotation.annotate import Resources
+from syntax_nmt.preprocess.annotation.annotator import StanzaAnnotator
 from syntax_nmt.preprocess.corpus.splits import Split
 
 
@@ -26,8 +27,9 @@ class Plan:
         piece_model: a sentencepiece model to use instead of training one.
         piece_kind: `bpe` or `unigram`.
         joined: one model and one dictionary for both languages.
-        parser: gives the options for parsing the source; None if nothing is to be parsed.
-        workers: processes.
+        annotators: what annotates the words, by kind (`conllu`, `trees`, `chunks`), asked for only
+            where annotation is not given.
+        resources: what the work runs on.
     """
 
     source: str
@@ -40,13 +42,18 @@ class Plan:
     piece_model: Path | None
     piece_kind: str
     joined: bool
-    parser: Callable[[], ParseOptions] | None
-    workers: int
+    annotators: Mapping[str, Callable[[], StanzaAnnotator]]
+    resources: Resources
 
     @property
     def languages(self) -> tuple[str, str]:
         """Source and target."""
         return self.source, self.target
+
+    @property
+    def workers(self) -> int:
+        """Processes."""
+        return self.resources.workers
 
     @property
     def data_bin(self) -> Path:

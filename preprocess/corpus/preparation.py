@@ -10,8 +10,9 @@ from typing import Any
 from syntax_nmt.data.manifest import NAME, TAGS_NAME, read_manifest
 from syntax_nmt.data.text_files import write_bytes_atomically
 from syntax_nmt.data.text_match import OtherTextError
-from syntax_nmt.preprocess.annotation.executor import open_executor
-from syntax_nmt.preprocess.annotation.shards import ParseOptions
+from syntax_nmt.preprocess.annotation.annotate import annotate_file, describe
+from syntax_nmt.preprocess.annotation.annotator import StanzaAnnotator
+from syntax_nmt.preprocess.annotation.executor import open_workers
 from syntax_nmt.preprocess.binarize import binarize
 from syntax_nmt.preprocess.corpus.fairseq_data import FairseqData, preprocess, written_files
 from syntax_nmt.preprocess.corpus.plan import Plan
@@ -21,7 +22,6 @@ from syntax_nmt.preprocess.corpus.sole_user import sole_user
 from syntax_nmt.preprocess.corpus.splits import Split
 from syntax_nmt.preprocess.corpus.steps import Report, Steps
 from syntax_nmt.preprocess.corpus.tokenize import tokenize_file
-from syntax_nmt.preprocess.parse import parse_file
 
 # Raised when a step makes something else out of the same input, so that old results are not reused.
 FORMAT = 1
@@ -91,9 +91,9 @@ class Preparation:
 
         def make() -> Report:
             # Spawning processes takes longer than cutting a small corpus.
-            workers = plan.workers if split.lines > 100_000 else 1
-            with open_executor(workers) as executor:
-                return dict(tokenize_file(raw, words, mode, lang, executor, 2 * workers))
+            processes = plan.workers if split.lines > 100_000 else 1
+            with open_workers(processes) as workers:
+                return dict(tokenize_file(raw, words, mode, lang, workers))
 
         made_from = {
             "raw": self._steps.checksum(raw),
@@ -187,33 +187,28 @@ class Preparation:
     def _given_texts(self, split: Split) -> list[Path]:
         """The annotation of a split that lies beside its raw text, taken along where it fits."""
         plan = self.plan
-        found = [
-            plan.side_text(split.name, lang, kind)
-            for lang, kind in plan.side_kinds
-            if self._taken_along(split, lang, kind)
-        ]
-        if plan.parser is not None and self._trees_of(split) not in found:
-            plan.parser()  # models that are missing are reported now
+        found = []
+        for lang, kind in plan.side_kinds:
+            if self._taken_along(split, lang, kind):
+                found.append(plan.side_text(split.name, lang, kind))
+            elif kind in plan.annotators:
+                plan.annotators[kind]()  # models that are missing are reported now
         return found
 
     def _side_texts(self, split: Split, given: Container[Path]) -> list[Path]:
-        """The annotation of a split at word level: given, or parsed."""
+        """The annotation of a split at word level: given, or made."""
         plan = self.plan
         found = []
         for lang, kind in plan.side_kinds:
             path = plan.side_text(split.name, lang, kind)
             if path not in given:
-                if path != self._trees_of(split) or plan.parser is None:
+                if kind not in plan.annotators:
                     # Left from a run with other options, it would be taken for this text's.
                     path.unlink(missing_ok=True)
                     continue
-                self._parsed(plan.words(split.name, lang), path, plan.parser())
+                self._annotated(plan.words(split.name, lang), path, plan.annotators[kind]())
             found.append(path)
         return found
-
-    def _trees_of(self, split: Split) -> Path:
-        """The one kind of annotation that can be made here."""
-        return self.plan.side_text(split.name, self.plan.source, "conllu")
 
     def _taken_along(self, split: Split, lang: str, kind: str) -> bool:
         destination = self.plan.side_text(split.name, lang, kind)
@@ -240,14 +235,16 @@ class Preparation:
             return False
         return True
 
-    def _parsed(self, words: Path, destination: Path, options: ParseOptions) -> None:
+    def _annotated(self, words: Path, destination: Path, annotator: StanzaAnnotator) -> None:
         made_from = {
             "words": self._steps.checksum(words),
-            "options": options.fingerprint(),
+            "options": annotator.fingerprint(),
+            "part size": self.plan.resources.part_size,
         }
 
         def make() -> Report:
-            counts = parse_file(words, destination, options, self.plan.workers)
+            counts = annotate_file(words, destination, annotator, self.plan.resources)
+            self.note(f"  {describe(counts)}")
             del counts["reused"]
             return dict(counts)
 

@@ -15,7 +15,7 @@ def summary(done: Preparation) -> str:
         done: a finished preparation.
     """
     rows: list[tuple[str, ...]] = [
-        ("split", "lines", "words", "empty", "pieces/word", "unknown", "parsed")
+        ("split", "lines", "words", "empty", "pieces/word", "unknown", "annotated")
     ]
     for split in done.plan.splits:
         for lang in done.plan.languages:
@@ -77,14 +77,17 @@ def _row(done: Preparation, name: str) -> tuple[str, ...]:
         f"{words['empty']:,}",
         f"{pieces['pieces'] / max(1, pieces['words']):.3f}",
         f"{unknown:g}%",
-        _parsed_share(done, name),
+        _annotated_shares(done, name),
     )
 
 
-def _parsed_share(done: Preparation, name: str) -> str:
-    report = done.reports.get(f"words/{name}.conllu")
-    if report is None:
-        return "–"
-    if "from" in report:
-        return "given"
-    return f"{report['parsed'] / max(1, report['lines']):.2%}"
+def _annotated_shares(done: Preparation, name: str) -> str:
+    """Of each kind of annotation the share of lines that have it, or that it was given."""
+    shares = []
+    for _, kind in done.plan.side_kinds:
+        report = done.reports.get(f"words/{name}.{kind}")
+        if report is not None and "from" in report:
+            shares.append(f"{kind} given")
+        elif report is not None:
+            shares.append(f"{kind} {report['annotated'] / max(1, report['lines']):.2%}")
+    return ", ".join(shares) or "–"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import time
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any
@@ -56,7 +57,11 @@ class Steps:
             report: Report = done["report"]
             return report
         self._note(f"{name} …")
+        began = time.monotonic()
         report = make()
+        seconds = time.monotonic() - began
+        rate = f", {report['lines'] / seconds:,.0f} lines/s" if report.get("lines") else ""
+        self._note(f"{name}: {seconds:.1f} s{rate}")
         files = {self._relative(path): self.checksum(path) for path in outputs()}
         self._done[name] = {"key": key, "files": files, "report": report}
         with write_atomically(self._path) as out:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
-from concurrent.futures import Executor
 from functools import lru_cache
 from itertools import islice
 from pathlib import Path
@@ -14,7 +13,7 @@ from tqdm import tqdm
 
 from syntax_nmt.data.text_files import NEWLINE_ONLY, read_lines, write_atomically
 from syntax_nmt.data.tokenizer import WordTokenizer
-from syntax_nmt.preprocess.annotation.executor import ordered_results
+from syntax_nmt.preprocess.annotation.executor import Workers, ordered_results
 
 _CHUNK = 5000
 
@@ -25,9 +24,7 @@ class _Chunk(NamedTuple):
     lines: list[str]
 
 
-def tokenize_file(
-    raw: Path, words: Path, mode: str, lang: str, executor: Executor, in_flight: int
-) -> Counter[str]:
+def tokenize_file(raw: Path, words: Path, mode: str, lang: str, workers: Workers) -> Counter[str]:
     """Cuts a raw text into words, one line for one line.
 
     Args:
@@ -35,8 +32,7 @@ def tokenize_file(
         words: the file to write.
         mode: of the :class:`~syntax_nmt.data.tokenizer.WordTokenizer`.
         lang: language code.
-        executor: where the work runs.
-        in_flight: how many pieces of the text are under way at a time.
+        workers: where the work runs.
 
     Returns:
         Counts: `lines`, `words`, `empty` lines, and the characters replaced by cleaning: `space`,
@@ -51,7 +47,7 @@ def tokenize_file(
         write_atomically(words) as out,
         tqdm(desc=f"words of {raw.name}", unit="line", unit_scale=True, disable=None) as bar,
     ):
-        for lines, counted in ordered_results(executor, _tokenize, tasks, in_flight):
+        for lines, counted in ordered_results(workers, _tokenize, tasks):
             out.writelines(f"{line}\n" for line in lines)
             counts.update(counted)
             bar.update(len(lines))

@@ -188,6 +188,18 @@ def _without_outer_bracket(nodes: list[Constituent]) -> list[Constituent]:
     return [node._replace(depth=node.depth - 1) for node in nodes[1:]]
 
 
+def escape_word(word: str) -> str:
+    """A word of text as it stands in a bracketed tree: `(` is `-LRB-`.
+
+    Args:
+        word: the word; brackets inside it are replaced, too.
+    """
+    for escaped, bracket in PENN_BRACKETS.items():
+        if bracket in "()":
+            word = word.replace(bracket, escaped)
+    return word
+
+
 def unescape_word(word: str) -> str:
     """A word of a bracketed tree as it stands in text: `-LRB-` is `(`, `\\/` is `/`.
 

@@ -1,8 +1,9 @@
-"""Which Stanza models to parse with: found and checked before anything is loaded."""
+"""Which Stanza models to load for a task, found on disk; nothing is ever downloaded."""
 
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -11,80 +12,172 @@ from syntax_nmt.errors import UserError
 
 
 @dataclass(frozen=True)
-class ParserModels:
-    """A tagger and a parser of one language.
+class ModelFile:
+    """One file of a task.
 
     Attributes:
-        lang: language code.
-        stanza_dir: a folder in Stanza's own layout to take both from, or None.
-        tagger: the tagger's file, where it is not taken from `stanza_dir`.
-        parser: the parser's file, where it is not taken from `stanza_dir`.
+        option: the command-line option that names it.
+        file_name: its name in a folder of models of one language.
+        needed: whether the task can do without.
     """
 
+    option: str
+    file_name: str
+    needed: bool = True
+
+
+# By the name that Stanza's pipeline has for each file.
+_TAGGER = {"pos_model_path": ModelFile("--pos-model", "tagger.pt")}
+TASKS: dict[str, Mapping[str, ModelFile]] = {
+    "dependencies": {
+        **_TAGGER,
+        "depparse_model_path": ModelFile("--depparse-model", "parser.pt"),
+        "mwt_model_path": ModelFile("--mwt-model", "mwt.pt", needed=False),
+    },
+    "constituents": {
+        **_TAGGER,
+        "constituency_model_path": ModelFile("--constituency-model", "constituency.pt"),
+        "constituency_pretrain_path": ModelFile(
+            "--constituency-pretrain", "con_pretrain.pt", needed=False
+        ),
+    },
+    "chunks": {"ner_model_path": ModelFile("--chunk-model", "chunker.pt")},
+}
+# Stanza knows models of named entities by this name; none of them is one of chunks.
+_NOT_STANZAS = "ner"
+_SHARED_FOLDERS = ("pretrain", "forward_charlm", "backward_charlm", "lemma")
+
+
+@dataclass(frozen=True)
+class StanzaModels:
+    """Where the models of one task lie.
+
+    Attributes:
+        task: one of :data:`TASKS`.
+        lang: language code as Stanza knows it.
+        stanza_dir: folder in Stanza's own layout; None where `files` name everything.
+        files: (Stanza's name, path) of each file that is named.
+    """
+
+    task: str
     lang: str
     stanza_dir: Path | None
-    tagger: Path | None
-    parser: Path | None
+    files: tuple[tuple[str, Path], ...]
+
+    @property
+    def processors(self) -> list[str]:
+        """Stanza's processors of the task, in order, those included that its models ask for."""
+        wanted = [processor(name) for name, file in TASKS[self.task].items() if file.needed]
+        if self.has("mwt") and "mwt_model_path" in TASKS[self.task]:
+            wanted.insert(0, "mwt")
+        if "depparse" in wanted and self.stanza_dir is not None and self.has("lemma"):
+            wanted.insert(wanted.index("depparse"), "lemma")
+        return ["tokenize", *wanted]
+
+    def has(self, name: str) -> bool:
+        """Whether there is a model of a processor.
+
+        Args:
+            name: of the processor: `mwt`, `lemma`, …
+        """
+        if any(processor(option) == name for option, _ in self.files):
+            return True
+        return self.stanza_dir is not None and _any_model(self.stanza_dir / self.lang / name)
 
     def fingerprint(self) -> list[str]:
         """Checksums of everything that decides what the models say."""
+        found = [path for _, path in self.files]
         if self.stanza_dir is not None:
-            files = sorted((self.stanza_dir / self.lang).rglob("*.pt"))
-        else:
-            files = [path for path in (self.tagger, self.parser) if path is not None]
-        return [self.lang, *(checksum(path) for path in files)]
+            for name in (*self.processors[1:], *_SHARED_FOLDERS):
+                found += sorted((self.stanza_dir / self.lang / name).glob("*.pt"))
+        return [self.task, self.lang, *map(checksum, found)]
+
+    def __str__(self) -> str:
+        named = " and ".join(str(path) for _, path in self.files)
+        if self.stanza_dir is None:
+            return named
+        return f"language '{self.lang}' in {self.stanza_dir}" + (f" with {named}" if named else "")
+
+
+def processor(name: str) -> str:
+    """The processor that a file belongs to: `pos` of `pos_model_path`.
+
+    Args:
+        name: Stanza's name of the file.
+    """
+    return name.split("_")[0]
 
 
 def find_models(
+    task: str,
     lang: str,
     stanza_dir: Path | None = None,
-    pos_model: Path | None = None,
-    depparse_model: Path | None = None,
-) -> ParserModels:
-    """The models that the options name, looked for on disk only; nothing is downloaded.
+    given: Mapping[str, Path | None] | None = None,
+) -> StanzaModels:
+    """The models of a task, looked for on disk only.
 
     Args:
+        task: one of :data:`TASKS`.
         lang: language code of the text.
-        stanza_dir: a folder holding `tagger.pt` and `parser.pt`, or a folder in Stanza's own layout
-            (`resources.json` and `LANG/…`); by default Stanza's own folder.
-        pos_model: the tagger's file; it overrides what is in `stanza_dir`.
-        depparse_model: the parser's file; likewise.
+        stanza_dir: a folder that holds models of one language under the names of :data:`TASKS`
+            (`tagger.pt`, …), or a folder in Stanza's own layout (`resources.json` and `LANG/…`);
+            by default Stanza's own folder.
+        given: files by Stanza's name; they go before what is in `stanza_dir`.
 
     Raises:
         UserError: names what was looked for where, and what to do.
     """
-    for option, path in (("--pos-model", pos_model), ("--depparse-model", depparse_model)):
-        if path is not None and not path.is_file():
-            raise UserError(f"{option} {path}: no such file")
-    if pos_model is not None and depparse_model is not None:
-        return ParserModels(lang, None, pos_model, depparse_model)
+    wanted = TASKS[task]
+    named = {name: path for name, path in (given or {}).items() if path and name in wanted}
+    for name, path in named.items():
+        if not path.is_file():
+            raise UserError(f"{wanted[name].option} {path}: no such file")
     folder = stanza_dir if stanza_dir is not None else _stanza_default_dir()
-    tagger = pos_model or folder / "tagger.pt"
-    parser = depparse_model or folder / "parser.pt"
-    if tagger.is_file() and parser.is_file():
-        return ParserModels(lang, None, tagger, parser)
-    known = _installed(folder, lang)
-    if known is not None and pos_model is None and depparse_model is None:
-        return ParserModels(known, folder, None, None)
-    raise UserError(
-        f"no Stanza models for language '{lang}': looked for {tagger} and {parser}, and for "
-        f"resources.json with {lang}/pos/*.pt and {lang}/depparse/*.pt in {folder}; give "
-        "--stanza-dir, or --pos-model and --depparse-model, or on a machine with internet run "
+    beside = {name: folder / file.file_name for name, file in wanted.items() if name not in named}
+    files = {**named, **{name: path for name, path in beside.items() if path.is_file()}}
+    missing = [name for name, file in wanted.items() if file.needed and name not in files]
+    if not missing:
+        in_order = tuple((name, files[name]) for name in wanted if name in files)
+        return StanzaModels(task, lang, None, in_order)
+    known = _installed(folder, lang, [processor(name) for name in missing])
+    if known is not None:
+        return StanzaModels(task, known, folder, tuple(named.items()))
+    raise UserError(_missing_message(task, lang, folder, missing))
+
+
+def _missing_message(task: str, lang: str, folder: Path, missing: list[str]) -> str:
+    files = " and ".join(str(folder / TASKS[task][name].file_name) for name in missing)
+    options = " and ".join(TASKS[task][name].option for name in missing)
+    looked = f"no Stanza models for {task} of language '{lang}': looked for {files}"
+    processors = [processor(name) for name in missing]
+    if _NOT_STANZAS in processors:
+        return (
+            f"{looked}; give --stanza-dir or {options}, or train one: "
+            "syntax-nmt chunk --train TEXT (see its --help)"
+        )
+    inside = " and ".join(f"{lang}/{name}/*.pt" for name in processors)
+    return (
+        f"{looked}, and for resources.json with {inside} in {folder}; give --stanza-dir, or "
+        f"{options}, or on a machine with internet run "
         f"python -c \"import stanza; stanza.download('{lang}', '{folder}')\""
     )
 
 
-def _installed(folder: Path, lang: str) -> str | None:
-    """The name Stanza knows the language by, if its tagger and parser are in the folder."""
+def _installed(folder: Path, lang: str, processors: list[str]) -> str | None:
+    """The name Stanza knows the language by, if the folder has models of the processors."""
     try:
         resources = json.loads((folder / "resources.json").read_text(encoding="utf-8"))
     except (OSError, ValueError):
         return None
-    if lang not in resources:
+    if lang not in resources or _NOT_STANZAS in processors:
         return None
     lang = resources[lang].get("alias", lang)
-    complete = all(any((folder / lang / step).glob("*.pt")) for step in ("pos", "depparse"))
+    complete = all(_any_model(folder / lang / name) for name in processors)
     return lang if complete else None
+
+
+def _any_model(folder: Path) -> bool:
+    return any(folder.glob("*.pt"))
 
 
 def _stanza_default_dir() -> Path:

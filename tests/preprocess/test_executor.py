@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import os
-from concurrent.futures.process import BrokenProcessPool
 
 import pytest
 
 from syntax_nmt.errors import UserError
-from syntax_nmt.preprocess.annotation.executor import open_executor, ordered_results
+from syntax_nmt.preprocess.annotation.executor import open_workers, ordered_results
+from syntax_nmt.preprocess.annotation.gpu import local_rank, pinned_device
 
 
 def square(number: int) -> int:
@@ -19,48 +19,59 @@ def die(number: int) -> int:
     os._exit(1)
 
 
+def local_rank_of(number: int) -> int:
+    return local_rank()
+
+
 def refuse(number: int) -> int:
     raise UserError(f"not {number}")
 
 
 def test_in_process_and_in_order():
-    with open_executor(1) as executor:
-        assert list(ordered_results(executor, square, range(5), 2)) == [0, 1, 4, 9, 16]
+    with open_workers(1) as workers:
+        assert list(ordered_results(workers, square, range(5))) == [0, 1, 4, 9, 16]
 
 
 def test_tasks_are_drawn_as_results_are_taken():
     drawn = []
     tasks = (drawn.append(number) or number for number in range(100))
-    with open_executor(1) as executor:
-        results = ordered_results(executor, square, tasks, 3)
+    with open_workers(1) as workers:
+        results = ordered_results(workers, square, tasks)
         assert next(results) == 0
-        assert len(drawn) == 3
+        assert len(drawn) == 1
 
 
 def test_errors_come_out_as_they_are():
-    with open_executor(1) as executor, pytest.raises(UserError, match="not 0"):
-        list(ordered_results(executor, refuse, range(2), 1))
+    with open_workers(1) as workers, pytest.raises(UserError, match="not 0"):
+        list(ordered_results(workers, refuse, range(2)))
 
 
 def test_no_workers_is_an_error():
-    with pytest.raises(UserError, match="--workers 0"), open_executor(0):
+    with pytest.raises(UserError, match="--workers 0"), open_workers(0):
         pass
 
 
-def test_the_advice_about_a_dead_process_suits_every_command():
-    def broken(number):
-        raise BrokenProcessPool
-
-    with (
-        open_executor(1) as executor,
-        pytest.raises(UserError, match=r"^a worker process died.* with fewer --workers$"),
-    ):
-        list(ordered_results(executor, broken, [1], 1))
-
-
-@pytest.mark.slow
 def test_a_dying_process_is_one_line():
-    with open_executor(2) as executor:
-        assert list(ordered_results(executor, square, range(5), 4)) == [0, 1, 4, 9, 16]
-        with pytest.raises(UserError, match="a worker process died"):
-            list(ordered_results(executor, die, range(2), 4))
+    def work(function):
+        with open_workers(2) as workers:
+            return list(ordered_results(workers, function, range(5)))
+
+    assert work(square) == [0, 1, 4, 9, 16]
+    with pytest.raises(UserError, match=r"a worker process died.* fewer --workers; .* is kept"):
+        work(die)
+
+
+def test_workers_of_a_pool_take_one_gpu_each(monkeypatch):
+    """The second rank of a machine with two workers a rank takes the third and fourth GPU."""
+    monkeypatch.setenv("LOCAL_RANK", "1")
+    with open_workers(2) as workers:
+        ranks = set(ordered_results(workers, local_rank_of, range(20)))
+    assert ranks <= {2, 3}
+    monkeypatch.setattr("torch.cuda.is_available", lambda: True)
+    monkeypatch.setattr("torch.cuda.device_count", lambda: 4)
+    monkeypatch.setenv("LOCAL_RANK", "7")
+    assert pinned_device("cuda") == "cuda:3"
+    assert (pinned_device("cuda:1"), pinned_device("cpu")) == ("cuda:1", "cpu")
+    monkeypatch.delenv("LOCAL_RANK")
+    monkeypatch.setenv("SLURM_LOCALID", "2")
+    assert pinned_device("cuda") == "cuda:2"

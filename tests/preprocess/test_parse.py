@@ -17,28 +17,30 @@ import pytest
 from syntax_nmt.cli import main
 from syntax_nmt.data.conllu import read_conllu
 from syntax_nmt.errors import UserError
-from syntax_nmt.parsing.dependencies import StanzaParser
+from syntax_nmt.parsing.dependencies import DependencyParser
 from syntax_nmt.parsing.models import find_models
-from syntax_nmt.preprocess.annotation.shards import ParseOptions
-from syntax_nmt.preprocess.parse import describe, parse_file
+from syntax_nmt.preprocess.annotation.annotate import Resources, annotate_file, describe
+from syntax_nmt.preprocess.annotation.annotator import StanzaAnnotator
+
+PARTS = Resources(part_size=50)
 
 
 @pytest.fixture(scope="module")
-def options(models) -> ParseOptions:
-    return ParseOptions(find_models("en", models))
+def options(models) -> StanzaAnnotator:
+    return StanzaAnnotator(find_models("dependencies", "en", models))
 
 
 @pytest.fixture(scope="module")
 def parsed(options, text, tmp_path_factory):
     """The text parsed in one go, and the counts."""
     output = tmp_path_factory.mktemp("parsed") / "text.en.conllu"
-    return output, parse_file(text, output, options, shard_size=50)
+    return output, annotate_file(text, output, options, PARTS)
 
 
 def command(text, output, models, *more):
     return [
         *["parse", "--lang", "en", "--input", str(text), "--output", str(output)],
-        *["--stanza-dir", str(models), "--shard-size", "50", *more],
+        *["--stanza-dir", str(models), "--part-size", "50", *more],
     ]
 
 
@@ -56,8 +58,9 @@ def test_every_line_has_its_block_with_its_own_words(text, parsed):
 def test_what_is_not_parsed_is_counted(parsed):
     _, counts = parsed
     assert (counts["empty"], counts["too long"], counts["failed"]) == (2, 1, 0)
-    assert counts["parsed"] == 305
-    assert "308 lines, 305 parsed (99.03%); no parse: 2 empty, 1 too long" in describe(counts)
+    assert counts["annotated"] == 305
+    said = describe(counts)
+    assert said.startswith("308 lines, 305 annotated (99.03%); not annotated: 2 empty, 1 too long")
 
 
 def test_trees_are_learnt(treebank, parsed, text):
@@ -75,7 +78,7 @@ def test_trees_are_learnt(treebank, parsed, text):
 def test_gzipped_text_gives_the_same(text, parsed, options, tmp_path):
     zipped = tmp_path / "text.en.gz"
     zipped.write_bytes(gzip.compress(text.read_bytes()))
-    parse_file(zipped, tmp_path / "out.conllu", options, shard_size=50)
+    annotate_file(zipped, tmp_path / "out.conllu", options, PARTS)
     assert (tmp_path / "out.conllu").read_bytes() == parsed[0].read_bytes()
 
 
@@ -83,7 +86,7 @@ def test_killed_and_started_again_gives_the_same_bytes(text, models, options, tm
     long_text = tmp_path / "long.en"
     long_text.write_bytes(text.read_bytes() * 6)
     whole, output = tmp_path / "whole.conllu", tmp_path / "killed.conllu"
-    parse_file(long_text, whole, options, shard_size=50)
+    annotate_file(long_text, whole, options, PARTS)
     work = output.with_name(output.name + ".parts")
     job = subprocess.Popen(
         [sys.executable, "-m", "syntax_nmt.cli", *command(long_text, output, models)],
@@ -91,14 +94,14 @@ def test_killed_and_started_again_gives_the_same_bytes(text, models, options, tm
         env={**os.environ, "OMP_NUM_THREADS": "1"},
     )
     deadline = time.monotonic() + 120
-    while len(list(work.glob("*.conllu"))) < 3 and time.monotonic() < deadline:
+    while len(list(work.glob("*.part"))) < 3 and time.monotonic() < deadline:
         time.sleep(0.005)
     job.send_signal(signal.SIGKILL)
     job.wait()
     assert not output.exists()
-    done = len(list(work.glob("*.conllu")))
+    done = len(list(work.glob("*.part")))
     assert 3 <= done < 37
-    counts = parse_file(long_text, output, options, shard_size=50)
+    counts = annotate_file(long_text, output, options, PARTS)
     assert counts["reused"] == 50 * done
     assert output.read_bytes() == whole.read_bytes()
     assert sorted(path.name for path in tmp_path.glob("killed*")) == ["killed.conllu"]
@@ -109,10 +112,11 @@ def test_shards_of_other_text_or_options_are_not_reused(text, parsed, options, t
     work = output.with_name(output.name + ".parts")
     work.mkdir()
     blocks = parsed[0].read_text(encoding="utf-8").split("\n\n")[:50]
-    stale = json.dumps({"key": "of something else", "counts": {"lines": 50, "parsed": 50}})
-    (work / "000000.conllu").write_text("\n".join([stale, *(b + "\n" for b in blocks)]))
-    (work / "000001.conllu").write_text('{"key": ')
-    counts = parse_file(text, output, options, shard_size=50)
+    head = {"options": "others", "text": "", "entries": "", "lines": 50, "counts": {"lines": 50}}
+    entries = "".join(f"{block}\n\n" for block in blocks)
+    (work / "000000.part").write_text(json.dumps(head) + "\n" + entries)
+    (work / "000001.part").write_text('{"key": ')
+    counts = annotate_file(text, output, options, PARTS)
     assert counts["reused"] == 0
     assert output.read_bytes() == parsed[0].read_bytes()
     assert options.fingerprint() != replace(options, max_words=10).fingerprint()
@@ -120,12 +124,12 @@ def test_shards_of_other_text_or_options_are_not_reused(text, parsed, options, t
 
 @pytest.mark.slow
 def test_processes_give_the_same_bytes(text, parsed, options, tmp_path):
-    parse_file(text, tmp_path / "out.conllu", options, workers=2, shard_size=50)
+    annotate_file(text, tmp_path / "out.conllu", options, Resources(2, part_size=50))
     assert (tmp_path / "out.conllu").read_bytes() == parsed[0].read_bytes()
 
 
 def test_a_failing_sentence_fails_alone(options, monkeypatch):
-    parser = StanzaParser(options.models)
+    parser = DependencyParser(options.models)
     pipeline = parser._pipeline
 
     def fragile(sentences):
@@ -135,7 +139,7 @@ def test_a_failing_sentence_fails_alone(options, monkeypatch):
 
     monkeypatch.setattr(parser, "_pipeline", fragile)
     good, bad = ["the", "cat", "sees", "the", "dog", "."], ["the", "boom"]
-    parses = parser.parse([good, good, bad, good, bad])
+    parses = parser.analyse([good, good, bad, good, bad])
     assert [parse is None for parse in parses] == [False, False, True, False, True]
     assert parser.last_error == "RuntimeError: boom"
 
@@ -144,9 +148,9 @@ def test_all_sentences_failing_is_an_error(text, options, tmp_path, monkeypatch)
     def broken(self, sentences):
         raise RuntimeError("CUDA error")
 
-    monkeypatch.setattr(StanzaParser, "_parse_all", broken)
+    monkeypatch.setattr(DependencyParser, "_analyse_all", broken)
     with pytest.raises(UserError, match="fails on every sentence: RuntimeError: CUDA error"):
-        parse_file(text, tmp_path / "out.conllu", options, shard_size=50)
+        annotate_file(text, tmp_path / "out.conllu", options, PARTS)
     assert not (tmp_path / "out.conllu").exists()
 
 
@@ -159,25 +163,33 @@ def test_models_in_stanzas_own_layout(text, parsed, models, tmp_path):
     english = {name: {"tiny": {}} for name in packages}
     resources = {"en": {**english, "packages": {"default": packages}}, "eng": {"alias": "en"}}
     (folder / "resources.json").write_text(json.dumps(resources))
-    assert find_models("eng", folder).lang == "en"
+    assert find_models("dependencies", "eng", folder).lang == "en"
     main(command(text, tmp_path / "out.conllu", folder))
     assert (tmp_path / "out.conllu").read_bytes() == parsed[0].read_bytes()
 
 
 def test_explicit_model_files(models):
-    found = find_models("en", None, models / "tagger.pt", models / "parser.pt")
-    assert (found.tagger, found.parser) == (models / "tagger.pt", models / "parser.pt")
+    found = find_models(
+        "dependencies",
+        "en",
+        None,
+        {"pos_model_path": models / "tagger.pt", "depparse_model_path": models / "parser.pt"},
+    )
+    assert [path for _, path in found.files] == [models / "tagger.pt", models / "parser.pt"]
 
 
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
         ({"--lang": "de"}, "are of language 'en', the text is of language 'de'"),
-        ({"--stanza-dir": "nowhere"}, "no Stanza models for language 'en': looked for nowhere/tag"),
+        (
+            {"--stanza-dir": "nowhere"},
+            "models for dependencies of language 'en': looked for nowhere",
+        ),
         ({"--pos-model": "gone.pt"}, "--pos-model gone.pt: no such file"),
         ({"--input": "gone.en"}, "gone.en: cannot be read (No such file"),
         ({"--max-words": "0"}, "--max-words 0: must be 1 or more"),
-        ({"--shard-size": "0"}, "--shard-size 0: must be 1 or more"),
+        ({"--part-size": "0"}, "--part-size 0: must be 1 or more"),
         ({"--device": "cuda:99"}, "--device cuda:99"),
     ],
 )
@@ -208,7 +220,7 @@ def test_an_output_that_cannot_be_written_is_found_before_models_load(
 ):
     (tmp_path / "file").write_text("")
     (tmp_path / "folder").mkdir()
-    monkeypatch.setattr("syntax_nmt.preprocess.parse.loaded_parser", pytest.fail)
+    monkeypatch.setattr("syntax_nmt.preprocess.annotation.annotator.loaded_analyser", pytest.fail)
     arguments = ["parse", "--lang", "en", "--input", str(text), "--stanza-dir", str(models)]
     with pytest.raises(SystemExit, match=rf"error: .*{output}: cannot be written") as caught:
         main([*arguments, "--output", str(tmp_path / output)])
@@ -225,13 +237,13 @@ def test_not_a_model(text, tmp_path):
 
 def test_contractions_of_moses_are_parsed_as_treebanks_cut_them(shared, tmp_path):
     """With the real models: `don 't` gets the tree of `do n't`, and keeps its spelling."""
-    options = ParseOptions(find_models("en", shared / "models" / "en"))
+    options = StanzaAnnotator(find_models("dependencies", "en", shared / "models" / "en"))
     text, output = tmp_path / "text.en", tmp_path / "text.en.conllu"
     text.write_text(
         "We do n't know whether the well - known results can be reproduced .\n"
         "We don 't know whether the well @-@ known results can be reproduced .\n"
     )
-    assert parse_file(text, output, options)["parsed"] == 2
+    assert annotate_file(text, output, options)["annotated"] == 2
     treebank, moses = read_conllu(output)
     assert treebank.heads == moses.heads
     assert moses.words[1:3] == ("don", "'t")

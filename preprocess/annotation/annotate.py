@@ -1,0 +1,158 @@
+"""The annotation of a text of any size: in parts, resumable, on any number of workers."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import NamedTuple
+
+from tqdm import tqdm
+
+from syntax_nmt.data.text_files import NEWLINE_ONLY, check_writable, read_lines
+from syntax_nmt.errors import UserError
+from syntax_nmt.preprocess.annotation.annotator import Annotator
+from syntax_nmt.preprocess.annotation.executor import open_workers, ordered_results
+from syntax_nmt.preprocess.annotation.parts import (
+    Part,
+    PartFolder,
+    cut,
+    merge_parts,
+    options_sum,
+)
+from syntax_nmt.preprocess.annotation.shard import Shard
+
+PART_SIZE = 2000
+_REASONS = ("empty", "too long", "failed")
+
+
+@dataclass(frozen=True)
+class Resources:
+    """What the work runs on.
+
+    Attributes:
+        workers: processes of this machine; 1 = this one.
+        dask_scheduler: address of a Dask scheduler whose workers do the work instead.
+        part_size: lines that are kept at a time.
+        shard: the part of the work that is this job's; the whole by default.
+    """
+
+    workers: int = 1
+    dask_scheduler: str | None = None
+    part_size: int = PART_SIZE
+    shard: Shard = field(default_factory=Shard)
+
+
+class _Task(NamedTuple):
+    part: Part
+    annotator: Annotator
+
+
+class _Annotated(NamedTuple):
+    part: Part
+    entries: str
+    counts: Counter[str]
+
+
+def annotate_file(
+    text: Path, output: Path, annotator: Annotator, resources: Resources | None = None
+) -> Counter[str]:
+    """Annotates a text, one entry a line; killed and called again, it goes on where it was.
+
+    Finished parts wait in a folder beside the output, `OUTPUT.parts`, until all are there. One job
+    of several (a shard) leaves its parts there, to be merged when every job is done.
+
+    Args:
+        text: words separated by spaces, a sentence a line; may be `.gz`.
+        output: the annotation.
+        annotator: what annotates.
+        resources: what the work runs on.
+
+    Returns:
+        Counts of lines: `lines`, `annotated`, `empty`, `too long`, `failed`, and `reused` of an
+        earlier run.
+
+    Raises:
+        UserError: the text cannot be read, the output not be written (found before models are
+            loaded), models do not load, or a worker died. What is finished is kept.
+    """
+    resources = resources or Resources()
+    if resources.part_size < 1:
+        raise UserError(f"--part-size {resources.part_size}: must be 1 or more")
+    lines = sum(1 for _ in read_lines(text, NEWLINE_ONLY))
+    check_writable(output)
+    if resources.workers == 1 and resources.dask_scheduler is None:
+        annotator.load()  # what is wrong with it is said before the progress bar starts
+    parts = PartFolder(output)
+    counts: Counter[str] = Counter(lines=0)
+    # disable=None: no bar where stderr is not a terminal
+    with tqdm(total=lines, desc=output.name, unit="line", unit_scale=True, disable=None) as bar:
+        for done in _annotated_parts(text, parts, annotator, resources):
+            counts.update(done)
+            bar.update(done["lines"])
+    if resources.shard.count == 1:
+        merge_parts(text, output, parts)
+        parts.remove()
+    return counts
+
+
+def describe(counts: Counter[str]) -> str:
+    """What was annotated and what was not, in words.
+
+    Args:
+        counts: of :func:`annotate_file`.
+    """
+    share = counts["annotated"] / counts["lines"] if counts["lines"] else 1.0
+    text = f"{counts['lines']:,} lines, {counts['annotated']:,} annotated ({share:.2%})"
+    reasons = [f"{counts[kind]:,} {kind}" for kind in _REASONS]
+    return f"{text}; not annotated: {', '.join(reasons)}"
+
+
+def _annotated_parts(
+    text: Path, parts: PartFolder, annotator: Annotator, resources: Resources
+) -> Iterator[Counter[str]]:
+    """Counts of this job's parts as they get ready; those of an earlier run are among them."""
+    options = options_sum(annotator.fingerprint(), resources.part_size)
+    reused: Counter[str] = Counter()
+
+    def unfinished() -> Iterator[_Task]:
+        for part in cut(text, resources.part_size):
+            if not resources.shard.holds(part.number):
+                continue
+            done = parts.finished(part, options)
+            if done is None:
+                yield _Task(part, annotator)
+            else:
+                reused.update(done, reused=done["lines"])
+
+    with open_workers(resources.workers, resources.dask_scheduler) as workers:
+        for done in ordered_results(workers, _annotate, unfinished()):
+            parts.write(done.part, options, done.entries, done.counts)
+            yield done.counts + reused
+            reused.clear()
+    yield reused
+
+
+def _annotate(task: _Task) -> _Annotated:
+    """Annotates a part, its sentences in order of length, so that batches are even."""
+    part, annotator = task
+    sentences = [line.split() for line in part.lines]
+    counts, wanted = _sort_out(sentences, annotator.max_words)
+    found = annotator.annotate([sentences[index] for index in wanted])
+    entries = dict(zip(wanted, found))
+    counts.update(annotated=len(wanted) - found.count(None), failed=found.count(None))
+    text = "".join(
+        entries.get(index) or annotator.no_annotation(words)
+        for index, words in enumerate(sentences)
+    )
+    return _Annotated(part, text, counts)
+
+
+def _sort_out(sentences: Sequence[Sequence[str]], max_words: int) -> tuple[Counter[str], list[int]]:
+    """Counts of what is not to be annotated, and the positions of the rest, by length."""
+    lengths = [len(words) for words in sentences]
+    counts = Counter(lines=len(lengths), empty=lengths.count(0))
+    counts["too long"] = sum(length > max_words for length in lengths)
+    wanted = (i for i, length in enumerate(lengths) if 0 < length <= max_words)
+    return counts, sorted(wanted, key=lengths.__getitem__)

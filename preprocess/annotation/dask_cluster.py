@@ -1,0 +1,51 @@
+"""The workers of a Dask cluster as an executor (extra `cluster`)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from concurrent.futures import Executor
+from contextlib import contextmanager
+
+from syntax_nmt.errors import UserError
+
+_SECONDS_TO_ANSWER = 10
+
+
+@contextmanager
+def open_cluster(scheduler: str) -> Iterator[tuple[Executor, int]]:
+    """The cluster's executor and how many calls it runs at a time.
+
+    The workers must see the same model files as this process. A worker that dies is replaced by
+    another: its work is done again there.
+
+    Args:
+        scheduler: the scheduler's address, `tcp://HOST:PORT`.
+
+    Raises:
+        UserError: Dask is not installed, nobody answers, or the cluster has no workers.
+    """
+    try:
+        from distributed import Client, KilledWorker
+    except ImportError:
+        raise UserError("--dask-scheduler needs Dask: pip install 'syntax-nmt[cluster]'") from None
+    try:
+        client = Client(scheduler, timeout=_SECONDS_TO_ANSWER, set_as_default=False)
+    except (OSError, ValueError) as error:  # a time-out is an OSError
+        raise UserError(
+            f"--dask-scheduler {scheduler}: no scheduler answers ({error}): check the address"
+        ) from None
+    with client:
+        threads = sum(client.nthreads().values())
+        if threads == 0:
+            raise UserError(
+                f"--dask-scheduler {scheduler}: the cluster has no workers: start some with "
+                f"`dask worker {scheduler} --nthreads 1`"
+            )
+        try:
+            # Impure: nothing is kept on the cluster by the hash of its arguments.
+            yield client.get_executor(pure=False), threads
+        except KilledWorker as error:
+            raise UserError(
+                f"workers of the cluster died again and again over one piece ({error}), probably "
+                "for want of memory: start again with smaller parts; what is finished is kept"
+            ) from None

@@ -1,0 +1,136 @@
+"""The options of every command that runs Stanza: which models, on what, how much at a time."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+from syntax_nmt.errors import UserError
+from syntax_nmt.parsing.models import TASKS, find_models
+from syntax_nmt.preprocess.annotation.annotate import PART_SIZE, Resources
+from syntax_nmt.preprocess.annotation.annotator import StanzaAnnotator
+from syntax_nmt.preprocess.annotation.shard import find_shard
+
+_FILE_HELP = {
+    "pos_model_path": "file of a Stanza tagger",
+    "depparse_model_path": "file of a Stanza dependency parser",
+    "mwt_model_path": "file of a Stanza model that expands multiword tokens (zum: zu dem)",
+    "constituency_model_path": "file of a Stanza constituency parser",
+    "constituency_pretrain_path": "the word vectors that the constituency parser was trained with",
+    "ner_model_path": "file of a Stanza sequence tagger trained on chunks (syntax-nmt chunk)",
+}
+
+
+def add_model_options(parser: argparse.ArgumentParser, *tasks: str) -> None:
+    """Adds the options that say where models are and how they run.
+
+    Args:
+        parser: the subcommand's parser.
+        *tasks: of :data:`~syntax_nmt.parsing.models.TASKS`.
+    """
+    files = {name: file for task in tasks for name, file in TASKS[task].items()}
+    names = ", ".join(file.file_name for file in files.values())
+    parser.add_argument(
+        "--stanza-dir",
+        type=Path,
+        help=f"folder with models of one language under the names {names}, or a folder in Stanza's "
+        "own layout (default: Stanza's)",
+    )
+    for name, file in files.items():
+        parser.add_argument(file.option, type=Path, dest=name, help=_FILE_HELP[name])
+    parser.add_argument(
+        "--device",
+        default="cpu",
+        help="cpu, cuda (each worker takes the GPU of its local rank) or cuda:N (default: cpu)",
+    )
+    parser.add_argument(
+        "--max-words",
+        type=int,
+        default=250,
+        help="longer sentences are not annotated; memory grows with the square of the length "
+        "(default: %(default)s)",
+    )
+    parser.add_argument(
+        "--batch-size", type=int, default=1000, help="words in a batch (default: %(default)s)"
+    )
+
+
+def add_worker_options(parser: argparse.ArgumentParser) -> None:
+    """Adds the options that say what the work runs on.
+
+    Args:
+        parser: the subcommand's parser.
+    """
+    parser.add_argument(
+        "--workers", type=int, default=1, help="processes, one thread each (default: %(default)s)"
+    )
+    parser.add_argument(
+        "--dask-scheduler",
+        metavar="ADDRESS",
+        help="work on the Dask cluster of this scheduler (tcp://HOST:PORT) instead",
+    )
+    parser.add_argument(
+        "--part-size",
+        type=int,
+        default=PART_SIZE,
+        help="lines kept at a time, so that a killed run goes on (default: %(default)s)",
+    )
+
+
+def add_shard_options(parser: argparse.ArgumentParser) -> None:
+    """Adds the options that share a text out among jobs.
+
+    Args:
+        parser: the subcommand's parser.
+    """
+    parser.add_argument(
+        "--num-shards",
+        type=int,
+        metavar="N",
+        help="jobs that share this text; when all are done, `syntax-nmt merge` makes the file "
+        "(default: as torchrun or Slurm started this job)",
+    )
+    parser.add_argument(
+        "--shard-id", type=int, metavar="I", help="which of them this one is, from 0"
+    )
+
+
+def annotator(
+    args: argparse.Namespace, task: str, lang: str, stanza_dir: Path | None = None
+) -> StanzaAnnotator:
+    """What the options of :func:`add_model_options` name, found and checked.
+
+    Args:
+        args: the parsed options.
+        task: of :data:`~syntax_nmt.parsing.models.TASKS`.
+        lang: language of the text.
+        stanza_dir: used instead of `--stanza-dir`.
+
+    Raises:
+        UserError: models are missing, or a number is out of range.
+    """
+    for option in ("max_words", "batch_size"):
+        if getattr(args, option) < 1:
+            name = option.replace("_", "-")
+            raise UserError(f"--{name} {getattr(args, option)}: must be 1 or more")
+    given = {name: getattr(args, name, None) for name in TASKS[task]}
+    models = find_models(task, lang, stanza_dir or args.stanza_dir, given)
+    return StanzaAnnotator(models, args.device, args.max_words, args.batch_size)
+
+
+def resources(args: argparse.Namespace) -> Resources:
+    """What the options of :func:`add_worker_options` and :func:`add_shard_options` say.
+
+    Args:
+        args: the parsed options; without those of shards the work is this job's alone.
+
+    Raises:
+        UserError: a number is out of range.
+    """
+    if args.workers < 1:
+        raise UserError(f"--workers {args.workers}: must be 1 or more")
+    found = Resources(args.workers, args.dask_scheduler, args.part_size)
+    if not hasattr(args, "num_shards"):
+        return found
+    shard = find_shard(args.num_shards, args.shard_id)
+    return Resources(args.workers, args.dask_scheduler, args.part_size, shard)

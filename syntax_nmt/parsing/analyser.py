@@ -1,0 +1,150 @@
+"""Sentences that are already words, given to Stanza offline; what it cannot analyse is None."""
+
+from __future__ import annotations
+
+import json
+import tempfile
+import threading
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, Generic, TypeVar
+
+import torch
+
+from syntax_nmt.errors import UserError
+from syntax_nmt.parsing.models import StanzaModels
+from syntax_nmt.parsing.words import parser_words
+
+Analysis = TypeVar("Analysis")
+
+_NEXT_STEP = "; check that the models were made with this version of Stanza and for this language"
+# So many sentences at once, and all of them failing, is no accident of one sentence.
+_SUSPICIOUS = 8
+
+
+class StanzaAnalyser(ABC, Generic[Analysis]):
+    """A Stanza pipeline of one task, loaded.
+
+    Args:
+        models: what to load.
+        device: `cpu`, `cuda` or `cuda:N`.
+        batch_size: words in a batch. Small batches of even length are the fastest on a CPU.
+
+    Raises:
+        UserError: when the models do not load or are of another language.
+    """
+
+    def __init__(self, models: StanzaModels, device: str = "cpu", batch_size: int = 1000) -> None:
+        if device.startswith("cuda") and not torch.cuda.is_available():
+            raise UserError(f"--device {device}: torch sees no GPU here; use --device cpu")
+        self.lang = models.lang
+        self.last_error = "no analysis"
+        self._alone = threading.Lock()  # a pipeline serves one thread at a time
+        try:
+            self._pipeline = _load(models, device, batch_size)
+        except Exception as error:
+            raise UserError(f"Stanza cannot load {models}: {error}{_NEXT_STEP}") from error
+        self._processors = self._pipeline.processors
+        self._check_language(models)
+
+    def analyse(self, sentences: Sequence[Sequence[str]]) -> list[Analysis | None]:
+        """One analysis for each sentence, None where Stanza fails.
+
+        One torch thread works: models this small get slower with more, and differ in rounding.
+
+        Args:
+            sentences: words of the corpus; no sentence and no word empty. Sentences of like length
+                that stand together are analysed fastest.
+
+        Raises:
+            UserError: every one of several sentences fails.
+        """
+        with self._alone, _one_thread():
+            found = self._halving(sentences)
+        if len(found) >= _SUSPICIOUS and not any(found):
+            raise UserError(f"Stanza fails on every sentence: {self.last_error}")
+        return found
+
+    def _halving(self, sentences: Sequence[Sequence[str]]) -> list[Analysis | None]:
+        """A failing sentence makes Stanza fail for all beside it: halves until it is alone."""
+        if not sentences:
+            return []
+        try:
+            return self._analyse_all(sentences)
+        except Exception as error:
+            self.last_error = f"{type(error).__name__}: {error}"
+            if len(sentences) == 1:
+                return [None]
+        half = len(sentences) // 2
+        return self._halving(sentences[:half]) + self._halving(sentences[half:])
+
+    def _analyse_all(self, sentences: Sequence[Sequence[str]]) -> list[Analysis | None]:
+        spelled = [parser_words(words, self.lang) for words in sentences]
+        document = self._pipeline(self._input(spelled))
+        if len(document.sentences) != len(sentences):
+            raise ValueError(f"{len(document.sentences)} analyses of {len(sentences)} sentences")
+        return [
+            self._analysis(sentence, words)
+            for sentence, words in zip(document.sentences, sentences)
+        ]
+
+    def _input(self, sentences: list[list[str]]) -> Any:
+        """What the pipeline is given: lists of words, unless the task needs more."""
+        return sentences
+
+    @abstractmethod
+    def _analysis(self, sentence: Any, words: Sequence[str]) -> Analysis | None:
+        """The result of one sentence in this project's terms; None if it does not fit the words."""
+
+    def _check_language(self, models: StanzaModels) -> None:
+        for name, processor in self._processors.items():
+            trainer = getattr(processor, "trainer", None)
+            trained = getattr(trainer, "args", {}).get("shorthand") or ""
+            language = trained.split("_")[0]
+            if name != "tokenize" and language not in ("", self.lang):
+                raise UserError(
+                    f"the models {models} are of language '{language}', the text is of "
+                    f"language '{self.lang}': give other models, or the language of these"
+                )
+
+
+@contextmanager
+def _one_thread() -> Iterator[None]:
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(threads)
+
+
+def _load(models: StanzaModels, device: str, batch_size: int) -> Any:
+    import stanza
+
+    options: dict[str, Any] = {
+        "lang": models.lang,
+        "processors": ",".join(models.processors),
+        "download_method": None,
+        "device": device,
+        "verbose": False,
+        "tokenize_pretokenized": True,
+        "pos_batch_size": batch_size,
+        "pos_batch_maximum_tokens": batch_size,
+        "depparse_batch_size": batch_size,
+        "depparse_check_requirements": False,
+        **{name: str(path) for name, path in models.files},
+    }
+    if "ner" in models.processors:
+        # Left out, Stanza takes them for its own and finds nothing to load.
+        options |= dict.fromkeys(
+            ("ner_pretrain_path", "ner_forward_charlm_path", "ner_backward_charlm_path"), ""
+        )
+    if models.stanza_dir is not None:
+        return stanza.Pipeline(dir=str(models.stanza_dir), **options)
+    # Stanza does not start without a list of its resources, even when it needs none of them.
+    with tempfile.TemporaryDirectory() as folder:
+        resources = Path(folder) / "resources.json"
+        resources.write_text(json.dumps({}), encoding="utf-8")
+        return stanza.Pipeline(dir=folder, allow_unknown_language=True, **options)

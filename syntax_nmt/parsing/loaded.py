@@ -1,0 +1,32 @@
+"""The analyser of each task, kept loaded."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+from syntax_nmt.parsing.analyser import StanzaAnalyser
+from syntax_nmt.parsing.chunks import ChunkTagger
+from syntax_nmt.parsing.constituents import ConstituencyParser
+from syntax_nmt.parsing.dependencies import DependencyParser
+from syntax_nmt.parsing.models import StanzaModels
+
+ANALYSERS: dict[str, type[StanzaAnalyser]] = {
+    "dependencies": DependencyParser,
+    "constituents": ConstituencyParser,
+    "chunks": ChunkTagger,
+}
+
+
+@lru_cache(maxsize=1)
+def loaded_analyser(models: StanzaModels, device: str, batch_size: int) -> StanzaAnalyser:
+    """The analyser of some models, which stays loaded until another one is asked for.
+
+    Args:
+        models: what to load; their task says which analyser.
+        device: `cpu`, `cuda` or `cuda:N`.
+        batch_size: words in a batch.
+
+    Raises:
+        UserError: when the models do not load or are of another language.
+    """
+    return ANALYSERS[models.task](models, device, batch_size)
