@@ -1,0 +1,170 @@
+"""Chunk F1 as conlleval, the scorer of CoNLL-2000, computes it.
+
+A predicted chunk is correct when a gold chunk has its type, its first and its last word
+(Tjong Kim Sang and Buchholz 2000, section 3). Words outside chunks count in the accuracy of tags
+alone.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Union
+
+from syntax_nmt.data.chunk_tags import chunks_of_tags, iob2_tags
+from syntax_nmt.data.chunks import OUTSIDE, Chunk
+
+# A sentence: its chunks, or one tag a word.
+Chunked = Union[Sequence[Chunk], Sequence[str]]
+
+
+@dataclass(frozen=True)
+class PhraseScore:
+    """How many chunks there are and how many are found; shares in percent, 0 where none are.
+
+    Attributes:
+        gold: chunks of the reference.
+        predicted: chunks of the hypothesis.
+        correct: chunks of both.
+    """
+
+    gold: int
+    predicted: int
+    correct: int
+
+    @property
+    def precision(self) -> float:
+        """Share of the predicted chunks that are correct."""
+        return _percent(self.correct, self.predicted)
+
+    @property
+    def recall(self) -> float:
+        """Share of the gold chunks that are found."""
+        return _percent(self.correct, self.gold)
+
+    @property
+    def f1(self) -> float:
+        """Harmonic mean of precision and recall."""
+        return _percent(2 * self.correct, self.predicted + self.gold)
+
+
+@dataclass(frozen=True)
+class ChunkScores:
+    """What was counted over a corpus.
+
+    Attributes:
+        words: of the corpus.
+        correct_tags: words that have the tag of the reference.
+        types: the score of each type of chunk, by name.
+    """
+
+    words: int
+    correct_tags: int
+    types: Mapping[str, PhraseScore]
+
+    @property
+    def overall(self) -> PhraseScore:
+        """All types together, micro-averaged."""
+        scores = self.types.values()
+        return PhraseScore(
+            sum(score.gold for score in scores),
+            sum(score.predicted for score in scores),
+            sum(score.correct for score in scores),
+        )
+
+    @property
+    def accuracy(self) -> float:
+        """Share of words with the right tag, in percent."""
+        return _percent(self.correct_tags, self.words)
+
+    @property
+    def precision(self) -> float:
+        """Overall precision, in percent."""
+        return self.overall.precision
+
+    @property
+    def recall(self) -> float:
+        """Overall recall, in percent."""
+        return self.overall.recall
+
+    @property
+    def f1(self) -> float:
+        """Overall F1, in percent."""
+        return self.overall.f1
+
+    def table(self) -> str:
+        """A row for each type, then one for all together, and the accuracy of tags."""
+        head = f"{'type':8}{'precision':>10}{'recall':>8}{'F1':>8}"
+        head += f"{'gold':>9}{'predicted':>11}{'correct':>9}"
+        rows = [_row(name, score) for name, score in sorted(self.types.items())]
+        accuracy = f"accuracy of tags {self.accuracy:.2f} ({self.correct_tags} of {self.words})"
+        return "\n".join([head, *rows, _row("all", self.overall), accuracy])
+
+
+def chunk_f1(gold: Iterable[Chunked], predicted: Iterable[Chunked]) -> ChunkScores:
+    """Scores the chunks of a corpus.
+
+    Args:
+        gold: one sentence after the other, each as chunks or as tags in any scheme that
+            :func:`~syntax_nmt.data.chunk_tags.chunks_of_tags` reads.
+        predicted: likewise, over the same words. For the accuracy of tags, tags in another scheme
+            than that of `gold` count as wrong; chunks count as IOB2.
+
+    Raises:
+        ValueError: another number of sentences, or of words in one.
+    """
+    counts: dict[str, Counter[str]] = {"gold": Counter(), "predicted": Counter(), "both": Counter()}
+    words = correct_tags = 0
+    for number, (one, other) in enumerate(_pairs(gold, predicted), start=1):
+        gold_tags, predicted_tags = _tags(one), _tags(other)
+        if len(gold_tags) != len(predicted_tags):
+            raise ValueError(
+                f"sentence {number}: {len(predicted_tags)} words predicted, "
+                f"{len(gold_tags)} in the reference"
+            )
+        words += len(gold_tags)
+        correct_tags += sum(a == b for a, b in zip(gold_tags, predicted_tags))
+        gold_chunks, predicted_chunks = _chunks(gold_tags), _chunks(predicted_tags)
+        counts["gold"].update(chunk.tag for chunk in gold_chunks)
+        counts["predicted"].update(chunk.tag for chunk in predicted_chunks)
+        counts["both"].update(chunk.tag for chunk in gold_chunks & predicted_chunks)
+    types = {
+        name: PhraseScore(counts["gold"][name], counts["predicted"][name], counts["both"][name])
+        for name in counts["gold"] | counts["predicted"]
+    }
+    return ChunkScores(words, correct_tags, types)
+
+
+def _pairs(
+    gold: Iterable[Chunked], predicted: Iterable[Chunked]
+) -> Iterator[tuple[Chunked, Chunked]]:
+    """Sentences side by side; neither side is held in memory."""
+    others = iter(predicted)
+    number = 0
+    for number, one in enumerate(gold, start=1):
+        other = next(others, None)
+        if other is None:
+            raise ValueError(f"{number - 1} sentences predicted, more in the reference")
+        yield one, other
+    if next(others, None) is not None:
+        raise ValueError(f"more than {number} sentences predicted, {number} in the reference")
+
+
+def _tags(sentence: Chunked) -> Sequence[str]:
+    if sentence and isinstance(sentence[0], Chunk):
+        return iob2_tags(sentence)  # type: ignore[arg-type]
+    return sentence  # type: ignore[return-value]
+
+
+def _chunks(tags: Sequence[str]) -> set[Chunk]:
+    return {chunk for chunk in chunks_of_tags(tags) if chunk.tag != OUTSIDE}
+
+
+def _percent(part: int, whole: int) -> float:
+    return 100 * part / whole if whole else 0.0
+
+
+def _row(name: str, score: PhraseScore) -> str:
+    shares = f"{score.precision:10.2f}{score.recall:8.2f}{score.f1:8.2f}"
+    return f"{name:8}{shares}{score.gold:9}{score.predicted:11}{score.correct:9}"
