@@ -20,10 +20,12 @@ COMMANDS: dict[str, tuple[str, str]] = {
         "raw parallel text to tokens, subwords, parses and a data-bin folder, in one go",
     ),
     "parse": ("syntax_nmt.preprocess.parse", "parse tokenised text with Stanza"),
+    "merge": ("syntax_nmt.preprocess.merge", "put together what several parse or chunk jobs made"),
     "binarize": (
         "syntax_nmt.preprocess.binarize",
         "put side information beside fairseq's own files in a data-bin folder",
     ),
+    "inspect": ("syntax_nmt.evaluation.inspect_data", "what a data-bin folder holds, checked"),
     "trees": ("syntax_nmt.evaluation.trees", "dependency trees, and UAS, out of a trained model"),
     "user-dir": ("syntax_nmt.user_dir", "print the path to give to --user-dir"),
 }
@@ -52,6 +54,8 @@ def main(argv: Sequence[str] | None = None) -> None:
             module.run(subparser.parse_args(arguments[1:]))
         except OSError as error:  # a full disk, a folder that may not be written to
             raise UserError(f"{error.filename or 'system'}: {error.strerror or error}") from error
+        except KeyboardInterrupt:
+            raise UserError("interrupted") from None
 
 
 def _command_parser() -> argparse.ArgumentParser:

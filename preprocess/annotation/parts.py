@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
@@ -177,8 +178,11 @@ def merge_parts(text: Path, output: Path, parts: PartFolder) -> Counter[str]:
     Raises:
         UserError: parts are missing, damaged, of another text, or were made with different options.
     """
-    with write_atomically(output) as out:
-        return _merge(text, out, parts)
+    merged = parts.path / f"merged{_PART_ENDING}"  # so that a killed merge leaves nothing elsewhere
+    with write_atomically(merged) as out:
+        counts = _merge(text, out, parts)
+    os.replace(merged, output)
+    return counts
 
 
 def _merge(text: Path, out: TextIO, parts: PartFolder) -> Counter[str]:
