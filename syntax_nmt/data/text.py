@@ -1,4 +1,4 @@
-"""Lines of text before they are words: cleaning; English and where its contractions are cut."""
+"""Lines of text before they are words: cleaning; languages; where English contractions are cut."""
 
 from __future__ import annotations
 
@@ -12,12 +12,13 @@ _SPACES = "\t\v\f\r\n\x1c-\x1f\x85\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205
 # Control characters and invisible marks; not U+200C and U+200D, which spell words in Persian and
 # Indic scripts and hold emoji together.
 _INVISIBLE = (
-    "\x00-\x08\x0e-\x1b\x7f-\x84\x86-\x9f\xad\u180e\u200b\u200e\u200f\u202a-\u202e\u2060-\u2064"
-    "\u2066-\u206f\ufeff\ufff9-\ufffb"
+    "\x00-\x08\x0e-\x1b\x7f-\x84\x86-\x9f\xad\u061c\u180e\u200b\u200e\u200f\u202a-\u202e"
+    "\u2060-\u2064\u2066-\u206f\ufeff\ufff9-\ufffb"
 )
 _WORD_MARK = "\u2581"
 _ODD = re.compile(f"(?P<space>[{_SPACES}])|(?P<invisible>[{_INVISIBLE}])|(?P<mark>{_WORD_MARK})")
 _REPLACEMENTS = {"space": " ", "invisible": "", "mark": "_"}
+_JOINING_NOTHING = re.compile("(?<![^ ])[\u200c\u200d]+")
 _NEGATION_ENDS = ("'t", "'T")
 
 
@@ -27,7 +28,16 @@ def is_english(lang: str) -> bool:
     Args:
         lang: language code.
     """
-    return re.split("[-_]", lang)[0].lower() == "en"
+    return base_language(lang) == "en"
+
+
+def base_language(lang: str) -> str:
+    """The language of a code, without script and region: `zh` of `zh_TW` and of `ZH-Hans-CN`.
+
+    Args:
+        lang: language code.
+    """
+    return re.split("[-_]", lang)[0].lower()
 
 
 def clean_line(text: str, counts: Counter[str] | None = None) -> str:
@@ -35,7 +45,8 @@ def clean_line(text: str, counts: Counter[str] | None = None) -> str:
 
     Spaces other than U+0020 (no-break, ideographic, tabs, every kind of line break) become a
     space, control and invisible formatting characters are dropped, and U+2581, which sentencepiece
-    marks the begin of a word with, becomes an underscore. Nothing else changes; letters are not
+    marks the begin of a word with, becomes an underscore. Joiners (U+200C, U+200D) stay, but not
+    where a word begins, as they would become invisible words. Nothing else changes; letters are not
     normalised.
 
     Args:
@@ -44,16 +55,21 @@ def clean_line(text: str, counts: Counter[str] | None = None) -> str:
             replaced; spaces at the end of the line (a carriage return) are not counted.
     """
     text = text.strip()
-    if _ODD.search(text) is None:
-        return text
+    if _ODD.search(text) is not None:
+        found: Counter[str] = Counter() if counts is None else counts
 
-    def replacement(match: re.Match[str]) -> str:
-        kind = match.lastgroup or "space"
-        if counts is not None:
-            counts[kind] += 1
-        return _REPLACEMENTS[kind]
+        def replacement(match: re.Match[str]) -> str:
+            kind = match.lastgroup or "space"
+            found[kind] += 1
+            return _REPLACEMENTS[kind]
 
-    return _ODD.sub(replacement, text)
+        text = _ODD.sub(replacement, text)
+    if "\u200c" in text or "\u200d" in text:
+        kept = _JOINING_NOTHING.sub("", text)
+        if counts is not None and len(kept) < len(text):
+            counts["invisible"] += len(text) - len(kept)
+        text = kept
+    return text
 
 
 def penn_negations(words: Sequence[str]) -> list[str]:

@@ -4,17 +4,24 @@
 
 import re
 from collections import Counter
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Optional
 
 from fairseq.data.encoders import register_tokenizer
 from fairseq.dataclass import FairseqDataclass
-from sacremoses import MosesDetokenizer, MosesTokenizer
 
+from syntax_nmt.data.checksum import checksum
+from syntax_nmt.data.graphemes import keep_characters_whole
+from syntax_nmt.data.moses import MosesWords
 from syntax_nmt.data.text import clean_line, is_english, moses_negations, penn_negations
+from syntax_nmt.data.unspaced import cut_characters, is_unspaced, join_characters
 from syntax_nmt.errors import UserError, one_line_errors
+from syntax_nmt.parsing.segmenter import find_segmenter, loaded_segmenter
 
-MODES = ("penn", "moses", "none")
+MODES = ("penn", "moses", "char", "stanza", "none")
+DEFAULT_MODES = "penn for English, char for languages written without spaces, else moses"
 
 _TYPOGRAPHIC_APOSTROPHE = re.compile("(?<=[A-Za-z])’(?=[A-Za-z])")
 _RUN_TOGETHER = re.compile(r"\b(can)(not)\b|\b(gon|wan)(na)\b|\b(got)(ta)\b", re.IGNORECASE)
@@ -22,12 +29,14 @@ _TAKEN_APART = re.compile(r"\b(can) (not)\b|\b(gon|wan) (na)\b|\b(got) (ta)\b", 
 
 
 def default_mode(lang: str) -> str:
-    """The mode that parsers of a language expect: `penn` for English, else `moses`.
+    """The mode for a language whose text is not cut into words: see :data:`DEFAULT_MODES`.
 
     Args:
         lang: a language code such as `en` or `en_US`.
     """
-    return "penn" if is_english(lang) else "moses"
+    if is_english(lang):
+        return "penn"
+    return "char" if is_unspaced(lang) else "moses"
 
 
 class WordTokenizer:
@@ -38,21 +47,27 @@ class WordTokenizer:
       `do n't`, `can not`, and hyphens between letters apart, written `@-@` so that they can be
       joined again. Brackets and quotes stay what they are; a typographic apostrophe inside a word
       becomes a plain one.
+    - `char`: for languages without spaces; each of their characters is a word, words of other
+      scripts stay whole (:func:`~syntax_nmt.data.unspaced.cut_characters`).
+    - `stanza`: the words that a tokeniser model of Stanza finds; multiword tokens stay one word.
     - `none`: the words are already separated by spaces.
 
-    Every mode cleans the line first (:func:`~syntax_nmt.data.text.clean_line`); one line in is one
-    line out, the empty one included.
+    Every mode cleans the line first (:func:`~syntax_nmt.data.text.clean_line`) and then changes
+    nothing but spaces, the two habits of `penn` excepted. One line in is one line out, the empty
+    one included. A line that Moses would change, or on which Stanza fails, is cut as by `char`.
 
     Args:
         mode: one of :data:`MODES`.
-        lang: language code; decides abbreviations and apostrophes. Codes unknown to Moses are
-            treated by its English rules for abbreviations.
+        lang: language code; decides abbreviations and apostrophes, and how words are joined.
+        segmenter: for `stanza`, the model's file or a folder in Stanza's own layout; by default
+            Stanza's own folder. It is looked for when :meth:`check` or the first line needs it.
 
     Raises:
-        UserError: for an unknown mode, or `penn` in a language other than English.
+        UserError: for an unknown mode, `penn` in a language other than English, or a segmenter
+            for another mode than `stanza`.
     """
 
-    def __init__(self, mode: str, lang: str) -> None:
+    def __init__(self, mode: str, lang: str, segmenter: Optional[Path] = None) -> None:
         if mode not in MODES:
             raise UserError(f"tokenizer '{mode}' is not one of {', '.join(MODES)}")
         if mode == "penn" and not is_english(lang):
@@ -60,26 +75,68 @@ class WordTokenizer:
                 f"tokenizer 'penn' is for English and the language is '{lang}': use 'moses', "
                 "or 'none' for text that is already cut into words"
             )
+        if segmenter is not None and mode != "stanza":
+            raise UserError(f"segmenter {segmenter} is for tokenizer 'stanza', not for '{mode}'")
         self.mode = mode
         self.lang = lang
-        if mode != "none":
-            moses_lang = "en" if mode == "penn" else lang
-            self._moses = MosesTokenizer(moses_lang)
-            self._joiner = MosesDetokenizer(moses_lang)
+        self._segmenter = segmenter
+        self._joins_characters = mode == "char" or (mode == "stanza" and is_unspaced(lang))
+        if mode != "none" and not self._joins_characters:
+            self._moses = MosesWords("en" if is_english(lang) else lang)
+
+    def check(self) -> None:
+        """Finds out before long work whether what cutting needs is there.
+
+        Raises:
+            UserError: the model of mode `stanza` is not there, does not load, or is of another
+                language.
+        """
+        if self.mode == "stanza":
+            loaded_segmenter(self.lang, find_segmenter(self.lang, self._segmenter))
+
+    def fingerprint(self) -> list[str]:
+        """What decides how lines are cut: mode, language, checksum of the model.
+
+        Raises:
+            UserError: the model of mode `stanza` is not there.
+        """
+        if self.mode != "stanza":
+            return [self.mode, self.lang]
+        return [self.mode, self.lang, checksum(find_segmenter(self.lang, self._segmenter))]
 
     def tokenize(self, text: str, counts: Optional[Counter[str]] = None) -> str:
         """The words of one line, separated by single spaces.
 
         Args:
             text: one line of raw text.
-            counts: adds up the characters replaced by cleaning, by kind.
+            counts: as of :meth:`tokenize_lines`.
         """
-        text = clean_line(text, counts)
-        if self.mode == "moses":
-            text = self._moses.tokenize(text, return_str=True, escape=False)
-        elif self.mode == "penn":
-            text = self._penn(text)
-        return " ".join(text.split())
+        return self.tokenize_lines([text], counts)[0]
+
+    def tokenize_lines(
+        self, lines: Iterable[str], counts: Optional[Counter[str]] = None
+    ) -> list[str]:
+        """The words of each line, separated by single spaces; as many lines as come in.
+
+        Args:
+            lines: raw text. Mode `stanza` is fast for many lines at a time; they come out as they
+                do one by one.
+            counts: adds up the characters replaced by cleaning, by kind, and as `fallback` the
+                lines cut in mode `char` in place of the tokeniser's own.
+        """
+        cleaned = [clean_line(line, counts) for line in lines]
+        tokenized = []
+        for text, words in zip(cleaned, self._words(cleaned)):
+            if words is None:
+                words = cut_characters(text)
+                if counts is not None:
+                    counts["fallback"] += 1
+            if self.mode != "none":
+                words = keep_characters_whole(words, text)
+            if self.mode == "penn":
+                words = penn_negations(words)
+            tokenized.append(" ".join(words))
+        return tokenized
 
     def detokenize(self, words: str) -> str:
         """The text that the words were cut from, as far as the rules can be inverted.
@@ -90,14 +147,28 @@ class WordTokenizer:
         pieces = words.split()
         if self.mode == "none":
             return " ".join(pieces)
-        if self.mode == "penn":
+        if self._joins_characters:
+            return join_characters(pieces)
+        if is_english(self.lang) and self.mode != "moses":
             pieces = moses_negations(_TAKEN_APART.sub(_joined, " ".join(pieces)).split())
-        return self._joiner.detokenize(pieces, unescape=False)
+        return self._moses.join(pieces)
 
-    def _penn(self, text: str) -> str:
+    def _words(self, lines: Sequence[str]) -> Iterable[Optional[list[str]]]:
+        """The words of each cleaned line; None where the tokeniser fails."""
+        if self.mode == "none":
+            return (text.split() for text in lines)
+        if self.mode == "char":
+            return map(cut_characters, lines)
+        if self.mode == "moses":
+            return map(self._moses.cut, lines)
+        if self.mode == "penn":
+            return map(self._penn, lines)
+        model = find_segmenter(self.lang, self._segmenter)
+        return loaded_segmenter(self.lang, model).segment(lines)
+
+    def _penn(self, text: str) -> Optional[list[str]]:
         text = _RUN_TOGETHER.sub(_apart, _TYPOGRAPHIC_APOSTROPHE.sub("'", text))
-        words = self._moses.tokenize(text, aggressive_dash_splits=True, escape=False)
-        return " ".join(penn_negations(words))
+        return self._moses.cut(text, hyphens_apart=True)
 
 
 @dataclass
@@ -107,12 +178,24 @@ class SyntaxWordsConfig(FairseqDataclass):
     source_lang: Optional[str] = field(default=None, metadata={"help": "source language"})
     target_lang: Optional[str] = field(default=None, metadata={"help": "target language"})
     source_tokenizer: Optional[str] = field(
-        default=None,
-        metadata={"help": "penn, moses or none (default: penn for English, else moses)"},
+        default=None, metadata={"help": f"{', '.join(MODES)} (default: {DEFAULT_MODES})"}
     )
     target_tokenizer: Optional[str] = field(
+        default=None, metadata={"help": f"{', '.join(MODES)} (default: {DEFAULT_MODES})"}
+    )
+    source_segmenter: Optional[str] = field(
         default=None,
-        metadata={"help": "penn, moses or none (default: penn for English, else moses)"},
+        metadata={
+            "help": "for --source-tokenizer stanza: the tokeniser model's file, or a folder in "
+            "Stanza's own layout (default: Stanza's own folder)"
+        },
+    )
+    target_segmenter: Optional[str] = field(
+        default=None,
+        metadata={
+            "help": "for --target-tokenizer stanza: as for the source; joining target words does "
+            "without the model, which therefore need not be there"
+        },
     )
 
 
@@ -121,16 +204,21 @@ class SyntaxWords:
     """fairseq's `--tokenizer syntax_words`: source text to words, target words to text.
 
     Args:
-        cfg: languages and modes of both sides.
+        cfg: languages, modes and models of both sides.
 
     Raises:
-        SystemExit: one line, when a language is missing that its mode needs.
+        SystemExit: one line, when a language or a model is missing that its mode needs.
     """
 
     def __init__(self, cfg: SyntaxWordsConfig) -> None:
         with one_line_errors("syntax_nmt"):
-            self.source = _configured("source", cfg.source_tokenizer, cfg.source_lang)
-            self.target = _configured("target", cfg.target_tokenizer, cfg.target_lang)
+            self.source = _configured(
+                "source", cfg.source_tokenizer, cfg.source_lang, cfg.source_segmenter
+            )
+            self.target = _configured(
+                "target", cfg.target_tokenizer, cfg.target_lang, cfg.target_segmenter
+            )
+            self.source.check()
 
     def encode(self, x: str) -> str:
         """The source words of a line, as `syntax-nmt prepare` cut them.
@@ -149,13 +237,16 @@ class SyntaxWords:
         return self.target.detokenize(x)
 
 
-def _configured(side: str, mode: Optional[str], lang: Optional[str]) -> WordTokenizer:
-    if lang is None and mode != "none":
+def _configured(
+    side: str, mode: Optional[str], lang: Optional[str], segmenter: Optional[str]
+) -> WordTokenizer:
+    if lang is None and mode not in ("char", "none"):
         raise UserError(
             f"--tokenizer syntax_words does not know the {side} language: "
             f"add --{side}-lang, or --{side}-tokenizer none"
         )
-    return WordTokenizer(mode or default_mode(lang or ""), lang or "")
+    path = None if segmenter is None else Path(segmenter)
+    return WordTokenizer(mode or default_mode(lang or ""), lang or "", path)
 
 
 def _apart(match: re.Match[str]) -> str:

@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import unicodedata
 from collections import Counter
+from pathlib import Path
 
 import pytest
 from fairseq import options
 from fairseq.data import encoders
 
+from syntax_nmt.data.conllu import read_conllu
 from syntax_nmt.data.text import clean_line, moses_negations, penn_negations
+from syntax_nmt.data.text_files import read_lines
 from syntax_nmt.data.tokenizer import SyntaxWords, SyntaxWordsConfig, WordTokenizer, default_mode
+from syntax_nmt.data.unspaced import cut_characters, looks_segmented
 from syntax_nmt.errors import UserError
 
 TEXTS = [
@@ -30,7 +34,9 @@ TEXTS = [
         ("a \r", "a", {}),
         ("\ufeffa\xadb\x00c\u200bd\u202e", "abcd", {"invisible": 5}),
         ("▁a▁b", "_a_b", {"mark": 2}),
-        ("👨\u200d👩 می\u200cخواهم", "👨\u200d👩 می\u200cخواهم", {}),
+        ("👨\u200d👩 می\u200cخواهم\u200c", "👨\u200d👩 می\u200cخواهم\u200c", {}),
+        ("\u200da \u200c\u200d b\u200b\xa0\u200dc", "a  b c", {"invisible": 5, "space": 1}),
+        ("\u061cא\u200f", "א", {"invisible": 2}),
         ("Straße ﬁ ½ é e\u0301", "Straße ﬁ ½ é e\u0301", {}),
     ],
 )
@@ -40,7 +46,7 @@ def test_cleaning(text, clean, counts):
     assert found == Counter(counts)
 
 
-@pytest.mark.parametrize("mode", ["penn", "moses", "none"])
+@pytest.mark.parametrize("mode", ["penn", "moses", "char", "none"])
 def test_no_character_makes_a_second_line_or_a_stray_word_boundary(mode):
     """Every character of Unicode's first two planes, alone and inside a word."""
     tokenizer = WordTokenizer(mode, "en")
@@ -82,8 +88,6 @@ def test_joined_again(mode, text):
 
 
 def test_joined_again_on_real_text(shared):
-    from syntax_nmt.data.text_files import read_lines
-
     for mode, lang in (("penn", "en"), ("moses", "en"), ("moses", "de")):
         tokenizer = WordTokenizer(mode, lang)
         lines = [
@@ -100,21 +104,121 @@ def test_negations():
 
 
 def test_defaults():
-    assert [default_mode(lang) for lang in ("en", "en_GB", "en-GB", "de", "enm")] == [
-        *("penn", "penn", "penn", "moses", "moses")
-    ]
+    languages = {
+        "penn": ["en", "en_GB", "en-GB"],
+        "moses": ["de", "enm", "ko", "vi", "zhx"],
+        "char": ["zh", "zh_TW", "zh-Hans-CN", "cmn", "yue", "zho_Hant", "ja", "ja_JP", "jpn"],
+    }
+    languages["char"] += ["th", "lo", "km", "my", "TH-th"]
+    for mode, codes in languages.items():
+        assert {lang: default_mode(lang) for lang in codes} == dict.fromkeys(codes, mode)
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("他说：“Hello, world！”", "他 说 ： “ Hello , world ！ ”"),
+        ("2019年Wi-Fi用户3,000.5万（约50%）。", "2019 年 Wi-Fi 用 户 3,000.5 万 （ 约 50 % ） 。"),
+        ("等等……好——吧!!", "等 等 …… 好 —— 吧 !!"),
+        ("コーヒーを２杯、人々〇ｶﾞｽ", "コ ー ヒ ー を ２ 杯 、 人 々 〇 ｶﾞ ｽ"),
+        ("น้ำไทย ๒๕๖๓", "น้ำ ไ ท ย ๒๕๖๓"),
+        ("한국어 조사", "한국어 조사"),
+        ("see http://a.b/c_d at 12:30", "see http://a.b/c_d at 12:30"),
+        (
+            "卡\ufe0f葛󠄀城👨\u200d👩\u200d👧🇩🇪🇯🇵❤\ufe0f",
+            "卡\ufe0f 葛󠄀 城 👨\u200d👩\u200d👧 🇩🇪 🇯🇵 ❤\ufe0f",
+        ),
+        ("a@-@b @@ x▁&apos;", "a @ - @ b @@ x _ & apos ;"),
+        ("", ""),
+    ],
+)
+def test_words_of_char(text, words):
+    assert WordTokenizer("char", "zh").tokenize(text) == words
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "他说：“Hello, world！”",
+        "“不用了。”“是的”，GCHQ“认证”了——2017年512年-511年。",
+        'iPhone卖$5.50（约1.5℃）, Mr. Smith (aged 3) said "no" in Hong Kong。',
+        "電池は「コーヒー」・ＡＢＣを２０１９年。",
+        "ภาษาไทย๒๕๖๓",
+        "等等……",
+    ],
+)
+@pytest.mark.parametrize("mode", ["char", "stanza"])
+def test_text_without_spaces_joined_again(mode, text):
+    tokenizer = WordTokenizer(mode, "zh")
+    assert tokenizer.detokenize(" ".join(cut_characters(text))) == text
+
+
+def test_real_chinese_and_japanese_joined_again(shared):
+    found = {}
+    for lang in ("zh", "ja"):
+        raw = _texts(shared / f"data/ud/PUD/{lang}_pud-ud-test.conllu.gz")
+        tokenizer = WordTokenizer("char", lang)
+        words = tokenizer.tokenize_lines(raw)
+        assert sum(len(line.split()) for line in words) > 20 * len(raw)
+        same = sum(map(str.__eq__, map(tokenizer.detokenize, words), raw))
+        found[lang] = same / len(raw)
+    assert found["zh"] >= 0.995
+    assert found["ja"] >= 0.99
+
+
+def test_text_that_is_cut_already_is_told_from_text_that_is_not(shared):
+    tatoeba = [line.split("\t")[1] for line in read_lines(shared / "data/tatoeba/cmn.txt.gz")]
+    assert not looks_segmented(tatoeba)
+    assert looks_segmented(read_lines(shared / "data/tanaka/train.ja.gz"))
+    assert not looks_segmented(read_lines(shared / "data/multi30k/train.de.gz"))
+    for lang in ("zh", "ja"):
+        path = shared / f"data/ud/PUD/{lang}_pud-ud-test.conllu.gz"
+        assert not looks_segmented(_texts(path))
+        assert looks_segmented(" ".join(tree.words) for tree in read_conllu(path))
+
+
+def test_phrases_of_thai_and_a_few_spaces_are_no_words():
+    thai = "สวัสดีครับผมชื่อสมชาย ผมเป็นคนไทยและชอบกินข้าว มากกว่าขนมปัง"
+    assert not looks_segmented([thai])
+    assert looks_segmented(["สวัสดี ครับ ผม ชื่อ สมชาย"])
+    assert not looks_segmented(["我 love 你们大家 yes", "他说：「好的，谢谢你」 再见"])
+    assert not looks_segmented([])
+    assert looks_segmented(["我 喜欢 你们 大家"] * 2 + ["我喜欢你们大家"])
+    assert not looks_segmented(["我 喜欢 你们 大家"] * 2 + ["我喜欢你们大家"] * 2)
+
+
+def _texts(path) -> list[str]:
+    lines = (line[len("# text = ") :] for line in read_lines(path) if line.startswith("# text = "))
+    return [" ".join(line.split()) for line in lines]
 
 
 @pytest.mark.parametrize(
     ("mode", "lang", "message"),
     [
         ("penn", "de", "tokenizer 'penn' is for English and the language is 'de'"),
-        ("spacy", "en", "tokenizer 'spacy' is not one of penn, moses, none"),
+        ("spacy", "en", "tokenizer 'spacy' is not one of penn, moses, char, stanza, none"),
     ],
 )
 def test_mistakes(mode, lang, message):
     with pytest.raises(UserError, match=message):
         WordTokenizer(mode, lang)
+
+
+def test_a_segmenter_is_for_stanza_alone():
+    with pytest.raises(
+        UserError, match=r"segmenter zh\.pt is for tokenizer 'stanza', not for 'char'"
+    ):
+        WordTokenizer("char", "zh", Path("zh.pt"))
+
+
+def test_what_decides_the_words_is_known(tmp_path):
+    assert WordTokenizer("char", "zh").fingerprint() == ["char", "zh"]
+    model = tmp_path / "zh.pt"
+    model.write_bytes(b"one")
+    one = WordTokenizer("stanza", "zh", model).fingerprint()
+    model.write_bytes(b"two")
+    assert one[:2] == ["stanza", "zh"]
+    assert one != WordTokenizer("stanza", "zh", model).fingerprint()
 
 
 def test_fairseq_finds_it_by_name_and_options():
@@ -126,6 +230,16 @@ def test_fairseq_finds_it_by_name_and_options():
     assert isinstance(tokenizer, SyntaxWords)
     assert tokenizer.encode("I don't.") == "I do n't ."
     assert tokenizer.decode("Ja , gut .") == "Ja , gut ."
+
+
+def test_fairseq_scores_chinese_without_spaces():
+    arguments = ["data", "--path", "x", "--tokenizer", "syntax_words", "--source-lang", "ja"]
+    arguments += ["--target-lang", "zh_TW", "--target-segmenter", "not/needed.pt"]
+    parser = options.get_interactive_generation_parser()
+    args = options.parse_args_and_arch(parser, [*arguments, "--target-tokenizer", "stanza"])
+    tokenizer = encoders.build_tokenizer(args)
+    assert tokenizer.encode("本を読む。") == "本 を 読 む 。"
+    assert tokenizer.decode("他 喜欢 Hong Kong 的 苹果 。") == "他喜欢Hong Kong的苹果。"
 
 
 def test_a_missing_language_is_one_line():

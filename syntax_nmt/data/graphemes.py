@@ -1,0 +1,69 @@
+"""Characters as readers see them, which no word boundary may cut; and text that must not change."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from itertools import accumulate
+
+import regex
+
+JOINT = "@-@"
+"""A hyphen cut out of a word so that it can be joined again, as Moses writes it."""
+
+# An extended grapheme cluster (Unicode annex 29); flags, for which `regex` takes quadratic time,
+# come first.
+CHARACTER = r"(?:[\U0001f1e6-\U0001f1ff]{2}[\p{M}\u200c\u200d]*|\X)"
+# With what a joiner at its end holds on to: in Persian and Indic scripts a joiner stands inside a
+# word, whatever a tokeniser thinks of it.
+_CHARACTER = regex.compile(rf"{CHARACTER}(?:(?<=[\u200c\u200d])(?!\p{{P}}){CHARACTER})*")
+# Nothing before the combining marks extends a character: a quick answer for most of Europe's text.
+_BEYOND_LATIN = re.compile("[\u0300-\U0010ffff]")
+# Without one of these every code point is a character.
+_EXTENDING = regex.compile(
+    r"[\p{M}\p{Cf}\uff9e\uff9f\U0001f1e6-\U0001f1ff\U0001f3fb-\U0001f3ff\p{Hangul_Syllable_Type=V}"
+    r"\p{Hangul_Syllable_Type=T}]"
+)
+
+
+def same_text(words: Sequence[str], text: str) -> bool:
+    """Whether words are those of a text, cut and nothing else.
+
+    Args:
+        words: may hold :data:`JOINT` for a hyphen.
+        text: words and spaces (U+0020).
+    """
+    said = "".join(words)
+    expected = text.replace(" ", "")
+    if said != expected and JOINT in words:
+        said = "".join("-" if word == JOINT else word for word in words)
+    return said == expected
+
+
+def keep_characters_whole(words: Sequence[str], text: str) -> list[str]:
+    """The words with those put together again that a character was cut into.
+
+    Moses makes words of their own of joiners, of accents that follow their letter (`e\u0301`) and
+    of the halves of a flag.
+
+    Args:
+        words: cut from the text, for which :func:`same_text` holds.
+        text: words and spaces (U+0020).
+    """
+    if _BEYOND_LATIN.search(text) is None or _EXTENDING.search(text) is None:
+        return list(words)
+    characters = [part for word in text.split(" ") for part in _CHARACTER.findall(word)]
+    begins = set(accumulate(map(len, characters), initial=0))
+    whole: list[str] = []
+    position = 0
+    for word in words:
+        if position in begins:
+            whole.append(word)
+        else:
+            whole[-1] = _plain(whole[-1]) + _plain(word)
+        position += len(_plain(word))
+    return whole
+
+
+def _plain(word: str) -> str:
+    return "-" if word == JOINT else word

@@ -1,0 +1,141 @@
+"""Text in scripts that put no spaces between words: cut into characters, and joined again."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from itertools import islice
+
+import regex
+
+from syntax_nmt.data.graphemes import CHARACTER
+from syntax_nmt.data.text import base_language
+
+# Codes of ISO 639; of the Chinese languages those that have corpora.
+_CHINESE = ("zh", "zho", "chi", "cmn", "yue", "wuu", "hak", "nan", "gan", "lzh")
+_SOUTH_EAST = ("th", "tha", "lo", "lao", "km", "khm", "my", "mya", "bur")
+_LANGUAGES = frozenset((*_CHINESE, *_SOUTH_EAST, "ja", "jpn"))
+_SCRIPTS = ("Han", "Hiragana", "Katakana", "Bopomofo", "Thai", "Lao", "Khmer", "Myanmar")
+# Beside the scripts: the prolonged sound marks, the closing mark and the kana repeat marks, which
+# Unicode counts to several scripts. Digits of Thai and its neighbours are digits like others.
+_LETTER = (
+    "[["
+    + "".join(rf"\p{{{script}}}" for script in _SCRIPTS)
+    + r"\u30fc\uff70\u3006\u3031-\u3035]--\p{Nd}]"
+)
+_SPACED = rf"[[\p{{L}}\p{{M}}\p{{N}}\u200c\u200d]--{_LETTER}]"
+# Signs that stand inside a word: Wi-Fi, 3.5, U.S., http://a.b/c_d; between digits 3,000 and 12:30.
+_CONNECTOR = r"(?:://|[-\u2010\u2011.'’_/@&+]|(?<=\p{Nd})[,:](?=\p{Nd}))"
+_WORD = regex.compile(
+    rf"(?={_LETTER})\X"
+    rf"|{_SPACED}+(?:{_CONNECTOR}{_SPACED}+)*"
+    r"|(\p{P})\1*(?![\p{M}\u200c\u200d])"  # …… and —— and ...
+    rf"|{CHARACTER}",
+    regex.VERSION1,
+)
+_WIDE = (
+    rf"(?:{_LETTER}|[[\u3000-\u303f\u30a0\u30fb\ufe10-\ufe1f\ufe30-\ufe4f\uff01-\uff65]"
+    r"--\p{L}--\p{N}])"
+)
+_WIDE_BEGIN = regex.compile(_WIDE, regex.VERSION1)
+_WIDE_END = regex.compile(rf"{_WIDE}[\p{{M}}\u200c\u200d\uff9e\uff9f]*\Z", regex.VERSION1)
+_LETTERS = regex.compile(rf"[{_LETTER}--\p{{M}}]", regex.VERSION1)
+_SPACES_INSIDE = regex.compile(rf"(?<={_WIDE})\s+(?={_WIDE})", regex.VERSION1)
+_OPENS = regex.compile(r"[\p{Ps}\p{Pi}\p{Sc}¿¡]+")
+_CLOSES = regex.compile(r"[\p{Pe}\p{Pf}.,;:!?%‰°℃℉…]+")
+# Signs that scripts without spaces share with others, and there write without spaces around.
+_SHARED_SIGN = regex.compile(r"[“”‘’…—–·]+")
+_LINKS = ("-", "~", "/", "+", "=", "&")
+_STRAIGHT_QUOTES = ('"', "'")
+
+_SAMPLE = 2000
+_TELLING_LETTERS = 6
+_LETTERS_PER_SPACE = 8
+
+
+def is_unspaced(lang: str) -> bool:
+    """Whether a language is written without spaces between words (Chinese, Japanese, Thai, …).
+
+    Args:
+        lang: language code, a region or script behind it or not: `zh`, `zh_TW`, `zho_Hant`.
+    """
+    return base_language(lang) in _LANGUAGES
+
+
+def cut_characters(text: str) -> list[str]:
+    """Every character of a script without spaces as a word; other words, numbers, signs apart.
+
+    Characters are those that readers see (grapheme clusters), so that a Thai vowel stays with its
+    consonant. Words of other scripts keep the signs inside them (`Wi-Fi`, `3.5`); a sign that is
+    repeated (`……`) stays one word. Nothing is changed or dropped but spaces.
+
+    Args:
+        text: a cleaned line.
+    """
+    return [match.group() for word in text.split() for match in _WORD.finditer(word)]
+
+
+def join_characters(words: Sequence[str]) -> str:
+    """The text of words in a script without spaces; between words of other scripts spaces stay.
+
+    Spaces that the text had beside a character of such a script do not come back.
+
+    Args:
+        words: from :func:`cut_characters`, or longer words of the same scripts.
+    """
+    unspaced = any(_LETTERS.search(word) for word in words)
+    tight = [_takes_no_space(word, unspaced) for word in words]
+    for i, word in enumerate(words):
+        if word in _LINKS:  # 512年-511年
+            beside = (*tight[max(i - 1, 0) : i], *tight[i + 1 : i + 2])
+            tight[i] = (any(left or right for left, right in beside),) * 2
+    text = ""
+    opened: set[str] = set()  # straight quotes that wait for their partner
+    glued = True  # the next word follows without a space
+    for word, (before, after) in zip(words, tight):
+        closing = word in opened
+        if not (glued or closing or before):
+            text += " "
+        text += word
+        glued = after
+        if closing:
+            opened.remove(word)
+        elif word in _STRAIGHT_QUOTES:
+            opened.add(word)
+            glued = True
+    return text
+
+
+def looks_segmented(lines: Iterable[str]) -> bool:
+    """Whether text in a script without spaces has been cut into words already.
+
+    A line is cut if it has a space for every eight letters or more. Thai puts spaces between
+    phrases, but not as many.
+
+    Args:
+        lines: raw text; no more than 2,000 lines of six letters or more in such scripts are read.
+    """
+    telling = (line for line in lines if len(_LETTERS.findall(line)) >= _TELLING_LETTERS)
+    votes = [
+        len(_SPACES_INSIDE.findall(line)) * _LETTERS_PER_SPACE >= len(_LETTERS.findall(line))
+        for line in islice(telling, _SAMPLE)
+    ]
+    return sum(votes) * 2 > len(votes)
+
+
+def _takes_no_space(word: str, unspaced: bool) -> tuple[bool, bool]:
+    """Whether a word takes no space before it, and none behind it.
+
+    Args:
+        word: of a line.
+        unspaced: the line holds letters of a script without spaces.
+    """
+    if unspaced and _SHARED_SIGN.fullmatch(word):
+        return True, True
+    before = _CLOSES.fullmatch(word) is not None
+    after = _OPENS.fullmatch(word) is not None
+    if word.isascii():
+        return before, after
+    return (
+        before or _WIDE_BEGIN.match(word) is not None,
+        after or _WIDE_END.search(word) is not None,
+    )

@@ -1,0 +1,237 @@
+"""Words of running text by a tokeniser model of Stanza, offline."""
+
+from __future__ import annotations
+
+import json
+import tempfile
+from bisect import bisect_right
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from functools import lru_cache
+from itertools import accumulate
+from pathlib import Path
+from typing import Any
+
+import regex
+import torch
+
+from syntax_nmt.data.text import base_language
+from syntax_nmt.errors import UserError
+
+# Characters: longer paragraphs, which Stanza reads in windows, come out otherwise in a batch than
+# alone; longer texts take more memory than speed is worth.
+_LONGEST = 500
+_TOGETHER = 100_000
+# What is left if it is short, else up to the last end of a sentence or space that comes in time.
+_STRETCH = regex.compile(
+    rf".{{1,{_LONGEST}}}\Z|.{{1,{_LONGEST - 1}}}[。！？.!?\s]|.{{1,{_LONGEST}}}", regex.DOTALL
+)
+_BREAK = "\n\n"
+# Stanza's names have two letters where there are two; those of Chinese go by script, not region.
+_TWO_LETTERS = {
+    **{"zho": "zh", "chi": "zh", "cmn": "zh", "jpn": "ja"},
+    **{"tha": "th", "khm": "km", "mya": "my", "bur": "my"},
+}
+_SCRIPT_OF_REGION = {"zh-tw": "zh-hant", "zh-hk": "zh-hant", "zh-mo": "zh-hant", "zh-cn": "zh-hans"}
+
+
+def find_segmenter(lang: str, given: Path | None = None) -> Path:
+    """The file of the model that cuts a language into words, looked for on disk only.
+
+    Args:
+        lang: language code of the text.
+        given: the file, or a folder in Stanza's own layout (`LANG/tokenize/*.pt`); by default
+            Stanza's own folder.
+
+    Raises:
+        UserError: names what was looked for where, and what to do.
+    """
+    if given is not None and given.is_file():
+        return given
+    if given is not None and not given.is_dir():
+        raise UserError(f"segmenter {given}: no such file or folder")
+    folder = given if given is not None else _stanza_default_dir()
+    names = _names(lang, folder)
+    for name in names:
+        models = sorted((folder / name / "tokenize").glob("*.pt"))
+        if len(models) > 1:
+            listed = ", ".join(model.name for model in models)
+            raise UserError(
+                f"{folder / name / 'tokenize'} has several models ({listed}): give the file of one"
+            )
+        if models:
+            return models[0]
+    looked_for = " and ".join(f"{name}/tokenize/*.pt" for name in names)
+    raise UserError(
+        f"no Stanza tokeniser for language '{lang}': looked for {looked_for} in {folder}; give "
+        "the model's file or folder as segmenter, use the tokenizer 'char' or 'none', or on a "
+        f"machine with internet run python -c \"import stanza; stanza.download('{names[-1]}', "
+        f"'{folder}', processors='tokenize')\""
+    )
+
+
+class StanzaSegmenter:
+    """A tokeniser model, loaded.
+
+    Args:
+        lang: language code of the text.
+        model: the model's file.
+
+    Raises:
+        UserError: the model does not load, or is of another language.
+    """
+
+    def __init__(self, lang: str, model: Path) -> None:
+        self.last_error = ""
+        try:
+            with _one_thread():
+                self._pipeline = _load(lang, model)
+        except Exception as error:
+            raise UserError(
+                f"Stanza cannot load the tokeniser {model}: {error}; check that it was made with "
+                "this version of Stanza"
+            ) from error
+        trained = self._pipeline.processors["tokenize"].trainer.args.get("shorthand") or ""
+        trained_lang = base_language(trained)
+        if trained_lang not in ("", _two_letters(lang)):
+            raise UserError(
+                f"the tokeniser {model} is of language '{trained_lang}', the text is of language "
+                f"'{lang}': give another model"
+            )
+
+    def segment(self, lines: Sequence[str]) -> list[list[str] | None]:
+        """The words of each line, None for a line on which Stanza fails.
+
+        A line is one line however many sentences Stanza sees in it, and a multiword token is one
+        word. The words are cut from the line itself: they say what it says. A line comes out the
+        same whatever lines come with it.
+
+        Args:
+            lines: cleaned lines; may be empty.
+        """
+        stretches = [_STRETCH.findall(" ".join(line.split())) for line in lines]
+        flat = [stretch for parts in stretches for stretch in parts]
+        with _one_thread():
+            cut = [words for group in _groups(flat) for words in self._segment(group)]
+        found = iter(cut)
+        return [_joined([next(found) for _ in parts]) for parts in stretches]
+
+    def _segment(self, texts: Sequence[str]) -> list[list[str] | None]:
+        """The words of each text; a text that makes Stanza fail is found by halving."""
+        if all(not text.strip() for text in texts):
+            return [[] for _ in texts]
+        try:
+            return self._cut(texts)
+        except Exception as error:  # whatever Stanza raises: one line must not end a long job
+            self.last_error = f"{type(error).__name__}: {error}"
+            if len(texts) == 1:
+                return [None]
+        half = len(texts) // 2
+        return self._segment(texts[:half]) + self._segment(texts[half:])
+
+    def _cut(self, texts: Sequence[str]) -> list[list[str] | None]:
+        starts = list(accumulate((len(text) + len(_BREAK) for text in texts), initial=0))
+        ends: list[list[int]] = [[] for _ in texts]
+        broken = set()
+        for sentence in self._pipeline(_BREAK.join(texts)).sentences:
+            for token in sentence.tokens:
+                index = bisect_right(starts, token.start_char) - 1
+                ends[index].append(token.end_char - starts[index])
+                if token.end_char > starts[index] + len(texts[index]):
+                    broken.add(index)
+        return [
+            None if index in broken else _words(text, ends[index])
+            for index, text in enumerate(texts)
+        ]
+
+
+@lru_cache(maxsize=2)
+def loaded_segmenter(lang: str, model: Path) -> StanzaSegmenter:
+    """A tokeniser that stays loaded in this process.
+
+    Args:
+        lang: language code of the text.
+        model: the model's file.
+    """
+    return StanzaSegmenter(lang, model)
+
+
+def _load(lang: str, model: Path) -> Any:
+    import stanza  # takes seconds: only where it is used
+
+    # Stanza does not start without a list of its resources, even when it needs none of them.
+    with tempfile.TemporaryDirectory() as folder:
+        (Path(folder) / "resources.json").write_text(json.dumps({}), encoding="utf-8")
+        return stanza.Pipeline(
+            _two_letters(lang),
+            dir=folder,
+            processors="tokenize",
+            tokenize_model_path=str(model),
+            tokenize_no_ssplit=True,
+            allow_unknown_language=True,
+            download_method=None,
+            device="cpu",
+            verbose=False,
+        )
+
+
+def _groups(texts: Sequence[str]) -> Iterator[list[str]]:
+    group: list[str] = []
+    size = 0
+    for text in texts:
+        if size + len(text) > _TOGETHER and group:
+            yield group
+            group, size = [], 0
+        group.append(text)
+        size += len(text)
+    if group:
+        yield group
+
+
+def _words(text: str, ends: Sequence[int]) -> list[str] | None:
+    """The text cut at the ends and at spaces; None where Stanza saw no word in it."""
+    if not ends and text.strip():
+        return None
+    cuts = [0, *ends, len(text)]
+    return [word for start, end in zip(cuts, cuts[1:]) for word in text[start:end].split()]
+
+
+def _joined(parts: Sequence[list[str] | None]) -> list[str] | None:
+    """The words of a line out of those of its stretches."""
+    if any(part is None for part in parts):
+        return None
+    return [word for part in parts if part is not None for word in part]
+
+
+def _names(lang: str, folder: Path) -> list[str]:
+    """What Stanza may call a language, the most exact name first."""
+    first, *rest = lang.lower().replace("_", "-").split("-")
+    exact = "-".join([_TWO_LETTERS.get(first, first), *rest])
+    parts = _SCRIPT_OF_REGION.get(exact, exact).split("-")
+    names = ["-".join(parts[:length]) for length in range(len(parts), 0, -1)]
+    try:
+        resources = json.loads((folder / "resources.json").read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        resources = {}
+    return [resources.get(name, {}).get("alias", name) for name in names]
+
+
+def _two_letters(lang: str) -> str:
+    return _TWO_LETTERS.get(base_language(lang), base_language(lang))
+
+
+def _stanza_default_dir() -> Path:
+    from stanza.resources.common import DEFAULT_MODEL_DIR
+
+    return Path(DEFAULT_MODEL_DIR)
+
+
+@contextmanager
+def _one_thread() -> Iterator[None]:
+    """One torch thread inside: models this small get slower with more, and differ in rounding."""
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(threads)
