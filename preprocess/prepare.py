@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Callable
-from dataclasses import replace
 from functools import cache
 from pathlib import Path
 
@@ -13,6 +12,7 @@ import syntax_nmt
 from syntax_nmt.data.tokenizer import MODES, WordTokenizer, default_mode
 from syntax_nmt.errors import UserError
 from syntax_nmt.preprocess.annotation.annotator import StanzaAnnotator
+from syntax_nmt.preprocess.chunk import BY, chunk_annotator
 from syntax_nmt.preprocess.corpus.plan import Plan
 from syntax_nmt.preprocess.corpus.preparation import Preparation
 from syntax_nmt.preprocess.corpus.report import next_commands, summary
@@ -59,7 +59,7 @@ def _add_annotation_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--chunks",
-        choices=("tagger", "rules"),
+        choices=BY,
         help="chunks of the target where no PREF.LANG.chunks lies beside it: by a sequence tagger "
         "(chunker.pt), or by rules out of constituency trees",
     )
@@ -200,9 +200,7 @@ def _annotators(args: argparse.Namespace) -> dict[str, Callable[[], StanzaAnnota
     @cache
     def chunks() -> StanzaAnnotator:
         folder = args.target_stanza_dir
-        if args.chunks == "rules":
-            return replace(annotator(args, "constituents", args.target_lang, folder), chunks=True)
-        return annotator(args, "chunks", args.target_lang, folder)
+        return chunk_annotator(args, args.target_lang, args.chunks, folder)
 
     wanted = {
         "conllu": dependencies if args.parse else None,

@@ -20,6 +20,10 @@ COMMANDS: dict[str, tuple[str, str]] = {
         "raw parallel text to tokens, subwords, parses and a data-bin folder, in one go",
     ),
     "parse": ("syntax_nmt.preprocess.parse", "parse tokenised text with Stanza"),
+    "chunk": (
+        "syntax_nmt.preprocess.chunk",
+        "chunk tokenised text; train the tagger that does it, and score it",
+    ),
     "merge": ("syntax_nmt.preprocess.merge", "put together what several parse or chunk jobs made"),
     "binarize": (
         "syntax_nmt.preprocess.binarize",

@@ -81,7 +81,7 @@ class StanzaAnalyser(ABC, Generic[Analysis]):
         return self._halving(sentences[:half]) + self._halving(sentences[half:])
 
     def _analyse_all(self, sentences: Sequence[Sequence[str]]) -> list[Analysis | None]:
-        spelled = [parser_words(words, self.lang) for words in sentences]
+        spelled = [self._spelled(words) for words in sentences]
         document = self._pipeline(self._input(spelled))
         if len(document.sentences) != len(sentences):
             raise ValueError(f"{len(document.sentences)} analyses of {len(sentences)} sentences")
@@ -89,6 +89,10 @@ class StanzaAnalyser(ABC, Generic[Analysis]):
             self._analysis(sentence, words)
             for sentence, words in zip(document.sentences, sentences)
         ]
+
+    def _spelled(self, words: Sequence[str]) -> list[str]:
+        """The words as the models were trained on them, one for one."""
+        return parser_words(words, self.lang)
 
     def _input(self, sentences: list[list[str]]) -> Any:
         """What the pipeline is given: lists of words, unless the task needs more."""

@@ -23,7 +23,9 @@ _MOSES_ESCAPES = (
     ("&amp;", "&"),
 )
 _MOSES_JOINER = re.compile(r"@(\W|_)@")
-_PENN_SYMBOLS = {**PENN_BRACKETS, "``": '"', "''": '"'}
+OPENING_QUOTE, CLOSING_QUOTE = "``", "''"
+_PENN_SYMBOLS = {**PENN_BRACKETS, OPENING_QUOTE: '"', CLOSING_QUOTE: '"'}
+_DOUBLE_QUOTES = ('"', "“", "”", "„")
 
 
 def parser_words(words: Sequence[str], lang: str) -> list[str]:
@@ -41,6 +43,25 @@ def parser_words(words: Sequence[str], lang: str) -> list[str]:
     spelled = [_plain(word) for word in words]
     if is_english(lang):
         spelled = penn_negations([word.replace("’", "'") for word in spelled])
+    return spelled
+
+
+def penn_words(words: Sequence[str]) -> list[str]:
+    """Quotes and brackets by their names in the Penn Treebank, word for word.
+
+    A double quote opens and closes in turns.
+
+    Args:
+        words: of :func:`parser_words`.
+    """
+    names = {bracket: name for name, bracket in PENN_BRACKETS.items()}
+    spelled = []
+    opens = True
+    for word in words:
+        if word in _DOUBLE_QUOTES:
+            word = OPENING_QUOTE if opens else CLOSING_QUOTE
+            opens = not opens
+        spelled.append(names.get(word, word))
     return spelled
 
 

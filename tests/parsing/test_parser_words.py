@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from syntax_nmt.parsing.words import parser_words
+from syntax_nmt.parsing.words import parser_words, penn_words
 
 
 @pytest.mark.parametrize("lang", ["en", "en_US", "en-GB", "EN"])
@@ -36,3 +36,8 @@ def test_spelling_changes_and_nothing_else(corpus, parser):
 
 def test_other_languages_keep_their_apostrophes():
     assert parser_words(["den", "'t", "l’", "&apos;"], "nl") == ["den", "'t", "l’", "'"]
+
+
+def test_names_of_the_penn_treebank():
+    assert penn_words(['"', "(", "x", ")", '"', '"']) == ["``", "-LRB-", "x", "-RRB-", "''", "``"]
+    assert penn_words(parser_words(["``", "-LCB-", "''"], "en")) == ["``", "-LCB-", "''"]

@@ -1,0 +1,97 @@
+"""`syntax-nmt chunk`: by a tagger, by rules, trained and scored."""
+
+from __future__ import annotations
+
+import gzip
+
+import pytest
+
+from syntax_nmt.cli import main
+from syntax_nmt.data.chunks import read_chunks
+from syntax_nmt.data.constituents import read_trees
+
+TREES = """\
+(S (NP (DT the) (JJ old) (NN man)) (VP (MD will) (VP (VB give) (NP (PRP her)) (NP (NNS books)))))
+()
+(S (NP (NNP Rome)) (VP (VBZ is) (ADJP (RB very) (JJ old))) (. .))
+"""
+CHUNKS = """\
+B-NP I-NP I-NP B-VP I-VP B-NP B-NP
+
+B-NP B-VP B-ADJP I-ADJP O
+"""
+
+
+def test_chunks_of_given_trees(tmp_path, capsys):
+    (tmp_path / "text.trees").write_text(TREES)
+    main(["chunk", "--trees", f"{tmp_path}/text.trees", "--output", f"{tmp_path}/text.chunks"])
+    assert (tmp_path / "text.chunks").read_text() == CHUNKS
+    assert "3 lines, 2 annotated (66.67%); not annotated: 1 empty" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--trees", "x"], "--output is missing"),
+        (["--trees", "gone", "--output", "out"], "gone: cannot be read"),
+        (
+            ["--input", "x", "--output", "out", "--chunk-model", "gone.pt"],
+            "--chunk-model gone.pt: no",
+        ),
+        (
+            ["--input", "x", "--output", "out", "--stanza-dir", "."],
+            "models for chunks of language 'en': looked for chunker.pt; give --stanza-dir or "
+            "--chunk-model, or train one: syntax-nmt chunk --train",
+        ),
+        (["--train", "gone", "--output", "out"], "gone: cannot be read"),
+        (
+            ["--train", "x", "--output", "out", "--max-steps", "0"],
+            "--max-steps 0: must be 1 or more",
+        ),
+    ],
+)
+def test_mistakes_are_one_line(arguments, message, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(SystemExit) as error:
+        main(["chunk", *arguments])
+    assert message in str(error.value)
+    assert "\n" not in str(error.value)
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.fixture(scope="module")
+def gold(shared, tmp_path_factory):
+    """A hundred sentences of CoNLL-2000's test text."""
+    path = tmp_path_factory.mktemp("gold") / "gold.txt"
+    with gzip.open(shared / "data" / "conll2000" / "test.txt.gz", "rt") as stream:
+        path.write_text("\n\n".join(stream.read().split("\n\n")[:100]) + "\n")
+    return path
+
+
+@pytest.mark.parametrize(("by", "lowest", "highest"), [("tagger", 90, 96), ("rules", 75, 92)])
+def test_scored_against_gold_chunks(shared, gold, capsys, by, lowest, highest):
+    models = str(shared / "models" / "en")
+    main(["chunk", "--score", str(gold), "--stanza-dir", models, "--by", by])
+    table = capsys.readouterr().out.splitlines()
+    overall = next(line for line in table if line.startswith("all")).split()
+    assert lowest < float(overall[3]) < highest
+
+
+def test_rules_on_the_parser_are_the_rules_on_its_trees(shared, tmp_path):
+    """Quotes and brackets, however the corpus spells them, and odd lines."""
+    models = ["--lang", "en", "--stanza-dir", str(shared / "models" / "en")]
+    text = ['He said " no ( or yes ) " to -LRB- them -RRB- .', "", "word " * 300, "Go !"]
+    (tmp_path / "text.en").write_text("".join(f"{line}\n" for line in text))
+    common = ["--input", f"{tmp_path}/text.en", *models]
+    main(["parse", *common, "--output", f"{tmp_path}/text.trees"])
+    main(["chunk", "--trees", f"{tmp_path}/text.trees", "--output", f"{tmp_path}/by_trees"])
+    main(["chunk", *common, "--output", f"{tmp_path}/by_rules", "--by", "rules"])
+    main(["chunk", *common, "--output", f"{tmp_path}/by_tagger"])
+    assert (tmp_path / "by_rules").read_text() == (tmp_path / "by_trees").read_text()
+    for line, tree in zip(text, read_trees(tmp_path / "text.trees")):
+        given = 0 < len(line.split()) <= 250
+        assert (tree is not None) == given
+    for name in ("by_rules", "by_tagger"):
+        for line, chunks in zip(text, read_chunks(tmp_path / name)):
+            given = 0 < len(line.split()) <= 250
+            assert (chunks[-1].end if chunks else 0) == (len(line.split()) if given else 0)
