@@ -1,0 +1,111 @@
+"""What lies in a data-bin folder, by its file names."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from syntax_nmt.data.side_information import KINDS
+from syntax_nmt.errors import UserError
+
+_USUAL_SPLITS = ("train", "valid", "test")
+_SIDE = re.compile(rf"\.({'|'.join(KINDS)})$")
+_LEFT_OVER = re.compile(r"^\.binarize-|\.partial\d+$")
+
+
+@dataclass(frozen=True)
+class TextName:
+    """One language of one split: `train.de-en.de`.
+
+    Attributes:
+        split: `train`, `train1`, `valid`, …
+        pair: `de-en`, source first; `de-None` where there is no target.
+        language: `de`.
+    """
+
+    split: str
+    pair: str
+    language: str
+
+    def __str__(self) -> str:
+        return f"{self.split}.{self.pair}.{self.language}"
+
+    @classmethod
+    def parse(cls, name: str) -> TextName | None:
+        """The text that fairseq's files of this name hold; None where it is no such name.
+
+        Args:
+            name: without `.bin` or `.idx`.
+        """
+        split, _, rest = name.partition(".")
+        pair, _, language = rest.rpartition(".")
+        fits = pair.startswith(f"{language}-") or pair.endswith(f"-{language}")
+        return cls(split, pair, language) if split and language and fits else None
+
+    @property
+    def is_source(self) -> bool:
+        """Whether it is the first of the pair."""
+        return self.pair.startswith(f"{self.language}-")
+
+    def order(self) -> tuple[object, ...]:
+        """Sorts training before validation and test data, and sources before targets."""
+        kind = self.split.rstrip("0123456789")
+        rank = _USUAL_SPLITS.index(kind) if kind in _USUAL_SPLITS else len(_USUAL_SPLITS)
+        number = int(self.split[len(kind) :] or 0)
+        return rank, kind, number, self.pair, not self.is_source, self.language
+
+
+@dataclass(frozen=True)
+class DataFolder:
+    """The names found in a data-bin folder.
+
+    Attributes:
+        path: the folder.
+        texts: fairseq's texts, in the order of :meth:`TextName.order`.
+        sides: names of side files on disk (`train.de-en.de.heads`), in order.
+        left_over: names of what a command that was cut off has left.
+    """
+
+    path: Path
+    texts: tuple[TextName, ...]
+    sides: tuple[str, ...]
+    left_over: tuple[str, ...]
+
+
+def find_data(path: str | Path) -> DataFolder:
+    """Looks through a data-bin folder; opens no file.
+
+    Args:
+        path: the folder.
+
+    Raises:
+        UserError: there is no such folder, or fairseq-preprocess has not written to it.
+    """
+    path = Path(path)
+    if not path.is_dir():
+        raise UserError(
+            f"{path}: no such folder; give the data-bin folder that `syntax-nmt prepare` or "
+            f"fairseq-preprocess wrote"
+        )
+    names = {entry.name for entry in path.iterdir()}
+    stems = set(_dataset_names(names))
+    sides = {stem for stem in stems if _SIDE.search(stem)}
+    parsed = (TextName.parse(stem) for stem in stems - sides)
+    texts = sorted((text for text in parsed if text is not None), key=TextName.order)
+    if not texts:
+        inside = path / "data-bin"
+        hint = f"did you mean {inside}?" if inside.is_dir() else "run `syntax-nmt prepare`"
+        raise UserError(
+            f"{path}: no data-bin folder, it has no SPLIT.SRC-TGT.LANGUAGE.bin and .idx; {hint}"
+        )
+    left_over = tuple(sorted(name for name in names if _LEFT_OVER.search(name)))
+    return DataFolder(path, tuple(texts), tuple(sorted(sides)), left_over)
+
+
+def _dataset_names(names: set[str]) -> Iterator[str]:
+    for name in names:
+        stem, dot, ending = name.rpartition(".")
+        if dot and ending in ("bin", "idx"):
+            yield stem

@@ -1,0 +1,260 @@
+"""A data-bin folder looked through: figures of every text and side file, and what is wrong."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from itertools import groupby
+from pathlib import Path
+from typing import Union
+
+import numpy as np
+from fairseq.data import Dictionary
+from tqdm import tqdm
+
+from syntax_nmt.data.manifest import NAME, REMEDY, SideFile, read_manifest
+from syntax_nmt.data.side_information import KINDS, SideInformation, open_side_information
+from syntax_nmt.data.subwords import CONTINUED, NO_SUBWORDS, SUBWORD_NMT, detect_scheme
+from syntax_nmt.errors import UserError
+from syntax_nmt.evaluation.data_checksums import changed_files, changed_sources
+from syntax_nmt.evaluation.data_folder import DataFolder, TextName, find_data
+from syntax_nmt.evaluation.segment_figures import ChunkFigures, PhraseFigures
+from syntax_nmt.evaluation.source_text import AUTO
+from syntax_nmt.evaluation.text_figures import SegmentedBlock, TextFigures
+from syntax_nmt.evaluation.token_file import TokenFile
+from syntax_nmt.evaluation.tree_figures import TreeFigures
+from syntax_nmt.evaluation.word_openers import WordOpeners
+
+SideFigures = Union[TreeFigures, PhraseFigures, ChunkFigures]
+
+
+@dataclass
+class InspectedText:
+    """One language of one split. Its files are closed again: an index takes memory a sentence.
+
+    Attributes:
+        prefix: fairseq's files of it without their ending.
+        name: what it is.
+        dictionary: of its language.
+        scheme: how it was segmented, one of `subwords.SCHEMES`.
+        damaged: kinds of side files that syntax.json names but that are not sound.
+        text: its counts.
+        figures: counts of its side files by kind.
+        words_known: False where subwords reach over words' ends.
+    """
+
+    prefix: Path
+    name: TextName
+    dictionary: Dictionary
+    scheme: str
+    damaged: list[str] = field(default_factory=list)
+    text: TextFigures = field(default_factory=TextFigures)
+    figures: dict[str, SideFigures] = field(default_factory=dict)
+    words_known: bool = True
+
+    def open(self) -> tuple[TokenFile, dict[str, SideInformation]]:
+        """Its tokens, and its sound side files by kind."""
+        tokens = TokenFile(self.prefix, self.dictionary)
+        sides = {
+            kind: open_side_information(self.prefix, kind, tokens.sizes, verify=False)
+            for kind in self.figures
+        }
+        return tokens, sides
+
+
+@dataclass
+class Inspection:
+    """What was found.
+
+    Attributes:
+        data: the folder's names.
+        manifest: its side files by name; empty without syntax.json.
+        texts: those that can be read.
+        problems: what makes the data wrong, one line each.
+        warnings: what is odd but does no harm.
+    """
+
+    data: DataFolder
+    manifest: Mapping[str, SideFile] = field(default_factory=dict)
+    texts: list[InspectedText] = field(default_factory=list)
+    problems: list[str] = field(default_factory=list)
+    warnings: list[str] = field(default_factory=list)
+
+
+def inspect_data(
+    folder: str | Path, scheme: str = AUTO, words: str | Path | None = None
+) -> Inspection:
+    """Reads all of a data-bin folder, block by block.
+
+    Args:
+        folder: the data-bin folder.
+        scheme: `auto`, or one of `subwords.SCHEMES`.
+        words: folder of the texts that side files were made from; None = they are not checked.
+
+    Raises:
+        UserError: it is no data-bin folder. Whatever else is wrong is in the result.
+    """
+    return _Inspector(Inspection(find_data(folder)), scheme).run(words)
+
+
+class _Inspector:
+    """Fills an inspection; a file that is known to be wrong is reported once."""
+
+    def __init__(self, result: Inspection, scheme: str) -> None:
+        self.result = result
+        self.folder = result.data.path
+        self.scheme = scheme
+        self._bad_files: set[str] = set()
+        self._unsound: set[str] = set()
+        self._dictionaries: dict[str, Dictionary | None] = {}
+
+    def run(self, words: str | Path | None) -> Inspection:
+        readable = self._read_manifest()
+        self._compare_checksums(None if words is None else Path(words))
+        for name in self.result.data.texts:
+            dictionary = self._dictionary(name.language)
+            if dictionary is not None:
+                self._inspect_text(name, dictionary)
+        self._compare_sentence_counts()
+        self._warn(readable)
+        return self.result
+
+    def _read_manifest(self) -> bool:
+        try:
+            self.result.manifest = read_manifest(self.folder)
+        except UserError as error:
+            self.result.problems.append(str(error))
+            return False
+        return True
+
+    def _compare_checksums(self, words: Path | None) -> None:
+        for change in changed_files(self.folder, self.result.manifest):
+            self.result.problems.append(change.message)
+            self._bad_files.add(change.path.name)
+            self._unsound.update(change.dependants)
+        if words is not None:
+            for change in changed_sources(words, self.result.manifest):
+                self.result.problems.append(change.message)
+
+    def _inspect_text(self, name: TextName, dictionary: Dictionary) -> None:
+        try:
+            prefix = self.folder / str(name)
+            tokens = TokenFile(prefix, dictionary)
+            scheme = _detect_scheme(tokens) if self.scheme == AUTO else self.scheme
+            text = InspectedText(prefix, name, dictionary, scheme)
+            _count(text, tokens, self._open_sides(text, tokens))
+        except UserError as error:
+            if not self._bad_files & {f"{name}.bin", f"{name}.idx"}:
+                self.result.problems.append(str(error))
+            return
+        self.result.texts.append(text)
+        for kind, figures in text.figures.items():
+            path = self.folder / f"{name}.{kind}.bin"
+            self.result.problems += [
+                f"{path}: {message}: {REMEDY}" for message in figures.faults.messages()
+            ]
+
+    def _dictionary(self, language: str) -> Dictionary | None:
+        if language not in self._dictionaries:
+            path = self.folder / f"dict.{language}.txt"
+            self._dictionaries[language] = None
+            try:
+                self._dictionaries[language] = Dictionary.load(str(path))
+            except Exception as error:  # fairseq raises nothing narrower for a wrong encoding
+                reason = f"cannot be read ({error})" if path.is_file() else "not found"
+                self.result.problems.append(f"{path}: {reason}: run fairseq-preprocess again")
+        return self._dictionaries[language]
+
+    def _open_sides(self, text: InspectedText, tokens: TokenFile) -> dict[str, SideInformation]:
+        """Opens what syntax.json names and checks its lengths; checksums are compared already."""
+        sides = {}
+        for kind in KINDS:
+            name = f"{text.name}.{kind}"
+            if name not in self.result.manifest:
+                continue
+            if name in self._unsound:
+                text.damaged.append(kind)
+                continue
+            try:
+                side = open_side_information(text.prefix, kind, tokens.sizes, verify=False)
+            except UserError as error:
+                self.result.problems.append(str(error))
+                text.damaged.append(kind)
+                continue
+            sides[kind] = side
+            text.figures[kind] = _new_figures(side)
+        return sides
+
+    def _compare_sentence_counts(self) -> None:
+        def pair(text: InspectedText) -> tuple[str, str]:
+            return text.name.split, text.name.pair
+
+        for _, group in groupby(self.result.texts, key=pair):
+            first, *others = group
+            for other in others:
+                if first.text.sentences != other.text.sentences:
+                    self.result.problems.append(
+                        f"{first.prefix}.idx has {first.text.sentences} sentences, "
+                        f"{other.name}.idx {other.text.sentences}: run fairseq-preprocess on texts "
+                        f"that are parallel"
+                    )
+
+    def _warn(self, manifest_is_readable: bool) -> None:
+        """Names what nothing will ever load."""
+        warn = self.result.warnings.append
+        if manifest_is_readable:
+            for name in self.result.data.sides:
+                if name not in self.result.manifest:
+                    warn(
+                        f"{self.folder / name}.bin, .idx: not in {NAME}, so never loaded: remove "
+                        f"them or {REMEDY}"
+                    )
+        for name in self.result.data.left_over:
+            warn(
+                f"{self.folder / name}: left by a command that was cut off: remove it, unless "
+                f"one is running"
+            )
+        for text in self.result.texts:
+            if not text.words_known:
+                warn(
+                    f"{text.prefix}: subwords reach over words' ends, so words "
+                    f"are not known: train sentencepiece with --split_by_whitespace"
+                )
+
+
+def _new_figures(side: SideInformation) -> SideFigures:
+    if side.kind == "heads":
+        return TreeFigures()
+    return PhraseFigures() if side.kind == "phrases" else ChunkFigures(side.tags)
+
+
+def _count(text: InspectedText, tokens: TokenFile, sides: Mapping[str, SideInformation]) -> None:
+    """One pass over a text and its side files."""
+    openers = WordOpeners(text.dictionary.symbols, text.scheme)
+    # disable=None: no bar where stderr is not a terminal
+    with tqdm(
+        total=len(tokens), desc=str(text.name), unit=" sentences", leave=False, disable=None
+    ) as bar:
+        for block in tokens.blocks():
+            text.words_known &= not openers.reach_over(block)
+            segmented = SegmentedBlock.of(block, openers, text.dictionary.unk())
+            text.text.add(segmented)
+            for kind, side in sides.items():
+                text.figures[kind].add(segmented, side.rows)
+            bar.update(len(block.sizes))
+
+
+def _detect_scheme(tokens: TokenFile) -> str:
+    """How a text was segmented, by its first block, and by all of it if that has no mark."""
+    pieces = np.array(tokens.dictionary.symbols, dtype=object)
+    continued = np.array([piece.endswith(CONTINUED) for piece in pieces])
+    scheme = NO_SUBWORDS
+    for block in tokens.blocks():
+        if not block.first:
+            rows = np.split(pieces[block.tokens], np.cumsum(block.sizes)[:-1])
+            scheme = detect_scheme(" ".join(row) for row in rows)
+        if scheme != NO_SUBWORDS or not continued.any():
+            break
+        if continued[block.tokens].any():
+            return SUBWORD_NMT
+    return scheme

@@ -1,0 +1,134 @@
+"""Counts of binarised dependency trees: arcs, depth, projectivity, over words."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from syntax_nmt.data.ragged import RaggedArray
+from syntax_nmt.evaluation.text_figures import SegmentedBlock, ratio, row_sums
+from syntax_nmt.evaluation.word_trees import WordTrees, lift_heads
+
+OUTSIDE = "with a head outside the sentence"
+NO_TREE = "whose heads are no tree with one root"
+OTHER_WORDS = "whose heads do not follow the words of the text"
+
+
+@dataclass
+class Faults:
+    """Sentences that are not what they ought to be: how many, and the line of the first."""
+
+    found: dict[str, tuple[int, int]] = field(default_factory=dict)
+
+    def add(self, what: str, lines: np.ndarray) -> None:
+        """Counts some.
+
+        Args:
+            what: is wrong with them.
+            lines: their line numbers, in order; may be empty.
+        """
+        if len(lines):
+            count, first = self.found.get(what, (0, int(lines[0])))
+            self.found[what] = count + len(lines), first
+
+    def messages(self) -> list[str]:
+        """One for each kind of fault."""
+        return [
+            f"{count} sentence{'s' * (count > 1)} {what} (line {first}{' first' * (count > 1)})"
+            for what, (count, first) in self.found.items()
+        ]
+
+
+@dataclass
+class TreeFigures:
+    """What is counted, block by block.
+
+    Attributes:
+        sentences: all, and those `annotated`.
+        measured: trees over words; what follows is about these.
+        unsure: annotated sentences left out, as unknown subwords hide where their words end.
+        words: their words, one root a tree.
+        arc_length: sum over arcs of the distance in words between a word and its head.
+        projective: trees in which no arc crosses another or spans the root.
+        depth: sum over trees of the most arcs between a word and the root.
+        deepest: the largest depth, on line `deepest_line` (counted from 1).
+        faults: sentences that cannot be right.
+    """
+
+    sentences: int = 0
+    annotated: int = 0
+    measured: int = 0
+    unsure: int = 0
+    words: int = 0
+    arc_length: int = 0
+    projective: int = 0
+    depth: int = 0
+    deepest: int = 0
+    deepest_line: int = 0
+    faults: Faults = field(default_factory=Faults)
+
+    def add(self, text: SegmentedBlock, rows: RaggedArray) -> None:
+        """Counts the trees of some sentences.
+
+        Args:
+            text: the sentences.
+            rows: heads of the whole text, each row as long as its sentence.
+        """
+        sizes, first = text.block.sizes, text.block.first
+        annotated = rows.bounds[first : first + len(sizes), 1] >= 0
+        self.sentences += len(sizes)
+        self.annotated += int(annotated.sum())
+        begin = int(rows.starts[first])
+        heads = rows.values[begin : begin + len(text.block.tokens)]
+        kept = np.repeat(annotated, sizes)
+        inside = (heads >= 0) & (heads < np.repeat(sizes, sizes))
+        outside = row_sums(kept & ~inside, sizes) > 0
+        self.faults.add(OUTSIDE, _lines(outside, first))
+        self.unsure += int((annotated & ~outside & text.unsure).sum())
+        usable = annotated & ~outside & ~text.unsure
+        if usable.any():
+            kept = np.repeat(usable, sizes)
+            trees, follows = lift_heads(heads[kept], sizes[usable], text.opens[kept])
+            lines = _lines(usable, first)
+            self.faults.add(OTHER_WORDS, lines[~follows])
+            self._add_trees(trees.select(follows), lines[follows])
+
+    def _add_trees(self, candidates: WordTrees, lines: np.ndarray) -> None:
+        depths, are_trees = candidates.depths()
+        self.faults.add(NO_TREE, lines[~are_trees])
+        trees, lines = candidates.select(are_trees), lines[are_trees]
+        if not len(lines):
+            return
+        depths = depths[np.repeat(are_trees, candidates.sizes)]
+        heights = np.maximum.reduceat(depths, trees.starts)
+        self.measured += len(lines)
+        self.words += len(depths)
+        self.arc_length += int(np.abs(trees.parents - np.arange(len(depths))).sum())
+        self.projective += int(trees.projective(depths).sum())
+        self.depth += int(heights.sum())
+        row = int(heights.argmax())
+        if not self.deepest_line or heights[row] > self.deepest:
+            self.deepest, self.deepest_line = int(heights[row]), int(lines[row])
+
+    def figures(self) -> dict[str, Any]:
+        """All of it by name, None where there is nothing to divide by."""
+        return {
+            "annotated": self.annotated,
+            "annotated_share": ratio(self.annotated, self.sentences),
+            "trees_measured": self.measured,
+            "sentences_with_unsure_words": self.unsure,
+            "words": self.words,
+            "mean_arc_length": ratio(self.arc_length, self.words - self.measured),
+            "projective": self.projective,
+            "projective_share": ratio(self.projective, self.measured),
+            "mean_depth": ratio(self.depth, self.measured),
+            "deepest": self.deepest,
+            "deepest_line": self.deepest_line or None,
+        }
+
+
+def _lines(rows: np.ndarray, first: int) -> np.ndarray:
+    """Line numbers of the rows that are True."""
+    return np.flatnonzero(rows) + first + 1

@@ -1,0 +1,68 @@
+"""Which subwords open a word, for millions of sentences at once."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from syntax_nmt.data.subwords import CONTINUED, OPENER, SENTENCEPIECE, SUBWORD_NMT
+from syntax_nmt.evaluation.token_file import Block
+
+
+class WordOpeners:
+    """The rules of :func:`~syntax_nmt.data.subwords.pieces_per_word` on token ids.
+
+    What a rule asks about a piece is looked up in a table with an entry for each dictionary entry.
+
+    Args:
+        pieces: the dictionary's entries in the order of their ids.
+        scheme: one of `subwords.SCHEMES`.
+    """
+
+    def __init__(self, pieces: Sequence[str], scheme: str) -> None:
+        self.scheme = scheme
+        self._marked = np.array([piece.startswith(OPENER) for piece in pieces])
+        self._filled = np.array([bool(piece.lstrip(OPENER)) for piece in pieces])
+        self._over = np.array([OPENER in piece.lstrip(OPENER) for piece in pieces])
+        self._continued = np.array(
+            [piece.endswith(CONTINUED) and piece != CONTINUED for piece in pieces]
+        )
+
+    def reach_over(self, block: Block) -> bool:
+        """Whether a sentencepiece piece reaches over a word's end, so that words are not known.
+
+        Args:
+            block: some sentences.
+        """
+        return self.scheme == SENTENCEPIECE and bool(self._over[block.tokens].any())
+
+    def __call__(self, block: Block) -> np.ndarray:
+        """True where a token opens a word, (tokens,).
+
+        Args:
+            block: some sentences.
+        """
+        if self.scheme == SENTENCEPIECE:
+            filled = self._filled[block.tokens]
+            # A lone ▁ opens a word that the next piece goes on with, marked or not.
+            opens = self._marked[block.tokens] & np.roll(filled, 1)
+        elif self.scheme == SUBWORD_NMT:
+            opens = ~np.roll(self._continued[block.tokens], 1)
+        else:
+            return np.ones(len(block.tokens), dtype=bool)
+        opens[block.starts[block.sizes > 0]] = True
+        if self.scheme == SENTENCEPIECE:
+            _close_lone_openers(opens, filled, block)
+        return opens
+
+
+def _close_lone_openers(opens: np.ndarray, filled: np.ndarray, block: Block) -> None:
+    """A lone ▁ at the end of a sentence has no word to open: it belongs to the word before."""
+    starts = block.starts[block.sizes > 0]
+    ends = starts + block.sizes[block.sizes > 0]
+    lone = ~filled[ends - 1]
+    if lone.any():
+        openers = np.flatnonzero(opens)
+        last = openers[np.searchsorted(openers, ends[lone]) - 1]
+        opens[last[last > starts[lone]]] = False

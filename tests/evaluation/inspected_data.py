@@ -1,0 +1,141 @@
+"""A small corpus with all side information, in three segmentations, and plain counts of it."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+from pathlib import Path
+
+from fairseq import options
+from fairseq_cli import preprocess
+
+from syntax_nmt.cli import main
+from syntax_nmt.data.conllu import format_conllu, format_no_parse
+from syntax_nmt.data.dependency_tree import word_depths
+
+# Words ("@": cut here into pieces), heads, bracketing; chunks of the target, the same words.
+TRAIN = [
+    ("the ca@t sle@eps", [1, 2, 2], "(S (NP (D the) (N cat)) (VP (V sleeps)))", "B-NP I-NP B-VP"),
+    ("go", [0], "(S (V go))", "B-VP"),
+    ("a b c d e f", None, "()", ""),
+    ("", None, "()", ""),
+    (
+        "a ca@t a@nd the b@i@g dog go",  # crossing arcs
+        [1, 6, 5, 2, 1, 6, 6],
+        "(S (NP (NP (D a) (N cat)) (C and) (NP (D the) (J big) (N dog))) (VP (V go)))",
+        "B-NP I-NP O B-NP I-NP I-NP B-VP",
+    ),
+    ("猫 は ね@る", [1, 1, 0], "(S (N 猫) (P は) (V ねる))", "B-NP O B-VP"),  # an arc over the root
+]
+VALID = [
+    ("the ca@t go", [1, 2, 2], "(S (NP (D the) (N cat)) (V go))", "B-NP I-NP B-VP"),
+    ("dog new go the dog", [2, 0, 2, 4, 2], "()", ""),  # an unknown word
+    ("a dog", None, "(NP (D a) (N dog))", "B-NP I-NP"),
+]
+CORPUS = {"train": TRAIN, "valid": VALID}
+CUTS = {
+    "subword-nmt": lambda text: text.replace("@", "@@ "),
+    "sentencepiece": lambda text: " ".join("▁" + w for w in text.split()).replace("@", " "),
+    "none": lambda text: text.replace("@", ""),
+}
+
+
+def words_of(text: str) -> list[str]:
+    """The words of a sentence."""
+    return text.replace("@", "").split()
+
+
+def write_corpus(
+    folder: Path, scheme: str, kinds: tuple[str, ...] = ("heads", "phrases", "chunks")
+):
+    """The data-bin folder of the corpus; its texts are in `tok` and `bpe`."""
+    for name in ("tok", "bpe"):
+        (folder / name).mkdir(parents=True)
+    for split, sentences in CORPUS.items():
+        texts = {}
+        if "heads" in kinds:
+            texts[f"tok/{split}.de.conllu"] = "".join(
+                format_no_parse(words_of(text)) if heads is None else conllu(text, heads)
+                for text, heads, *_ in sentences
+            )
+        if "phrases" in kinds:
+            texts[f"tok/{split}.de.trees"] = "".join(f"{tree}\n" for _, _, tree, _ in sentences)
+        if "chunks" in kinds:
+            texts[f"tok/{split}.en.chunks"] = "".join(f"{tags}\n" for *_, tags in sentences)
+        for lang in ("de", "en"):
+            texts[f"tok/{split}.{lang}"] = "".join(
+                " ".join(words_of(text)) + "\n" for text, *_ in sentences
+            )
+            texts[f"bpe/{split}.{lang}"] = "".join(
+                f"{CUTS[scheme](text)}\n" for text, *_ in sentences
+            )
+        for name, text in texts.items():
+            (folder / name).write_text(text, encoding="utf-8")
+    databin = run_preprocess(folder)
+    if kinds:
+        prefixes = [f"--{split}pref={folder / 'bpe' / split}" for split in CORPUS]
+        command = ["binarize", "-s", "de", "-t", "en", *prefixes, "--words", str(folder / "tok")]
+        with contextlib.redirect_stdout(io.StringIO()):
+            main([*command, "--destdir", str(databin), "--subwords", scheme])
+    return databin
+
+
+def conllu(text: str, heads: list[int]) -> str:
+    """One block; `heads` are those of :func:`format_conllu`."""
+    return format_conllu(words_of(text), heads)
+
+
+def run_preprocess(folder: Path, *more: str) -> Path:
+    """Runs fairseq-preprocess on the texts in `bpe`."""
+    databin = folder / "data-bin"
+    arguments = ["-s", "de", "-t", "en", "--destdir", str(databin), "--workers", "1", *more]
+    arguments += [f"--{split}pref={folder / 'bpe' / split}" for split in CORPUS]
+    with contextlib.redirect_stdout(io.StringIO()):
+        preprocess.main(options.get_preprocessing_parser().parse_args(arguments))
+    return databin
+
+
+def plain_text_counts(split: str, scheme: str) -> dict[str, int]:
+    """What a loop over the texts counts."""
+    pieces = [CUTS[scheme](text).split() for text, *_ in CORPUS[split]]
+    known = {piece for text, *_ in TRAIN for piece in CUTS[scheme](text).split()}
+    sizes = [len(row) for row in pieces]
+    return {
+        "sentences": len(pieces),
+        "empty_sentences": sum(not row for row in pieces),
+        "subwords": sum(sizes),
+        "longest_subwords": max(sizes),
+        "longest_line": sizes.index(max(sizes)) + 1,
+        "unknown_subwords": sum(piece not in known for row in pieces for piece in row),
+        "sentences_with_unknown": sum(any(p not in known for p in row) for row in pieces),
+    }
+
+
+def plain_tree_counts(split: str) -> dict[str, float]:
+    """What a loop over the trees counts."""
+    trees = [heads for _, heads, *_ in CORPUS[split] if heads is not None]
+    arcs = [abs(h - d) for heads in trees for d, h in enumerate(heads) if h != d]
+    heights = [max(word_depths(heads)) for heads in trees]
+    return {
+        "annotated": len(trees),
+        "words": sum(map(len, trees)),
+        "mean_arc_length": sum(arcs) / len(arcs),
+        "projective": sum(map(is_projective, trees)),
+        "mean_depth": sum(heights) / len(trees),
+        "deepest": max(heights),
+    }
+
+
+def is_projective(heads) -> bool:
+    """By the definition: all words between a head and its dependent hang on the head."""
+
+    def hangs_on(word, head):
+        while word != head and heads[word] != word:
+            word = heads[word]
+        return word == head
+
+    return all(
+        hangs_on(between, head)
+        for word, head in enumerate(heads)
+        for between in range(min(word, head), max(word, head))
+    )

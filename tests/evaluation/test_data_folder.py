@@ -1,0 +1,43 @@
+import pytest
+
+from syntax_nmt.evaluation.data_folder import TextName, find_data
+
+
+@pytest.mark.parametrize(
+    ("name", "parts"),
+    [
+        ("train.de-en.de", ("train", "de-en", "de")),
+        ("test1.zh-Hans-en.zh-Hans", ("test1", "zh-Hans-en", "zh-Hans")),
+        ("train.en-zh-Hans.en", ("train", "en-zh-Hans", "en")),
+        ("valid.de-None.de", ("valid", "de-None", "de")),
+        ("train.de-en.fr", None),
+        ("train.en", None),
+        ("train.align.de-en", None),
+        ("model", None),
+    ],
+)
+def test_names(name, parts):
+    parsed = TextName.parse(name)
+    assert parsed == (parts and TextName(*parts))
+    assert parsed is None or str(parsed) == name
+
+
+def test_what_lies_there(tmp_path):
+    texts = ["test.de-en.en", "train10.de-en.de", "train2.de-en.de", "train.de-en.en"]
+    texts += ["valid.de-en.de", "extra.de-en.de", "train.de-en.de"]
+    for name in texts:
+        (tmp_path / f"{name}.idx").touch()
+    for name in ("train.de-en.de.heads.bin", "dict.de.txt", ".binarize-a", "syntax.json"):
+        (tmp_path / name).touch()
+    found = find_data(tmp_path)
+    assert [str(text) for text in found.texts] == [
+        "train.de-en.de",
+        "train.de-en.en",
+        "train2.de-en.de",
+        "train10.de-en.de",
+        "valid.de-en.de",
+        "test.de-en.en",
+        "extra.de-en.de",
+    ]
+    assert found.sides == ("train.de-en.de.heads",)
+    assert found.left_over == (".binarize-a",)

@@ -1,0 +1,477 @@
+import json
+import os
+import shutil
+
+import numpy as np
+import pytest
+from inspected_data import (
+    CORPUS,
+    TRAIN,
+    plain_text_counts,
+    plain_tree_counts,
+    run_preprocess,
+    words_of,
+    write_corpus,
+)
+
+from syntax_nmt.cli import main
+from syntax_nmt.data.manifest import Fingerprint, read_manifest, write_manifest
+from syntax_nmt.data.ragged import RaggedArray, RaggedWriter
+from syntax_nmt.data.subwords import SCHEMES
+
+DE = "train.de-en.de"
+
+
+@pytest.fixture(scope="module", params=SCHEMES)
+def corpus(request, tmp_path_factory):
+    return write_corpus(tmp_path_factory.mktemp("corpus") / "it", request.param), request.param
+
+
+@pytest.fixture(scope="module")
+def sound(tmp_path_factory):
+    return write_corpus(tmp_path_factory.mktemp("sound") / "it", "sentencepiece")
+
+
+@pytest.fixture
+def folder(sound, tmp_path):
+    return shutil.copytree(sound, tmp_path / "data-bin")
+
+
+@pytest.fixture
+def inspect(capsys):
+    """Runs the command in this process: exit status, stdout, lines of stderr."""
+
+    def run(*arguments):
+        status = 0
+        try:
+            main(["inspect", *map(str, arguments)])
+        except SystemExit as end:  # Python prints a message that is not a number
+            status = end.code if isinstance(end.code, int) else 1
+            if isinstance(end.code, str):
+                return status, *_output(capsys, end.code)
+        return status, *_output(capsys)
+
+    return run
+
+
+def _output(capsys, *more):
+    captured = capsys.readouterr()
+    return captured.out, [*captured.err.splitlines(), *more]
+
+
+@pytest.fixture
+def figures(inspect):
+    def run(databin, *arguments):
+        status, out, err = inspect(databin, "--json", "-", *arguments)
+        assert (status, err) == (0, [])
+        content = json.loads(out)
+        texts = {(text["split"], text["language"]): text for text in content["texts"]}
+        return content, texts
+
+    return run
+
+
+def test_figures_are_those_of_a_plain_count(corpus, figures):
+    databin, scheme = corpus
+    content, texts = figures(databin, "--words", databin.parent / "tok")
+    assert list(texts) == [(split, lang) for split in CORPUS for lang in ("de", "en")]
+    assert content["sound"] is True
+    assert content["files_checked"] == 2 * (4 + 6) + 1
+    for (split, _), text in texts.items():
+        expected = plain_text_counts(split, scheme)
+        assert {key: text[key] for key in expected} == expected
+        assert text["pair"] == "de-en"
+        assert text["segmentation"] == scheme
+    words = sum(len(words_of(line)) for line, *_ in TRAIN)
+    assert texts["train", "en"]["words"] == words
+    assert texts["train", "en"]["subwords_per_word"] == texts["train", "en"]["subwords"] / words
+    # The unknown word has lost its ▁, so that it seems to go on with the word before.
+    assert texts["valid", "de"]["words"] == 10 - (scheme == "sentencepiece")
+    assert texts["valid", "de"]["words_unsure"] == (scheme != "none")
+
+
+def test_trees_phrases_and_chunks_are_those_of_a_plain_count(corpus, figures):
+    databin, scheme = corpus
+    _, texts = figures(databin)
+    trees = texts["train", "de"]["side_information"]["heads"]
+    expected = plain_tree_counts("train")
+    assert {key: trees[key] for key in expected} == pytest.approx(expected)
+    assert trees["annotated_share"] == 4 / 6
+    assert trees["projective_share"] == 2 / 4
+    assert (trees["deepest_line"], trees["made_from"]) == (5, "train.de.conllu")
+    # Where an unknown subword hides the words, the tree is not measured.
+    valid = texts["valid", "de"]["side_information"]["heads"]
+    assert valid["annotated"] == 2
+    assert valid["sentences_with_unsure_words"] == (scheme != "none")
+    assert valid["trees_measured"] == 2 - (scheme != "none")
+
+    array = RaggedArray.open(databin / f"{DE}.phrases")
+    rows = [array[index].tolist() for index in range(6)]
+    rows = [(line, row) for line, row in enumerate(rows, start=1) if row != [-1]]
+    lengths = [length for _, row in rows for length in row]
+    phrases = texts["train", "de"]["side_information"]["phrases"]
+    assert phrases["annotated"] == len(rows) == 4
+    assert phrases["phrases"] == len(lengths)
+    assert phrases["phrases_per_sentence"] == len(lengths) / 4
+    assert phrases["mean_subwords"] == pytest.approx(np.mean(lengths))
+    assert phrases["longest_subwords"] == max(lengths)
+    assert phrases["longest_line"] == next(line for line, row in rows if max(lengths) in row)
+
+    chunks = texts["train", "en"]["side_information"]["chunks"]
+    tags = [tag for *_, line in TRAIN for tag in line.split()]
+    opened = [tag[2:] for tag in tags if tag.startswith("B-")]
+    assert chunks["annotated"] == 4
+    assert chunks["tags"] == {tag: opened.count(tag) for tag in ("NP", "VP")}
+    assert chunks["chunks_per_sentence"] == len(opened) / 4
+    assert chunks["mean_words"] == (len(tags) - tags.count("O")) / len(opened)
+    assert chunks["words_outside_share"] == tags.count("O") / len(tags)
+    assert "chunks" not in texts["train", "de"]["side_information"]
+
+
+def test_blocks_change_nothing(sound, figures, monkeypatch):
+    whole = figures(sound)
+    blocks = "syntax_nmt.evaluation.token_file.TokenFile.blocks"
+    for limit in (1, 7, 20):
+        monkeypatch.setattr(f"{blocks}.__defaults__", (limit,))
+        assert figures(sound) == whole
+
+
+def test_the_report(sound, inspect, tmp_path):
+    status, out, err = inspect(sound, "--json", tmp_path / "figures.json")
+    assert (status, err) == (0, [])
+    lines = out.splitlines()
+    assert lines[1:5] == [
+        "languages  de → en",
+        "splits     train, valid",
+        "subwords   sentencepiece",
+        "entries    dict.de.txt 24, dict.en.txt 24 (the same)",
+    ]
+    assert lines[6].split()[:5] == ["split", "language", "sentences", "empty", "subwords"]
+    assert lines[7].split() == ["train", "de", "6", "1", "27", "20", "1.350", "11", "5", "0%"]
+    assert len({len(line) for line in lines[6:11]}) == 1  # numbers stand under one another
+    assert lines[9].split()[5] == "~9"
+    assert lines[11] == "~ sentences with unknown subwords, which do not tell where words end: 2"
+    assert "trees left out, as unknown subwords hide where words end: 1" in lines
+    assert "21 files checked: each is as syntax.json says" in lines
+    assert json.loads((tmp_path / "figures.json").read_text())["sound"]
+
+
+def test_samples_are_drawn(sound, inspect):
+    _, out, _ = inspect(sound, "--split", "train", "--samples", 9)
+    samples = out.split("train, sentence ")[1:]
+    assert [sample.splitlines()[0] for sample in samples] == ["1", "2", "3", "5", "6"]
+    assert samples[0].splitlines()[1:] == [
+        "  de        the cat sleeps",
+        "    1    ╭─╼ the",
+        "    2  ╭─┶ cat",
+        "    3 ─┶ sleeps",
+        "  phrases   [the cat] [sleeps]",
+        "  en        the cat sleeps",
+        "  chunks    [NP the cat] [VP sleeps]",
+        "",
+    ]
+    assert "  chunks    [NP a cat] and [NP the big dog] [VP go]" in samples[3]
+    assert "heads     not annotated" in samples[2]
+    assert "猫 は ねる" in samples[4]
+
+
+def test_the_choice_of_samples(sound, inspect):
+    chosen = inspect(sound, "--samples", 1)
+    assert chosen == inspect(sound, "--samples", 1)
+    assert "\nvalid, sentence 1\n" in chosen[1]  # the only one with all there is
+    assert "sentence 1\n" not in inspect(sound, "--samples", 0)[1]
+    seeds = {inspect(sound, "--split=train", "--samples=2", f"--seed={n}")[1] for n in range(9)}
+    assert len(seeds) > 1
+    status, _, err = inspect(sound, "--split", "test")
+    assert (status, len(err)) == (1, 1)
+    assert "--split test: the folder has train, valid" in err[0]
+
+
+def test_an_unknown_word_is_drawn_over_subwords(sound, inspect):
+    _, out, _ = inspect(sound, "--samples", 3)
+    sample = out.split("valid, sentence 2\n")[1]
+    assert "de        ▁dog <unk> ▁go ▁the ▁dog\n" in sample
+    assert "╼ <unk>\n" in sample
+
+
+def flip(path):
+    content = bytearray(path.read_bytes())
+    content[0] ^= 1
+    path.write_bytes(content)
+
+
+def cut(path):
+    path.write_bytes(path.read_bytes()[:-3])
+
+
+@pytest.mark.parametrize("damage", [flip, cut, os.remove])
+@pytest.mark.parametrize(
+    "name", [f"{DE}.heads.bin", f"{DE}.heads.idx", "valid.de-en.en.chunks.bin", "dict.chunks.txt"]
+)
+def test_a_damaged_file_is_one_line(folder, inspect, damage, name):
+    damage(folder / name)
+    status, out, err = inspect(folder)
+    assert (status, len(err)) == (1, 1)
+    assert err[0].startswith(f"syntax-nmt: error: {folder / name}: ")
+    assert "syntax-nmt binarize" in err[0]
+    assert "not sound" in out
+    assert "phrases, in subwords" in out  # what is sound is still there
+    assert "21 files checked, problems: 1" in out
+
+
+@pytest.mark.parametrize("damage", [flip, cut, os.remove])
+@pytest.mark.parametrize("name", [f"{DE}.bin", f"{DE}.idx"])
+def test_a_damaged_text_is_one_line(folder, inspect, damage, name):
+    damage(folder / name)
+    status, out, err = inspect(folder)
+    assert (status, len(err)) == (1, 1)
+    assert err[0].startswith(f"syntax-nmt: error: {folder / name}: ")
+    assert f"{DE}.heads, {DE}.phrases" in err[0]
+    assert "valid  de " in out
+
+
+@pytest.fixture
+def bare(tmp_path):
+    """A data-bin folder without side information, so that nothing has a checksum."""
+    return write_corpus(tmp_path / "bare", "subword-nmt", kinds=())
+
+
+@pytest.mark.parametrize("damage", [cut, os.remove, lambda path: path.write_bytes(b"MMIDIDX")])
+@pytest.mark.parametrize("ending", ["bin", "idx"])
+def test_a_damaged_text_without_checksums(bare, inspect, damage, ending):
+    damage(bare / f"train.de-en.en.{ending}")
+    status, out, err = inspect(bare)
+    assert (status, len(err)) == (1, 1)
+    assert err[0].startswith(f"syntax-nmt: error: {bare / 'train.de-en.en.'}")
+    assert "run fairseq-preprocess again" in err[0]
+    assert "train  de " in out
+    assert "train  en " not in out
+
+
+@pytest.mark.parametrize("byte", [17, 18])  # number type and sentences in fairseq's header
+def test_a_damaged_header(bare, inspect, byte):
+    path = bare / "train.de-en.en.idx"
+    content = bytearray(path.read_bytes())
+    content[byte] = 99
+    path.write_bytes(content)
+    status, _, err = inspect(bare)
+    assert (status, len(err)) == (1, 1)
+    assert f"{path}: damaged" in err[0]
+
+
+def test_a_text_without_end_of_sentence(bare, inspect):
+    path = bare / "train.de-en.en.bin"
+    content = np.fromfile(path, dtype=np.uint16)
+    content[content == 2] = 5
+    content.tofile(path)
+    status, _, err = inspect(bare)
+    assert (status, len(err)) == (1, 1)
+    assert f"{path}: sentence 1 does not end in the end-of-sentence token" in err[0]
+
+
+@pytest.mark.parametrize("damage", [os.remove, lambda path: path.write_bytes(b"\xff 1\n")])
+def test_a_damaged_dictionary(bare, inspect, damage):
+    damage(bare / "dict.de.txt")
+    status, out, err = inspect(bare)
+    assert (status, len(err)) == (1, 1)
+    assert err[0].startswith(f"syntax-nmt: error: {bare / 'dict.de.txt'}: ")
+    assert "train  en " in out
+
+
+def test_a_split_without_sentences(tmp_path, figures, inspect):
+    databin = write_corpus(tmp_path / "it", "none", kinds=())
+    shutil.rmtree(databin)
+    for lang in ("de", "en"):
+        (tmp_path / "it" / "bpe" / f"valid.{lang}").write_text("")
+    run_preprocess(tmp_path / "it")
+    _, texts = figures(databin)
+    assert texts["valid", "de"]["sentences"] == 0
+    assert texts["valid", "de"]["subwords_per_word"] is None
+    assert inspect(databin)[::2] == (0, [])
+
+
+def test_the_json_file_is_tried_first(sound, inspect, tmp_path):
+    status, out, err = inspect(sound, "--json", tmp_path)
+    assert (status, out, len(err)) == (1, "", 1)
+    assert "it is a folder" in err[0]
+
+
+def test_every_damaged_file_is_named(folder, inspect):
+    names = [f"{DE}.heads.bin", f"{DE}.heads.idx", f"{DE}.bin", "valid.de-en.en.chunks.idx"]
+    for name in names:
+        flip(folder / name)
+    status, out, err = inspect(folder, "--json", "-")
+    assert status == 1
+    assert len(err) == 4
+    assert all(any(f"{folder / name}: " in line for line in err) for name in names)
+    content = json.loads(out)
+    assert content["sound"] is False
+    assert [f"syntax-nmt: error: {problem}" for problem in content["problems"]] == err
+    sides = {text["language"]: text["side_information"] for text in content["texts"][:2]}
+    assert sides["de"]["heads"] == {"sound": False, "made_from": "train.de.conllu"}
+    assert sides["en"]["chunks"]["sound"] is True
+
+
+def test_swapped_files(folder, inspect):
+    for ending in ("bin", "idx"):
+        one, other = (folder / f"{split}.de-en.de.heads.{ending}" for split in ("train", "valid"))
+        one.rename(folder / "kept")
+        other.rename(one)
+        (folder / "kept").rename(other)
+    status, _, err = inspect(folder)
+    assert (status, len(err)) == (1, 4)
+    assert all("bytes" in line and "recorded" in line for line in err)
+
+
+def test_another_text_with_the_right_checksums(folder, inspect):
+    """Lengths are compared even where every file is the one that was recorded."""
+    manifest = json.loads((folder / "syntax.json").read_text())
+    files = manifest["files"]
+    entries = [files[f"{split}.de-en.de.heads"]["files"] for split in ("train", "valid")]
+    for ending in ("bin", "idx"):
+        shutil.copy(folder / f"valid.de-en.de.heads.{ending}", folder / f"{DE}.heads.{ending}")
+        entries[0][f"{DE}.heads.{ending}"] = entries[1][f"valid.de-en.de.heads.{ending}"]
+    (folder / "syntax.json").write_text(json.dumps(manifest))
+    status, _, err = inspect(folder)
+    assert (status, len(err)) == (1, 1)
+    assert "heads: 3 sentences, the dataset has 6" in err[0]
+
+
+def test_a_changed_source_of_a_side_file(sound, inspect, tmp_path):
+    words = shutil.copytree(sound.parent / "tok", tmp_path / "tok")
+    (words / "valid.de.trees").write_text("()\n()\n()\n")
+    (words / "train.en.chunks").unlink()
+    status, out, err = inspect(sound, "--words", words)
+    assert (status, len(err)) == (1, 2)
+    assert any(f"{words / 'valid.de.trees'}: damaged, or changed since" in line for line in err)
+    assert any(f"{words / 'train.en.chunks'}: cannot be read" in line for line in err)
+    assert "not sound" not in out  # what was binarised is what it was
+
+
+@pytest.mark.parametrize("content", ['{"version": 2, "files": {}}', '{"version": 1'])
+def test_a_manifest_that_cannot_be_read(folder, inspect, content):
+    (folder / "syntax.json").write_text(content)
+    status, out, err = inspect(folder)
+    assert (status, len(err)) == (1, 1)
+    assert "format version 2, this program reads 1" in err[0] or "damaged" in err[0]
+    assert "side information: syntax.json cannot be read" in out
+    assert "train  de " in out
+
+
+def test_what_nothing_loads_is_a_warning(folder, inspect):
+    for ending in ("bin", "idx"):
+        shutil.copy(folder / f"{DE}.heads.{ending}", folder / f"test.de-en.de.heads.{ending}")
+    (folder / ".binarize-x7f").mkdir()
+    (folder / "syntax.json.partial12").touch()
+    status, out, err = inspect(folder)
+    assert (status, len(err)) == (0, 3)
+    assert all(line.startswith("syntax-nmt: warning: ") for line in err)
+    assert "test.de-en.de.heads.bin, .idx: not in syntax.json" in err[0]
+    assert ".binarize-x7f" in err[1]
+    assert "syntax.json.partial12" in err[2]
+    assert "test " not in out
+
+
+def rewrite(folder, kind, change, lang="de"):
+    """Writes a side file anew, under a manifest that knows it."""
+    prefix = folder / f"train.de-en.{lang}.{kind}"
+    array = RaggedArray.open(prefix)
+    rows = [np.array(array[index]) for index in range(len(array))]
+    change(rows)
+    del array
+    writer = RaggedWriter(prefix)
+    for row in rows:
+        writer.add(row)
+    writer.close()
+    manifest = read_manifest(folder)
+    for name in (f"{prefix.name}.bin", f"{prefix.name}.idx"):
+        manifest[prefix.name].files[name] = Fingerprint.of(folder / name)
+    write_manifest(folder, manifest)
+
+
+def set_row(place, row):
+    def change(rows):
+        rows[place] = np.array(row, dtype=np.int32)
+
+    return change
+
+
+@pytest.mark.parametrize(
+    ("kind", "lang", "change", "message"),
+    [
+        ("heads", "de", set_row(0, [1, 9, 1, 3, 3]), "1 sentence with a head outside the sentence"),
+        ("heads", "de", set_row(0, [1, 3, 1, 1, 3]), "1 sentence whose heads are no tree"),
+        ("heads", "de", set_row(0, [0, 3, 1, 3, 3]), "1 sentence whose heads are no tree"),
+        ("heads", "de", set_row(0, [1, 4, 1, 3, 3]), "1 sentence whose heads do not follow"),
+        ("heads", "de", set_row(0, [1, 3, 3, 3, 3]), "1 sentence whose heads do not follow"),
+        ("phrases", "de", set_row(0, [5, 0]), "1 sentence with a phrase of no subword"),
+        ("chunks", "en", set_row(0, [1, 0, 0, 4, 0]), "1 sentence with a tag that dict.chunks"),
+        ("chunks", "en", set_row(0, [0, 0, 0, 3, 0]), "1 sentence that no chunk opens"),
+    ],
+)
+def test_what_cannot_be_right(folder, inspect, kind, lang, change, message):
+    rewrite(folder, kind, change, lang)
+    status, out, err = inspect(folder, "--split", "train", "--samples", 5)
+    assert (status, len(err)) == (1, 1)
+    assert f"train.de-en.{lang}.{kind}.bin: {message}" in err[0]
+    assert "(line 1)" in err[0]
+    assert "train, sentence 1" in out
+
+
+def test_without_side_information(bare, inspect):
+    status, out, err = inspect(bare)
+    assert (status, err) == (0, [])
+    assert "side information: none (no syntax.json); to add some, run `syntax-nmt bin" in out
+    assert "dependencies" not in out
+    assert "  de        the cat go\n" in out
+
+
+def test_only_a_source(tmp_path, figures):
+    databin = write_corpus(tmp_path / "it", "sentencepiece", kinds=())
+    shutil.rmtree(databin)
+    run_preprocess(tmp_path / "it", "--only-source")
+    _, texts = figures(databin)
+    assert list(texts) == [("train", "de"), ("valid", "de")]
+
+
+def test_another_dictionary(folder, inspect):
+    entries = (folder / "dict.de.txt").read_text().splitlines()
+    (folder / "dict.de.txt").write_text("\n".join(entries[:3]) + "\n")
+    status, out, err = inspect(folder)
+    assert (status, len(err)) == (1, 2)  # one a split
+    assert "the dictionary has 7 entries" in err[0]
+    assert "train  en " in out
+
+
+def test_texts_that_are_not_parallel(tmp_path, inspect):
+    databin = write_corpus(tmp_path / "it", "none", kinds=())
+    for ending in ("bin", "idx"):
+        shutil.copy(databin / f"valid.de-en.en.{ending}", databin / f"train.de-en.en.{ending}")
+    status, _, err = inspect(databin)
+    assert (status, len(err)) == (1, 1)
+    assert "train.de-en.de.idx has 6 sentences, train.de-en.en.idx 3" in err[0]
+
+
+def test_other_formats_of_fairseq_are_refused(tmp_path, inspect):
+    databin = write_corpus(tmp_path / "it", "none", kinds=())
+    shutil.rmtree(databin)
+    run_preprocess(tmp_path / "it", "--dataset-impl", "lazy")
+    status, _, err = inspect(databin)
+    assert (status, len(err)) == (1, 4)
+    assert "only mmap can be inspected" in err[0]
+
+
+@pytest.mark.parametrize("make", [False, True])
+def test_no_data_bin_folder(tmp_path, inspect, make):
+    if make:
+        (tmp_path / "it").mkdir()
+        (tmp_path / "it" / "train.en").touch()
+    status, out, err = inspect(tmp_path / "it")
+    assert (status, out, len(err)) == (1, "", 1)
+    assert err[0].startswith(f"syntax-nmt: error: {tmp_path / 'it'}: no ")
+
+
+def test_the_folder_above(sound, inspect):
+    status, _, err = inspect(sound.parent)
+    assert (status, len(err)) == (1, 1)
+    assert f"did you mean {sound}?" in err[0]

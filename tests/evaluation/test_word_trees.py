@@ -1,0 +1,88 @@
+import random
+
+import numpy as np
+import pytest
+from inspected_data import is_projective
+
+from syntax_nmt.data.conllu import read_conllu
+from syntax_nmt.data.dependency_tree import word_depths
+from syntax_nmt.data.projection import project_heads
+from syntax_nmt.evaluation.word_trees import WordTrees, lift_heads
+
+
+def random_tree(rng, size):
+    """Heads of a random tree whose words stand in any order."""
+    order = rng.sample(range(size), size)
+    heads = [0] * size
+    for place, word in enumerate(order):
+        heads[word] = order[rng.randrange(place)] if place else word
+    return heads
+
+
+def project(sentences, rng):
+    """Heads over pieces, sentence after sentence: heads, sizes, which pieces open a word."""
+    heads, sizes, opens = [], [], []
+    for words in sentences:
+        counts = [rng.choice((1, 1, 1, 2, 3)) for _ in words]
+        heads.append(project_heads(words, counts))
+        sizes.append(sum(counts))
+        opens += [place == 0 for count in counts for place in range(count)]
+    return np.concatenate(heads), np.array(sizes), np.array(opens)
+
+
+def check(sentences, rng):
+    trees, follows = lift_heads(*project(sentences, rng))
+    assert follows.all()
+    assert trees.sizes.tolist() == list(map(len, sentences))
+    parents = np.split(trees.parents - np.repeat(trees.starts, trees.sizes), trees.starts[1:])
+    assert [row.tolist() for row in parents] == [list(heads) for heads in sentences]
+    depths, are_trees = trees.depths()
+    assert are_trees.all()
+    assert depths.tolist() == [depth for heads in sentences for depth in word_depths(heads)]
+    assert trees.projective(depths).tolist() == [is_projective(heads) for heads in sentences]
+
+
+def test_random_trees_there_and_back():
+    rng = random.Random(1)
+    sentences = [random_tree(rng, rng.randrange(1, 8)) for _ in range(2000)]
+    chains = [[*range(1, 300), 299], [0, *range(299)]]
+    check(sentences + chains, rng)
+    projective = [is_projective(heads) for heads in sentences]
+    assert 200 < sum(projective) < 1800  # both kinds are there
+
+
+@pytest.mark.parametrize("language", ["de", "en", "ja", "zh"])
+def test_pud_there_and_back(shared, language):
+    (path,) = (shared / "data" / "ud" / "PUD").glob(f"{language}_*.conllu*")
+    trees = [tree.heads for tree in read_conllu(path) if tree is not None]
+    assert len(trees) == 1000
+    check(trees, random.Random(1))
+
+
+def test_what_is_no_tree():
+    sentences = [[1, 1], [1, 0], [0, 1], [1, 2, 0, 3], [0]]
+    parents = np.concatenate(
+        [np.array(row) + 2 * place for place, row in enumerate(sentences[:3])]
+        + [np.array(sentences[3]) + 6, np.array([10])]
+    )
+    trees = WordTrees(parents, np.array([2, 2, 2, 4, 1]))
+    depths, are_trees = trees.depths()
+    assert are_trees.tolist() == [True, False, False, False, True]
+    kept = trees.select(are_trees)
+    assert kept.parents.tolist() == [1, 1, 2]
+    assert kept.sizes.tolist() == [2, 1]
+    assert depths[[0, 1, 10]].tolist() == [1, 0, 0]
+
+
+def test_heads_that_do_not_follow_the_words():
+    opens = np.array([True, True, False] * 4)
+    heads = np.array([[1, 1, 1], [2, 1, 1], [1, 1, 0], [1, 2, 1]]).ravel()
+    _, follows = lift_heads(heads, np.array([3, 3, 3, 3]), opens)
+    assert follows.tolist() == [True, False, False, False]
+
+
+def test_no_sentences():
+    empty = np.zeros(0, dtype=np.int64)
+    depths, are_trees = WordTrees(empty, empty).depths()
+    assert len(depths) == len(are_trees) == 0
+    assert len(WordTrees(empty, empty).projective(depths)) == 0
