@@ -28,8 +28,7 @@ class StandIn:
                 continue
             tokens = [
                 SimpleNamespace(start_char=match.start(), end_char=match.end())
-                for match in re.finditer(r"[^\n ]{1,2}", text)
-                if paragraph.start() <= match.start() < paragraph.end()
+                for match in re.compile(r"[^ ]{1,2}").finditer(text, *paragraph.span())
             ]
             if "☢" in paragraph.group():
                 tokens[-1].end_char += 3
