@@ -35,7 +35,8 @@ setup(
         "udapi",
     ],
     extras_require={
-        "test": ["mypy", "nltk>=3.8", "pytest", "pytest-xdist", "ruff"],
+        "cluster": ["dask[distributed]"],
+        "test": ["dask[distributed]", "mypy", "nltk>=3.8", "pytest", "pytest-xdist", "ruff"],
     },
     entry_points={"console_scripts": ["syntax-nmt = syntax_nmt.cli:main"]},
 )

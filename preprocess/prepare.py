@@ -108,6 +108,13 @@ def _add_piece_arguments(parser: argparse.ArgumentParser) -> None:
         help="how pieces are found (default: %(default)s)",
     )
     parser.add_argument(
+        "--sentencepiece-lines",
+        type=int,
+        default=10_000_000,
+        help="lines to find pieces in, at most; sentencepiece holds them in memory; of a longer text "
+        "every n-th is taken (default: %(default)s)",
+    )
+    parser.add_argument(
         "--sentencepiece-model", type=Path, help="use this model instead of training one"
     )
     joined = parser.add_mutually_exclusive_group()
@@ -151,8 +158,10 @@ def _plan(args: argparse.Namespace) -> Plan:
         WordTokenizer(mode, lang)
     if args.sentencepiece_model is not None:
         load_model(args.sentencepiece_model)
-    if args.vocab_size < 1:
-        raise UserError(f"--vocab-size {args.vocab_size}: must be 1 or more")
+    for option in ("vocab_size", "sentencepiece_lines"):
+        if getattr(args, option) < 1:
+            name = option.replace("_", "-")
+            raise UserError(f"--{name} {getattr(args, option)}: must be 1 or more")
     prefixes = (("train", args.trainpref), ("valid", args.validpref), ("test", args.testpref))
     splits = find_splits(prefixes, source, target)
     for split in splits:
@@ -176,6 +185,7 @@ def _plan(args: argparse.Namespace) -> Plan:
         vocab_size=args.vocab_size,
         piece_model=args.sentencepiece_model,
         piece_kind=args.sentencepiece_type,
+        piece_lines=args.sentencepiece_lines,
         joined=args.joined,
         annotators=annotators,
         resources=resources(args),

@@ -26,6 +26,7 @@ class Plan:
         vocab_size: pieces of a sentencepiece model that is trained.
         piece_model: a sentencepiece model to use instead of training one.
         piece_kind: `bpe` or `unigram`.
+        piece_lines: the most lines that a sentencepiece model is trained on.
         joined: one model and one dictionary for both languages.
         annotators: what annotates the words, by kind (`conllu`, `trees`, `chunks`), asked for only
             where annotation is not given.
@@ -41,6 +42,7 @@ class Plan:
     vocab_size: int
     piece_model: Path | None
     piece_kind: str
+    piece_lines: int
     joined: bool
     annotators: Mapping[str, Callable[[], StanzaAnnotator]]
     resources: Resources

@@ -133,14 +133,14 @@ class Preparation:
         plan = self.plan
         model = plan.model(languages[0])
         texts = [plan.words("train", lang) for lang in languages]
+        settings = (plan.vocab_size, plan.piece_kind, plan.piece_lines)
 
         def make() -> Report:
-            return {"size": train_model(texts, model, plan.vocab_size, plan.piece_kind)}
+            return {"size": train_model(texts, model, *settings)}
 
         made_from = {
             "texts": [self._steps.checksum(text) for text in texts],
-            "size": plan.vocab_size,
-            "kind": plan.piece_kind,
+            "settings": settings,
             "sentencepiece": version("sentencepiece"),
         }
         report = self._step(model.name, made_from, make, lambda: [model])

@@ -25,17 +25,21 @@ _TOO_HIGH = re.compile(r"value <= (\d+)")
 _TOO_LOW = re.compile(r"smaller than required_chars\D+\d+ vs (\d+)")
 
 
-def train_model(texts: Sequence[Path], model: Path, vocab_size: int, kind: str) -> int:
+def train_model(
+    texts: Sequence[Path], model: Path, vocab_size: int, kind: str, max_lines: int
+) -> int:
     """Trains a sentencepiece model on words.
 
-    The model normalises nothing and knows every character of the text, so that the words of a
-    segmented line are exactly the words of the line.
+    The model normalises nothing and knows every character that it was trained on, so that the words
+    of a segmented line are exactly the words of the line.
 
     Args:
         texts: files of words separated by spaces.
         model: the file to write.
         vocab_size: number of pieces. A text too small for so many gets as many as it has.
         kind: `bpe` or `unigram`.
+        max_lines: sentencepiece holds its text in memory; of a longer one every n-th line is taken,
+            n as small as it can be.
 
     Returns:
         The number of pieces of the model.
@@ -44,13 +48,13 @@ def train_model(texts: Sequence[Path], model: Path, vocab_size: int, kind: str) 
         UserError: the number is too small for the characters of the text, or the text is empty.
     """
     try:
-        trained = _train(texts, vocab_size, kind)
+        trained = _train(texts, vocab_size, kind, max_lines)
     except RuntimeError as error:
         limit = _TOO_HIGH.search(str(error))
         if limit is None:
             raise _training_error(error, texts, vocab_size) from None
         try:
-            trained = _train(texts, int(limit[1]), kind)
+            trained = _train(texts, int(limit[1]), kind, max_lines)
         except RuntimeError as second:
             raise _training_error(second, texts, vocab_size) from None
     write_bytes_atomically(model, trained)
@@ -110,10 +114,10 @@ def segment_file(model: Path, words: Path, pieces: Path, threads: int) -> Counte
     return counts
 
 
-def _train(texts: Sequence[Path], vocab_size: int, kind: str) -> bytes:
+def _train(texts: Sequence[Path], vocab_size: int, kind: str, max_lines: int) -> bytes:
     model = io.BytesIO()
     sentencepiece.SentencePieceTrainer.train(
-        sentence_iterator=_filled_lines(texts),
+        sentence_iterator=_sample(texts, max_lines),
         model_writer=model,
         vocab_size=vocab_size,
         model_type=kind,
@@ -126,6 +130,12 @@ def _train(texts: Sequence[Path], vocab_size: int, kind: str) -> bytes:
         minloglevel=2,
     )
     return model.getvalue()
+
+
+def _sample(texts: Sequence[Path], max_lines: int) -> Iterator[str]:
+    """Lines of the texts, no more than so many, evenly spread."""
+    step = -(-sum(1 for _ in _filled_lines(texts)) // max_lines)
+    return islice(_filled_lines(texts), 0, None, max(1, step))
 
 
 def _filled_lines(texts: Sequence[Path]) -> Iterator[str]:
