@@ -196,6 +196,12 @@ def test_short_sentences_are_drawn_first(sound, inspect, monkeypatch):
         assert [part.split("\n")[0] for part in out.split("sentence ")[-3:]] == ["1", "2", "6"]
 
 
+def test_sentences_without_unknown_words_are_drawn_first(bare, inspect):
+    for seed in range(9):
+        _, out, _ = inspect(bare, "--samples", 2, "--seed", seed)
+        assert [part.split("\n")[0] for part in out.split("sentence ")[1:]] == ["1", "3"]
+
+
 def test_an_unknown_word_is_drawn_over_subwords(sound, inspect):
     _, out, _ = inspect(sound, "--samples", 3)
     sample = out.split("valid, sentence 2\n")[1]
