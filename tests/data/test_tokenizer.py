@@ -87,6 +87,18 @@ def test_joined_again(mode, text):
     assert tokenizer.detokenize(tokenizer.tokenize(text)) == text
 
 
+def test_what_moses_cannot_join_stays_apart():
+    tokenizer = WordTokenizer("moses", "cs")
+    assert tokenizer.detokenize("je-' - li tam' - li .") == "je-' - li tam' - li ."
+    assert tokenizer.detokenize("Ano , dobře .") == "Ano, dobře."
+
+
+def test_a_joiner_holds_letters_and_not_signs():
+    persian = WordTokenizer("moses", "fa")
+    assert persian.tokenize("می\u200cخواهم، نمی\u200c، خوب") == "می\u200cخواهم ، نمی\u200c ، خوب"
+    assert persian.tokenize("cafe\u0301, 🇩🇪🇯🇵 ﾟ ❤\ufe0f!") == "cafe\u0301 , 🇩🇪 🇯🇵 ﾟ ❤\ufe0f !"
+
+
 def test_joined_again_on_real_text(shared):
     for mode, lang in (("penn", "en"), ("moses", "en"), ("moses", "de")):
         tokenizer = WordTokenizer(mode, lang)
