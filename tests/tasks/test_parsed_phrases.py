@@ -27,7 +27,10 @@ SYMBOLS = {
 
 
 class Parser:
-    """Stands in for Stanza: `(S (N a) (N b) (X (N c) …))`, or None for sentences with "fail"."""
+    """Stands in for Stanza: `(S (N a) (N b) (X (N c) …))`.
+
+    A sentence with "fail" has no tree, one with "lose" a tree that lacks a word.
+    """
 
     def __init__(self):
         self.calls = []
@@ -35,7 +38,10 @@ class Parser:
 
     def analyse(self, sentences):
         self.calls.append([" ".join(words) for words in sentences])
-        return [None if "fail" in words else self.tree(words) for words in sentences]
+        return [None if "fail" in words else self._kept(words) for words in sentences]
+
+    def _kept(self, words):
+        return self.tree([word for word in words if word != "lose"])
 
     @staticmethod
     def tree(words):
@@ -147,14 +153,17 @@ def test_what_was_parsed_long_ago_is_forgotten(parser, folder, monkeypatch):
 
 
 def test_sentences_without_parse_are_cut_as_those_without_side_file(parser, folder):
-    lines = ["the cat sat on the mat", "the cat fail it", "the", ""]
+    lines = ["the cat sat on the mat", "the cat fail it", "the", "", "lose it a", "a b c the it"]
     symbols = dictionary("none")
-    symbols.add_symbol("fail")
+    for word in ("fail", "lose"):
+        symbols.add_symbol(word)
     path = write_config(folder, max_words=5)
     phrases = parsed_phrases.PhraseParser(ParserConfig.read(path), path, symbols)
     lengths = phrases.phrase_lengths(batch(symbols, lines))
-    assert parser.calls == [["the", "the cat fail it"]]  # neither the long nor the empty one
-    assert rows_of(lengths) == [ngram_lengths(7), ngram_lengths(5), [1, 1], ngram_lengths(1)]
+    assert parser.calls == [["the", "lose it a", "the cat fail it", "a b c the it"]]
+    unparsed = [ngram_lengths(7), ngram_lengths(5), [1, 1], [1], ngram_lengths(4)]
+    assert rows_of(lengths) == [*unparsed, expected(lines[-1])]
+    assert expected(lines[-1]) != ngram_lengths(6)
 
 
 def test_nothing_is_loaded_for_nothing(folder, monkeypatch):
