@@ -18,7 +18,7 @@ from syntax_nmt.cli import main
 from syntax_nmt.data.manifest import Fingerprint, read_manifest, write_manifest
 from syntax_nmt.data.ragged import RaggedArray, RaggedWriter
 from syntax_nmt.data.subwords import SCHEMES
-from syntax_nmt.evaluation.data_report import percent
+from syntax_nmt.inspection.data_report import percent
 
 DE = "train.de-en.de"
 
@@ -131,7 +131,7 @@ def test_trees_phrases_and_chunks_are_those_of_a_plain_count(corpus, figures):
 
 def test_blocks_change_nothing(corpus, figures, monkeypatch):
     whole = figures(corpus[0])
-    blocks = "syntax_nmt.evaluation.token_file.TokenFile.blocks"
+    blocks = "syntax_nmt.inspection.token_file.TokenFile.blocks"
     for limit in (1, 7, 20):
         monkeypatch.setattr(f"{blocks}.__defaults__", (limit,))
         assert figures(corpus[0]) == whole
@@ -190,7 +190,7 @@ def test_the_choice_of_samples(sound, inspect):
 
 
 def test_short_sentences_are_drawn_first(sound, inspect, monkeypatch):
-    monkeypatch.setattr("syntax_nmt.evaluation.data_samples._FITS_A_SCREEN", 8)
+    monkeypatch.setattr("syntax_nmt.inspection.data_samples._FITS_A_SCREEN", 8)
     for seed in range(9):
         _, out, _ = inspect(sound, "--split", "train", "--samples", 3, "--seed", seed)
         assert [part.split("\n")[0] for part in out.split("sentence ")[-3:]] == ["1", "2", "6"]

@@ -13,12 +13,12 @@ from syntax_nmt.data.dependency_tree import DependencyTree
 from syntax_nmt.data.side_information import SideInformation
 from syntax_nmt.data.subwords import NO_SUBWORDS, join_pieces, pieces_per_word
 from syntax_nmt.errors import UserError
-from syntax_nmt.evaluation.data_inspection import InspectedText
 from syntax_nmt.evaluation.draw_tree import display_width, draw_tree
 from syntax_nmt.evaluation.source_text import SourceText
-from syntax_nmt.evaluation.text_figures import row_sums
-from syntax_nmt.evaluation.token_file import TokenFile
-from syntax_nmt.evaluation.word_trees import lift_heads
+from syntax_nmt.inspection.data_inspection import InspectedText
+from syntax_nmt.inspection.text_figures import row_sums
+from syntax_nmt.inspection.token_file import TokenFile
+from syntax_nmt.inspection.word_trees import lift_heads
 
 _PREFERENCE = ("valid", "test", "train")
 _FITS_A_SCREEN = 30  # subwords

@@ -1,6 +1,6 @@
 import pytest
 
-from syntax_nmt.evaluation.data_folder import TextName, find_data
+from syntax_nmt.inspection.data_folder import TextName, find_data
 
 
 @pytest.mark.parametrize(
