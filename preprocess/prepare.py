@@ -111,8 +111,8 @@ def _add_piece_arguments(parser: argparse.ArgumentParser) -> None:
         "--sentencepiece-lines",
         type=int,
         default=10_000_000,
-        help="lines to find pieces in, at most; sentencepiece holds them in memory; of a longer text "
-        "every n-th is taken (default: %(default)s)",
+        help="lines to find pieces in, at most; sentencepiece holds them in memory; of a longer "
+        "text every n-th is taken (default: %(default)s)",
     )
     parser.add_argument(
         "--sentencepiece-model", type=Path, help="use this model instead of training one"

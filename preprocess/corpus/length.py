@@ -8,11 +8,12 @@ from functools import cached_property
 
 from syntax_nmt.data.text import clean_line
 from syntax_nmt.data.tokenizer import WordTokenizer, default_mode
+from syntax_nmt.data.unspaced import is_unspaced
 
-# Chinese and Japanese text is not cut into words: its length in words is estimated.
+# Of Chinese and Japanese; where words are not marked off, their number is estimated.
 CHARACTERS_PER_WORD = 1.7
-_UNCUT_LANGUAGES = ("zh", "ja")
-_UNCUT_MODES = ("char", "stanza")
+# Modes that cut what is written without spaces; where there are spaces, these count instead.
+_SEGMENTERS = ("char", "stanza")
 _SPLITTER = re.compile(r"[^A-Za-z0-9 ]")
 
 
@@ -64,8 +65,8 @@ class Length:
 class Measure:
     """Measures lines of one language in words, as `syntax-nmt prepare` will cut them.
 
-    Chinese and Japanese text that is not cut into words yet (any mode but `none`) is measured in
-    characters, :data:`CHARACTERS_PER_WORD` of them to a word.
+    Text of a language written without spaces is measured in characters,
+    :data:`CHARACTERS_PER_WORD` of them to a word, unless the mode says that it is cut already.
 
     Args:
         lang: language code.
@@ -76,8 +77,10 @@ class Measure:
     """
 
     def __init__(self, lang: str, mode: str | None = None) -> None:
-        is_uncut = mode in _UNCUT_MODES or (mode is None and lang.split("_")[0] in _UNCUT_LANGUAGES)
-        self._tokenizer = None if is_uncut else WordTokenizer(mode or default_mode(lang), lang)
+        mode = mode or default_mode(lang)
+        if mode in _SEGMENTERS:
+            mode = "char" if is_unspaced(lang) else default_mode(lang)
+        self._tokenizer = None if mode == "char" else WordTokenizer(mode, lang)
 
     def length(self, line: str) -> Length:
         """The length of a line, in words.

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from syntax_nmt.data.manifest import NAME
+from syntax_nmt.parsing.config import FILE_NAME
 from syntax_nmt.preprocess.annotation.annotate import Resources
 from syntax_nmt.preprocess.annotation.annotator import StanzaAnnotator
 from syntax_nmt.preprocess.corpus.splits import Split
@@ -63,6 +64,11 @@ class Plan:
         return self.folder / "data-bin"
 
     @property
+    def parser_config(self) -> Path:
+        """The file that says how new text is parsed into constituents (`--parser-config`)."""
+        return self.folder / FILE_NAME
+
+    @property
     def record(self) -> Path:
         """The file that remembers which steps are done."""
         return self.folder / "prepare.json"
@@ -70,7 +76,7 @@ class Plan:
     @property
     def outputs(self) -> list[Path]:
         """What is written: every file, and the data-bin folder, which comes as a whole."""
-        found = [self.record, self.data_bin, self.data_bin / NAME]
+        found = [self.record, self.parser_config, self.data_bin, self.data_bin / NAME]
         found += map(self.model, self.languages)
         for split in self.splits:
             for lang in self.languages:

@@ -10,6 +10,7 @@ from typing import Any
 from syntax_nmt.data.manifest import NAME, TAGS_NAME, read_manifest
 from syntax_nmt.data.text_files import write_bytes_atomically
 from syntax_nmt.data.text_match import OtherTextError
+from syntax_nmt.parsing.config import ParserConfig
 from syntax_nmt.preprocess.annotation.annotate import annotate_file, describe
 from syntax_nmt.preprocess.annotation.annotator import StanzaAnnotator
 from syntax_nmt.preprocess.annotation.executor import open_workers
@@ -72,6 +73,7 @@ class Preparation:
         self._data_bin()
         sides = [path for split in self.plan.splits for path in self._side_texts(split, given)]
         self._binarized(sides)
+        self._parser_config()
 
     def _step(
         self,
@@ -249,6 +251,21 @@ class Preparation:
             return dict(counts)
 
         self._step(f"words/{destination.name}", made_from, make, lambda: [destination])
+
+    def _parser_config(self) -> None:
+        """Says how new text is to be parsed like this one, if this one was."""
+        made = [f"words/{split.name}.{self.plan.source}.trees" for split in self.plan.splits]
+        if any("annotated" in self.reports.get(name, {}) for name in made):
+            annotator = self.plan.annotators["trees"]()
+            ParserConfig.of(
+                annotator.models,
+                "sentencepiece",
+                annotator.device,
+                annotator.max_words,
+                annotator.batch_size,
+            ).write(self.plan.parser_config)
+        else:
+            self.plan.parser_config.unlink(missing_ok=True)
 
     def _binarized(self, sides: Sequence[Path]) -> None:
         plan = self.plan
