@@ -98,6 +98,12 @@ def test_chinese_is_measured_in_characters_unless_it_is_cut(run):
     assert kept == pairs[:2]
 
 
+@pytest.mark.parametrize("mode", ["char", "stanza"])
+def test_segmenters_measure_characters_only_where_there_are_no_spaces(mode):
+    assert Measure("ja", mode).length("犬" * 17).exact == 10
+    assert Measure("en", mode).length("We don't.").exact == 4
+
+
 @pytest.mark.parametrize(("side", "expected"), [("source", 0), ("target", 1), ("both", 2)])
 def test_lower_case(run, side, expected):
     kept, _ = run([[("ÄA", "ÖB")]], "--lowercase", side)

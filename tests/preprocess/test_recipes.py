@@ -124,7 +124,7 @@ def test_archives_of_test_sets_are_those_of_sacrebleu():
             assert done.returncode == 0, done.stderr
             archive, url, md5, *names = done.stdout.split()
             assert archive == f"wmt{year - 2000}/{Path(url).name}"
-            assert [url], [md5] == (known.data, known.md5)
+            assert ([url], [md5]) == (known.data, known.md5)
             assert names == [Path(name).name for name in known.langpairs[pair]]
 
 
@@ -299,9 +299,10 @@ def test_a_step_that_failed_is_not_taken_for_done(tmp_path):
     given, made = tmp_path / "given", tmp_path / "made"
     given.write_text("one")
     script = 'step() { echo half >"$2"; [ -z "$3" ]; }\nonce "$2" : "$1" : step "$1" "$2" "${3-}"'
-    assert bash(script, given, made, "fails").returncode != 0
-    assert "done before" not in bash(script, given, made).stdout
-    assert "done before" in bash(script, given, made).stdout
+    for _ in range(2):
+        assert bash(script, given, made, "fails").returncode != 0
+        assert "done before" not in bash(script, given, made).stdout
+        assert "done before" in bash(script, given, made).stdout
 
 
 # ---- refusals
