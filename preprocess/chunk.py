@@ -22,13 +22,13 @@ from syntax_nmt.preprocess.annotation.annotate import annotate_file, describe
 from syntax_nmt.preprocess.annotation.annotator import StanzaAnnotator
 from syntax_nmt.preprocess.annotation.chunker_training import ChunkerSettings, train_chunker
 from syntax_nmt.preprocess.annotation.shard import Shard
-from syntax_nmt.preprocess.merge import merge_command
-from syntax_nmt.preprocess.parser_options import (
+from syntax_nmt.preprocess.annotation_command import (
     add_model_options,
     add_shard_options,
     add_worker_options,
     annotator,
     resources,
+    run_annotation,
 )
 
 EXAMPLE = (
@@ -107,7 +107,7 @@ def run(args: argparse.Namespace) -> None:
     elif args.trees is not None:
         print(f"{args.output}: {describe(chunk_trees(args.trees, args.output))}", file=sys.stderr)
     else:
-        _chunk(args)
+        run_annotation(args, chunk_annotator(args, args.lang, args.by))
 
 
 def chunk_annotator(
@@ -149,15 +149,6 @@ def chunk_trees(trees: Path, output: Path) -> Counter[str]:
             out.write(" ".join(tags) + "\n")
             counts.update(("lines", "annotated" if tags else "empty"))
     return counts
-
-
-def _chunk(args: argparse.Namespace) -> None:
-    runs_on = resources(args)
-    chunker = chunk_annotator(args, args.lang, args.by)
-    counts = annotate_file(args.input, args.output, chunker, runs_on)
-    print(f"{args.output}: {describe(counts)}", file=sys.stderr)
-    if runs_on.shard.count > 1:
-        print(merge_command(runs_on.shard, args.input, args.output), file=sys.stderr)
 
 
 def _train(args: argparse.Namespace) -> None:

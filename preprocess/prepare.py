@@ -14,6 +14,12 @@ from syntax_nmt.data.tokenizer import DEFAULT_MODES, MODES, default_mode
 from syntax_nmt.data.unspaced import looks_segmented
 from syntax_nmt.errors import UserError
 from syntax_nmt.preprocess.annotation.annotator import StanzaAnnotator
+from syntax_nmt.preprocess.annotation_command import (
+    add_model_options,
+    add_worker_options,
+    annotator,
+    resources,
+)
 from syntax_nmt.preprocess.chunk import BY, chunk_annotator
 from syntax_nmt.preprocess.corpus.plan import Plan
 from syntax_nmt.preprocess.corpus.preparation import Preparation
@@ -22,12 +28,6 @@ from syntax_nmt.preprocess.corpus.segment import load_model
 from syntax_nmt.preprocess.corpus.side_files import find_side_file
 from syntax_nmt.preprocess.corpus.splits import Split, find_splits
 from syntax_nmt.preprocess.corpus.tokenize import Tokenizer, loaded_tokenizer
-from syntax_nmt.preprocess.parser_options import (
-    add_model_options,
-    add_worker_options,
-    annotator,
-    resources,
-)
 
 EXAMPLE = (
     "syntax-nmt prepare --source-lang en --target-lang de --trainpref raw/train --validpref "
