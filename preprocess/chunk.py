@@ -15,7 +15,7 @@ from syntax_nmt.data.chunk_tags import iob2_tags
 from syntax_nmt.data.chunks import OUTSIDE, read_chunks
 from syntax_nmt.data.conll2000 import ChunkedSentence, read_conll2000
 from syntax_nmt.data.constituents import read_trees
-from syntax_nmt.data.text_files import write_atomically
+from syntax_nmt.data.text_files import check_writable, write_atomically
 from syntax_nmt.errors import UserError
 from syntax_nmt.evaluation.chunk_f1 import ChunkScores, chunk_f1
 from syntax_nmt.preprocess.annotation.annotate import annotate_file, describe
@@ -142,6 +142,7 @@ def chunk_trees(trees: Path, output: Path) -> Counter[str]:
     Raises:
         UserError: a line is no tree, or the output cannot be written.
     """
+    check_writable(output, trees)
     counts: Counter[str] = Counter(lines=0)
     with write_atomically(output) as out:
         for tree in read_trees(trees):
