@@ -21,7 +21,7 @@ from syntax_nmt.evaluation.chunk_f1 import ChunkScores, chunk_f1
 from syntax_nmt.preprocess.annotation.annotate import annotate_file, describe
 from syntax_nmt.preprocess.annotation.annotator import StanzaAnnotator
 from syntax_nmt.preprocess.annotation.chunker_training import ChunkerSettings, train_chunker
-from syntax_nmt.preprocess.annotation.shard import Shard
+from syntax_nmt.preprocess.annotation.shard import Shard, find_shard
 from syntax_nmt.preprocess.annotation_command import (
     add_model_options,
     add_shard_options,
@@ -80,8 +80,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--max-steps",
         type=int,
-        default=ChunkerSettings.max_steps,
-        help="updates of the tagger in training, at most (default: %(default)s)",
+        help=f"updates of the tagger in training, at most (default: {ChunkerSettings.max_steps})",
     )
     add_model_options(parser, "chunks", "constituents")
     add_worker_options(parser)
@@ -97,6 +96,7 @@ def run(args: argparse.Namespace) -> None:
     Raises:
         UserError: an option is missing, or a file or model cannot be used.
     """
+    _refuse_what_does_nothing(args)
     if args.score is not None:
         print(_score(args).table())
         return
@@ -152,10 +152,32 @@ def chunk_trees(trees: Path, output: Path) -> Counter[str]:
     return counts
 
 
+def _refuse_what_does_nothing(args: argparse.Namespace) -> None:
+    """Refuses options that the chosen work would silently leave aside.
+
+    Raises:
+        UserError: names the option.
+    """
+    given = {
+        "--output with --score": args.score and args.output,
+        "--valid without --train": args.valid and not args.train,
+        "--max-steps without --train": args.max_steps is not None and not args.train,
+        "--by rules with --chunk-model": args.by == "rules" and args.ner_model_path,
+        "--device with --train, which runs on the CPU": args.train and args.device != "cpu",
+    }
+    if args.input is None:
+        shards = find_shard(args.num_shards, args.shard_id).count
+        given["several shards without --input"] = shards > 1
+    for what, there in given.items():
+        if there:
+            raise UserError(f"{what}: leave one out, they do not go together")
+
+
 def _train(args: argparse.Namespace) -> None:
-    if args.max_steps < 1:
-        raise UserError(f"--max-steps {args.max_steps}: must be 1 or more")
-    settings = ChunkerSettings(max_steps=args.max_steps)
+    max_steps = ChunkerSettings.max_steps if args.max_steps is None else args.max_steps
+    if max_steps < 1:
+        raise UserError(f"--max-steps {max_steps}: must be 1 or more")
+    settings = ChunkerSettings(max_steps=max_steps)
     trained = train_chunker(
         args.train,
         args.output,

@@ -170,19 +170,13 @@ def _plan(args: argparse.Namespace) -> Plan:
             raise UserError(f"--{name} {getattr(args, option)}: must be 1 or more")
     prefixes = (("train", args.trainpref), ("valid", args.validpref), ("test", args.testpref))
     splits = find_splits(prefixes, source, target)
-    for split in splits:
-        if split.source.resolve().parent == (args.destdir / "words").resolve():
-            raise UserError(
-                f"{split.source} would be overwritten by its own words: give another --destdir"
-            )
-
     _refuse_cut_text(args, splits)
     annotators = _annotators(args)
     for kind, find in annotators.items():
         lang = target if kind == "chunks" else source
         if any(find_side_file(split.prefix, lang, kind) is None for split in splits):
             find()  # models that are missing are reported now
-    return Plan(
+    plan = Plan(
         source=source,
         target=target,
         splits=splits,
@@ -196,6 +190,21 @@ def _plan(args: argparse.Namespace) -> Plan:
         annotators=annotators,
         resources=resources(args),
     )
+    _refuse_to_overwrite(plan)
+    return plan
+
+
+def _refuse_to_overwrite(plan: Plan) -> None:
+    """The raw text may lie where something would be written.
+
+    Raises:
+        UserError: names the file.
+    """
+    outputs = {path.resolve() for path in plan.outputs}
+    for split in plan.splits:
+        for raw in (split.source, split.target):
+            if raw.resolve() in outputs:
+                raise UserError(f"{raw} would be overwritten: give another --destdir")
 
 
 def _tokenizer(args: argparse.Namespace, side: str, lang: str) -> Tokenizer:
