@@ -318,7 +318,7 @@ def test_the_raw_text_is_never_overwritten(prepared, models):
     arguments = command(prepared / "words", prepared, "--stanza-dir", str(models))
     arguments[arguments.index("--validpref") + 1] = f"{prepared}/words/valid"
     arguments[arguments.index("--testpref") + 1] = f"{prepared}/words/test"
-    with pytest.raises(SystemExit, match="train.en would be overwritten: give another"):
+    with pytest.raises(SystemExit, match=r"train.en would be overwritten: give another"):
         main(arguments)
 
 
