@@ -22,7 +22,7 @@ GOOD, BAD = ["good"], ["boom"]
 
 
 class Pipeline:
-    """Fails on whatever comes beside `boom`, and on everything once `break` has come."""
+    """Fails on whatever comes beside `boom`, and on everything once `break` has come in few."""
 
     def __init__(self):
         self.processors = {}
@@ -32,8 +32,8 @@ class Pipeline:
     def __call__(self, sentences):
         self.given += sentences
         words = {word for sentence in sentences for word in sentence}
-        self.broken = self.broken or "break" in words
-        if self.broken or "boom" in words:
+        self.broken = self.broken or ("break" in words and len(sentences) < 40)
+        if self.broken or words & {"boom", "break"}:
             raise RuntimeError("CUDA error: boom. And more.\nAnd lines.")
         return SimpleNamespace(sentences=sentences)
 
@@ -76,7 +76,7 @@ def test_a_broken_device_is_an_error(lengths, sizes):
 def test_a_device_that_breaks_on_the_way_is_an_error(lengths):
     assert lengths.analyse([GOOD] * 50) == [()] * 50
     with pytest.raises(UserError, match="fails on every sentence"):
-        lengths.analyse([*[GOOD] * 50, ["break"], *[GOOD] * 60])
+        lengths.analyse([*[GOOD] * 50, ["break"], *[GOOD] * 60])  # which is cut at 27 and at 55
 
 
 def test_failures_are_counted_in_a_row_only(lengths):
