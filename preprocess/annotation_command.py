@@ -54,8 +54,8 @@ def add_model_options(parser: argparse.ArgumentParser, *tasks: str) -> None:
         "--max-words",
         type=int,
         default=250,
-        help="longer sentences are not annotated; memory grows with the square of the length "
-        "(default: %(default)s)",
+        help="longer sentences are not annotated, nor those with a word of more than 200 "
+        "characters; memory grows with the square of the length (default: %(default)s)",
     )
     parser.add_argument(
         "--batch-size", type=int, default=1000, help="words in a batch (default: %(default)s)"

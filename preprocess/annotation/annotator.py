@@ -20,7 +20,7 @@ from syntax_nmt.parsing.models import StanzaModels
 from syntax_nmt.preprocess.annotation.gpu import pinned_device
 
 # Raised when the same models and options give other entries.
-FORMAT = 2
+FORMAT = 3
 
 
 class Annotator(Protocol):
@@ -128,7 +128,7 @@ class StanzaAnnotator:
             sentences: words; no sentence empty, in order of length.
 
         Raises:
-            UserError: the models do not load, or every sentence fails.
+            UserError: the models do not load, or Stanza fails on one sentence after another.
         """
         write = self._entries.found
         return [

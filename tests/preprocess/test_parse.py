@@ -21,6 +21,7 @@ from syntax_nmt.parsing.dependencies import DependencyParser
 from syntax_nmt.parsing.models import find_models
 from syntax_nmt.preprocess.annotation.annotate import Resources, annotate_file, describe
 from syntax_nmt.preprocess.annotation.annotator import StanzaAnnotator
+from syntax_nmt.preprocess.annotation.parts import options_sum
 
 PARTS = Resources(part_size=50)
 
@@ -107,12 +108,13 @@ def test_killed_and_started_again_gives_the_same_bytes(text, models, options, tm
     assert sorted(path.name for path in tmp_path.glob("killed*")) == ["killed.conllu"]
 
 
-def test_shards_of_other_text_or_options_are_not_reused(text, parsed, options, tmp_path):
+def test_parts_of_other_text_are_not_reused(text, parsed, options, tmp_path):
     output = tmp_path / "out.conllu"
     work = output.with_name(output.name + ".parts")
     work.mkdir()
     blocks = parsed[0].read_text(encoding="utf-8").split("\n\n")[:50]
-    head = {"options": "others", "text": "", "entries": "", "lines": 50, "counts": {"lines": 50}}
+    same = options_sum(options.fingerprint(), PARTS.part_size)
+    head = {"options": same, "text": "", "entries": "", "lines": 50, "counts": {"lines": 50}}
     entries = "".join(f"{block}\n\n" for block in blocks)
     (work / "000000.part").write_text(json.dumps(head) + "\n" + entries)
     (work / "000001.part").write_text('{"key": ')
