@@ -53,8 +53,8 @@ class PhraseRepresentation(nn.Module):
         if self.summary == MAX:
             vectors = _maximum(tokens, phrases)
         else:
-            weights = phrases.members / phrases.lengths.clamp(min=1).unsqueeze(2)
-            vectors = torch.bmm(weights.type_as(tokens), tokens)
+            weights = phrases.members.type_as(tokens) / phrases.lengths.clamp(min=1).unsqueeze(2)
+            vectors = torch.bmm(weights, tokens)
         if self.hidden is not None:
             vectors = torch.bmm(self._weights(tokens, vectors, phrases).type_as(tokens), tokens)
         return vectors.transpose(0, 1)
