@@ -26,6 +26,7 @@ setup(
         "fairseq>=0.12.2; python_version < '3.11'",
         "torch>=2.1",
         "numpy",
+        "regex",
         "sacrebleu>=2.0",
         "sacremoses>=0.1",
         "sentencepiece>=0.1.99",

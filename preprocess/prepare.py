@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import cache
 from pathlib import Path
 
 import syntax_nmt
-from syntax_nmt.data.tokenizer import MODES, WordTokenizer, default_mode
+from syntax_nmt.data.text_files import NEWLINE_ONLY, read_lines
+from syntax_nmt.data.tokenizer import DEFAULT_MODES, MODES, default_mode
+from syntax_nmt.data.unspaced import looks_segmented
 from syntax_nmt.errors import UserError
 from syntax_nmt.preprocess.annotation.annotator import StanzaAnnotator
 from syntax_nmt.preprocess.chunk import BY, chunk_annotator
@@ -18,7 +20,8 @@ from syntax_nmt.preprocess.corpus.preparation import Preparation
 from syntax_nmt.preprocess.corpus.report import next_commands, summary
 from syntax_nmt.preprocess.corpus.segment import load_model
 from syntax_nmt.preprocess.corpus.side_files import find_side_file
-from syntax_nmt.preprocess.corpus.splits import find_splits
+from syntax_nmt.preprocess.corpus.splits import Split, find_splits
+from syntax_nmt.preprocess.corpus.tokenize import Tokenizer, loaded_tokenizer
 from syntax_nmt.preprocess.parser_options import (
     add_model_options,
     add_worker_options,
@@ -89,8 +92,13 @@ def _add_text_arguments(parser: argparse.ArgumentParser) -> None:
         parser.add_argument(
             f"--{side}-tokenizer",
             choices=MODES,
-            help=f"how {side} words are cut; none: they already are "
-            "(default: penn for English, else moses)",
+            help=f"how {side} words are cut; none: they already are (default: {DEFAULT_MODES})",
+        )
+        parser.add_argument(
+            f"--{side}-segmenter",
+            type=Path,
+            help=f"for --{side}-tokenizer stanza: the tokeniser model's file, or a folder in "
+            "Stanza's own layout (default: Stanza's own folder)",
         )
 
 
@@ -111,8 +119,8 @@ def _add_piece_arguments(parser: argparse.ArgumentParser) -> None:
         "--sentencepiece-lines",
         type=int,
         default=10_000_000,
-        help="lines to find pieces in, at most; sentencepiece holds them in memory; of a longer text "
-        "every n-th is taken (default: %(default)s)",
+        help="lines to find pieces in, at most; sentencepiece holds them in memory; of a longer "
+        "text every n-th is taken (default: %(default)s)",
     )
     parser.add_argument(
         "--sentencepiece-model", type=Path, help="use this model instead of training one"
@@ -150,12 +158,10 @@ def _plan(args: argparse.Namespace) -> Plan:
     source, target = args.source_lang, args.target_lang
     if source == target:
         raise UserError(f"--source-lang and --target-lang are both {source}")
-    modes = {
-        lang: mode or default_mode(lang)
-        for lang, mode in ((source, args.source_tokenizer), (target, args.target_tokenizer))
+    tokenizers = {
+        source: _tokenizer(args, "source", source),
+        target: _tokenizer(args, "target", target),
     }
-    for lang, mode in modes.items():
-        WordTokenizer(mode, lang)
     if args.sentencepiece_model is not None:
         load_model(args.sentencepiece_model)
     for option in ("vocab_size", "sentencepiece_lines"):
@@ -170,6 +176,7 @@ def _plan(args: argparse.Namespace) -> Plan:
                 f"{split.source} would be overwritten by its own words: give another --destdir"
             )
 
+    _refuse_cut_text(args, splits)
     annotators = _annotators(args)
     for kind, find in annotators.items():
         lang = target if kind == "chunks" else source
@@ -180,8 +187,7 @@ def _plan(args: argparse.Namespace) -> Plan:
         target=target,
         splits=splits,
         folder=args.destdir,
-        source_tokenizer=modes[source],
-        target_tokenizer=modes[target],
+        tokenizers=tokenizers,
         vocab_size=args.vocab_size,
         piece_model=args.sentencepiece_model,
         piece_kind=args.sentencepiece_type,
@@ -190,6 +196,33 @@ def _plan(args: argparse.Namespace) -> Plan:
         annotators=annotators,
         resources=resources(args),
     )
+
+
+def _tokenizer(args: argparse.Namespace, side: str, lang: str) -> Tokenizer:
+    """What cuts a side into words; its model is loaded, so that it is known to be there."""
+    mode = getattr(args, f"{side}_tokenizer") or default_mode(lang)
+    tokenizer = Tokenizer(mode, lang, getattr(args, f"{side}_segmenter"))
+    loaded_tokenizer(tokenizer).check()
+    return tokenizer
+
+
+def _refuse_cut_text(args: argparse.Namespace, splits: Sequence[Split]) -> None:
+    """Characters are the default for languages without spaces, and would undo words that are cut.
+
+    Raises:
+        UserError: no mode is given for such a language, and its text has spaces.
+    """
+    for side in ("source", "target"):
+        lang = getattr(args, f"{side}_lang")
+        if getattr(args, f"{side}_tokenizer") or default_mode(lang) != "char":
+            continue
+        for split in splits:
+            raw = getattr(split, side)
+            if looks_segmented(read_lines(raw, NEWLINE_ONLY)):
+                raise UserError(
+                    f"{raw}: looks as if it were cut into words already: give "
+                    f"--{side}-tokenizer none to keep them, or char or stanza to cut it anew"
+                )
 
 
 def _annotators(args: argparse.Namespace) -> dict[str, Callable[[], StanzaAnnotator]]:

@@ -29,7 +29,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
         "syntax_nmt.preprocess.binarize",
         "put side information beside fairseq's own files in a data-bin folder",
     ),
-    "inspect": ("syntax_nmt.evaluation.inspect_data", "what a data-bin folder holds, checked"),
+    "inspect": ("syntax_nmt.inspection.inspect_data", "what a data-bin folder holds, checked"),
     "trees": ("syntax_nmt.evaluation.trees", "dependency trees, and UAS, out of a trained model"),
     "user-dir": ("syntax_nmt.user_dir", "print the path to give to --user-dir"),
 }

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import NamedTuple
 
@@ -82,6 +82,8 @@ def annotate_file(
         raise UserError(f"--part-size {resources.part_size}: must be 1 or more")
     lines = sum(1 for _ in read_lines(text, NEWLINE_ONLY))
     check_writable(output)
+    if lines <= resources.part_size and resources.dask_scheduler is None:
+        resources = replace(resources, workers=1)  # a single part keeps no pool busy
     if resources.workers == 1 and resources.dask_scheduler is None:
         annotator.load()  # what is wrong with it is said before the progress bar starts
     parts = PartFolder(output)

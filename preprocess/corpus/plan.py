@@ -7,9 +7,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from syntax_nmt.data.manifest import NAME
+from syntax_nmt.parsing.config import FILE_NAME
 from syntax_nmt.preprocess.annotation.annotate import Resources
 from syntax_nmt.preprocess.annotation.annotator import StanzaAnnotator
 from syntax_nmt.preprocess.corpus.splits import Split
+from syntax_nmt.preprocess.corpus.tokenize import Tokenizer
 
 
 @dataclass(frozen=True)
@@ -21,8 +23,7 @@ class Plan:
         target: target language.
         splits: the raw text, checked.
         folder: where everything goes.
-        source_tokenizer: mode of the source's tokeniser.
-        target_tokenizer: mode of the target's tokeniser.
+        tokenizers: of each language.
         vocab_size: pieces of a sentencepiece model that is trained.
         piece_model: a sentencepiece model to use instead of training one.
         piece_kind: `bpe` or `unigram`.
@@ -37,8 +38,7 @@ class Plan:
     target: str
     splits: Sequence[Split]
     folder: Path
-    source_tokenizer: str
-    target_tokenizer: str
+    tokenizers: Mapping[str, Tokenizer]
     vocab_size: int
     piece_model: Path | None
     piece_kind: str
@@ -63,6 +63,11 @@ class Plan:
         return self.folder / "data-bin"
 
     @property
+    def parser_config(self) -> Path:
+        """The file that says how new text is parsed into constituents (`--parser-config`)."""
+        return self.folder / FILE_NAME
+
+    @property
     def record(self) -> Path:
         """The file that remembers which steps are done."""
         return self.folder / "prepare.json"
@@ -70,7 +75,7 @@ class Plan:
     @property
     def outputs(self) -> list[Path]:
         """What is written: every file, and the data-bin folder, which comes as a whole."""
-        found = [self.record, self.data_bin, self.data_bin / NAME]
+        found = [self.record, self.parser_config, self.data_bin, self.data_bin / NAME]
         found += map(self.model, self.languages)
         for split in self.splits:
             for lang in self.languages:
@@ -110,14 +115,6 @@ class Plan:
             lang: source or target language.
         """
         return self.folder / "pieces" / f"{split}.{lang}"
-
-    def mode(self, lang: str) -> str:
-        """The tokeniser's mode for a language.
-
-        Args:
-            lang: source or target language.
-        """
-        return self.source_tokenizer if lang == self.source else self.target_tokenizer
 
     def model(self, lang: str) -> Path:
         """The sentencepiece model of a language.

@@ -10,6 +10,7 @@ from typing import Any
 from syntax_nmt.data.manifest import NAME, TAGS_NAME, read_manifest
 from syntax_nmt.data.text_files import write_bytes_atomically
 from syntax_nmt.data.text_match import OtherTextError
+from syntax_nmt.parsing.config import ParserConfig
 from syntax_nmt.preprocess.annotation.annotate import annotate_file, describe
 from syntax_nmt.preprocess.annotation.annotator import StanzaAnnotator
 from syntax_nmt.preprocess.annotation.executor import open_workers
@@ -21,7 +22,7 @@ from syntax_nmt.preprocess.corpus.side_files import check_side_file, copy_side_f
 from syntax_nmt.preprocess.corpus.sole_user import sole_user
 from syntax_nmt.preprocess.corpus.splits import Split
 from syntax_nmt.preprocess.corpus.steps import Report, Steps
-from syntax_nmt.preprocess.corpus.tokenize import tokenize_file
+from syntax_nmt.preprocess.corpus.tokenize import loaded_tokenizer, tokenize_file
 
 # Raised when a step makes something else out of the same input, so that old results are not reused.
 FORMAT = 1
@@ -72,6 +73,7 @@ class Preparation:
         self._data_bin()
         sides = [path for split in self.plan.splits for path in self._side_texts(split, given)]
         self._binarized(sides)
+        self._parser_config()
 
     def _step(
         self,
@@ -87,22 +89,24 @@ class Preparation:
     def _words(self, split: Split, lang: str) -> None:
         plan = self.plan
         raw = split.source if lang == plan.source else split.target
-        words, mode = plan.words(split.name, lang), plan.mode(lang)
+        words, tokenizer = plan.words(split.name, lang), plan.tokenizers[lang]
 
         def make() -> Report:
             # Spawning processes takes longer than cutting a small corpus.
             processes = plan.workers if split.lines > 100_000 else 1
             with open_workers(processes) as workers:
-                return dict(tokenize_file(raw, words, mode, lang, workers))
+                return dict(tokenize_file(raw, words, tokenizer, workers))
 
         made_from = {
             "raw": self._steps.checksum(raw),
             "compressed": raw.suffix == ".gz",
-            "mode": mode,
-            "lang": lang,
+            "tokenizer": loaded_tokenizer(tokenizer).fingerprint(),
             "sacremoses": version("sacremoses"),
         }
         report = self._step(f"words/{words.name}", made_from, make, lambda: [words])
+        if "fallback" in report:
+            failed = f"{report['fallback']:,} lines, on which {tokenizer.mode} failed"
+            self.note(f"  {raw}: {failed}, are cut by char")
         replaced = [f"{report[kind]:,} {said}" for kind, said in _REPLACED if kind in report]
         if replaced:
             self.note(f"  {raw}: replaced {', '.join(replaced)}")
@@ -229,7 +233,7 @@ class Preparation:
         try:
             self._step(f"words/{destination.name}", made_from, make, lambda: [destination])
         except OtherTextError as error:
-            if self.plan.mode(lang) == "none":
+            if self.plan.tokenizers[lang].mode == "none":
                 raise
             self.note(f"  not taken along, its words are others than the tokeniser's: {error}")
             return False
@@ -249,6 +253,21 @@ class Preparation:
             return dict(counts)
 
         self._step(f"words/{destination.name}", made_from, make, lambda: [destination])
+
+    def _parser_config(self) -> None:
+        """Says how new text is to be parsed like this one, if this one was."""
+        made = [f"words/{split.name}.{self.plan.source}.trees" for split in self.plan.splits]
+        if any("annotated" in self.reports.get(name, {}) for name in made):
+            annotator = self.plan.annotators["trees"]()
+            ParserConfig.of(
+                annotator.models,
+                "sentencepiece",
+                annotator.device,
+                annotator.max_words,
+                annotator.batch_size,
+            ).write(self.plan.parser_config)
+        else:
+            self.plan.parser_config.unlink(missing_ok=True)
 
     def _binarized(self, sides: Sequence[Path]) -> None:
         plan = self.plan

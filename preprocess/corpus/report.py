@@ -6,6 +6,7 @@ import shlex
 from pathlib import Path
 
 from syntax_nmt.preprocess.corpus.preparation import Preparation
+from syntax_nmt.preprocess.corpus.tokenize import Tokenizer
 
 
 def summary(done: Preparation) -> str:
@@ -59,11 +60,22 @@ def next_commands(done: Preparation, user_dir: Path) -> str:
     translate = [
         *["fairseq-interactive", str(plan.data_bin), *shared],
         *["--path", str(plan.folder / "checkpoints" / "checkpoint_best.pt")],
-        *["--tokenizer", "syntax_words", "--source-tokenizer", plan.source_tokenizer],
-        *["--target-tokenizer", plan.target_tokenizer],
+        *[
+            "--tokenizer",
+            "syntax_words",
+            *_tokenizer_options("source", plan.tokenizers[plan.source]),
+        ],
+        *_tokenizer_options("target", plan.tokenizers[plan.target]),
         *["--bpe", "sentencepiece", "--sentencepiece-model", str(plan.model(plan.source))],
     ]
     return f"train with\n  {shlex.join(train)}\nthen translate with\n  {shlex.join(translate)}"
+
+
+def _tokenizer_options(side: str, tokenizer: Tokenizer) -> list[str]:
+    options = [f"--{side}-tokenizer", tokenizer.mode]
+    if tokenizer.segmenter is not None:
+        options += [f"--{side}-segmenter", str(tokenizer.segmenter)]
+    return options
 
 
 def _row(done: Preparation, name: str) -> tuple[str, ...]:

@@ -18,31 +18,43 @@ from syntax_nmt.preprocess.annotation.executor import Workers, ordered_results
 _CHUNK = 5000
 
 
-class _Chunk(NamedTuple):
+class Tokenizer(NamedTuple):
+    """What makes a :class:`~syntax_nmt.data.tokenizer.WordTokenizer`, small enough to travel.
+
+    Attributes:
+        mode: one of its modes.
+        lang: language code.
+        segmenter: model of mode `stanza`.
+    """
+
     mode: str
     lang: str
+    segmenter: Path | None = None
+
+
+class _Chunk(NamedTuple):
+    tokenizer: Tokenizer
     lines: list[str]
 
 
-def tokenize_file(raw: Path, words: Path, mode: str, lang: str, workers: Workers) -> Counter[str]:
+def tokenize_file(raw: Path, words: Path, tokenizer: Tokenizer, workers: Workers) -> Counter[str]:
     """Cuts a raw text into words, one line for one line.
 
     Args:
         raw: UTF-8 text; may be `.gz`.
         words: the file to write.
-        mode: of the :class:`~syntax_nmt.data.tokenizer.WordTokenizer`.
-        lang: language code.
+        tokenizer: what cuts.
         workers: where the work runs.
 
     Returns:
         Counts: `lines`, `words`, `empty` lines, and the characters replaced by cleaning: `space`,
-        `invisible`, `mark`.
+        `invisible`, `mark`; and `fallback`, lines cut by `char` in place of the tokeniser's mode.
 
     Raises:
         UserError: for text that cannot be read.
     """
     counts: Counter[str] = Counter()
-    tasks = _chunks(raw, mode, lang)
+    tasks = _chunks(raw, tokenizer)
     with (
         write_atomically(words) as out,
         tqdm(desc=f"words of {raw.name}", unit="line", unit_scale=True, disable=None) as bar,
@@ -54,21 +66,28 @@ def tokenize_file(raw: Path, words: Path, mode: str, lang: str, workers: Workers
     return counts
 
 
-def _chunks(raw: Path, mode: str, lang: str) -> Iterator[_Chunk]:
+def _chunks(raw: Path, tokenizer: Tokenizer) -> Iterator[_Chunk]:
     lines = read_lines(raw, NEWLINE_ONLY)
     while chunk := list(islice(lines, _CHUNK)):
-        yield _Chunk(mode, lang, chunk)
+        yield _Chunk(tokenizer, chunk)
 
 
 def _tokenize(chunk: _Chunk) -> tuple[list[str], Counter[str]]:
-    tokenizer = _tokenizer(chunk.mode, chunk.lang)
     counts: Counter[str] = Counter()
-    lines = [tokenizer.tokenize(line, counts) for line in chunk.lines]
+    lines = loaded_tokenizer(chunk.tokenizer).tokenize_lines(chunk.lines, counts)
     counts.update(lines=len(lines), words=sum(len(line.split()) for line in lines))
     counts.update(empty=lines.count(""))
     return lines, counts
 
 
 @lru_cache(maxsize=4)
-def _tokenizer(mode: str, lang: str) -> WordTokenizer:
-    return WordTokenizer(mode, lang)
+def loaded_tokenizer(tokenizer: Tokenizer) -> WordTokenizer:
+    """The tokeniser, which stays in this process.
+
+    Args:
+        tokenizer: what makes it.
+
+    Raises:
+        UserError: mode, language and model do not go together.
+    """
+    return WordTokenizer(*tokenizer)

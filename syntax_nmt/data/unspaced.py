@@ -28,7 +28,7 @@ _CONNECTOR = r"(?:://|[-\u2010\u2011.'’_/@&+]|(?<=\p{Nd})[,:](?=\p{Nd}))"
 _WORD = regex.compile(
     rf"(?={_LETTER})\X"
     rf"|{_SPACED}+(?:{_CONNECTOR}{_SPACED}+)*"
-    r"|(\p{P})\1*(?![\p{M}\u200c\u200d])"  # …… and —— and ...
+    r"|(\p{P})\1*"  # …… and —— and ...
     rf"|{CHARACTER}",
     regex.VERSION1,
 )

@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-import json
-import tempfile
 import threading
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
-from pathlib import Path
+from collections.abc import Sequence
 from typing import Any, Generic, TypeVar
 
 import torch
 
 from syntax_nmt.errors import UserError
 from syntax_nmt.parsing.models import StanzaModels
+from syntax_nmt.parsing.offline import empty_resources, one_thread
 from syntax_nmt.parsing.words import parser_words
 
 Analysis = TypeVar("Analysis")
@@ -52,8 +49,6 @@ class StanzaAnalyser(ABC, Generic[Analysis]):
     def analyse(self, sentences: Sequence[Sequence[str]]) -> list[Analysis | None]:
         """One analysis for each sentence, None where Stanza fails.
 
-        One torch thread works: models this small get slower with more, and differ in rounding.
-
         Args:
             sentences: words of the corpus; no sentence and no word empty. Sentences of like length
                 that stand together are analysed fastest.
@@ -61,7 +56,7 @@ class StanzaAnalyser(ABC, Generic[Analysis]):
         Raises:
             UserError: every one of several sentences fails.
         """
-        with self._alone, _one_thread():
+        with self._alone, one_thread():
             found = self._halving(sentences)
         if len(found) >= _SUSPICIOUS and not any(found):
             raise UserError(f"Stanza fails on every sentence: {self.last_error}")
@@ -114,16 +109,6 @@ class StanzaAnalyser(ABC, Generic[Analysis]):
                 )
 
 
-@contextmanager
-def _one_thread() -> Iterator[None]:
-    threads = torch.get_num_threads()
-    torch.set_num_threads(1)
-    try:
-        yield
-    finally:
-        torch.set_num_threads(threads)
-
-
 def _load(models: StanzaModels, device: str, batch_size: int) -> Any:
     import stanza
 
@@ -147,8 +132,5 @@ def _load(models: StanzaModels, device: str, batch_size: int) -> Any:
         )
     if models.stanza_dir is not None:
         return stanza.Pipeline(dir=str(models.stanza_dir), **options)
-    # Stanza does not start without a list of its resources, even when it needs none of them.
-    with tempfile.TemporaryDirectory() as folder:
-        resources = Path(folder) / "resources.json"
-        resources.write_text(json.dumps({}), encoding="utf-8")
+    with empty_resources() as folder:
         return stanza.Pipeline(dir=folder, allow_unknown_language=True, **options)

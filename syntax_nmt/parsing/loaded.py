@@ -17,9 +17,9 @@ ANALYSERS: dict[str, type[StanzaAnalyser]] = {
 }
 
 
-@lru_cache(maxsize=1)
+@lru_cache(maxsize=len(ANALYSERS))
 def loaded_analyser(models: StanzaModels, device: str, batch_size: int) -> StanzaAnalyser:
-    """The analyser of some models, which stays loaded until another one is asked for.
+    """The analyser of some models, which stays loaded in this process.
 
     Args:
         models: what to load; their task says which analyser.

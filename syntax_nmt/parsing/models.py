@@ -9,6 +9,7 @@ from pathlib import Path
 
 from syntax_nmt.data.checksum import checksum
 from syntax_nmt.errors import UserError
+from syntax_nmt.parsing.offline import default_folder
 
 
 @dataclass(frozen=True)
@@ -132,7 +133,7 @@ def find_models(
     for name, path in named.items():
         if not path.is_file():
             raise UserError(f"{wanted[name].option} {path}: no such file")
-    folder = stanza_dir if stanza_dir is not None else _stanza_default_dir()
+    folder = stanza_dir if stanza_dir is not None else default_folder()
     beside = {name: folder / file.file_name for name, file in wanted.items() if name not in named}
     files = {**named, **{name: path for name, path in beside.items() if path.is_file()}}
     missing = [name for name, file in wanted.items() if file.needed and name not in files]
@@ -178,9 +179,3 @@ def _installed(folder: Path, lang: str, processors: list[str]) -> str | None:
 
 def _any_model(folder: Path) -> bool:
     return any(folder.glob("*.pt"))
-
-
-def _stanza_default_dir() -> Path:
-    from stanza.resources.common import DEFAULT_MODEL_DIR
-
-    return Path(DEFAULT_MODEL_DIR)

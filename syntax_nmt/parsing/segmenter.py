@@ -3,20 +3,18 @@
 from __future__ import annotations
 
 import json
-import tempfile
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
 from functools import lru_cache
 from itertools import accumulate
 from pathlib import Path
 from typing import Any
 
 import regex
-import torch
 
 from syntax_nmt.data.text import base_language
 from syntax_nmt.errors import UserError
+from syntax_nmt.parsing.offline import default_folder, empty_resources, one_thread
 
 # Characters: longer paragraphs, which Stanza reads in windows, come out otherwise in a batch than
 # alone; longer texts take more memory than speed is worth.
@@ -50,7 +48,7 @@ def find_segmenter(lang: str, given: Path | None = None) -> Path:
         return given
     if given is not None and not given.is_dir():
         raise UserError(f"segmenter {given}: no such file or folder")
-    folder = given if given is not None else _stanza_default_dir()
+    folder = given if given is not None else default_folder()
     names = _names(lang, folder)
     for name in names:
         models = sorted((folder / name / "tokenize").glob("*.pt"))
@@ -84,7 +82,7 @@ class StanzaSegmenter:
     def __init__(self, lang: str, model: Path) -> None:
         self.last_error = ""
         try:
-            with _one_thread():
+            with one_thread():
                 self._pipeline = _load(lang, model)
         except Exception as error:
             raise UserError(
@@ -111,7 +109,7 @@ class StanzaSegmenter:
         """
         stretches = [_STRETCH.findall(" ".join(line.split())) for line in lines]
         flat = [stretch for parts in stretches for stretch in parts]
-        with _one_thread():
+        with one_thread():
             cut = [words for group in _groups(flat) for words in self._segment(group)]
         found = iter(cut)
         return [_joined([next(found) for _ in parts]) for parts in stretches]
@@ -159,9 +157,7 @@ def loaded_segmenter(lang: str, model: Path) -> StanzaSegmenter:
 def _load(lang: str, model: Path) -> Any:
     import stanza  # takes seconds: only where it is used
 
-    # Stanza does not start without a list of its resources, even when it needs none of them.
-    with tempfile.TemporaryDirectory() as folder:
-        (Path(folder) / "resources.json").write_text(json.dumps({}), encoding="utf-8")
+    with empty_resources() as folder:
         return stanza.Pipeline(
             _two_letters(lang),
             dir=folder,
@@ -218,20 +214,3 @@ def _names(lang: str, folder: Path) -> list[str]:
 
 def _two_letters(lang: str) -> str:
     return _TWO_LETTERS.get(base_language(lang), base_language(lang))
-
-
-def _stanza_default_dir() -> Path:
-    from stanza.resources.common import DEFAULT_MODEL_DIR
-
-    return Path(DEFAULT_MODEL_DIR)
-
-
-@contextmanager
-def _one_thread() -> Iterator[None]:
-    """One torch thread inside: models this small get slower with more, and differ in rounding."""
-    threads = torch.get_num_threads()
-    torch.set_num_threads(1)
-    try:
-        yield
-    finally:
-        torch.set_num_threads(threads)

@@ -4,28 +4,33 @@ fairseq reads the types of the options at run time: no postponed annotations in 
 """
 
 import logging
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Optional
+from typing import Any, Optional, Union
 
 from fairseq import utils
 from fairseq.criterions import FairseqCriterion
-from fairseq.data import ConcatDataset, Dictionary, FairseqDataset
+from fairseq.data import ConcatDataset, Dictionary, FairseqDataset, LanguagePairDataset
 from fairseq.data.data_utils import infer_language_pair
 from fairseq.data.iterators import EpochBatchIterator
 from fairseq.models import BaseFairseqModel
 from fairseq.sequence_generator import SequenceGeneratorWithAlignment
 from fairseq.tasks import register_task
 from fairseq.tasks.translation import TranslationConfig, TranslationTask
+from fairseq.tokenizer import tokenize_line
 from omegaconf import open_dict
 from torch import Tensor, nn
 
 from syntax_nmt.criterions.dependency import DependencyObjective
 from syntax_nmt.data.side_information import SideInformation, open_side_information
 from syntax_nmt.data.syntax_dataset import SyntaxDataset
+from syntax_nmt.data.text import base_language
 from syntax_nmt.errors import UserError, one_line_errors
+from syntax_nmt.parsing.config import ParserConfig
+from syntax_nmt.tasks.parsed_phrases import PhraseParser, reads_phrases
+from syntax_nmt.tasks.typed_sentences import TypedSentences
 
 logger = logging.getLogger(__name__)
 
@@ -44,6 +49,15 @@ class SyntaxTranslationConfig(TranslationConfig):
     )
     load_chunks: bool = field(
         default=False, metadata={"help": "load the chunk boundaries and tags of the target"}
+    )
+    parser_config: Optional[str] = field(
+        default=None,
+        metadata={
+            "help": "parse the source while it is translated, for --phrase-segmentation parsed "
+            "without --load-phrases: the file parser.json that `syntax-nmt prepare` wrote, or "
+            "another JSON file of lang, subwords, stanza_dir or model files, device, max_words, "
+            "batch_size"
+        },
     )
 
 
@@ -69,6 +83,10 @@ class SyntaxTranslationTask(TranslationTask):
         super().__init__(cfg, src_dict, tgt_dict)
         self._trained_split: Optional[str] = None
         self._has_supervised_heads = False
+        self._phrase_parser = _phrase_parser(cfg, src_dict)
+        self._typed_lines: tuple[list[Tensor], list[list[str]]] = ([], [])
+        self._typed: Optional[TypedSentences] = None
+        self._warned_of_parser = False
 
     @classmethod
     def setup_task(cls, cfg: SyntaxTranslationConfig, **kwargs: Any) -> "SyntaxTranslationTask":
@@ -79,7 +97,8 @@ class SyntaxTranslationTask(TranslationTask):
             **kwargs: as of fairseq's own task.
 
         Raises:
-            SystemExit: no such folder or language; one line says which there are.
+            SystemExit: no such folder or language, and one line says which there are; or the
+                configuration of the parser has a mistake.
         """
         with one_line_errors("syntax_nmt"):
             _check_languages(cfg)
@@ -166,6 +185,43 @@ class SyntaxTranslationTask(TranslationTask):
                 args.target_lang = args.target_lang or self.cfg.target_lang
         return super().build_tokenizer(args)
 
+    def get_interactive_tokens_and_lengths(
+        self, lines: Sequence[str], encode_fn: Callable[[str], str]
+    ) -> tuple[list[Tensor], list[int]]:
+        """The tokens of typed lines, whose pieces are kept for the parser.
+
+        Args:
+            lines: raw text.
+            encode_fn: cuts a line into pieces separated by spaces.
+        """
+        pieces = []
+
+        def remembered(line: str) -> str:
+            segmented = encode_fn(line)
+            pieces.append(tokenize_line(segmented))
+            return segmented
+
+        tokens, lengths = super().get_interactive_tokens_and_lengths(lines, remembered)
+        self._typed_lines = (tokens, pieces)
+        return tokens, lengths
+
+    def build_dataset_for_inference(
+        self, src_tokens: list[Tensor], src_lengths: list[int], constraints: Optional[Tensor] = None
+    ) -> Union[LanguagePairDataset, TypedSentences]:
+        """The dataset of sentences without references.
+
+        Args:
+            src_tokens: the sentences.
+            src_lengths: their lengths with EOS.
+            constraints: of a constrained search.
+        """
+        dataset = super().build_dataset_for_inference(src_tokens, src_lengths, constraints)
+        tokens, pieces = self._typed_lines
+        self._typed = None
+        if self._phrase_parser is not None and src_tokens is tokens:
+            dataset = self._typed = TypedSentences(dataset, pieces)
+        return dataset
+
     def inference_step(
         self,
         generator: Any,
@@ -176,15 +232,42 @@ class SyntaxTranslationTask(TranslationTask):
     ) -> Any:
         """Generates for one batch, or scores it.
 
+        Models that read phrases find them in `net_input["phrase_lengths"]`: those of the side file
+        (`--load-phrases`), otherwise those of the parser (`--parser-config`).
+
         Args:
             generator: fairseq's generator or scorer.
             models: the ensemble.
             sample: the batch.
             prefix_tokens: B×T', forced at the start of the output.
             constraints: of a constrained search.
+
+        Raises:
+            SystemExit: the parser does not load; one line says why.
         """
+        with one_line_errors("syntax_nmt"):
+            sample = self._with_phrases(models, sample)
         with _prepared_for(generator, models):
             return super().inference_step(generator, models, sample, prefix_tokens, constraints)
+
+    def _with_phrases(self, models: Sequence[nn.Module], sample: dict[str, Any]) -> dict[str, Any]:
+        """The batch with phrases among the model's inputs, if there are any and it reads them."""
+        if not reads_phrases(models):
+            if self._phrase_parser is not None and not self._warned_of_parser:
+                logger.warning(
+                    "--parser-config has no effect: the model reads no phrases of a parser "
+                    "(--phrase-segmentation parsed)"
+                )
+                self._warned_of_parser = True
+            return sample
+        lengths = sample.get("phrase_lengths")
+        inputs = sample["net_input"]
+        if lengths is None and self._phrase_parser is not None:
+            lengths = self._phrase_parser.phrase_lengths(inputs["src_tokens"], self._typed)
+        if lengths is None:
+            return sample  # the model says what is missing
+        inputs = {**inputs, "phrase_lengths": lengths}
+        return {**sample, "phrase_lengths": lengths, "net_input": inputs}
 
     def _with_side_information(
         self, folder: Path, split: str, kinds: Sequence[str]
@@ -252,6 +335,21 @@ class SyntaxTranslationTask(TranslationTask):
                     f"{option} cannot be combined with side information "
                     "(--load-dependencies, --load-phrases, --load-chunks): leave one of them out"
                 )
+
+
+def _phrase_parser(cfg: SyntaxTranslationConfig, dictionary: Dictionary) -> Optional[PhraseParser]:
+    """The parser of `--parser-config`, found but not loaded."""
+    name = cfg.parser_config
+    if name is None:
+        return None
+    config = ParserConfig.read(name)
+    parsed, source, target = map(base_language, (config.lang, cfg.source_lang, cfg.target_lang))
+    if parsed == target != source:
+        raise UserError(
+            f"{name}: lang: parses '{config.lang}', the target language; the source, which is "
+            f"parsed, is '{cfg.source_lang}': give the configuration of its parser"
+        )
+    return PhraseParser(config, name, dictionary)
 
 
 def _check_languages(cfg: SyntaxTranslationConfig) -> None:

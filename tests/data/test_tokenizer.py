@@ -87,6 +87,18 @@ def test_joined_again(mode, text):
     assert tokenizer.detokenize(tokenizer.tokenize(text)) == text
 
 
+def test_what_moses_cannot_join_stays_apart():
+    tokenizer = WordTokenizer("moses", "cs")
+    assert tokenizer.detokenize("je-' - li tam' - li .") == "je-' - li tam' - li ."
+    assert tokenizer.detokenize("Ano , dobře .") == "Ano, dobře."
+
+
+def test_a_joiner_holds_letters_and_not_signs():
+    persian = WordTokenizer("moses", "fa")
+    assert persian.tokenize("می\u200cخواهم، نمی\u200c، خوب") == "می\u200cخواهم ، نمی\u200c ، خوب"
+    assert persian.tokenize("cafe\u0301, 🇩🇪🇯🇵 ﾟ ❤\ufe0f!") == "cafe\u0301 , 🇩🇪 🇯🇵 ﾟ ❤\ufe0f !"
+
+
 def test_joined_again_on_real_text(shared):
     for mode, lang in (("penn", "en"), ("moses", "en"), ("moses", "de")):
         tokenizer = WordTokenizer(mode, lang)
@@ -120,7 +132,7 @@ def test_defaults():
         ("他说：“Hello, world！”", "他 说 ： “ Hello , world ！ ”"),
         ("2019年Wi-Fi用户3,000.5万（约50%）。", "2019 年 Wi-Fi 用 户 3,000.5 万 （ 约 50 % ） 。"),
         ("等等……好——吧!!", "等 等 …… 好 —— 吧 !!"),
-        ("コーヒーを２杯、人々〇ｶﾞｽ", "コ ー ヒ ー を ２ 杯 、 人 々 〇 ｶﾞ ｽ"),
+        ("コーーヒーを２杯、人々〇ｶﾞｽ", "コ ー ー ヒ ー を ２ 杯 、 人 々 〇 ｶﾞ ｽ"),
         ("น้ำไทย ๒๕๖๓", "น้ำ ไ ท ย ๒๕๖๓"),
         ("한국어 조사", "한국어 조사"),
         ("see http://a.b/c_d at 12:30", "see http://a.b/c_d at 12:30"),
@@ -141,7 +153,7 @@ def test_words_of_char(text, words):
     [
         "他说：“Hello, world！”",
         "“不用了。”“是的”，GCHQ“认证”了——2017年512年-511年。",
-        'iPhone卖$5.50（约1.5℃）, Mr. Smith (aged 3) said "no" in Hong Kong。',
+        'iPhone卖$5.50（约1.5℃）, Mr. Smith (aged 3) said "no" or "yes" in Hong Kong。',
         "電池は「コーヒー」・ＡＢＣを２０１９年。",
         "ภาษาไทย๒๕๖๓",
         "等等……",

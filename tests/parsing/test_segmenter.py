@@ -119,7 +119,7 @@ def test_models_in_stanzas_own_layout(tmp_path, lang, found):
 
 
 def test_stanzas_own_folder_is_the_default(tmp_path, monkeypatch):
-    monkeypatch.setattr(segmenter, "_stanza_default_dir", lambda: tmp_path)
+    monkeypatch.setattr(segmenter, "default_folder", lambda: tmp_path)
     _models(tmp_path, "th/tokenize/best.pt")
     assert find_segmenter("th") == tmp_path / "th/tokenize/best.pt"
 

@@ -336,3 +336,47 @@ def test_the_command_line_prints_one_line(tmp_path):
     errors = [line for line in done.stderr.splitlines() if not line.startswith("INFO:")]
     assert len(errors) == 1
     assert errors[0].startswith("syntax-nmt: error: --trainpref")
+
+
+@pytest.fixture
+def chinese(tmp_path) -> Path:
+    """A corpus whose source has no spaces."""
+    folder = tmp_path / "raw"
+    folder.mkdir()
+    for name in ("train", "valid"):
+        (folder / f"{name}.zh").write_text("老人读书。\n我喜欢 Python 3。\n\n猫 看狗\n" * 9)
+        (folder / f"{name}.en").write_text("The old man reads.\nI like Python 3.\n\nCats.\n" * 9)
+    return folder
+
+
+def chinese_command(raw: Path, *more: str) -> list[str]:
+    return [
+        *["prepare", "--source-lang", "zh", "--target-lang", "en", "--vocab-size", "60"],
+        *["--trainpref", f"{raw}/train", "--validpref", f"{raw}/valid", "--no-parse"],
+        *["--destdir", str(raw.parent / "out"), *more],
+    ]
+
+
+def test_text_without_spaces_is_cut_into_characters(chinese, capsys):
+    main(chinese_command(chinese))
+    words = lines(chinese.parent / "out" / "words" / "train.zh")
+    assert words[:4] == ["老 人 读 书 。", "我 喜 欢 Python 3 。", "", "猫 看 狗"]
+    assert "--source-tokenizer char --target-tokenizer penn" in capsys.readouterr().out
+
+
+def test_text_that_is_cut_already_is_not_cut_anew_by_default(chinese):
+    (chinese / "valid.zh").write_text("老人 每天 在 公园 读书 。\n我 喜欢 猫 。\n\n猫\n" * 9)
+    with pytest.raises(SystemExit, match=r"valid.zh: looks as if it were cut into words already"):
+        main(chinese_command(chinese))
+    assert not (chinese.parent / "out").exists()
+    main(chinese_command(chinese, "--source-tokenizer", "none"))
+    assert lines(chinese.parent / "out" / "words" / "valid.zh")[0] == "老人 每天 在 公园 读书 。"
+
+
+def test_a_segmenter_that_is_not_there_is_one_line(chinese):
+    with pytest.raises(SystemExit, match=r"segmenter gone.pt: no such file or folder"):
+        main(
+            chinese_command(
+                chinese, "--source-tokenizer", "stanza", "--source-segmenter", "gone.pt"
+            )
+        )

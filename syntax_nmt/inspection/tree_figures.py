@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from syntax_nmt.data.ragged import RaggedArray
-from syntax_nmt.evaluation.text_figures import SegmentedBlock, ratio, row_sums
-from syntax_nmt.evaluation.word_trees import WordTrees, lift_heads
+from syntax_nmt.inspection.text_figures import SegmentedBlock, ratio, row_sums
+from syntax_nmt.inspection.word_trees import WordTrees, lift_heads
 
 OUTSIDE = "with a head outside the sentence"
 NO_TREE = "whose heads are no tree with one root"

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from syntax_nmt.data.subwords import SCHEMES, pieces_per_word
-from syntax_nmt.evaluation.token_file import Block
-from syntax_nmt.evaluation.word_openers import WordOpeners
+from syntax_nmt.inspection.token_file import Block
+from syntax_nmt.inspection.word_openers import WordOpeners
 
 PIECES = {
     "sentencepiece": ["▁", "▁▁", "▁a", "b", "<unk>", "▁▁c"],

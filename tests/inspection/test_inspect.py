@@ -18,6 +18,7 @@ from syntax_nmt.cli import main
 from syntax_nmt.data.manifest import Fingerprint, read_manifest, write_manifest
 from syntax_nmt.data.ragged import RaggedArray, RaggedWriter
 from syntax_nmt.data.subwords import SCHEMES
+from syntax_nmt.inspection.data_report import percent
 
 DE = "train.de-en.de"
 
@@ -96,8 +97,8 @@ def test_trees_phrases_and_chunks_are_those_of_a_plain_count(corpus, figures):
     trees = texts["train", "de"]["side_information"]["heads"]
     expected = plain_tree_counts("train")
     assert {key: trees[key] for key in expected} == pytest.approx(expected)
-    assert trees["annotated_share"] == 4 / 6
-    assert trees["projective_share"] == 2 / 4
+    assert trees["annotated_share"] == 5 / 7
+    assert trees["projective_share"] == 2 / 5
     assert (trees["deepest_line"], trees["made_from"]) == (5, "train.de.conllu")
     # Where an unknown subword hides the words, the tree is not measured.
     valid = texts["valid", "de"]["side_information"]["heads"]
@@ -106,13 +107,13 @@ def test_trees_phrases_and_chunks_are_those_of_a_plain_count(corpus, figures):
     assert valid["trees_measured"] == 2 - (scheme != "none")
 
     array = RaggedArray.open(databin / f"{DE}.phrases")
-    rows = [array[index].tolist() for index in range(6)]
+    rows = [array[index].tolist() for index in range(7)]
     rows = [(line, row) for line, row in enumerate(rows, start=1) if row != [-1]]
     lengths = [length for _, row in rows for length in row]
     phrases = texts["train", "de"]["side_information"]["phrases"]
-    assert phrases["annotated"] == len(rows) == 4
+    assert phrases["annotated"] == len(rows) == 5
     assert phrases["phrases"] == len(lengths)
-    assert phrases["phrases_per_sentence"] == len(lengths) / 4
+    assert phrases["phrases_per_sentence"] == len(lengths) / 5
     assert phrases["mean_subwords"] == pytest.approx(np.mean(lengths))
     assert phrases["longest_subwords"] == max(lengths)
     assert phrases["longest_line"] == next(line for line, row in rows if max(lengths) in row)
@@ -120,20 +121,20 @@ def test_trees_phrases_and_chunks_are_those_of_a_plain_count(corpus, figures):
     chunks = texts["train", "en"]["side_information"]["chunks"]
     tags = [tag for *_, line in TRAIN for tag in line.split()]
     opened = [tag[2:] for tag in tags if tag.startswith("B-")]
-    assert chunks["annotated"] == 4
+    assert chunks["annotated"] == 5
     assert chunks["tags"] == {tag: opened.count(tag) for tag in ("NP", "VP")}
-    assert chunks["chunks_per_sentence"] == len(opened) / 4
+    assert chunks["chunks_per_sentence"] == len(opened) / 5
     assert chunks["mean_words"] == (len(tags) - tags.count("O")) / len(opened)
     assert chunks["words_outside_share"] == tags.count("O") / len(tags)
     assert "chunks" not in texts["train", "de"]["side_information"]
 
 
-def test_blocks_change_nothing(sound, figures, monkeypatch):
-    whole = figures(sound)
-    blocks = "syntax_nmt.evaluation.token_file.TokenFile.blocks"
+def test_blocks_change_nothing(corpus, figures, monkeypatch):
+    whole = figures(corpus[0])
+    blocks = "syntax_nmt.inspection.token_file.TokenFile.blocks"
     for limit in (1, 7, 20):
         monkeypatch.setattr(f"{blocks}.__defaults__", (limit,))
-        assert figures(sound) == whole
+        assert figures(corpus[0]) == whole
 
 
 def test_the_report(sound, inspect, tmp_path):
@@ -147,7 +148,7 @@ def test_the_report(sound, inspect, tmp_path):
         "entries    dict.de.txt 24, dict.en.txt 24 (the same)",
     ]
     assert lines[6].split()[:5] == ["split", "language", "sentences", "empty", "subwords"]
-    assert lines[7].split() == ["train", "de", "6", "1", "27", "20", "1.350", "11", "5", "0%"]
+    assert lines[7].split() == ["train", "de", "7", "1", "38", "27", "1.407", "11", "5", "0%"]
     assert len({len(line) for line in lines[6:11]}) == 1  # numbers stand under one another
     assert lines[9].split()[5] == "~9"
     assert lines[11] == "~ sentences with unknown subwords, which do not tell where words end: 2"
@@ -159,8 +160,8 @@ def test_the_report(sound, inspect, tmp_path):
 def test_samples_are_drawn(sound, inspect):
     _, out, _ = inspect(sound, "--split", "train", "--samples", 9)
     samples = out.split("train, sentence ")[1:]
-    assert [sample.splitlines()[0] for sample in samples] == ["1", "2", "3", "5", "6"]
-    assert samples[0].splitlines()[1:] == [
+    assert [sample.splitlines()[0] for sample in samples] == ["1", "2", "3", "5", "6", "7"]
+    assert samples[1].splitlines()[1:] == [
         "  de        the cat sleeps",
         "    1    ╭─╼ the",
         "    2  ╭─┶ cat",
@@ -178,13 +179,27 @@ def test_samples_are_drawn(sound, inspect):
 def test_the_choice_of_samples(sound, inspect):
     chosen = inspect(sound, "--samples", 1)
     assert chosen == inspect(sound, "--samples", 1)
-    assert "\nvalid, sentence 1\n" in chosen[1]  # the only one with all there is
+    for seed in range(9):  # the only one with all there is
+        assert "\nvalid, sentence 1\n" in inspect(sound, "--samples", 1, "--seed", seed)[1]
     assert "sentence 1\n" not in inspect(sound, "--samples", 0)[1]
     seeds = {inspect(sound, "--split=train", "--samples=2", f"--seed={n}")[1] for n in range(9)}
     assert len(seeds) > 1
     status, _, err = inspect(sound, "--split", "test")
     assert (status, len(err)) == (1, 1)
     assert "--split test: the folder has train, valid" in err[0]
+
+
+def test_short_sentences_are_drawn_first(sound, inspect, monkeypatch):
+    monkeypatch.setattr("syntax_nmt.inspection.data_samples._FITS_A_SCREEN", 8)
+    for seed in range(9):
+        _, out, _ = inspect(sound, "--split", "train", "--samples", 3, "--seed", seed)
+        assert [part.split("\n")[0] for part in out.split("sentence ")[-3:]] == ["1", "2", "6"]
+
+
+def test_sentences_without_unknown_words_are_drawn_first(bare, inspect):
+    for seed in range(9):
+        _, out, _ = inspect(bare, "--samples", 2, "--seed", seed)
+        assert [part.split("\n")[0] for part in out.split("sentence ")[1:]] == ["1", "3"]
 
 
 def test_an_unknown_word_is_drawn_over_subwords(sound, inspect):
@@ -334,7 +349,7 @@ def test_another_text_with_the_right_checksums(folder, inspect):
     (folder / "syntax.json").write_text(json.dumps(manifest))
     status, _, err = inspect(folder)
     assert (status, len(err)) == (1, 1)
-    assert "heads: 3 sentences, the dataset has 6" in err[0]
+    assert "heads: 3 sentences, the dataset has 7" in err[0]
 
 
 def test_a_changed_source_of_a_side_file(sound, inspect, tmp_path):
@@ -399,14 +414,14 @@ def set_row(place, row):
 @pytest.mark.parametrize(
     ("kind", "lang", "change", "message"),
     [
-        ("heads", "de", set_row(0, [1, 9, 1, 3, 3]), "1 sentence with a head outside the sentence"),
-        ("heads", "de", set_row(0, [1, 3, 1, 1, 3]), "1 sentence whose heads are no tree"),
-        ("heads", "de", set_row(0, [0, 3, 1, 3, 3]), "1 sentence whose heads are no tree"),
-        ("heads", "de", set_row(0, [1, 4, 1, 3, 3]), "1 sentence whose heads do not follow"),
-        ("heads", "de", set_row(0, [1, 3, 3, 3, 3]), "1 sentence whose heads do not follow"),
-        ("phrases", "de", set_row(0, [5, 0]), "1 sentence with a phrase of no subword"),
-        ("chunks", "en", set_row(0, [1, 0, 0, 4, 0]), "1 sentence with a tag that dict.chunks"),
-        ("chunks", "en", set_row(0, [0, 0, 0, 3, 0]), "1 sentence that no chunk opens"),
+        ("heads", "de", set_row(1, [1, 9, 1, 3, 3]), "1 sentence with a head outside the sentence"),
+        ("heads", "de", set_row(1, [1, 3, 1, 1, 3]), "1 sentence whose heads are no tree"),
+        ("heads", "de", set_row(1, [0, 3, 1, 3, 3]), "1 sentence whose heads are no tree"),
+        ("heads", "de", set_row(1, [1, 4, 1, 3, 3]), "1 sentence whose heads do not follow"),
+        ("heads", "de", set_row(1, [1, 3, 3, 3, 3]), "1 sentence whose heads do not follow"),
+        ("phrases", "de", set_row(1, [5, 0]), "1 sentence with a phrase of no subword"),
+        ("chunks", "en", set_row(1, [1, 0, 0, 4, 0]), "1 sentence with a tag that dict.chunks"),
+        ("chunks", "en", set_row(1, [0, 0, 0, 3, 0]), "1 sentence that no chunk opens"),
     ],
 )
 def test_what_cannot_be_right(folder, inspect, kind, lang, change, message):
@@ -414,8 +429,12 @@ def test_what_cannot_be_right(folder, inspect, kind, lang, change, message):
     status, out, err = inspect(folder, "--split", "train", "--samples", 5)
     assert (status, len(err)) == (1, 1)
     assert f"train.de-en.{lang}.{kind}.bin: {message}" in err[0]
-    assert "(line 1)" in err[0]
-    assert "train, sentence 1" in out
+    assert "(line 2)" in err[0]
+    assert "train, sentence 2" in out
+    if kind == "heads":  # what is wrong is not measured
+        content = json.loads(inspect(folder, "--json", "-")[1])
+        trees = content["texts"][0]["side_information"]["heads"]
+        assert trees["trees_measured"] == trees["annotated"] - 1
 
 
 def test_without_side_information(bare, inspect):
@@ -449,7 +468,7 @@ def test_texts_that_are_not_parallel(tmp_path, inspect):
         shutil.copy(databin / f"valid.de-en.en.{ending}", databin / f"train.de-en.en.{ending}")
     status, _, err = inspect(databin)
     assert (status, len(err)) == (1, 1)
-    assert "train.de-en.de.idx has 6 sentences, train.de-en.en.idx 3" in err[0]
+    assert "train.de-en.de.idx has 7 sentences, train.de-en.en.idx 3" in err[0]
 
 
 def test_other_formats_of_fairseq_are_refused(tmp_path, inspect):
@@ -469,6 +488,14 @@ def test_no_data_bin_folder(tmp_path, inspect, make):
     status, out, err = inspect(tmp_path / "it")
     assert (status, out, len(err)) == (1, "", 1)
     assert err[0].startswith(f"syntax-nmt: error: {tmp_path / 'it'}: no ")
+
+
+@pytest.mark.parametrize(
+    ("share", "text"),
+    [(None, "–"), (0.0, "0%"), (1.0, "100%"), (0.5, "50.00%"), (1e-6, "<0.01%"), (1 - 1e-6, None)],
+)
+def test_nothing_is_all_or_nothing_by_rounding(share, text):
+    assert percent(share) == (text or ">99.99%")
 
 
 def test_the_folder_above(sound, inspect):

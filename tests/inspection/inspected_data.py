@@ -15,8 +15,8 @@ from syntax_nmt.data.dependency_tree import word_depths
 
 # Words ("@": cut here into pieces), heads, bracketing; chunks of the target, the same words.
 TRAIN = [
-    ("the ca@t sle@eps", [1, 2, 2], "(S (NP (D the) (N cat)) (VP (V sleeps)))", "B-NP I-NP B-VP"),
     ("go", [0], "(S (V go))", "B-VP"),
+    ("the ca@t sle@eps", [1, 2, 2], "(S (NP (D the) (N cat)) (VP (V sleeps)))", "B-NP I-NP B-VP"),
     ("a b c d e f", None, "()", ""),
     ("", None, "()", ""),
     (
@@ -27,6 +27,7 @@ TRAIN = [
     ),
     ("猫 は ね@る", [1, 1, 0], "(S (N 猫) (P は) (V ねる))", "B-NP O B-VP"),  # an arc over the root
 ]
+TRAIN.append(TRAIN[4])  # as long and as deep as another
 VALID = [
     ("the ca@t go", [1, 2, 2], "(S (NP (D the) (N cat)) (V go))", "B-NP I-NP B-VP"),
     ("dog new go the dog", [2, 0, 2, 4, 2], "()", ""),  # an unknown word

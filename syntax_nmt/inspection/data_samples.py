@@ -13,11 +13,12 @@ from syntax_nmt.data.dependency_tree import DependencyTree
 from syntax_nmt.data.side_information import SideInformation
 from syntax_nmt.data.subwords import NO_SUBWORDS, join_pieces, pieces_per_word
 from syntax_nmt.errors import UserError
-from syntax_nmt.evaluation.data_inspection import InspectedText
 from syntax_nmt.evaluation.draw_tree import display_width, draw_tree
 from syntax_nmt.evaluation.source_text import SourceText
-from syntax_nmt.evaluation.token_file import TokenFile
-from syntax_nmt.evaluation.word_trees import lift_heads
+from syntax_nmt.inspection.data_inspection import InspectedText
+from syntax_nmt.inspection.text_figures import row_sums
+from syntax_nmt.inspection.token_file import TokenFile
+from syntax_nmt.inspection.word_trees import lift_heads
 
 _PREFERENCE = ("valid", "test", "train")
 _FITS_A_SCREEN = 30  # subwords
@@ -72,7 +73,9 @@ def draw_samples(texts: Sequence[InspectedText], number: int, seed: int) -> str:
 
 
 def choose_rows(texts: Sequence[OpenText], number: int, seed: int) -> list[int]:
-    """Sentences at random that are not empty in any language, annotated and short ones preferred.
+    """Sentences at random that are not empty in any language.
+
+    Those that are annotated, short and without unknown subwords are preferred.
 
     Args:
         texts: the languages of one split.
@@ -89,11 +92,22 @@ def choose_rows(texts: Sequence[OpenText], number: int, seed: int) -> list[int]:
         sizes = text.tokens.sizes[:length] - 1
         filled &= sizes > 0
         lacking += sizes > _FITS_A_SCREEN
+        lacking += _with_unknown(text)[:length]
         for side in text.sides.values():
             lacking += side.rows.bounds[:length, 1] < 0
     rows = np.random.default_rng(seed).permutation(np.flatnonzero(filled))
     best = rows[np.argsort(lacking[rows], kind="stable")][:number]
     return sorted(best.tolist())
+
+
+def _with_unknown(opened: OpenText) -> np.ndarray:
+    """Which sentences have unknown subwords, (sentences,) bool."""
+    unknown = opened.text.dictionary.unk()
+    blocks = opened.tokens.blocks()
+    return np.concatenate(
+        [row_sums(block.tokens == unknown, block.sizes) > 0 for block in blocks]
+        or [np.zeros(0, dtype=bool)]
+    )
 
 
 def _sample(texts: Sequence[OpenText], row: int) -> str:

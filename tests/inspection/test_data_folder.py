@@ -1,6 +1,6 @@
 import pytest
 
-from syntax_nmt.evaluation.data_folder import TextName, find_data
+from syntax_nmt.inspection.data_folder import TextName, find_data
 
 
 @pytest.mark.parametrize(
@@ -41,3 +41,9 @@ def test_what_lies_there(tmp_path):
     ]
     assert found.sides == ("train.de-en.de.heads",)
     assert found.left_over == (".binarize-a",)
+
+
+def test_sources_come_before_targets(tmp_path):
+    for name in ("test.fr-en.en", "test.fr-en.fr"):
+        (tmp_path / f"{name}.bin").touch()
+    assert [text.language for text in find_data(tmp_path).texts] == ["fr", "en"]

@@ -16,14 +16,14 @@ from syntax_nmt.data.manifest import NAME, REMEDY, SideFile, read_manifest
 from syntax_nmt.data.side_information import KINDS, SideInformation, open_side_information
 from syntax_nmt.data.subwords import CONTINUED, NO_SUBWORDS, SUBWORD_NMT, detect_scheme
 from syntax_nmt.errors import UserError
-from syntax_nmt.evaluation.data_checksums import changed_files, changed_sources
-from syntax_nmt.evaluation.data_folder import DataFolder, TextName, find_data
-from syntax_nmt.evaluation.segment_figures import ChunkFigures, PhraseFigures
 from syntax_nmt.evaluation.source_text import AUTO
-from syntax_nmt.evaluation.text_figures import SegmentedBlock, TextFigures
-from syntax_nmt.evaluation.token_file import TokenFile
-from syntax_nmt.evaluation.tree_figures import TreeFigures
-from syntax_nmt.evaluation.word_openers import WordOpeners
+from syntax_nmt.inspection.data_checksums import changed_files, changed_sources
+from syntax_nmt.inspection.data_folder import DataFolder, TextName, find_data
+from syntax_nmt.inspection.segment_figures import ChunkFigures, PhraseFigures
+from syntax_nmt.inspection.text_figures import SegmentedBlock, TextFigures
+from syntax_nmt.inspection.token_file import TokenFile
+from syntax_nmt.inspection.tree_figures import TreeFigures
+from syntax_nmt.inspection.word_openers import WordOpeners
 
 SideFigures = Union[TreeFigures, PhraseFigures, ChunkFigures]
 

@@ -9,8 +9,8 @@ import numpy as np
 
 from syntax_nmt.data.chunks import OUTSIDE
 from syntax_nmt.data.ragged import RaggedArray
-from syntax_nmt.evaluation.text_figures import SegmentedBlock, ratio, row_sums
-from syntax_nmt.evaluation.tree_figures import Faults
+from syntax_nmt.inspection.text_figures import SegmentedBlock, ratio, row_sums
+from syntax_nmt.inspection.tree_figures import Faults
 
 NO_LENGTH = "with a phrase of no subword"
 NO_TAG = "with a tag that dict.chunks.txt does not have"

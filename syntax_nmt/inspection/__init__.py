@@ -1,0 +1,1 @@
+"""What a data-bin folder holds: figures, checks and samples (`syntax-nmt inspect`)."""

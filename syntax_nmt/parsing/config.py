@@ -1,0 +1,189 @@
+"""The file of `--parser-config`: how source text is parsed while it is translated."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from syntax_nmt.data.subwords import SCHEMES
+from syntax_nmt.data.text_files import write_atomically
+from syntax_nmt.errors import UserError
+from syntax_nmt.parsing.models import TASKS, StanzaModels, find_models
+
+FILE_NAME = "parser.json"
+_TASK = "constituents"
+_FILES = TASKS[_TASK]
+_NEEDED = ("lang", "subwords")
+_TEXTS = ("lang", "subwords", "device", "stanza_dir", *_FILES)
+_NUMBERS = ("max_words", "batch_size")
+_DEVICE = re.compile(r"cpu|cuda(:\d+)?")
+
+
+@dataclass(frozen=True)
+class ParserConfig:
+    """A constituency parser, and how the text that it is given was cut into subwords.
+
+    The file is a JSON object whose keys are the attributes below; those of `files` (such as
+    `pos_model_path`) stand in it side by side with the others. `lang` and `subwords` must be there.
+
+    Attributes:
+        lang: language code of the source, as Stanza knows it.
+        subwords: one of `subwords.SCHEMES`.
+        stanza_dir: folder of models, as for `syntax-nmt parse --stanza-dir`.
+        files: (Stanza's name, path) of each model file that is named; they go before `stanza_dir`.
+        device: `cpu`, `cuda` or `cuda:N`.
+        max_words: longer sentences are not parsed; memory grows with the square of the length.
+        batch_size: words in a batch.
+    """
+
+    lang: str
+    subwords: str
+    stanza_dir: Path | None = None
+    files: tuple[tuple[str, Path], ...] = ()
+    device: str = "cpu"
+    max_words: int = 250
+    batch_size: int = 1000
+
+    @classmethod
+    def of(
+        cls,
+        models: StanzaModels,
+        subwords: str,
+        device: str = "cpu",
+        max_words: int = 250,
+        batch_size: int = 1000,
+    ) -> ParserConfig:
+        """The configuration that parses as models in hand did.
+
+        Args:
+            models: of the task `constituents`.
+            subwords: one of `subwords.SCHEMES`.
+            device: `cpu`, `cuda` or `cuda:N`.
+            max_words: longer sentences are not parsed.
+            batch_size: words in a batch.
+        """
+        return cls(
+            models.lang, subwords, models.stanza_dir, models.files, device, max_words, batch_size
+        )
+
+    @classmethod
+    def read(cls, path: str | Path) -> ParserConfig:
+        """Reads a file. Relative paths in it are relative to its folder.
+
+        Args:
+            path: the file.
+
+        Raises:
+            UserError: the file cannot be read or is no such file; names the file and the key.
+        """
+        path = Path(path)
+        values = _read_object(path)
+        for key, value in values.items():
+            _check_value(path, key, value)
+        for key in _NEEDED:
+            if key not in values:
+                raise UserError(f"{path}: {key} is missing: {_meaning(key)}")
+        folder = Path(os.path.abspath(path.parent))  # some programs change the working directory
+        files = {name: folder / values.pop(name) for name in _FILES if name in values}
+        for name, file in files.items():
+            if not file.is_file():
+                raise UserError(f"{path}: {name}: {file}: no such file")
+        if "stanza_dir" in values:
+            values["stanza_dir"] = folder / values["stanza_dir"]
+            if not values["stanza_dir"].is_dir():
+                raise UserError(f"{path}: stanza_dir: {values['stanza_dir']}: no such folder")
+        return cls(files=tuple(files.items()), **values)
+
+    def write(self, path: str | Path) -> None:
+        """Writes the file, whole or not at all.
+
+        Paths below its folder are written relative to it, so that the folder can be moved as a
+        whole; others are absolute, so that it can be used from any working directory.
+
+        Args:
+            path: the file.
+
+        Raises:
+            UserError: it cannot be written.
+        """
+        path = Path(path)
+        values: dict[str, Any] = {"lang": self.lang, "subwords": self.subwords}
+        if self.stanza_dir is not None:
+            values["stanza_dir"] = _portable(self.stanza_dir, path.parent)
+        values.update({name: _portable(file, path.parent) for name, file in self.files})
+        values.update(device=self.device, max_words=self.max_words, batch_size=self.batch_size)
+        with write_atomically(path) as out:
+            json.dump(values, out, indent=2, ensure_ascii=False)
+            out.write("\n")
+
+    def models(self) -> StanzaModels:
+        """The models, found on disk and not loaded.
+
+        Raises:
+            UserError: one is missing.
+        """
+        named = dict(self.files)
+        needed = [name for name, file in _FILES.items() if file.needed]
+        if self.stanza_dir is None and all(name in named for name in needed):
+            in_order = tuple((name, named[name]) for name in _FILES if name in named)
+            return StanzaModels(_TASK, self.lang, None, in_order)
+        return find_models(_TASK, self.lang, self.stanza_dir, named)
+
+
+def _read_object(path: Path) -> dict[str, Any]:
+    try:
+        values = json.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise UserError(
+            f"{path}: cannot be read ({error.strerror}): give --parser-config the file {FILE_NAME} "
+            "that `syntax-nmt prepare` wrote"
+        ) from None
+    except UnicodeDecodeError:
+        raise UserError(f"{path}: is not UTF-8 text: write it anew") from None
+    except json.JSONDecodeError as error:
+        raise UserError(f"{path}:{error.lineno}: is not JSON: {error.msg}") from None
+    if not isinstance(values, dict):
+        raise UserError(f"{path}: holds no JSON object: write {{{', '.join(_NEEDED)}, …}}")
+    return values
+
+
+def _check_value(path: Path, key: str, value: Any) -> None:
+    """Refuses a key that is not known, or a value that it cannot have."""
+    if key not in (*_TEXTS, *_NUMBERS):
+        raise UserError(f"{path}: unknown key {key!r}: the keys are {', '.join(_TEXTS + _NUMBERS)}")
+    if key in _NUMBERS:
+        fits = isinstance(value, int) and not isinstance(value, bool) and value >= 1
+    else:
+        fits = isinstance(value, str) and bool(value)
+    if fits and key == "subwords":
+        fits = value in SCHEMES
+    if fits and key == "device":
+        fits = _DEVICE.fullmatch(value) is not None
+    if not fits:
+        raise UserError(f"{path}: {key}: {json.dumps(value)} will not do: {_meaning(key)}")
+
+
+_MEANINGS: Mapping[str, str] = {
+    "lang": 'the source language as Stanza knows it, such as "en"',
+    "subwords": f"how the source is segmented, one of {', '.join(SCHEMES)}",
+    "device": "cpu, cuda or cuda:N",
+    "stanza_dir": "the folder of the models",
+}
+
+
+def _meaning(key: str) -> str:
+    """What belongs under a key."""
+    if key in _NUMBERS:
+        return "give a whole number of 1 or more"
+    return f"give {_MEANINGS.get(key, 'the path of the model file')}"
+
+
+def _portable(target: Path, folder: Path) -> str:
+    """A path as it is written into a file of a folder."""
+    absolute, base = Path(os.path.abspath(target)), Path(os.path.abspath(folder))
+    return str(absolute.relative_to(base) if absolute.is_relative_to(base) else absolute)

@@ -1,0 +1,217 @@
+"""Phrases of source sentences that are parsed while they are translated."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Any, Optional
+
+import numpy as np
+from fairseq.data import Dictionary
+from torch import Tensor
+
+from syntax_nmt.data.collation import collate_phrases
+from syntax_nmt.data.constituents import parse_tree
+from syntax_nmt.data.phrases import parsed_lengths
+from syntax_nmt.data.projection import NO_ANNOTATION
+from syntax_nmt.data.ragged import RaggedArray
+from syntax_nmt.data.subwords import (
+    CONTINUED,
+    NO_SUBWORDS,
+    OPENER,
+    SENTENCEPIECE,
+    SUBWORD_NMT,
+    join_pieces,
+    pieces_per_word,
+)
+from syntax_nmt.errors import UserError
+from syntax_nmt.parsing.analyser import StanzaAnalyser
+from syntax_nmt.parsing.config import ParserConfig
+from syntax_nmt.parsing.loaded import loaded_analyser
+from syntax_nmt.tasks.typed_sentences import TypedSentences, unpadded
+
+logger = logging.getLogger(__name__)
+
+# The pieces of a sentence; None = an unknown piece that has lost its string.
+Pieces = tuple[Optional[str], ...]
+# Phrase lengths without EOS; None = no parse.
+Row = Optional[list[int]]
+
+_REMEMBERED = 20_000  # sentences; about 1 kB each
+_SUSPICIOUS = 8  # so many sentences at the start, and all of them failing, is no accident
+_MARKED_SHARE = 100  # one symbol in so many speaks for a scheme; stray marks are fewer
+
+
+def reads_phrases(models: Iterable[Any]) -> bool:
+    """Whether the models need `net_input["phrase_lengths"]`: the one place that decides it.
+
+    A model that takes an argument `phrase_lengths` (B×P int32, 0 = no phrase) in its own forward,
+    which scores, and in its encoder's, which translates, has an attribute `reads_phrases`: True =
+    it needs them, False = it has no use for them.
+
+    Args:
+        models: an ensemble, which is given one input.
+
+    Raises:
+        UserError: one model needs it, and another does not take it.
+    """
+    wanted = [getattr(model, "reads_phrases", None) for model in models if model is not None]
+    if any(wanted) and None in wanted:
+        raise UserError(
+            "an ensemble of a model that reads phrases and one that takes none: --path may name "
+            "models of the syntax_transformer family only"
+        )
+    return any(wanted)
+
+
+class PhraseParser:
+    """The phrases of the parsed segmentation (Xu et al., 2020, Algorithm 1), without side files.
+
+    Tokens become pieces, pieces words, and the words go to Stanza; the tree is cut into phrases of
+    pieces. This is what `syntax-nmt parse` and `binarize` do with a file, and gives the same.
+
+    A sentence's tree does not depend on its companions in the batch, but for this: Stanza pads
+    sentences to batches, so that scores differ by float32 rounding, and where two trees tie to that
+    precision either may come out. Sentences are handed over in order of length, which pads least.
+
+    Args:
+        config: the parser.
+        name: the configuration's file, for messages.
+        dictionary: the source vocabulary.
+
+    Raises:
+        UserError: models are missing.
+    """
+
+    def __init__(self, config: ParserConfig, name: str | Path, dictionary: Dictionary) -> None:
+        self.config = config
+        self._name = name
+        self._dictionary = dictionary
+        self._warned: set[str] = set()
+        self._remembered: dict[Pieces, Row] = {}  # used last stands last
+        self._failed = 0
+        self._works = False
+        try:
+            self._models = config.models()
+        except UserError as error:
+            raise UserError(f"{name}: {error}") from None
+        self._check_scheme()
+
+    def phrase_lengths(self, src_tokens: Tensor, typed: TypedSentences | None = None) -> Tensor:
+        """The phrase lengths of a batch as :class:`SyntaxDataset` has them: B×P int32.
+
+        In fairseq-generate an unknown piece has lost its string, and with it its mark. It then
+        ends the word before it (sentencepiece) or its own (subword-nmt), rightly or not, and is
+        left out of the word that the parser reads; lengths add up all the same.
+
+        Args:
+            src_tokens: B×S, padded on either side, EOS last.
+            typed: knows the pieces of typed sentences.
+
+        Raises:
+            UserError: the models do not load, or Stanza fails on all of the first sentences.
+        """
+        rows = unpadded(src_tokens, self._dictionary.pad())
+        given = [None] * len(rows) if typed is None else typed.pieces(rows)
+        sentences = [
+            self._spelled(tokens[:-1]) if pieces is None else tuple(pieces)
+            for tokens, pieces in zip(rows, given)
+        ]
+        found = [row or [NO_ANNOTATION] for row in self._rows(sentences)]
+        sizes = np.array([len(tokens) for tokens in rows])
+        batch = collate_phrases(RaggedArray.from_rows(found), np.arange(len(rows)), sizes)
+        return batch.to(src_tokens.device)
+
+    def _spelled(self, tokens: Sequence[int]) -> Pieces:
+        unknown = self._dictionary.unk()
+        if unknown in tokens and self.config.subwords != NO_SUBWORDS:
+            self._warn(
+                "unknown pieces hide where words end: their sentences may be parsed as other words "
+                "than they have (fairseq-interactive knows the words, side files have the parses: "
+                "--load-phrases)"
+            )
+        return tuple(None if token == unknown else self._dictionary[token] for token in tokens)
+
+    def _rows(self, sentences: Sequence[Pieces]) -> list[Row]:
+        """The phrases of each sentence; a sentence that was parsed lately is not parsed again."""
+        rows = {
+            pieces: self._remembered.pop(pieces)
+            for pieces in dict.fromkeys(sentences)
+            if pieces in self._remembered
+        }
+        rows.update(self._parsed([pieces for pieces in sentences if pieces not in rows]))
+        self._remembered.update(rows)
+        while len(self._remembered) > _REMEMBERED:
+            del self._remembered[next(iter(self._remembered))]
+        return [rows[pieces] for pieces in sentences]
+
+    def _parsed(self, sentences: Iterable[Pieces]) -> dict[Pieces, Row]:
+        rows: dict[Pieces, Row] = dict.fromkeys(sentences)
+        cut = {pieces: self._words(pieces) for pieces in rows}
+        fit = [pieces for pieces in cut if 0 < len(cut[pieces][0]) <= self.config.max_words]
+        fit.sort(key=lambda pieces: len(cut[pieces][0]))
+        trees = self._trees([cut[pieces][0] for pieces in fit])
+        for pieces, tree in zip(fit, trees):
+            rows[pieces] = _phrases(tree, cut[pieces][1])
+        return rows
+
+    def _trees(self, sentences: Sequence[Sequence[str]]) -> list[str | None]:
+        if not sentences:
+            return []
+        analyser = self._analyser()
+        trees = analyser.analyse(sentences)
+        self._works = self._works or any(trees)
+        self._failed += trees.count(None)
+        if not self._works and self._failed >= _SUSPICIOUS:
+            raise UserError(
+                f"{self._name}: Stanza fails on every sentence: {analyser.last_error}; check that "
+                "the models were made with this version of Stanza and for this language"
+            )
+        return trees
+
+    def _words(self, pieces: Pieces) -> tuple[list[str], list[int]]:
+        """The words and the number of pieces of each; none where a piece has parts of two words."""
+        scheme, unknown = self.config.subwords, self._dictionary.unk_word
+        marked = [unknown if piece is None else piece for piece in pieces]
+        try:
+            counts = pieces_per_word(marked, scheme, f"subwords '{scheme}' of {self._name}")
+        except UserError as error:
+            self._warn(f"{error}; such a sentence counts as not parsed")
+            return [], []
+        words = join_pieces([piece or "" for piece in pieces], counts, scheme)
+        return [word or unknown for word in words], counts
+
+    def _analyser(self) -> StanzaAnalyser[str]:
+        try:
+            return loaded_analyser(self._models, self.config.device, self.config.batch_size)
+        except UserError as error:
+            raise UserError(f"{self._name}: {error}") from None
+
+    def _check_scheme(self) -> None:
+        """Warns if the vocabulary looks segmented in another way than the configuration says."""
+        symbols = self._dictionary.symbols[self._dictionary.nspecial :]
+        opened = sum(symbol.startswith(OPENER) for symbol in symbols)
+        continued = sum(symbol.endswith(CONTINUED) for symbol in symbols)
+        looks = NO_SUBWORDS
+        if max(opened, continued) * _MARKED_SHARE > len(symbols):
+            looks = SENTENCEPIECE if opened >= continued else SUBWORD_NMT
+        if looks != self.config.subwords:
+            self._warn(
+                f"{self._name}: subwords is '{self.config.subwords}', but the source vocabulary "
+                f"looks like '{looks}': phrases follow wrong words if it is"
+            )
+
+    def _warn(self, message: str) -> None:
+        """Says something once."""
+        if message not in self._warned:
+            self._warned.add(message)
+            logger.warning(message)
+
+
+def _phrases(tree: str | None, pieces: Sequence[int]) -> Row:
+    """The phrases of a bracketed tree over words of so many pieces; None if it does not fit."""
+    parsed = None if tree is None else parse_tree(tree, "Stanza's tree", 1)
+    if parsed is None or len(parsed) != len(pieces):
+        return None
+    return parsed_lengths(parsed, pieces)

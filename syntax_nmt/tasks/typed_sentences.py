@@ -1,0 +1,66 @@
+"""Sentences typed into fairseq-interactive, whose pieces keep their own strings."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import torch
+from fairseq.data import BaseWrapperDataset, LanguagePairDataset
+from torch import Tensor
+
+Pieces = list[str]
+
+
+class TypedSentences(BaseWrapperDataset):
+    """A dataset that knows the segmented text of its sentences.
+
+    fairseq-interactive takes nothing but tokens out of a batch, and in tokens every unknown piece
+    is the same. So the pieces of a batch are found again by its unpadded tokens. Sentences of the
+    same tokens are told apart by their order in the batch, which stays.
+
+    Args:
+        sentences: fairseq's dataset of what was typed.
+        segmented: the pieces of each of its sentences.
+    """
+
+    def __init__(self, sentences: LanguagePairDataset, segmented: Sequence[Pieces]) -> None:
+        super().__init__(sentences)
+        self._segmented = segmented
+        self._last_batch: dict[tuple[int, ...], list[Pieces]] = {}
+
+    def collater(self, samples: list[dict], **options: Any) -> dict[str, Any]:
+        """Merges samples to a batch and remembers its pieces until the next one.
+
+        Args:
+            samples: items of this dataset.
+            **options: as of fairseq's dataset.
+        """
+        batch = self.dataset.collater(samples, **options)
+        self._last_batch = {}
+        if batch:
+            rows = unpadded(batch["net_input"]["src_tokens"], self.dataset.src_dict.pad())
+            for tokens, index in zip(rows, batch["id"].tolist()):
+                self._last_batch.setdefault(tuple(tokens), []).append(self._segmented[index])
+        return batch
+
+    def pieces(self, rows: Sequence[Sequence[int]]) -> list[Pieces | None]:
+        """The pieces of each sentence of the batch made last; None for other sentences.
+
+        Args:
+            rows: its unpadded tokens.
+        """
+        waiting = {tokens: iter(pieces) for tokens, pieces in self._last_batch.items()}
+        return [next(waiting.get(tuple(tokens), iter(())), None) for tokens in rows]
+
+
+def unpadded(tokens: Tensor, pad: int) -> list[list[int]]:
+    """The tokens of each sentence of a batch, EOS included.
+
+    Args:
+        tokens: B×S, padded on either side.
+        pad: the padding symbol.
+    """
+    real = tokens.ne(pad)
+    rows = torch.split(tokens[real].cpu(), real.sum(dim=1).tolist())
+    return [row.tolist() for row in rows]

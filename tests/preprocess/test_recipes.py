@@ -1,0 +1,573 @@
+"""The dataset recipes, each on a small stand-in of its data; downloads from a server here."""
+
+from __future__ import annotations
+
+import gzip
+import os
+import random
+import signal
+import subprocess
+import sys
+import threading
+import time
+from functools import partial
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+
+import pytest
+import upstream
+from commands import REPOSITORY
+from sacrebleu.dataset import DATASETS
+from upstream import RECIPES, sentences, write, write_tar
+
+FOLDER = REPOSITORY / "preprocess"
+FUNCTIONS = FOLDER / "recipe_functions.sh"
+QUICK = ["--no-parse", "--vocab-size", "200"]
+PAPERS = {
+    "Harada and Watanabe (2021)": ("iwslt14", "europarl_de_en", "aspec"),
+    "Xu et al. (ACL 2020)": ("wmt14_en_de", "wmt14_en_fr"),
+    "Wang et al. (2019)": ("wmt14_en_de", "wmt17_zh_en", "nist_zh_en", "aspec"),
+    "Zhou et al. (ACL 2017)": ("wmt15_de_en", "nist_zh_en"),
+    "Zhang et al. (COLING 2018)": ("wmt16_en_de", "wmt17_en_de", "nist_zh_en"),
+    "None of the papers": ("multi30k", "tanaka", "kftt"),
+}
+
+
+def environment(**changed: str) -> dict[str, str]:
+    """The processes' environment: the programs of this Python come first."""
+    programs = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+    return {**os.environ, "PATH": programs, "OMP_NUM_THREADS": "1", **changed}
+
+
+def recipe(name: str, *options: str | Path, folder: Path = FOLDER, cwd: Path | None = None):
+    """Runs a recipe."""
+    command = ["bash", folder / f"{name}.sh", *options]
+    return subprocess.run(
+        list(map(str, command)), capture_output=True, text=True, cwd=cwd, env=environment()
+    )
+
+
+def succeed(name: str, *options: str | Path, **where: Path) -> str:
+    done = recipe(name, *options, **where)
+    assert done.returncode == 0, f"{done.stdout[-3000:]}\n{done.stderr[-3000:]}"
+    return done.stdout
+
+
+def refuse(name: str, *options: str | Path, **where: Path) -> str:
+    """Runs a recipe that must refuse in one line that begins with its name."""
+    done = recipe(name, *options, **where)
+    assert done.returncode != 0, done.stdout
+    (line,) = done.stderr.splitlines()
+    assert line.startswith(f"{name}.sh: error: "), line
+    return line
+
+
+def bash(script: str, *arguments: str | Path, **changed: str):
+    """Runs a script that has sourced the functions, under the name of a recipe."""
+    command = ["bash", "-c", f'set -euo pipefail\n. "{FUNCTIONS}"\n{script}', "multi30k.sh"]
+    return subprocess.run(
+        [*command, *map(str, arguments)],
+        capture_output=True,
+        text=True,
+        env=environment(**changed),
+    )
+
+
+def noise() -> list[str]:
+    """Lines that do not compress."""
+    rng = random.Random(1)
+    return [str(rng.random()) for _ in range(5000)]
+
+
+def lines_of(path: Path) -> list[str]:
+    return path.read_text(encoding="utf-8").splitlines()
+
+
+# ---- every recipe
+
+
+def test_every_recipe_has_its_test_tree():
+    scripts = {path.stem for path in FOLDER.glob("*.sh")} - {"recipe_functions"}
+    assert scripts == set(RECIPES)
+
+
+@pytest.mark.parametrize("path", sorted(FOLDER.glob("*.sh")), ids=lambda path: path.name)
+def test_bash_reads_it(path):
+    subprocess.run(["bash", "-n", path], check=True)
+    assert max(map(len, lines_of(path))) <= 100
+
+
+@pytest.mark.parametrize("name", RECIPES)
+def test_help_says_what_it_does_whose_settings_these_are_and_how_large_it_is(name):
+    said = succeed(name, "--help")
+    assert f"bash preprocess/{name}.sh" in said
+    assert "Disk: " in said
+    assert f"outputs/{name}." in said
+    said = " ".join(said.split())
+    assert all((paper in said) == (name in names) for paper, names in PAPERS.items() if names)
+
+
+def test_archives_of_test_sets_are_those_of_sacrebleu():
+    script = 'archive() { echo "$1 $2 $3 $4 $5"; path[$4]=; path[$5]=; }; declare -A path\n'
+    script += 'source_lang=$1 target_lang=$2; newstest "$3"'
+    for year, pairs in {
+        2012: ("de-en", "en-fr"),
+        2013: ("en-de", "fr-en"),
+        2014: ("en-de", "de-en", "en-fr", "fr-en"),
+        2015: ("en-de", "de-en"),
+        2016: ("en-de", "de-en"),
+        2017: ("en-de", "zh-en", "en-zh"),
+    }.items():
+        known = DATASETS["wmt14/full" if year == 2014 else f"wmt{year - 2000}"]
+        for pair in pairs:
+            done = bash(script, *pair.split("-"), str(year))
+            assert done.returncode == 0, done.stderr
+            archive, url, md5, *names = done.stdout.split()
+            assert archive == f"wmt{year - 2000}/{Path(url).name}"
+            assert ([url], [md5]) == (known.data, known.md5)
+            assert names == [Path(name).name for name in known.langpairs[pair]]
+
+
+def test_dev_set_of_wmt17_zh_en_is_that_of_sacrebleu():
+    known = DATASETS["wmt17/dev"]
+    script = (FOLDER / "wmt17_zh_en.sh").read_text()
+    assert known.data[0] in script
+    assert known.md5[0] in script
+    assert Path(known.langpairs["zh-en"][0]).name == "newsdev2017-zhen-src.zh.sgm"
+
+
+# ---- end to end
+
+
+def check_run(name: str, tmp_path: Path) -> Path:
+    """Runs a recipe on its stand-in; gives the folder it made."""
+    folder = tmp_path / "local"
+    folder.mkdir()
+    made = RECIPES[name](folder)
+    destdir = tmp_path / "made"
+    said = succeed(name, *made.options, "--destdir", destdir, "--", *QUICK)
+    for text in made.said:
+        assert text in said
+    source, target = subprocess.run(
+        ["bash", "-c", f". <(grep -o 'source_lang=.*' {FOLDER / name}.sh); echo $source_lang "
+         "$target_lang"], capture_output=True, text=True, check=True,
+    ).stdout.split()  # fmt: skip
+    corpus, data_bin = destdir / "corpus", destdir / "prepared" / "data-bin"
+    for split, count in made.lines.items():
+        texts = [lines_of(corpus / f"{split}.{lang}") for lang in (source, target)]
+        assert [len(text) for text in texts] == [count, count], split
+        # The number that ends each line of the stand-ins says which translation it is.
+        numbers = [[line.split(" & ")[0].replace(" ", "")[-1] for line in text] for text in texts]
+        assert numbers[0] == numbers[1], split
+    assert (data_bin / f"train.{source}-{target}.{source}.idx").is_file()
+    assert not list(destdir.rglob("*.part"))
+    return destdir
+
+
+def test_multi30k(tmp_path):
+    made = check_run("multi30k", tmp_path)
+    assert (made / "prepared" / "data-bin" / "test.en-de.de.idx").is_file()
+
+
+SLOW = sorted(set(RECIPES) - {"multi30k", "iwslt14", "nist_zh_en", "aspec", "europarl_de_en"})
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", SLOW)
+def test_recipe(name, tmp_path):
+    check_run(name, tmp_path)
+
+
+@pytest.mark.slow
+def test_iwslt14_is_lower_case_without_talk_data_and_every_23rd_pair_validates(tmp_path):
+    corpus = check_run("iwslt14", tmp_path) / "corpus"
+    train, valid = lines_of(corpus / "train.de"), lines_of(corpus / "valid.de")
+    assert train[:2] == ["haus & garten & mehr", "ted"]
+    assert all(line == line.lower() for line in train)
+    # Lines 3, 4, … are sentences 0, 1, …: the 23rd line is sentence 20.
+    assert [line.split()[-1] for line in valid] == ["20", "43", "66", "89"]
+    assert len(set(lines_of(corpus / "test.de"))) == 3  # five sets of the same three sentences
+
+
+@pytest.mark.slow
+def test_nist_keeps_every_reference_and_lowers_the_english(tmp_path):
+    corpus = check_run("nist_zh_en", tmp_path) / "corpus"
+    first, second = (lines_of(corpus / f"mt03.en{number}") for number in (0, 1))
+    assert first == lines_of(corpus / "mt03.en")
+    assert len(first) == len(second) == 4
+    assert lines_of(corpus / "valid.zh") == lines_of(corpus / "mt02.zh")
+    assert all(line == line.lower() for line in lines_of(corpus / "train.en"))
+
+
+@pytest.mark.slow
+def test_aspec_takes_the_pairs_that_match_best(tmp_path):
+    corpus = check_run("aspec", tmp_path) / "corpus"
+    scores = {number: 1 - ((7 * number) % 90) / 100 for number in range(90)}
+    best = sorted(scores, key=lambda number: -scores[number])[:50]
+    assert [int(line.split()[-1]) for line in lines_of(corpus / "train.en")] == best
+
+
+@pytest.mark.slow
+def test_europarl_leaves_out_the_gold_sentences_and_can_do_without_gold(tmp_path):
+    made = check_run("europarl_de_en", tmp_path)
+    train = lines_of(made / "corpus" / "train.de")
+    assert not set(lines_of(made / "corpus" / "test.de")) & set(train)
+    assert len(lines_of(made / "corpus" / "test.talp")) == 3
+    local = tmp_path / "local"
+    (local / "DeEnGoldAlignment.tar.gz").unlink()
+    line = refuse("europarl_de_en", "--from", local, "--destdir", made, "--", *QUICK)
+    assert "www-i6.informatik.rwth-aachen.de/goldAlignment" in line
+    options = ["--from", local, "--no-gold", "--destdir", tmp_path / "without", "--", *QUICK]
+    assert "kept 2,000 of 2,000" in succeed("europarl_de_en", *options)
+
+
+@pytest.mark.slow
+def test_other_direction_and_settings_of_the_user_come_last(tmp_path):
+    local = tmp_path / "local"
+    local.mkdir()
+    upstream.multi30k(local)
+    options = ["--from", local, "--source-lang", "de", "--target-lang", "en"]
+    succeed("multi30k", *options, "--destdir", tmp_path / "made", "--", *QUICK)
+    assert (tmp_path / "made/prepared/data-bin/test.de-en.de.idx").is_file()
+    pieces = (tmp_path / "made/prepared/data-bin/dict.de.txt").read_text().splitlines()
+    assert len(pieces) <= 200
+
+
+# ---- interruptions
+
+
+def contents(folder: Path) -> dict[str, bytes]:
+    """The corpus and the data-bin, without logs and what remembers paths and times."""
+    found = [
+        path
+        for name in ("corpus", "prepared/pieces", "prepared/data-bin")
+        for path in sorted((folder / name).rglob("*"))
+        if path.is_file() and path.suffix not in (".made", ".log")
+    ]
+    return {str(path.relative_to(folder)): path.read_bytes() for path in found}
+
+
+@pytest.mark.slow
+def test_killed_at_random_moments_it_goes_on_to_the_same_result(tmp_path):
+    local = tmp_path / "local"
+    local.mkdir()
+    options = [*upstream.wmt14_en_de(local).options, "--destdir"]
+    whole, killed = tmp_path / "whole", tmp_path / "killed"
+    started = time.monotonic()
+    succeed("wmt14_en_de", *options, whole, "--", *QUICK)
+    took = time.monotonic() - started
+    rng = random.Random(3)
+    command = ["bash", FOLDER / "wmt14_en_de.sh", *options, killed, "--", *QUICK]
+    for _ in range(5):
+        process = subprocess.Popen(
+            list(map(str, command)),
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            start_new_session=True,
+            env=environment(),
+        )
+        time.sleep(rng.uniform(0.1, 0.7) * took)
+        os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
+    said = succeed("wmt14_en_de", *options, killed, "--", *QUICK)
+    assert contents(killed) == contents(whole)
+    assert "europarl-v7.de-en.en: done before" in said
+
+
+def test_a_step_is_done_once_unless_its_inputs_arguments_or_outputs_change(tmp_path):
+    given, made = tmp_path / "given", tmp_path / "made"
+    given.write_text("one")
+    script = 'step() { cat "$1" >"$2"; echo ran; }\nonce "$2" : "$1" : step "$1" "$2" $3'
+
+    def ran(*more: str) -> bool:
+        done = bash(script, given, made, *(more or [""]))
+        assert done.returncode == 0, done.stderr
+        return "ran" in done.stdout
+
+    assert ran()
+    assert not ran()
+    given.write_text("other")
+    assert ran()
+    assert made.read_text() == "other"
+    assert ran("argument")
+    made.unlink()
+    assert ran("argument")
+    assert not ran("argument")
+
+
+def test_a_step_that_failed_is_not_taken_for_done(tmp_path):
+    given, made = tmp_path / "given", tmp_path / "made"
+    given.write_text("one")
+    script = 'step() { echo half >"$2"; [ -z "$3" ]; }\nonce "$2" : "$1" : step "$1" "$2" "${3-}"'
+    for _ in range(2):
+        assert bash(script, given, made, "fails").returncode != 0
+        assert "done before" not in bash(script, given, made).stdout
+        assert "done before" in bash(script, given, made).stdout
+
+
+# ---- refusals
+
+
+@pytest.mark.parametrize(
+    ("name", "options", "expected"),
+    [
+        ("multi30k", ["--form", "x"], "unknown option --form"),
+        ("multi30k", ["train.en"], "unexpected argument 'train.en'"),
+        ("multi30k", ["--from"], "--from needs a value"),
+        ("multi30k", ["--from", "nowhere"], "--from nowhere: there is no such folder"),
+        ("multi30k", ["--target-lang", "ja"], "--source-lang en --target-lang ja: only en-de, "),
+        ("multi30k", ["--cased"], "unknown option --cased"),
+        ("wmt17_zh_en", [], "--cwmt DIR is missing"),
+        ("aspec", ["--pairs", "many"], "--pairs many: not a number"),
+        ("nist_zh_en", ["--", "--no-parse"], "LDC2002E18.zh (catalog.ldc.upenn.edu/LDC2002E18); "),
+        ("aspec", ["--", "--no-parse"], "give the folder with these files by --from: ASPEC-JE"),
+    ],
+)
+def test_refusals(name, options, expected, tmp_path):
+    assert expected in refuse(name, *options, cwd=tmp_path)
+
+
+@pytest.mark.parametrize("name", sorted(set(RECIPES) - {"wmt17_zh_en", "europarl_de_en"}))
+def test_what_is_missing_is_named_with_where_it_comes_from(name, tmp_path):
+    line = refuse(name, "--from", tmp_path, "--destdir", tmp_path / "m", "--", "--no-parse")
+    assert f"--from {tmp_path} lacks " in line
+    assert ("leave out --from to download" in line) == (name not in ("nist_zh_en", "aspec"))
+    assert "://" in line or "catalog.ldc.upenn.edu" in line or "jipsti.jst.go.jp" in line
+
+
+def test_only_what_is_missing_is_named(tmp_path):
+    upstream.multi30k(tmp_path)
+    (tmp_path / "val.de").unlink()
+    line = refuse("multi30k", "--from", tmp_path, "--destdir", tmp_path / "m", "--", "--no-parse")
+    assert line.endswith("val.de (https://raw.githubusercontent.com/multi30k/dataset/master/data/"
+                         "task1/raw/val.de.gz)")  # fmt: skip
+    assert "train" not in line
+
+
+def test_a_file_that_is_there_twice_is_not_guessed(tmp_path):
+    upstream.multi30k(tmp_path)
+    (tmp_path / "val.de").unlink()
+    for folder in ("old", "new"):
+        write(tmp_path / folder / "val.de", ["x"])
+    line = refuse("multi30k", "--from", tmp_path, "--destdir", tmp_path / "m", "--", "--no-parse")
+    assert "has val.de more than once" in line
+
+
+def test_models_that_are_missing_are_reported_before_anything_else(tmp_path):
+    done = recipe("multi30k", "--from", tmp_path, "--", "--stanza-dir", tmp_path, cwd=tmp_path)
+    assert done.returncode != 0
+    assert "no Stanza models" in done.stderr
+    assert "lacks" not in done.stderr
+    (line,) = [line for line in done.stderr.splitlines() if "error" in line]
+    assert line.startswith("syntax-nmt: error: ")
+
+
+@pytest.mark.slow
+def test_unequal_sides_are_refused_with_both_counts(tmp_path):
+    upstream.multi30k(tmp_path)
+    write(tmp_path / "train.de.gz", sentences(7, "de"))
+    line = refuse("multi30k", "--from", tmp_path, "--destdir", tmp_path / "m", "--", "--no-parse")
+    assert "train.en.gz has 61 lines and " in line
+    assert "train.de.gz has 7" in line
+
+
+@pytest.mark.parametrize("damage", ["truncated", "other"])
+def test_damaged_archive(tmp_path, damage):
+    archive = tmp_path / "a.tgz"
+    if damage == "truncated":
+        write_tar(archive, {"x": noise()})
+        archive.write_bytes(archive.read_bytes()[:9000])
+    else:
+        write_tar(archive, {"y": ["1"]})
+    script = 'destdir=$1; mkdir -p "$1/raw"; declare -A path\nunpack "$2" x'
+    done = bash(script, tmp_path / "made", archive)
+    assert done.returncode != 0
+    (line,) = done.stderr.splitlines()
+    wanted = "damaged or no tar archive" if damage == "truncated" else "x is not in it"
+    assert line.startswith(f"multi30k.sh: error: {archive}: {wanted}")
+    assert not (tmp_path / "made/raw/x").exists()
+
+
+# ---- downloads
+
+
+class Handler(BaseHTTPRequestHandler):
+    """Serves a folder, from any byte on; of what is in `broken` only the first half, once."""
+
+    def __init__(self, *args, folder: Path, broken: set[str], asked: list[str], **kwargs):
+        self.folder, self.broken, self.asked = folder, broken, asked
+        super().__init__(*args, **kwargs)
+
+    def do_GET(self):
+        name = self.path.lstrip("/")
+        self.asked.append(f"{name} {self.headers.get('Range', '')}".strip())
+        path = self.folder / name
+        if not path.is_file():
+            self.send_error(404)
+            return
+        content = path.read_bytes()
+        start = int(self.headers.get("Range", "bytes=0-")[6:].split("-")[0])
+        if start >= len(content):
+            self.send_error(416)
+            return
+        self.send_response(206 if start else 200)
+        self.send_header("Content-Length", str(len(content) - start))
+        self.send_header("Content-Range", f"bytes {start}-{len(content) - 1}/{len(content)}")
+        self.end_headers()
+        if name in self.broken:
+            self.broken.remove(name)
+            content = content[: len(content) // 2]
+        self.wfile.write(content[start:])
+
+    def log_message(self, *args):
+        pass
+
+
+class Server:
+    def __init__(self, folder: Path) -> None:
+        self.folder, self.broken, self.asked = folder, set(), []
+        handler = partial(Handler, folder=folder, broken=self.broken, asked=self.asked)
+        self.http = ThreadingHTTPServer(("127.0.0.1", 0), handler)
+        self.url = f"http://127.0.0.1:{self.http.server_port}"
+        threading.Thread(target=self.http.serve_forever, args=(0.02,), daemon=True).start()
+
+
+@pytest.fixture
+def server(tmp_path):
+    (tmp_path / "served").mkdir()
+    made = Server(tmp_path / "served")
+    yield made
+    made.http.shutdown()
+
+
+@pytest.fixture(params=["curl", "wget"])
+def fetch(request, tmp_path):
+    """Downloads with one of the two programs, the other being out of reach."""
+    programs = tmp_path / "programs"
+    programs.mkdir()
+    needed = "bash basename dirname mkdir mv rm cat stat md5sum cut gzip tar tail"
+    for name in [*needed.split(), request.param]:
+        found = subprocess.run(["which", name], capture_output=True, text=True).stdout.strip()
+        if not found:
+            pytest.skip(f"no {name} here")
+        (programs / name).symlink_to(found)
+
+    def run(url: str, file: Path, md5: str = "-"):
+        no_proxy = {"no_proxy": "127.0.0.1", "http_proxy": "", "PATH": str(programs)}
+        return bash('fetch "$1" "$2" "$3"', url, file, md5, **no_proxy)
+
+    return run
+
+
+def one_line(done) -> str:
+    assert done.returncode != 0, done.stdout
+    (line,) = done.stderr.splitlines()
+    assert line.startswith("multi30k.sh: error: "), line
+    return line
+
+
+def test_a_download_takes_its_name_when_it_is_whole_and_is_not_repeated(fetch, server, tmp_path):
+    (server.folder / "a.txt").write_bytes(b"0123456789" * 1000)
+    file = tmp_path / "a.txt"
+    for _ in range(2):
+        done = fetch(f"{server.url}/a.txt", file)
+        assert done.returncode == 0, done.stderr
+    assert file.read_bytes() == b"0123456789" * 1000
+    assert server.asked == ["a.txt"]
+
+
+def test_a_download_that_was_interrupted_goes_on_where_it_was(fetch, server, tmp_path):
+    content = gzip.compress(random.Random(1).randbytes(100_000))
+    (server.folder / "a.gz").write_bytes(content)
+    file, part = tmp_path / "a.gz", tmp_path / "a.gz.part"
+    part.write_bytes(content[:60_000])
+    done = fetch(f"{server.url}/a.gz", file)
+    assert done.returncode == 0, done.stderr
+    assert file.read_bytes() == content
+    assert server.asked == ["a.gz bytes=60000-"]
+    assert not part.exists()
+
+
+def test_a_download_that_was_complete_but_not_renamed_is_taken(fetch, server, tmp_path):
+    content = gzip.compress(random.Random(1).randbytes(10_000))
+    (server.folder / "a.gz").write_bytes(content)
+    (tmp_path / "a.gz.part").write_bytes(content)
+    done = fetch(f"{server.url}/a.gz", tmp_path / "a.gz")
+    assert done.returncode == 0, done.stderr
+    assert (tmp_path / "a.gz").read_bytes() == content
+
+
+def test_a_connection_that_breaks_leaves_a_part_to_go_on_with(server, tmp_path):
+    content = random.Random(1).randbytes(400_000)
+    (server.folder / "a.bin").write_bytes(content)
+    server.broken.add("a.bin")
+    fetched = partial(bash, 'fetch "$1" "$2"', f"{server.url}/a.bin", tmp_path / "a.bin")
+    assert "run this again to go on" in one_line(fetched())
+    assert not (tmp_path / "a.bin").exists()
+    assert fetched().returncode == 0
+    assert (tmp_path / "a.bin").read_bytes() == content
+    assert server.asked[-1] == "a.bin bytes=200000-"
+
+
+def test_what_is_not_there_is_one_line(fetch, server, tmp_path):
+    line = one_line(fetch(f"{server.url}/missing.tgz", tmp_path / "missing.tgz"))
+    assert f"{server.url}/missing.tgz: cannot be downloaded (HTTP status 404" in line
+    assert not (tmp_path / "missing.tgz").exists()
+
+
+@pytest.mark.parametrize("kind", ["gz", "tar", "md5", "empty"])
+def test_a_damaged_download_is_detected_and_removed(fetch, server, tmp_path, kind):
+    names = {"gz": "a.tgz", "tar": "a.tar", "md5": "a.txt", "empty": "a.txt"}
+    path = server.folder / names[kind]
+    if kind in ("gz", "tar"):
+        write_tar(path, {"x": noise()})
+        path.write_bytes(path.read_bytes()[:20_000])
+    else:
+        path.write_bytes(b"" if kind == "empty" else b"something else")
+    md5 = "0" * 32 if kind == "md5" else "-"
+    file = tmp_path / path.name
+    line = one_line(fetch(f"{server.url}/{path.name}", file, md5))
+    assert "run this again to fetch it anew" in line or kind == "empty"
+    assert not file.exists()
+    assert not file.with_name(file.name + ".part").exists() or kind == "empty"
+
+
+def test_a_checksum_that_is_right(fetch, server, tmp_path):
+    (server.folder / "a.txt").write_bytes(b"abc")
+    done = fetch(f"{server.url}/a.txt", tmp_path / "a.txt", "900150983cd24fb0d6963f7d28e17f72")
+    assert done.returncode == 0, done.stderr
+
+
+@pytest.fixture
+def served_multi30k(server, tmp_path) -> Path:
+    """The recipe as it is, but for the address and the numbers of lines."""
+    upstream.multi30k(server.folder)
+    for lang in ("en", "de"):
+        write(server.folder / f"val.{lang}.gz", sentences(5, lang))
+        write(server.folder / f"test_2016_flickr.{lang}.gz", sentences(6, lang))
+    folder = tmp_path / "recipes"
+    folder.mkdir()
+    text = (FOLDER / "multi30k.sh").read_text()
+    address = "https://raw.githubusercontent.com/multi30k/dataset/master/data/task1/raw"
+    for old, new in ((address, server.url), (' 1014\n', ' 5\n'), (' 1000\n', ' 6\n')):  # fmt: skip
+        assert old in text
+        text = text.replace(old, new)
+    (folder / "multi30k.sh").write_text(text)
+    (folder / "recipe_functions.sh").write_text(FUNCTIONS.read_text())
+    return folder
+
+
+def test_a_download_with_another_number_of_lines_is_an_error(served_multi30k, tmp_path):
+    line = refuse("multi30k", "--", "--no-parse", folder=served_multi30k, cwd=tmp_path)
+    assert "train.en.gz has 61 lines instead of 29000" in line
+
+
+@pytest.mark.slow
+def test_a_recipe_that_downloads(served_multi30k, server, tmp_path):
+    script = served_multi30k / "multi30k.sh"
+    script.write_text(script.read_text().replace(" 29000\n", " 61\n"))
+    for _ in range(2):
+        said = succeed("multi30k", "--", *QUICK, folder=served_multi30k, cwd=tmp_path)
+    assert len(server.asked) == 6
+    assert "train.en: done before" in said
+    assert len(lines_of(tmp_path / "outputs/multi30k.en-de/corpus/train.de")) == 60
