@@ -112,6 +112,7 @@ class SyntaxTransformerEncoder(TransformerEncoderBase):
         PhraseMemory(vectors, phrases.padding, tokens).put_into(out)
         if not return_all_hiddens:
             out["encoder_states"] = []
+            out["encoder_embedding"] = []  # nobody reads it, a search would rearrange it each step
         return out
 
     def reorder_encoder_out(
