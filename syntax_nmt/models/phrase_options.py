@@ -5,8 +5,9 @@ from __future__ import annotations
 from fairseq.models.transformer import TransformerConfig
 
 from syntax_nmt.errors import UserError
-from syntax_nmt.models.options import SyntaxTransformerOptions
+from syntax_nmt.models.options import NGRAM, PARSED, SyntaxTransformerOptions
 from syntax_nmt.models.phrase_layers import PhraseSizes
+from syntax_nmt.modules.phrase_representation import MAX, MEAN
 
 _WITHOUT_SEGMENTATION = (
     "phrase_attention",
@@ -33,6 +34,13 @@ def phrase_sizes(cfg: TransformerConfig, options: SyntaxTransformerOptions) -> P
             if getattr(options, name):
                 raise UserError(f"{_flag(name)} needs --phrase-segmentation ngram or parsed")
         return None
+    for name, choices in (
+        ("phrase_segmentation", (NGRAM, PARSED)),
+        ("phrase_summary", (MAX, MEAN)),
+    ):
+        value = str(getattr(options, name))
+        if value not in choices:  # which a YAML of fairseq-hydra-train may say
+            raise UserError(f"{_flag(name)} {value}: choose {' or '.join(choices)}")
     for name, needed in (
         ("phrase_hidden_dim", "phrase_attention"),
         ("transparent_token_attention", "transparent_attention"),

@@ -5,6 +5,7 @@ from argparse import Namespace
 import pytest
 import torch
 from fairseq.criterions.label_smoothed_cross_entropy import LabelSmoothedCrossEntropyCriterion
+from omegaconf import OmegaConf
 from phrase_loops import decoder_layer, encoder_layer, ngrams, translate
 from small_models import (
     batch,
@@ -16,6 +17,8 @@ from small_models import (
 )
 
 from syntax_nmt.criterions.dependency_cross_entropy import DependencyCrossEntropyCriterion
+from syntax_nmt.errors import UserError
+from syntax_nmt.evaluation.parent_head import ParentHead
 from syntax_nmt.modules.phrase_batch import ngram_phrases
 
 PRE_NORM = ["--encoder-normalize-before", "--decoder-normalize-before"]
@@ -301,6 +304,26 @@ def test_missing_phrases_are_named(folder, through):
 def test_contradicting_options(folder, arguments, message):
     with pytest.raises(SystemExit, match=message):
         build(folder, "syntax_transformer", *arguments)
+
+
+def test_hydra_options(folder):
+    """`fairseq-hydra-train` hands over what its YAML says, unchecked."""
+    _, task, _ = build(folder, "phrase_transformer_tiny")
+    name = {"_name": "phrase_transformer_tiny"}
+    model = task.build_model(OmegaConf.create({**name, "phrase_summary": "mean"}))
+    assert model.encoder.phrase_representation.summary == "mean"
+    for option, value in (("phrase_summary", "median"), ("phrase_segmentation", "trigram")):
+        with pytest.raises(SystemExit, match=f"{value}: choose "):
+            task.build_model(OmegaConf.create({**name, option: value}))
+
+
+def test_parent_head_of_a_model_with_phrases(folder):
+    """n-grams need no side file; parsed phrases do, which the command cannot give."""
+    model, task = model_of(folder, "max+attn", "--supervised-layer=-1")
+    assert ParentHead(model, task.source_dictionary.pad()).max_positions
+    model, task = model_of(folder, "max+attn+ta+parsed", "--supervised-layer=-1")
+    with pytest.raises(UserError, match="--phrase-segmentation parsed"):
+        ParentHead(model, task.source_dictionary.pad())
 
 
 @pytest.mark.parametrize("size", ["", "_tiny", "_iwslt_de_en", "_wmt_en_de", "_wmt_en_de_big"])
