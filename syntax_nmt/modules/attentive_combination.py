@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import torch
 from fairseq.modules.fairseq_dropout import FairseqDropout
 from torch import Tensor, nn
 
@@ -65,6 +64,6 @@ class AttentiveCombination(nn.Module):
             query=x, key=phrases, value=phrases, key_padding_mask=phrase_padding,
             incremental_state=incremental_state, static_kv=True, need_weights=False,
         )  # fmt: skip
-        hidden = self.dropout_module(torch.sigmoid(self.hidden(x, attended)))
+        hidden = self.dropout_module(self.hidden(x, attended).sigmoid_())
         combined = self.dropout_module(self.output(hidden))
         return combined + attended if self.residual_attention else combined

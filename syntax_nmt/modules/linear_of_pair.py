@@ -37,4 +37,4 @@ class LinearOfPair(nn.Module):
         Returns:
             …×output_dim.
         """
-        return self.first(first) + self.second(second)
+        return self.first(first).add_(self.second(second))

@@ -66,7 +66,7 @@ class PhraseRepresentation(nn.Module):
         rows = torch.arange(len(tokens), device=tokens.device).unsqueeze(1)
         rows = (rows * summaries.size(1) + phrases.index).flatten()
         of_phrase = of_phrase.flatten(0, 1).index_select(0, rows).unflatten(0, tokens.shape[:2])
-        hidden = torch.sigmoid(self.hidden.first(tokens) + of_phrase)
+        hidden = self.hidden.first(tokens).add_(of_phrase).sigmoid_()
         scores = self.score(hidden).squeeze(2)  # B×S
         # The lowest number, not −∞: the row of a phrase that is not there stays finite.
         lowest = torch.finfo(scores.dtype).min
