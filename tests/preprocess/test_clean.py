@@ -10,8 +10,8 @@ from itertools import product
 import pytest
 
 from syntax_nmt.data.tokenizer import WordTokenizer
-from syntax_nmt.preprocess.corpus import clean
-from syntax_nmt.preprocess.corpus.length import Measure
+from syntax_nmt.preprocess.recipes import clean
+from syntax_nmt.preprocess.recipes.length import Measure
 
 
 def write(path, lines):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from syntax_nmt.errors import UserError
-from syntax_nmt.preprocess.corpus import markup
+from syntax_nmt.preprocess.recipes import markup
 
 WMT = """<srcset setid="newstest2014" srclang="any">
 <doc docid="1-x" genre="news" origlang="de">

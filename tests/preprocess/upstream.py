@@ -277,7 +277,7 @@ def multi30k(folder: Path) -> Upstream:
     return Upstream(
         ["--from", str(folder)],
         {"train": 60, "valid": 5, "test": 6},
-        ["train.en.gz has 61 lines, the published file 29000", "left out 1: empty"],
+        ["train.en.gz has 61 lines, not the 29000 that were expected", "left out 1: empty"],
     )
 
 

@@ -1,6 +1,6 @@
 """Joins the parts of a parallel corpus and leaves out what is unfit for training; streams.
 
-Run by the dataset recipes as `python -m syntax_nmt.preprocess.corpus.clean`.
+Run by the dataset recipes as `python -m syntax_nmt.preprocess.recipes.clean`.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ from tqdm import tqdm
 
 from syntax_nmt.data.text_files import NEWLINE_ONLY, read_lines, write_atomically
 from syntax_nmt.errors import UserError
-from syntax_nmt.preprocess.corpus.length import Measure
-from syntax_nmt.preprocess.corpus.recipe_command import run_command
+from syntax_nmt.preprocess.recipes.length import Measure
+from syntax_nmt.preprocess.recipes.recipe_command import run_command
 
 REASONS = {
     "empty": "empty on one side or both",

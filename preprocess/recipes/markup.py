@@ -1,6 +1,6 @@
 """Text out of the marked-up files that corpora are published in, one segment a line.
 
-Run by the dataset recipes as `python -m syntax_nmt.preprocess.corpus.markup FORMAT …`.
+Run by the dataset recipes as `python -m syntax_nmt.preprocess.recipes.markup FORMAT …`.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from xml.sax.saxutils import unescape
 
 from syntax_nmt.data.text_files import NEWLINE_ONLY, read_lines, write_atomically
 from syntax_nmt.errors import UserError
-from syntax_nmt.preprocess.corpus.recipe_command import run_command
+from syntax_nmt.preprocess.recipes.recipe_command import run_command
 
 _DOCUMENT = re.compile(r"<doc\b([^>]*)>|<seg\b([^>]*)>(.*?)</seg>", re.IGNORECASE | re.DOTALL)
 _ATTRIBUTE = re.compile(r"""(\w+)\s*=\s*("[^"]*"|'[^']*'|[^\s"'>]+)""")
