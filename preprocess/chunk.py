@@ -15,20 +15,20 @@ from syntax_nmt.data.chunk_tags import iob2_tags
 from syntax_nmt.data.chunks import OUTSIDE, read_chunks
 from syntax_nmt.data.conll2000 import ChunkedSentence, read_conll2000
 from syntax_nmt.data.constituents import read_trees
-from syntax_nmt.data.text_files import write_atomically
+from syntax_nmt.data.text_files import check_writable, write_atomically
 from syntax_nmt.errors import UserError
 from syntax_nmt.evaluation.chunk_f1 import ChunkScores, chunk_f1
 from syntax_nmt.preprocess.annotation.annotate import annotate_file, describe
 from syntax_nmt.preprocess.annotation.annotator import StanzaAnnotator
 from syntax_nmt.preprocess.annotation.chunker_training import ChunkerSettings, train_chunker
-from syntax_nmt.preprocess.annotation.shard import Shard
-from syntax_nmt.preprocess.merge import merge_command
-from syntax_nmt.preprocess.parser_options import (
+from syntax_nmt.preprocess.annotation.shard import Shard, find_shard
+from syntax_nmt.preprocess.annotation_command import (
     add_model_options,
     add_shard_options,
     add_worker_options,
     annotator,
     resources,
+    run_annotation,
 )
 
 EXAMPLE = (
@@ -80,8 +80,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--max-steps",
         type=int,
-        default=ChunkerSettings.max_steps,
-        help="updates of the tagger in training, at most (default: %(default)s)",
+        help=f"updates of the tagger in training, at most (default: {ChunkerSettings.max_steps})",
     )
     add_model_options(parser, "chunks", "constituents")
     add_worker_options(parser)
@@ -97,6 +96,7 @@ def run(args: argparse.Namespace) -> None:
     Raises:
         UserError: an option is missing, or a file or model cannot be used.
     """
+    _refuse_what_does_nothing(args)
     if args.score is not None:
         print(_score(args).table())
         return
@@ -107,7 +107,7 @@ def run(args: argparse.Namespace) -> None:
     elif args.trees is not None:
         print(f"{args.output}: {describe(chunk_trees(args.trees, args.output))}", file=sys.stderr)
     else:
-        _chunk(args)
+        run_annotation(args, chunk_annotator(args, args.lang, args.by))
 
 
 def chunk_annotator(
@@ -142,6 +142,7 @@ def chunk_trees(trees: Path, output: Path) -> Counter[str]:
     Raises:
         UserError: a line is no tree, or the output cannot be written.
     """
+    check_writable(output, trees)
     counts: Counter[str] = Counter(lines=0)
     with write_atomically(output) as out:
         for tree in read_trees(trees):
@@ -151,19 +152,32 @@ def chunk_trees(trees: Path, output: Path) -> Counter[str]:
     return counts
 
 
-def _chunk(args: argparse.Namespace) -> None:
-    runs_on = resources(args)
-    chunker = chunk_annotator(args, args.lang, args.by)
-    counts = annotate_file(args.input, args.output, chunker, runs_on)
-    print(f"{args.output}: {describe(counts)}", file=sys.stderr)
-    if runs_on.shard.count > 1:
-        print(merge_command(runs_on.shard, args.input, args.output), file=sys.stderr)
+def _refuse_what_does_nothing(args: argparse.Namespace) -> None:
+    """Refuses options that the chosen work would silently leave aside.
+
+    Raises:
+        UserError: names the option.
+    """
+    given = {
+        "--output with --score": args.score and args.output,
+        "--valid without --train": args.valid and not args.train,
+        "--max-steps without --train": args.max_steps is not None and not args.train,
+        "--by rules with --chunk-model": args.by == "rules" and args.ner_model_path,
+        "--device with --train, which runs on the CPU": args.train and args.device != "cpu",
+    }
+    if args.input is None:
+        shards = find_shard(args.num_shards, args.shard_id).count
+        given["several shards without --input"] = shards > 1
+    for what, there in given.items():
+        if there:
+            raise UserError(f"{what}: leave one out, they do not go together")
 
 
 def _train(args: argparse.Namespace) -> None:
-    if args.max_steps < 1:
-        raise UserError(f"--max-steps {args.max_steps}: must be 1 or more")
-    settings = ChunkerSettings(max_steps=args.max_steps)
+    max_steps = ChunkerSettings.max_steps if args.max_steps is None else args.max_steps
+    if max_steps < 1:
+        raise UserError(f"--max-steps {max_steps}: must be 1 or more")
+    settings = ChunkerSettings(max_steps=max_steps)
     trained = train_chunker(
         args.train,
         args.output,

@@ -39,14 +39,15 @@ def run(args: argparse.Namespace) -> None:
     Raises:
         UserError: there are no parts; or some are missing, damaged or of another text.
     """
-    check_writable(args.output)
+    check_writable(args.output, args.input)
     parts = PartFolder(args.output)
     if not parts.path.is_dir():
         raise UserError(
             f"{parts.path}: not there: give the --input and --output that the jobs were given"
         )
-    counts = merge_parts(args.input, args.output, parts)
-    parts.remove()
+    with parts.held():
+        counts = merge_parts(args.input, args.output, parts)
+        parts.remove()
     print(f"{args.output}: {describe(counts)}", file=sys.stderr)
 
 

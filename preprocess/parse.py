@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 import argparse
-import sys
 from pathlib import Path
 
-from syntax_nmt.preprocess.annotation.annotate import annotate_file, describe
-from syntax_nmt.preprocess.merge import merge_command
-from syntax_nmt.preprocess.parser_options import (
+from syntax_nmt.preprocess.annotation_command import (
     add_model_options,
     add_shard_options,
     add_worker_options,
     annotator,
-    resources,
+    run_annotation,
 )
 
 EXAMPLE = (
@@ -60,9 +57,4 @@ def run(args: argparse.Namespace) -> None:
         args: the options of :func:`add_arguments`.
     """
     kind = args.kind or ("constituents" if args.output.suffix == ".trees" else "dependencies")
-    runs_on = resources(args)
-    parser = annotator(args, kind, args.lang)
-    counts = annotate_file(args.input, args.output, parser, runs_on)
-    print(f"{args.output}: {describe(counts)}", file=sys.stderr)
-    if runs_on.shard.count > 1:
-        print(merge_command(runs_on.shard, args.input, args.output), file=sys.stderr)
+    run_annotation(args, annotator(args, kind, args.lang))

@@ -14,6 +14,12 @@ from syntax_nmt.data.tokenizer import DEFAULT_MODES, MODES, default_mode
 from syntax_nmt.data.unspaced import looks_segmented
 from syntax_nmt.errors import UserError
 from syntax_nmt.preprocess.annotation.annotator import StanzaAnnotator
+from syntax_nmt.preprocess.annotation_command import (
+    add_model_options,
+    add_worker_options,
+    annotator,
+    resources,
+)
 from syntax_nmt.preprocess.chunk import BY, chunk_annotator
 from syntax_nmt.preprocess.corpus.plan import Plan
 from syntax_nmt.preprocess.corpus.preparation import Preparation
@@ -22,12 +28,6 @@ from syntax_nmt.preprocess.corpus.segment import load_model
 from syntax_nmt.preprocess.corpus.side_files import find_side_file
 from syntax_nmt.preprocess.corpus.splits import Split, find_splits
 from syntax_nmt.preprocess.corpus.tokenize import Tokenizer, loaded_tokenizer
-from syntax_nmt.preprocess.parser_options import (
-    add_model_options,
-    add_worker_options,
-    annotator,
-    resources,
-)
 
 EXAMPLE = (
     "syntax-nmt prepare --source-lang en --target-lang de --trainpref raw/train --validpref "
@@ -170,19 +170,13 @@ def _plan(args: argparse.Namespace) -> Plan:
             raise UserError(f"--{name} {getattr(args, option)}: must be 1 or more")
     prefixes = (("train", args.trainpref), ("valid", args.validpref), ("test", args.testpref))
     splits = find_splits(prefixes, source, target)
-    for split in splits:
-        if split.source.resolve().parent == (args.destdir / "words").resolve():
-            raise UserError(
-                f"{split.source} would be overwritten by its own words: give another --destdir"
-            )
-
     _refuse_cut_text(args, splits)
     annotators = _annotators(args)
     for kind, find in annotators.items():
         lang = target if kind == "chunks" else source
         if any(find_side_file(split.prefix, lang, kind) is None for split in splits):
             find()  # models that are missing are reported now
-    return Plan(
+    plan = Plan(
         source=source,
         target=target,
         splits=splits,
@@ -196,6 +190,21 @@ def _plan(args: argparse.Namespace) -> Plan:
         annotators=annotators,
         resources=resources(args),
     )
+    _refuse_to_overwrite(plan)
+    return plan
+
+
+def _refuse_to_overwrite(plan: Plan) -> None:
+    """The raw text may lie where something would be written.
+
+    Raises:
+        UserError: names the file.
+    """
+    outputs = {path.resolve() for path in plan.outputs}
+    for split in plan.splits:
+        for raw in (split.source, split.target):
+            if raw.resolve() in outputs:
+                raise UserError(f"{raw} would be overwritten: give another --destdir")
 
 
 def _tokenizer(args: argparse.Namespace, side: str, lang: str) -> Tokenizer:

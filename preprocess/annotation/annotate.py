@@ -80,22 +80,26 @@ def annotate_file(
     resources = resources or Resources()
     if resources.part_size < 1:
         raise UserError(f"--part-size {resources.part_size}: must be 1 or more")
+    if text.exists() and not text.is_file():
+        raise UserError(f"{text}: is read more than once: give a file, not a pipe")
     lines = sum(1 for _ in read_lines(text, NEWLINE_ONLY))
-    check_writable(output)
+    check_writable(output, text)
     if lines <= resources.part_size and resources.dask_scheduler is None:
         resources = replace(resources, workers=1)  # a single part keeps no pool busy
     if resources.workers == 1 and resources.dask_scheduler is None:
         annotator.load()  # what is wrong with it is said before the progress bar starts
     parts = PartFolder(output)
     counts: Counter[str] = Counter(lines=0)
+    whole = resources.shard.count == 1
     # disable=None: no bar where stderr is not a terminal
-    with tqdm(total=lines, desc=output.name, unit="line", unit_scale=True, disable=None) as bar:
+    bar = tqdm(total=lines, desc=output.name, unit="line", unit_scale=True, disable=None)
+    with parts.held(shared=not whole), bar:
         for done in _annotated_parts(text, parts, annotator, resources):
             counts.update(done)
             bar.update(done["lines"])
-    if resources.shard.count == 1:
-        merge_parts(text, output, parts)
-        parts.remove()
+        if whole:
+            merge_parts(text, output, parts)
+            parts.remove()
     return counts
 
 
@@ -105,10 +109,11 @@ def describe(counts: Counter[str]) -> str:
     Args:
         counts: of :func:`annotate_file`.
     """
-    share = counts["annotated"] / counts["lines"] if counts["lines"] else 1.0
-    text = f"{counts['lines']:,} lines, {counts['annotated']:,} annotated ({share:.2%})"
+    share = f" ({counts['annotated'] / counts['lines']:.2%})" if counts["lines"] else ""
+    text = f"{counts['lines']:,} lines, {counts['annotated']:,} annotated{share}"
     reasons = [f"{counts[kind]:,} {kind}" for kind in _REASONS]
-    return f"{text}; not annotated: {', '.join(reasons)}"
+    reused = f"; {counts['reused']:,} from an earlier run" if counts["reused"] else ""
+    return f"{text}; not annotated: {', '.join(reasons)}{reused}"
 
 
 def _annotated_parts(
@@ -116,6 +121,7 @@ def _annotated_parts(
 ) -> Iterator[Counter[str]]:
     """Counts of this job's parts as they get ready; those of an earlier run are among them."""
     options = options_sum(annotator.fingerprint(), resources.part_size)
+    parts.refuse_other_options(options)
     reused: Counter[str] = Counter()
 
     def unfinished() -> Iterator[_Task]:

@@ -7,6 +7,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple, Protocol
 
+import torch
+
 from syntax_nmt.data.base_chunks import base_chunks
 from syntax_nmt.data.chunk_tags import iob2_tags
 from syntax_nmt.data.chunks import Chunk
@@ -106,9 +108,10 @@ class StanzaAnnotator:
         """A text that changes when the annotation of a sentence might."""
         import stanza
 
+        versions = [FORMAT, stanza.__version__, torch.__version__]
         kind = self.device.split(":")[0]
-        options = [FORMAT, stanza.__version__, kind, self.max_words, self.batch_size, self.chunks]
-        return json.dumps([*options, *self.models.fingerprint()])
+        options = [kind, self.max_words, self.batch_size, self.chunks]
+        return json.dumps([*versions, *options, *self.models.fingerprint()])
 
     def load(self) -> None:
         """Loads the models.

@@ -128,7 +128,7 @@ def train_chunker(
             Stanza fails.
     """
     settings = settings or ChunkerSettings()
-    check_writable(output)
+    check_writable(output, train, *([] if valid is None else [valid]))
     learnt, held_out = _data(train, valid)
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Iterator
-from concurrent.futures import Executor
+from concurrent.futures import CancelledError, Executor
 from contextlib import contextmanager
+from importlib.metadata import version
+from typing import Any
 
 from syntax_nmt.errors import UserError
 
@@ -26,9 +29,13 @@ def open_cluster(scheduler: str) -> Iterator[tuple[Executor, int]]:
     """
     try:
         from distributed import Client, KilledWorker
+        from distributed.comm import CommClosedError, parse_address, parse_host_port
     except ImportError:
         raise UserError("--dask-scheduler needs Dask: pip install 'syntax-nmt[cluster]'") from None
+    for name in ("asyncio", "distributed"):  # what matters is said here, in a line
+        logging.getLogger(name).setLevel(logging.CRITICAL)
     try:
+        parse_host_port(parse_address(scheduler, strict=True)[1])
         client = Client(scheduler, timeout=_SECONDS_TO_ANSWER, set_as_default=False)
     except (OSError, ValueError) as error:  # a time-out is an OSError
         raise UserError(
@@ -41,6 +48,7 @@ def open_cluster(scheduler: str) -> Iterator[tuple[Executor, int]]:
                 f"--dask-scheduler {scheduler}: the cluster has no workers: start some with "
                 f"`dask worker {scheduler} --nthreads 1`"
             )
+        _check_versions(client)
         try:
             # Impure: nothing is kept on the cluster by the hash of its arguments.
             yield client.get_executor(pure=False), threads
@@ -49,3 +57,24 @@ def open_cluster(scheduler: str) -> Iterator[tuple[Executor, int]]:
                 f"workers of the cluster died again and again over one piece ({error}), probably "
                 "for want of memory: start again with smaller parts; what is finished is kept"
             ) from None
+        except (CancelledError, CommClosedError):
+            raise UserError(
+                f"--dask-scheduler {scheduler}: the cluster went away: start it and this again; "
+                "what is finished is kept"
+            ) from None
+
+
+def _check_versions(client: Any) -> None:
+    """Other versions may annotate otherwise.
+
+    Raises:
+        UserError: a worker has other versions than this process.
+    """
+    own = _versions()
+    for worker, found in client.run(_versions).items():
+        if found != own:
+            raise UserError(f"Dask worker {worker} has {found}, this process {own}: install one")
+
+
+def _versions() -> str:
+    return ", ".join(f"{name} {version(name)}" for name in ("stanza", "torch"))

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import multiprocessing
 import os
+import threading
 from collections import deque
 from collections.abc import Iterable, Iterator
 from concurrent.futures import Executor, Future, ProcessPoolExecutor
@@ -83,7 +84,7 @@ def open_workers(workers: int, dask_scheduler: str | None = None) -> Iterator[Wo
     else:
         context = multiprocessing.get_context("spawn")
         started = context.Value("i", 0)
-        executor = ProcessPoolExecutor(workers, context, _number_process, (started, workers))
+        executor = ProcessPoolExecutor(workers, context, _start_process, (started, workers))
         try:
             yield Workers(executor, workers)
         except BrokenProcessPool:
@@ -117,9 +118,20 @@ def ordered_results(
         yield pending.popleft().result()
 
 
-def _number_process(started: Any, workers: int) -> None:
-    """Gives a new process of the pool its local rank; pools of several ranks share out GPUs."""
+def _start_process(started: Any, workers: int) -> None:
+    """Gives a new process of the pool its local rank, so that pools of several ranks share GPUs.
+
+    A worker waits for work for ever, also from a parent that was killed: then it ends itself.
+    """
+    threading.Thread(target=_end_with_parent, daemon=True).start()
     with started.get_lock():
         number = started.value
         started.value += 1
     os.environ[LOCAL_RANK] = str(local_rank() * workers + number)
+
+
+def _end_with_parent() -> None:
+    parent = multiprocessing.parent_process()
+    if parent is not None:
+        parent.join()
+        os._exit(1)

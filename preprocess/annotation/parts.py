@@ -7,6 +7,7 @@ import json
 import os
 from collections import Counter
 from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass
 from itertools import islice
 from pathlib import Path
@@ -14,6 +15,7 @@ from typing import TextIO
 
 from syntax_nmt.data.text_files import NEWLINE_ONLY, read_lines, write_atomically
 from syntax_nmt.errors import UserError
+from syntax_nmt.preprocess.annotation.folder_lock import folder_lock
 
 _FOLDER_ENDING = ".parts"
 _PART_ENDING = ".part"
@@ -79,6 +81,43 @@ class PartFolder:
 
     def __init__(self, output: Path) -> None:
         self.path = output.with_name(output.name + _FOLDER_ENDING)
+
+    @contextmanager
+    def held(self, shared: bool = False) -> Iterator[None]:
+        """Keeps other runs off the folder; it is made, and removed again if nothing is in it.
+
+        Args:
+            shared: with other shards.
+
+        Raises:
+            UserError: another run is at work on the same output.
+        """
+        busy = f"{self.path}: another run is at work on this output: wait for it"
+        with folder_lock(self.path, busy, shared):
+            try:
+                yield
+            finally:
+                with suppress(OSError):  # it is not empty
+                    self.path.rmdir()
+
+    def refuse_other_options(self, options: str) -> None:
+        """Work that is finished is not thrown away by mistake.
+
+        Args:
+            options: checksum of what decides the annotation.
+
+        Raises:
+            UserError: parts are there that were made with other models or options.
+        """
+        numbers = (int(path.stem) for path in self.path.glob(f"[0-9]*{_PART_ENDING}"))
+        heads = [self.head(number) for number in numbers]
+        others = sum(head is not None and head.options != options for head in heads)
+        if others:
+            raise UserError(
+                f"{self.path}: {others:,} finished parts were made with other models or options "
+                "(--max-words, --batch-size, --part-size, --device, versions of Stanza and torch): "
+                "give those again, or remove the folder to begin anew"
+            )
 
     def file(self, number: int) -> Path:
         """Where a part goes.
@@ -155,11 +194,9 @@ class PartFolder:
         return entries
 
     def remove(self) -> None:
-        """Removes the parts and, unless something else is in it, the folder."""
+        """Removes the parts; the folder goes with :meth:`held`."""
         for path in self.path.glob(f"*{_PART_ENDING}*"):
             path.unlink(missing_ok=True)
-        if self.path.is_dir() and not any(self.path.iterdir()):
-            self.path.rmdir()
 
 
 def merge_parts(text: Path, output: Path, parts: PartFolder) -> Counter[str]:
@@ -193,7 +230,7 @@ def _merge(text: Path, out: TextIO, parts: PartFolder) -> Counter[str]:
     while head is not None and first is not None:
         part = Part(number, list(islice(lines, head.lines)))
         if not part.lines:
-            break  # left from a run with smaller parts
+            break  # left from a longer text
         where = f"{parts.file(number)}: lines {counts['lines'] + 1:,} to "
         where += f"{counts['lines'] + head.lines:,} of {text}"
         if head.options != first.options:

@@ -36,8 +36,9 @@ def find_shard(
     """The shard that the options name, or the environment where they are silent.
 
     torchrun's `RANK` and `WORLD_SIZE` are read; without them those of Slurm: the array
-    (`SLURM_ARRAY_TASK_ID`, from `SLURM_ARRAY_TASK_MIN` on, `SLURM_ARRAY_TASK_COUNT`) and within
-    each of its jobs the task that srun started (`SLURM_PROCID`, `SLURM_STEP_NUM_TASKS`).
+    (`SLURM_ARRAY_TASK_ID`) and within each of its jobs the task that srun started (`SLURM_PROCID`,
+    `SLURM_STEP_NUM_TASKS`). How many shards there are is told by the environment, too; with
+    `--num-shards` single tasks of an array can be started again.
 
     Args:
         num_shards: `--num-shards`.
@@ -48,32 +49,59 @@ def find_shard(
         UserError: the numbers do not go together.
     """
     known = os.environ if environment is None else environment
+    if num_shards is not None and num_shards < 1:
+        raise UserError(f"--num-shards {num_shards}: must be 1 or more")
+    if shard_id is not None and num_shards is None:
+        raise UserError(f"--shard-id {shard_id}: give --num-shards, too")
     if num_shards == 1 and shard_id is None:
         return Shard()
-    started = _from_environment(known)
-    count = started.count if num_shards is None else num_shards
-    if shard_id is None and started.count == 1 < count:
+    index = _index(known) if shard_id is None else shard_id
+    if index is None:
+        if num_shards is None:
+            return Shard()
         raise UserError(f"--num-shards {num_shards}: give --shard-id, too, counted from 0")
-    index = started.index if shard_id is None else shard_id
+    count = _count(known) if num_shards is None else num_shards
     if not 0 <= index < count:
         raise UserError(
             f"shard {index} of {count}: shards are counted from 0 to {count - 1}: check "
-            "--num-shards and --shard-id"
+            "--num-shards and --shard-id, or how torchrun or Slurm number the jobs"
         )
     return Shard(index, count)
 
 
-def _from_environment(environment: Mapping[str, str]) -> Shard:
-    if "RANK" in environment and "WORLD_SIZE" in environment:
-        return Shard(_number(environment, "RANK"), _number(environment, "WORLD_SIZE"))
-    array = Shard(
-        _number(environment, "SLURM_ARRAY_TASK_ID") - _number(environment, "SLURM_ARRAY_TASK_MIN"),
-        _number(environment, "SLURM_ARRAY_TASK_COUNT", 1),
-    )
-    tasks = _number(environment, "SLURM_STEP_NUM_TASKS", 1)
+def _index(environment: Mapping[str, str]) -> int | None:
+    """The number of this job; None if it is the only one."""
+    if "RANK" in environment:
+        return _number(environment, "RANK")
+    tasks = _tasks(environment)
+    if "SLURM_ARRAY_TASK_ID" not in environment and tasks == 1:
+        return None
     # Outside of srun a job's own script has a number, too, but no step.
     task = _number(environment, "SLURM_PROCID") if tasks > 1 else 0
-    return Shard(array.index * tasks + task, array.count * tasks)
+    return _number(environment, "SLURM_ARRAY_TASK_ID") * tasks + task
+
+
+def _count(environment: Mapping[str, str]) -> int:
+    """How many jobs there are.
+
+    Raises:
+        UserError: an array does not begin at 0, or has gaps: its numbers do not tell.
+    """
+    if "RANK" in environment:
+        return _number(environment, "WORLD_SIZE", 1)
+    count = _number(environment, "SLURM_ARRAY_TASK_COUNT", 1)
+    first = _number(environment, "SLURM_ARRAY_TASK_MIN")
+    last = _number(environment, "SLURM_ARRAY_TASK_MAX", count - 1)
+    if (first, last) != (0, count - 1):
+        raise UserError(
+            f"a Slurm array of {count} tasks from {first} to {last} does not tell how many shards "
+            "there are: give --num-shards"
+        )
+    return count * _tasks(environment)
+
+
+def _tasks(environment: Mapping[str, str]) -> int:
+    return _number(environment, "SLURM_STEP_NUM_TASKS", 1)
 
 
 def _number(environment: Mapping[str, str], name: str, default: int = 0) -> int:

@@ -25,12 +25,13 @@ from syntax_nmt.preprocess.corpus.steps import Report, Steps
 from syntax_nmt.preprocess.corpus.tokenize import loaded_tokenizer, tokenize_file
 
 # Raised when a step makes something else out of the same input, so that old results are not reused.
-FORMAT = 1
+FORMAT = 2
 
 _REPLACED = (
     ("space", "unusual spaces by spaces"),
     ("invisible", "invisible characters by nothing"),
     ("mark", "sentencepiece's word marks by underscores"),
+    ("apostrophe", "typographic apostrophes inside words by plain ones"),
 )
 
 
@@ -189,14 +190,15 @@ class Preparation:
         )
 
     def _given_texts(self, split: Split) -> list[Path]:
-        """The annotation of a split that lies beside its raw text, taken along where it fits."""
+        """The annotation of a split that is there already, taken along where it fits."""
         plan = self.plan
         found = []
         for lang, kind in plan.side_kinds:
+            path = plan.side_text(split.name, lang, kind)
             if self._taken_along(split, lang, kind):
-                found.append(plan.side_text(split.name, lang, kind))
-            elif kind in plan.annotators:
-                plan.annotators[kind]()  # models that are missing are reported now
+                found.append(path)
+            elif kind in plan.annotators and self._steps.report(f"words/{path.name}") is None:
+                plan.annotators[kind]().load()  # what is wrong with models is reported now
         return found
 
     def _side_texts(self, split: Split, given: Container[Path]) -> list[Path]:
@@ -217,6 +219,8 @@ class Preparation:
     def _taken_along(self, split: Split, lang: str, kind: str) -> bool:
         destination = self.plan.side_text(split.name, lang, kind)
         given = find_side_file(split.prefix, lang, kind)
+        if given is None and self._made_elsewhere(destination):
+            given = destination
         if given is None:
             return False
         words = self.plan.words(split.name, lang)
@@ -227,17 +231,23 @@ class Preparation:
 
         def make() -> Report:
             check_side_file(given, kind, words)
-            copy_side_file(given, destination)
+            if given != destination:
+                copy_side_file(given, destination)
             return {"from": str(given)}
 
         try:
             self._step(f"words/{destination.name}", made_from, make, lambda: [destination])
         except OtherTextError as error:
-            if self.plan.tokenizers[lang].mode == "none":
+            if self.plan.tokenizers[lang].mode == "none" or given == destination:
                 raise
             self.note(f"  not taken along, its words are others than the tokeniser's: {error}")
             return False
         return True
+
+    def _made_elsewhere(self, side_text: Path) -> bool:
+        """Whether annotation beside the words is the user's, such as parsed by jobs and merged."""
+        report = self._steps.report(f"words/{side_text.name}")
+        return side_text.is_file() and (report is None or report.get("from") == str(side_text))
 
     def _annotated(self, words: Path, destination: Path, annotator: StanzaAnnotator) -> None:
         made_from = {

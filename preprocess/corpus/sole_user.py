@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import fcntl
 import glob
-import os
 import re
 import shutil
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from syntax_nmt.errors import UserError
+from syntax_nmt.preprocess.annotation.folder_lock import folder_lock
 
 _PARTIAL_FILE = re.compile(r"\.partial[0-9]+")
 
@@ -28,24 +26,10 @@ def sole_user(folder: Path, outputs: Iterable[Path] = ()) -> Iterator[None]:
     Raises:
         UserError: when another process works there, or the folder cannot be made.
     """
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        handle = os.open(folder, os.O_RDONLY)
-    except OSError as error:
-        raise UserError(f"cannot work in {folder}: {error.strerror}") from None
-    try:
-        try:
-            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            raise UserError(
-                f"another process prepares {folder}: wait for it or give another --destdir"
-            ) from None
-        except OSError:
-            pass  # a file system without locks
+    busy = f"another process prepares {folder}: wait for it or give another --destdir"
+    with folder_lock(folder, busy):
         _clear(outputs)
         yield
-    finally:
-        os.close(handle)
 
 
 def _clear(outputs: Iterable[Path]) -> None:

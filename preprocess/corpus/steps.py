@@ -30,10 +30,7 @@ class Steps:
         self._path = record
         self._note = note
         self._sums: dict[Path, tuple[tuple[int, int], str]] = {}
-        try:
-            self._done = json.loads(record.read_text(encoding="utf-8"))
-        except (OSError, ValueError):
-            self._done = {}
+        self._done = _read(record)
 
     def run(
         self,
@@ -68,6 +65,15 @@ class Steps:
             json.dump(self._done, out, indent=1)
         return report
 
+    def report(self, name: str) -> Report | None:
+        """What a finished step reported; None if there was none or its files are others by now.
+
+        Args:
+            name: of the step.
+        """
+        done = self._done.get(name)
+        return done["report"] if done is not None and self._unchanged(done["files"]) else None
+
     def checksum(self, path: Path) -> str:
         """SHA-256 of a file, read only once as long as it does not change.
 
@@ -88,3 +94,20 @@ class Steps:
 
     def _relative(self, path: Path) -> str:
         return path.relative_to(self._path.parent).as_posix()
+
+
+def _read(record: Path) -> dict[str, Report]:
+    """The finished steps of a record; what is none, or is damaged, has none."""
+    try:
+        found = json.loads(record.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return {}
+    if not isinstance(found, dict):
+        return {}
+    return {name: step for name, step in found.items() if _is_step(step)}
+
+
+def _is_step(step: Any) -> bool:
+    if not isinstance(step, dict) or step.keys() != {"key", "files", "report"}:
+        return False
+    return isinstance(step["files"], dict) and isinstance(step["report"], dict)

@@ -52,9 +52,10 @@ def clean_line(text: str, counts: Counter[str] | None = None) -> str:
     Args:
         text: one line, without the newline that ends it.
         counts: adds up how many characters of the kinds `space`, `invisible` and `mark` were
-            replaced; spaces at the end of the line (a carriage return) are not counted.
+            replaced, those dropped at the begin of the line among them; spaces at its end (a
+            carriage return) are not counted.
     """
-    text = text.strip()
+    text = text.rstrip()
     if _ODD.search(text) is not None:
         found: Counter[str] = Counter() if counts is None else counts
 
@@ -69,7 +70,7 @@ def clean_line(text: str, counts: Counter[str] | None = None) -> str:
         if counts is not None and len(kept) < len(text):
             counts["invisible"] += len(text) - len(kept)
         text = kept
-    return text
+    return text.strip(" ")
 
 
 def penn_negations(words: Sequence[str]) -> list[str]:

@@ -140,15 +140,21 @@ def _partial_file(path: Path) -> Iterator[Path]:
             partial.unlink()
 
 
-def check_writable(path: Path) -> None:
+def check_writable(path: Path, *inputs: Path) -> None:
     """Finds out before long work whether its result can be written.
 
     Args:
-        path: a file that is to be written; its folder is made.
+        path: a text file that is to be written, uncompressed; its folder is made.
+        *inputs: what it is made from.
 
     Raises:
-        UserError: the path is a folder, or its folder cannot be made or written to.
+        UserError: the path is a folder or one of the inputs, ends in `.gz`, or its folder cannot be
+            made or written to.
     """
+    if path.suffix == ".gz":
+        raise UserError(f"{path}: written uncompressed: give a name without .gz")
+    if any(path.resolve() == given.resolve() for given in inputs):
+        raise UserError(f"{path}: is the input as well, and would be lost: give another output")
     if path.is_dir():
         raise UserError(f"{path}: cannot be written (it is a folder): give the name of a file")
     try:

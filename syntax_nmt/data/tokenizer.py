@@ -121,10 +121,11 @@ class WordTokenizer:
         Args:
             lines: raw text. Mode `stanza` is fast for many lines at a time; they come out as they
                 do one by one.
-            counts: adds up the characters replaced by cleaning, by kind, and as `fallback` the
-                lines cut in mode `char` in place of the tokeniser's own.
+            counts: adds up the characters replaced by cleaning, by kind, as `apostrophe` those
+                that mode `penn` made plain, and as `fallback` the lines cut in mode `char` in place
+                of the tokeniser's own.
         """
-        cleaned = [clean_line(line, counts) for line in lines]
+        cleaned = [self._plain(clean_line(line, counts), counts) for line in lines]
         tokenized = []
         for text, words in zip(cleaned, self._words(cleaned)):
             if words is None:
@@ -166,9 +167,17 @@ class WordTokenizer:
         model = find_segmenter(self.lang, self._segmenter)
         return loaded_segmenter(self.lang, model).segment(lines)
 
+    def _plain(self, text: str, counts: Optional[Counter[str]]) -> str:
+        """The line with the apostrophes that the mode's words have."""
+        if self.mode != "penn":
+            return text
+        text, replaced = _TYPOGRAPHIC_APOSTROPHE.subn("'", text)
+        if replaced and counts is not None:
+            counts["apostrophe"] += replaced
+        return text
+
     def _penn(self, text: str) -> Optional[list[str]]:
-        text = _RUN_TOGETHER.sub(_apart, _TYPOGRAPHIC_APOSTROPHE.sub("'", text))
-        return self._moses.cut(text, hyphens_apart=True)
+        return self._moses.cut(_RUN_TOGETHER.sub(_apart, text), hyphens_apart=True)
 
 
 @dataclass

@@ -2,23 +2,27 @@
 
 from __future__ import annotations
 
-import threading
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
+from itertools import takewhile
 from typing import Any, Generic, TypeVar
 
-import torch
-
 from syntax_nmt.errors import UserError
+from syntax_nmt.parsing.checkpoints import fault
+from syntax_nmt.parsing.device import check_device
+from syntax_nmt.parsing.languages import plain_language
 from syntax_nmt.parsing.models import StanzaModels
-from syntax_nmt.parsing.offline import empty_resources, one_thread
+from syntax_nmt.parsing.offline import empty_resources, first_sentence, one_thread
 from syntax_nmt.parsing.words import parser_words
 
 Analysis = TypeVar("Analysis")
 
 _NEXT_STEP = "; check that the models were made with this version of Stanza and for this language"
-# So many sentences at once, and all of them failing, is no accident of one sentence.
+# When so many sentences fail in a row, a harmless one tells whether any can be analysed.
 _SUSPICIOUS = 8
+_HARMLESS = ("a", "b", ".")
+# Characters; a batch of words as long takes some 400 MB, and one word of 300,000 took over 600.
+LONGEST_WORD = 200
 
 
 class StanzaAnalyser(ABC, Generic[Analysis]):
@@ -30,37 +34,52 @@ class StanzaAnalyser(ABC, Generic[Analysis]):
         batch_size: words in a batch. Small batches of even length are the fastest on a CPU.
 
     Raises:
-        UserError: when the models do not load or are of another language.
+        UserError: when there is no such device, or the models do not load or are of another
+            language.
     """
 
     def __init__(self, models: StanzaModels, device: str = "cpu", batch_size: int = 1000) -> None:
-        if device.startswith("cuda") and not torch.cuda.is_available():
-            raise UserError(f"--device {device}: torch sees no GPU here; use --device cpu")
+        check_device(device, "--device")
         self.lang = models.lang
         self.last_error = "no analysis"
-        self._alone = threading.Lock()  # a pipeline serves one thread at a time
+        self._failed_in_a_row = 0
         try:
             self._pipeline = _load(models, device, batch_size)
         except Exception as error:
-            raise UserError(f"Stanza cannot load {models}: {error}{_NEXT_STEP}") from error
+            said = fault(models.files) or f"{models}: {first_sentence(error)}"
+            raise UserError(f"Stanza cannot load {said}{_NEXT_STEP}") from error
         self._processors = self._pipeline.processors
         self._check_language(models)
 
     def analyse(self, sentences: Sequence[Sequence[str]]) -> list[Analysis | None]:
         """One analysis for each sentence, None where Stanza fails.
 
+        None, too, for a sentence that has a word of more than :data:`LONGEST_WORD` characters:
+        Stanza is not given it.
+
         Args:
             sentences: words of the corpus; no sentence and no word empty. Sentences of like length
                 that stand together are analysed fastest.
 
         Raises:
-            UserError: every one of several sentences fails.
+            UserError: Stanza fails on several sentences in a row and then on a harmless one: the
+                models or the device are at fault, not the sentences.
         """
-        with self._alone, one_thread():
-            found = self._halving(sentences)
-        if len(found) >= _SUSPICIOUS and not any(found):
-            raise UserError(f"Stanza fails on every sentence: {self.last_error}")
-        return found
+        with one_thread():
+            found = self._halving([words for words in sentences if _bearable(words)])
+            self._check_that_it_works(found)
+        rest = iter(found)
+        return [next(rest) if _bearable(words) else None for words in sentences]
+
+    def _check_that_it_works(self, found: Sequence[Analysis | None]) -> None:
+        failed = sum(1 for _ in takewhile(lambda analysis: analysis is None, reversed(found)))
+        self._failed_in_a_row = failed + (self._failed_in_a_row if failed == len(found) else 0)
+        if self._failed_in_a_row < _SUSPICIOUS:
+            return
+        error = self.last_error
+        if self._halving([_HARMLESS]) == [None]:
+            raise UserError(f"Stanza fails on every sentence: {error}{_NEXT_STEP}")
+        self._failed_in_a_row = 0
 
     def _halving(self, sentences: Sequence[Sequence[str]]) -> list[Analysis | None]:
         """A failing sentence makes Stanza fail for all beside it: halves until it is alone."""
@@ -69,7 +88,7 @@ class StanzaAnalyser(ABC, Generic[Analysis]):
         try:
             return self._analyse_all(sentences)
         except Exception as error:
-            self.last_error = f"{type(error).__name__}: {error}"
+            self.last_error = first_sentence(error)
             if len(sentences) == 1:
                 return [None]
         half = len(sentences) // 2
@@ -101,12 +120,16 @@ class StanzaAnalyser(ABC, Generic[Analysis]):
         for name, processor in self._processors.items():
             trainer = getattr(processor, "trainer", None)
             trained = getattr(trainer, "args", {}).get("shorthand") or ""
-            language = trained.split("_")[0]
-            if name != "tokenize" and language not in ("", self.lang):
+            language = plain_language(trained)
+            if name != "tokenize" and language not in ("", plain_language(self.lang)):
                 raise UserError(
                     f"the models {models} are of language '{language}', the text is of "
                     f"language '{self.lang}': give other models, or the language of these"
                 )
+
+
+def _bearable(words: Sequence[str]) -> bool:
+    return all(len(word) <= LONGEST_WORD for word in words)
 
 
 def _load(models: StanzaModels, device: str, batch_size: int) -> Any:
@@ -117,7 +140,7 @@ def _load(models: StanzaModels, device: str, batch_size: int) -> Any:
         "processors": ",".join(models.processors),
         "download_method": None,
         "device": device,
-        "verbose": False,
+        "logging_level": "CRITICAL",  # what goes wrong is raised, too
         "tokenize_pretokenized": True,
         "pos_batch_size": batch_size,
         "pos_batch_maximum_tokens": batch_size,

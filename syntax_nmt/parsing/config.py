@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,6 +12,8 @@ from typing import Any
 from syntax_nmt.data.subwords import SCHEMES
 from syntax_nmt.data.text_files import write_atomically
 from syntax_nmt.errors import UserError
+from syntax_nmt.parsing.device import DEVICES, is_device
+from syntax_nmt.parsing.languages import plain_language
 from syntax_nmt.parsing.models import TASKS, StanzaModels, find_models
 
 FILE_NAME = "parser.json"
@@ -21,7 +22,6 @@ _FILES = TASKS[_TASK]
 _NEEDED = ("lang", "subwords")
 _TEXTS = ("lang", "subwords", "device", "stanza_dir", *_FILES)
 _NUMBERS = ("max_words", "batch_size")
-_DEVICE = re.compile(r"cpu|cuda(:\d+)?")
 
 
 @dataclass(frozen=True)
@@ -131,7 +131,7 @@ class ParserConfig:
         needed = [name for name, file in _FILES.items() if file.needed]
         if self.stanza_dir is None and all(name in named for name in needed):
             in_order = tuple((name, named[name]) for name in _FILES if name in named)
-            return StanzaModels(_TASK, self.lang, None, in_order)
+            return StanzaModels(_TASK, plain_language(self.lang), None, in_order)
         return find_models(_TASK, self.lang, self.stanza_dir, named)
 
 
@@ -163,7 +163,7 @@ def _check_value(path: Path, key: str, value: Any) -> None:
     if fits and key == "subwords":
         fits = value in SCHEMES
     if fits and key == "device":
-        fits = _DEVICE.fullmatch(value) is not None
+        fits = is_device(value)
     if not fits:
         raise UserError(f"{path}: {key}: {json.dumps(value)} will not do: {_meaning(key)}")
 
@@ -171,7 +171,7 @@ def _check_value(path: Path, key: str, value: Any) -> None:
 _MEANINGS: Mapping[str, str] = {
     "lang": 'the source language as Stanza knows it, such as "en"',
     "subwords": f"how the source is segmented, one of {', '.join(SCHEMES)}",
-    "device": "cpu, cuda or cuda:N",
+    "device": DEVICES,
     "stanza_dir": "the folder of the models",
 }
 

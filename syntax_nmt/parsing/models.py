@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 from syntax_nmt.data.checksum import checksum
 from syntax_nmt.errors import UserError
+from syntax_nmt.parsing.languages import plain_language, resources, stanza_names
 from syntax_nmt.parsing.offline import default_folder
 
 
@@ -139,7 +139,7 @@ def find_models(
     missing = [name for name, file in wanted.items() if file.needed and name not in files]
     if not missing:
         in_order = tuple((name, files[name]) for name in wanted if name in files)
-        return StanzaModels(task, lang, None, in_order)
+        return StanzaModels(task, plain_language(lang), None, in_order)
     known = _installed(folder, lang, [processor(name) for name in missing])
     if known is not None:
         return StanzaModels(task, known, folder, tuple(named.items()))
@@ -156,25 +156,26 @@ def _missing_message(task: str, lang: str, folder: Path, missing: list[str]) -> 
             f"{looked}; give --stanza-dir or {options}, or train one: "
             "syntax-nmt chunk --train TEXT (see its --help)"
         )
-    inside = " and ".join(f"{lang}/{name}/*.pt" for name in processors)
+    called = stanza_names(lang, folder)
+    inside = " or ".join(
+        " and ".join(f"{name}/{step}/*.pt" for step in processors) for name in called
+    )
     return (
         f"{looked}, and for resources.json with {inside} in {folder}; give --stanza-dir, or "
         f"{options}, or on a machine with internet run "
-        f"python -c \"import stanza; stanza.download('{lang}', '{folder}')\""
+        f"python -c \"import stanza; stanza.download('{called[-1]}', '{folder}')\""
     )
 
 
 def _installed(folder: Path, lang: str, processors: list[str]) -> str | None:
     """The name Stanza knows the language by, if the folder has models of the processors."""
-    try:
-        resources = json.loads((folder / "resources.json").read_text(encoding="utf-8"))
-    except (OSError, ValueError):
+    if _NOT_STANZAS in processors:
         return None
-    if lang not in resources or _NOT_STANZAS in processors:
-        return None
-    lang = resources[lang].get("alias", lang)
-    complete = all(_any_model(folder / lang / name) for name in processors)
-    return lang if complete else None
+    listed = resources(folder)
+    for name in stanza_names(lang, folder):
+        if name in listed and all(_any_model(folder / name / step) for step in processors):
+            return name
+    return None
 
 
 def _any_model(folder: Path) -> bool:

@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import json
+import re
 import tempfile
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 import torch
+
+# torch has one number of threads for the whole process, and a pipeline serves one thread at a time.
+_ALONE = threading.RLock()
 
 
 def default_folder() -> Path:
@@ -28,10 +33,25 @@ def empty_resources() -> Iterator[str]:
 
 @contextmanager
 def one_thread() -> Iterator[None]:
-    """One torch thread inside: models this small get slower with more, and differ in rounding."""
-    threads = torch.get_num_threads()
-    torch.set_num_threads(1)
-    try:
-        yield
-    finally:
-        torch.set_num_threads(threads)
+    """One torch thread inside: models this small get slower with more, and differ in rounding.
+
+    Whoever else of this process wants in waits.
+    """
+    with _ALONE:
+        threads = torch.get_num_threads()
+        torch.set_num_threads(1)
+        try:
+            yield
+        finally:
+            torch.set_num_threads(threads)
+
+
+def first_sentence(error: Exception) -> str:
+    """What an error is, in one line: those of torch and Stanza go on for a page.
+
+    Args:
+        error: whatever they raised.
+    """
+    line = str(error).strip().partition("\n")[0]
+    said = " ".join(re.split(r"(?<=[.!?])\s", line, maxsplit=1)[0].split()).rstrip(".")
+    return f"{type(error).__name__}: {said}" if said else type(error).__name__

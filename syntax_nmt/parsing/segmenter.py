@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
@@ -12,9 +11,14 @@ from typing import Any
 
 import regex
 
-from syntax_nmt.data.text import base_language
 from syntax_nmt.errors import UserError
-from syntax_nmt.parsing.offline import default_folder, empty_resources, one_thread
+from syntax_nmt.parsing.languages import plain_language, stanza_names
+from syntax_nmt.parsing.offline import (
+    default_folder,
+    empty_resources,
+    first_sentence,
+    one_thread,
+)
 
 # Characters: longer paragraphs, which Stanza reads in windows, come out otherwise in a batch than
 # alone; longer texts take more memory than speed is worth.
@@ -25,12 +29,6 @@ _STRETCH = regex.compile(
     rf".{{1,{_LONGEST}}}\Z|.{{1,{_LONGEST - 1}}}[。！？.!?\s]|.{{1,{_LONGEST}}}", regex.DOTALL
 )
 _BREAK = "\n\n"
-# Stanza's names have two letters where there are two; those of Chinese go by script, not region.
-_TWO_LETTERS = {
-    **{"zho": "zh", "chi": "zh", "cmn": "zh", "jpn": "ja"},
-    **{"tha": "th", "khm": "km", "mya": "my", "bur": "my"},
-}
-_SCRIPT_OF_REGION = {"zh-tw": "zh-hant", "zh-hk": "zh-hant", "zh-mo": "zh-hant", "zh-cn": "zh-hans"}
 
 
 def find_segmenter(lang: str, given: Path | None = None) -> Path:
@@ -49,7 +47,7 @@ def find_segmenter(lang: str, given: Path | None = None) -> Path:
     if given is not None and not given.is_dir():
         raise UserError(f"segmenter {given}: no such file or folder")
     folder = given if given is not None else default_folder()
-    names = _names(lang, folder)
+    names = stanza_names(lang, folder)
     for name in names:
         models = sorted((folder / name / "tokenize").glob("*.pt"))
         if len(models) > 1:
@@ -86,12 +84,12 @@ class StanzaSegmenter:
                 self._pipeline = _load(lang, model)
         except Exception as error:
             raise UserError(
-                f"Stanza cannot load the tokeniser {model}: {error}; check that it was made with "
-                "this version of Stanza"
+                f"Stanza cannot load the tokeniser {model}: {first_sentence(error)}; check that it "
+                "was made with this version of Stanza"
             ) from error
         trained = self._pipeline.processors["tokenize"].trainer.args.get("shorthand") or ""
-        trained_lang = base_language(trained)
-        if trained_lang not in ("", _two_letters(lang)):
+        trained_lang = plain_language(trained)
+        if trained_lang not in ("", plain_language(lang)):
             raise UserError(
                 f"the tokeniser {model} is of language '{trained_lang}', the text is of language "
                 f"'{lang}': give another model"
@@ -121,7 +119,7 @@ class StanzaSegmenter:
         try:
             return self._cut(texts)
         except Exception as error:  # whatever Stanza raises: one line must not end a long job
-            self.last_error = f"{type(error).__name__}: {error}"
+            self.last_error = first_sentence(error)
             if len(texts) == 1:
                 return [None]
         half = len(texts) // 2
@@ -159,7 +157,7 @@ def _load(lang: str, model: Path) -> Any:
 
     with empty_resources() as folder:
         return stanza.Pipeline(
-            _two_letters(lang),
+            plain_language(lang),
             dir=folder,
             processors="tokenize",
             tokenize_model_path=str(model),
@@ -167,7 +165,7 @@ def _load(lang: str, model: Path) -> Any:
             allow_unknown_language=True,
             download_method=None,
             device="cpu",
-            verbose=False,
+            logging_level="CRITICAL",
         )
 
 
@@ -197,20 +195,3 @@ def _joined(parts: Sequence[list[str] | None]) -> list[str] | None:
     if any(part is None for part in parts):
         return None
     return [word for part in parts if part is not None for word in part]
-
-
-def _names(lang: str, folder: Path) -> list[str]:
-    """What Stanza may call a language, the most exact name first."""
-    first, *rest = lang.lower().replace("_", "-").split("-")
-    exact = "-".join([_TWO_LETTERS.get(first, first), *rest])
-    parts = _SCRIPT_OF_REGION.get(exact, exact).split("-")
-    names = ["-".join(parts[:length]) for length in range(len(parts), 0, -1)]
-    try:
-        resources = json.loads((folder / "resources.json").read_text(encoding="utf-8"))
-    except (OSError, ValueError):
-        resources = {}
-    return [resources.get(name, {}).get("alias", name) for name in names]
-
-
-def _two_letters(lang: str) -> str:
-    return _TWO_LETTERS.get(base_language(lang), base_language(lang))

@@ -26,8 +26,8 @@ from syntax_nmt.data.subwords import (
     pieces_per_word,
 )
 from syntax_nmt.errors import UserError
-from syntax_nmt.parsing.analyser import StanzaAnalyser
 from syntax_nmt.parsing.config import ParserConfig
+from syntax_nmt.parsing.device import check_device
 from syntax_nmt.parsing.loaded import loaded_analyser
 from syntax_nmt.tasks.typed_sentences import TypedSentences, unpadded
 
@@ -39,7 +39,6 @@ Pieces = tuple[Optional[str], ...]
 Row = Optional[list[int]]
 
 _REMEMBERED = 20_000  # sentences; about 1 kB each
-_SUSPICIOUS = 8  # so many sentences at the start, and all of them failing, is no accident
 _MARKED_SHARE = 100  # one symbol in so many speaks for a scheme; stray marks are fewer
 
 
@@ -90,8 +89,6 @@ class PhraseParser:
         self._dictionary = dictionary
         self._warned: set[str] = set()
         self._remembered: dict[Pieces, Row] = {}  # used last stands last
-        self._failed = 0
-        self._works = False
         try:
             self._models = config.models()
         except UserError as error:
@@ -110,7 +107,7 @@ class PhraseParser:
             typed: knows the pieces of typed sentences.
 
         Raises:
-            UserError: the models do not load, or Stanza fails on all of the first sentences.
+            UserError: the models do not load, or Stanza fails on one sentence after another.
         """
         rows = unpadded(src_tokens, self._dictionary.pad())
         given = [None] * len(rows) if typed is None else typed.pieces(rows)
@@ -159,16 +156,13 @@ class PhraseParser:
     def _trees(self, sentences: Sequence[Sequence[str]]) -> list[str | None]:
         if not sentences:
             return []
-        analyser = self._analyser()
-        trees = analyser.analyse(sentences)
-        self._works = self._works or any(trees)
-        self._failed += trees.count(None)
-        if not self._works and self._failed >= _SUSPICIOUS:
-            raise UserError(
-                f"{self._name}: Stanza fails on every sentence: {analyser.last_error}; check that "
-                "the models were made with this version of Stanza and for this language"
-            )
-        return trees
+        config = self.config
+        check_device(config.device, f"{self._name}: device")
+        try:
+            analyser = loaded_analyser(self._models, config.device, config.batch_size)
+            return analyser.analyse(sentences)
+        except UserError as error:
+            raise UserError(f"{self._name}: {error}") from None
 
     def _words(self, pieces: Pieces) -> tuple[list[str], list[int]]:
         """The words and the number of pieces of each; none where a piece has parts of two words."""
@@ -181,12 +175,6 @@ class PhraseParser:
             return [], []
         words = join_pieces([piece or "" for piece in pieces], counts, scheme)
         return [word or unknown for word in words], counts
-
-    def _analyser(self) -> StanzaAnalyser[str]:
-        try:
-            return loaded_analyser(self._models, self.config.device, self.config.batch_size)
-        except UserError as error:
-            raise UserError(f"{self._name}: {error}") from None
 
     def _check_scheme(self) -> None:
         """Warns if the vocabulary looks segmented in another way than the configuration says."""

@@ -32,6 +32,10 @@ TEXTS = [
         ("a\xa0b\u3000c\td", "a b c d", {"space": 3}),
         ("a\u2028b\x85c\x0bd\x1ce\rf", "a b c d e f", {"space": 5}),
         ("a \r", "a", {}),
+        ("\u3000日本\u3000", "日本", {"space": 1}),
+        (" \t \xa0a \xa0", "a", {"space": 2}),
+        ("\ufeff\u3000a", "a", {"invisible": 1, "space": 1}),
+        (" \u3000 ", "", {}),
         ("\ufeffa\xadb\x00c\u200bd\u202e", "abcd", {"invisible": 5}),
         ("▁a▁b", "_a_b", {"mark": 2}),
         ("👨\u200d👩 می\u200cخواهم\u200c", "👨\u200d👩 می\u200cخواهم\u200c", {}),
@@ -44,6 +48,23 @@ def test_cleaning(text, clean, counts):
     found = Counter()
     assert clean_line(text, found) == clean
     assert found == Counter(counts)
+
+
+@pytest.mark.parametrize(
+    ("mode", "counts"), [("penn", {"apostrophe": 3, "space": 1}), ("moses", {"space": 1})]
+)
+def test_apostrophes_that_become_plain_are_counted(mode, counts):
+    found = Counter()
+    WordTokenizer(mode, "en").tokenize_lines(["It’s ‘x’\xa0don’t", "d’accord, the dogs’"], found)
+    assert found == Counter(counts)
+
+
+def test_apostrophes_become_plain_where_moses_fails(monkeypatch):
+    tokenizer = WordTokenizer("penn", "en")
+    monkeypatch.setattr(tokenizer._moses, "cut", lambda text, **options: None)
+    found = Counter()
+    assert tokenizer.tokenize("It’s", found) == tokenizer.tokenize("It's")
+    assert found == Counter(apostrophe=1, fallback=1)
 
 
 @pytest.mark.parametrize("mode", ["penn", "moses", "char", "none"])

@@ -60,6 +60,12 @@ def test_named_files_alone_need_no_folder(folder):
     assert models.stanza_dir is None
 
 
+def test_the_language_is_named_as_stanza_names_it(folder):
+    files = {name: f"../models/{file}" for name, file in zip(NAMES[:2], FILES)}
+    for where in (files, {"stanza_dir": "../models"}):
+        assert ParserConfig.read(write(folder, lang="en_US", **where)).models().lang == "en"
+
+
 def test_named_file_goes_before_the_folder(folder):
     (folder / "other.pt").touch()
     path = write(folder, stanza_dir="../models", constituency_model_path="../other.pt")

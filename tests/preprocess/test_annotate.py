@@ -7,6 +7,7 @@ import random
 import signal
 import subprocess
 import sys
+import threading
 import time
 from contextlib import contextmanager
 from pathlib import Path
@@ -18,9 +19,14 @@ from stand_in import StandIn
 from syntax_nmt.cli import main
 from syntax_nmt.errors import UserError
 from syntax_nmt.preprocess.annotation.annotate import Resources, annotate_file
+from syntax_nmt.preprocess.annotation.parts import PartFolder
 from syntax_nmt.preprocess.annotation.shard import Shard, find_shard
 
 PARTS = Resources(part_size=50)
+RESUBMITTED = {  # the last of `sbatch --array=3,7`
+    **{"SLURM_ARRAY_TASK_ID": "7", "SLURM_ARRAY_TASK_MIN": "3"},
+    **{"SLURM_ARRAY_TASK_MAX": "7", "SLURM_ARRAY_TASK_COUNT": "2"},
+}
 
 
 @pytest.fixture(scope="module")
@@ -104,13 +110,14 @@ def test_parts_of_shards_serve_a_run_of_all(text, whole, tmp_path):
         ({"SLURM_PROCID": "0", "SLURM_NTASKS": "2"}, (None, None), (0, 1)),
         (
             {
-                **{"SLURM_ARRAY_TASK_ID": "7", "SLURM_ARRAY_TASK_MIN": "5"},
+                **{"SLURM_ARRAY_TASK_ID": "2", "SLURM_ARRAY_TASK_MIN": "0"},
                 **{"SLURM_ARRAY_TASK_COUNT": "4", "SLURM_PROCID": "1"},
-                **{"SLURM_STEP_NUM_TASKS": "3"},
+                **{"SLURM_ARRAY_TASK_MAX": "3", "SLURM_STEP_NUM_TASKS": "3"},
             },
             (None, None),
             (7, 12),
         ),
+        (RESUBMITTED, (8, None), (7, 8)),
     ],
 )
 def test_the_shard_is_what_torchrun_or_slurm_say(environment, options, expected):
@@ -123,13 +130,18 @@ def test_the_shard_is_what_torchrun_or_slurm_say(environment, options, expected)
     [
         ((4, None), "--num-shards 4: give --shard-id, too"),
         ((4, 4), "shard 4 of 4: shards are counted from 0 to 3"),
-        ((None, 1), "shard 1 of 1: shards are counted from 0 to 0"),
-        ((0, 0), "shard 0 of 0"),
+        ((None, 0), "--shard-id 0: give --num-shards, too"),
+        ((0, 0), "--num-shards 0: must be 1 or more"),
     ],
 )
 def test_shards_that_cannot_be(options, message):
     with pytest.raises(UserError, match=message):
         find_shard(*options, {})
+
+
+def test_an_array_with_gaps_does_not_tell_how_many_shards_there_are():
+    with pytest.raises(UserError, match=r"array of 2 tasks from 3 to 7 .*: give --num-shards"):
+        find_shard(None, None, RESUBMITTED)
 
 
 def test_a_damaged_part_is_refused_and_done_again(text, whole, tmp_path):
@@ -148,30 +160,73 @@ def test_a_damaged_part_is_refused_and_done_again(text, whole, tmp_path):
     assert output.read_bytes() == whole
 
 
-def test_parts_of_another_text_or_of_other_options_are_not_merged(text, tmp_path):
+def test_parts_of_other_options_are_neither_thrown_away_nor_merged(text, tmp_path):
+    output, elsewhere = tmp_path / "out", tmp_path / "other"
+    shards = [Resources(part_size=50, shard=Shard(index, 2)) for index in (0, 1)]
+    annotate_file(text, output, StandIn(), shards[0])
+    annotate_file(text, elsewhere, StandIn(max_words=9), shards[1])
+    for annotator, resources in ((StandIn(max_words=9), shards[1]), (StandIn(), Resources())):
+        with pytest.raises(UserError, match=r"out.parts: 11 finished parts were made with other"):
+            annotate_file(text, output, annotator, resources)
+    for part in (tmp_path / "other.parts").iterdir():
+        part.rename(tmp_path / "out.parts" / part.name)
+    with pytest.raises(SystemExit, match=r"000001.part: lines 51 .* other models or options"):
+        main(["merge", "--input", str(text), "--output", str(output)])
+    assert len(list((tmp_path / "out.parts").iterdir())) == 21
+
+
+def test_parts_of_another_text_are_not_merged(text, tmp_path):
     output = tmp_path / "out"
-    for index, annotator in ((0, StandIn()), (1, StandIn(max_words=9))):
-        annotate_file(text, output, annotator, Resources(part_size=50, shard=Shard(index, 2)))
+    for index in (0, 1):
+        annotate_file(text, output, StandIn(), Resources(part_size=50, shard=Shard(index, 2)))
     merge = ["merge", "--input", str(text), "--output", str(output)]
-    with pytest.raises(
-        SystemExit, match=r"000001.part: lines 51 to 100 .* other models or options"
-    ):
-        main(merge)
     other = tmp_path / "other.en"
     other.write_text(text.read_text().replace("w3", "w4", 1))
-    annotate_file(text, output, StandIn(), Resources(part_size=50, shard=Shard(1, 2)))
     with pytest.raises(SystemExit, match=r"lines 1 to 50 of .*other.en: made from another text"):
         main(["merge", "--input", str(other), "--output", str(output)])
     main(merge)
 
 
-def test_parts_left_from_smaller_ones_do_no_harm(text, whole, tmp_path):
-    small = Resources(part_size=20, shard=Shard(50, 51))
-    annotate_file(text, tmp_path / "out", StandIn(), small)
-    assert (tmp_path / "out.parts" / "000050.part").is_file()
+def test_parts_left_from_a_longer_text_do_no_harm(text, whole, tmp_path):
+    longer = tmp_path / "longer.en"
+    longer.write_text(text.read_text() * 2)
+    last = Resources(part_size=50, shard=Shard(40, 41))
+    annotate_file(longer, tmp_path / "out", StandIn(), last)
+    longer.unlink()
+    assert (tmp_path / "out.parts" / "000040.part").is_file()
     annotate_file(text, tmp_path / "out", StandIn(), PARTS)
     assert (tmp_path / "out").read_bytes() == whole
     assert [path.name for path in tmp_path.iterdir()] == ["out"]
+
+
+def test_the_input_is_never_the_output(text, tmp_path):
+    copy = tmp_path / "copy"
+    copy.write_bytes(text.read_bytes())
+    with pytest.raises(UserError, match="copy: is the input as well, and would be lost"):
+        annotate_file(copy, tmp_path / "x" / ".." / "copy", StandIn())
+    with pytest.raises(UserError, match=r"out.gz: written uncompressed: give a name without .gz"):
+        annotate_file(copy, tmp_path / "out.gz", StandIn())
+    assert copy.read_bytes() == text.read_bytes()
+
+
+def test_a_pipe_is_refused(tmp_path):
+    os.mkfifo(tmp_path / "pipe")
+    with pytest.raises(UserError, match="pipe: is read more than once: give a file, not a pipe"):
+        annotate_file(tmp_path / "pipe", tmp_path / "out", StandIn())
+    assert not (tmp_path / "out").exists()
+
+
+def test_one_run_at_a_time_on_one_output(text, whole, tmp_path):
+    output = tmp_path / "out"
+    merge = ["merge", "--input", str(text), "--output", str(output)]
+    with PartFolder(output).held(shared=True):  # a shard is at work
+        annotate_file(text, output, StandIn(), Resources(part_size=50, shard=Shard(0, 2)))
+        with pytest.raises(UserError, match=r"out.parts: another run is at work on this output"):
+            annotate_file(text, output, StandIn(), PARTS)
+        with pytest.raises(SystemExit, match="another run is at work"):
+            main(merge)
+    assert annotate_file(text, output, StandIn(), PARTS)["reused"] == 520
+    assert output.read_bytes() == whole
 
 
 def test_an_empty_text(tmp_path):
@@ -213,6 +268,25 @@ def test_a_worker_that_dies_costs_only_its_part(text, whole, tmp_path):
     counts = annotate_file(changed, output, StandIn(), PARTS)
     assert counts["reused"] == 50 * kept >= 50 * 8
     assert counts["lines"] == 1020
+
+
+def test_workers_end_with_a_parent_that_is_killed(text, tmp_path):
+    job = subprocess.Popen(
+        [sys.executable, stand_in.__file__, str(text), str(tmp_path / "out"), "2", "5", "0.2"],
+        stderr=subprocess.DEVNULL,
+    )
+    parts = tmp_path / "out.parts"
+    while not list(parts.glob("*.part")):
+        assert job.poll() is None
+        time.sleep(0.01)
+    workers = Path(f"/proc/{job.pid}/task/{job.pid}/children").read_text().split()
+    assert len(workers) >= 2
+    job.kill()
+    job.wait()
+    deadline = time.monotonic() + 20
+    while any(Path(f"/proc/{worker}").exists() for worker in workers):
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
 
 
 def killed_once(arguments: list[str], seconds: float) -> bool:
@@ -294,6 +368,21 @@ def test_a_cluster_gives_the_same_bytes(text, whole, tmp_path, cluster):
     counts = annotate_file(text, tmp_path / "out", StandIn(), resources)
     assert counts["lines"] == 1020
     assert (tmp_path / "out").read_bytes() == whole
+
+
+def test_a_cluster_that_goes_away_is_one_line(text, tmp_path):
+    distributed = pytest.importorskip("distributed")
+    options = {"n_workers": 1, "threads_per_worker": 1, "dashboard_address": None}
+    gone = distributed.LocalCluster(host="127.0.0.1", **options)
+    threading.Timer(6, gone.close).start()
+    resources = Resources(dask_scheduler=gone.scheduler_address, part_size=1)
+    with pytest.raises(UserError, match=r"the cluster went away: .* what is finished is kept"):
+        annotate_file(text, tmp_path / "out", StandIn(seconds=0.5), resources)
+
+
+def test_a_malformed_address_is_one_line(text, tmp_path):
+    with pytest.raises(UserError, match="--dask-scheduler foo: no scheduler answers"):
+        annotate_file(text, tmp_path / "out", StandIn(), Resources(dask_scheduler="foo"))
 
 
 def test_no_cluster_is_one_line(text, tmp_path, monkeypatch):

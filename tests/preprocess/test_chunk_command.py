@@ -44,6 +44,17 @@ def test_chunks_of_given_trees(tmp_path, capsys):
             "--chunk-model, or train one: syntax-nmt chunk --train",
         ),
         (["--train", "gone", "--output", "out"], "gone: cannot be read"),
+        (["--score", "x", "--output", "out"], "--output with --score: leave one out"),
+        (["--trees", "x", "--output", "out", "--valid", "y"], "--valid without --train: leave one"),
+        (["--input", "x", "--output", "out", "--max-steps", "9"], "--max-steps without --train"),
+        (
+            ["--input", "x", "--output", "y", "--by", "rules", "--chunk-model", "z"],
+            "--by rules with",
+        ),
+        (
+            ["--trees", "x", "--output", "y", "--num-shards", "2", "--shard-id", "0"],
+            "several shards without --input",
+        ),
         (
             ["--train", "x", "--output", "out", "--max-steps", "0"],
             "--max-steps 0: must be 1 or more",

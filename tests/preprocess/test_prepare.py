@@ -318,7 +318,7 @@ def test_the_raw_text_is_never_overwritten(prepared, models):
     arguments = command(prepared / "words", prepared, "--stanza-dir", str(models))
     arguments[arguments.index("--validpref") + 1] = f"{prepared}/words/valid"
     arguments[arguments.index("--testpref") + 1] = f"{prepared}/words/test"
-    with pytest.raises(SystemExit, match="would be overwritten by its own words"):
+    with pytest.raises(SystemExit, match=r"train.en would be overwritten: give another"):
         main(arguments)
 
 
@@ -380,3 +380,53 @@ def test_a_segmenter_that_is_not_there_is_one_line(chinese):
                 chinese, "--source-tokenizer", "stanza", "--source-segmenter", "gone.pt"
             )
         )
+
+
+def test_what_jobs_have_parsed_is_used_and_never_removed(raw, models, prepared, tmp_path, capsys):
+    """As the guide says for clusters: words, shards, merge, and prepare again."""
+    folder = tmp_path / "out"
+    main(command(raw, folder, "--no-parse"))
+    trees = folder / "words" / "train.en.conllu"
+    text = ["--input", f"{folder}/words/train.en", "--output", str(trees)]
+    for index in ("0", "1"):
+        shard = ["--num-shards", "2", "--shard-id", index, "--part-size", "100"]
+        main(["parse", "--lang", "en", "--stanza-dir", str(models), *text, *shard])
+    main(["merge", *text])
+    merged = trees.read_bytes()
+    assert merged == (prepared / "words" / "train.en.conllu").read_bytes()
+    status = trees.stat()
+    for _ in range(2):
+        main(command(raw, folder, "--stanza-dir", str(models)))
+        assert "conllu given" in capsys.readouterr().out
+    main(command(raw, folder, "--no-parse"))
+    assert (trees.read_bytes(), trees.stat().st_mtime_ns) == (merged, status.st_mtime_ns)
+    assert (folder / "data-bin" / "train.en-de.en.heads.idx").is_file()
+    trees.write_bytes((prepared / "words" / "test.en.conllu").read_bytes())
+    with pytest.raises(SystemExit, match=r"train.en.conllu"):
+        main(command(raw, folder, "--no-parse"))
+    assert trees.is_file()
+
+
+def test_raw_text_is_not_overwritten_by_its_pieces(raw, tmp_path):
+    part = "pieces"
+    folder = tmp_path / "out"
+    shutil.copytree(raw, folder / part)
+    shutil.move(folder / part / "val.en", folder / part / "valid.en")
+    gzip_de = (folder / part / "val.de.gz").read_bytes()
+    (folder / part / "valid.de").write_bytes(gzip.decompress(gzip_de))
+    before = contents(folder)
+    arguments = command(raw, folder, "--no-parse", "--validpref", f"{folder}/{part}/valid")
+    with pytest.raises(SystemExit, match=rf"{part}/valid.en would be overwritten: give another"):
+        main(arguments)
+    assert contents(folder) == before
+
+
+def test_models_of_another_language_are_found_before_the_long_work(raw, models, tmp_path):
+    folder = tmp_path / "out"
+    more = ["--no-parse", "--chunks", "rules", "--target-stanza-dir", str(tmp_path / "models")]
+    (tmp_path / "models").mkdir()
+    for name in ("tagger.pt", "constituency.pt"):
+        shutil.copy(models / "tagger.pt", tmp_path / "models" / name)
+    with pytest.raises(SystemExit, match="Stanza cannot load"):
+        main(command(raw, folder, *more))
+    assert not (folder / "sentencepiece.model").exists()

@@ -34,7 +34,6 @@ class Parser:
 
     def __init__(self):
         self.calls = []
-        self.last_error = "out of luck"
 
     def analyse(self, sentences):
         self.calls.append([" ".join(words) for words in sentences])
@@ -287,18 +286,10 @@ def test_ensembles(parser, folder):
         task.inference_step(RETURNS_THE_BATCH, [SimpleNamespace(), READER], sample)
 
 
-def test_a_parser_that_always_fails_is_an_error(parser, folder):
-    symbols = dictionary("none")
-    symbols.add_symbol("fail")
-    path = write_config(folder)
-    phrases = parsed_phrases.PhraseParser(ParserConfig.read(path), path, symbols)
-    for size in range(1, 8):
-        phrases.phrase_lengths(batch(symbols, ["fail " * size]))
-    with pytest.raises(UserError, match=r"parser\.json: Stanza fails .*out of luck"):
-        phrases.phrase_lengths(batch(symbols, ["fail " * 8]))
-    lucky = parsed_phrases.PhraseParser(ParserConfig.read(path), path, symbols)
-    for line in ("a", *("fail " * size for size in range(1, 20))):
-        lucky.phrase_lengths(batch(symbols, [line]))
+def test_a_parser_that_always_fails_is_an_error(parser, folder, monkeypatch):
+    monkeypatch.setattr(parser, "analyse", broken)
+    with pytest.raises(UserError, match=r"parser\.json: no good"):
+        make_parser(folder).phrase_lengths(batch(dictionary("none"), ["a"]))
 
 
 # What a user can get wrong.
@@ -308,6 +299,15 @@ def test_models_that_do_not_load(folder, monkeypatch):
     monkeypatch.setattr(parsed_phrases, "loaded_analyser", broken)
     with pytest.raises(UserError, match=r"parser\.json: no good"):
         make_parser(folder).phrase_lengths(batch(dictionary("none"), ["a"]))
+
+
+def test_a_gpu_that_is_not_there_is_the_configurations_matter(parser, folder, monkeypatch):
+    monkeypatch.setattr("torch.cuda.is_available", lambda: False)
+    phrases = make_parser(folder, device="cuda")
+    with pytest.raises(UserError, match=r"parser\.json: device cuda: torch sees no GPU") as caught:
+        phrases.phrase_lengths(batch(dictionary("none"), ["a"]))
+    assert "--device" not in str(caught.value)
+    assert parser.calls == []
 
 
 def broken(*_):

@@ -1,15 +1,22 @@
-"""The options of every command that runs Stanza: which models, on what, how much at a time."""
+"""What commands that annotate share: options of models and workers, the run and its report."""
 
 from __future__ import annotations
 
 import argparse
+import sys
 from pathlib import Path
 
 from syntax_nmt.errors import UserError
 from syntax_nmt.parsing.models import TASKS, find_models
-from syntax_nmt.preprocess.annotation.annotate import PART_SIZE, Resources
+from syntax_nmt.preprocess.annotation.annotate import (
+    PART_SIZE,
+    Resources,
+    annotate_file,
+    describe,
+)
 from syntax_nmt.preprocess.annotation.annotator import StanzaAnnotator
 from syntax_nmt.preprocess.annotation.shard import find_shard
+from syntax_nmt.preprocess.merge import merge_command
 
 _FILE_HELP = {
     "pos_model_path": "file of a Stanza tagger",
@@ -116,6 +123,20 @@ def annotator(
     given = {name: getattr(args, name, None) for name in TASKS[task]}
     models = find_models(task, lang, stanza_dir or args.stanza_dir, given)
     return StanzaAnnotator(models, args.device, args.max_words, args.batch_size)
+
+
+def run_annotation(args: argparse.Namespace, made_by: StanzaAnnotator) -> None:
+    """Annotates `--input` into `--output`, or a shard of it, and says what became of its lines.
+
+    Args:
+        args: the parsed options.
+        made_by: what annotates.
+    """
+    runs_on = resources(args)
+    counts = annotate_file(args.input, args.output, made_by, runs_on)
+    print(f"{args.output}: {describe(counts)}", file=sys.stderr)
+    if runs_on.shard.count > 1:
+        print(merge_command(runs_on.shard, args.input, args.output), file=sys.stderr)
 
 
 def resources(args: argparse.Namespace) -> Resources:

@@ -1,0 +1,42 @@
+"""Names of devices: which there are, and whether this machine has the one named."""
+
+from __future__ import annotations
+
+import re
+
+import torch
+
+from syntax_nmt.errors import UserError
+
+DEVICES = "cpu, cuda or cuda:N"
+_DEVICE = re.compile(r"cpu|cuda(?::(?P<number>\d{1,4}))?", re.ASCII)
+
+
+def is_device(device: str) -> bool:
+    """Whether a text is `cpu`, `cuda` or `cuda:N`.
+
+    Args:
+        device: the text.
+    """
+    return _DEVICE.fullmatch(device) is not None
+
+
+def check_device(device: str, name: str) -> None:
+    """Refuses a device that this machine does not have.
+
+    Args:
+        device: the text.
+        name: the option, or file and key, that names the device.
+
+    Raises:
+        UserError: it is none of :data:`DEVICES`, or torch sees no such GPU.
+    """
+    match = _DEVICE.fullmatch(device)
+    if match is None:
+        raise UserError(f"{name} {device}: no such device; give {DEVICES}")
+    if device == "cpu":
+        return
+    seen = torch.cuda.device_count() if torch.cuda.is_available() else 0
+    if int(match["number"] or 0) >= seen:
+        gpus = {0: "no GPU", 1: "one GPU (cuda:0)"}.get(seen, f"{seen} GPUs (from cuda:0)")
+        raise UserError(f"{name} {device}: torch sees {gpus} here; give another, or cpu")

@@ -1,0 +1,206 @@
+"""What the analyser makes of odd sentences, of broken devices and of wrong files."""
+
+from __future__ import annotations
+
+import logging
+import re
+import threading
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+import torch
+
+from syntax_nmt.errors import UserError
+from syntax_nmt.parsing import analyser
+from syntax_nmt.parsing.analyser import LONGEST_WORD, StanzaAnalyser
+from syntax_nmt.parsing.dependencies import DependencyParser
+from syntax_nmt.parsing.models import StanzaModels
+from syntax_nmt.parsing.offline import first_sentence, one_thread
+
+GOOD, BAD = ["good"], ["boom"]
+
+
+class Pipeline:
+    """Fails on whatever comes beside `boom`, and on everything once `break` has come in few."""
+
+    def __init__(self):
+        self.processors = {}
+        self.broken = False
+        self.given = []
+
+    def __call__(self, sentences):
+        self.given += sentences
+        words = {word for sentence in sentences for word in sentence}
+        self.broken = self.broken or ("break" in words and len(sentences) < 40)
+        if self.broken or words & {"boom", "break"}:
+            raise RuntimeError("CUDA error: boom. And more.\nAnd lines.")
+        return SimpleNamespace(sentences=sentences)
+
+
+class Lengths(StanzaAnalyser[tuple]):
+    """A sentence of n words has n - 1 things in its analysis: that of one word is empty."""
+
+    def _analysis(self, sentence, words):
+        return tuple(words[1:])
+
+
+@pytest.fixture
+def lengths(monkeypatch):
+    monkeypatch.setattr(analyser, "_load", lambda *_: Pipeline())
+    return Lengths(StanzaModels("chunks", "en", None, ()))
+
+
+def test_sentences_that_fail_do_not_end_the_run(lengths):
+    for _ in range(3):
+        assert lengths.analyse([BAD] * 30) == [None] * 30
+    assert lengths.analyse([GOOD, BAD]) == [(), None]
+
+
+def test_an_empty_analysis_is_one(lengths):
+    assert lengths.analyse([GOOD] * 20) == [()] * 20
+    assert lengths._pipeline.given == [GOOD] * 20  # nothing had to be tried
+
+
+@pytest.mark.parametrize("sizes", [[8], [300], [1] * 8, [7, 1]])
+def test_a_broken_device_is_an_error(lengths, sizes):
+    lengths._pipeline.broken = True
+    for size in sizes[:-1]:
+        assert lengths.analyse([GOOD] * size) == [None] * size
+    said = r"^Stanza fails on every sentence: RuntimeError: CUDA error: boom; check"
+    for _ in range(2):
+        with pytest.raises(UserError, match=said):
+            lengths.analyse([GOOD] * sizes[-1])
+
+
+def test_a_device_that_breaks_on_the_way_is_an_error(lengths):
+    assert lengths.analyse([GOOD] * 50) == [()] * 50
+    with pytest.raises(UserError, match="fails on every sentence"):
+        lengths.analyse([*[GOOD] * 50, ["break"], *[GOOD] * 60])  # which is cut at 27 and at 55
+
+
+def test_failures_are_counted_in_a_row_only(lengths):
+    for _ in range(5):
+        assert lengths.analyse([BAD, BAD, BAD, GOOD, BAD, BAD, BAD, BAD])[3] == ()
+    assert {tuple(words) for words in lengths._pipeline.given} == {tuple(GOOD), tuple(BAD)}
+
+
+def test_monsters_are_not_given_to_stanza(lengths):
+    longest = "x" * LONGEST_WORD
+    monster = [longest, longest + "x"]
+    found = lengths.analyse([GOOD, monster, [longest] * 2, ["x" * 300_000], GOOD])
+    assert found == [(), None, (longest,), None, ()]
+    assert lengths.analyse([monster] * 100) == [None] * 100
+    assert lengths._pipeline.given == [GOOD, [longest] * 2, GOOD]
+
+
+def test_one_lock_for_all():
+    """A thread that comes in meanwhile waits, and the number of threads is the caller's after."""
+    inside, leave, order = threading.Event(), threading.Event(), []
+
+    def first():
+        with one_thread():
+            inside.set()
+            leave.wait(10)
+            order.append("first leaves")
+
+    def second():
+        with one_thread():
+            order.append("second is in")
+
+    before = torch.get_num_threads()
+    torch.set_num_threads(3)
+    try:
+        threads = [threading.Thread(target=first), threading.Thread(target=second)]
+        threads[0].start()
+        assert inside.wait(10)
+        threads[1].start()
+        threads[1].join(0.2)
+        leave.set()
+        for thread in threads:
+            thread.join(10)
+        assert order == ["first leaves", "second is in"]
+        assert torch.get_num_threads() == 3
+    finally:
+        torch.set_num_threads(before)
+
+
+@pytest.mark.parametrize(
+    ("error", "said"),
+    [
+        (KeyError("lemma"), "KeyError: 'lemma'"),
+        (ValueError("One. Two"), "ValueError: One"),
+        (RuntimeError("CUDA error\nCUDA kernel"), "RuntimeError: CUDA error"),
+        (OSError("\n\nNo 3.5 here!"), "OSError: No 3.5 here!"),
+        (AssertionError(), "AssertionError"),
+    ],
+)
+def test_first_sentence(error, said):
+    assert first_sentence(error) == said
+
+
+# Files that are not what they should be.
+
+TAGGER = {"model": {}, "vocab": {"char": {}, "upos": {}}, "config": {}}
+PARSER = {"model": {}, "vocab": {"upos": {}, "deprel": {}}, "config": {}}
+CHUNKER = {"model": {}, "vocab": {"tag": {}}, "config": {}}
+CONSTITUENCY = {"params": {"transitions": []}}
+VECTORS = {"vocab": {}, "emb": torch.zeros(1)}
+EXPANDER = {"model": {}, "dict": {}, "vocab": {}, "config": {}}
+
+
+def refused(**files: Path) -> str:
+    named = tuple((f"{name}_model_path", path) for name, path in files.items())
+    with pytest.raises(UserError) as caught:
+        DependencyParser(StanzaModels("dependencies", "en", None, named))
+    assert "\n" not in str(caught.value)
+    return str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("tagger", "parser", "wrong", "said"),
+    [
+        (PARSER, PARSER, "pos.pt", "it is a dependency parser, and a tagger is needed"),
+        (CHUNKER, PARSER, "pos.pt", "it is a sequence tagger .*, and a tagger is needed"),
+        (EXPANDER, PARSER, "pos.pt", "it is a model of multiword tokens, and a tagger is needed"),
+        (TAGGER, TAGGER, "parse.pt", "it is a tagger, and a dependency parser is needed"),
+        (TAGGER, CONSTITUENCY, "parse.pt", "it is a constituency parser, and a dependency"),
+        (b"text", VECTORS, "parse.pt", "it is a set of word vectors, and a dependency"),
+        (b"text", PARSER, "pos.pt", r"it is damaged or no model \(\w+Error: \w+.*\); check"),
+        (TAGGER, b"", "parse.pt", r"it is damaged or no model \(EOFError\); check"),
+    ],
+)
+def test_the_file_at_fault_is_named(tmp_path, tagger, parser, wrong, said):
+    for name, content in {"pos.pt": tagger, "parse.pt": parser}.items():
+        if isinstance(content, bytes):
+            (tmp_path / name).write_bytes(content)
+        else:
+            torch.save(content, tmp_path / name)
+    message = refused(pos=tmp_path / "pos.pt", depparse=tmp_path / "parse.pt")
+    other = ({"pos.pt", "parse.pt"} - {wrong}).pop()
+    assert message.startswith(f"Stanza cannot load {tmp_path / wrong}: ")
+    assert other not in message
+    assert re.search(said, message)
+
+
+def test_files_of_the_right_kind_that_do_not_load_are_all_named(tmp_path):
+    for name, content in {"pos.pt": TAGGER, "parse.pt": PARSER}.items():
+        torch.save(content, tmp_path / name)
+    message = refused(pos=tmp_path / "pos.pt", depparse=tmp_path / "parse.pt")
+    assert f"load {tmp_path / 'pos.pt'} and {tmp_path / 'parse.pt'}: " in message
+
+
+def test_stanza_says_nothing_of_its_own(tmp_path, caplog):
+    (tmp_path / "model.pt").write_text("this is text")
+    logger = logging.getLogger("stanza")
+    logger.addHandler(caplog.handler)
+    try:
+        refused(pos=tmp_path / "model.pt", depparse=tmp_path / "model.pt")
+    finally:
+        logger.removeHandler(caplog.handler)
+    assert caplog.text == ""
+
+
+def test_a_device_that_is_none_is_not_the_models_fault(tmp_path):
+    with pytest.raises(UserError, match=r"^--device foo: no such device"):
+        DependencyParser(StanzaModels("dependencies", "en", None, ()), "foo")
