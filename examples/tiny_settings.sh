@@ -25,10 +25,10 @@ train_once() { # LOG OPTION …: fairseq-train, unless the log says that it has 
 
 dependency_supervision=(--load-dependencies --criterion dependency_cross_entropy)
 
-translate_test() { # FOLDER CHECKPOINT OUTPUT: beam 4, one line a sentence, in order
+translate_test() { # FOLDER CHECKPOINT OUTPUT [OPTION …]: beam 4, one line a sentence, in order
   fairseq-generate "$1/prepared/data-bin" --user-dir syntax_nmt --task syntax_translation --cpu \
     --path "$2" --beam 4 --max-tokens 4000 --bpe sentencepiece \
-    --sentencepiece-model "$1/prepared/sentencepiece.model" >"$3.log" 2>&1 ||
+    --sentencepiece-model "$1/prepared/sentencepiece.model" "${@:4}" >"$3.log" 2>&1 ||
     { tail -n 20 "$3.log" >&2; return 1; }
   grep '^D-' "$3.log" | sed 's/^D-//' | sort -n | cut -f 3 >"$3"
 }

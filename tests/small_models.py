@@ -96,6 +96,27 @@ def chain_heads(tokens: torch.Tensor, dictionary: Dictionary) -> torch.Tensor:
     return torch.maximum(columns - 1, first).masked_fill(~real, -1)
 
 
+def phrases_of_tokens(src_tokens: torch.Tensor, task) -> torch.Tensor:
+    """Phrase lengths, B×P, that depend on each sentence's own tokens alone.
+
+    A phrase ends after a word of even number, and EOS is one of its own; a sentence that begins
+    with every third word has no parse.
+    """
+    dictionary, rows = task.source_dictionary, []
+    for line in src_tokens.tolist():
+        tokens = [token for token in line if token != dictionary.pad()]
+        lengths, open_tokens = [], 0
+        for token in tokens[:-1]:
+            open_tokens += 1
+            if token % 2 == 0:
+                lengths, open_tokens = [*lengths, open_tokens], 0
+        lengths += [open_tokens] * (open_tokens > 0) + [1]
+        rows.append([-1] if tokens[0] % 3 == 0 else lengths)
+    most = max(map(len, rows))
+    padded = [row + [0] * (most - len(row)) for row in rows]
+    return torch.tensor(padded, dtype=torch.int32, device=src_tokens.device)
+
+
 def save_checkpoint(path: Path, model, cfg) -> Path:
     """Writes what fairseq's trainer writes of a model and its options."""
     state = {

@@ -4,7 +4,8 @@
 
 Both models have the same sizes, read the same random sentences and start from the same weights.
 Their measurements alternate, so that whatever slows the machine slows both; the ratio is taken
-within each pair and its median is reported with the range.
+within each pair and its median is reported with the range. With --count nothing is timed, and the
+floating-point operations of all matrix products are counted instead.
 """
 
 from __future__ import annotations
@@ -26,6 +27,8 @@ from fairseq.data import Dictionary, LanguagePairDataset
 from fairseq.dataclass.utils import convert_namespace_to_omegaconf
 from fairseq.models import ARCH_MODEL_REGISTRY
 from fairseq.tasks import FairseqTask
+from torch.nn.attention import SDPBackend, sdpa_kernel
+from torch.utils.flop_counter import FlopCounterMode
 
 import syntax_nmt  # noqa: F401  registers its architectures
 
@@ -212,6 +215,31 @@ def compare(
     }
 
 
+def operations(
+    work: Callable[[System, list[dict[str, Any]]], None],
+    systems: tuple[System, System],
+    batches: list[dict[str, Any]],
+) -> dict[str, Any]:
+    """Counts the floating-point operations of both systems.
+
+    Args:
+        work: :func:`train` or :func:`decode`.
+        systems: the two.
+        batches: the data.
+
+    Returns:
+        operations of each system, and those of the first relative to the second.
+    """
+    counts = {}
+    for system in systems:
+        # Written out as matrix products, attention is counted, too.
+        with FlopCounterMode(display=False) as counter, sdpa_kernel(SDPBackend.MATH):
+            work(system, batches)
+        counts[system.name] = counter.get_total_flops()
+    first, second = counts.values()
+    return {"operations": counts, "relative_operations": first / second}
+
+
 def main() -> None:
     """Measures and prints."""
     parser = argparse.ArgumentParser(
@@ -230,6 +258,7 @@ def main() -> None:
     parser.add_argument("--batches", type=int, default=4, help="in a measurement")
     parser.add_argument("--beam", type=int, default=5)
     parser.add_argument("--repeats", type=int, default=9)
+    parser.add_argument("--count", action="store_true", help="count operations, time nothing")
     parser.add_argument("--json", action="store_true", help="print all figures as JSON")
     args = parser.parse_args()
     torch.set_num_threads(args.threads)
@@ -237,16 +266,21 @@ def main() -> None:
         write_dictionaries(Path(folder), args.vocabulary)
         systems = (build(args.arch, Path(folder), args), build(args.against, Path(folder), args))
     batches = make_batches(systems[0].task.source_dictionary, args)
-    results = {
-        "settings": vars(args),
-        "training": compare(train, systems, batches, args),
-        "decoding": compare(decode, systems, batches[:2], args),
-    }
+    results: dict[str, Any] = {"settings": vars(args)}
+    for name, run, data in (("training", train, batches), ("decoding", decode, batches[:2])):
+        if args.count:
+            results[name] = operations(run, systems, data)
+        else:
+            results[name] = compare(run, systems, data, args)
     if args.json:
         print(json.dumps(results, indent=1))
         return
     for work in ("training", "decoding"):
         result = results[work]
+        if args.count:
+            ratio = result["relative_operations"]
+            print(f"{work}: {args.arch} takes {ratio:.3f} times the operations of {args.against}")
+            continue
         low, high = result["range"]
         print(
             f"{work}: {args.arch} runs at {result['relative_speed']:.3f} of the speed of "

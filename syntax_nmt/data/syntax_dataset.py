@@ -15,14 +15,14 @@ from syntax_nmt.errors import UserError
 class SyntaxDataset(BaseWrapperDataset):
     """Adds side information to the batches of a `LanguagePairDataset`.
 
-    The batch gets, at its top level and in its own order of sentences (S and T are the padded
-    widths of source and target, EOS included; nothing is added for what was not given):
+    The batch gets, in its own order of sentences (S and T are the padded widths of source and
+    target, EOS included; nothing is added for what was not given):
 
     - `heads`, B×S int32: the column of each source token's head, the root's being its own; −1 at
       pads, at EOS and in a sentence without parse
     - `phrase_lengths`, B×P int32: lengths of the source's phrases from left to right, 0 = no
       phrase; EOS is a phrase of its own in a parsed sentence, and a sentence without parse is cut
-      into n-grams
+      into n-grams; in `net_input`, as it is the one that models read, not losses
     - `chunk_tags`, B×T int32: the tag id (1..K) where a chunk of the target opens, 0 inside, K+1
       at EOS; −1 at pads and everywhere in a sentence without annotation
     """
@@ -76,7 +76,7 @@ class SyntaxDataset(BaseWrapperDataset):
             batch["heads"] = collate_heads(self.heads.rows, ids, width, self.left_pad_source)
         if self.phrases is not None:
             lengths = batch["net_input"]["src_lengths"].numpy()
-            batch["phrase_lengths"] = collate_phrases(self.phrases.rows, ids, lengths)
+            batch["net_input"]["phrase_lengths"] = collate_phrases(self.phrases.rows, ids, lengths)
         if self.chunks is not None and batch["target"] is not None:
             batch["chunk_tags"] = collate_chunk_tags(
                 self.chunks.rows,

@@ -44,13 +44,18 @@ class ParentHead:
         padding: id of the padding token.
 
     Raises:
-        UserError: the model has no supervised heads.
+        UserError: the model has no supervised heads, or it needs phrases besides tokens.
     """
 
     def __init__(self, model: BaseFairseqModel, padding: int) -> None:
         encoder = getattr(model, "encoder", None)
         if encoder is None or getattr(encoder, "supervised_layer", None) is None:
             raise UserError(NO_SUPERVISED_HEADS)
+        if getattr(model, "reads_phrases", False):
+            raise UserError(
+                "the model reads the phrases of parsed sources (--phrase-segmentation parsed), "
+                "which this command does not have; train one with --phrase-segmentation ngram"
+            )
         self.encoder: Any = encoder
         self.padding = padding
         self.max_positions = int(encoder.max_positions())

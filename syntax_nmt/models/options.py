@@ -6,7 +6,9 @@ fairseq reads the types of the fields at run time: no postponed annotations in t
 from dataclasses import dataclass, field
 from typing import Optional
 
-from fairseq.dataclass import FairseqDataclass
+from fairseq.dataclass import ChoiceEnum, FairseqDataclass
+
+NGRAM, PARSED = "ngram", "parsed"
 
 
 @dataclass
@@ -20,5 +22,66 @@ class SyntaxTransformerOptions(FairseqDataclass):
             "two self-attention heads learn the source dependency tree, child head and parent "
             "head; 0 is the lowest, -1 the top layer, the paper's choice (default: no layer; "
             "dependency_transformer: -1)"
+        },
+    )
+    phrase_segmentation: Optional[ChoiceEnum([NGRAM, PARSED])] = field(  # type: ignore[valid-type]
+        default=None,
+        metadata={
+            "help": "phrase representation (Xu et al., 2020): every layer attends to the source's "
+            "phrases, too; they are pieces of max(min(8, length/6), 3) tokens (ngram) or come from "
+            "constituency trees by the paper's Algorithm 1 (parsed, with --load-phrases) "
+            "(default: no phrases; phrase_transformer: ngram)"
+        },
+    )
+    phrase_summary: ChoiceEnum(["max", "mean"]) = field(  # type: ignore[valid-type]
+        default="max",
+        metadata={
+            "help": "phrase representation: F_glance of equation 2, the element-wise maximum or "
+            "mean of a phrase's tokens; without --phrase-attention it is the phrase's vector "
+            "(default: max)"
+        },
+    )
+    phrase_attention: bool = field(
+        default=False,
+        metadata={
+            "help": "phrase representation: weigh a phrase's tokens by comparing each with the "
+            "summary, equations 3 to 5 (the paper's +Attn; default: off; phrase_transformer: on)"
+        },
+    )
+    transparent_attention: bool = field(
+        default=False,
+        metadata={
+            "help": "phrase representation: each decoder layer attends to a trained mixture of all "
+            "encoder layers' phrases, w of equation 6 (the paper's +TA; default: off, all see the "
+            "top layer's; phrase_transformer: on)"
+        },
+    )
+    phrase_hidden_dim: Optional[int] = field(
+        default=None,
+        metadata={
+            "help": "phrase representation: hidden width of --phrase-attention, rows of W1 "
+            "(default: the encoder's width)"
+        },
+    )
+    phrase_combine_dim: Optional[int] = field(
+        default=None,
+        metadata={
+            "help": "phrase representation: hidden width of the attentive combination, rows of W3 "
+            "(default: the FFN width of the side)"
+        },
+    )
+    phrase_residual_attention: bool = field(
+        default=False,
+        metadata={
+            "help": "phrase representation: the residual around the attentive combination adds the "
+            "attention's output, too, as the authors' released code does (default: off, x alone)"
+        },
+    )
+    transparent_token_attention: bool = field(
+        default=False,
+        metadata={
+            "help": "phrase representation: --transparent-attention mixes the encoder layers' "
+            "tokens for the source cross-attention, too, with weights of their own, as the "
+            "authors' released code does (default: off, phrases alone)"
         },
     )

@@ -59,3 +59,9 @@ def _register_transformer(name: str, **features: Any) -> None:
 
 _register_transformer("syntax_transformer")
 _register_transformer("dependency_transformer", supervised_layer=-1)
+_register_transformer(
+    "phrase_transformer",
+    phrase_segmentation="ngram",
+    phrase_attention=True,
+    transparent_attention=True,
+)

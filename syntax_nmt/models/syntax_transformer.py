@@ -14,7 +14,7 @@ from omegaconf import OmegaConf
 from torch import Tensor, nn
 
 from syntax_nmt.errors import UserError, one_line_errors
-from syntax_nmt.models.options import SyntaxTransformerOptions
+from syntax_nmt.models.options import PARSED, SyntaxTransformerOptions
 from syntax_nmt.models.transformer_decoder import SyntaxTransformerDecoder
 from syntax_nmt.models.transformer_encoder import SyntaxTransformerEncoder
 from syntax_nmt.tasks.syntax_translation import SyntaxTranslationTask
@@ -30,6 +30,8 @@ class SyntaxTransformerModel(TransformerModel):
     - Supervised heads (`--supervised-layer`; Wang et al., 2019): two self-attention heads of one
       encoder layer are trained along the source dependency tree; see
       :mod:`syntax_nmt.criterions.dependency`.
+    - Phrase representation (`--phrase-segmentation`; Xu et al., 2020): every layer attends to the
+      vectors of the source's phrases, too; see :mod:`syntax_nmt.models.phrase_layers`.
     """
 
     @classmethod
@@ -93,7 +95,15 @@ class SyntaxTransformerModel(TransformerModel):
             tgt_dict: the target vocabulary.
             embed_tokens: V×C.
         """
-        return SyntaxTransformerDecoder(args, tgt_dict, embed_tokens, args.no_cross_attention)
+        options = SyntaxTransformerOptions.from_namespace(args)
+        return SyntaxTransformerDecoder(
+            args, tgt_dict, embed_tokens, options, args.no_cross_attention
+        )
+
+    @property
+    def reads_phrases(self) -> bool:
+        """Whether batches must have `phrase_lengths`, the phrases of parsed sources."""
+        return self.encoder.phrase_segmentation == PARSED
 
     def forward(
         self,
@@ -104,6 +114,7 @@ class SyntaxTransformerModel(TransformerModel):
         features_only: bool = False,
         alignment_layer: Optional[int] = None,  # noqa: UP045
         alignment_heads: Optional[int] = None,  # noqa: UP045
+        phrase_lengths: Optional[Tensor] = None,  # noqa: UP045
     ) -> tuple[Tensor, dict[str, Any]]:
         """Teacher-forced pass of training and validation; generators never call it.
 
@@ -115,13 +126,17 @@ class SyntaxTransformerModel(TransformerModel):
             features_only: leave the output projection out.
             alignment_layer: the decoder layer whose cross-attention weights are wanted.
             alignment_heads: average them over the first so many heads only.
+            phrase_lengths: tokens of each source phrase, B×P; read with parsed phrases alone.
 
         Returns:
             logits, B×T×V, and a dictionary; with supervised heads its `supervised_heads` has the
             log-probabilities of the child and the parent head, B×2×S×S.
         """
         encoder_out = self.encoder(
-            src_tokens, src_lengths=src_lengths, return_all_hiddens=return_all_hiddens
+            src_tokens,
+            src_lengths=src_lengths,
+            return_all_hiddens=return_all_hiddens,
+            phrase_lengths=phrase_lengths,
         )
         logits, extra = self.decoder(
             prev_output_tokens,

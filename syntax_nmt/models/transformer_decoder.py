@@ -2,11 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from fairseq.data import Dictionary
 from fairseq.models.transformer import TransformerConfig, TransformerDecoderBase
 from torch import Tensor, nn
 
+from syntax_nmt.models.layer_arguments import handing_over
+from syntax_nmt.models.options import SyntaxTransformerOptions
+from syntax_nmt.models.phrase_layers import PhraseDecoderLayer
+from syntax_nmt.models.phrase_memory import PhraseMemory
+from syntax_nmt.models.phrase_options import phrase_sizes
 from syntax_nmt.models.transformer_layers import FusedDecoderLayer, wrap_layer
 from syntax_nmt.modules.fused_attention import IncrementalState
+from syntax_nmt.modules.transparent_attention import TransparentAttention
 
 NO_LAYER = -1
 
@@ -16,9 +26,36 @@ class SyntaxTransformerDecoder(TransformerDecoderBase):
 
     fairseq's own computes the cross-attention weights of its top layer in every call. Here they are
     computed where somebody wants them: with an `alignment_layer`, or in a search for alignments.
+
+    Args:
+        cfg: fairseq's options of the Transformer.
+        dictionary: of the target.
+        embed_tokens: V×C.
+        options: which features are on.
+        no_encoder_attn: leave the cross-attention out.
+
+    Raises:
+        UserError: options that contradict each other.
     """
 
     need_attn = False
+
+    def __init__(
+        self,
+        cfg: TransformerConfig,
+        dictionary: Dictionary,
+        embed_tokens: nn.Embedding,
+        options: SyntaxTransformerOptions,
+        no_encoder_attn: bool = False,
+    ) -> None:
+        self.phrase_sizes = phrase_sizes(cfg, options)
+        super().__init__(cfg, dictionary, embed_tokens, no_encoder_attn)
+        shape = (cfg.encoder.layers + 1, cfg.decoder.layers, cfg.dropout)
+        self.transparent_phrases = self.transparent_tokens = None
+        if options.transparent_attention:
+            self.transparent_phrases = TransparentAttention(*shape)
+        if options.transparent_token_attention and not no_encoder_attn:
+            self.transparent_tokens = TransparentAttention(*shape)
 
     def prepare_for_search(self, beam_size: int, need_attn: bool) -> None:
         """Sets what a search needs; :class:`SyntaxTranslationTask` does so around each one.
@@ -40,7 +77,9 @@ class SyntaxTransformerDecoder(TransformerDecoderBase):
             cfg: fairseq's options of the Transformer.
             no_encoder_attn: leave the cross-attention out.
         """
-        return wrap_layer(FusedDecoderLayer(cfg, no_encoder_attn), cfg)
+        if self.phrase_sizes is None:
+            return wrap_layer(FusedDecoderLayer(cfg, no_encoder_attn), cfg)
+        return wrap_layer(PhraseDecoderLayer(cfg, self.phrase_sizes, no_encoder_attn), cfg)
 
     def extract_features(
         self,
@@ -66,7 +105,36 @@ class SyntaxTransformerDecoder(TransformerDecoderBase):
         """
         if alignment_layer is None and not self.need_attn:
             alignment_layer = NO_LAYER
-        return super().extract_features(
-            prev_output_tokens, encoder_out, incremental_state,
-            full_context_alignment, alignment_layer, alignment_heads,
-        )  # fmt: skip
+        with handing_over(self.layers, self._phrase_arguments(encoder_out, incremental_state)):
+            return super().extract_features(
+                prev_output_tokens, encoder_out, incremental_state,
+                full_context_alignment, alignment_layer, alignment_heads,
+            )  # fmt: skip
+
+    def _phrase_arguments(
+        self,
+        encoder_out: dict[str, list[Tensor]] | None,
+        incremental_state: IncrementalState | None,
+    ) -> Iterable[Mapping[str, Any]]:
+        """What each layer gets of the source's phrases; nothing where their projections are cached.
+
+        Yields:
+            the arguments `phrases`, `phrase_padding` and `tokens` of :class:`PhraseDecoderLayer`.
+        """
+        if self.phrase_sizes is None:
+            return []
+        attention = self.layers[0].phrase_combination.attention
+        if attention.is_cached(incremental_state):
+            return [{"phrases": None, "phrase_padding": None}] * self.num_layers
+        assert encoder_out is not None
+        memory = PhraseMemory.of(encoder_out)
+        phrases = [memory.vectors[-1]] * self.num_layers
+        if self.transparent_phrases is not None:
+            phrases = list(self.transparent_phrases(memory.vectors))
+        tokens: list[Tensor | None] = [None] * self.num_layers
+        if self.transparent_tokens is not None:
+            tokens = list(self.transparent_tokens(memory.tokens))
+        return [
+            {"phrases": x, "phrase_padding": memory.padding, "tokens": y}
+            for x, y in zip(phrases, tokens)
+        ]

@@ -6,9 +6,15 @@ from fairseq.data import Dictionary
 from fairseq.models.transformer import TransformerConfig, TransformerEncoderBase
 from torch import Tensor, nn
 
-from syntax_nmt.errors import UserError
-from syntax_nmt.models.options import SyntaxTransformerOptions
+from syntax_nmt.errors import UserError, one_line_errors
+from syntax_nmt.models.layer_arguments import handing_over
+from syntax_nmt.models.options import PARSED, SyntaxTransformerOptions
+from syntax_nmt.models.phrase_layers import PhraseEncoderLayer
+from syntax_nmt.models.phrase_memory import PhraseMemory
+from syntax_nmt.models.phrase_options import phrase_sizes
 from syntax_nmt.models.transformer_layers import FusedEncoderLayer, wrap_layer
+from syntax_nmt.modules.phrase_batch import PhraseBatch, ngram_phrases, parsed_phrases
+from syntax_nmt.modules.phrase_representation import PhraseRepresentation
 from syntax_nmt.modules.supervised_heads import (
     NO_SUPERVISED_HEADS,
     SUPERVISED_HEADS,
@@ -36,8 +42,16 @@ class SyntaxTransformerEncoder(TransformerEncoderBase):
         embed_tokens: nn.Embedding,
         options: SyntaxTransformerOptions,
     ) -> None:
-        super().__init__(cfg, dictionary, embed_tokens)
         self.supervised_layer = _supervised_layer(cfg, options)
+        self.phrase_sizes = phrase_sizes(cfg, options)
+        self.phrase_segmentation = options.phrase_segmentation
+        self.transparent_tokens = options.transparent_token_attention
+        self._layers_built = 0
+        super().__init__(cfg, dictionary, embed_tokens)
+        if self.phrase_sizes is not None:  # of the top layer's output
+            self.phrase_representation = PhraseRepresentation(
+                cfg.encoder.embed_dim, self.phrase_sizes.summary, self.phrase_sizes.hidden_dim
+            )
         if self.supervised_layer is not None:
             self._check_that_weights_are_whole(self.layers[self.supervised_layer])
         for layer in self.layers:
@@ -50,7 +64,83 @@ class SyntaxTransformerEncoder(TransformerEncoderBase):
         Args:
             cfg: fairseq's options of the Transformer.
         """
-        return wrap_layer(FusedEncoderLayer(cfg), cfg)
+        index = self._layers_built
+        self._layers_built += 1
+        if self.phrase_sizes is None:
+            return wrap_layer(FusedEncoderLayer(cfg), cfg)
+        supervised = index == self.supervised_layer
+        return wrap_layer(PhraseEncoderLayer(cfg, self.phrase_sizes, supervised), cfg)
+
+    def forward(
+        self,
+        src_tokens: Tensor,
+        src_lengths: Tensor | None = None,
+        return_all_hiddens: bool = False,
+        token_embeddings: Tensor | None = None,
+        phrase_lengths: Tensor | None = None,
+    ) -> dict[str, list[Tensor]]:
+        """Encodes a batch.
+
+        Args:
+            src_tokens: B×S.
+            src_lengths: B.
+            return_all_hiddens: keep the states of every layer.
+            token_embeddings: B×S×C in place of those of the tokens.
+            phrase_lengths: tokens of each phrase, B×P; read with parsed phrases alone.
+
+        Returns:
+            what fairseq's encoder returns; with phrases also what :class:`PhraseMemory` describes.
+
+        Raises:
+            SystemExit: parsed phrases are missing; one line says how to get them.
+        """
+        if self.phrase_sizes is None:
+            return super().forward(src_tokens, src_lengths, return_all_hiddens, token_embeddings)
+        with one_line_errors("syntax_nmt"):
+            phrases = self._phrases(src_tokens.eq(self.padding_idx), phrase_lengths)
+        with handing_over(self.layers, [{"phrases": phrases}] * self.num_layers):
+            out = super().forward(src_tokens, src_lengths, True, token_embeddings)
+        # What the layers return beside their states; see PhraseEncoderLayer.
+        vectors, out["fc_results"] = out["fc_results"], []
+        if self.supervised_layer is not None:
+            count = phrases.lengths.size(1)
+            out["supervised_input"] = [vectors[self.supervised_layer][count:]]
+            vectors[self.supervised_layer] = vectors[self.supervised_layer][:count]
+        top = out["encoder_out"][0]
+        vectors.append(self.phrase_representation(top, phrases))
+        tokens = self._normalised(out["encoder_states"]) if self.transparent_tokens else []
+        PhraseMemory(vectors, phrases.padding, tokens).put_into(out)
+        if not return_all_hiddens:
+            out["encoder_states"] = []
+            out["encoder_embedding"] = []  # nobody reads it, a search would rearrange it each step
+        return out
+
+    def reorder_encoder_out(
+        self, encoder_out: dict[str, list[Tensor]], new_order: Tensor
+    ) -> dict[str, list[Tensor]]:
+        """Rearranges what :meth:`forward` returned, as a search rearranges its hypotheses.
+
+        Args:
+            encoder_out: of :meth:`forward`.
+            new_order: the row that goes to each place.
+        """
+        reordered = super().reorder_encoder_out(encoder_out, new_order)
+        PhraseMemory.reorder(encoder_out, reordered, new_order)
+        return reordered
+
+    def _phrases(self, padding: Tensor, phrase_lengths: Tensor | None) -> PhraseBatch:
+        if self.phrase_segmentation != PARSED:
+            return ngram_phrases(padding)
+        if phrase_lengths is None:
+            raise UserError(
+                "the model reads parsed phrases, but the batch has none: add --load-phrases to "
+                "read them from the data folder, or --parser-config FILE to parse at inference"
+            )
+        return parsed_phrases(padding, phrase_lengths)
+
+    def _normalised(self, states: list[Tensor]) -> list[Tensor]:
+        """The states of all layers as a decoder reads them, S×B×C each."""
+        return states if self.layer_norm is None else [self.layer_norm(x) for x in states]
 
     @staticmethod
     def _check_that_weights_are_whole(layer: nn.Module) -> None:
@@ -73,7 +163,10 @@ class SyntaxTransformerEncoder(TransformerEncoderBase):
         if self.supervised_layer is None:
             raise UserError(NO_SUPERVISED_HEADS)
         layer = self.layers[self.supervised_layer]
-        x = encoder_out["encoder_states"][self.supervised_layer]  # the layer's input, S×B×C
+        if self.phrase_sizes is None:
+            x = encoder_out["encoder_states"][self.supervised_layer]  # the layer's input, S×B×C
+        else:  # to which the phrase sublayer, which comes first, has added
+            x = encoder_out["supervised_input"][0]
         if layer.normalize_before:
             x = layer.self_attn_layer_norm(x)
         padding = encoder_out["encoder_padding_mask"][0]

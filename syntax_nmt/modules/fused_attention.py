@@ -90,6 +90,14 @@ class FusedMultiheadAttention(MultiheadAttention):
         output = output.unflatten(2, (-1, length)).permute(3, 0, 2, 1, 4)
         return self.out_proj(output.reshape(length, rows, self.embed_dim)), weights
 
+    def is_cached(self, incremental_state: IncrementalState | None) -> bool:
+        """Whether static keys and values have been projected already.
+
+        Args:
+            incremental_state: the cache of incremental decoding.
+        """
+        return incremental_state is not None and bool(self._get_input_buffer(incremental_state))
+
     def _split_heads(self, x: Tensor, sentences: int) -> Tensor:
         """T×B×C -> sentences×H×(hypotheses·T)×D, where B = sentences · hypotheses."""
         length, rows, _ = x.shape

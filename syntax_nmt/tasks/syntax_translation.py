@@ -260,14 +260,11 @@ class SyntaxTranslationTask(TranslationTask):
                 )
                 self._warned_of_parser = True
             return sample
-        lengths = sample.get("phrase_lengths")
         inputs = sample["net_input"]
-        if lengths is None and self._phrase_parser is not None:
-            lengths = self._phrase_parser.phrase_lengths(inputs["src_tokens"], self._typed)
-        if lengths is None:
+        if "phrase_lengths" in inputs or self._phrase_parser is None:
             return sample  # the model says what is missing
-        inputs = {**inputs, "phrase_lengths": lengths}
-        return {**sample, "phrase_lengths": lengths, "net_input": inputs}
+        lengths = self._phrase_parser.phrase_lengths(inputs["src_tokens"], self._typed)
+        return {**sample, "net_input": {**inputs, "phrase_lengths": lengths}}
 
     def _with_side_information(
         self, folder: Path, split: str, kinds: Sequence[str]

@@ -101,13 +101,13 @@ def test_batches_against_one_sentence_at_a_time(left_source, left_target, annota
         batch = dataset.collater([dataset[index] for index in indices])
         source, target = batch["net_input"]["src_tokens"], batch["target"]
         assert batch["heads"].dtype == torch.int32
-        assert batch["phrase_lengths"].dtype == torch.int32
+        assert batch["net_input"]["phrase_lengths"].dtype == torch.int32
         assert batch["chunk_tags"].dtype == torch.int32
         for place, sentence in enumerate(batch["id"].tolist()):
             size = int(made.pairs.src_sizes[sentence]) - 1
             heads = expected_heads(made.rows["heads"][sentence], size, source.size(1), left_source)
             assert batch["heads"][place].tolist() == heads
-            lengths = batch["phrase_lengths"][place]
+            lengths = batch["net_input"]["phrase_lengths"][place]
             assert lengths.sum() == size + 1
             assert lengths[lengths > 0].tolist() == expected_phrases(
                 made.rows["phrases"][sentence], size
@@ -116,7 +116,7 @@ def test_batches_against_one_sentence_at_a_time(left_source, left_target, annota
             size = int(made.pairs.tgt_sizes[sentence]) - 1
             tags = expected_tags(made.rows["chunks"][sentence], size, target.size(1), left_target)
             assert batch["chunk_tags"][place].tolist() == tags
-        assert batch["phrase_lengths"][:, -1].any()  # no wider than need be
+        assert batch["net_input"]["phrase_lengths"][:, -1].any()  # no wider than need be
 
 
 @pytest.mark.parametrize("left", [True, False])
@@ -136,7 +136,8 @@ def test_the_batch_is_the_stock_batch_with_more_in_it():
     dataset = SyntaxDataset(made.pairs, **made.sides)
     samples = [made.pairs[index] for index in (5, 0, 9)]
     stock, batch = made.pairs.collater(samples), dataset.collater(samples)
-    assert set(batch) - set(stock) == {"heads", "phrase_lengths", "chunk_tags"}
+    assert set(batch) - set(stock) == {"heads", "chunk_tags"}
+    assert set(batch["net_input"]) - set(stock["net_input"]) == {"phrase_lengths"}
     assert torch.equal(batch["net_input"]["src_tokens"], stock["net_input"]["src_tokens"])
     assert torch.equal(batch["target"], stock["target"])
     plain = SyntaxDataset(made.pairs).collater(samples)
@@ -164,7 +165,7 @@ def test_wider_padding_on_request():
     assert wide["chunk_tags"].shape == (4, 50)
     moved = torch.where(narrow["heads"] < 0, -1, narrow["heads"] + shift)
     assert torch.equal(wide["heads"][:, shift:], moved)
-    assert torch.equal(wide["phrase_lengths"], narrow["phrase_lengths"])
+    assert torch.equal(wide["net_input"]["phrase_lengths"], narrow["net_input"]["phrase_lengths"])
 
 
 def test_nothing_but_sentences_without_words():
@@ -177,7 +178,7 @@ def test_nothing_but_sentences_without_words():
     }
     batch = SyntaxDataset(pairs, **sides).collater([pairs[index] for index in range(3)])
     assert batch["heads"].tolist() == [[-1]] * 3
-    assert batch["phrase_lengths"].tolist() == [[1]] * 3
+    assert batch["net_input"]["phrase_lengths"].tolist() == [[1]] * 3
     assert batch["chunk_tags"].tolist() == [[-1]] * 3
 
 
@@ -213,8 +214,10 @@ def test_torch_loads_it_in_worker_processes():
     here = [dataset.collater([dataset[index] for index in batch]) for batch in batches]
     loader = DataLoader(dataset, batch_sampler=batches, collate_fn=dataset.collater, num_workers=1)
     for batch, expected in zip(loader, here):
-        for key in ("id", "heads", "phrase_lengths", "chunk_tags"):
+        for key in ("id", "heads", "chunk_tags"):
             assert torch.equal(batch[key], expected[key])
+        key = "phrase_lengths"
+        assert torch.equal(batch["net_input"][key], expected["net_input"][key])
 
 
 @pytest.mark.parametrize("kind", ["heads", "phrases", "chunks"])

@@ -113,7 +113,7 @@ def of_side_file(data):
     """Phrases of each sentence as training reads them."""
     dataset = make_task(data, "--load-phrases").dataset("test")
     sample = dataset.collater([dataset[index] for index in range(len(dataset))])
-    return by_sentence(sample["id"], sample["phrase_lengths"])
+    return by_sentence(sample["id"], sample["net_input"]["phrase_lengths"])
 
 
 def by_sentence(ids, lengths):

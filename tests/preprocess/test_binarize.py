@@ -150,7 +150,10 @@ def test_from_text_to_batch(tmp_path, scheme):
     batch = dataset.collater([dataset[0], dataset[3], dataset[4]])
     assert batch["id"].tolist() == [4, 0, 3]
     assert (batch["heads"][2] == -1).all()
-    assert batch["phrase_lengths"].sum(1).tolist() == batch["net_input"]["src_lengths"].tolist()
+    assert (
+        batch["net_input"]["phrase_lengths"].sum(1).tolist()
+        == batch["net_input"]["src_lengths"].tolist()
+    )
     assert ((batch["chunk_tags"] == 4) == (batch["target"] == 2))[:2].all()
     heads, tokens = batch["heads"][0], batch["net_input"]["src_tokens"][0]
     assert torch.equal(heads >= 0, tokens > 2)

@@ -7,8 +7,14 @@ from functools import cache
 
 import pytest
 from fairseq.tasks import FairseqTask
-from small_models import ARCHITECTURES, build, write_dictionaries
+from small_models import ARCHITECTURES, build, phrases_of_tokens, write_dictionaries
 from torch import nn
+
+# Models that need a side file; the sentences of these tests bring their phrases along.
+PARSED = {
+    "phrase_transformer+parsed": (),
+    "phrase_transformer+parsed+mean": ("--phrase-summary=mean", "--encoder-normalize-before"),
+}
 
 
 @dataclass
@@ -29,13 +35,21 @@ def dictionaries(tmp_path_factory):
 def build_small(dictionaries):
     @cache
     def built(arch: str) -> Small:
-        model, task, _ = build(dictionaries, arch)
+        if arch not in PARSED:
+            model, task, _ = build(dictionaries, arch)
+            return Small(arch, model, task)
+        options = ("--phrase-segmentation=parsed", *PARSED[arch])
+        model, task, _ = build(dictionaries, "phrase_transformer", *options)
+        encode = model.encoder.forward
+        model.encoder.forward = lambda src_tokens, **inputs: encode(
+            src_tokens, **{**inputs, "phrase_lengths": phrases_of_tokens(src_tokens, task)}
+        )
         return Small(arch, model, task)
 
     return built
 
 
-@pytest.fixture(params=ARCHITECTURES)
+@pytest.fixture(params=[*ARCHITECTURES, *PARSED])
 def small(request, build_small) -> Small:
     yield_model = build_small(request.param)
     yield_model.model.zero_grad()

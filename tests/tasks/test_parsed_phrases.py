@@ -258,10 +258,12 @@ def test_side_file_goes_before_the_parser(parser, folder):
     task = make_task(folder)
     given = torch.tensor([[2, 1]], dtype=torch.int32)
     inputs = {"src_tokens": batch(task.source_dictionary, ["the cat"])}
-    sample = {"net_input": inputs, "phrase_lengths": given}
-    filled = task.inference_step(RETURNS_THE_BATCH, [READER], sample)
+    read = {"net_input": {**inputs, "phrase_lengths": given}}
+    filled = task.inference_step(RETURNS_THE_BATCH, [READER], read)
     assert filled["net_input"]["phrase_lengths"] is given
     assert parser.calls == []
+    task.inference_step(RETURNS_THE_BATCH, [READER], {"net_input": inputs})
+    assert len(parser.calls) == 1
     assert set(inputs) == {"src_tokens"}  # the caller's batch stays as it was
 
 

@@ -1,0 +1,49 @@
+#!/usr/bin/env bash
+# The paper's ablation on the built-in corpus: summary, phrase attention, transparent attention,
+# phrases of a parser; BLEU of the mean of the last checkpoints.
+#
+#   bash examples/phrase/ablation.sh [FOLDER] [SEED …]   (default: outputs/phrase_ablation 1)
+#
+# Trains what is not there yet (three minutes a system), then prints a table.
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/../.."
+folder=${1:-outputs/phrase_ablation}
+seeds=("${@:2}")
+[ ${#seeds[@]} -gt 0 ] || seeds=(1)
+. examples/environment.sh
+. examples/tiny_settings.sh
+mkdir -p "$folder"
+corpus_and_data "$folder"
+
+ngram=(--arch syntax_transformer_tiny --phrase-segmentation ngram)
+parsed=(--phrase-segmentation parsed --load-phrases)
+
+# At the other examples' rate of 1e-2 the phrase systems learn slowly; see README.md.
+train() { # NAME OPTION …: the system's checkpoints are in $folder/NAME, the last three are kept
+  train_once "$folder/$1.log" "$folder/prepared/data-bin" "${tiny_training[@]}" \
+    --criterion label_smoothed_cross_entropy --lr 3e-3 --disable-validation \
+    --save-interval-updates 100 --keep-interval-updates 3 "${@:2}" --save-dir "$folder/$1"
+}
+
+score() { # NAME [OPTION of fairseq-generate …]: prints a row of the table
+  local averaged=$folder/$1/averaged.pt bleu parameters
+  [ -f "$averaged" ] ||
+    syntax-nmt average "$folder/$1" --last 3 --output "$averaged" >>"$folder/$1.log" 2>&1
+  translate_test "$folder" "$averaged" "$folder/$1.output" "${@:2}"
+  bleu=$(sacrebleu "$folder/corpus/test.tgt" -i "$folder/$1.output" --tokenize none --force -b -w 1)
+  parameters=$(grep -o 'num\. shared model params: [0-9,]*' "$folder/$1.log" | head -n 1 |
+    grep -o '[0-9,]*$')
+  printf '%-24s %6s %12s\n' "$1" "$bleu" "$parameters"
+}
+
+printf '%-24s %6s %12s\n' system BLEU parameters
+for seed in "${seeds[@]}"; do
+  train "transformer-$seed" --seed "$seed" --arch syntax_transformer_tiny
+  train "mean-$seed" --seed "$seed" "${ngram[@]}" --phrase-summary mean
+  train "max-$seed" --seed "$seed" "${ngram[@]}"
+  train "max+attn-$seed" --seed "$seed" "${ngram[@]}" --phrase-attention
+  train "max+attn+ta-$seed" --seed "$seed" --arch phrase_transformer_tiny
+  train "max+attn+ta+parsed-$seed" --seed "$seed" --arch phrase_transformer_tiny "${parsed[@]}"
+  for system in transformer mean max max+attn max+attn+ta; do score "$system-$seed"; done
+  score "max+attn+ta+parsed-$seed" --load-phrases
+done

@@ -1,0 +1,31 @@
+#!/usr/bin/env bash
+# Trains a system of Xu et al. (2020) with the paper's settings for Transformer Base, En-De.
+#
+#   bash examples/phrase/train.sh DATABIN SAVEDIR [OPTION of fairseq-train …]
+#
+# Later options override the ones below. Rows of the paper's tables (see README.md):
+#   Transformer Base      --arch syntax_transformer_wmt_en_de
+#   +Mean                 --arch syntax_transformer_wmt_en_de --phrase-segmentation ngram
+#                         --phrase-summary mean
+#   +Max                  --arch syntax_transformer_wmt_en_de --phrase-segmentation ngram
+#   +Max+Attn             … --phrase-attention
+#   +Max+Attn+TA          (no option)
+#   … +Parsing Phrase     --phrase-segmentation parsed --load-phrases
+#   Transformer Big +PR   --arch phrase_transformer_wmt_en_de_big --dropout 0.3
+#                         --max-update 300000 --keep-interval-updates 20
+set -euo pipefail
+data=${1:?usage: train.sh DATABIN SAVEDIR [OPTION …]}
+save=${2:?usage: train.sh DATABIN SAVEDIR [OPTION …]}
+shift 2
+
+# Section 4.1: warm-up 8k, at least 25k target tokens a batch, dropout 0.1, 100k updates, source and
+# target embeddings apart, checkpoints every 1,500 updates; the rest as Vaswani et al. (2017), whose
+# learning rate peaks at 512^-0.5 · 8000^-0.5. One GPU; with N, divide --update-freq by N.
+exec fairseq-train "$data" --user-dir "$(syntax-nmt user-dir)" --task syntax_translation \
+  --arch phrase_transformer_wmt_en_de --share-decoder-input-output-embed \
+  --criterion label_smoothed_cross_entropy --label-smoothing 0.1 --dropout 0.1 \
+  --optimizer adam --adam-betas '(0.9, 0.98)' --adam-eps 1e-9 --clip-norm 0 \
+  --lr 4.94e-4 --lr-scheduler inverse_sqrt --warmup-updates 8000 --warmup-init-lr 1e-7 \
+  --max-tokens 4096 --update-freq 8 --max-update 100000 \
+  --save-interval-updates 1500 --keep-interval-updates 5 --no-epoch-checkpoints \
+  --save-dir "$save" "$@"

@@ -1,0 +1,200 @@
+"""Transformer layers whose tokens attend to the source's phrases as well (Xu et al., 2020)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import torch
+from fairseq.models.transformer import TransformerConfig
+from fairseq.modules import LayerNorm
+from torch import Tensor
+
+from syntax_nmt.models.transformer_layers import FusedDecoderLayer, FusedEncoderLayer
+from syntax_nmt.modules.attentive_combination import AttentiveCombination
+from syntax_nmt.modules.fused_attention import FusedMultiheadAttention, IncrementalState
+from syntax_nmt.modules.phrase_batch import PhraseBatch
+from syntax_nmt.modules.phrase_representation import PhraseRepresentation
+
+
+@dataclass(frozen=True)
+class PhraseSizes:
+    """What defines the phrase sublayers of both sides.
+
+    Attributes:
+        summary: `max` or `mean`.
+        hidden_dim: rows of W1; None = no attention within the phrase.
+        combine_dim: rows of W3; None = the layer's FFN width.
+        residual_attention: see :class:`AttentiveCombination`.
+    """
+
+    summary: str
+    hidden_dim: int | None
+    combine_dim: int | None
+    residual_attention: bool
+
+
+class PhraseEncoderLayer(FusedEncoderLayer):
+    """Phrase cross-attention → combination → self-attention → FFN.
+
+    The phrases are those of the layer's own input, as the phrase sublayer reads it: normalised in a
+    pre-norm layer.
+
+    Args:
+        cfg: fairseq's options of the Transformer.
+        sizes: of the phrase sublayer.
+        returns_attention_input: also return what the self-attention sublayer gets.
+    """
+
+    def __init__(
+        self, cfg: TransformerConfig, sizes: PhraseSizes, returns_attention_input: bool
+    ) -> None:
+        super().__init__(cfg)
+        self.returns_attention_input = returns_attention_input
+        self.phrase_representation = PhraseRepresentation(
+            self.embed_dim, sizes.summary, sizes.hidden_dim
+        )
+        self.phrase_combination = _build_combination(
+            cfg, sizes, self.embed_dim, cfg.encoder.attention_heads, cfg.encoder.ffn_embed_dim
+        )
+        self.phrase_layer_norm = LayerNorm(self.embed_dim, export=cfg.export)
+
+    def forward(
+        self,
+        x: Tensor,
+        encoder_padding_mask: Tensor | None,
+        attn_mask: Tensor | None = None,
+        *,
+        phrases: PhraseBatch,
+    ) -> tuple[Tensor, Tensor]:
+        """The layer's output and the vectors of its input's phrases.
+
+        Args:
+            x: S×B×C.
+            encoder_padding_mask: B×S, True = pad.
+            attn_mask: of the self-attention.
+            phrases: which tokens make up which phrase.
+
+        Returns:
+            S×B×C, and P×B×C, after which come the S×B×C that the self-attention sublayer gets if
+            the layer was told to return them: fairseq's encoder takes one tensor beside the output.
+        """
+        residual = x
+        if self.normalize_before:
+            x = self.phrase_layer_norm(x)
+        vectors = self.phrase_representation(x, phrases)
+        x = self.phrase_combination(x, vectors, phrases.padding)
+        x = self.residual_connection(x, residual)
+        if not self.normalize_before:
+            x = self.phrase_layer_norm(x)
+        side = torch.cat([vectors, x]) if self.returns_attention_input else vectors
+        return super().forward(x, encoder_padding_mask, attn_mask), side
+
+
+class PhraseDecoderLayer(FusedDecoderLayer):
+    """Self-attention → phrase cross-attention → combination → source cross-attention → FFN.
+
+    Args:
+        cfg: fairseq's options of the Transformer.
+        sizes: of the phrase sublayer.
+        no_encoder_attn: leave the source cross-attention out.
+    """
+
+    def __init__(
+        self, cfg: TransformerConfig, sizes: PhraseSizes, no_encoder_attn: bool = False
+    ) -> None:
+        super().__init__(cfg, no_encoder_attn)
+        self.phrase_combination = _build_combination(
+            cfg, sizes, self.embed_dim, cfg.decoder.attention_heads, cfg.decoder.ffn_embed_dim
+        )
+        self.phrase_layer_norm = LayerNorm(self.embed_dim, export=cfg.export)
+
+    def forward(
+        self,
+        x: Tensor,
+        encoder_out: Tensor | None = None,
+        encoder_padding_mask: Tensor | None = None,
+        incremental_state: IncrementalState | None = None,
+        *,
+        self_attn_mask: Tensor | None = None,
+        self_attn_padding_mask: Tensor | None = None,
+        need_attn: bool = False,
+        need_head_weights: bool = False,
+        phrases: Tensor | None,
+        phrase_padding: Tensor | None,
+        tokens: Tensor | None = None,
+    ) -> tuple[Tensor, Tensor | None, None]:
+        """The layer's output and, where wanted, the weights of the source cross-attention.
+
+        Args:
+            x: T×B×C.
+            encoder_out: S×B×C.
+            encoder_padding_mask: B×S, True = pad.
+            incremental_state: the cache of incremental decoding.
+            self_attn_mask: T×T, added to the logits of the self-attention.
+            self_attn_padding_mask: B×T, True = pad.
+            need_attn: return the weights of the source cross-attention, averaged over heads.
+            need_head_weights: return those of each head.
+            phrases: P×B×C; may be None once incremental decoding has cached their projections.
+            phrase_padding: B×P, True = no phrase.
+            tokens: what the source cross-attention reads in place of `encoder_out`, S×B×C.
+
+        Returns:
+            T×B×C, the weights or None, and None for a state that only fairseq's ONNX export has.
+        """
+        residual, weights = x, None
+        x = self._before(self.self_attn_layer_norm, x)
+        x, _ = self.self_attn(
+            query=x, key=x, value=x, key_padding_mask=self_attn_padding_mask,
+            incremental_state=incremental_state, need_weights=False, attn_mask=self_attn_mask,
+        )  # fmt: skip
+        x = self._after(self.self_attn_layer_norm, self.dropout_module(x), residual)
+
+        residual = x
+        x = self._before(self.phrase_layer_norm, x)
+        x = self.phrase_combination(x, phrases, phrase_padding, incremental_state)
+        x = self._after(self.phrase_layer_norm, x, residual)
+
+        if self.encoder_attn is not None:
+            residual = x
+            x = self._before(self.encoder_attn_layer_norm, x)
+            memory = encoder_out if tokens is None else tokens
+            x, weights = self.encoder_attn(
+                query=x, key=memory, value=memory, key_padding_mask=encoder_padding_mask,
+                incremental_state=incremental_state, static_kv=True,
+                need_weights=need_attn, need_head_weights=need_head_weights,
+            )  # fmt: skip
+            x = self._after(self.encoder_attn_layer_norm, self.dropout_module(x), residual)
+
+        residual = x
+        x = self._before(self.final_layer_norm, x)
+        x = self.activation_dropout_module(self.activation_fn(self.fc1(x)))
+        x = self._after(self.final_layer_norm, self.dropout_module(self.fc2(x)), residual)
+        return x, weights, None
+
+    def _before(self, norm: torch.nn.Module, x: Tensor) -> Tensor:
+        """What a sublayer reads."""
+        return norm(x) if self.normalize_before else x
+
+    def _after(self, norm: torch.nn.Module, x: Tensor, residual: Tensor) -> Tensor:
+        """What a sublayer hands on."""
+        x = self.residual_connection(x, residual)
+        return x if self.normalize_before else norm(x)
+
+
+def _build_combination(
+    cfg: TransformerConfig, sizes: PhraseSizes, embed_dim: int, heads: int, ffn_dim: int
+) -> AttentiveCombination:
+    """The combination of a layer of width `embed_dim`; phrases are as wide as the encoder."""
+    attention = FusedMultiheadAttention(
+        embed_dim,
+        heads,
+        kdim=cfg.encoder.embed_dim,
+        vdim=cfg.encoder.embed_dim,
+        dropout=cfg.attention_dropout,
+        encoder_decoder_attention=True,
+        q_noise=cfg.quant_noise.pq,
+        qn_block_size=cfg.quant_noise.pq_block_size,
+    )
+    return AttentiveCombination(
+        attention, sizes.combine_dim or ffn_dim, cfg.dropout, sizes.residual_attention
+    )

@@ -1,0 +1,77 @@
+"""What the decoder gets of the source's phrases, inside the dictionary an encoder returns."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from torch import Tensor
+
+VECTORS, PADDING, TOKENS, ROWS = (
+    "phrases", "phrase_padding_mask", "transparent_tokens", "phrase_rows",
+)  # fmt: skip
+
+
+@dataclass(frozen=True)
+class PhraseMemory:
+    """The phrases of all encoder layers.
+
+    fairseq rearranges what an encoder returned at every step of a search, though the decoder needs
+    this at the first step alone: it keeps projections. So in the dictionary the tensors stay as
+    they are, with the row of each hypothesis beside them, and only these numbers are rearranged.
+
+    Attributes:
+        vectors: L+1 times P×B×C: of the embeddings and of each encoder layer's output.
+        padding: B×P, True = no phrase.
+        tokens: L+1 times S×B×C: the same of the tokens; empty where nobody mixes them.
+    """
+
+    vectors: list[Tensor]
+    padding: Tensor
+    tokens: list[Tensor]
+
+    def put_into(self, encoder_out: dict[str, list[Tensor]]) -> None:
+        """Adds everything to what an encoder returns.
+
+        Args:
+            encoder_out: values are lists of tensors.
+        """
+        encoder_out[VECTORS] = self.vectors
+        encoder_out[PADDING] = [self.padding]
+        encoder_out[TOKENS] = self.tokens
+
+    @classmethod
+    def of(cls, encoder_out: dict[str, list[Tensor]]) -> PhraseMemory:
+        """The phrases of each row of what an encoder returned.
+
+        Args:
+            encoder_out: rearranged any number of times.
+        """
+        vectors, padding, tokens = (
+            encoder_out[VECTORS],
+            encoder_out[PADDING][0],
+            encoder_out[TOKENS],
+        )
+        if ROWS in encoder_out:
+            rows = encoder_out[ROWS][0]
+            vectors = [x.index_select(1, rows) for x in vectors]
+            padding = padding.index_select(0, rows)
+            tokens = [x.index_select(1, rows) for x in tokens]
+        return cls(vectors, padding, tokens)
+
+    @staticmethod
+    def reorder(
+        before: dict[str, list[Tensor]], after: dict[str, list[Tensor]], new_order: Tensor
+    ) -> None:
+        """Takes the phrases over into a rearranged dictionary.
+
+        Args:
+            before: the dictionary; nothing happens if it has no phrases.
+            after: the rearranged one.
+            new_order: the row that goes to each place.
+        """
+        if VECTORS not in before:
+            return
+        for key in (VECTORS, PADDING, TOKENS):
+            after[key] = before[key]
+        rows = before[ROWS][0].index_select(0, new_order) if ROWS in before else new_order
+        after[ROWS] = [rows]

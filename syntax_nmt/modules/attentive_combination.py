@@ -1,0 +1,69 @@
+"""Tokens attend to phrases and take in what they find (Xu et al., 2020, section 3.2)."""
+
+from __future__ import annotations
+
+from fairseq.modules.fairseq_dropout import FairseqDropout
+from torch import Tensor, nn
+
+from syntax_nmt.modules.fused_attention import FusedMultiheadAttention, IncrementalState
+from syntax_nmt.modules.linear_of_pair import LinearOfPair
+
+
+class AttentiveCombination(nn.Module):
+    """Attentive combination: equations 7 and 8.
+
+    `attn = MultiHead(x, phrases)` with x as queries and the phrases as keys and values (the paper's
+    sentence has it the other way round), `out = W4 sigmoid(W3 [x ; attn] + b3) + b4`. Dropout acts
+    after the sigmoid and on the output. Residual and norm are left to the layer around it.
+
+    Args:
+        attention: from x to the phrases; its query width is C.
+        hidden_dim: rows of W3.
+        dropout: probability.
+        residual_attention: add `attn` to the output, as the authors' released code does.
+    """
+
+    def __init__(
+        self,
+        attention: FusedMultiheadAttention,
+        hidden_dim: int,
+        dropout: float,
+        residual_attention: bool = False,
+    ) -> None:
+        super().__init__()
+        self.attention = attention
+        width = attention.embed_dim
+        self.hidden = LinearOfPair(width, width, hidden_dim)  # W3, b3
+        self.output = nn.Linear(hidden_dim, width)  # W4, b4
+        self.dropout_module = FairseqDropout(dropout, module_name=type(self).__name__)
+        self.residual_attention = residual_attention
+
+    def extra_repr(self) -> str:
+        """The numbers that define the module."""
+        return f"residual_attention={self.residual_attention}"
+
+    def forward(
+        self,
+        x: Tensor,
+        phrases: Tensor | None,
+        phrase_padding: Tensor | None,
+        incremental_state: IncrementalState | None = None,
+    ) -> Tensor:
+        """What a residual connection adds to the tokens.
+
+        Args:
+            x: T×B×C.
+            phrases: P×B×C; may be None once incremental decoding has cached their projections.
+            phrase_padding: B×P, True = no phrase.
+            incremental_state: the cache of incremental decoding.
+
+        Returns:
+            T×B×C.
+        """
+        attended, _ = self.attention(
+            query=x, key=phrases, value=phrases, key_padding_mask=phrase_padding,
+            incremental_state=incremental_state, static_kv=True, need_weights=False,
+        )  # fmt: skip
+        hidden = self.dropout_module(self.hidden(x, attended).sigmoid_())
+        combined = self.dropout_module(self.output(hidden))
+        return combined + attended if self.residual_attention else combined

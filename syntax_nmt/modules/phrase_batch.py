@@ -1,0 +1,106 @@
+"""Which token of a padded batch belongs to which phrase (Xu et al., 2020, section 3)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from syntax_nmt.data.phrases import phrase_limit
+from syntax_nmt.errors import UserError
+
+
+@dataclass(frozen=True)
+class PhraseBatch:
+    """The phrases of a batch of sentences, which may be padded on either side.
+
+    P counts the phrases of the sentence that has most, and may count a few that no sentence has.
+
+    Attributes:
+        lengths: tokens of each phrase from left to right, B×P; 0 = no phrase.
+        padding: B×P, True = no phrase.
+        index: the phrase of each token, B×S; some phrase of the sentence for a pad.
+        members: B×P×S, True = the token belongs to the phrase.
+        segments: what the width is cut into: pads, phrases, pads; B×(P+2), rows add up to S.
+    """
+
+    lengths: Tensor
+    padding: Tensor
+    index: Tensor
+    members: Tensor
+    segments: Tensor
+
+    @classmethod
+    def of_lengths(cls, lengths: Tensor, token_padding: Tensor) -> PhraseBatch:
+        """Lays phrases out over the tokens.
+
+        Args:
+            lengths: tokens of each phrase, B×P; rows add up to the sentences' sizes.
+            token_padding: B×S, True = pad.
+        """
+        width = token_padding.size(1)
+        real = ~token_padding
+        before = real.int().argmax(dim=1, keepdim=True)  # pads on the left, B×1
+        after = width - before - lengths.sum(dim=1, keepdim=True)
+        columns = torch.arange(width, device=lengths.device)
+        ends = before + lengths.cumsum(dim=1)
+        index = torch.searchsorted(ends, columns.expand(len(lengths), -1).contiguous(), right=True)
+        index = index.clamp(max=lengths.size(1) - 1)
+        phrases = torch.arange(lengths.size(1), device=lengths.device)
+        members = index.unsqueeze(1).eq(phrases.unsqueeze(1)) & real.unsqueeze(1)
+        segments = torch.cat([before, lengths, after], dim=1)
+        return cls(lengths, lengths.eq(0), index, members, segments)
+
+
+def ngram_phrases(token_padding: Tensor) -> PhraseBatch:
+    """Cuts each sentence into pieces of `max(min(8, ceil(size / 6)), 3)` tokens, EOS included.
+
+    Args:
+        token_padding: B×S, True = pad.
+    """
+    return PhraseBatch.of_lengths(_ngram_lengths(token_padding), token_padding)
+
+
+def parsed_phrases(token_padding: Tensor, phrase_lengths: Tensor) -> PhraseBatch:
+    """Takes the phrases that were cut from constituency trees.
+
+    Args:
+        token_padding: B×S, True = pad.
+        phrase_lengths: tokens of each phrase, EOS included, B×P; 0 = no phrase. A row that begins
+            with −1 has no parse and is cut into n-grams.
+
+    Raises:
+        UserError: the phrases of a sentence do not add up to its size.
+    """
+    lengths = phrase_lengths.long()
+    ngrams = _ngram_lengths(token_padding)
+    missing = ngrams.size(1) - lengths.size(1)
+    if missing > 0:
+        lengths = torch.nn.functional.pad(lengths, (0, missing))
+    elif missing < 0:
+        ngrams = torch.nn.functional.pad(ngrams, (0, -missing))
+    lengths = torch.where(lengths[:, :1] < 0, ngrams, lengths)
+    wrong = lengths.sum(dim=1).ne((~token_padding).sum(dim=1))
+    if wrong.any():
+        row = int(wrong.int().argmax())
+        raise UserError(
+            f"phrase_lengths: the phrases of sentence {row} of a batch have "
+            f"{int(lengths[row].sum())} tokens, the sentence {int((~token_padding[row]).sum())} "
+            "with EOS; make the phrases from this very text"
+        )
+    return PhraseBatch.of_lengths(lengths, token_padding)
+
+
+def _ngram_lengths(token_padding: Tensor) -> Tensor:
+    """Tokens of each phrase of the n-gram segmentation, B×P; P follows from the padded width.
+
+    So nothing has to be read back from a GPU to know it.
+    """
+    width = token_padding.size(1)
+    sizes = (~token_padding).sum(dim=1, keepdim=True)
+    limits = (-(-sizes // 6)).clamp(3, 8)
+    # Where the limit grows with the size, six phrases are the most that any size needs.
+    most = min(-(-width // 3), max(6, -(-width // int(phrase_limit(width)))))
+    starts = torch.arange(most, device=sizes.device) * limits
+    return torch.minimum((sizes - starts).clamp(min=0), limits)

@@ -1,0 +1,81 @@
+"""One vector for each phrase, out of the vectors of its tokens (Xu et al., 2020, section 3.1)."""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor, nn
+
+from syntax_nmt.modules.linear_of_pair import LinearOfPair
+from syntax_nmt.modules.phrase_batch import PhraseBatch
+
+MAX, MEAN = "max", "mean"
+
+
+class PhraseRepresentation(nn.Module):
+    """Attentive phrase representation: equations 2 to 5.
+
+    A summary `a` of the phrase, the element-wise maximum or mean of its tokens r₁ … r_m; then, with
+    a hidden width, the weighted sum of the tokens whose weights are the softmax within the phrase
+    of `s_i = w2 · sigmoid(W1 [r_i ; a] + b1) + b2`. Without one, the summary itself.
+
+    Phrases of all lengths are handled at once. Memory is that of the tokens, plus one number for
+    each pair of a phrase and a token of the same sentence.
+
+    Args:
+        embed_dim: C.
+        summary: `max` or `mean`.
+        hidden_dim: rows of W1; None = no attention within the phrase.
+    """
+
+    def __init__(self, embed_dim: int, summary: str, hidden_dim: int | None) -> None:
+        super().__init__()
+        self.summary = summary
+        self.hidden: LinearOfPair | None = None
+        if hidden_dim is not None:
+            self.hidden = LinearOfPair(embed_dim, embed_dim, hidden_dim)  # W1, b1
+            self.score = nn.Linear(hidden_dim, 1)  # w2, b2
+
+    def extra_repr(self) -> str:
+        """The numbers that define the module."""
+        return f"summary={self.summary}"
+
+    def forward(self, x: Tensor, phrases: PhraseBatch) -> Tensor:
+        """The vectors of all phrases.
+
+        Args:
+            x: the vectors of the tokens, S×B×C.
+            phrases: which tokens make up which phrase.
+
+        Returns:
+            P×B×C; finite, but meaningless, where a sentence has no such phrase.
+        """
+        tokens = x.transpose(0, 1).contiguous()  # B×S×C
+        if self.summary == MAX:
+            vectors = _maximum(tokens, phrases)
+        else:
+            weights = phrases.members.type_as(tokens) / phrases.lengths.clamp(min=1).unsqueeze(2)
+            vectors = torch.bmm(weights, tokens)
+        if self.hidden is not None:
+            vectors = torch.bmm(self._weights(tokens, vectors, phrases).type_as(tokens), tokens)
+        return vectors.transpose(0, 1)
+
+    def _weights(self, tokens: Tensor, summaries: Tensor, phrases: PhraseBatch) -> Tensor:
+        """The weight of each token in its phrase (equations 3 and 4), B×P×S; 0 outside."""
+        assert self.hidden is not None
+        of_phrase = self.hidden.second(summaries)  # B×P×hidden
+        rows = torch.arange(len(tokens), device=tokens.device).unsqueeze(1)
+        rows = (rows * summaries.size(1) + phrases.index).flatten()
+        of_phrase = of_phrase.flatten(0, 1).index_select(0, rows).unflatten(0, tokens.shape[:2])
+        hidden = self.hidden.first(tokens).add_(of_phrase).sigmoid_()
+        scores = self.score(hidden).squeeze(2)  # B×S
+        # The lowest number, not −∞: the row of a phrase that is not there stays finite.
+        lowest = torch.finfo(scores.dtype).min
+        scores = scores.unsqueeze(1).masked_fill(~phrases.members, lowest)
+        return torch.softmax(scores, dim=2)
+
+
+def _maximum(tokens: Tensor, phrases: PhraseBatch) -> Tensor:
+    """The element-wise maximum of each phrase's tokens, B×P×C; 0 where there is no phrase."""
+    # Rows of `segments` add up to the width by construction: checking again would stop a GPU.
+    cut = torch.segment_reduce(tokens, "max", lengths=phrases.segments, axis=1, unsafe=True)
+    return cut[:, 1:-1].masked_fill(phrases.padding.unsqueeze(2), 0.0)

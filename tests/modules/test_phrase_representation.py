@@ -1,0 +1,165 @@
+"""Phrase vectors equal the paper's equations written as loops, in float64."""
+
+import pytest
+import torch
+from phrase_loops import combination, mixture, multi_head, phrase_vectors
+
+from syntax_nmt.modules.attentive_combination import AttentiveCombination
+from syntax_nmt.modules.fused_attention import FusedMultiheadAttention
+from syntax_nmt.modules.linear_of_pair import LinearOfPair
+from syntax_nmt.modules.phrase_batch import PhraseBatch
+from syntax_nmt.modules.phrase_representation import PhraseRepresentation
+from syntax_nmt.modules.transparent_attention import TransparentAttention
+
+C = 6
+LENGTHS = [[3, 1, 2], [8], [1, 1, 1, 4]]
+KINDS = [(summary, hidden) for summary in ("max", "mean") for hidden in (None, 5)]
+
+
+def padded(left, width=10, sentences=LENGTHS):
+    """Sentences S×B×C, with numbers in place of pads that would show, and their phrases."""
+    most = max(map(len, sentences))
+    padding = torch.ones(len(sentences), width, dtype=torch.bool)
+    x = torch.full((width, len(sentences), C), 1e3, dtype=torch.float64)
+    tokens = []
+    generator = torch.Generator().manual_seed(4)
+    for row, lengths in enumerate(sentences):
+        size = sum(lengths)
+        place = slice(width - size, width) if left else slice(0, size)
+        tokens.append(torch.randn(size, C, dtype=torch.float64, generator=generator))
+        x[place, row] = tokens[-1]
+        padding[row, place] = False
+    rows = torch.tensor([lengths + [0] * (most - len(lengths)) for lengths in sentences])
+    return x, PhraseBatch.of_lengths(rows, padding), tokens
+
+
+@pytest.mark.parametrize("left", [True, False])
+@pytest.mark.parametrize(("summary", "hidden"), KINDS)
+@torch.no_grad()
+def test_vectors(summary, hidden, left):
+    module = PhraseRepresentation(C, summary, hidden).double()
+    x, phrases, tokens = padded(left)
+    actual = module(x, phrases)
+    assert actual.shape == (4, 3, C)
+    assert torch.isfinite(actual).all(), "phrases that are not there, too"
+    for row, lengths in enumerate(LENGTHS):
+        expected = phrase_vectors(module, tokens[row], lengths)
+        torch.testing.assert_close(actual[: len(lengths), row], expected, atol=1e-10, rtol=0)
+
+
+@pytest.mark.parametrize("left", [True, False])
+@pytest.mark.parametrize(("summary", "hidden"), KINDS)
+def test_gradients(summary, hidden, left):
+    """Of tokens and weights equal to those of the loops; pads and absent phrases get none."""
+    module = PhraseRepresentation(C, summary, hidden).double()
+    x, phrases, tokens = padded(left)
+    x.requires_grad_()
+    weight = torch.randn(4, 3, C, dtype=torch.float64)
+    weight.masked_fill_(phrases.padding.t().unsqueeze(2), 0.0)
+    (module(x, phrases) * weight).sum().backward()
+    actual = {name: p.grad.clone() for name, p in module.named_parameters()}
+    module.zero_grad()
+    total = 0
+    for row, lengths in enumerate(LENGTHS):
+        tokens[row].requires_grad_()
+        total = (
+            total
+            + (phrase_vectors(module, tokens[row], lengths) * weight[: len(lengths), row]).sum()
+        )
+    total.backward()
+    for name, parameter in module.named_parameters():
+        torch.testing.assert_close(actual[name], parameter.grad, atol=1e-10, rtol=0, msg=name)
+    for row, sentence in enumerate(tokens):
+        place = slice(10 - len(sentence), 10) if left else slice(0, len(sentence))
+        torch.testing.assert_close(x.grad[place, row], sentence.grad, atol=1e-10, rtol=0)
+        x.grad[place, row] = 0
+    assert not x.grad.any()
+
+
+@pytest.mark.parametrize(("summary", "hidden"), KINDS)
+def test_gradcheck(summary, hidden):
+    module = PhraseRepresentation(C, summary, hidden).double()
+    x, phrases, _ = padded(True)
+    keep = (~phrases.padding).t().unsqueeze(2).double()
+    torch.autograd.gradcheck(lambda y: module(y, phrases) * keep, x.clone().requires_grad_())
+
+
+def test_memory_grows_with_the_tokens():
+    """One long phrase among many short ones does not widen every phrase to its length."""
+    module = PhraseRepresentation(256, "max", 256)
+    width, longest = 512, 256
+    lengths = torch.tensor([[longest] + [1] * (width - longest)])
+    phrases = PhraseBatch.of_lengths(lengths, torch.zeros(1, width, dtype=torch.bool))
+    saved = []
+
+    def keep(tensor):
+        saved.append(tensor.numel())
+        return tensor
+
+    with torch.autograd.graph.saved_tensors_hooks(keep, lambda tensor: tensor):
+        module(torch.randn(width, 1, 256, requires_grad=True), phrases)
+    tokens, view = width * 256, len(lengths[0]) * longest * 256
+    assert max(saved) < 1.1 * tokens
+    assert sum(saved) < 20 * tokens < view
+
+
+def test_half_precision_stays_finite():
+    module = PhraseRepresentation(C, "max", 5).to(torch.bfloat16)
+    x, phrases, _ = padded(True)
+    assert torch.isfinite(module(x.to(torch.bfloat16), phrases)).all()
+
+
+def test_linear_of_pair():
+    module = LinearOfPair(3, 4, 5).double()
+    a, b = torch.randn(2, 3, dtype=torch.float64), torch.randn(2, 4, dtype=torch.float64)
+    whole = torch.nn.Linear(7, 5).double()
+    whole.weight.data = torch.cat([module.first.weight, module.second.weight], dim=1)
+    whole.bias.data = module.first.bias
+    torch.testing.assert_close(module(a, b), whole(torch.cat([a, b], dim=1)))
+    assert module.first.weight.abs().max() <= 7**-0.5
+
+
+@torch.no_grad()
+def test_transparent_attention():
+    module = TransparentAttention(3, 2, dropout=0.5).double().eval()
+    memories = [torch.randn(4, 2, C, dtype=torch.float64) for _ in range(3)]
+    for mixed in module(memories):
+        torch.testing.assert_close(mixed, sum(memories) / 3)  # before any training
+    module.logits.normal_()
+    for layer, mixed in enumerate(module(memories)):
+        expected = mixture(module, memories, layer)
+        torch.testing.assert_close(mixed, expected, atol=1e-10, rtol=0)
+    module.train()
+    first, second = (torch.stack(module(memories)) for _ in range(2))
+    assert not torch.equal(first, second)
+
+
+@pytest.mark.parametrize("residual", [False, True])
+@torch.no_grad()
+def test_combination(residual):
+    attention = FusedMultiheadAttention(C, 2, kdim=4, vdim=4, encoder_decoder_attention=True)
+    module = AttentiveCombination(attention, 7, 0.3, residual).double().eval()
+    x = torch.randn(5, 2, C, dtype=torch.float64)
+    phrases = torch.randn(3, 2, 4, dtype=torch.float64)
+    padding = torch.tensor([[False, False, True], [False] * 3])
+    actual = module(x, phrases, padding)
+    for row, count in enumerate((2, 3)):
+        expected = combination(module, x[:, row], phrases[:count, row])
+        torch.testing.assert_close(actual[:, row], expected, atol=1e-10, rtol=0)
+        if residual:
+            plain = actual[:, row] - multi_head(attention, x[:, row], phrases[:count, row])
+            module.residual_attention = False
+            torch.testing.assert_close(module(x, phrases, padding)[:, row], plain)
+            module.residual_attention = True
+    module.train()
+    assert not torch.equal(module(x, phrases, padding), module(x, phrases, padding))
+
+
+def test_dropout_after_the_sigmoid_and_on_the_output():
+    attention = FusedMultiheadAttention(C, 2, encoder_decoder_attention=True)
+    module = AttentiveCombination(attention, 200, 0.5).train()
+    seen = []
+    module.output.register_forward_pre_hook(lambda m, args: seen.append(args[0]))
+    out = module(torch.randn(50, 2, C), torch.randn(3, 2, C), None)
+    for values in (seen[0], out):
+        assert 0.3 < (values == 0).float().mean() < 0.7
