@@ -68,10 +68,12 @@ def combination(module, x, phrases):
     """Equations 7 and 8 without the residual: x T×C, phrases P×C'."""
     attended = multi_head(module.attention, x, phrases)
     w3 = torch.cat([module.hidden.first.weight, module.hidden.second.weight], dim=1)
+    w4 = module.output.weight
+    b4 = module.output.bias - sum(w4[:, column] / 2 for column in range(w4.size(1)))
     rows = []
     for t in range(len(x)):
         hidden = sigmoid(w3 @ torch.cat([x[t], attended[t]]) + module.hidden.first.bias)
-        rows.append(module.output.weight @ hidden + module.output.bias)
+        rows.append(w4 @ hidden + b4)
     out = torch.stack(rows)
     return out + attended if module.residual_attention else out
 

@@ -8,6 +8,8 @@ from torch import Tensor, nn
 from syntax_nmt.modules.fused_attention import FusedMultiheadAttention, IncrementalState
 from syntax_nmt.modules.linear_of_pair import LinearOfPair
 
+_MIDPOINT = 0.5
+
 
 class AttentiveCombination(nn.Module):
     """Attentive combination: equations 7 and 8.
@@ -15,6 +17,11 @@ class AttentiveCombination(nn.Module):
     `attn = MultiHead(x, phrases)` with x as queries and the phrases as keys and values (the paper's
     sentence has it the other way round), `out = W4 sigmoid(W3 [x ; attn] + b3) + b4`. Dropout acts
     after the sigmoid and on the output. Residual and norm are left to the layer around it.
+
+    The sigmoid is counted from its midpoint, ½: `out = W4 (sigmoid(…) − ½) + b`, which is the same
+    with `b4 = b − ½ W4·1`. Counted from 0 all inputs of W4 are positive: they add a large constant
+    to the tokens from the start, dropout makes noise of it, and a step of Adam moves all of them
+    together.
 
     Args:
         attention: from x to the phrases; its query width is C.
@@ -34,7 +41,7 @@ class AttentiveCombination(nn.Module):
         self.attention = attention
         width = attention.embed_dim
         self.hidden = LinearOfPair(width, width, hidden_dim)  # W3, b3
-        self.output = nn.Linear(hidden_dim, width)  # W4, b4
+        self.output = nn.Linear(hidden_dim, width)  # W4, b
         self.dropout_module = FairseqDropout(dropout, module_name=type(self).__name__)
         self.residual_attention = residual_attention
 
@@ -64,6 +71,6 @@ class AttentiveCombination(nn.Module):
             query=x, key=phrases, value=phrases, key_padding_mask=phrase_padding,
             incremental_state=incremental_state, static_kv=True, need_weights=False,
         )  # fmt: skip
-        hidden = self.dropout_module(self.hidden(x, attended).sigmoid_())
+        hidden = self.dropout_module(self.hidden(x, attended).sigmoid_() - _MIDPOINT)
         combined = self.dropout_module(self.output(hidden))
         return combined + attended if self.residual_attention else combined
