@@ -18,10 +18,9 @@ corpus_and_data "$folder"
 ngram=(--arch syntax_transformer_tiny --phrase-segmentation ngram)
 parsed=(--phrase-segmentation parsed --load-phrases)
 
-# At the other examples' rate of 1e-2 the phrase systems learn slowly; see README.md.
 train() { # NAME OPTION …: the system's checkpoints are in $folder/NAME, the last three are kept
   train_once "$folder/$1.log" "$folder/prepared/data-bin" "${tiny_training[@]}" \
-    --criterion label_smoothed_cross_entropy --lr 3e-3 --disable-validation \
+    --criterion label_smoothed_cross_entropy --disable-validation \
     --save-interval-updates 100 --keep-interval-updates 3 "${@:2}" --save-dir "$folder/$1"
 }
 
