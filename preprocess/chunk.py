@@ -125,7 +125,7 @@ def chunk_annotator(
         UserError: models are missing.
     """
     if by == "rules":
-        return replace(annotator(args, "constituents", lang, stanza_dir), chunks=True)
+        return replace(annotator(args, "constituents", lang, stanza_dir), as_chunks=True)
     return annotator(args, "chunks", lang, stanza_dir)
 
 

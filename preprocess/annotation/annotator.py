@@ -95,14 +95,14 @@ class StanzaAnnotator:
         device: `cpu`, `cuda` (the GPU of this process's local rank) or `cuda:N`.
         max_words: longer sentences are not annotated; memory grows with the square of the length.
         batch_size: words in a batch.
-        chunks: whether constituency trees are written as the base chunks in them.
+        as_chunks: whether constituency trees are written as the base chunks in them.
     """
 
     models: StanzaModels
     device: str = "cpu"
     max_words: int = 250
     batch_size: int = 1000
-    chunks: bool = False
+    as_chunks: bool = False
 
     def fingerprint(self) -> str:
         """A text that changes when the annotation of a sentence might."""
@@ -110,7 +110,7 @@ class StanzaAnnotator:
 
         versions = [FORMAT, stanza.__version__, torch.__version__]
         kind = self.device.split(":")[0]
-        options = [kind, self.max_words, self.batch_size, self.chunks]
+        options = [kind, self.max_words, self.batch_size, self.as_chunks]
         return json.dumps([*versions, *options, *self.models.fingerprint()])
 
     def load(self) -> None:
@@ -146,8 +146,7 @@ class StanzaAnnotator:
 
     @property
     def _entries(self) -> _Entries:
-        by_rules = self.chunks and self.models.task == "constituents"
-        return _ENTRIES["chunks by rules" if by_rules else self.models.task]
+        return _ENTRIES["chunks by rules" if self.as_chunks else self.models.task]
 
     def _analyser(self) -> Any:
         return loaded_analyser(self.models, pinned_device(self.device), self.batch_size)

@@ -269,12 +269,12 @@ class Preparation:
         made = [f"words/{split.name}.{self.plan.source}.trees" for split in self.plan.splits]
         if any("annotated" in self.reports.get(name, {}) for name in made):
             annotator = self.plan.annotators["trees"]()
+            # The device is left out: who translates may have another.
             ParserConfig.of(
                 annotator.models,
                 "sentencepiece",
-                annotator.device,
-                annotator.max_words,
-                annotator.batch_size,
+                max_words=annotator.max_words,
+                batch_size=annotator.batch_size,
             ).write(self.plan.parser_config)
         else:
             self.plan.parser_config.unlink(missing_ok=True)

@@ -370,14 +370,45 @@ def test_a_cluster_gives_the_same_bytes(text, whole, tmp_path, cluster):
     assert (tmp_path / "out").read_bytes() == whole
 
 
-def test_a_cluster_that_goes_away_is_one_line(text, tmp_path):
-    distributed = pytest.importorskip("distributed")
+CLUSTER = """
+import time
+from distributed import LocalCluster
+
+if __name__ == "__main__":
     options = {"n_workers": 1, "threads_per_worker": 1, "dashboard_address": None}
-    gone = distributed.LocalCluster(host="127.0.0.1", **options)
-    threading.Timer(6, gone.close).start()
-    resources = Resources(dask_scheduler=gone.scheduler_address, part_size=1)
-    with pytest.raises(UserError, match=r"the cluster went away: .* what is finished is kept"):
-        annotate_file(text, tmp_path / "out", StandIn(seconds=0.5), resources)
+    cluster = LocalCluster(host="127.0.0.1", **options)
+    print(cluster.scheduler_address, flush=True)
+    time.sleep(300)
+"""
+
+
+def test_a_cluster_that_is_killed_is_one_line(text, tmp_path):
+    pytest.importorskip("distributed")
+    script = tmp_path / "cluster.py"
+    script.write_text(CLUSTER)
+    cluster = subprocess.Popen(
+        [sys.executable, str(script)],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        text=True,
+        env={**os.environ, "PYTHONPATH": str(Path(stand_in.__file__).parent)},
+        start_new_session=True,
+    )
+
+    def kill_at_work():
+        while cluster.poll() is None and not list((tmp_path / "out.parts").glob("*.part")):
+            time.sleep(0.02)
+        os.killpg(cluster.pid, signal.SIGKILL)
+
+    try:
+        resources = Resources(dask_scheduler=cluster.stdout.readline().strip(), part_size=1)
+        threading.Thread(target=kill_at_work, daemon=True).start()
+        with pytest.raises(UserError, match=r"the cluster went away: .* what is finished is kept"):
+            annotate_file(text, tmp_path / "out", StandIn(seconds=0.5), resources)
+    finally:
+        if cluster.poll() is None:
+            os.killpg(cluster.pid, signal.SIGKILL)
+        cluster.wait()
 
 
 def test_a_malformed_address_is_one_line(text, tmp_path):
