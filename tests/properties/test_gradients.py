@@ -4,6 +4,7 @@ import torch
 from fairseq.criterions.label_smoothed_cross_entropy import LabelSmoothedCrossEntropyCriterion
 from small_models import batch, chain_heads, random_sentences
 
+from syntax_nmt.criterions.dependency import DependencyObjective
 from syntax_nmt.criterions.dependency_cross_entropy import DependencyCrossEntropyCriterion
 
 
@@ -11,7 +12,7 @@ def criterion_of(small):
     """The criterion that the architecture is made for."""
     plain = (small.task, False, 0.1, 0, False)
     if getattr(small.model.encoder, "supervised_layer", None) is not None:
-        return DependencyCrossEntropyCriterion(*plain, child_weight=0.4, parent_weight=0.4)
+        return DependencyCrossEntropyCriterion(*plain, [DependencyObjective(0.4, 0.4)])
     return LabelSmoothedCrossEntropyCriterion(*plain)
 
 
