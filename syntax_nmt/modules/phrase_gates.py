@@ -33,7 +33,7 @@ def log_phrase_gates(
     ones are counted, so that a product with a zero is −inf exactly.
 
     Args:
-        distances: d, B×H×S in float32.
+        distances: d, B×H×S, in float32 at least.
         padding: B×S, True = pad; pads are closed and take part in no product. In their own rows,
             which nobody reads, something stays open, as a softmax needs.
         both_directions: also to later positions; otherwise these are closed.

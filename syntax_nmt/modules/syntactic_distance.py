@@ -43,15 +43,16 @@ class SyntacticDistance(nn.Module):
             padding: B×S, True = pad, which no position reads; its own distance means nothing.
 
         Returns:
-            B×H×S in float32, between −1 and 1.
+            B×H×S between −1 and 1, in float32 at least.
         """
-        taps = torch.matmul(keys, self.weight.type_as(keys)).float()  # B×H×S×(M+1)
+        taps = torch.matmul(keys, self.weight.type_as(keys))  # B×H×S×(M+1)
+        taps = taps.to(torch.promote_types(taps.dtype, torch.float32))
         if padding is not None:
             taps = taps.masked_fill(padding[:, None, :, None], 0.0)
         length = keys.size(2)
         taps = F.pad(taps, (0, 0, self.lookback, 0))
         summed = sum(
             (taps[:, :, tap : tap + length, tap] for tap in range(self.lookback + 1)),
-            start=self.bias.float(),
+            start=self.bias.to(taps),
         )
         return torch.tanh(summed)
