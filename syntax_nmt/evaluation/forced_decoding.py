@@ -125,8 +125,8 @@ class ForcedDecoder:
         lengths = [len(ids) for ids in sources], [len(ids) for ids in targets]
         dataset = LanguagePairDataset(
             sources, lengths[0], vocabularies[0], targets, lengths[1], vocabularies[1],
-            left_pad_source=self.task.cfg.left_pad_source,
-            left_pad_target=False,  # so that the tokens of a row are its first ones
+            # Padding goes to the right, so that the tokens of a row are its first ones.
+            left_pad_source=False, left_pad_target=False,
         )  # fmt: skip
         sample = dataset.collater([dataset[row] for row in range(len(dataset))])
         order = sample["id"].tolist()

@@ -94,7 +94,7 @@ def segmenters(args: argparse.Namespace, task: FairseqTask) -> tuple[Segment, Se
         UserError: a tokenizer or a model of subwords does not load.
     """
     if args.segmented:
-        return _split, _split
+        return split_pieces, split_pieces
     cfg: Any = task.cfg
     languages = {"source": cfg.source_lang, "target": cfg.target_lang}
     try:
@@ -124,10 +124,15 @@ def _chain(tokenizer: Any, bpe: Any) -> Segment:
         for step in (tokenizer, bpe):
             if step is not None:
                 line = step.encode(line)
-        return _split(line)
+        return split_pieces(line)
 
     return segment
 
 
-def _split(line: str) -> tuple[str, ...]:
+def split_pieces(line: str) -> tuple[str, ...]:
+    """The pieces of a segmented line.
+
+    Args:
+        line: pieces separated by spaces.
+    """
     return tuple(line.split())

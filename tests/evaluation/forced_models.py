@@ -20,19 +20,19 @@ FAMILIES = {
 }
 
 
-def checkpoint_of(family: str, data: Path, folder: Path) -> Path:
+def checkpoint_of(family: str, data: Path, folder: Path, *more: str) -> Path:
     """Writes the checkpoint of a family; `lstm` is fairseq's recurrent model."""
     path = folder / f"{family}.pt"
     if family == "lstm":
-        return save_checkpoint(path, *_lstm(data))
+        return save_checkpoint(path, *_lstm(data, *more))
     arch, arguments, task = FAMILIES[family]
-    model, _, cfg = build(data, arch, *arguments, task=task)
+    model, _, cfg = build(data, arch, *arguments, *more, task=task)
     return save_checkpoint(path, _livelier(model), cfg)
 
 
-def _lstm(data: Path):
+def _lstm(data: Path, *more: str):
     command = [str(data), "--arch", "lstm", "--task", "translation", "-s", "src", "-t", "tgt"]
-    args = options.parse_args_and_arch(options.get_training_parser(), [*command, *LSTM])
+    args = options.parse_args_and_arch(options.get_training_parser(), [*command, *LSTM, *more])
     cfg = convert_namespace_to_omegaconf(args)
     torch.manual_seed(7)
     return _livelier(tasks.setup_task(cfg.task).build_model(cfg.model)), cfg
