@@ -139,9 +139,7 @@ def test_several_systems_and_seeds_in_one_table(files, capsys):
     main(["score", *map(str, arguments), "--width", "2"])
     lines = capsys.readouterr().out.splitlines()
     assert lines[0] == "60 sentences, 1 reference"
-    assert lines[2].split() == "system runs BLEU BP length ratio chrF2 TER ↓ RIBES".split()  # noqa: SIM905
-        *["system", "runs", "BLEU", "BP", "length", "ratio", "chrF2", "TER", "↓", "RIBES"]
-    ]
+    assert " ".join(lines[2].split()) == "system runs BLEU BP length ratio chrF2 TER ↓ RIBES"
     row = next(line for line in lines if line.startswith("ours")).split()
     assert row[:5] == ["ours", "2", f"{ours['BLEU']:.2f}", "sd", row[4]]
     assert float(row[4]) == pytest.approx(found["systems"][1]["scores"]["BLEU"]["spread"], abs=0.01)
