@@ -6,7 +6,7 @@ import argparse
 import json
 import sys
 
-from syntax_nmt.arguments import positive_int
+from syntax_nmt.arguments import natural_int, positive_int
 from syntax_nmt.errors import UserError
 from syntax_nmt.evaluation.comparison import (
     TESTS,
@@ -69,7 +69,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="N",
         help=f"of approximate randomisation (default: {TRIALS})",
     )
-    add("--seed", type=int, default=SEED, metavar="N", help=f"of both (default: {SEED})")
+    add("--seed", type=natural_int, default=SEED, metavar="N", help=f"of both (default: {SEED})")
     add_metric_arguments(parser)
     group = parser.add_argument_group("what to write")
     group.add_argument(

@@ -6,6 +6,7 @@ import argparse
 
 from sacrebleu.metrics import BLEU, CHRF
 
+from syntax_nmt.arguments import natural_int, positive_int
 from syntax_nmt.evaluation.metrics import DEFAULT_NAMES, NAMES, MetricSet, MetricSettings
 from syntax_nmt.evaluation.ribes import ALPHA, BETA
 
@@ -38,13 +39,13 @@ def add_metric_arguments(parser: argparse.ArgumentParser) -> None:
     smoothing = tuple(BLEU.SMOOTH_DEFAULTS)
     add("--smooth-method", "-s", choices=smoothing, default="exp", help="of BLEU (default: exp)")
     add("--smooth-value", "-sv", type=float, metavar="X", help="for floor and add-k")
-    for name, default, what in (
-        ("char", CHRF.CHAR_ORDER, "characters in an n-gram of chrF, at most"),
-        ("word", CHRF.WORD_ORDER, "words in an n-gram; 2 is chrF++"),
+    for name, kind, default, what in (
+        ("char", positive_int, CHRF.CHAR_ORDER, "characters in an n-gram of chrF, at most"),
+        ("word", natural_int, CHRF.WORD_ORDER, "words in an n-gram; 2 is chrF++"),
     ):
         flags = (f"--chrf-{name}-order", f"-c{name[0]}")
-        add(*flags, type=int, default=default, metavar="N", help=f"{what} (default: {default})")
-    add("--chrf-beta", type=int, default=CHRF.BETA, metavar="N", help="weight of recall")
+        add(*flags, type=kind, default=default, metavar="N", help=f"{what} (default: {default})")
+    add("--chrf-beta", type=positive_int, default=CHRF.BETA, metavar="N", help="weight of recall")
     add("--chrf-whitespace", action="store_true", help="chrF counts spaces")
     add("--chrf-lowercase", action="store_true", help="chrF ignores case")
     add("--chrf-eps-smoothing", action="store_true", help="chrF smooths as chrF++.py does")

@@ -6,7 +6,7 @@ import argparse
 import json
 import sys
 
-from syntax_nmt.arguments import positive_int
+from syntax_nmt.arguments import natural_int, positive_int
 from syntax_nmt.errors import UserError
 from syntax_nmt.evaluation.corpus_scores import corpus_statistics
 from syntax_nmt.evaluation.evaluated_systems import (
@@ -72,7 +72,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="N",
         help=f"how many resamples (default: {RESAMPLES})",
     )
-    add("--seed", type=int, default=SEED, metavar="N", help=f"of the resamples (default: {SEED})")
+    add(
+        "--seed",
+        type=natural_int,
+        default=SEED,
+        metavar="N",
+        help=f"of the resamples (default: {SEED})",
+    )
 
 
 def _add_length_arguments(parser: argparse.ArgumentParser) -> None:

@@ -237,6 +237,14 @@ def test_what_cannot_be_done_is_refused_in_one_line(files, tmp_path):
         assert said in refused("score", *arguments, "--metrics", "bleu")
 
 
+@pytest.mark.parametrize("option", ["--seed", "--chrf-char-order", "-cw", "-cin", "--bins", "-w"])
+def test_numbers_that_make_no_sense_are_refused(files, capsys, option):
+    with pytest.raises(SystemExit) as caught:
+        main(["score", str(files / "out"), "-r", str(files / "ref"), f"{option}", "-1"])
+    assert caught.value.code == 2
+    assert f"error: argument {'-' if option[1] != '-' else '--'}" in capsys.readouterr().err
+
+
 def test_exit_status_of_the_program(files):
     line = refuse("syntax_nmt.cli", "score", files / "out", "-r", files / "nowhere")
     assert line.startswith("syntax-nmt: error: ")
