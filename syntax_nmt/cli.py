@@ -31,6 +31,8 @@ COMMANDS: dict[str, tuple[str, str]] = {
     ),
     "inspect": ("syntax_nmt.inspection.inspect_data", "what a data-bin folder holds, checked"),
     "trees": ("syntax_nmt.evaluation.trees", "dependency trees, and UAS, out of a trained model"),
+    "score": ("syntax_nmt.evaluation.score", "BLEU, chrF, TER and RIBES, by length as well"),
+    "compare": ("syntax_nmt.evaluation.compare", "is one system better than another: paired tests"),
     "average": ("syntax_nmt.evaluation.average", "average checkpoints, such as the last ones"),
     "user-dir": ("syntax_nmt.user_dir", "print the path to give to --user-dir"),
 }
