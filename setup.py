@@ -31,6 +31,7 @@ setup(
         "sacremoses>=0.1",
         "sentencepiece>=0.1.99",
         "stanza>=1.10",
+        "tabulate",
         "tensorboardX",
         "tqdm",
         "udapi",

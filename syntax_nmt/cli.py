@@ -39,6 +39,8 @@ COMMANDS: dict[str, tuple[str, str]] = {
         "syntax_nmt.evaluation.contrast",
         "how often models prefer a reference to the same with an error, by distance",
     ),
+    "score": ("syntax_nmt.evaluation.score", "BLEU, chrF, TER and RIBES, by length as well"),
+    "compare": ("syntax_nmt.evaluation.compare", "is one system better than another: paired tests"),
     "average": ("syntax_nmt.evaluation.average", "average checkpoints, such as the last ones"),
     "user-dir": ("syntax_nmt.user_dir", "print the path to give to --user-dir"),
 }

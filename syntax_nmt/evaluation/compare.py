@@ -1,0 +1,115 @@
+"""`syntax-nmt compare`: is a system better than the baseline, or is it chance? Paired tests."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+
+from syntax_nmt.arguments import natural_int, positive_int
+from syntax_nmt.errors import UserError
+from syntax_nmt.evaluation.comparison import (
+    TESTS,
+    Sampling,
+    comparison_figures,
+    comparison_tables,
+)
+from syntax_nmt.evaluation.corpus_scores import corpus_statistics
+from syntax_nmt.evaluation.evaluated_systems import add_test_set_arguments, read_test_set
+from syntax_nmt.evaluation.metric_arguments import add_metric_arguments, metric_set
+from syntax_nmt.evaluation.output import STDOUT, open_output
+from syntax_nmt.evaluation.resampling import RESAMPLES, SEED, TRIALS
+
+EXAMPLE = (
+    "syntax-nmt compare stock.gen dependency.gen --reference test.de\n"
+    "  syntax-nmt compare --system baseline base.*.gen --system ours ours.*.gen --reference "
+    "test.de --metrics bleu ter --json comparison.json"
+)
+
+DESCRIPTION = """\
+Each system against the first, which is the baseline: the difference of the scores, and how probable
+one as large is by chance. Three tests: paired bootstrap resampling and paired approximate
+randomisation, both as sacrebleu computes them, and the sign test of Collins et al. (2005), which
+replaces one sentence of the baseline at a time. With several training seeds the scores are means
+over them, and the tests are about these runs: whether other runs would show the same is told by
+the standard deviations (sd) beside the scores.
+"""
+_FEW = 100
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Adds the command's options.
+
+    Args:
+        parser: the subcommand's parser.
+    """
+    parser.description = DESCRIPTION
+    add_test_set_arguments(parser)
+    group = parser.add_argument_group("tests")
+    add = group.add_argument
+    add(
+        "--tests",
+        nargs="+",
+        choices=TESTS,
+        default=TESTS,
+        metavar="TEST",
+        help=f"some of {', '.join(TESTS)} (default: all)",
+    )
+    add(
+        "--resamples",
+        type=positive_int,
+        default=RESAMPLES,
+        metavar="N",
+        help=f"of the bootstrap (default: {RESAMPLES})",
+    )
+    add(
+        "--trials",
+        type=positive_int,
+        default=TRIALS,
+        metavar="N",
+        help=f"of approximate randomisation (default: {TRIALS})",
+    )
+    add("--seed", type=natural_int, default=SEED, metavar="N", help=f"of both (default: {SEED})")
+    add_metric_arguments(parser)
+    group = parser.add_argument_group("what to write")
+    group.add_argument(
+        "--json", metavar="FILE", help="write the figures here; - is stdout, without the tables"
+    )
+    group.add_argument(
+        "--width",
+        "-w",
+        type=int,
+        default=1,
+        choices=range(8),
+        metavar="N",
+        help="digits after the point of scores in the tables (default: 1)",
+    )
+
+
+def run(args: argparse.Namespace) -> None:
+    """Compares what the command line names.
+
+    Args:
+        args: as :func:`add_arguments` defines them.
+
+    Raises:
+        UserError: one system only, or files that are damaged or do not go together.
+    """
+    if len(args.outputs) + len(args.system) == 1:
+        raise UserError("one system: give the baseline first, then those to compare with it")
+    metrics = metric_set(args)
+    test_set = read_test_set(args)
+    if test_set.sentences < _FEW:
+        print(
+            f"note: on {test_set.sentences} sentences the p-values of resampling mean little",
+            file=sys.stderr,
+        )
+    statistics = corpus_statistics(metrics, test_set, args)
+    sampling = Sampling(tuple(args.tests), args.resamples, args.trials, args.seed)
+    figures = comparison_figures(metrics, test_set, statistics, sampling)
+    if args.json is not None:
+        with open_output(args.json) as stream:
+            stream.write(json.dumps(figures, indent=2, ensure_ascii=False) + "\n")
+    if args.json != STDOUT:
+        with open_output(STDOUT) as stream:
+            stream.write(comparison_tables(figures, args.width))

@@ -1,0 +1,178 @@
+"""Paired tests by resampling: the bootstrap and approximate randomisation.
+
+Random numbers and p-values are those of sacrebleu: with one run a system, the figures are the same,
+but for two systems without any difference, where p is 1. Three things are added. A system may have
+several runs (training seeds), whose scores are averaged; a test set may be large, as resamples are
+drawn in blocks; and all metrics share the draws.
+
+The tests ask whether the difference would be there on other sentences. Whether it would be there
+with other training runs is told by the spread of the runs, not by the p-value.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+# The scores of a corpus by all metrics, from the sums of its statistics.
+Scores = Callable[[Sequence[float]], Sequence[float]]
+
+SEED = 12345  # sacrebleu's own
+RESAMPLES = 1000
+TRIALS = 10000
+_BLOCK = 4_000_000  # draws held in memory at once
+_ROUNDING = 1e-9  # differences below are none
+
+
+@dataclass(frozen=True)
+class Interval:
+    """What resampled scores say about a score.
+
+    Attributes:
+        mean: of the resampled scores.
+        low: all but the lowest 2.5 % are above.
+        high: all but the highest 2.5 % are below.
+    """
+
+    mean: float
+    low: float
+    high: float
+
+    @property
+    def half_width(self) -> float:
+        """The figure behind ± in sacrebleu's output."""
+        return (self.high - self.low) / 2
+
+
+def bootstrap_scores(
+    runs: Sequence[np.ndarray], scores: Scores, resamples: int = RESAMPLES, seed: int = SEED
+) -> np.ndarray:
+    """The scores of a system on test sets drawn from the sentences with replacement.
+
+    Equal seeds draw equal test sets, so that the scores of two systems can be compared.
+
+    Args:
+        runs: of each run, the statistics of each sentence (sentences × statistics).
+        scores: from sums of statistics.
+        resamples: how many test sets.
+        seed: of the draws.
+
+    Returns:
+        resamples × metrics, each the mean over runs.
+    """
+    sentences = len(runs[0])
+    rng = np.random.default_rng(seed)
+    rows = []
+    for size in _block_sizes(resamples, sentences):
+        drawn = rng.choice(sentences, size=(size, sentences), replace=True)
+        counts = np.stack([np.bincount(row, minlength=sentences) for row in drawn]).astype(float)
+        rows.append(_mean_scores([counts @ run for run in runs], scores))
+    return np.concatenate(rows)
+
+
+def interval(resampled: np.ndarray) -> Interval:
+    """The 95 % interval of one metric, from percentiles, as sacrebleu takes them.
+
+    Args:
+        resampled: scores.
+    """
+    ordered = np.sort(resampled)
+    cut = len(ordered) // 40
+    return Interval(float(ordered.mean()), float(ordered[cut]), float(ordered[-1 - cut]))
+
+
+def bootstrap_p_value(baseline: np.ndarray, system: np.ndarray, difference: float) -> float:
+    """How often a resampled difference exceeds the mean of all by more than the real difference.
+
+    This is sacrebleu's way (after Koehn, 2004, and Moses' script). As it takes absolute values
+    before the mean, it gives too small values where the systems hardly differ: the more so, the
+    nearer p is to 1. Randomisation does not.
+
+    Args:
+        baseline: resampled scores of one metric.
+        system: on the same draws.
+        difference: of the scores on the whole test set.
+    """
+    differences = np.abs(system - baseline)
+    return _p_value(differences - differences.mean(), abs(difference))
+
+
+def randomisation_p_values(
+    baseline: Sequence[np.ndarray],
+    system: Sequence[np.ndarray],
+    scores: Scores,
+    trials: int = TRIALS,
+    seed: int = SEED,
+) -> np.ndarray:
+    """Two-sided approximate randomisation (Riezler and Maxwell, 2005), one p-value a metric.
+
+    In each trial the translations of every sentence are handed out anew to the two sides. With
+    several runs, all of a sentence's translations are pooled (Clark et al., 2011, with sides of any
+    size).
+
+    Args:
+        baseline: of each run, the statistics of each sentence (sentences × statistics).
+        system: likewise; the number of runs may differ.
+        scores: from sums of statistics.
+        trials: how many.
+        seed: of the draws.
+    """
+    first = np.mean([scores(run.sum(axis=0).tolist()) for run in baseline], axis=0)
+    second = np.mean([scores(run.sum(axis=0).tolist()) for run in system], axis=0)
+    rng = np.random.default_rng(seed)
+    differences = [
+        np.abs(_mean_scores(shuffled[: len(baseline)], scores) - _mean_scores(rest, scores))
+        for shuffled in _shuffled_sums([*baseline, *system], trials, rng)
+        for rest in [shuffled[len(baseline) :]]
+    ]
+    found = np.concatenate(differences)
+    return np.array(
+        [_p_value(column, real) for column, real in zip(found.T, np.abs(first - second))]
+    )
+
+
+def _shuffled_sums(
+    runs: Sequence[np.ndarray], trials: int, rng: np.random.Generator
+) -> Iterator[list[np.ndarray]]:
+    """Sums over the sentences after their translations changed places between the runs.
+
+    Yields a block of trials at a time: for each run, trials × statistics.
+    """
+    sentences = len(runs[0])
+    if len(runs) == 2:
+        total = runs[0].sum(axis=0) + runs[1].sum(axis=0)
+        # Bits are drawn 32 at a time: with blocks of 32 rows they do not depend on the block.
+        for size in _block_sizes(trials, sentences, multiple=32):
+            stay = rng.integers(2, size=(size, sentences), dtype=bool).astype(float)
+            sums = stay @ runs[0] + (1 - stay) @ runs[1]
+            yield [sums, total - sums]
+        return
+    pool = np.stack(runs)
+    for size in _block_sizes(trials, sentences * len(runs)):
+        order = np.argsort(rng.random((size, sentences, len(runs))), axis=2)
+        yield [
+            sum((order[:, :, place] == run) @ pool[run] for run in range(len(runs)))
+            for place in range(len(runs))
+        ]
+
+
+def _block_sizes(rows: int, columns: int, multiple: int = 1) -> Iterator[int]:
+    """Sizes of the blocks that the rows are cut into, each but the last a multiple."""
+    block = max(1, _BLOCK // columns // multiple) * multiple
+    while rows > 0:
+        yield min(block, rows)
+        rows -= block
+
+
+def _mean_scores(sums: Sequence[np.ndarray], scores: Scores) -> np.ndarray:
+    """Rows of sums, of each run, to rows of scores, averaged over the runs."""
+    return np.mean([[scores(row) for row in run.tolist()] for run in sums], axis=0)
+
+
+def _p_value(samples: np.ndarray, real: float) -> float:
+    """The share of samples beyond the real difference, which itself counts as one."""
+    if real <= _ROUNDING:  # chance does at least as much, even where the systems are the same
+        return 1.0
+    return (int((samples > real + _ROUNDING).sum()) + 1) / (len(samples) + 1)

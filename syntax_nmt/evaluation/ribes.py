@@ -1,0 +1,192 @@
+"""RIBES: the order of the words that a translation shares with its reference.
+
+Isozaki et al. (2010), "Automatic Evaluation of Translation Quality for Distant Language Pairs", in
+the form of the authors' own scorer (version 1.03): words that occur several times are told apart by
+their neighbours, and the score of a sentence is
+
+    RIBES = NKT · P^alpha · BP^beta
+
+NKT is Kendall's tau over the positions of the matched words, scaled to 0..1; P the share of the
+hypothesis' words that are matched; BP the brevity penalty of the one sentence. nltk's function
+differs: it looks at the right neighbours first and at fewer of them, and gives 0 to a right
+translation of one word.
+"""
+
+from __future__ import annotations
+
+import math
+from bisect import bisect_left, insort
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from sacrebleu.metrics.base import Metric, Score, Signature
+
+ALPHA = 0.25
+BETA = 0.10
+
+
+def sentence_ribes(
+    hypothesis: Sequence[str], reference: Sequence[str], alpha: float = ALPHA, beta: float = BETA
+) -> float | None:
+    """The score of one sentence against one reference, from 0 to 1; None without a reference.
+
+    Args:
+        hypothesis: words of the translation.
+        reference: words of the reference; where there are none, there is nothing to compare with.
+        alpha: exponent of the precision.
+        beta: exponent of the brevity penalty.
+    """
+    if not reference:
+        return None
+    if not hypothesis:
+        return 0.0
+    order = matched_positions(hypothesis, reference)
+    precision = len(order) / len(hypothesis)
+    brevity = min(1.0, math.exp(1 - len(reference) / len(hypothesis)))
+    if len(order) == 1 and len(reference) == 1:
+        agreement = 1.0
+    elif len(order) < 2:
+        agreement = 0.0
+    else:
+        agreement = _ascending_pairs(order) / math.comb(len(order), 2)
+    return agreement * precision**alpha * brevity**beta
+
+
+def matched_positions(hypothesis: Sequence[str], reference: Sequence[str]) -> list[int]:
+    """The reference positions of the hypothesis' words, in the order of the hypothesis.
+
+    A word that occurs once on both sides is matched. Any other is matched by the shortest run of
+    words, ending or else beginning with it, that occurs once on both sides; without one, the word
+    is left out.
+
+    Args:
+        hypothesis: words.
+        reference: words.
+    """
+    # One character a word, so that runs of words are substrings.
+    characters: dict[str, str] = {}
+    for word in (*reference, *hypothesis):
+        characters.setdefault(word, chr(len(characters)))
+    ours = "".join(characters[word] for word in hypothesis)
+    theirs = "".join(characters[word] for word in reference)
+    positions = []
+    for i, word in enumerate(ours):
+        if word not in theirs:
+            continue
+        position = _once(word, ours, theirs)
+        if position is None:
+            position = _position_by_neighbours(i, ours, theirs)
+        if position is not None:
+            positions.append(position)
+    return positions
+
+
+def _position_by_neighbours(i: int, ours: str, theirs: str) -> int | None:
+    """Where the word at `i` of `ours` stands in `theirs`, or None if its neighbours do not tell."""
+    left = right = True
+    for window in range(1, max(i + 1, len(ours) - i)):
+        # A run that is not in the reference is not in it with one more word either.
+        left = left and window <= i and ours[i - window : i + 1] in theirs
+        if left:
+            position = _once(ours[i - window : i + 1], ours, theirs)
+            if position is not None:
+                return position + window
+        right = right and i + window < len(ours) and ours[i : i + window + 1] in theirs
+        if right:
+            position = _once(ours[i : i + window + 1], ours, theirs)
+            if position is not None:
+                return position
+        if not left and not right:
+            return None
+    return None
+
+
+def _once(run: str, ours: str, theirs: str) -> int | None:
+    """The position of a run in `theirs` if it occurs once there and once in `ours`."""
+    position = theirs.find(run)
+    if position < 0 or theirs.rfind(run) != position or ours.find(run) != ours.rfind(run):
+        return None
+    return position
+
+
+def _ascending_pairs(order: Sequence[int]) -> int:
+    """The number of pairs in which the later position is the greater one."""
+    pairs = 0
+    seen: list[int] = []
+    for position in order:
+        pairs += bisect_left(seen, position)
+        insort(seen, position)
+    return pairs
+
+
+class RIBESSignature(Signature):
+    """What a RIBES score depends on.
+
+    Args:
+        args: attributes of the metric.
+    """
+
+    def __init__(self, args: dict[str, Any]) -> None:
+        super().__init__(args)
+        self._abbr.update(case="c", tok="tok", alpha="alpha", beta="beta")
+        self.info.update(
+            case="lc" if args["lowercase"] else "mixed",
+            tok=args["tokenizer_signature"],
+            alpha=args["alpha"],
+            beta=args["beta"],
+        )
+
+
+class RIBES(Metric):
+    """RIBES of a corpus, in percent, in the frame of sacrebleu's metrics.
+
+    It is the mean over sentences of the best score over references. Empty references do not count,
+    nor do sentences with empty references only. The statistics of a sentence are its score and 1.
+
+    Args:
+        tokenizer: cuts a line into words separated by spaces, and has a `signature()`.
+        lowercase: whether to ignore case, as the authors' scorer does unless told otherwise.
+        alpha: exponent of the precision.
+        beta: exponent of the brevity penalty.
+    """
+
+    _SIGNATURE_TYPE = RIBESSignature
+
+    def __init__(
+        self,
+        tokenizer: Callable[[str], str],
+        lowercase: bool = True,
+        alpha: float = ALPHA,
+        beta: float = BETA,
+    ) -> None:
+        super().__init__()
+        self.tokenizer = tokenizer
+        self.tokenizer_signature = tokenizer.signature()  # type: ignore[attr-defined]
+        self.lowercase = lowercase
+        self.alpha = alpha
+        self.beta = beta
+
+    def _preprocess_segment(self, sent: str) -> str:
+        sent = sent.lower() if self.lowercase else sent
+        return self.tokenizer(sent.rstrip())
+
+    def _extract_reference_info(self, refs: Sequence[str]) -> dict[str, Any]:
+        return {"references": [reference.split() for reference in refs]}
+
+    def _compute_segment_statistics(
+        self, hypothesis: str, ref_kwargs: dict[str, Any]
+    ) -> list[float]:
+        words = hypothesis.split()
+        scores = [
+            score
+            for reference in ref_kwargs["references"]
+            if (score := sentence_ribes(words, reference, self.alpha, self.beta)) is not None
+        ]
+        return [max(scores), 1.0] if scores else [0.0, 0.0]
+
+    def _compute_score_from_stats(self, stats: Sequence[float]) -> Score:
+        total, sentences = stats
+        return Score("RIBES", 100 * total / sentences if sentences else 0.0)
+
+    def _aggregate_and_compute(self, stats: Sequence[Sequence[float]]) -> Score:
+        return self._compute_score_from_stats([sum(column) for column in zip(*stats)])

@@ -1,0 +1,57 @@
+"""Tables of scores for the terminal, made of the figures that go into JSON."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from tabulate import tabulate
+
+NO_FIGURE = "–"
+
+
+def aligned(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    """A table for the terminal: the first column flush left, the others flush right.
+
+    Args:
+        head: names of the columns.
+        rows: their cells.
+    """
+    align = ("left", *("right" for _ in head[1:]))
+    return tabulate(rows, head, tablefmt="simple", disable_numparse=True, colalign=align)
+
+
+def metric_name(figures: dict[str, Any], name: str) -> str:
+    """A metric in the head of a table: an arrow says where less is better.
+
+    Args:
+        figures: with `metrics`.
+        name: of one of them.
+    """
+    return name if figures["metrics"][name]["higher_is_better"] else f"{name} ↓"
+
+
+def score_cell(item: dict[str, Any], width: int) -> str:
+    """A score with what is known about its certainty: `35.9 ±1.2 sd 0.3`.
+
+    Args:
+        item: with `score`, and possibly `interval` and `spread`.
+        width: digits after the point.
+    """
+    if item["score"] is None:
+        return NO_FIGURE
+    cell = f"{item['score']:.{width}f}"
+    if item.get("interval"):
+        cell += f" ±{item['interval']['half_width']:.{width}f}"
+    if item["spread"] is not None:
+        cell += f" sd {item['spread']:.{width}f}"
+    return cell
+
+
+def signature_lines(figures: dict[str, Any]) -> str:
+    """A line for each metric: its name and signature.
+
+    Args:
+        figures: with `metrics`.
+    """
+    return "\n".join(f"{name}: {item['signature']}" for name, item in figures["metrics"].items())

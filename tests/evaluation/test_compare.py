@@ -1,0 +1,152 @@
+"""`syntax-nmt compare` against sacrebleu's own program."""
+
+import re
+
+import pytest
+from commands import succeed
+from translations import figures, generated, noisy, refused, sentences, write
+
+from syntax_nmt.cli import main
+
+REFERENCE = sentences(120)
+OUTPUTS = {
+    "base": noisy(REFERENCE, 2, 0.30),
+    "ours": noisy(REFERENCE, 3, 0.28),
+    "worse": noisy(REFERENCE, 4, 0.45),
+}
+
+
+@pytest.fixture
+def files(tmp_path):
+    write(tmp_path / "ref", REFERENCE)
+    for name, lines in OUTPUTS.items():
+        write(tmp_path / name, lines)
+    return tmp_path
+
+
+@pytest.mark.parametrize(
+    ("flags", "test"),
+    [
+        (("--paired-bs", "--paired-bs-n", 300), "bootstrap"),
+        (("--paired-ar", "--paired-ar-n", 300), "randomisation"),
+    ],
+)
+def test_figures_of_sacrebleus_own_program(files, capsys, flags, test):
+    outputs = [files / name for name in OUTPUTS]
+    options = ("-m", "bleu", "chrf", "ter")
+    done = succeed(
+        "sacrebleu", files / "ref", "-i", *outputs, *options, *flags, "-f", "text", "-w", 4
+    )
+    found = figures(
+        capsys, "compare", *outputs, "-r", files / "ref", *options, "--tests", test,
+        "--resamples", 300, "--trials", 300,
+    )  # fmt: skip
+    items = [item for system in found["systems"] for item in system["scores"].values()]
+    p_values = [f"{item[test]['p_value']:.4f}" for item in items[3:]]
+    assert len(set(p_values)) > 2
+    assert p_values == re.findall(r"p = (\d\.\d+)\)", done.stdout)
+    for item in items:
+        assert f"{item['score']:.4f}" in done.stdout
+    if test == "bootstrap":
+        intervals = re.findall(r"\((\S+) ± (\S+)\)", done.stdout)
+        assert len(intervals) == len(items)
+        for item, (mean, half_width) in zip(items, intervals):
+            assert item["interval"]["mean"] == pytest.approx(float(mean), abs=2e-4)
+            assert item["interval"]["half_width"] == pytest.approx(float(half_width), abs=2e-4)
+    for metric in found["metrics"].values():
+        assert metric["signature"] in done.stdout
+
+
+def test_all_tests_of_a_clear_and_of_an_unclear_difference(files, capsys):
+    found = figures(
+        capsys, "compare", *(files / name for name in OUTPUTS), "-r", files / "ref",
+        "--resamples", 200, "--trials", 200,
+    )  # fmt: skip
+    _, ours, worse = found["systems"]
+    for name, metric in found["metrics"].items():
+        sign = 1 if metric["higher_is_better"] else -1
+        assert (name == "TER") == (sign == -1)
+        assert "bs:200|ar:200|seed:12345" in metric["signature"]
+        item = worse["scores"][name]
+        assert sign * item["difference"] < 0
+        for test in ("bootstrap", "randomisation", "sign_test"):
+            assert item[test]["p_value"] < 0.05
+        signs = item["sign_test"]
+        assert signs["worse"] > signs["better"]
+        assert signs["worse"] + signs["better"] + signs["equal"] == 120
+    assert ours["scores"]["TER"]["randomisation"]["p_value"] > 0.05
+
+
+def test_seeds_are_averaged_and_their_number_may_differ(files, capsys):
+    write(files / "ours2", noisy(REFERENCE, 6, 0.33))
+    arguments = ["compare", "--system", "base", files / "base"]
+    arguments += ["--system", "ours", files / "ours", files / "ours2", "-r", files / "ref"]
+    arguments += ["--resamples", 50, "--trials", 50, "-m", "bleu", "ribes"]
+    found = figures(capsys, *arguments)
+    base, ours = (system["scores"]["BLEU"] for system in found["systems"])
+    first, second = ours["runs"]
+    assert ours["score"] == pytest.approx((first + second) / 2)
+    assert ours["spread"] == pytest.approx(abs(first - second) / 2**0.5)
+    assert ours["difference"] == pytest.approx(ours["score"] - base["score"])
+    assert base["spread"] is None
+    main([*map(str, arguments)])
+    lines = capsys.readouterr().out.splitlines()
+    row = next(line for line in lines if line.startswith("ours")).split()
+    assert row[1] == f"{ours['score']:.1f}"
+    assert row[3:5] == ["sd", f"{ours['spread']:.1f}"]
+    assert row[5] == f"{ours['difference']:+.1f}"
+
+
+def test_a_system_against_itself(files, capsys):
+    write(files / "same", OUTPUTS["base"])
+    found = figures(
+        capsys, "compare", files / "base", files / "same", "-r", files / "ref",
+        "--resamples", 20, "--trials", 20, "-m", "bleu",
+    )  # fmt: skip
+    item = found["systems"][1]["scores"]["BLEU"]
+    assert item["difference"] == 0
+    assert item["bootstrap"]["p_value"] == item["randomisation"]["p_value"] == 1
+    assert item["sign_test"] == {"better": 0, "worse": 0, "equal": 120, "p_value": 1}
+
+
+def test_fairseq_output_and_plain_text_side_by_side(files, capsys):
+    write(files / "ours.gen", generated(OUTPUTS["ours"], REFERENCE, REFERENCE))
+    options = ("--tests", "sign", "-m", "bleu")
+    plain = figures(
+        capsys, "compare", files / "base", files / "ours", "-r", files / "ref", *options
+    )
+    mixed = figures(capsys, "compare", files / "base", files / "ours.gen", *options)
+    ours, theirs = (found["systems"][1]["scores"] for found in (plain, mixed))
+    assert ours == theirs
+    assert "bootstrap" not in ours["BLEU"]
+    assert "seed" not in plain["metrics"]["BLEU"]["signature"]
+
+
+def test_one_sentence(tmp_path, capsys):
+    write(tmp_path / "ref", ["a b c d e"])
+    write(tmp_path / "one", ["a b c d"])
+    write(tmp_path / "two", [""])
+    arguments = ["compare", tmp_path / "one", tmp_path / "two", "-r", tmp_path / "ref"]
+    found = figures(capsys, *arguments, "--resamples", 9, "--trials", 9)
+    signs = found["systems"][1]["scores"]["BLEU"]["sign_test"]
+    assert signs == {"better": 0, "worse": 1, "equal": 0, "p_value": 1}
+    main([*map(str, arguments), "--trials", "9", "--resamples", "9"])
+    assert "on 1 sentences the p-values of resampling mean little" in capsys.readouterr().err
+
+
+def test_refusals(files):
+    assert refused("compare", files / "base", "-r", files / "ref").startswith("one system: ")
+    write(files / "ours", OUTPUTS["ours"][:-1])
+    message = refused("compare", files / "base", files / "ours", "-r", files / "ref")
+    assert message.startswith(f"{files / 'ours'} has 119 sentences, {files / 'ref'} 120")
+
+
+def test_the_table(files, capsys):
+    arguments = ["compare", files / "base", files / "worse", "-r", files / "ref", "-m", "bleu"]
+    main([*map(str, arguments), "--trials", "99", "--resamples", "99"])
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0] == "120 sentences; differences from base; * marks p < 0.05"
+    row = next(line for line in lines if line.startswith("worse")).split()
+    assert row[4:6] == ["0.0100*", "0.0100*"]
+    assert row[6].endswith("*")
+    assert sum(map(int, row[7].split("/"))) == 120

@@ -1,0 +1,79 @@
+"""Small test sets for the commands that score translations, and those commands."""
+
+from __future__ import annotations
+
+import json
+import random
+from pathlib import Path
+
+import pytest
+
+from syntax_nmt.cli import main
+
+WORDS = [
+    "der",
+    "die",
+    "das",
+    "Hund",
+    "Katze",
+    "Haus",
+    "rennt",
+    "schläft",
+    "im",
+    "am",
+    "Tag",
+    ".",
+    ",",
+    "Straße",
+    "über",
+]
+
+
+def sentences(count: int, seed: int = 1) -> list[str]:
+    """Random sentences of 1 to 25 words."""
+    rng = random.Random(seed)
+    return [" ".join(rng.choices(WORDS, k=rng.randint(1, 25))) for _ in range(count)]
+
+
+def noisy(lines: list[str], seed: int, share: float) -> list[str]:
+    """The sentences with a share of the words replaced."""
+    rng = random.Random(seed)
+    return [
+        " ".join(rng.choice(WORDS) if rng.random() < share else word for word in line.split())
+        for line in lines
+    ]
+
+
+def write(path: Path, lines: list[str]) -> Path:
+    """A plain text."""
+    path.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
+    return path
+
+
+def generated(hypotheses, references, sources, seed: int = 1) -> list[str]:
+    """The lines of fairseq-generate, sentences in random order."""
+    order = list(range(len(hypotheses)))
+    random.Random(seed).shuffle(order)
+    lines = ["INFO:fairseq_cli.generate:loading model(s)"]
+    for i in order:
+        lines += [f"S-{i}\t{sources[i]}", f"T-{i}\t{references[i]}"]
+        lines += [f"H-{i}\t-0.5\t▁{hypotheses[i]}", f"D-{i}\t-0.5\t{hypotheses[i]}"]
+        lines += [f"P-{i}\t-0.5 -0.5"]
+    return [*lines, "Generate test with beam=5: BLEU4 = 1.00"]
+
+
+def figures(capsys, *arguments) -> dict:
+    """What a command writes to `--json -`."""
+    capsys.readouterr()
+    main([*map(str, arguments), "--json", "-"])
+    return json.loads(capsys.readouterr().out)
+
+
+def refused(*arguments) -> str:
+    """The error of a command that must refuse."""
+    with pytest.raises(SystemExit) as caught:
+        main([*map(str, arguments)])
+    message = str(caught.value)
+    assert message.startswith("syntax-nmt: error: ")
+    assert "\n" not in message
+    return message.removeprefix("syntax-nmt: error: ")
