@@ -95,8 +95,6 @@ class ForcedDecoder:
         lengths = [max(len(pair.source), len(pair.target)) + 1 for pair in pairs]
         fit = [index for index, pair in enumerate(pairs) if self.fits(pair)]
         for batch in length_batches(fit, lengths, max_tokens, batch_size):
-            # fairseq's recurrent encoders want the longest source first.
-            batch.sort(key=lambda index: -len(pairs[index].source))
             yield self._batch(batch, [pairs[index] for index in batch])
 
     def fits(self, pair: TokenPair) -> bool:
@@ -129,6 +127,7 @@ class ForcedDecoder:
             # Padding goes to the right, so that the tokens of a row are its first ones.
             left_pad_source=False, left_pad_target=False,
         )  # fmt: skip
+        # The longest source comes first, as fairseq's recurrent encoders want it.
         sample = dataset.collater([dataset[row] for row in range(len(dataset))])
         order = sample["id"].tolist()
         if self.phrases is not None:

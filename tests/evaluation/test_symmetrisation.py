@@ -33,9 +33,8 @@ def test_by_hand(method, expected):
     assert symmetrise(FORWARD, REVERSE, method) == links(expected)
 
 
-def test_final_links_in_order_of_the_target():
-    # By target 4-2 comes before 4-4, and leaves 4-4 an open word; both are added. With -and the
-    # first takes the source word away from the second.
+def test_final_links_take_words_from_one_another():
+    # 4-2 comes before 4-4, and leaves it one open word; with -and that is one too few.
     forward, reverse = links("0-0 4-4"), links("0-0 4-2")
     assert symmetrise(forward, reverse, "grow-diag-final") == links("0-0 4-2 4-4")
     assert symmetrise(forward, reverse, "grow-diag-final-and") == links("0-0 4-2")
@@ -120,7 +119,6 @@ def test_random_alignments(seed):
 
 
 def test_the_direction_of_the_scan_matters():
-    # Found by search: scanned by source first, 1-2 would close what 2-1 needs, or the other way.
     dice = random.Random(0)
     differing = 0
     for _ in range(300):
