@@ -89,9 +89,9 @@ class MaskedBatchNorm(nn.Module):
     @torch.no_grad()
     def _move_averages(self, mean: Tensor, squares: Tensor, count: Tensor) -> None:
         """As torch does: the running variance is of the unbiased estimate."""
-        self.running_mean.lerp_(mean, self.momentum * (count > 0))
+        self.running_mean.lerp_(mean, self.momentum * (count > 0).to(mean.dtype))
         unbiased = squares / (count - 1).clamp(min=1)
-        self.running_var.lerp_(unbiased, self.momentum * (count > 1))
+        self.running_var.lerp_(unbiased, self.momentum * (count > 1).to(mean.dtype))
 
     def _apply(self, fn: Callable[[Tensor], Tensor], recurse: bool = True) -> MaskedBatchNorm:
         """Moves the module; `half()` and `bfloat16()` leave the running averages in float32."""
