@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from torch import Tensor, nn
+from torch import Tensor
 
+from syntax_nmt.models.rnn_encoder import EncoderNetwork
 from syntax_nmt.modules.packed_rows import PackedRows
 from syntax_nmt.modules.sentence_gru import BOTH, SentenceGRU
 
 
-class BidirectionalEncoder(nn.Module):
+class BidirectionalEncoder(EncoderNetwork):
     """`h_i = [GRU→(x_i, h→_{i−1}); GRU←(x_i, h←_{i+1})]` (Zhang et al., 2018, equation 1).
 
     Args:

@@ -33,8 +33,8 @@ def load_embeddings(
     for word, vector in vectors.items():
         if len(vector) != embedding.embedding_dim:
             raise UserError(
-                f"{option} {path}: the vector of '{word}' has {len(vector)} numbers, the embeddings "
-                f"have {embedding.embedding_dim}"
+                f"{option} {path}: the vector of '{word}' has {len(vector)} numbers, the "
+                f"embeddings have {embedding.embedding_dim}"
             )
     utils.print_embed_overlap(vectors, dictionary)
     utils.load_embedding(vectors, dictionary, embedding)

@@ -8,6 +8,7 @@ import torch
 from torch import Tensor, nn
 
 from syntax_nmt.models.bidirectional_encoder import BidirectionalEncoder
+from syntax_nmt.models.rnn_encoder import EncoderNetwork
 from syntax_nmt.modules.packed_rows import PackedRows
 from syntax_nmt.modules.sentence_gru import BACKWARD, FORWARD, SentenceGRU
 
@@ -15,7 +16,7 @@ from syntax_nmt.modules.sentence_gru import BACKWARD, FORWARD, SentenceGRU
 BuildLayer = Callable[[int], nn.Module]
 
 
-class InterleavedEncoder(nn.Module):
+class InterleavedEncoder(EncoderNetwork):
     """Forward GRU → relation network → backward GRU → relation network (Section 5.2).
 
     Around every block l there is a residual connection, equation 11, and behind it a dense one,
@@ -65,7 +66,7 @@ class InterleavedEncoder(nn.Module):
         return x
 
 
-class RelationOnTop(nn.Module):
+class RelationOnTop(EncoderNetwork):
     """One relation network layer on a bidirectional GRU (Section 3, Figure 2).
 
     The figure leaves its residual connection out, as its caption says: h + RNL(h).

@@ -175,9 +175,7 @@ class RNNDecoder(FairseqIncrementalDecoder):
         annotations, padding = encoder_out[STATES][0], encoder_out[PADDING][0]
         if ROWS in encoder_out:  # rearranged: one row a sentence is enough
             sentences = encoder_out[ROWS][0][:: self.beam_size]
-            annotations, padding = (
-                x.index_select(0, sentences) for x in (annotations, padding)
-            )
+            annotations, padding = (x.index_select(0, sentences) for x in (annotations, padding))
         mean = mean_of_words(annotations, padding)
         hypotheses = self.beam_size if ROWS in encoder_out else 1
         states = [
@@ -186,7 +184,10 @@ class RNNDecoder(FairseqIncrementalDecoder):
         return self.recurrence.remember(annotations, padding), states
 
     def _remember(
-        self, incremental_state: IncrementalState | None, memory: AttentionMemory, states: list[Tensor]
+        self,
+        incremental_state: IncrementalState | None,
+        memory: AttentionMemory,
+        states: list[Tensor],
     ) -> None:
         """Keeps what the next step needs."""
         if incremental_state is None:

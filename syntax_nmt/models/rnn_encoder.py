@@ -12,13 +12,23 @@ NO_LIMIT = int(1e5)  # a recurrent network has none; the task's --max-source-pos
 STATES, PADDING, ROWS = "encoder_out", "encoder_padding_mask", "encoder_rows"
 
 
+class EncoderNetwork(nn.Module):
+    """Turns embeddings, B×S×E, and padding, B×S with True = pad, into annotations, B×S×M.
+
+    Attributes:
+        output_dim: M.
+    """
+
+    output_dim: int
+
+
 class RNNEncoder(FairseqEncoder):
     """Embeddings, and a network that turns them into annotations.
 
     Args:
         dictionary: of the source.
         embed_tokens: V×E.
-        network: of `forward(x B×S×E, padding B×S) -> B×S×M`, with an attribute `output_dim`, M.
+        network: makes the annotations.
         dropout_in: of the embeddings.
         dropout_out: of the annotations.
     """
@@ -27,7 +37,7 @@ class RNNEncoder(FairseqEncoder):
         self,
         dictionary: Dictionary,
         embed_tokens: nn.Embedding,
-        network: nn.Module,
+        network: EncoderNetwork,
         dropout_in: float = 0.0,
         dropout_out: float = 0.0,
     ) -> None:
@@ -36,7 +46,7 @@ class RNNEncoder(FairseqEncoder):
         self.network = network
         self.dropout_in = FairseqDropout(dropout_in, module_name="RNNEncoder")
         self.dropout_out = FairseqDropout(dropout_out, module_name="RNNEncoder")
-        self.output_dim = int(network.output_dim)
+        self.output_dim = network.output_dim
 
     def forward(
         self,

@@ -11,7 +11,7 @@ from syntax_nmt.errors import UserError
 from syntax_nmt.models.bidirectional_encoder import BidirectionalEncoder
 from syntax_nmt.models.relation_encoder import InterleavedEncoder, RelationOnTop
 from syntax_nmt.models.rnn_decoder import RNNDecoder
-from syntax_nmt.models.rnn_encoder import RNNEncoder
+from syntax_nmt.models.rnn_encoder import EncoderNetwork, RNNEncoder
 from syntax_nmt.models.rnn_options import INTERLEAVED, SyntaxRNNOptions
 from syntax_nmt.models.rnn_sizes import RNNSizes
 from syntax_nmt.modules.attentive_recurrence import AttentiveGRU, ConditionalGRU
@@ -36,7 +36,7 @@ def build_encoder(options: SyntaxRNNOptions, sizes: RNNSizes, dictionary: Dictio
     )
 
 
-def build_encoder_network(options: SyntaxRNNOptions, sizes: RNNSizes) -> nn.Module:
+def build_encoder_network(options: SyntaxRNNOptions, sizes: RNNSizes) -> EncoderNetwork:
     """What turns embeddings into annotations.
 
     Args:

@@ -1,4 +1,4 @@
-"""The RNN family: GRU translators with additive attention, and methods as features behind options."""
+"""The RNN family: GRU translators with additive attention, and methods behind options."""
 
 from __future__ import annotations
 

@@ -67,9 +67,7 @@ class AttentiveGRU(nn.Module):
             weights.append(attended)
         return torch.stack(states), torch.stack(weights)
 
-    def step(
-        self, inputs: Tensor, state: Tensor, memory: AttentionMemory
-    ) -> tuple[Tensor, Tensor]:
+    def step(self, inputs: Tensor, state: Tensor, memory: AttentionMemory) -> tuple[Tensor, Tensor]:
         """One step.
 
         Args:
@@ -116,9 +114,7 @@ class ConditionalGRU(AttentiveGRU):
         self.hidden_projection = nn.Linear(state_dim, GATES * state_dim, bias=False)  # of GRU1
         self.context_projection = nn.Linear(memory_dim, GATES * state_dim)  # GRU2 has a bias, too
 
-    def step(
-        self, inputs: Tensor, state: Tensor, memory: AttentionMemory
-    ) -> tuple[Tensor, Tensor]:
+    def step(self, inputs: Tensor, state: Tensor, memory: AttentionMemory) -> tuple[Tensor, Tensor]:
         """One step.
 
         Args:
