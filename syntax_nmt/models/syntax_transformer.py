@@ -10,15 +10,13 @@ from fairseq.dataclass.utils import gen_parser_from_dataclass
 from fairseq.models import register_model
 from fairseq.models.transformer import TransformerConfig, TransformerModel
 from fairseq.tasks import FairseqTask
-from omegaconf import OmegaConf
 from torch import Tensor, nn
 
-from syntax_nmt.errors import UserError, one_line_errors
 from syntax_nmt.models.options import PARSED, SyntaxTransformerOptions
+from syntax_nmt.models.own_task import build_for_own_task
 from syntax_nmt.models.structures import SOURCE_STRUCTURES, StructureLayers
 from syntax_nmt.models.transformer_decoder import SyntaxTransformerDecoder
 from syntax_nmt.models.transformer_encoder import SyntaxTransformerEncoder
-from syntax_nmt.tasks.syntax_translation import SyntaxTranslationTask
 
 
 @register_model("syntax_transformer")
@@ -58,20 +56,7 @@ class SyntaxTransformerModel(TransformerModel):
         Raises:
             SystemExit: options that contradict each other, or another task; one line says which.
         """
-        if OmegaConf.is_config(args):  # started by fairseq-hydra-train
-            plain: Any = OmegaConf.to_container(args, resolve=True)
-            args = argparse.Namespace(**plain)
-        with one_line_errors("syntax_nmt"):
-            if not isinstance(task, SyntaxTranslationTask):
-                arch = getattr(args, "arch", "syntax_transformer")
-                raise UserError(
-                    f"architecture {arch} runs under its own task, this is "
-                    f"{type(task).__name__}: add --task syntax_translation"
-                )
-            try:
-                return super().build_model(args, task)
-            except ValueError as error:  # how fairseq reports options that contradict each other
-                raise UserError(str(error)) from error
+        return build_for_own_task(super().build_model, args, task, "syntax_transformer")
 
     @classmethod
     def build_encoder(

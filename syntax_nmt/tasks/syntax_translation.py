@@ -4,8 +4,7 @@ fairseq reads the types of the options at run time: no postponed annotations in 
 """
 
 import logging
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Optional, Union
@@ -16,7 +15,6 @@ from fairseq.data import ConcatDataset, Dictionary, FairseqDataset, LanguagePair
 from fairseq.data.data_utils import infer_language_pair
 from fairseq.data.iterators import EpochBatchIterator
 from fairseq.models import BaseFairseqModel
-from fairseq.sequence_generator import SequenceGeneratorWithAlignment
 from fairseq.tasks import register_task
 from fairseq.tasks.translation import TranslationConfig, TranslationTask
 from fairseq.tokenizer import tokenize_line
@@ -28,9 +26,11 @@ from syntax_nmt.data.side_information import SideInformation, open_side_informat
 from syntax_nmt.data.syntax_dataset import SyntaxDataset
 from syntax_nmt.data.text import base_language
 from syntax_nmt.errors import UserError, one_line_errors
+from syntax_nmt.modules.masked_batch_norm import ignored_batch
 from syntax_nmt.parsing.config import ParserConfig
 from syntax_nmt.tasks.parsed_phrases import PhraseParser
 from syntax_nmt.tasks.phrase_inputs import PhraseInputs
+from syntax_nmt.tasks.prepared_search import prepared_for
 from syntax_nmt.tasks.typed_sentences import TypedSentences
 
 logger = logging.getLogger(__name__)
@@ -225,18 +225,23 @@ class SyntaxTranslationTask(TranslationTask):
         return dataset
 
     def train_step(
-        self, sample: dict[str, Any], model: nn.Module, *arguments: Any, **options: Any
-    ) -> tuple[Tensor, Any, dict[str, Any]]:
-        """Computes loss and gradients of one batch.
+        self, sample: Any, model: Any, criterion: Any, optimizer: Any, update_num: int,
+        ignore_grad: bool = False,
+    ) -> Any:  # fmt: skip
+        """Forward and backward pass of one batch.
 
         Args:
             sample: the batch.
             model: the model.
-            *arguments: as of fairseq's own task.
-            **options: as of fairseq's own task.
+            criterion: its loss.
+            optimizer: of the trainer.
+            update_num: updates so far.
+            ignore_grad: the batch only stands in for one that this worker does not have; it counts
+                in no statistics of batch norms either.
         """
         sample = self._phrases.of_side_file([model], sample)
-        return super().train_step(sample, model, *arguments, **options)
+        with ignored_batch(model, ignore_grad):
+            return super().train_step(sample, model, criterion, optimizer, update_num, ignore_grad)
 
     def valid_step(
         self, sample: dict[str, Any], model: nn.Module, criterion: FairseqCriterion
@@ -276,7 +281,7 @@ class SyntaxTranslationTask(TranslationTask):
         """
         with one_line_errors("syntax_nmt"):
             sample = self._phrases.of_side_file_or_parser(models, sample, self._typed)
-        with _prepared_for(generator, models):
+        with prepared_for(generator, models):
             return super().inference_step(generator, models, sample, prefix_tokens, constraints)
 
     def _with_side_information(
@@ -388,20 +393,3 @@ def _check_languages(cfg: SyntaxTranslationConfig) -> None:
             f"{folder}: its file names do not tell the languages; give --source-lang and "
             f"--target-lang (there are dictionaries of {', '.join(languages)})"
         )
-
-
-@contextmanager
-def _prepared_for(generator: Any, models: Sequence[nn.Module]) -> Iterator[None]:
-    """Within, our decoders know the beam size and whether attention weights are wanted."""
-    beam_size = getattr(generator, "beam_size", 1)
-    aligns = isinstance(generator, SequenceGeneratorWithAlignment)
-    need_attn = aligns or getattr(generator, "compute_alignment", False)  # fairseq's scorer
-    every_decoder: list[Any] = [getattr(model, "decoder", None) for model in models]
-    decoders = [decoder for decoder in every_decoder if hasattr(decoder, "prepare_for_search")]
-    for decoder in decoders:
-        decoder.prepare_for_search(beam_size, need_attn)
-    try:
-        yield
-    finally:
-        for decoder in decoders:
-            decoder.prepare_for_search(1, False)

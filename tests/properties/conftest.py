@@ -6,9 +6,18 @@ from dataclasses import dataclass
 from functools import cache
 
 import pytest
+from fairseq.models import ARCH_MODEL_REGISTRY
 from fairseq.tasks import FairseqTask
-from small_models import ARCHITECTURES, build, phrases_of_tokens, write_dictionaries
+from small_models import (
+    ARCHITECTURES,
+    build,
+    enlarge,
+    phrases_of_tokens,
+    write_dictionaries,
+)
 from torch import nn
+
+from syntax_nmt.models.syntax_rnn import SyntaxRNNModel
 
 # Models that need a side file; the sentences of these tests bring their phrases along.
 PARSED = {
@@ -37,6 +46,8 @@ def build_small(dictionaries):
     def built(arch: str) -> Small:
         if arch not in PARSED:
             model, task, _ = build(dictionaries, arch)
+            if ARCH_MODEL_REGISTRY[arch] is SyntaxRNNModel:
+                enlarge(model)
             return Small(arch, model, task)
         options = ("--phrase-segmentation=parsed", *PARSED[arch])
         model, task, _ = build(dictionaries, "phrase_transformer", *options)

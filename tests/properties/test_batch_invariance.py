@@ -4,6 +4,8 @@ import pytest
 import torch
 from small_models import batch, random_sentences
 
+from syntax_nmt.modules.masked_batch_norm import MaskedBatchNorm
+
 SOURCES = random_sentences([6, 11, 2, 9], seed=3)
 TARGETS = random_sentences([5, 3, 8, 7], seed=4)
 
@@ -39,6 +41,8 @@ def logits_of_each(small, left_pad_source=True, pad_to=None, alone=False, traini
     ids=["alone", "right-padded", "wider", "wider-right-padded", "training-mode"],
 )
 def test_same_logits(small, change):
+    if "training" in change and any(isinstance(m, MaskedBatchNorm) for m in small.model.modules()):
+        pytest.skip("batch norm in training mode takes its statistics from the batch")
     for expected, actual in zip(logits_of_each(small), logits_of_each(small, **change)):
         torch.testing.assert_close(actual, expected, atol=2e-5, rtol=1e-4)
 

@@ -8,7 +8,6 @@ from fairseq.criterions.label_smoothed_cross_entropy import LabelSmoothedCrossEn
 from sacrebleu.metrics import BLEU
 from small_models import ARCHITECTURES, batch, build, random_sentences
 
-WIDER = ["--encoder-embed-dim", "64", "--decoder-embed-dim", "64", "--encoder-ffn-embed-dim", "128"]
 LENGTHS = [3 + i % 8 for i in range(50)]
 
 
@@ -20,7 +19,7 @@ def presets():
 
 @pytest.mark.parametrize("arch", presets())
 def test_fits_fifty_sentences(dictionaries, arch):
-    model, task, _ = build(dictionaries, arch, *WIDER)
+    model, task, _ = build(dictionaries, arch, width=64)
     sources, targets = random_sentences(LENGTHS, 11), random_sentences(LENGTHS, 12)
     sample = batch(task.source_dictionary, sources, targets)
     criterion = LabelSmoothedCrossEntropyCriterion(task, False, 0.0)

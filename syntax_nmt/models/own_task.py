@@ -1,0 +1,44 @@
+"""How both model families read their options, and the task they are for."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+from fairseq.tasks import FairseqTask
+from omegaconf import OmegaConf
+
+from syntax_nmt.errors import UserError, one_line_errors
+from syntax_nmt.tasks.syntax_translation import SyntaxTranslationTask
+
+Model = TypeVar("Model")
+
+
+def build_for_own_task(
+    build: Callable[[Any, FairseqTask], Model], args: Any, task: FairseqTask, family: str
+) -> Model:
+    """Builds a model, whoever started: `fairseq-train`, `fairseq-hydra-train` or a checkpoint.
+
+    Args:
+        build: makes the model of a namespace of options and the task.
+        args: the options.
+        task: has the dictionaries.
+        family: the name of the model, for messages.
+
+    Raises:
+        SystemExit: options that contradict each other, or another task; one line says which.
+    """
+    if OmegaConf.is_config(args):  # started by fairseq-hydra-train
+        plain: Any = OmegaConf.to_container(args, resolve=True)
+        args = argparse.Namespace(**plain)
+    with one_line_errors("syntax_nmt"):
+        if not isinstance(task, SyntaxTranslationTask):
+            raise UserError(
+                f"architecture {getattr(args, 'arch', family)} runs under its own task, this is "
+                f"{type(task).__name__}: add --task syntax_translation"
+            )
+        try:
+            return build(args, task)
+        except ValueError as error:  # how fairseq reports options that contradict each other
+            raise UserError(str(error)) from error

@@ -1,0 +1,97 @@
+"""The encoder networks of Rnmt: GRUs and relation network layers (Zhang et al., 2018)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import torch
+from torch import Tensor, nn
+
+from syntax_nmt.models.bidirectional_encoder import BidirectionalEncoder
+from syntax_nmt.models.rnn_encoder import EncoderNetwork
+from syntax_nmt.modules.packed_rows import PackedRows
+from syntax_nmt.modules.sentence_gru import BACKWARD, FORWARD, SentenceGRU
+
+# Of a width: forward(states B×S×width, padding B×S) -> B×S×width.
+BuildLayer = Callable[[int], nn.Module]
+
+
+class InterleavedEncoder(EncoderNetwork):
+    """Forward GRU → relation network → backward GRU → relation network (Section 5.2).
+
+    Around every block l there is a residual connection, equation 11, and behind it a dense one,
+    equation 12: ``h^l = in^l + out^l;  in^{l+1} = W_dc [h^1; …; h^l] + b``; the last are the
+    annotations. The first input is the embedding, so it is as wide as a GRU.
+
+    Args:
+        state_dim: C, width of the embeddings and units of each GRU.
+        build_layer: makes a relation network layer.
+        dense_embedding: the dense connections begin with the embedding.
+    """
+
+    def __init__(
+        self, state_dim: int, build_layer: BuildLayer, dense_embedding: bool = False
+    ) -> None:
+        super().__init__()
+        self.dense_embedding = dense_embedding
+        self.output_dim = state_dim
+        directions = (FORWARD, BACKWARD)
+        self.grus = nn.ModuleList([SentenceGRU(state_dim, state_dim, way) for way in directions])
+        self.relations = nn.ModuleList([build_layer(state_dim) for _ in directions])
+        self.dense = nn.ModuleList(
+            nn.Linear((blocks + dense_embedding) * state_dim, state_dim)
+            for blocks in range(1, 2 * len(directions) + 1)
+        )
+
+    def forward(self, x: Tensor, padding: Tensor) -> Tensor:
+        """The annotations of a batch.
+
+        Args:
+            x: B×S×C.
+            padding: B×S, True = pad.
+
+        Returns:
+            B×S×C.
+        """
+        rows = PackedRows(padding)
+        features = [x] if self.dense_embedding else []
+        for number, dense in enumerate(self.dense):
+            layer = number // 2
+            if number % 2 == 0:
+                out = self.grus[layer](x, rows)
+            else:
+                out = self.relations[layer](x, padding)
+            features.append(x + out)
+            x = dense(torch.cat(features, dim=-1))
+        return x
+
+
+class RelationOnTop(EncoderNetwork):
+    """One relation network layer on a bidirectional GRU (Section 3, Figure 2).
+
+    The figure leaves its residual connection out, as its caption says: h + RNL(h).
+
+    Args:
+        input_dim: width of the embeddings.
+        state_dim: C, units in one direction.
+        build_layer: makes a relation network layer.
+    """
+
+    def __init__(self, input_dim: int, state_dim: int, build_layer: BuildLayer) -> None:
+        super().__init__()
+        self.bidirectional = BidirectionalEncoder(input_dim, state_dim)
+        self.output_dim = self.bidirectional.output_dim
+        self.relation = build_layer(self.output_dim)
+
+    def forward(self, x: Tensor, padding: Tensor) -> Tensor:
+        """The annotations of a batch.
+
+        Args:
+            x: B×S×E.
+            padding: B×S, True = pad.
+
+        Returns:
+            B×S×2C.
+        """
+        states = self.bidirectional(x, padding)
+        return states + self.relation(states, padding)

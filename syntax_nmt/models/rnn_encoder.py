@@ -1,0 +1,91 @@
+"""The encoder of the RNN family."""
+
+from __future__ import annotations
+
+from fairseq.data import Dictionary
+from fairseq.models import FairseqEncoder
+from fairseq.modules import FairseqDropout
+from torch import Tensor, nn
+
+NO_LIMIT = int(1e5)  # a recurrent network has none; the task's --max-source-positions has
+
+STATES, PADDING, ROWS = "encoder_out", "encoder_padding_mask", "encoder_rows"
+
+
+class EncoderNetwork(nn.Module):
+    """Turns embeddings, B×S×E, and padding, B×S with True = pad, into annotations, B×S×M.
+
+    Attributes:
+        output_dim: M.
+    """
+
+    output_dim: int
+
+
+class RNNEncoder(FairseqEncoder):
+    """Embeddings, and a network that turns them into annotations.
+
+    Args:
+        dictionary: of the source.
+        embed_tokens: V×E.
+        network: makes the annotations.
+        dropout_in: of the embeddings.
+        dropout_out: of the annotations.
+    """
+
+    def __init__(
+        self,
+        dictionary: Dictionary,
+        embed_tokens: nn.Embedding,
+        network: EncoderNetwork,
+        dropout_in: float = 0.0,
+        dropout_out: float = 0.0,
+    ) -> None:
+        super().__init__(dictionary)
+        self.embed_tokens = embed_tokens
+        self.network = network
+        self.dropout_in = FairseqDropout(dropout_in, module_name="RNNEncoder")
+        self.dropout_out = FairseqDropout(dropout_out, module_name="RNNEncoder")
+        self.output_dim = network.output_dim
+
+    def forward(
+        self,
+        src_tokens: Tensor,
+        src_lengths: Tensor | None = None,
+        return_all_hiddens: bool = False,
+        phrase_lengths: Tensor | None = None,
+    ) -> dict[str, list[Tensor]]:
+        """Encodes a batch.
+
+        Args:
+            src_tokens: B×S, padded on either side.
+            src_lengths: not read: the pads say it.
+            return_all_hiddens: not read.
+            phrase_lengths: not read; batches have it for models of the other family.
+
+        Returns:
+            `encoder_out`: the annotations B×S×M, in the columns of `src_tokens`;
+            `encoder_padding_mask`: B×S, True = pad.
+        """
+        padding = src_tokens.eq(self.dictionary.pad())
+        x = self.dropout_in(self.embed_tokens(src_tokens))
+        return {STATES: [self.dropout_out(self.network(x, padding))], PADDING: [padding]}
+
+    def reorder_encoder_out(
+        self, encoder_out: dict[str, list[Tensor]], new_order: Tensor
+    ) -> dict[str, list[Tensor]]:
+        """Rearranges what :meth:`forward` returned, as a search rearranges its hypotheses.
+
+        The annotations stay as they are: the decoder reads them at the first step alone, and once a
+        sentence. Only the sentence of each hypothesis is rearranged, `encoder_rows`.
+
+        Args:
+            encoder_out: of :meth:`forward`.
+            new_order: the row that goes to each place.
+        """
+        rows = encoder_out[ROWS][0].index_select(0, new_order) if ROWS in encoder_out else new_order
+        return {**encoder_out, ROWS: [rows]}
+
+    def max_positions(self) -> int:
+        """The longest source: the task's limit is the only one."""
+        return NO_LIMIT

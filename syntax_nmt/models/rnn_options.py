@@ -1,0 +1,144 @@
+"""The options of the RNN family.
+
+fairseq reads the types of the fields at run time: no postponed annotations in this file.
+"""
+
+from dataclasses import dataclass, field
+from typing import Optional
+
+from fairseq.dataclass import ChoiceEnum, FairseqDataclass
+
+from syntax_nmt.modules.readout import LINEAR, READOUTS
+
+INTERLEAVED, TOP = "interleaved", "top"
+PLACEMENTS = (INTERLEAVED, TOP)
+
+
+@dataclass
+class SyntaxRNNOptions(FairseqDataclass):
+    """With every feature off the model is RNNsearch; defaults are those of Zhang et al. (2018)."""
+
+    encoder_embed_dim: int = field(
+        default=512, metadata={"help": "width of the source embeddings (default: 512)"}
+    )
+    encoder_embed_path: Optional[str] = field(
+        default=None, metadata={"help": "text file of source embeddings to begin with"}
+    )
+    encoder_freeze_embed: bool = field(
+        default=False, metadata={"help": "do not train the source embeddings"}
+    )
+    encoder_hidden_size: Optional[int] = field(
+        default=None,
+        metadata={
+            "help": "C, units of an encoder GRU in one direction (default: --encoder-embed-dim)"
+        },
+    )
+    decoder_embed_dim: int = field(
+        default=512, metadata={"help": "width of the target embeddings y (default: 512)"}
+    )
+    decoder_embed_path: Optional[str] = field(
+        default=None, metadata={"help": "text file of target embeddings to begin with"}
+    )
+    decoder_freeze_embed: bool = field(
+        default=False, metadata={"help": "do not train the target embeddings"}
+    )
+    decoder_hidden_size: Optional[int] = field(
+        default=None,
+        metadata={"help": "units of the decoder state s (default: --decoder-embed-dim)"},
+    )
+    decoder_layers: int = field(
+        default=1,
+        metadata={
+            "help": "decoder layers; a second one is a GRU over the states of the first, which "
+            "attends, as in the baseline dl4mt-2 (default: 1)"
+        },
+    )
+    decoder_out_embed_dim: Optional[int] = field(
+        default=None,
+        metadata={"help": "width of the readout f, equation 5 (default: --decoder-embed-dim)"},
+    )
+    attention_dim: Optional[int] = field(
+        default=None,
+        metadata={"help": "rows of W_a and U_a, equation 2 (default: --decoder-hidden-size)"},
+    )
+    dropout: float = field(
+        default=0.5,
+        metadata={"help": "dropout of the readout, before the output layer (default: 0.5)"},
+    )
+    encoder_dropout_in: float = field(
+        default=0.0, metadata={"help": "dropout of the source embeddings (default: 0)"}
+    )
+    encoder_dropout_out: float = field(
+        default=0.0, metadata={"help": "dropout of the encoder's output (default: 0)"}
+    )
+    decoder_dropout_in: float = field(
+        default=0.0, metadata={"help": "dropout of the target embeddings (default: 0)"}
+    )
+    share_decoder_input_output_embed: bool = field(
+        default=False,
+        metadata={
+            "help": "the output layer's weights are the target embeddings, as in the released "
+            "code of relation networks (default: off)"
+        },
+    )
+    share_all_embeddings: bool = field(
+        default=False,
+        metadata={"help": "source, target and output share embeddings (joined dictionary)"},
+    )
+    conditional_gru: bool = field(
+        default=False,
+        metadata={
+            "help": "RNNsearch*: two GRUs in a decoder step, equation 13, with attention from the "
+            "state between, s~ (default: off; rnn_search_cgru, relation_rnn: on)"
+        },
+    )
+    readout: ChoiceEnum(READOUTS) = field(  # type: ignore[valid-type]
+        default=LINEAR,
+        metadata={
+            "help": "f of equation 5: linear is the paper's, maxout its released code's, tanh that "
+            "of the bi-scale decoder's (default: linear)"
+        },
+    )
+    relation_kernels: Optional[str] = field(
+        default=None,
+        metadata={
+            "help": "relation network (Zhang et al., 2018): WIDTH:CHANNELS of its convolutions, "
+            "the lowest first, such as 1:128,3:256 (default: no relation network; relation_rnn: "
+            "1:128,3:256; relation_rnn_wmt_en_de: 3:96)"
+        },
+    )
+    relation_hidden_dim: int = field(
+        default=256,
+        metadata={
+            "help": "relation network: units of the hidden layers of its MLPs, rows of W_gp and "
+            "W_mlp of equations 8 and 10 (default: 256; relation_rnn_wmt_en_de: 128)"
+        },
+    )
+    relation_placement: ChoiceEnum(PLACEMENTS) = field(  # type: ignore[valid-type]
+        default=INTERLEAVED,
+        metadata={
+            "help": "relation network: after each of two GRUs of opposite direction (interleaved, "
+            "Section 5.2) or once, on a bidirectional GRU (top, Section 3) (default: interleaved)"
+        },
+    )
+    relation_parallel_convolutions: bool = field(
+        default=False,
+        metadata={
+            "help": "relation network: all convolutions read the same states and stand side by "
+            "side, as in the released code (default: off, one reads the other's output)"
+        },
+    )
+    relation_dense_embedding: bool = field(
+        default=False,
+        metadata={
+            "help": "relation network: the dense connections, equation 12, begin with the word "
+            "embedding, as in the released code (default: off)"
+        },
+    )
+    relation_norm_before_activation: bool = field(
+        default=False,
+        metadata={
+            "help": "relation network: batch norm before the convolution's activation, as in the "
+            "released code (default: off, after it)"
+        },
+    )

@@ -1,0 +1,106 @@
+"""Builds encoder and decoder of the RNN family from their options."""
+
+from __future__ import annotations
+
+from functools import partial
+
+from fairseq.data import Dictionary
+from torch import nn
+
+from syntax_nmt.errors import UserError
+from syntax_nmt.models.bidirectional_encoder import BidirectionalEncoder
+from syntax_nmt.models.relation_encoder import InterleavedEncoder, RelationOnTop
+from syntax_nmt.models.rnn_decoder import RNNDecoder
+from syntax_nmt.models.rnn_encoder import EncoderNetwork, RNNEncoder
+from syntax_nmt.models.rnn_options import INTERLEAVED, SyntaxRNNOptions
+from syntax_nmt.models.rnn_sizes import RNNSizes
+from syntax_nmt.modules.attentive_recurrence import AttentiveGRU, ConditionalGRU
+from syntax_nmt.modules.readout import Readout
+from syntax_nmt.modules.relation_network import RelationNetworkLayer
+
+
+def build_encoder(options: SyntaxRNNOptions, sizes: RNNSizes, dictionary: Dictionary) -> RNNEncoder:
+    """The encoder.
+
+    Args:
+        options: of the model.
+        sizes: that follow from them.
+        dictionary: of the source.
+    """
+    return RNNEncoder(
+        dictionary,
+        nn.Embedding(len(dictionary), options.encoder_embed_dim, dictionary.pad()),
+        build_encoder_network(options, sizes),
+        options.encoder_dropout_in,
+        options.encoder_dropout_out,
+    )
+
+
+def build_encoder_network(options: SyntaxRNNOptions, sizes: RNNSizes) -> EncoderNetwork:
+    """What turns embeddings into annotations.
+
+    Args:
+        options: of the model.
+        sizes: that follow from them.
+    """
+    if not sizes.kernels:
+        return BidirectionalEncoder(options.encoder_embed_dim, sizes.encoder_state)
+    build_layer = partial(
+        RelationNetworkLayer,
+        kernels=sizes.kernels,
+        hidden_dim=options.relation_hidden_dim,
+        parallel_convolutions=options.relation_parallel_convolutions,
+        norm_before_activation=options.relation_norm_before_activation,
+    )
+    if str(options.relation_placement) == INTERLEAVED:
+        return InterleavedEncoder(
+            sizes.encoder_state, build_layer, options.relation_dense_embedding
+        )
+    return RelationOnTop(options.encoder_embed_dim, sizes.encoder_state, build_layer)
+
+
+def build_decoder(
+    options: SyntaxRNNOptions, sizes: RNNSizes, dictionary: Dictionary, encoder: RNNEncoder
+) -> RNNDecoder:
+    """The decoder.
+
+    Args:
+        options: of the model.
+        sizes: that follow from them.
+        dictionary: of the target.
+        encoder: what it attends to.
+
+    Raises:
+        UserError: embeddings cannot be shared with the encoder.
+    """
+    embed_tokens = nn.Embedding(len(dictionary), options.decoder_embed_dim, dictionary.pad())
+    if options.share_all_embeddings:
+        if encoder.dictionary != dictionary:
+            raise UserError(
+                "--share-all-embeddings: source and target have different dictionaries; prepare "
+                "the data with a joined one"
+            )
+        embed_tokens = encoder.embed_tokens
+    kind = ConditionalGRU if options.conditional_gru else AttentiveGRU
+    recurrence = kind(
+        options.decoder_embed_dim, sizes.decoder_state, encoder.output_dim, sizes.attention
+    )
+    readout = Readout(
+        sizes.decoder_state,
+        options.decoder_embed_dim,
+        encoder.output_dim,
+        sizes.readout,
+        str(options.readout),
+    )
+    return RNNDecoder(
+        dictionary,
+        embed_tokens,
+        recurrence,
+        readout,
+        memory_dim=encoder.output_dim,
+        readout_dim=sizes.readout,
+        layers=options.decoder_layers,
+        dropout=options.dropout,
+        dropout_in=options.decoder_dropout_in,
+        share_embeddings=options.share_decoder_input_output_embed or options.share_all_embeddings,
+    )

@@ -1,0 +1,44 @@
+"""The named architectures (`--arch`) of the RNN family: systems in the papers' sizes."""
+
+from __future__ import annotations
+
+from argparse import Namespace
+from collections.abc import Callable
+from typing import Any
+
+from fairseq.models import register_model_architecture
+
+import syntax_nmt.models.syntax_rnn  # noqa: F401  presets name a registered model
+
+# Sizes of Zhang et al. (2018), Section 5.2: those of NIST Zh-En are the options' defaults.
+SIZES: dict[str, dict[str, Any]] = {
+    "": {},
+    "_tiny": {"encoder_embed_dim": 128, "decoder_embed_dim": 128, "dropout": 0.1},
+    "_nist_zh_en": {},
+    "_wmt_en_de": {},
+}
+
+# The relation network of each size.
+RELATION: dict[str, dict[str, Any]] = {
+    "": {"relation_kernels": "1:128,3:256", "relation_hidden_dim": 256},
+    "_tiny": {"relation_kernels": "3:32", "relation_hidden_dim": 32},
+    "_nist_zh_en": {"relation_kernels": "1:128,3:256", "relation_hidden_dim": 256},
+    "_wmt_en_de": {"relation_kernels": "3:96", "relation_hidden_dim": 128},
+}
+
+
+def _register(name: str, **defaults: Any) -> None:
+    """Registers a preset; `defaults` are of options, and the command line overrides them."""
+
+    def fill_in(args: Namespace) -> None:
+        for option, value in defaults.items():
+            setattr(args, option, getattr(args, option, value))
+
+    preset: Callable[[Namespace], None] = fill_in
+    register_model_architecture("syntax_rnn", name)(preset)
+
+
+for _suffix, _size in SIZES.items():
+    _register("rnn_search" + _suffix, **_size)
+    _register("rnn_search_cgru" + _suffix, conditional_gru=True, **_size)
+    _register("relation_rnn" + _suffix, conditional_gru=True, **_size, **RELATION[_suffix])

@@ -1,0 +1,96 @@
+"""The RNN family: GRU translators with additive attention, and methods behind options."""
+
+from __future__ import annotations
+
+import argparse
+from typing import Any, Optional
+
+from fairseq.dataclass.utils import gen_parser_from_dataclass
+from fairseq.models import FairseqEncoderDecoderModel, register_model
+from fairseq.tasks import FairseqTask
+from torch import Tensor
+
+from syntax_nmt.models.own_task import build_for_own_task
+from syntax_nmt.models.pretrained_embeddings import load_embeddings
+from syntax_nmt.models.rnn_options import SyntaxRNNOptions
+from syntax_nmt.models.rnn_parts import build_decoder, build_encoder
+from syntax_nmt.models.rnn_sizes import rnn_sizes
+from syntax_nmt.modules.uniform_start import start_uniform
+
+
+@register_model("syntax_rnn")
+class SyntaxRNNModel(FairseqEncoderDecoderModel):
+    """RNNsearch (Bahdanau et al., 2015) and what is built on it.
+
+    - Conditional GRU (`--conditional-gru`): RNNsearch*, the decoder of the dl4mt tutorial.
+    - Relation network (`--relation-kernels`; Zhang et al., 2018): an encoder in which every word
+      exchanges a message with every other; see :mod:`syntax_nmt.models.relation_encoder`.
+
+    All parameters begin uniform in (−0.1, 0.1), as in the paper, but norms at 1 and 0.
+    """
+
+    reads_phrases = False
+
+    @staticmethod
+    def add_args(parser: argparse.ArgumentParser) -> None:
+        """Adds the options of the family.
+
+        Args:
+            parser: of the command line.
+        """
+        gen_parser_from_dataclass(parser, SyntaxRNNOptions(), delete_default=True)
+
+    @classmethod
+    def build_model(cls, args: Any, task: FairseqTask) -> SyntaxRNNModel:
+        """Builds the model that the options describe.
+
+        Args:
+            args: the options.
+            task: has the dictionaries.
+
+        Raises:
+            SystemExit: options that contradict each other, or another task; one line says which.
+        """
+        return build_for_own_task(cls._build, args, task, "syntax_rnn")
+
+    @classmethod
+    def _build(cls, args: Any, task: FairseqTask) -> SyntaxRNNModel:
+        options = SyntaxRNNOptions.from_namespace(args)
+        sizes = rnn_sizes(options)
+        encoder = build_encoder(options, sizes, task.source_dictionary)
+        decoder = build_decoder(options, sizes, task.target_dictionary, encoder)
+        model = cls(encoder, decoder)
+        start_uniform(model)
+        for side, path, freeze in (
+            (encoder, options.encoder_embed_path, options.encoder_freeze_embed),
+            (decoder, options.decoder_embed_path, options.decoder_freeze_embed),
+        ):
+            if path is not None:
+                name = "encoder" if side is encoder else "decoder"
+                load_embeddings(side.embed_tokens, path, side.dictionary, f"--{name}-embed-path")
+            if freeze:
+                side.embed_tokens.weight.requires_grad = False
+        return model
+
+    def forward(
+        self,
+        src_tokens: Tensor,
+        src_lengths: Tensor,
+        prev_output_tokens: Tensor,
+        features_only: bool = False,
+        phrase_lengths: Optional[Tensor] = None,  # noqa: UP045
+    ) -> tuple[Tensor, dict[str, Any]]:
+        """Teacher-forced pass of training and validation; generators never call it.
+
+        Args:
+            src_tokens: B×S.
+            src_lengths: B.
+            prev_output_tokens: B×T.
+            features_only: leave the output layer out.
+            phrase_lengths: not read; batches have it for models of the other family.
+
+        Returns:
+            logits B×T×V, and a dictionary that holds `attn`: the attention weights, B×T×S.
+        """
+        encoder_out = self.encoder(src_tokens, src_lengths)
+        return self.decoder(prev_output_tokens, encoder_out, features_only=features_only)

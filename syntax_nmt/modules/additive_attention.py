@@ -1,0 +1,84 @@
+"""Additive attention over a sentence whose keys are projected once."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor, nn
+
+
+@dataclass(frozen=True)
+class AttentionMemory:
+    """What a decoder keeps of the source sentences, computed once for each.
+
+    Attributes:
+        keys: B×S×A, U h.
+        values: B×S×D, the annotations as the recurrence reads them.
+        annotations: B×S×M, h.
+        padding: B×S, True = pad.
+    """
+
+    keys: Tensor
+    values: Tensor
+    annotations: Tensor
+    padding: Tensor
+
+    def index_select(self, sentences: Tensor) -> AttentionMemory:
+        """The memory of some sentences.
+
+        Args:
+            sentences: their rows.
+        """
+        parts = (self.keys, self.values, self.annotations, self.padding)
+        return AttentionMemory(*(part.index_select(0, sentences) for part in parts))
+
+    def average(self, weights: Tensor, of: Tensor) -> Tensor:
+        """Weighted sums over the source.
+
+        Args:
+            weights: N×S; hypotheses of one sentence stand together, N a multiple of B.
+            of: B×S×D, :attr:`values` or :attr:`annotations`.
+
+        Returns:
+            N×D.
+        """
+        grouped = weights.view(of.size(0), -1, of.size(1))
+        return torch.bmm(grouped.to(of.dtype), of).flatten(0, 1)
+
+
+class AdditiveAttention(nn.Module):
+    """`α_i = softmax_i(v · tanh(W s + U h_i))` (Bahdanau et al., 2015; Zhang et al., 2018, eq. 2).
+
+    `W s` is the caller's, who takes it in one product with the gates that read the same state. The
+    hypotheses of a search share the keys `U h` of their sentence.
+
+    Args:
+        memory_dim: M, width of the annotations h.
+        attention_dim: A, rows of W and U.
+    """
+
+    def __init__(self, memory_dim: int, attention_dim: int) -> None:
+        super().__init__()
+        self.key_projection = nn.Linear(memory_dim, attention_dim, bias=False)
+        self.score = nn.Parameter(torch.empty(attention_dim).uniform_(-0.1, 0.1))
+
+    def forward(self, query: Tensor, memory: AttentionMemory) -> Tensor:
+        """The weights of each query, in float32.
+
+        Args:
+            query: N×A, W s; those of one sentence stand together, N a multiple of B.
+            memory: of B sentences.
+
+        Returns:
+            N×S, zero at pads.
+        """
+        keys = memory.keys.unsqueeze(1)  # B×1×S×A
+        grouped = query.view(keys.size(0), -1, 1, keys.size(-1))  # B×(N/B)×1×A
+        scores = torch.tanh(grouped + keys) @ self.score.to(keys.dtype)
+        scores = scores.float() if scores.dtype in _HALF else scores
+        scores = scores.masked_fill(memory.padding.unsqueeze(1), float("-inf"))
+        return scores.softmax(dim=-1).flatten(0, 1)
+
+
+_HALF = (torch.float16, torch.bfloat16)

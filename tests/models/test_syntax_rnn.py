@@ -1,0 +1,349 @@
+"""The RNN family against the equations, and what its options do."""
+
+from argparse import Namespace
+
+import pytest
+import torch
+from fairseq.criterions.label_smoothed_cross_entropy import LabelSmoothedCrossEntropyCriterion
+from fairseq.models import ARCH_MODEL_REGISTRY
+from omegaconf import OmegaConf
+from rnn_loops import translate
+from small_models import batch, build, enlarge, random_sentences, write_dictionaries
+
+from syntax_nmt.models.syntax_rnn import SyntaxRNNModel
+from syntax_nmt.modules.masked_batch_norm import MaskedBatchNorm
+
+RELATION = ["--relation-kernels=1:6,3:8", "--relation-hidden-dim=10"]
+RELATION += ["--conditional-gru"]
+# The systems of the papers and their variants, as options of rnn_search.
+ROWS = {
+    "rnnsearch": [],
+    "rnnsearch*": ["--conditional-gru"],
+    "rnnsearch-maxout": ["--readout=maxout"],
+    "two-layers-tanh": ["--conditional-gru", "--decoder-layers=2", "--readout=tanh"],
+    "three-layers": ["--decoder-layers=3"],
+    "own-widths": [
+        *("--encoder-embed-dim=10", "--encoder-hidden-size=7", "--decoder-embed-dim=9"),
+        *("--decoder-hidden-size=11", "--attention-dim=5", "--decoder-out-embed-dim=13"),
+        "--conditional-gru",
+    ],
+    "shared": ["--conditional-gru", "--share-all-embeddings"],
+    "tied": ["--share-decoder-input-output-embed"],
+    "rnmt": RELATION,
+    "rnmt-top": [*RELATION, "--relation-placement=top"],
+    "rnmt-top-own-widths": [
+        *(*RELATION, "--relation-placement=top", "--encoder-hidden-size=7"),
+    ],
+    "rnmt-released": [
+        *(*RELATION, "--relation-parallel-convolutions", "--relation-dense-embedding"),
+        *("--relation-norm-before-activation", "--readout=maxout"),
+        "--share-decoder-input-output-embed",
+    ],
+}
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    return write_dictionaries(tmp_path_factory.mktemp("dictionaries"))
+
+
+def model_of(folder, row, *more):
+    model, task, _ = build(folder, "rnn_search", *ROWS[row], *more)
+    with torch.no_grad():
+        for module in model.modules():  # averages of a trained model
+            if isinstance(module, MaskedBatchNorm):
+                module.running_mean.normal_()
+                module.running_var.uniform_(0.5, 2)
+                module.bias.normal_()
+    return enlarge(model), task
+
+
+def sample_for(task, **options):
+    sources, targets = random_sentences([6, 3, 8, 1]), random_sentences([4, 6, 3, 5], 4)
+    return batch(task.source_dictionary, sources, targets, **options)
+
+
+@pytest.mark.parametrize("left_pad", [True, False], ids=["left", "right"])
+@pytest.mark.parametrize("row", ROWS)
+@torch.no_grad()
+def test_equals_the_equations(folder, row, left_pad):
+    """The whole model, one sentence at a time, from the equations as loops."""
+    model, task = model_of(folder, row)
+    model.double()
+    inputs = sample_for(task, left_pad_source=left_pad)["net_input"]
+    logits, extra = model(**inputs)
+    pad = task.source_dictionary.pad()
+    for number in range(len(logits)):
+        source = inputs["src_tokens"][number]
+        target = inputs["prev_output_tokens"][number]
+        words, target = source.ne(pad), target[target.ne(pad)]
+        expected, weights = translate(model, source[words], target)
+        torch.testing.assert_close(logits[number, : len(target)], expected, atol=1e-10, rtol=0)
+        attended = extra["attn"][0][number, : len(target)]
+        torch.testing.assert_close(attended[:, words], weights, atol=1e-10, rtol=0)
+        assert not attended[:, ~words].any()
+
+
+@pytest.mark.parametrize("row", ["rnnsearch", "rnnsearch*", "two-layers-tanh", "rnmt", "rnmt-top"])
+def test_gradients_equal_the_equations(folder, row):
+    model, task = model_of(folder, row)
+    model.double()
+    inputs = sample_for(task)["net_input"]
+    row_of, width = inputs["src_tokens"], inputs["prev_output_tokens"].size(1)
+    pad = task.source_dictionary.pad()
+    results = []
+    for loops in (False, True):
+        model.zero_grad()
+        total = torch.zeros((), dtype=torch.float64)
+        if not loops:
+            logits, extra = model(**inputs)
+        for number, source in enumerate(row_of):
+            target = inputs["prev_output_tokens"][number]
+            target = target[target.ne(pad)]
+            words = source.ne(pad)
+            if loops:
+                found, weights = translate(model, source[words], target)
+            else:
+                found = logits[number, : len(target)]
+                weights = extra["attn"][0][number, : len(target), words]
+            total = total + found.pow(2).sum() + weights.pow(3).sum()
+        total.backward()
+        results.append({name: p.grad.clone() for name, p in model.named_parameters()})
+    assert width == 6
+    for name, gradient in results[0].items():
+        expected = results[1][name]
+        if name.endswith("embed_tokens.weight"):  # nothing trains the pad
+            expected[pad] = 0
+        torch.testing.assert_close(gradient, expected, atol=1e-9, rtol=1e-9, msg=name)
+
+
+@pytest.mark.parametrize("row", ROWS)
+def test_every_configuration_trains(folder, row):
+    model, task, _ = build(folder, "rnn_search", *ROWS[row])
+    sample = sample_for(task)
+    criterion = LabelSmoothedCrossEntropyCriterion(task, False, 0.0)
+    optimizer = torch.optim.Adam(model.parameters(), lr=1e-3)
+    losses = []
+    for _ in range(4):
+        optimizer.zero_grad()
+        loss, size, _ = criterion(model.train(), sample)
+        (loss / size).backward()
+        assert all(p.grad is not None for p in model.parameters())
+        optimizer.step()
+        losses.append(float(loss))
+    assert losses == sorted(losses, reverse=True)
+
+
+@pytest.mark.parametrize("row", ["rnmt", "rnmt-top"])
+@torch.no_grad()
+def test_training_mode_does_not_see_pads(folder, row):
+    """Batch norm sees the whole batch in training, but no pad."""
+    model, task = model_of(folder, row)
+    model.train()
+    results = []
+    for options in ({}, {"left_pad_source": False}, {"pad_to": (13, 9)}):
+        inputs = sample_for(task, **options)["net_input"]
+        results.append(model(**inputs)[0][:, :6])
+    there = sample_for(task)["net_input"]["prev_output_tokens"].ne(task.source_dictionary.pad())
+    for result in results[1:]:
+        torch.testing.assert_close(result[there], results[0][there], atol=1e-5, rtol=1e-4)
+
+
+@pytest.mark.parametrize("beam", [1, 4])
+@pytest.mark.parametrize("row", ["rnnsearch", "two-layers-tanh", "rnmt"])
+@torch.no_grad()
+def test_search_scores_and_alignments_are_those_of_teacher_forcing(folder, row, beam):
+    model, task = model_of(folder, row)
+    sample = sample_for(task)
+    search = Namespace(beam=beam, max_len_b=9, unnormalized=True, print_alignment="soft")
+    generator = task.build_generator([model], search)
+    hypotheses = task.inference_step(generator, [model], sample)
+    inputs, eos = sample["net_input"], torch.tensor([2])
+    for number, nbest in enumerate(hypotheses):
+        source = {key: x[number : number + 1] for key, x in inputs.items()}
+        for hypothesis in nbest:
+            tokens = hypothesis["tokens"]
+            source["prev_output_tokens"] = torch.cat([eos, tokens[:-1]])[None]
+            logits, extra = model(**source)
+            score = logits[0].log_softmax(dim=-1).gather(1, tokens[:, None]).sum()
+            torch.testing.assert_close(hypothesis["score"], score, atol=1e-4, rtol=1e-4)
+            attended = hypothesis["attention"].t()[: len(tokens)]
+            torch.testing.assert_close(attended, extra["attn"][0][0], atol=1e-5, rtol=1e-4)
+    assert model.decoder.beam_size == 1
+
+
+@pytest.mark.parametrize("beam", [1, 3])
+@torch.no_grad()
+def test_keys_are_projected_once_a_sentence(folder, beam):
+    """Whatever the number of steps, and one row a sentence, not a hypothesis."""
+    model, task = model_of(folder, "rnnsearch*")
+    projected, steps = [], []
+    for module in (
+        model.decoder.recurrence.attention.key_projection,
+        model.decoder.recurrence.context_projection,
+    ):
+        module.register_forward_hook(lambda module, args, out: projected.append(len(args[0])))
+    model.decoder.readout.register_forward_hook(lambda *_: steps.append(1))
+    generator = task.build_generator([model], Namespace(beam=beam, max_len_b=9, min_len=6))
+    task.inference_step(generator, [model], sample_for(task))
+    assert projected == [4, 4]
+    assert len(steps) > 5
+
+
+@torch.no_grad()
+def test_reordering_moves_row_numbers_alone(folder):
+    model, task = model_of(folder, "rnnsearch*")
+    inputs = sample_for(task)["net_input"]
+    out = model.encoder(inputs["src_tokens"])
+    twice = model.encoder.reorder_encoder_out(out, torch.tensor([3, 3, 0, 1]))
+    twice = model.encoder.reorder_encoder_out(twice, torch.tensor([2, 1]))
+    assert twice["encoder_out"][0] is out["encoder_out"][0]
+    target = inputs["prev_output_tokens"]
+    expected = model.decoder(target, out)[0]
+    actual = model.decoder(target[[0, 3]], twice)[0]
+    torch.testing.assert_close(actual, expected[[0, 3]])
+
+
+@torch.no_grad()
+def test_padding_of_the_batch_reaches_no_state(folder):
+    """A NaN in the pad's embedding would be everywhere if it did."""
+    for row in ("rnnsearch*", "rnmt", "rnmt-top"):
+        model, task = model_of(folder, row)
+        inputs = sample_for(task, pad_to=(12, 7))["net_input"]
+        expected = model(**inputs)[0]
+        model.encoder.embed_tokens.weight[task.source_dictionary.pad()] = 1e4
+        assert torch.equal(model(**inputs)[0], expected)
+
+
+@pytest.mark.parametrize("readout", ["linear", "maxout", "tanh"])
+def test_dropout_acts_before_the_output_layer(folder, readout):
+    model, task = model_of(folder, "rnnsearch*", f"--readout={readout}", "--dropout=0.5")
+    seen = []
+    model.decoder.output_projection.register_forward_pre_hook(lambda _, x: seen.append(x[0]))
+    inputs = sample_for(task)["net_input"]
+    model(**inputs)
+    model.train()(**inputs)
+    whole, dropped = seen
+    zero = dropped == 0
+    assert 0.3 < zero.float().mean() < 0.7
+    torch.testing.assert_close(dropped[~zero], 2 * whole[~zero])
+
+
+def test_parameters_begin_as_in_the_paper(folder):
+    model, task, _ = build(folder, "relation_rnn")
+    pad = task.source_dictionary.pad()
+    norms = [m for m in model.modules() if isinstance(m, MaskedBatchNorm)]
+    assert len(norms) == 4
+    for norm in norms:
+        assert (norm.weight == 1).all()
+        assert (norm.bias == 0).all()
+    of_norms = {id(p) for norm in norms for p in norm.parameters()}
+    for name, parameter in model.named_parameters():
+        if id(parameter) in of_norms:
+            continue
+        assert parameter.abs().max() <= 0.1, name
+        if parameter.numel() > 1000:
+            assert parameter.abs().max() > 0.099, name
+            assert abs(float(parameter.std()) - 0.2 / 12**0.5) < 0.004, name
+    for side in (model.encoder, model.decoder):
+        assert not side.embed_tokens.weight[pad].any()
+
+
+@pytest.mark.parametrize("size", ["", "_tiny", "_nist_zh_en", "_wmt_en_de"])
+def test_presets(folder, size):
+    assert ARCH_MODEL_REGISTRY["rnn_search" + size] is SyntaxRNNModel
+    plain, _, _ = build(folder, f"rnn_search{size}")
+    assert not hasattr(plain.decoder.recurrence, "hidden_projection")
+    conditional, _, _ = build(folder, f"rnn_search_cgru{size}")
+    assert hasattr(conditional.decoder.recurrence, "hidden_projection")
+    relation, _, cfg = build(folder, f"relation_rnn{size}")
+    assert hasattr(relation.decoder.recurrence, "hidden_projection")
+    assert len(relation.encoder.network.relations) == 2
+    expected = {"_wmt_en_de": "3:96", "_tiny": cfg.model.relation_kernels}
+    assert cfg.model.relation_kernels == expected.get(size, "1:128,3:256")
+
+
+def test_sizes_of_the_paper(folder):
+    """Section 5.2, without the sizes that the helper of the tests sets."""
+    _, task, _ = build(folder, "rnn_search")
+    for arch, hidden in (("relation_rnn_nist_zh_en", 256), ("relation_rnn_wmt_en_de", 128)):
+        args = Namespace(_name=arch, arch=arch)
+        model = task.build_model(OmegaConf.create(vars(args)))
+        assert model.encoder.embed_tokens.embedding_dim == 512
+        assert model.decoder.recurrence.state_dim == 512
+        assert model.encoder.output_dim == 512
+        assert model.decoder.dropout.p == 0.5
+        assert model.encoder.network.relations[0].hidden.in_features == hidden
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--relation-kernels=2:8"], "--relation-kernels 2:8: give WIDTH:CHANNELS"),
+        (["--relation-kernels=3"], "--relation-kernels 3: give WIDTH:CHANNELS"),
+        (["--relation-kernels=3:x"], "--relation-kernels 3:x: give WIDTH:CHANNELS"),
+        (["--relation-parallel-convolutions"], "needs --relation-kernels"),
+        (["--relation-dense-embedding"], "needs --relation-kernels"),
+        ([*RELATION, "--encoder-hidden-size=8"], "is 16 and --encoder-hidden-size 8"),
+        ([*RELATION, "--relation-placement=top", "--relation-dense-embedding"], "interleaved"),
+        (["--decoder-layers=0"], "--decoder-layers 0"),
+        (["--encoder-dropout-in=1"], "--encoder-dropout-in 1"),
+        (["--share-all-embeddings", "--decoder-embed-dim=8"], "16 and --decoder-embed-dim 8"),
+        (
+            ["--share-decoder-input-output-embed", "--decoder-out-embed-dim=8"],
+            "16 and --decoder-out-embed-dim 8",
+        ),
+        (["--encoder-embed-path=nowhere.txt"], "nowhere.txt: no such file"),
+    ],
+)
+def test_contradicting_options(folder, arguments, message):
+    with pytest.raises(SystemExit, match=message):
+        build(folder, "rnn_search", *arguments)
+
+
+def test_other_tasks_are_refused(folder):
+    with pytest.raises(SystemExit, match="add --task syntax_translation"):
+        build(folder, "rnn_search", task="translation")
+
+
+def test_hydra_options(folder):
+    """`fairseq-hydra-train` hands over what its YAML says, unchecked."""
+    _, task, _ = build(folder, "rnn_search_tiny")
+    name = {"_name": "rnn_search_tiny"}
+    model = task.build_model(OmegaConf.create({**name, "readout": "maxout"}))
+    assert model.decoder.readout.kind == "maxout"
+    for option, value in (("readout", "median"), ("relation_placement", "below")):
+        with pytest.raises(SystemExit, match=f"{value}: choose "):
+            task.build_model(OmegaConf.create({**name, option: value}))
+
+
+def test_pretrained_embeddings(folder, tmp_path):
+    path = tmp_path / "vectors.txt"
+    path.write_text("2 4\nw3 1 2 3 4\nw5 5 6 7 8\n", encoding="utf-8")
+    widths = ("--encoder-embed-dim=4", "--decoder-embed-dim=4")
+    model, task, _ = build(
+        folder, "rnn_search", *widths, f"--encoder-embed-path={path}", "--encoder-freeze-embed"
+    )
+    index = task.source_dictionary.index("w5")
+    assert model.encoder.embed_tokens.weight[index].tolist() == [5, 6, 7, 8]
+    assert not model.encoder.embed_tokens.weight.requires_grad
+    assert model.decoder.embed_tokens.weight[index].abs().max() <= 0.1
+    with pytest.raises(SystemExit, match=r"'w3' has 4 numbers, the embeddings have 16"):
+        build(folder, "rnn_search", f"--decoder-embed-path={path}")
+
+
+@torch.no_grad()
+def test_alignment_of_a_reference(folder):
+    """`--score-reference --print-alignment`: each target word's source word of most weight."""
+    model, task = model_of(folder, "rnmt")
+    sample = sample_for(task)
+    scoring = Namespace(score_reference=True, print_alignment="hard")
+    scorer = task.build_generator([model], scoring)
+    weights = model(**sample["net_input"])[1]["attn"][0]
+    source, eos = sample["net_input"]["src_tokens"], task.source_dictionary.eos()
+    for number, (hypothesis,) in enumerate(task.inference_step(scorer, [model], sample)):
+        real = source[number].ne(task.source_dictionary.pad()) & source[number].ne(eos)
+        links = [tuple(link) for link in hypothesis["alignment"]]
+        words = len(hypothesis["tokens"]) - 1
+        best = weights[number, :words, real].argmax(dim=1).tolist() if real.any() else []
+        assert links == [(place, word) for word, place in enumerate(best)]
