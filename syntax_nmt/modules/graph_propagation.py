@@ -25,7 +25,7 @@ class GraphPropagation(nn.Module):
     Only pairs of real words are computed, block by block. What the backward pass needs is kept for
     the first `kept_pairs` of a batch, in short sentences for all; the blocks after them are
     computed again in the backward pass, one at a time, so that memory does not grow with n². On a
-    CPU, computing again makes training of the layer a quarter to a third slower.
+    CPU, computing again makes training of the layer about 40 % slower.
 
     Args:
         input_dim: width of c.
