@@ -18,7 +18,8 @@ from syntax_nmt.evaluation.checkpoint import load_model, quiet_fairseq
 from syntax_nmt.evaluation.length_batches import length_batches
 from syntax_nmt.evaluation.source_text import token_ids
 from syntax_nmt.parsing.config import ParserConfig
-from syntax_nmt.tasks.parsed_phrases import PhraseParser, reads_phrases
+from syntax_nmt.tasks.parsed_phrases import PhraseParser
+from syntax_nmt.tasks.phrase_inputs import reads_phrases
 
 
 @dataclass(frozen=True)
