@@ -162,6 +162,15 @@ def test_too_long(parser):
     assert fake_trees(parser, ["▁we ▁see"] * 3, [[0, 0]] * 3, too_long=[1])[1] == "()"
 
 
+def test_the_longest_sentence_that_has_positions(latent, monkeypatch):
+    distances, text = of_side(latent, "source")
+    longest = len(text.tokens[3])  # EOS included
+    monkeypatch.setattr(distances.encoder, "max_source_positions", longest)
+    assert [each.tree is None for each in induced_trees(distances, text, 4000)].count(True) == 1
+    monkeypatch.setattr(distances.encoder, "max_source_positions", longest - 1)
+    assert list(induced_trees(distances, text, 4000))[3].tree is None
+
+
 def test_no_numbers(parser):
     with pytest.raises(UserError, match=r"text:1: .* are not numbers"):
         fake_trees(parser, ["▁we ▁see"], [[0, float("nan")]])

@@ -107,6 +107,7 @@ def test_both_sides_of_one_text(trees, parser):
     assert trees(*texts)[0].read_text() == target
     assert trees(*texts, "--batch-size", 1)[0].read_text() == target
     assert trees("--layer", 1)[0].read_text() != source
+    assert trees("--layer", 1, "--side", "target")[0].read_text() != target
 
 
 def test_translations_count_for_the_target(trees, parser, tmp_path):
