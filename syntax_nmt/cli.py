@@ -30,7 +30,10 @@ COMMANDS: dict[str, tuple[str, str]] = {
         "put side information beside fairseq's own files in a data-bin folder",
     ),
     "inspect": ("syntax_nmt.inspection.inspect_data", "what a data-bin folder holds, checked"),
-    "trees": ("syntax_nmt.evaluation.trees", "dependency trees, and UAS, out of a trained model"),
+    "trees": (
+        "syntax_nmt.evaluation.trees",
+        "dependency or constituency trees, and UAS or bracket F1, out of a trained model",
+    ),
     "align": (
         "syntax_nmt.evaluation.align",
         "word alignments, and AER, out of a trained model; symmetrisation",

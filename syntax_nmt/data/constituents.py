@@ -17,6 +17,7 @@ from syntax_nmt.errors import UserError
 
 _TOKEN = re.compile(r"[()]|[^\s()]+")
 _TRACE = "-NONE-"
+UNNAMED_CONSTITUENT, UNNAMED_WORD = "X", "W"
 PENN_BRACKETS = {
     "-LRB-": "(",
     "-RRB-": ")",
@@ -186,6 +187,28 @@ def _without_outer_bracket(nodes: list[Constituent]) -> list[Constituent]:
     if root.label or root.leaf or sum(node.depth == 1 for node in nodes) != 1:
         return nodes
     return [node._replace(depth=node.depth - 1) for node in nodes[1:]]
+
+
+def format_tree(tree: ConstituentTree | None) -> str:
+    """A tree in one line of brackets, as :func:`parse_tree` reads it; no tree is `()`.
+
+    Constituents without a label become X, words without a part of speech W.
+
+    Args:
+        tree: the tree.
+    """
+    if tree is None:
+        return "()"
+    parts: list[str] = []
+    depth = -1
+    for node in tree.nodes:
+        closed = ")" * (depth - node.depth + 1)
+        depth = node.depth
+        label = node.label or (UNNAMED_WORD if node.leaf else UNNAMED_CONSTITUENT)
+        parts.append(f"{closed} ({escape_word(label)}")
+        if node.leaf:
+            parts.append(f" {escape_word(tree.words[node.start])}")
+    return "".join(parts).lstrip() + ")" * (depth + 1)
 
 
 def escape_word(word: str) -> str:

@@ -30,7 +30,7 @@ class ParsedSentence:
     tree: DependencyTree | None
     strongest: DependencyTree | None = None
 
-    def conllu(self) -> str:
+    def block(self) -> str:
         """The sentence's CoNLL-U block."""
         if self.tree is None:
             return format_no_parse(self.words)

@@ -51,25 +51,63 @@ def over_corpus_words(
         UserError: other numbers of words, or other words.
     """
     if len(words) not in (len(reference), reference.num_surface_tokens):
-        unsure = unknown is not None and any(unknown in word for word in words)
-        cure = (
-            "give --conllu the parses of this very text, made of the words that it was segmented "
-            "from"
-            if not unsure
-            else "give --segmented the text fairseq-preprocess was given, as unknown subwords do "
-            "not tell where a word ends"
-        )
-        raise UserError(
-            f"{where}: the reference has {reference.num_surface_tokens} words, {name} has "
-            f"{len(words)}: {cure}"
+        raise other_length_error(
+            words, reference.num_surface_tokens, where, name, unknown, "--conllu"
         )
     reference = reference.collapse(len(words), where)
+    return over_reference_words(words, reference.words, where, name, unknown), reference
+
+
+def over_reference_words(
+    words: Sequence[str], reference: Sequence[str], where: str, name: str, unknown: str | None
+) -> tuple[str, ...]:
+    """The words of a corpus line, completed by those of a reference of the same length.
+
+    Args:
+        words: the words.
+        reference: of the reference.
+        where: file and line of the reference, for messages.
+        name: file and line of the words, for messages.
+        unknown: what stands in words for unknown pieces; such words are the reference's. None =
+            words are complete.
+
+    Raises:
+        UserError: other words.
+    """
     completed = [
         word if unknown is None or unknown not in word else known
-        for word, known in zip(words, reference.words)
+        for word, known in zip(words, reference)
     ]
-    check_same_text(completed, reference.words, where, name)
-    return tuple(completed), reference
+    check_same_text(completed, reference, where, name)
+    return tuple(completed)
+
+
+def other_length_error(
+    words: Sequence[str], reference: int, where: str, name: str, unknown: str | None, option: str
+) -> UserError:
+    """What is wrong where a reference has another number of words than the corpus.
+
+    Args:
+        words: of the corpus.
+        reference: the number of words of the reference.
+        where: file and line of the reference.
+        name: file and line of the words.
+        unknown: what stands in words for unknown pieces; None = words are complete.
+        option: that gave the reference.
+    """
+    if unknown is not None and any(unknown in word for word in words):
+        cure = (
+            "give --segmented the text fairseq-preprocess was given, as unknown subwords do not "
+            "tell where a word ends"
+        )
+    else:
+        cure = (
+            f"give {option} the parses of this very text, made of the words that it was segmented "
+            f"from"
+        )
+    return UserError(
+        f"{where}: the reference has {reference} words, {name} has {len(words)}: {cure}"
+    )
 
 
 def over_same_words(

@@ -1,4 +1,4 @@
-"""The source sentences that a model is asked about: their tokens, and the words they belong to."""
+"""The sentences that a model is asked about: their tokens, and the words they belong to."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ from syntax_nmt.data.text_files import read_lines
 from syntax_nmt.errors import UserError
 
 AUTO = "auto"
+SOURCE, TARGET = "source", "target"
 
 
 @dataclass(frozen=True)
@@ -59,7 +60,7 @@ class SourceText(Sequence[SourceSentence]):
         self.dictionary = dictionary
         self.lines = lines
         if scheme == AUTO:
-            texts = (" ".join(self._segmented(index)) for index in range(len(tokens)))
+            texts = (" ".join(self.pieces(index)) for index in range(len(tokens)))
             scheme = detect_scheme(texts)
         self.scheme = scheme
 
@@ -97,7 +98,7 @@ class SourceText(Sequence[SourceSentence]):
         if not 0 <= index < len(self):
             raise IndexError(index)
         name = f"{self.name}:{index + 1}"
-        segmented = self._segmented(index)
+        segmented = self.pieces(index)
         pieces = pieces_per_word(segmented, self.scheme, name)
         words = join_pieces(segmented, pieces, self.scheme)
         return SourceSentence(
@@ -107,7 +108,12 @@ class SourceText(Sequence[SourceSentence]):
             name=name,
         )
 
-    def _segmented(self, index: int) -> list[str]:
+    def pieces(self, index: int) -> list[str]:
+        """The pieces of a sentence, unknown ones as the vocabulary writes them where need be.
+
+        Args:
+            index: 0-based.
+        """
         if self.lines is not None:
             return self.lines[index].split()
         return [self.dictionary[token] for token in self.tokens[index][:-1].tolist()]
@@ -118,7 +124,7 @@ def read_segmented(path: str | Path, dictionary: Dictionary, scheme: str = AUTO)
 
     Args:
         path: the file, plain or `.gz`.
-        dictionary: the source vocabulary.
+        dictionary: the vocabulary of its side.
         scheme: `auto`, or one of `subwords.SCHEMES`.
 
     Raises:
@@ -130,9 +136,13 @@ def read_segmented(path: str | Path, dictionary: Dictionary, scheme: str = AUTO)
 
 
 def read_split(
-    task: FairseqTask, split: str, segmented: str | Path | None = None, scheme: str = AUTO
+    task: FairseqTask,
+    split: str,
+    segmented: str | Path | None = None,
+    scheme: str = AUTO,
+    side: str = SOURCE,
 ) -> SourceText:
-    """The source sentences of a binarised split, in the order of the corpus.
+    """The sentences of one side of a binarised split, in the order of the corpus.
 
     Without the segmented text the pieces are the vocabulary's strings. Then an unknown piece has
     lost its mark, and a word that it begins (sentencepiece) or does not end (subword-nmt) is cut
@@ -144,26 +154,36 @@ def read_split(
         split: train, valid, test, …
         segmented: the text that fairseq-preprocess was given.
         scheme: `auto`, or one of `subwords.SCHEMES`.
+        side: `source` or `target`.
 
     Raises:
         UserError: the segmented text is not that of the split.
         SystemExit: there is no such split; one line says so.
     """
-    task.load_dataset(split)
-    tokens = task.dataset(split).src
-    dictionary = task.source_dictionary
+    if split not in task.datasets:
+        task.load_dataset(split)
+    dataset = task.dataset(split)
+    if side == SOURCE:
+        tokens, dictionary = dataset.src, task.source_dictionary
+    else:
+        tokens, dictionary = dataset.tgt, task.target_dictionary
     if segmented is None:
         return SourceText(f"{task.cfg.data}/{split}", tokens, dictionary, None, scheme)
     lines = list(read_lines(segmented))
-    _check_same_tokens(lines, tokens, dictionary, str(segmented), split)
+    _check_same_tokens(lines, tokens, dictionary, str(segmented), split, side)
     return SourceText(str(segmented), tokens, dictionary, lines, scheme)
 
 
 def _check_same_tokens(
-    lines: Sequence[str], tokens: Sequence[Tensor], dictionary: Dictionary, name: str, split: str
+    lines: Sequence[str],
+    tokens: Sequence[Tensor],
+    dictionary: Dictionary,
+    name: str,
+    split: str,
+    side: str,
 ) -> None:
     """Refuses a segmented text that the split was not made from."""
-    remedy = "give --segmented the source text that fairseq-preprocess was given"
+    remedy = f"give --segmented the {side} text that fairseq-preprocess was given"
     if len(lines) != len(tokens):
         raise UserError(
             f"{name} has {len(lines)} lines, the split {split} {len(tokens)} sentences: {remedy}"

@@ -1,0 +1,226 @@
+"""The options of `syntax-nmt trees`, and which of them go together."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+from syntax_nmt.arguments import positive_int
+from syntax_nmt.data.subwords import SCHEMES
+from syntax_nmt.data.text_files import check_writable
+from syntax_nmt.errors import UserError
+from syntax_nmt.evaluation.output import STDOUT
+from syntax_nmt.evaluation.source_text import SOURCE, TARGET
+
+DEPENDENCIES, CONSTITUENTS = "dependencies", "constituents"
+
+# What only one kind of trees has.
+_OPTIONS = {
+    DEPENDENCIES: ("conllu", "no_punctuation"),
+    CONSTITUENTS: ("trees", "collins", "side", "layer", "translations"),
+}
+
+
+def add_tree_arguments(parser: argparse.ArgumentParser) -> None:
+    """Adds the command's options.
+
+    Args:
+        parser: the subcommand's parser.
+    """
+    _add_input(parser)
+    _add_dependencies(parser)
+    _add_constituents(parser)
+    _add_output(parser)
+    model = parser.add_argument_group("running the model")
+    model.add_argument(
+        "--max-tokens",
+        metavar="N",
+        type=positive_int,
+        default=12000,
+        help="tokens of a batch, padding included (default: 12000)",
+    )
+    model.add_argument(
+        "--batch-size", metavar="N", type=positive_int, help="sentences of a batch (default: any)"
+    )
+    device = model.add_mutually_exclusive_group()
+    device.add_argument("--cpu", action="store_const", const="cpu", dest="device", help="no GPU")
+    device.add_argument(
+        "--device", metavar="NAME", help="cpu, cuda, cuda:1, … (default: a GPU if there is one)"
+    )
+
+
+def _add_input(parser: argparse.ArgumentParser) -> None:
+    group = parser.add_argument_group("what to parse")
+    add = group.add_argument
+    add("databin", metavar="DATABIN", nargs="?", help="data folder that the model was trained with")
+    add("--path", metavar="FILE", help="checkpoint of the model")
+    add(
+        "--kind",
+        choices=(DEPENDENCIES, CONSTITUENTS),
+        default=DEPENDENCIES,
+        help="of trees (default: %(default)s)",
+    )
+    add("--gen-subset", metavar="SPLIT", default="test", help="split to parse (default: test)")
+    add("--input", metavar="FILE", help="parse this segmented source text instead of a split")
+    add(
+        "--segmented",
+        metavar="FILE",
+        help="the segmented text that the split was made from; it tells the words where the split "
+        "has unknown subwords",
+    )
+    add(
+        "--subwords",
+        choices=("auto", *SCHEMES),
+        default="auto",
+        help="how the text was segmented (default: told from the text)",
+    )
+    add(
+        "--hypothesis",
+        metavar="FILE",
+        help="score or draw these trees instead: CoNLL-U, or bracketed trees, one a line",
+    )
+
+
+def _add_dependencies(parser: argparse.ArgumentParser) -> None:
+    group = parser.add_argument_group(f"--kind {DEPENDENCIES}")
+    add = group.add_argument
+    add("--conllu", metavar="FILE", help="reference parses, one sentence a block: prints UAS")
+    add(
+        "--no-punctuation",
+        action="store_true",
+        help="leave punctuation (of the reference) out of UAS",
+    )
+
+
+def _add_constituents(parser: argparse.ArgumentParser) -> None:
+    group = parser.add_argument_group(f"--kind {CONSTITUENTS}")
+    add = group.add_argument
+    add(
+        "--side",
+        choices=(SOURCE, TARGET),
+        help="trees of the source (default), or of the translations, which the model is forced to",
+    )
+    add(
+        "--translations",
+        metavar="FILE",
+        help="the segmented translations of --input, for --side target",
+    )
+    add(
+        "--layer",
+        metavar="N",
+        type=int,
+        help="whose distances are taken, counted from 0, the lowest (default: 0)",
+    )
+    add(
+        "--trees",
+        metavar="GOLD",
+        help="gold trees in brackets, one a line, () where there is none: prints bracket F1",
+    )
+    add(
+        "--collins",
+        action="store_true",
+        help="delete what evalb's COLLINS.prm deletes: words that are tagged , : `` '' or . in the "
+        "gold tree, and brackets labelled TOP",
+    )
+
+
+def _add_output(parser: argparse.ArgumentParser) -> None:
+    group = parser.add_argument_group("what to write")
+    add = group.add_argument
+    add(
+        "--output",
+        metavar="FILE",
+        help="write the trees here (default: stdout, unless it is taken by a drawing or --json -)",
+    )
+    add("--json", metavar="FILE", help="write the figures here; - is stdout")
+    add(
+        "--draw",
+        metavar="N",
+        type=positive_int,
+        default=0,
+        help="draw the first N trees to stdout; ✗ marks words whose head in the reference is "
+        "another, and says which, or brackets that the gold tree has not",
+    )
+    add(
+        "--sentences",
+        metavar="LIST",
+        type=_positions,
+        default=frozenset(),
+        help="draw these sentences, counted from 1: 3,17",
+    )
+
+
+def _positions(text: str) -> frozenset[int]:
+    """Numbers separated by commas."""
+    return frozenset(positive_int(part.strip()) for part in text.split(","))
+
+
+def check_tree_arguments(args: argparse.Namespace, draws: bool) -> None:
+    """Refuses what does not go together, before anything is loaded.
+
+    Args:
+        args: of the command.
+        draws: whether trees are drawn.
+
+    Raises:
+        UserError: says what.
+    """
+    _check_kind(args)
+    if args.hypothesis:
+        _check_without_model(args, draws)
+    elif not args.databin or not args.path:
+        raise UserError(
+            "give DATABIN and the checkpoint's --path, or parses to score as --hypothesis"
+        )
+    if args.input and args.segmented:
+        raise UserError("--input is segmented text itself: leave --segmented out")
+    _check_translations(args)
+    if args.no_punctuation and not args.conllu:
+        raise UserError("--no-punctuation is about UAS: add the reference as --conllu")
+    if args.collins and not args.trees:
+        raise UserError("--collins is about bracket F1: add the gold trees as --trees")
+    if draws and args.json == STDOUT:
+        raise UserError("the drawings go to stdout: give --json a file")
+    if args.output == STDOUT and (draws or args.json == STDOUT):
+        raise UserError("--output - together with drawings or --json -: give --output a file")
+    if args.kind == CONSTITUENTS:
+        _check_outputs(args)
+
+
+def _check_kind(args: argparse.Namespace) -> None:
+    for kind, options in _OPTIONS.items():
+        for option in options:
+            value = getattr(args, option)
+            if kind != args.kind and value is not None and value is not False:
+                name = f"--{option.replace('_', '-')}"
+                raise UserError(f"{name} is about {kind}: add --kind {kind}, or leave it out")
+
+
+def _check_without_model(args: argparse.Namespace, draws: bool) -> None:
+    for option in ("databin", "path", "input", "segmented", "side", "layer"):
+        if getattr(args, option) is not None:
+            name = "DATABIN" if option == "databin" else f"--{option}"
+            raise UserError(f"{name} and --hypothesis exclude each other: leave one out")
+    if not (args.conllu or args.trees or draws or args.output):
+        gold = "--conllu" if args.kind == DEPENDENCIES else "--trees"
+        raise UserError(f"--hypothesis alone does nothing: add {gold}, --draw or --sentences")
+
+
+def _check_translations(args: argparse.Namespace) -> None:
+    if args.translations and not (args.input and args.side == TARGET):
+        raise UserError(
+            f"--translations is about --input and --side {TARGET}: add them, or leave it out"
+        )
+    if args.side == TARGET and args.input and not args.translations:
+        raise UserError(
+            f"--side {TARGET} parses translations: give those of --input as --translations"
+        )
+
+
+def _check_outputs(args: argparse.Namespace) -> None:
+    """Nothing that is read may be overwritten."""
+    names = ("input", "segmented", "hypothesis", "trees", "translations", "path")
+    given = [Path(getattr(args, name)) for name in names if getattr(args, name)]
+    for path in (args.json, args.output):
+        if path not in (None, STDOUT):
+            check_writable(Path(path), *given)
