@@ -153,9 +153,12 @@ def folder(tmp_path_factory):
     return write_dictionaries(tmp_path_factory.mktemp("dictionaries"))
 
 
-def sample_of(task):
+def sample_of(task, left_pad_target=False):
     dictionary = task.source_dictionary
-    sample = batch(dictionary, random_sentences([9, 4, 6]), random_sentences([5, 8, 3], 4))
+    sample = batch(
+        dictionary, random_sentences([9, 4, 6]), random_sentences([5, 8, 3], 4),
+        left_pad_target=left_pad_target,
+    )  # fmt: skip
     sample["heads"] = chain_heads(sample["net_input"]["src_tokens"], dictionary)
     return sample
 
@@ -201,6 +204,43 @@ def test_synchronous_attention_needs_no_gates(folder):
     assert logs["sync_loss"] > 0
     loss.backward()
     assert model.encoder.layers[0].self_attn.k_proj.weight.grad.abs().sum() > 0
+
+
+@pytest.mark.parametrize(
+    ("arch", "loss"),
+    [
+        ("latent_phrase_transformer", "rank"),
+        ("latent_phrase_transformer", "mse"),
+        ("latent_phrase_transformer", "attention"),
+        ("syntax_transformer", "attention"),
+    ],
+)
+def test_the_side_of_the_targets_pads_changes_nothing(folder, arch, loss):
+    model, task, _ = build(folder, arch)
+    criterion, losses = criterion_of(task, objective(loss=loss, shift=True)), []
+    for left in (False, True):
+        model.zero_grad()
+        sample = sample_of(task, left_pad_target=left)
+        total, _, logs = criterion(model, sample)
+        total.backward()
+        losses.append((total.item(), logs["sync_loss"].item()))
+        assert all(torch.isfinite(p.grad).all() for p in model.parameters())
+    assert losses[0] == pytest.approx(losses[1], rel=1e-4)
+
+
+@pytest.mark.parametrize(
+    ("option", "value"),
+    [
+        ("--no-cross-attention", []),
+        ("--cross-self-attention", []),
+        ("--encoder-layerdrop", ["0.5"]),
+        ("--decoder-layerdrop", ["0.5"]),
+    ],
+)
+def test_layers_that_cannot_be_tied(folder, option, value):
+    model, _, _ = build(folder, "syntax_transformer", option, *value)
+    with pytest.raises(UserError, match=f"cannot be combined with {option}"):
+        objective(loss="attention").model_arguments(model)
 
 
 def test_all_losses_in_one_model(folder):
