@@ -78,7 +78,7 @@ def tied_attention(
 
 
 def _layer_counts(model: nn.Module, layers: int) -> tuple[int, int]:
-    """The model's encoder and decoder layers."""
+    """The numbers of the model's encoder and decoder layers, which can be tied."""
     encoder: Any = getattr(model, "encoder", None)
     decoder: Any = getattr(model, "decoder", None)
     if not hasattr(decoder, "latent_phrase_layers"):

@@ -3,6 +3,7 @@
 import latent_phrase_loops as loops
 import pytest
 import torch
+from fairseq.distributed import LegacyDistributedDataParallel, ModuleProxyWrapper
 from small_models import batch, build, chain_heads, random_sentences, write_dictionaries
 
 from syntax_nmt.criterions.dependency import DependencyObjective
@@ -241,6 +242,34 @@ def test_layers_that_cannot_be_tied(folder, option, value):
     model, _, _ = build(folder, "syntax_transformer", option, *value)
     with pytest.raises(UserError, match=f"cannot be combined with {option}"):
         objective(loss="attention").model_arguments(model)
+
+
+@pytest.fixture
+def process_group(tmp_path):
+    """A group of this process alone."""
+    rendezvous = f"file://{tmp_path / 'rendezvous'}"
+    torch.distributed.init_process_group("gloo", rendezvous, rank=0, world_size=1)
+    yield torch.distributed.group.WORLD
+    torch.distributed.destroy_process_group()
+
+
+@pytest.mark.parametrize("legacy", [False, True], ids=["pytorch_ddp", "legacy_ddp"])
+@pytest.mark.parametrize("options", [[], ["--checkpoint-activations"]])
+def test_in_the_wrappers_of_distributed_training(folder, process_group, legacy, options):
+    """The wanted structures reach the model, and every parameter gets its gradient."""
+    model, task, _ = build(folder, "latent_phrase_transformer", *options)
+    criterion, sample = criterion_of(task, objective(loss="mse")), sample_of(task)
+    criterion(model, sample)[0].backward()
+    expected = [parameter.grad.clone() for parameter in model.parameters()]
+    model.zero_grad()
+    wrapped = (
+        LegacyDistributedDataParallel(model, process_group)
+        if legacy
+        else torch.nn.parallel.DistributedDataParallel(model)
+    )
+    criterion(ModuleProxyWrapper(wrapped), sample)[0].backward()
+    for parameter, gradient in zip(model.parameters(), expected):
+        torch.testing.assert_close(parameter.grad, gradient)
 
 
 def test_all_losses_in_one_model(folder):
