@@ -244,6 +244,27 @@ def test_layers_that_cannot_be_tied(folder, option, value):
         objective(loss="attention").model_arguments(model)
 
 
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16], ids=["fp16", "bf16"])
+def test_whole_models_in_half_precision(folder, dtype):
+    """In half precision or under autocast, losses and gradients are finite and nearly the same."""
+    for arch, losses in (
+        ("latent_phrase_transformer", ("rank", "mse", "attention")),
+        ("syntax_transformer", ("attention",)),
+    ):
+        model, task, _ = build(folder, arch, "--local-attention-window", "1")
+        sample = sample_of(task)
+        criterions = [criterion_of(task, objective(loss=loss)) for loss in losses]
+        expected = [criterion(model, sample)[2]["sync_loss"].item() for criterion in criterions]
+        for half in (False, True):
+            for criterion, reference in zip(criterions, expected):
+                model.to(dtype if half else torch.float32).zero_grad()
+                with torch.autocast("cpu", dtype, enabled=not half):
+                    total, _, logs = criterion(model, sample)
+                total.backward()
+                assert logs["sync_loss"].item() == pytest.approx(reference, rel=0.02)
+                assert all(torch.isfinite(p.grad).all() for p in model.parameters())
+
+
 @pytest.fixture
 def process_group(tmp_path):
     """A group of this process alone."""
