@@ -93,6 +93,7 @@ def batch(
     targets: Sequence[torch.Tensor],
     left_pad_source: bool = True,
     pad_to: tuple[int, int] | None = None,
+    left_pad_target: bool = False,
 ) -> dict:
     """A batch as fairseq collates it, sorted back to the given order; `pad_to` widens it."""
     dataset = LanguagePairDataset(
@@ -103,6 +104,7 @@ def batch(
         [len(t) for t in targets],
         dictionary,
         left_pad_source=left_pad_source,
+        left_pad_target=left_pad_target,
     )
     widths = None if pad_to is None else {"source": pad_to[0], "target": pad_to[1]}
     sample = dataset.collater([dataset[i] for i in range(len(dataset))], pad_to_length=widths)

@@ -78,7 +78,7 @@ def tied_attention(
 
 
 def _layer_counts(model: nn.Module, layers: int) -> tuple[int, int]:
-    """The model's encoder and decoder layers."""
+    """The numbers of the model's encoder and decoder layers, which can be tied."""
     encoder: Any = getattr(model, "encoder", None)
     decoder: Any = getattr(model, "decoder", None)
     if not hasattr(decoder, "latent_phrase_layers"):
@@ -92,8 +92,14 @@ def _layer_counts(model: nn.Module, layers: int) -> tuple[int, int]:
             f"--sync-layers {layers}: the encoder has {source} layers, the decoder {target}; "
             f"give a number from 1 to {min(source, target)}"
         )
-    if getattr(decoder.layers[-1], "encoder_attn", None) is None:
-        raise UserError("the synchronous constraint cannot do without cross-attention")
+    for option, used in (
+        ("--no-cross-attention", getattr(decoder.layers[-1], "encoder_attn", None) is None),
+        ("--cross-self-attention", decoder.cross_self_attention),
+        ("--encoder-layerdrop", encoder.encoder_layerdrop > 0),
+        ("--decoder-layerdrop", decoder.decoder_layerdrop > 0),
+    ):
+        if used:
+            raise UserError(f"the synchronous constraint cannot be combined with {option}")
     return source, target
 
 

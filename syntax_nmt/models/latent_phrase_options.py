@@ -48,6 +48,7 @@ def gate_sizes(cfg: TransformerConfig, options: SyntaxTransformerOptions) -> Gat
             "--encoder-layerdrop": cfg.encoder.layerdrop > 0,
             "--decoder-layerdrop": cfg.decoder.layerdrop > 0,
             "--cross-self-attention": cfg.cross_self_attention,
+            "--base-layers": bool(cfg.base_layers),
             "--encoder-xformers-att-config": bool(cfg.encoder.xformers_att_config),
             "--decoder-xformers-att-config": bool(cfg.decoder.xformers_att_config),
         },

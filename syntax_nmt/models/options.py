@@ -8,8 +8,9 @@ from typing import Optional
 
 from fairseq.dataclass import ChoiceEnum, FairseqDataclass
 
+from syntax_nmt.modules.openness import HARDTANH, SIGMOID
+
 NGRAM, PARSED = "ngram", "parsed"
-HARDTANH, SIGMOID = "hardtanh", "sigmoid"
 
 
 @dataclass

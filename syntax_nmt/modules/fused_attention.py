@@ -11,6 +11,9 @@ from torch import Tensor
 
 IncrementalState = dict[str, dict[str, Optional[Tensor]]]
 
+# Hides as well as −inf does, and is finite in every floating type, also with logits added.
+_HIDDEN = -3e4
+
 
 class FusedMultiheadAttention(MultiheadAttention):
     """Multi-head attention (Vaswani et al., 2017, section 3.2.2) on fused kernels.
@@ -173,6 +176,8 @@ class FusedMultiheadAttention(MultiheadAttention):
         """Both masks as one that is added to the logits, B×1×T×S (or smaller, to broadcast)."""
         mask = q.new_zeros(1, 1) if attn_mask is None else attn_mask.to(q)
         if padding is not None:
+            # A row that is pad itself may find nothing but pads where the mask is open.
+            mask = mask.clamp(min=_HIDDEN)
             mask = mask.masked_fill(padding[:, None, None, :], float("-inf"))
         return mask
 

@@ -6,6 +6,7 @@ from typing import Any
 
 import torch
 from torch import Tensor
+from torch.autograd.function import once_differentiable
 
 from syntax_nmt.modules.openness import OPENNESS
 
@@ -103,6 +104,7 @@ class _LogProducts(torch.autograd.Function):
         return sums.masked_fill_(closed, float("-inf"))
 
     @staticmethod
+    @once_differentiable
     def backward(ctx: Any, *gradients: Tensor) -> tuple[Tensor | None, ...]:
         slope, future = ctx.saved_tensors
         (gradient,) = gradients

@@ -3,6 +3,7 @@
 import latent_phrase_loops as loops
 import pytest
 import torch
+from fairseq.distributed import LegacyDistributedDataParallel, ModuleProxyWrapper
 from small_models import batch, build, chain_heads, random_sentences, write_dictionaries
 
 from syntax_nmt.criterions.dependency import DependencyObjective
@@ -153,9 +154,12 @@ def folder(tmp_path_factory):
     return write_dictionaries(tmp_path_factory.mktemp("dictionaries"))
 
 
-def sample_of(task):
+def sample_of(task, left_pad_target=False):
     dictionary = task.source_dictionary
-    sample = batch(dictionary, random_sentences([9, 4, 6]), random_sentences([5, 8, 3], 4))
+    sample = batch(
+        dictionary, random_sentences([9, 4, 6]), random_sentences([5, 8, 3], 4),
+        left_pad_target=left_pad_target,
+    )  # fmt: skip
     sample["heads"] = chain_heads(sample["net_input"]["src_tokens"], dictionary)
     return sample
 
@@ -201,6 +205,92 @@ def test_synchronous_attention_needs_no_gates(folder):
     assert logs["sync_loss"] > 0
     loss.backward()
     assert model.encoder.layers[0].self_attn.k_proj.weight.grad.abs().sum() > 0
+
+
+@pytest.mark.parametrize(
+    ("arch", "loss"),
+    [
+        ("latent_phrase_transformer", "rank"),
+        ("latent_phrase_transformer", "mse"),
+        ("latent_phrase_transformer", "attention"),
+        ("syntax_transformer", "attention"),
+    ],
+)
+def test_the_side_of_the_targets_pads_changes_nothing(folder, arch, loss):
+    model, task, _ = build(folder, arch)
+    criterion, losses = criterion_of(task, objective(loss=loss, shift=True)), []
+    for left in (False, True):
+        model.zero_grad()
+        sample = sample_of(task, left_pad_target=left)
+        total, _, logs = criterion(model, sample)
+        total.backward()
+        losses.append((total.item(), logs["sync_loss"].item()))
+        assert all(torch.isfinite(p.grad).all() for p in model.parameters())
+    assert losses[0] == pytest.approx(losses[1], rel=1e-4)
+
+
+@pytest.mark.parametrize(
+    ("option", "value"),
+    [
+        ("--no-cross-attention", []),
+        ("--cross-self-attention", []),
+        ("--encoder-layerdrop", ["0.5"]),
+        ("--decoder-layerdrop", ["0.5"]),
+    ],
+)
+def test_layers_that_cannot_be_tied(folder, option, value):
+    model, _, _ = build(folder, "syntax_transformer", option, *value)
+    with pytest.raises(UserError, match=f"cannot be combined with {option}"):
+        objective(loss="attention").model_arguments(model)
+
+
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16], ids=["fp16", "bf16"])
+def test_whole_models_in_half_precision(folder, dtype):
+    """In half precision or under autocast, losses and gradients are finite and nearly the same."""
+    for arch, losses in (
+        ("latent_phrase_transformer", ("rank", "mse", "attention")),
+        ("syntax_transformer", ("attention",)),
+    ):
+        model, task, _ = build(folder, arch, "--local-attention-window", "1")
+        sample = sample_of(task)
+        criterions = [criterion_of(task, objective(loss=loss)) for loss in losses]
+        expected = [criterion(model, sample)[2]["sync_loss"].item() for criterion in criterions]
+        for half in (False, True):
+            for criterion, reference in zip(criterions, expected):
+                model.to(dtype if half else torch.float32).zero_grad()
+                with torch.autocast("cpu", dtype, enabled=not half):
+                    total, _, logs = criterion(model, sample)
+                total.backward()
+                assert logs["sync_loss"].item() == pytest.approx(reference, rel=0.02)
+                assert all(torch.isfinite(p.grad).all() for p in model.parameters())
+
+
+@pytest.fixture
+def process_group(tmp_path):
+    """A group of this process alone."""
+    rendezvous = f"file://{tmp_path / 'rendezvous'}"
+    torch.distributed.init_process_group("gloo", rendezvous, rank=0, world_size=1)
+    yield torch.distributed.group.WORLD
+    torch.distributed.destroy_process_group()
+
+
+@pytest.mark.parametrize("legacy", [False, True], ids=["pytorch_ddp", "legacy_ddp"])
+@pytest.mark.parametrize("options", [[], ["--checkpoint-activations"]])
+def test_in_the_wrappers_of_distributed_training(folder, process_group, legacy, options):
+    """The wanted structures reach the model, and every parameter gets its gradient."""
+    model, task, _ = build(folder, "latent_phrase_transformer", *options)
+    criterion, sample = criterion_of(task, objective(loss="mse")), sample_of(task)
+    criterion(model, sample)[0].backward()
+    expected = [parameter.grad.clone() for parameter in model.parameters()]
+    model.zero_grad()
+    wrapped = (
+        LegacyDistributedDataParallel(model, process_group)
+        if legacy
+        else torch.nn.parallel.DistributedDataParallel(model)
+    )
+    criterion(ModuleProxyWrapper(wrapped), sample)[0].backward()
+    for parameter, gradient in zip(model.parameters(), expected):
+        torch.testing.assert_close(parameter.grad, gradient)
 
 
 def test_all_losses_in_one_model(folder):

@@ -61,7 +61,23 @@ def test_self_attention(padding, attn_mask):
     assert weights.shape == (H, B, S, S)
     sums = weights.sum(3).permute(2, 1, 0)[real]
     torch.testing.assert_close(sums, torch.ones_like(sums))
-    assert torch.isfinite(fused).all(), "rows of pads, too, or they poison the next layer"
+    for output in (fused, explicit):
+        assert torch.isfinite(output).all(), "rows of pads, too, or they poison the next layer"
+
+
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16, torch.float32])
+@torch.no_grad()
+def test_pads_that_see_only_pads_stay_finite(dtype):
+    """fairseq hides with -1e8, which is -inf in half precision, as it is under autocast."""
+    _, ours = both(self_attention=True)
+    x = torch.randn(S, B, C).to(dtype)
+    near = torch.full((S, S), -1e8).triu(1) + torch.full((S, S), -1e8).tril(-1)  # each itself
+    for options in ({"need_weights": False}, {"need_weights": True}):
+        output, weights = ours.to(dtype)(x, x, x, PADDING, attn_mask=near, **options)
+        assert torch.isfinite(output).all()
+        if weights is not None:
+            assert torch.equal(weights[1], torch.eye(S))
+            assert not weights[0, :, :2].any()
 
 
 @pytest.mark.parametrize("padding", [None, PADDING], ids=["no-pads", "pads"])
