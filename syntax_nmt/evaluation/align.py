@@ -64,7 +64,7 @@ def _add_input(parser: argparse.ArgumentParser) -> None:
         "--layer",
         metavar="N",
         type=int,
-        help="decoder layer, counted from 1 at the bottom or from -1 at the top (default: -2, or "
+        help="decoder layer, counted from 0 at the bottom or from -1 at the top (default: -2, or "
         "the only one)",
     )
     add(

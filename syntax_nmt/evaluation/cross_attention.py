@@ -21,7 +21,7 @@ class CrossAttention:
 
     Args:
         decoder: the model.
-        layer: counted from 1 at the bottom, or from −1 at the top; None = the penultimate one
+        layer: counted from 0 at the bottom, or from −1 at the top; None = the penultimate one
             (Garg et al., 2019), or the only one.
         heads: the mean over the first so many heads; None = over all.
 
@@ -87,9 +87,9 @@ def _layer_index(layer: int | None, layers: int) -> int:
     """A layer's index from 0."""
     if layer is None:
         return max(layers + PENULTIMATE, 0)
-    if layer == 0 or abs(layer) > layers:
+    if not -layers <= layer < layers:
         raise UserError(
-            f"--layer {layer}: the decoder has {layers} layers, 1 (or -{layers}) to {layers} (or "
-            f"-1, the top)"
+            f"--layer {layer}: the decoder has {layers} layers; give a number from {-layers} to "
+            f"{layers - 1}"
         )
-    return layer - 1 if layer > 0 else layers + layer
+    return layer % layers

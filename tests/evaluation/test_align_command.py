@@ -85,7 +85,7 @@ def test_each_target_word_has_a_link(align, model):
 
 
 def test_layers_differ(align):
-    assert align("--layer", 1)[0] == align()[0] == align("--layer", -2)[0]
+    assert align("--layer", 0)[0] == align()[0] == align("--layer", -2)[0]
     assert align("--layer", -1)[0] != align()[0]
     assert align("--heads", 1)[0] != align()[0]
 

@@ -112,16 +112,16 @@ def test_a_row_is_of_the_piece_that_it_predicts(decoder):
 def test_layers_and_heads(parser, tmp_path):
     checkpoint = checkpoint_of("stock", parser.data, tmp_path)
     decoder = load_forced_decoder(str(checkpoint), str(parser.data), torch.device("cpu"))
-    for layer in (1, 2):
-        options = {"alignment_layer": layer - 1}
+    for layer in (0, 1):
+        options = {"alignment_layer": layer}
         expected = forced_alone(decoder, PAIRS[3], **options)[:-1, :-1]
-        for name in (layer, layer - 3):
+        for name in (layer, layer - 2):
             assert matrices(decoder, layer=name)[3] == pytest.approx(expected, abs=1e-5)
         one = forced_alone(decoder, PAIRS[3], **options, alignment_heads=1)[:-1, :-1]
         assert matrices(decoder, layer=layer, heads=1)[3] == pytest.approx(one, abs=1e-5)
         assert not np.allclose(one, expected, atol=1e-3)
-    assert matrices(decoder)[3] == pytest.approx(matrices(decoder, layer=1)[3])  # penultimate of 2
-    for layer in (0, 3, -3):
+    assert matrices(decoder)[3] == pytest.approx(matrices(decoder, layer=0)[3])  # penultimate of 2
+    for layer in (2, 3, -3):
         with pytest.raises(UserError, match=f"--layer {layer}: the decoder has 2 layers"):
             CrossAttention(decoder, layer=layer)
     with pytest.raises(UserError, match="--heads 5: the decoder's attention has 4 heads"):
