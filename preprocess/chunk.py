@@ -17,7 +17,7 @@ from syntax_nmt.data.conll2000 import ChunkedSentence, read_conll2000
 from syntax_nmt.data.constituents import read_trees
 from syntax_nmt.data.text_files import check_writable, write_atomically
 from syntax_nmt.errors import UserError
-from syntax_nmt.evaluation.chunk_f1 import ChunkScores, chunk_f1
+from syntax_nmt.evaluation.chunking.chunk_f1 import ChunkScores, chunk_f1
 from syntax_nmt.preprocess.annotation.annotate import annotate_file, describe
 from syntax_nmt.preprocess.annotation.annotator import StanzaAnnotator
 from syntax_nmt.preprocess.annotation.chunker_training import ChunkerSettings, train_chunker

@@ -18,7 +18,7 @@ import syntax_nmt  # noqa: F401  lets torch's safe loader read fairseq's checkpo
 from syntax_nmt.arguments import positive_int
 from syntax_nmt.data.text_files import check_writable
 from syntax_nmt.errors import UserError
-from syntax_nmt.evaluation.checkpoint import quiet_fairseq
+from syntax_nmt.evaluation.trained_model.checkpoint import quiet_fairseq
 
 EXAMPLE = "syntax-nmt average checkpoints --last 5 --output checkpoints/averaged.pt"
 

@@ -8,17 +8,20 @@ import sys
 
 from syntax_nmt.arguments import natural_int, positive_int
 from syntax_nmt.errors import UserError
-from syntax_nmt.evaluation.comparison import (
+from syntax_nmt.evaluation.output import STDOUT, open_output
+from syntax_nmt.evaluation.translation.comparison import (
     TESTS,
     Sampling,
     comparison_figures,
     comparison_tables,
 )
-from syntax_nmt.evaluation.corpus_scores import corpus_statistics
-from syntax_nmt.evaluation.evaluated_systems import add_test_set_arguments, read_test_set
-from syntax_nmt.evaluation.metric_arguments import add_metric_arguments, metric_set
-from syntax_nmt.evaluation.output import STDOUT, open_output
-from syntax_nmt.evaluation.resampling import RESAMPLES, SEED, TRIALS
+from syntax_nmt.evaluation.translation.corpus_scores import corpus_statistics
+from syntax_nmt.evaluation.translation.evaluated_systems import (
+    add_test_set_arguments,
+    read_test_set,
+)
+from syntax_nmt.evaluation.translation.metric_arguments import add_metric_arguments, metric_set
+from syntax_nmt.evaluation.translation.resampling import RESAMPLES, SEED, TRIALS
 
 EXAMPLE = (
     "syntax-nmt compare stock.gen dependency.gen --reference test.de\n"

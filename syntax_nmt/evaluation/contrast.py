@@ -8,24 +8,32 @@ from pathlib import Path
 
 from syntax_nmt.data.text_files import check_writable
 from syntax_nmt.errors import UserError
-from syntax_nmt.evaluation.checkpoint import choose_device
-from syntax_nmt.evaluation.contrast_accuracy import DEFAULT_BINS, PairScores, distance_bins
-from syntax_nmt.evaluation.contrast_report import ContrastReport, ScoredModel
-from syntax_nmt.evaluation.contrastive_pairs import (
+from syntax_nmt.evaluation.contrastive.contrast_accuracy import (
+    DEFAULT_BINS,
+    PairScores,
+    distance_bins,
+)
+from syntax_nmt.evaluation.contrastive.contrast_report import ContrastReport, ScoredModel
+from syntax_nmt.evaluation.contrastive.contrastive_pairs import (
     ContrastivePair,
     read_json_pairs,
     read_parallel_pairs,
 )
-from syntax_nmt.evaluation.forced_arguments import add_forcing_arguments
-from syntax_nmt.evaluation.forced_decoding import ForcedDecoder, TokenPair, load_forced_decoder
+from syntax_nmt.evaluation.contrastive.sentence_scores import sentence_scores
 from syntax_nmt.evaluation.output import STDOUT, open_output
-from syntax_nmt.evaluation.segmentation import (
+from syntax_nmt.evaluation.trained_model.checkpoint import choose_device
+from syntax_nmt.evaluation.trained_model.forced_arguments import add_forcing_arguments
+from syntax_nmt.evaluation.trained_model.forced_decoding import (
+    ForcedDecoder,
+    TokenPair,
+    load_forced_decoder,
+)
+from syntax_nmt.evaluation.trained_model.segmentation import (
     Segment,
     add_segmentation_arguments,
     check_segmentation,
     segmenters,
 )
-from syntax_nmt.evaluation.sentence_scores import sentence_scores
 
 EXAMPLE = (
     "syntax-nmt contrast data-bin --path checkpoints/checkpoint_best.pt --source contrast.src "

@@ -8,8 +8,9 @@ import sys
 
 from syntax_nmt.arguments import natural_int, positive_int
 from syntax_nmt.errors import UserError
-from syntax_nmt.evaluation.corpus_scores import corpus_statistics
-from syntax_nmt.evaluation.evaluated_systems import (
+from syntax_nmt.evaluation.output import STDOUT, open_output
+from syntax_nmt.evaluation.translation.corpus_scores import corpus_statistics
+from syntax_nmt.evaluation.translation.evaluated_systems import (
     TestSet,
     Text,
     add_test_set_arguments,
@@ -17,11 +18,10 @@ from syntax_nmt.evaluation.evaluated_systems import (
     read_test_set,
     read_text,
 )
-from syntax_nmt.evaluation.length_bins import DEFAULT_EDGES, LengthBins, length_edges
-from syntax_nmt.evaluation.metric_arguments import add_metric_arguments, metric_set
-from syntax_nmt.evaluation.output import STDOUT, open_output
-from syntax_nmt.evaluation.resampling import RESAMPLES, SEED
-from syntax_nmt.evaluation.score_report import Confidence, score_figures, score_tables
+from syntax_nmt.evaluation.translation.length_bins import DEFAULT_EDGES, LengthBins, length_edges
+from syntax_nmt.evaluation.translation.metric_arguments import add_metric_arguments, metric_set
+from syntax_nmt.evaluation.translation.resampling import RESAMPLES, SEED
+from syntax_nmt.evaluation.translation.score_report import Confidence, score_figures, score_tables
 
 EXAMPLE = (
     "syntax-nmt score stock.gen dependency.gen --reference test.de --source pieces/test.en\n"

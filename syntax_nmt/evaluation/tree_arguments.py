@@ -10,7 +10,7 @@ from syntax_nmt.data.subwords import SCHEMES
 from syntax_nmt.data.text_files import check_writable
 from syntax_nmt.errors import UserError
 from syntax_nmt.evaluation.output import STDOUT
-from syntax_nmt.evaluation.source_text import SOURCE, TARGET
+from syntax_nmt.evaluation.trained_model.source_text import SOURCE, TARGET
 
 DEPENDENCIES, CONSTITUENTS = "dependencies", "constituents"
 

@@ -10,20 +10,24 @@ from collections.abc import Iterator
 from tqdm import tqdm
 
 from syntax_nmt.errors import UserError
-from syntax_nmt.evaluation.constituent_corpus import (
+from syntax_nmt.evaluation.constituents.constituent_corpus import (
     BracketedCorpus,
     bracketed_corpus_of_file,
     bracketed_corpus_of_model,
 )
-from syntax_nmt.evaluation.constituent_report import ConstituentReport
+from syntax_nmt.evaluation.constituents.constituent_report import ConstituentReport
+from syntax_nmt.evaluation.dependencies.parsed_corpus import (
+    ParsedCorpus,
+    corpus_of_file,
+    corpus_of_model,
+)
+from syntax_nmt.evaluation.dependencies.tree_report import TreeReport
 from syntax_nmt.evaluation.output import STDOUT, open_output
-from syntax_nmt.evaluation.parsed_corpus import ParsedCorpus, corpus_of_file, corpus_of_model
 from syntax_nmt.evaluation.tree_arguments import (
     CONSTITUENTS,
     add_tree_arguments,
     check_tree_arguments,
 )
-from syntax_nmt.evaluation.tree_report import TreeReport
 
 EXAMPLE = (
     "syntax-nmt trees data-bin --path checkpoints/checkpoint_best.pt --gen-subset test "

@@ -16,7 +16,7 @@ from syntax_nmt.data.manifest import NAME, REMEDY, SideFile, read_manifest
 from syntax_nmt.data.side_information import KINDS, SideInformation, open_side_information
 from syntax_nmt.data.subwords import CONTINUED, NO_SUBWORDS, SUBWORD_NMT, detect_scheme
 from syntax_nmt.errors import UserError
-from syntax_nmt.evaluation.source_text import AUTO
+from syntax_nmt.evaluation.trained_model.source_text import AUTO
 from syntax_nmt.inspection.data_checksums import changed_files, changed_sources
 from syntax_nmt.inspection.data_folder import DataFolder, TextName, find_data
 from syntax_nmt.inspection.segment_figures import ChunkFigures, PhraseFigures

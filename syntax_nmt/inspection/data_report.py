@@ -9,7 +9,7 @@ from typing import Any
 
 from syntax_nmt.data.manifest import NAME, REMEDY
 from syntax_nmt.data.side_information import KINDS
-from syntax_nmt.evaluation.draw_tree import display_width
+from syntax_nmt.evaluation.dependencies.draw_tree import display_width
 from syntax_nmt.inspection.data_inspection import InspectedText, Inspection
 
 _NONE = "–"

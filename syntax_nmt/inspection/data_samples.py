@@ -13,8 +13,8 @@ from syntax_nmt.data.dependency_tree import DependencyTree
 from syntax_nmt.data.side_information import SideInformation
 from syntax_nmt.data.subwords import NO_SUBWORDS, join_pieces, pieces_per_word
 from syntax_nmt.errors import UserError
-from syntax_nmt.evaluation.draw_tree import display_width, draw_tree
-from syntax_nmt.evaluation.source_text import SourceText
+from syntax_nmt.evaluation.dependencies.draw_tree import display_width, draw_tree
+from syntax_nmt.evaluation.trained_model.source_text import SourceText
 from syntax_nmt.inspection.data_inspection import InspectedText
 from syntax_nmt.inspection.text_figures import row_sums
 from syntax_nmt.inspection.token_file import TokenFile

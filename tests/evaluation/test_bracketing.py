@@ -10,7 +10,7 @@ import nltk
 import pytest
 
 from syntax_nmt.data.constituents import parse_tree, read_trees
-from syntax_nmt.evaluation.bracketing import (
+from syntax_nmt.evaluation.constituents.bracketing import (
     COLLINS_LABELS,
     BracketCounts,
     BracketScore,
@@ -18,8 +18,8 @@ from syntax_nmt.evaluation.bracketing import (
     comparable,
     deleted_words,
 )
-from syntax_nmt.evaluation.branching_baselines import BASELINES
-from syntax_nmt.evaluation.distance_trees import spans_of_gaps, tree_of_spans
+from syntax_nmt.evaluation.constituents.branching_baselines import BASELINES
+from syntax_nmt.evaluation.constituents.distance_trees import spans_of_gaps, tree_of_spans
 
 # The example of evalb's README.
 MONDAY = (

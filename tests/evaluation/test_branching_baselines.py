@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from syntax_nmt.evaluation.branching_baselines import (
+from syntax_nmt.evaluation.constituents.branching_baselines import (
     BASELINES,
     balanced,
     left_branching,

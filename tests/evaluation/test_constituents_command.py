@@ -13,9 +13,9 @@ from parser_files import PIECES, WORDS, binarise
 
 from syntax_nmt.cli import main
 from syntax_nmt.data.constituents import format_tree, read_trees
-from syntax_nmt.evaluation.bracketing import COLLINS_LABELS
-from syntax_nmt.evaluation.branching_baselines import BASELINES
-from syntax_nmt.evaluation.distance_trees import tree_of_spans
+from syntax_nmt.evaluation.constituents.bracketing import COLLINS_LABELS
+from syntax_nmt.evaluation.constituents.branching_baselines import BASELINES
+from syntax_nmt.evaluation.constituents.distance_trees import tree_of_spans
 
 
 @pytest.fixture(scope="session")

@@ -9,14 +9,14 @@ import math
 import pytest
 
 from syntax_nmt.errors import UserError
-from syntax_nmt.evaluation.accuracy import Accuracy
-from syntax_nmt.evaluation.contrast_accuracy import (
+from syntax_nmt.evaluation.contrastive.accuracy import Accuracy
+from syntax_nmt.evaluation.contrastive.contrast_accuracy import (
     DistanceBin,
     PairScores,
     contrast_accuracy,
     distance_bins,
 )
-from syntax_nmt.evaluation.contrastive_pairs import (
+from syntax_nmt.evaluation.contrastive.contrastive_pairs import (
     ContrastivePair,
     read_json_pairs,
     read_parallel_pairs,

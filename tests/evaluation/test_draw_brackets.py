@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from syntax_nmt.data.constituents import parse_tree
-from syntax_nmt.evaluation.draw_brackets import draw_brackets
+from syntax_nmt.evaluation.constituents.draw_brackets import draw_brackets
 
 
 def drawn(line, **options):

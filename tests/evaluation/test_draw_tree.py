@@ -6,7 +6,7 @@ import re
 
 from trees_of import tree_of
 
-from syntax_nmt.evaluation.draw_tree import display_width, draw_tree
+from syntax_nmt.evaluation.dependencies.draw_tree import display_width, draw_tree
 
 WORDS = ["the", "dog", "saw", "猫", "."]
 TREE = tree_of([1, 2, 2, 2, 3], words=WORDS)

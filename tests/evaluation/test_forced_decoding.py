@@ -12,8 +12,12 @@ from parser_files import PIECES
 from small_models import build, save_checkpoint
 
 from syntax_nmt.errors import UserError
-from syntax_nmt.evaluation.forced_decoding import ForcedDecoder, TokenPair, load_forced_decoder
-from syntax_nmt.evaluation.sentence_scores import sentence_scores
+from syntax_nmt.evaluation.contrastive.sentence_scores import sentence_scores
+from syntax_nmt.evaluation.trained_model.forced_decoding import (
+    ForcedDecoder,
+    TokenPair,
+    load_forced_decoder,
+)
 
 CPU = torch.device("cpu")
 # The empty sentence, a pair twice, and lengths whose order differs between the sides.

@@ -5,7 +5,10 @@ import random
 import pytest
 
 from syntax_nmt.errors import UserError
-from syntax_nmt.evaluation.generate_output import is_generate_output, parse_generate_output
+from syntax_nmt.evaluation.translation.generate_output import (
+    is_generate_output,
+    parse_generate_output,
+)
 
 SOURCES = ["one .", "two", "", "four four"]
 TARGETS = ["eins .", "zwei", "drei", "vier\tvier"]

@@ -2,7 +2,7 @@ import argparse
 
 import pytest
 
-from syntax_nmt.evaluation.length_bins import LengthBins, length_edges
+from syntax_nmt.evaluation.translation.length_bins import LengthBins, length_edges
 
 
 def by_definition(bins, length):

@@ -10,7 +10,7 @@ from sacrebleu.significance import PairedTest
 from test_sign_test import corpus, noisy
 
 from syntax_nmt.evaluation import resampling
-from syntax_nmt.evaluation.resampling import (
+from syntax_nmt.evaluation.translation.resampling import (
     bootstrap_p_value,
     bootstrap_scores,
     interval,

@@ -7,7 +7,7 @@ import random
 import pytest
 from sacrebleu.metrics import BLEU
 
-from syntax_nmt.evaluation.ribes import RIBES, matched_positions, sentence_ribes
+from syntax_nmt.evaluation.translation.ribes import RIBES, matched_positions, sentence_ribes
 
 
 def naive_ribes(hypothesis, reference, alpha=0.25, beta=0.10):

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from sacrebleu.metrics import BLEU, TER
 
-from syntax_nmt.evaluation.sign_test import SignTest, collins_sign_test
+from syntax_nmt.evaluation.translation.sign_test import SignTest, collins_sign_test
 
 WORDS = ["der", "die", "das", "Hund", "Katze", "Haus", "rennt", "schläft", "im", "am", "Tag"]
 

@@ -9,8 +9,8 @@ from trees_of import tree_of
 
 from syntax_nmt.data.dependency_tree import MultiwordRange
 from syntax_nmt.errors import UserError
-from syntax_nmt.evaluation.reference import over_corpus_words, over_same_words
-from syntax_nmt.evaluation.uas import attachment_score
+from syntax_nmt.evaluation.dependencies.reference import over_corpus_words, over_same_words
+from syntax_nmt.evaluation.dependencies.uas import attachment_score
 
 GOLD = tree_of(
     [1, 1, 1, 2], words=["we", "see", "her", "!"], upos=["PRON", "VERB", "PRON", "PUNCT"]

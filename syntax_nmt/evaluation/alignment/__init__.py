@@ -1,0 +1,1 @@
+"""Word alignments out of cross-attention, symmetrisation, and their score."""

@@ -1,0 +1,1 @@
+"""Chunks of translations, and their score."""

@@ -1,0 +1,1 @@
+"""Constituency trees out of syntactic distances, and their score."""

@@ -1,0 +1,177 @@
+"""What `syntax-nmt trees --kind constituents` says: bracket F1, beside trees that know nothing."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Collection, Iterator
+
+from syntax_nmt.data.constituents import Constituent
+from syntax_nmt.evaluation.constituents.bracketing import BracketCounts, BracketScore, comparable
+from syntax_nmt.evaluation.constituents.branching_baselines import BASELINES
+from syntax_nmt.evaluation.constituents.constituent_corpus import BracketedCorpus
+from syntax_nmt.evaluation.constituents.constituent_trees import BracketedSentence
+from syntax_nmt.evaluation.constituents.draw_brackets import draw_brackets
+
+TREES = "trees"
+_HEADER = (
+    f"{'':15} {'with the whole sentence':>31}   {'without it':>31}\n"
+    f"{'bracket F1':15} {'corpus':>7} {'P':>7} {'R':>7} {'sent.':>7}"
+    f"   {'corpus':>7} {'P':>7} {'R':>7} {'sent.':>7}"
+)
+
+
+class ConstituentReport:
+    """Collects the trees of a corpus as they come; what is not drawn is not kept.
+
+    Args:
+        corpus: the corpus.
+        drawn: the sentences to draw, counted from 1.
+    """
+
+    def __init__(self, corpus: BracketedCorpus, drawn: Collection[int]) -> None:
+        self.corpus = corpus
+        self.drawn = drawn
+        self.sentences = 0
+        self.without_tree = 0
+        self.scored = 0
+        self.scored_without_tree = 0
+        self.deleted_words = 0
+        self.scores = {name: BracketScore() for name in (TREES, *BASELINES)}
+        self._drawings: list[tuple[int, BracketedSentence]] = []
+
+    def add(self, sentence: BracketedSentence) -> None:
+        """Takes the next sentence.
+
+        Args:
+            sentence: with its tree.
+        """
+        if self.corpus.gold is not None:
+            self._score(sentence)
+        self.sentences += 1
+        self.without_tree += sentence.tree is None
+        if self.sentences in self.drawn:
+            self._drawings.append((self.sentences, sentence))
+
+    def _score(self, sentence: BracketedSentence) -> None:
+        assert self.corpus.gold is not None
+        gold, labels = self.corpus.gold.sentences[self.sentences], self.corpus.gold.labels
+        if gold is None:
+            return
+        self.scored += 1
+        self.scored_without_tree += sentence.tree is None
+        self.deleted_words += len(gold.deleted)
+        found = frozenset() if sentence.tree is None else gold.of(sentence.tree, labels)
+        self.scores[TREES].add(found, gold.spans, gold.words)
+        for name, branch in BASELINES.items():
+            self.scores[name].add(branch(gold.words), gold.spans, gold.words)
+
+    def drawings(self, colour: bool) -> str:
+        """The chosen trees, one below the other.
+
+        Args:
+            colour: mark in red as well.
+        """
+        return "\n".join(self._drawing(*item, colour) for item in self._drawings)
+
+    def _drawing(self, number: int, sentence: BracketedSentence, colour: bool) -> str:
+        tree = sentence.tree
+        if tree is None:
+            return f"sentence {number}: no tree\n"
+        if self.corpus.gold is None:
+            return f"sentence {number}\n{draw_brackets(tree, colour=colour)}"
+        gold, labels = self.corpus.gold.sentences[number - 1], self.corpus.gold.labels
+        if gold is None:
+            return f"sentence {number}: no gold tree\n{draw_brackets(tree, colour=colour)}"
+
+        def wrong(node: Constituent) -> bool:
+            span = comparable([(node.start, node.end)], len(tree), gold.deleted)
+            return node.label not in labels and not span <= gold.spans
+
+        found = gold.of(tree, labels)
+        title = (
+            f"sentence {number}: {len(found & gold.spans)} of {len(found)} brackets are among the "
+            f"{len(gold.spans)} of the gold tree"
+        )
+        return f"{title}\n{draw_brackets(tree, wrong, colour)}"
+
+    def summary(self) -> str:
+        """The figures as a table, and what they leave out."""
+        lines = list(self._notes())
+        if self.corpus.gold is None:
+            return "; ".join([f"{self.sentences - self.without_tree} trees", *lines])
+        table = [_HEADER, *(_row(name, score) for name, score in self.scores.items())]
+        return "\n".join([*table, "; ".join([self._what_counts(), *lines])])
+
+    def _what_counts(self) -> str:
+        assert self.corpus.gold is not None
+        deleted = "nothing deleted"
+        if self.corpus.gold.labels:
+            deleted = f"{self.deleted_words} words deleted as by COLLINS.prm"
+        return (
+            f"{self.scored} sentences; unlabelled, brackets around one word left out, around the "
+            f"same words counted once, {deleted}"
+        )
+
+    def _notes(self) -> Iterator[str]:
+        if self.corpus.gold is not None and self.sentences > self.scored:
+            yield f"{self.sentences - self.scored} sentences without gold tree left out"
+        if self.without_tree:
+            wrong = f", {self.scored_without_tree} of them with a gold tree, whose brackets count "
+            wrong = f"{wrong}as not found" if self.scored_without_tree else ""
+            yield f"{self.without_tree} without tree (empty or too long){wrong}"
+        if self.corpus.unknown_tokens:
+            yield (
+                f"{self.corpus.unknown_tokens} with unknown subwords, whose words may be cut "
+                f"wrongly: give --segmented"
+            )
+
+    def json(self) -> str:
+        """The figures as a JSON object, in percent, null where there are none."""
+        figures: dict[str, object] = {
+            "sentences": self.sentences,
+            "sentences_without_tree": self.without_tree,
+        }
+        if self.corpus.gold is not None:
+            figures.update(
+                sentences_scored=self.scored,
+                sentences_without_gold=self.sentences - self.scored,
+                deleted_labels=sorted(self.corpus.gold.labels),
+                deleted_words=self.deleted_words,
+                bracket_f1={
+                    name: {
+                        "with_whole_sentence": _figures(score.with_whole),
+                        "without_whole_sentence": _figures(score.without_whole),
+                    }
+                    for name, score in self.scores.items()
+                },
+            )
+        return json.dumps(figures, indent=2) + "\n"
+
+
+def _row(name: str, score: BracketScore) -> str:
+    columns = []
+    for counts in (score.with_whole, score.without_whole):
+        shares = (counts.f1, counts.precision, counts.recall, counts.sentence_f1)
+        columns.append(" ".join(f"{_shown(share):>7}" for share in shares))
+    return "   ".join([f"{name:15} {columns[0]}", columns[1]])
+
+
+def _shown(value: float) -> str:
+    return "–" if math.isnan(value) else f"{value:.2f}"
+
+
+def _figures(counts: BracketCounts) -> dict[str, object]:
+    shares = {
+        "f1": counts.f1,
+        "precision": counts.precision,
+        "recall": counts.recall,
+        "sentence_f1": counts.sentence_f1,
+    }
+    return {
+        **{name: None if math.isnan(value) else value for name, value in shares.items()},
+        "brackets": counts.hypothesis,
+        "gold_brackets": counts.gold,
+        "matched_brackets": counts.matched,
+        "sentences_averaged": counts.averaged,
+    }

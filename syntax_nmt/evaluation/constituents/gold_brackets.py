@@ -1,0 +1,136 @@
+"""Gold constituency trees as the brackets that others are compared with."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence, Set
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from syntax_nmt.data.constituents import ConstituentTree, read_trees
+from syntax_nmt.data.text_files import read_lines
+from syntax_nmt.errors import UserError
+from syntax_nmt.evaluation.constituents.bracketing import (
+    Span,
+    brackets_of,
+    comparable,
+    deleted_words,
+)
+from syntax_nmt.evaluation.dependencies.reference import other_length_error, over_reference_words
+
+
+@dataclass(frozen=True)
+class GoldBrackets:
+    """The gold brackets of a sentence.
+
+    Attributes:
+        words: how many words are left of it.
+        spans: of its constituents, over these words, as :func:`bracketing.comparable` gives them.
+        deleted: the words that were taken out, by their place in the whole sentence.
+    """
+
+    words: int
+    spans: frozenset[Span]
+    deleted: tuple[int, ...] = ()
+
+    def of(self, tree: ConstituentTree, labels: Set[str]) -> frozenset[Span]:
+        """The spans of another tree over the same sentence, after the same words are taken out.
+
+        Args:
+            tree: the tree.
+            labels: brackets with such a label do not count.
+        """
+        return comparable(brackets_of(tree, labels), len(tree), self.deleted)
+
+
+@dataclass(frozen=True)
+class CorpusLine:
+    """What a gold tree must be a tree of.
+
+    Attributes:
+        words: of the sentence; None = not known.
+        name: file and line, for messages.
+    """
+
+    words: Sequence[str] | None
+    name: str
+
+
+@dataclass
+class GoldCorpus:
+    """The gold brackets of a corpus.
+
+    Attributes:
+        labels: parts of speech that are deleted with their words, and brackets that do not count.
+        sentences: one a line; None = there is no tree.
+        words: the whole words of sentences in which unknown pieces had hidden some, by index; and
+            None of those where they had not.
+    """
+
+    labels: frozenset[str] = frozenset()
+    sentences: list[GoldBrackets | None] = field(default_factory=list)
+    words: list[tuple[str, ...] | None] = field(default_factory=list)
+
+    def __len__(self) -> int:
+        return len(self.sentences)
+
+    def add(self, tree: ConstituentTree | None, words: tuple[str, ...] | None = None) -> None:
+        """Takes the next sentence.
+
+        Args:
+            tree: its gold tree; None = there is none.
+            words: its words, where the corpus does not tell them.
+        """
+        self.words.append(words)
+        if tree is None:
+            self.sentences.append(None)
+            return
+        deleted = deleted_words(tree, self.labels) if self.labels else ()
+        spans = comparable(brackets_of(tree, self.labels), len(tree), deleted)
+        self.sentences.append(GoldBrackets(len(tree) - len(deleted), spans, deleted))
+
+
+def read_gold_brackets(
+    path: str | Path,
+    corpus: Iterable[CorpusLine],
+    sentences: int,
+    corpus_name: str,
+    unknown: str | None = None,
+    labels: frozenset[str] = frozenset(),
+) -> GoldCorpus:
+    """The brackets of a file of trees that is parallel to a corpus.
+
+    Args:
+        path: the file, plain or `.gz`.
+        corpus: the corpus.
+        sentences: its length.
+        corpus_name: for messages.
+        unknown: what stands in words of the corpus for unknown pieces; None = words are complete.
+        labels: what is deleted, such as :data:`bracketing.COLLINS_LABELS`.
+
+    Raises:
+        UserError: the file is damaged, has another number of lines, other words, or no tree at all.
+    """
+    lines = sum(1 for _ in read_lines(path))
+    if lines != sentences:
+        raise UserError(
+            f"{path} has {lines} lines, {corpus_name} {sentences} sentences: give --trees the "
+            f"trees of this very text, one a line ('()' where there is none)"
+        )
+    gold = GoldCorpus(labels)
+    for number, (tree, line) in enumerate(zip(read_trees(path), corpus), start=1):
+        words = None
+        if tree is not None and line.words is not None:
+            words = _checked(line, tree, f"{path}:{number}", unknown)
+        gold.add(tree, words if words != line.words else None)
+    if not any(gold.sentences):
+        raise UserError(f"{path}: no sentence has a tree, there is nothing to score against")
+    return gold
+
+
+def _checked(
+    line: CorpusLine, tree: ConstituentTree, where: str, unknown: str | None
+) -> tuple[str, ...]:
+    words = line.words or ()
+    if len(words) != len(tree):
+        raise other_length_error(words, len(tree), where, line.name, unknown, "--trees")
+    return over_reference_words(words, tree.words, where, line.name, unknown)

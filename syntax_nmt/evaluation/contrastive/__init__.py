@@ -1,0 +1,1 @@
+"""Contrastive pairs: which of two translations a model prefers."""

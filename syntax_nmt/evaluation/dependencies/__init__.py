@@ -1,0 +1,1 @@
+"""Dependency trees out of supervised heads, and their score."""

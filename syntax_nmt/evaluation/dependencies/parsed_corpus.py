@@ -1,0 +1,141 @@
+"""A corpus with its parses, as they come, and its reference: out of a model, or out of a file."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+
+from syntax_nmt.data.conllu import format_conllu, format_no_parse, read_conllu
+from syntax_nmt.data.dependency_tree import DependencyTree
+from syntax_nmt.evaluation.dependencies.parent_head import ParentHead, predict_trees
+from syntax_nmt.evaluation.dependencies.reference import (
+    over_corpus_words,
+    over_same_words,
+    read_reference,
+)
+from syntax_nmt.evaluation.dependencies.uas import Trees
+from syntax_nmt.evaluation.trained_model.checkpoint import choose_device, load_model, quiet_fairseq
+from syntax_nmt.evaluation.trained_model.source_text import read_segmented, read_split
+
+
+@dataclass(frozen=True)
+class ParsedSentence:
+    """A sentence and its parses.
+
+    Attributes:
+        words: its words.
+        tree: None = no parse.
+        strongest: the words' strongest weights under the same type, although they need not be a
+            tree; None = not known.
+    """
+
+    words: tuple[str, ...]
+    tree: DependencyTree | None
+    strongest: DependencyTree | None = None
+
+    def block(self) -> str:
+        """The sentence's CoNLL-U block."""
+        if self.tree is None:
+            return format_no_parse(self.words)
+        return format_conllu(self.words, self.tree.heads, self.tree.relations, self.tree.upos)
+
+
+class ParsedCorpus:
+    """Sentences that are parsed while one runs through them.
+
+    Args:
+        sentences: how many there are.
+        parse: parses them anew, in order.
+        reference: their reference trees over the same words; None = there is no reference.
+        unknown_tokens: sentences whose words are not sure, as they have unknown subwords.
+    """
+
+    def __init__(
+        self,
+        sentences: int,
+        parse: Callable[[], Iterator[ParsedSentence]],
+        reference: Trees | None,
+        unknown_tokens: int = 0,
+    ) -> None:
+        self.sentences = sentences
+        self.parse = parse
+        self.reference = reference
+        self.unknown_tokens = unknown_tokens
+
+    def __len__(self) -> int:
+        return self.sentences
+
+    def __iter__(self) -> Iterator[ParsedSentence]:
+        return self.parse()
+
+
+def corpus_of_file(args: argparse.Namespace) -> ParsedCorpus:
+    """The parses of `--hypothesis`, over the words that it shares with the reference.
+
+    Args:
+        args: of the command.
+
+    Raises:
+        UserError: a file is damaged, or the two are not parallel.
+    """
+    trees = list(read_conllu(args.hypothesis))
+    reference: list[DependencyTree | None] | None = None
+    if args.conllu:
+        reference = list(read_reference(args.conllu, len(trees), args.hypothesis))
+        for index, (tree, gold) in enumerate(zip(trees, reference)):
+            if tree is not None and gold is not None:
+                where, name = f"{args.conllu}:{gold.line}", f"{args.hypothesis}:{tree.line}"
+                trees[index], reference[index] = over_same_words(tree, gold, where, name)
+
+    def parse() -> Iterator[ParsedSentence]:
+        for tree in trees:
+            yield ParsedSentence(() if tree is None else tree.words, tree)
+
+    return ParsedCorpus(len(trees), parse, reference)
+
+
+def corpus_of_model(args: argparse.Namespace) -> ParsedCorpus:
+    """The parses of a trained model, whose text is checked against the reference beforehand.
+
+    Args:
+        args: of the command.
+
+    Raises:
+        UserError: the model has no supervised heads, or files do not belong together.
+    """
+    with quiet_fairseq():
+        model, task = load_model(args.path, args.databin, choose_device(args.device))
+        dictionary = task.source_dictionary
+        head = ParentHead(model, dictionary.pad())
+        if args.input:
+            text = read_segmented(args.input, dictionary, args.subwords)
+        else:
+            text = read_split(task, args.gen_subset, args.segmented, args.subwords)
+    completed: list[tuple[str, ...] | None] = [None] * len(text)
+    reference: list[DependencyTree | None] | None = None
+    if args.conllu:
+        reference = list(read_reference(args.conllu, len(text), text.name))
+        for index, gold in enumerate(reference):
+            if gold is not None:
+                sentence, where = text[index], f"{args.conllu}:{gold.line}"
+                completed[index], reference[index] = over_corpus_words(
+                    sentence.words, gold, where, sentence.name, text.unknown
+                )
+
+    def parse() -> Iterator[ParsedSentence]:
+        parses = predict_trees(head, text, args.max_tokens, args.batch_size)
+        for words, found in zip(completed, parses):
+            words = words or found.words
+            trees = (_tree(words, found.heads), _tree(words, found.strongest))
+            yield ParsedSentence(words, *trees)
+
+    return ParsedCorpus(len(text), parse, reference, text.unsure(completed))
+
+
+def _tree(words: Sequence[str], heads: Sequence[int] | None) -> DependencyTree | None:
+    """Heads as a tree whose relations only tell the root."""
+    if heads is None:
+        return None
+    relations = tuple("root" if head == word else "dep" for word, head in enumerate(heads))
+    return DependencyTree(tuple(words), tuple(heads), relations, ("_",) * len(words))

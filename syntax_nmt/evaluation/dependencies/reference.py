@@ -1,0 +1,136 @@
+"""Reference parses, brought over the same words as what is scored against them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from syntax_nmt.data.conllu import read_conllu
+from syntax_nmt.data.dependency_tree import DependencyTree
+from syntax_nmt.data.text_match import check_same_text
+from syntax_nmt.errors import UserError
+from syntax_nmt.evaluation.dependencies.uas import Trees
+
+
+def read_reference(path: str | Path, sentences: int, corpus_name: str) -> Trees:
+    """The trees of a CoNLL-U file that is parallel to a corpus; None = no parse.
+
+    Args:
+        path: the file, plain or `.gz`.
+        sentences: of the corpus.
+        corpus_name: for messages.
+
+    Raises:
+        UserError: the file is damaged, has another number of sentences, or no parse at all.
+    """
+    trees = list(read_conllu(path))
+    if len(trees) != sentences:
+        raise UserError(
+            f"{path} has {len(trees)} sentences, {corpus_name} {sentences}: give --conllu the "
+            f"parses of this very text ('# parse = none' where there is none)"
+        )
+    if not any(trees):
+        raise UserError(f"{path}: no sentence has a parse, there is nothing to score against")
+    return trees
+
+
+def over_corpus_words(
+    words: Sequence[str], reference: DependencyTree, where: str, name: str, unknown: str | None
+) -> tuple[tuple[str, ...], DependencyTree]:
+    """The words of a corpus line, completed, and the reference over them.
+
+    Args:
+        words: the words.
+        reference: over the same words, or over those that multiword tokens stand for.
+        where: file and line of the reference, for messages.
+        name: file and line of the words, for messages.
+        unknown: what stands in words for unknown pieces; such words are the reference's. None =
+            words are complete.
+
+    Raises:
+        UserError: other numbers of words, or other words.
+    """
+    if len(words) not in (len(reference), reference.num_surface_tokens):
+        raise other_length_error(
+            words, reference.num_surface_tokens, where, name, unknown, "--conllu"
+        )
+    reference = reference.collapse(len(words), where)
+    return over_reference_words(words, reference.words, where, name, unknown), reference
+
+
+def over_reference_words(
+    words: Sequence[str], reference: Sequence[str], where: str, name: str, unknown: str | None
+) -> tuple[str, ...]:
+    """The words of a corpus line, completed by those of a reference of the same length.
+
+    Args:
+        words: the words.
+        reference: of the reference.
+        where: file and line of the reference, for messages.
+        name: file and line of the words, for messages.
+        unknown: what stands in words for unknown pieces; such words are the reference's. None =
+            words are complete.
+
+    Raises:
+        UserError: other words.
+    """
+    completed = [
+        word if unknown is None or unknown not in word else known
+        for word, known in zip(words, reference)
+    ]
+    check_same_text(completed, reference, where, name)
+    return tuple(completed)
+
+
+def other_length_error(
+    words: Sequence[str], reference: int, where: str, name: str, unknown: str | None, option: str
+) -> UserError:
+    """What is wrong where a reference has another number of words than the corpus.
+
+    Args:
+        words: of the corpus.
+        reference: the number of words of the reference.
+        where: file and line of the reference.
+        name: file and line of the words.
+        unknown: what stands in words for unknown pieces; None = words are complete.
+        option: that gave the reference.
+    """
+    if unknown is not None and any(unknown in word for word in words):
+        cure = (
+            "give --segmented the text fairseq-preprocess was given, as unknown subwords do not "
+            "tell where a word ends"
+        )
+    else:
+        cure = (
+            f"give {option} the parses of this very text, made of the words that it was segmented "
+            f"from"
+        )
+    return UserError(
+        f"{where}: the reference has {reference} words, {name} has {len(words)}: {cure}"
+    )
+
+
+def over_same_words(
+    hypothesis: DependencyTree, reference: DependencyTree, where: str, name: str
+) -> tuple[DependencyTree, DependencyTree]:
+    """Two trees over the same words, multiword tokens collapsed where only one has them apart.
+
+    Args:
+        hypothesis: a tree.
+        reference: another.
+        where: file and line of the reference, for messages.
+        name: file and line of the hypothesis, for messages.
+
+    Raises:
+        UserError: other numbers of words, or other words.
+    """
+    lengths = (len(reference), reference.num_surface_tokens)
+    for length in (len(hypothesis), hypothesis.num_surface_tokens):
+        if length in lengths:
+            trees = hypothesis.collapse(length, name), reference.collapse(length, where)
+            check_same_text(trees[0].words, trees[1].words, where, name)
+            return trees
+    raise UserError(
+        f"{where}: the reference has {len(reference)} words, {name} has {len(hypothesis)}: "
+        f"parse the same words, one sentence a block"
+    )

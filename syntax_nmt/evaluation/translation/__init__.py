@@ -1,0 +1,1 @@
+"""Scores of translations, by length as well, and tests between systems."""

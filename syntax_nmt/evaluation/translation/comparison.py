@@ -1,0 +1,192 @@
+"""What `syntax-nmt compare` says: its figures, ready for JSON, and the tables made of them."""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from syntax_nmt.evaluation.translation.corpus_scores import interval_figures, run_scores, spread
+from syntax_nmt.evaluation.translation.evaluated_systems import TestSet
+from syntax_nmt.evaluation.translation.metrics import MetricSet
+from syntax_nmt.evaluation.translation.resampling import (
+    bootstrap_p_value,
+    bootstrap_scores,
+    interval,
+    randomisation_p_values,
+)
+from syntax_nmt.evaluation.translation.sign_test import collins_sign_test
+from syntax_nmt.evaluation.translation.text_tables import (
+    NO_FIGURE,
+    aligned,
+    metric_name,
+    score_cell,
+    signature_lines,
+)
+
+TESTS = ("bootstrap", "randomisation", "sign")
+_SIGNIFICANT = 0.05
+
+
+@dataclass(frozen=True)
+class Sampling:
+    """Which tests, and how.
+
+    Attributes:
+        tests: some of :data:`TESTS`.
+        resamples: of the bootstrap.
+        trials: of approximate randomisation.
+        seed: of both.
+    """
+
+    tests: tuple[str, ...]
+    resamples: int
+    trials: int
+    seed: int
+
+    def signature(self) -> dict[str, object]:
+        """What the p-values depend on, under sacrebleu's names."""
+        drawn = {"bootstrap": {"bs": self.resamples}, "randomisation": {"ar": self.trials}}
+        found: dict[str, object] = {}
+        for test, number in drawn.items():
+            if test in self.tests:
+                found.update(number, seed=self.seed)
+        return found
+
+
+def comparison_figures(
+    metrics: MetricSet,
+    test_set: TestSet,
+    runs: Sequence[Sequence[np.ndarray]],
+    sampling: Sampling,
+) -> dict[str, Any]:
+    """All figures, as objects that JSON knows.
+
+    Args:
+        metrics: the metrics.
+        test_set: the texts; the first system is the baseline.
+        runs: statistics, by system and run.
+        sampling: the tests.
+    """
+    systems: list[dict[str, Any]] = []
+    for system, of_system in zip(test_set.systems, runs):
+        scores = {
+            name: {"score": statistics.mean(found), "spread": spread(found), "runs": found}
+            for name, found in run_scores(metrics, of_system).items()
+        }
+        systems.append(
+            {"name": system.name, "files": [run.name for run in system.runs], "scores": scores}
+        )
+    for other in systems[1:]:
+        for name, item in other["scores"].items():
+            item["difference"] = item["score"] - systems[0]["scores"][name]["score"]
+    if "bootstrap" in sampling.tests:
+        _add_bootstrap(metrics, systems, runs, sampling)
+    if "randomisation" in sampling.tests:
+        _add_randomisation(metrics, systems, runs, sampling)
+    if "sign" in sampling.tests:
+        _add_sign_test(metrics, systems, runs)
+    return {
+        "sentences": test_set.sentences,
+        "references": [reference.name for reference in test_set.references],
+        "baseline": systems[0]["name"],
+        "metrics": {
+            name: {"signature": signature, "higher_is_better": metrics.higher_is_better(name)}
+            for name, signature in metrics.signatures(**sampling.signature()).items()
+        },
+        "systems": systems,
+    }
+
+
+def _add_bootstrap(
+    metrics: MetricSet,
+    systems: Sequence[dict[str, Any]],
+    runs: Sequence[Sequence[np.ndarray]],
+    sampling: Sampling,
+) -> None:
+    baseline: np.ndarray | None = None
+    for system, of_system in zip(systems, runs):
+        found = bootstrap_scores(of_system, metrics.scores, sampling.resamples, sampling.seed)
+        for i, item in enumerate(system["scores"].values()):
+            item["interval"] = interval_figures(interval(found[:, i]))
+            if baseline is not None:
+                p_value = bootstrap_p_value(baseline[:, i], found[:, i], item["difference"])
+                item["bootstrap"] = {"p_value": p_value}
+        baseline = found if baseline is None else baseline
+
+
+def _add_randomisation(
+    metrics: MetricSet,
+    systems: Sequence[dict[str, Any]],
+    runs: Sequence[Sequence[np.ndarray]],
+    sampling: Sampling,
+) -> None:
+    for system, of_system in zip(systems[1:], runs[1:]):
+        found = randomisation_p_values(
+            runs[0], of_system, metrics.scores, sampling.trials, sampling.seed
+        )
+        for item, p_value in zip(system["scores"].values(), found.tolist()):
+            item["randomisation"] = {"p_value": p_value}
+
+
+def _add_sign_test(
+    metrics: MetricSet,
+    systems: Sequence[dict[str, Any]],
+    runs: Sequence[Sequence[np.ndarray]],
+) -> None:
+    for system, of_system in zip(systems[1:], runs[1:]):
+        for name, item in system["scores"].items():
+            columns = metrics.columns(name)
+            found = collins_sign_test(
+                [run[:, columns] for run in runs[0]],
+                [run[:, columns] for run in of_system],
+                partial(metrics.score, name),
+                metrics.higher_is_better(name),
+            )
+            item["sign_test"] = {**asdict(found), "p_value": found.p_value}
+
+
+def comparison_tables(figures: dict[str, Any], width: int) -> str:
+    """A table for each metric, and the signatures.
+
+    Args:
+        figures: as :func:`comparison_figures` gives them.
+        width: digits after the point of scores.
+    """
+    parts = [
+        f"{figures['sentences']} sentences; differences from {figures['baseline']}; "
+        f"* marks p < {_SIGNIFICANT}"
+    ]
+    parts += [_table(figures, name, width) for name in figures["metrics"]]
+    parts.append(signature_lines(figures))
+    return "\n\n".join(parts) + "\n"
+
+
+def _table(figures: dict[str, Any], name: str, width: int) -> str:
+    systems = figures["systems"]
+    columns = ["bootstrap", "randomisation", "sign_test"]
+    columns = [column for column in columns if column in systems[1]["scores"][name]]
+    head = [metric_name(figures, name), "score", "difference"]
+    head += [f"p {column.replace('_', ' ')}" for column in columns]
+    if "sign_test" in columns:
+        head.append("better/worse/equal")
+    rows = []
+    for system in systems:
+        item = system["scores"][name]
+        row = [system["name"], score_cell(item, width)]
+        row.append(f"{item['difference']:+.{width}f}" if "difference" in item else NO_FIGURE)
+        row += [_p_cell(item[column]["p_value"]) if column in item else "" for column in columns]
+        if "sign_test" in item:
+            signs = item["sign_test"]
+            row.append(f"{signs['better']}/{signs['worse']}/{signs['equal']}")
+        rows.append([*row, *[""] * (len(head) - len(row))])
+    return aligned(head, rows)
+
+
+def _p_cell(p_value: float) -> str:
+    """Flush right with and without the mark."""
+    return f"{p_value:.4f}{'*' if p_value < _SIGNIFICANT else ' '}"

@@ -1,0 +1,193 @@
+"""Corpus metrics of translation: sacrebleu's BLEU, chrF and TER, character BLEU, and RIBES.
+
+All of them are functions of sums over sentences. So each sentence is looked at once, and scores by
+length, of resampled test sets or with a sentence replaced cost a few additions.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from sacrebleu.metrics import BLEU, CHRF, TER
+from sacrebleu.metrics.base import Metric
+
+from syntax_nmt.errors import UserError
+from syntax_nmt.evaluation.translation.ribes import RIBES
+
+NAMES = ("bleu", "chrf", "ter", "ribes", "char-bleu")
+DEFAULT_NAMES = ("bleu", "chrf", "ter", "ribes")
+_LOWER_IS_BETTER = ("ter",)
+# References are kept for as many sentences at a time; their n-grams would fill the memory.
+_BLOCK = 1000
+
+
+@dataclass(frozen=True)
+class MetricSettings:
+    """Arguments of the metrics' constructors.
+
+    Attributes:
+        tokenize: of BLEU and RIBES; None = sacrebleu's default, 13a.
+        lowercase: BLEU ignores case.
+        bleu: further arguments of sacrebleu's BLEU, for the one over characters, too.
+        chrf: of sacrebleu's CHRF.
+        ter: of sacrebleu's TER.
+        ribes: of :class:`~syntax_nmt.evaluation.translation.ribes.RIBES`, without the tokeniser.
+    """
+
+    tokenize: str | None = None
+    lowercase: bool = False
+    bleu: Mapping[str, Any] = field(default_factory=dict)
+    chrf: Mapping[str, Any] = field(default_factory=dict)
+    ter: Mapping[str, Any] = field(default_factory=dict)
+    ribes: Mapping[str, Any] = field(default_factory=dict)
+
+
+class MetricSet:
+    """Several metrics at once.
+
+    Args:
+        names: some of :data:`NAMES`.
+        settings: of all of them.
+
+    Raises:
+        UserError: the tokeniser needs something that is not installed.
+    """
+
+    def __init__(self, names: Sequence[str], settings: MetricSettings) -> None:
+        self.keys = tuple(dict.fromkeys(names))
+        self._metrics = [_build(key, settings) for key in self.keys]
+        # What one empty sentence gives tells how many statistics a metric has.
+        empty = [metric._extract_corpus_statistics([""], [[""]]) for metric in self._metrics]
+        widths = [len(sentences[0]) for sentences in empty]
+        ends = np.cumsum([0, *widths]).tolist()
+        self._columns = [slice(low, high) for low, high in zip(ends, ends[1:])]
+        self.names = tuple(
+            "char-BLEU" if key == "char-bleu" else self._score(i, [0.0] * width).name
+            for i, (key, width) in enumerate(zip(self.keys, widths))
+        )
+
+    def signatures(self, **extra: object) -> dict[str, str]:
+        """sacrebleu's signature of each metric; known once there are statistics.
+
+        Args:
+            **extra: what else the figures depend on: `bs`, `ar`, `seed`.
+        """
+        signatures = {}
+        for name, metric in zip(self.names, self._metrics):
+            signature = metric.get_signature()
+            for key, value in extra.items():
+                signature.update(key, value)
+            signatures[name] = signature.format()
+        return signatures
+
+    def higher_is_better(self, name: str) -> bool:
+        """Whether a rise is good.
+
+        Args:
+            name: one of `names`.
+        """
+        return self.keys[self.names.index(name)] not in _LOWER_IS_BETTER
+
+    def statistics(
+        self,
+        outputs: Sequence[Sequence[str]],
+        references: Sequence[Sequence[str]],
+        progress: Iterable[int] | None = None,
+    ) -> list[np.ndarray]:
+        """What the scores of a corpus are made of, for each sentence.
+
+        Args:
+            outputs: the sentences of each system.
+            references: the sentences of each reference; there must be as many.
+            progress: the starts of blocks, as :meth:`blocks` gives them, wrapped in a progress bar.
+
+        Returns:
+            For each system an array, sentences × statistics.
+        """
+        starts = self.blocks(len(references[0])) if progress is None else progress
+        rows: list[list[np.ndarray]] = [[] for _ in outputs]
+        for start in starts:
+            block = slice(start, start + _BLOCK)
+            tables: list[list[np.ndarray]] = [[] for _ in outputs]
+            for metric in self._metrics:
+                metric._ref_cache = metric._cache_references([ref[block] for ref in references])
+                for table, output in zip(tables, outputs):
+                    found = metric._extract_corpus_statistics(output[block], None)
+                    table.append(np.array(found, dtype=np.float64))
+            for row, table in zip(rows, tables):
+                row.append(np.concatenate(table, axis=1))
+        return [np.concatenate(row) for row in rows]
+
+    @staticmethod
+    def blocks(sentences: int) -> range:
+        """Where the blocks begin that are looked at together.
+
+        Args:
+            sentences: of the corpus.
+        """
+        return range(0, sentences, _BLOCK)
+
+    def scores(self, sums: Sequence[float]) -> list[float]:
+        """The score of a corpus by each metric, in percent.
+
+        Args:
+            sums: of the statistics over its sentences.
+        """
+        return [self._score(i, sums[columns]).score for i, columns in enumerate(self._columns)]
+
+    def details(self, sums: Sequence[float]) -> dict[str, dict[str, Any]]:
+        """What else there is to know, by metric: of BLEU the brevity penalty and its reasons.
+
+        Args:
+            sums: of the statistics over the sentences of a corpus.
+        """
+        details = {}
+        for i, columns in enumerate(self._columns):
+            if isinstance(self._metrics[i], BLEU):
+                bleu = self._score(i, sums[columns])
+                details[self.names[i]] = {
+                    "precisions": list(bleu.precisions),
+                    "brevity_penalty": bleu.bp,
+                    "length_ratio": bleu.ratio,
+                    "hypothesis_length": bleu.sys_len,
+                    "reference_length": bleu.ref_len,
+                }
+        return details
+
+    def columns(self, name: str) -> slice:
+        """Where the statistics of a metric stand.
+
+        Args:
+            name: one of `names`.
+        """
+        return self._columns[self.names.index(name)]
+
+    def score(self, name: str, sums: Sequence[float]) -> float:
+        """The score of a corpus by one metric, in percent.
+
+        Args:
+            name: one of `names`.
+            sums: of that metric's statistics over the sentences.
+        """
+        return self._score(self.names.index(name), sums).score
+
+    def _score(self, index: int, sums: Sequence[float]) -> Any:
+        # BLEU with add-k smoothing adds to what it is given: a list of its own.
+        return self._metrics[index]._compute_score_from_stats(list(sums))
+
+
+def _build(key: str, settings: MetricSettings) -> Metric:
+    try:
+        if key == "chrf":
+            return CHRF(**settings.chrf)
+        if key == "ter":
+            return TER(**settings.ter)
+        tokenize = "char" if key == "char-bleu" else settings.tokenize
+        # force: sacrebleu warns of tokenised text for each block anew; the commands do it once.
+        bleu = BLEU(settings.lowercase, force=True, tokenize=tokenize, **settings.bleu)
+        return RIBES(bleu.tokenizer, **settings.ribes) if key == "ribes" else bleu
+    except (ImportError, RuntimeError, OSError) as error:
+        raise UserError(f"--tokenize {settings.tokenize}: {error}") from error

@@ -1,0 +1,171 @@
+"""What `syntax-nmt score` says: its figures, ready for JSON, and the tables made of them."""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from syntax_nmt.evaluation.translation.corpus_scores import interval_figures, run_scores, spread
+from syntax_nmt.evaluation.translation.evaluated_systems import System, TestSet, Text
+from syntax_nmt.evaluation.translation.length_bins import LengthBins
+from syntax_nmt.evaluation.translation.metrics import MetricSet
+from syntax_nmt.evaluation.translation.resampling import bootstrap_scores, interval
+from syntax_nmt.evaluation.translation.text_tables import (
+    aligned,
+    metric_name,
+    score_cell,
+    signature_lines,
+)
+
+
+@dataclass(frozen=True)
+class Confidence:
+    """How intervals are estimated.
+
+    Attributes:
+        resamples: number of resampled test sets.
+        seed: of the draws.
+    """
+
+    resamples: int
+    seed: int
+
+
+def score_figures(
+    metrics: MetricSet,
+    test_set: TestSet,
+    runs: Sequence[Sequence[np.ndarray]],
+    source: Text | None,
+    bins: LengthBins,
+    confidence: Confidence | None,
+) -> dict[str, Any]:
+    """All figures, as objects that JSON knows.
+
+    Args:
+        metrics: the metrics.
+        test_set: the texts.
+        runs: statistics, by system and run.
+        source: the text whose lengths count; None = no scores by length.
+        bins: groups of lengths.
+        confidence: None = no intervals.
+    """
+    extra = {} if confidence is None else {"bs": confidence.resamples, "seed": confidence.seed}
+    figures: dict[str, Any] = {
+        "sentences": test_set.sentences,
+        "references": [reference.name for reference in test_set.references],
+        "metrics": {
+            name: {"signature": signature, "higher_is_better": metrics.higher_is_better(name)}
+            for name, signature in metrics.signatures(**extra).items()
+        },
+        "systems": [
+            _system_figures(metrics, system, of_system, confidence)
+            for system, of_system in zip(test_set.systems, runs)
+        ],
+    }
+    if source is not None:
+        figures["by_length"] = _length_figures(metrics, test_set, runs, source, bins)
+    return figures
+
+
+def _system_figures(
+    metrics: MetricSet, system: System, runs: Sequence[np.ndarray], confidence: Confidence | None
+) -> dict[str, Any]:
+    scores = run_scores(metrics, runs)
+    details = [metrics.details(run.sum(axis=0).tolist()) for run in runs]
+    resampled = None
+    if confidence is not None:
+        resampled = bootstrap_scores(runs, metrics.scores, confidence.resamples, confidence.seed)
+    found: dict[str, dict[str, Any]] = {}
+    for i, (name, of_runs) in enumerate(scores.items()):
+        found[name] = {
+            "score": statistics.mean(of_runs),
+            "spread": spread(of_runs),
+            "runs": of_runs,
+            "interval": None if resampled is None else interval_figures(interval(resampled[:, i])),
+        }
+        if name in details[0]:
+            found[name]["details"] = [detail[name] for detail in details]
+    return {"name": system.name, "files": [run.name for run in system.runs], "scores": found}
+
+
+def _length_figures(
+    metrics: MetricSet,
+    test_set: TestSet,
+    runs: Sequence[Sequence[np.ndarray]],
+    source: Text,
+    bins: LengthBins,
+) -> dict[str, Any]:
+    members = bins.members([len(line.split()) for line in source.sentences])
+    groups = []
+    for label, (low, high), positions in zip(bins.labels, bins.bounds(), members):
+        scores: dict[str, Any] = {name: {} for name in metrics.names}
+        for system, of_system in zip(test_set.systems, runs):
+            found = run_scores(metrics, [run[positions] for run in of_system])
+            for name, of_runs in found.items():
+                scores[name][system.name] = {
+                    "score": statistics.mean(of_runs) if len(positions) else None,
+                    "spread": spread(of_runs) if len(positions) else None,
+                }
+        groups.append(
+            {"label": label, "from": low, "to": high, "sentences": len(positions), "scores": scores}
+        )
+    return {"tokens_of": source.name, "bins": groups}
+
+
+def score_tables(figures: dict[str, Any], width: int) -> str:
+    """The tables, the corpus first, and the signatures.
+
+    Args:
+        figures: as :func:`score_figures` gives them.
+        width: digits after the point.
+    """
+    parts = [f"{figures['sentences']} sentences, {_counted(len(figures['references']))}"]
+    parts.append(_corpus_table(figures, width))
+    if "by_length" in figures:
+        parts += [_length_table(figures, name, width) for name in figures["metrics"]]
+    parts.append(signature_lines(figures))
+    return "\n\n".join(parts) + "\n"
+
+
+def _corpus_table(figures: dict[str, Any], width: int) -> str:
+    systems = figures["systems"]
+    head = ["system"]
+    rows = [[system["name"]] for system in systems]
+    for name in figures["metrics"]:
+        head.append(metric_name(figures, name))
+        for row, system in zip(rows, systems):
+            row.append(score_cell(system["scores"][name], width))
+        if name == "BLEU":  # its brevity penalty is named, always
+            head += ["BP", "length ratio"]
+            for row, system in zip(rows, systems):
+                details = system["scores"][name]["details"]
+                for figure in ("brevity_penalty", "length_ratio"):
+                    row.append(f"{statistics.mean(run[figure] for run in details):.3f}")
+    if any(len(system["files"]) > 1 for system in systems):
+        head.insert(1, "runs")
+        for row, system in zip(rows, systems):
+            row.insert(1, str(len(system["files"])))
+    return aligned(head, rows)
+
+
+def _length_table(figures: dict[str, Any], name: str, width: int) -> str:
+    systems = [system["name"] for system in figures["systems"]]
+    rows = [
+        [
+            group["label"],
+            str(group["sentences"]),
+            *(score_cell(group["scores"][name][system], width) for system in systems),
+        ]
+        for group in figures["by_length"]["bins"]
+    ]
+    tokens_of = figures["by_length"]["tokens_of"]
+    title = f"{metric_name(figures, name)} by length, in tokens of {tokens_of}"
+    return f"{title}\n{aligned(['length', 'sentences', *systems], rows)}"
+
+
+def _counted(references: int) -> str:
+    return "1 reference" if references == 1 else f"{references} references"
