@@ -9,7 +9,7 @@ from sacrebleu.metrics import BLEU, CHRF, TER
 from sacrebleu.significance import PairedTest
 from test_sign_test import corpus, noisy
 
-from syntax_nmt.evaluation import resampling
+from syntax_nmt.evaluation.translation import resampling
 from syntax_nmt.evaluation.translation.resampling import (
     bootstrap_p_value,
     bootstrap_scores,

@@ -9,7 +9,7 @@ from sacrebleu.metrics import BLEU, CHRF, TER
 from translations import figures, generated, noisy, refused, sentences, write
 
 from syntax_nmt.cli import main
-from syntax_nmt.evaluation import metrics
+from syntax_nmt.evaluation.translation import metrics
 
 REFERENCE = sentences(60)
 OTHER_REFERENCE = noisy(REFERENCE, 9, 0.2)
