@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import shlex
+from collections.abc import Sequence
 from pathlib import Path
 
+from syntax_nmt.preprocess.corpus.plan import Plan
 from syntax_nmt.preprocess.corpus.preparation import Preparation
 from syntax_nmt.preprocess.corpus.tokenize import Tokenizer
 
@@ -39,36 +41,96 @@ def next_commands(done: Preparation, user_dir: Path) -> str:
         user_dir: the plugin's folder.
     """
     plan = done.plan
-    shared = [
+    blocks = [_first_system(plan, user_dir)]
+    if _has_trees(plan, "train"):
+        blocks.append(_phrase_system(plan, user_dir))
+    return "\n".join(blocks)
+
+
+def _first_system(plan: Plan, user_dir: Path) -> str:
+    """Supervised heads where the source has dependencies, otherwise fairseq's own model."""
+    shared = _shared(plan, user_dir)
+    parsed = plan.side_text("train", plan.source, "conllu").is_file()
+    arch = "dependency_transformer" if parsed else "transformer_iwslt_de_en"
+    criterion = "dependency_cross_entropy" if parsed else "label_smoothed_cross_entropy"
+    system = ["--arch", arch, *(["--load-dependencies"] if parsed else [])]
+    checkpoints = plan.folder / "checkpoints"
+    return (
+        f"train with\n  {_train(plan, shared, system, criterion, checkpoints)}\n"
+        f"then translate with\n  {_interactive(plan, shared, checkpoints)}"
+    )
+
+
+def _phrase_system(plan: Plan, user_dir: Path) -> str:
+    """Phrases cut from constituents, which translation needs as well."""
+    shared = _shared(plan, user_dir)
+    system = ["--arch", "phrase_transformer", "--phrase-segmentation", "parsed", "--load-phrases"]
+    checkpoints = plan.folder / "phrase_checkpoints"
+    train = _train(plan, shared, system, "label_smoothed_cross_entropy", checkpoints)
+    if plan.parser_config.is_file():
+        parser = ["--parser-config", str(plan.parser_config)]
+        translate = _interactive(plan, shared, checkpoints, *parser)
+    else:  # no parser is known, as the trees were given
+        names = [split.name for split in plan.splits]
+        subset = ["--gen-subset", [name for name in names if _has_trees(plan, name)][-1]]
+        translate = shlex.join(
+            [
+                *["fairseq-generate", str(plan.data_bin), *shared, *subset, "--load-phrases"],
+                *["--path", _best(checkpoints), *_pieces(plan)],
+            ]
+        )
+    return (
+        f"or with the phrases of the source's constituents\n  {train}\n"
+        f"then translate with\n  {translate}"
+    )
+
+
+def _has_trees(plan: Plan, split: str) -> bool:
+    return plan.side_text(split, plan.source, "trees").is_file()
+
+
+def _shared(plan: Plan, user_dir: Path) -> list[str]:
+    """What all programs are given."""
+    return [
         *["--user-dir", str(user_dir), "--task", "syntax_translation"],
         *["--source-lang", plan.source, "--target-lang", plan.target],
     ]
-    parsed = plan.words("train", f"{plan.source}.conllu").is_file()
-    arch = "dependency_transformer" if parsed else "transformer_iwslt_de_en"
-    criterion = "dependency_cross_entropy" if parsed else "label_smoothed_cross_entropy"
-    train = [
-        *["fairseq-train", str(plan.data_bin), *shared, "--arch", arch],
-        *(["--load-dependencies"] if parsed else []),
+
+
+def _train(
+    plan: Plan, shared: Sequence[str], system: Sequence[str], criterion: str, checkpoints: Path
+) -> str:
+    command = [
+        *["fairseq-train", str(plan.data_bin), *shared, *system],
         *(["--share-all-embeddings"] if plan.joined else []),
         *["--criterion", criterion, "--label-smoothing", "0.1"],
         *["--optimizer", "adam", "--adam-betas", "(0.9, 0.98)", "--clip-norm", "0.0"],
         *["--lr", "5e-4", "--lr-scheduler", "inverse_sqrt", "--warmup-updates", "4000"],
         *["--dropout", "0.3", "--weight-decay", "0.0001", "--max-tokens", "4096"],
         *["--max-epoch", "50"],
-        *["--save-dir", str(plan.folder / "checkpoints")],
+        *["--save-dir", str(checkpoints)],
     ]
-    translate = [
+    return shlex.join(command)
+
+
+def _interactive(plan: Plan, shared: Sequence[str], checkpoints: Path, *more: str) -> str:
+    command = [
         *["fairseq-interactive", str(plan.data_bin), *shared],
-        *["--path", str(plan.folder / "checkpoints" / "checkpoint_best.pt")],
-        *[
-            "--tokenizer",
-            "syntax_words",
-            *_tokenizer_options("source", plan.tokenizers[plan.source]),
-        ],
+        *["--path", _best(checkpoints), *more],
+        *["--tokenizer", "syntax_words"],
+        *_tokenizer_options("source", plan.tokenizers[plan.source]),
         *_tokenizer_options("target", plan.tokenizers[plan.target]),
-        *["--bpe", "sentencepiece", "--sentencepiece-model", str(plan.model(plan.source))],
+        *_pieces(plan),
     ]
-    return f"train with\n  {shlex.join(train)}\nthen translate with\n  {shlex.join(translate)}"
+    return shlex.join(command)
+
+
+def _best(checkpoints: Path) -> str:
+    return str(checkpoints / "checkpoint_best.pt")
+
+
+def _pieces(plan: Plan) -> list[str]:
+    return ["--bpe", "sentencepiece", "--sentencepiece-model", str(plan.model(plan.source))]
 
 
 def _tokenizer_options(side: str, tokenizer: Tokenizer) -> list[str]:

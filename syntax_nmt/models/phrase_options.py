@@ -47,6 +47,11 @@ def phrase_sizes(cfg: TransformerConfig, options: SyntaxTransformerOptions) -> P
     ):
         if getattr(options, name) and not getattr(options, needed):
             raise UserError(f"{_flag(name)} needs {_flag(needed)}")
+    if options.transparent_token_attention and cfg.no_cross_attention:
+        raise UserError(
+            "--transparent-token-attention is for the source cross-attention, which "
+            "--no-cross-attention leaves out"
+        )
     for name in ("phrase_hidden_dim", "phrase_combine_dim"):
         width = getattr(options, name)
         if width is not None and width < 1:

@@ -54,7 +54,7 @@ class SyntaxTransformerDecoder(TransformerDecoderBase):
         self.transparent_phrases = self.transparent_tokens = None
         if options.transparent_attention:
             self.transparent_phrases = TransparentAttention(*shape)
-        if options.transparent_token_attention and not no_encoder_attn:
+        if options.transparent_token_attention:
             self.transparent_tokens = TransparentAttention(*shape)
 
     def prepare_for_search(self, beam_size: int, need_attn: bool) -> None:

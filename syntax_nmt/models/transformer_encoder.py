@@ -134,7 +134,8 @@ class SyntaxTransformerEncoder(TransformerEncoderBase):
         if phrase_lengths is None:
             raise UserError(
                 "the model reads parsed phrases, but the batch has none: add --load-phrases to "
-                "read them from the data folder, or --parser-config FILE to parse at inference"
+                "read them from the data folder (fairseq-train, -validate, -generate), or "
+                "--parser-config FILE to parse at inference (fairseq-generate, -interactive)"
             )
         return parsed_phrases(padding, phrase_lengths)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import Any, Optional
+from typing import Optional
 
 import numpy as np
 from fairseq.data import Dictionary
@@ -40,28 +40,6 @@ Row = Optional[list[int]]
 
 _REMEMBERED = 20_000  # sentences; about 1 kB each
 _MARKED_SHARE = 100  # one symbol in so many speaks for a scheme; stray marks are fewer
-
-
-def reads_phrases(models: Iterable[Any]) -> bool:
-    """Whether the models need `net_input["phrase_lengths"]`: the one place that decides it.
-
-    A model that takes an argument `phrase_lengths` (B×P int32, 0 = no phrase) in its own forward,
-    which scores, and in its encoder's, which translates, has an attribute `reads_phrases`: True =
-    it needs them, False = it has no use for them.
-
-    Args:
-        models: an ensemble, which is given one input.
-
-    Raises:
-        UserError: one model needs it, and another does not take it.
-    """
-    wanted = [getattr(model, "reads_phrases", None) for model in models if model is not None]
-    if any(wanted) and None in wanted:
-        raise UserError(
-            "an ensemble of a model that reads phrases and one that takes none: --path may name "
-            "models of the syntax_transformer family only"
-        )
-    return any(wanted)
 
 
 class PhraseParser:

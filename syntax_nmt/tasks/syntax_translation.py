@@ -28,7 +28,8 @@ from syntax_nmt.data.text import base_language
 from syntax_nmt.errors import UserError, one_line_errors
 from syntax_nmt.modules.masked_batch_norm import ignored_batch
 from syntax_nmt.parsing.config import ParserConfig
-from syntax_nmt.tasks.parsed_phrases import PhraseParser, reads_phrases
+from syntax_nmt.tasks.parsed_phrases import PhraseParser
+from syntax_nmt.tasks.phrase_inputs import PhraseInputs
 from syntax_nmt.tasks.prepared_search import prepared_for
 from syntax_nmt.tasks.typed_sentences import TypedSentences
 
@@ -83,10 +84,9 @@ class SyntaxTranslationTask(TranslationTask):
         super().__init__(cfg, src_dict, tgt_dict)
         self._trained_split: Optional[str] = None
         self._has_supervised_heads = False
-        self._phrase_parser = _phrase_parser(cfg, src_dict)
+        self._phrases = PhraseInputs(cfg.load_phrases, _phrase_parser(cfg, src_dict))
         self._typed_lines: tuple[list[Tensor], list[list[str]]] = ([], [])
         self._typed: Optional[TypedSentences] = None
-        self._warned_of_parser = False
 
     @classmethod
     def setup_task(cls, cfg: SyntaxTranslationConfig, **kwargs: Any) -> "SyntaxTranslationTask":
@@ -173,24 +173,6 @@ class SyntaxTranslationTask(TranslationTask):
             )
         return criterion
 
-    def train_step(
-        self, sample: Any, model: Any, criterion: Any, optimizer: Any, update_num: int,
-        ignore_grad: bool = False,
-    ) -> Any:  # fmt: skip
-        """Forward and backward pass of one batch.
-
-        Args:
-            sample: the batch.
-            model: the model.
-            criterion: its loss.
-            optimizer: of the trainer.
-            update_num: updates so far.
-            ignore_grad: the batch only stands in for one that this worker does not have; it counts
-                in no statistics of batch norms either.
-        """
-        with ignored_batch(model, ignore_grad):
-            return super().train_step(sample, model, criterion, optimizer, update_num, ignore_grad)
-
     def build_tokenizer(self, args: Any) -> Any:
         """Builds the tokenizer of raw text; ours gets the task's languages if none are given.
 
@@ -236,9 +218,41 @@ class SyntaxTranslationTask(TranslationTask):
         dataset = super().build_dataset_for_inference(src_tokens, src_lengths, constraints)
         tokens, pieces = self._typed_lines
         self._typed = None
-        if self._phrase_parser is not None and src_tokens is tokens:
+        if self._phrases.parser is not None and src_tokens is tokens:
             dataset = self._typed = TypedSentences(dataset, pieces)
         return dataset
+
+    def train_step(
+        self, sample: Any, model: Any, criterion: Any, optimizer: Any, update_num: int,
+        ignore_grad: bool = False,
+    ) -> Any:  # fmt: skip
+        """Forward and backward pass of one batch.
+
+        Args:
+            sample: the batch.
+            model: the model.
+            criterion: its loss.
+            optimizer: of the trainer.
+            update_num: updates so far.
+            ignore_grad: the batch only stands in for one that this worker does not have; it counts
+                in no statistics of batch norms either.
+        """
+        sample = self._phrases.of_side_file([model], sample)
+        with ignored_batch(model, ignore_grad):
+            return super().train_step(sample, model, criterion, optimizer, update_num, ignore_grad)
+
+    def valid_step(
+        self, sample: dict[str, Any], model: nn.Module, criterion: FairseqCriterion
+    ) -> tuple[Tensor, Any, dict[str, Any]]:
+        """Computes the loss of one batch, and with `--eval-bleu` its translations.
+
+        Args:
+            sample: the batch.
+            model: the model.
+            criterion: the criterion.
+        """
+        sample = self._phrases.of_side_file([model], sample)
+        return super().valid_step(sample, model, criterion)
 
     def inference_step(
         self,
@@ -264,25 +278,9 @@ class SyntaxTranslationTask(TranslationTask):
             SystemExit: the parser does not load; one line says why.
         """
         with one_line_errors("syntax_nmt"):
-            sample = self._with_phrases(models, sample)
+            sample = self._phrases.of_side_file_or_parser(models, sample, self._typed)
         with prepared_for(generator, models):
             return super().inference_step(generator, models, sample, prefix_tokens, constraints)
-
-    def _with_phrases(self, models: Sequence[nn.Module], sample: dict[str, Any]) -> dict[str, Any]:
-        """The batch with phrases among the model's inputs, if there are any and it reads them."""
-        if not reads_phrases(models):
-            if self._phrase_parser is not None and not self._warned_of_parser:
-                logger.warning(
-                    "--parser-config has no effect: the model reads no phrases of a parser "
-                    "(--phrase-segmentation parsed)"
-                )
-                self._warned_of_parser = True
-            return sample
-        inputs = sample["net_input"]
-        if "phrase_lengths" in inputs or self._phrase_parser is None:
-            return sample  # the model says what is missing
-        lengths = self._phrase_parser.phrase_lengths(inputs["src_tokens"], self._typed)
-        return {**sample, "net_input": {**inputs, "phrase_lengths": lengths}}
 
     def _with_side_information(
         self, folder: Path, split: str, kinds: Sequence[str]

@@ -55,3 +55,19 @@ def test_generating_without_the_phrases(prepared, parsed_checkpoint):
     message = refuse(*fairseq("generate", prepared.data, "--path", parsed_checkpoint))
     assert "--load-phrases" in message
     assert "--parser-config FILE" in message
+
+
+STOCK = (
+    *("--arch", "transformer", "--encoder-layers", "1", "--decoder-layers", "1"),
+    *("--encoder-embed-dim", "16", "--decoder-embed-dim", "16", "--encoder-ffn-embed-dim", "16"),
+    *("--decoder-ffn-embed-dim", "16", "--criterion", "label_smoothed_cross_entropy"),
+)
+
+
+def test_a_model_of_fairseqs_own_beside_the_side_files(prepared, tmp_path):
+    """`--load-phrases` for all systems alike: trained, validated and translated, with a warning."""
+    options = (*TRAINING, *STOCK, "--load-phrases", "--max-update", "2", "--save-dir", tmp_path)
+    done = succeed(*fairseq("train", prepared.data, *options))
+    assert (done.stdout + done.stderr).count("--load-phrases: has no effect") == 1
+    assert '"valid_loss"' in done.stdout + done.stderr
+    assert len(generated(prepared, tmp_path / "checkpoint_last.pt")) == TEST_SENTENCES

@@ -295,6 +295,13 @@ def test_missing_phrases_are_named(folder, through):
         (["--transparent-attention"], "--transparent-attention needs --phrase-segmentation"),
         ([*NGRAM, "--phrase-hidden-dim=8"], "--phrase-hidden-dim needs --phrase-attention"),
         ([*NGRAM, "--transparent-token-attention"], "needs --transparent-attention"),
+        (
+            [
+                *[*NGRAM, "--transparent-attention", "--transparent-token-attention"],
+                "--no-cross-attention",
+            ],
+            "--transparent-token-attention .* --no-cross-attention",
+        ),
         ([*NGRAM, "--phrase-combine-dim=-1"], "--phrase-combine-dim -1"),
         ([*NGRAM, "--encoder-layerdrop=0.1"], "--encoder-layerdrop"),
         ([*NGRAM, "--decoder-layerdrop=0.1"], "--decoder-layerdrop"),

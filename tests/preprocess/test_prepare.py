@@ -152,7 +152,7 @@ def test_killed_and_started_again(raw, prepared, models, tmp_path, delay):
     assert contents(folder) == contents(prepared)
 
 
-def test_given_annotation_is_taken_along(treebank, tmp_path):
+def test_given_annotation_is_taken_along(treebank, tmp_path, capfd):
     raw, folder = tmp_path / "raw", tmp_path / "out"
     raw.mkdir()
     trees = list(read_conllu(treebank))
@@ -168,6 +168,7 @@ def test_given_annotation_is_taken_along(treebank, tmp_path):
     arguments += ["--trainpref", f"{raw}/train", "--destdir", str(folder), "--separate"]
     arguments += ["--source-tokenizer", "none", "--target-tokenizer", "none"]
     main(arguments)
+    assert "--phrase-segmentation parsed --load-phrases" in capfd.readouterr().out
     assert (folder / "words" / "train.src.conllu").read_bytes() == treebank.read_bytes()
     for kind in ("src.heads", "src.phrases", "tgt.chunks"):
         assert (folder / "data-bin" / f"train.src-tgt.{kind}.bin").is_file()

@@ -273,7 +273,7 @@ def test_models_that_read_no_phrases_cost_nothing(parser, folder, caplog):
     for model in (SimpleNamespace(), SimpleNamespace(reads_phrases=False)):
         assert task.inference_step(RETURNS_THE_BATCH, [model], sample) is sample
     assert parser.calls == []
-    assert caplog.text.count("--parser-config has no effect") == 1
+    assert caplog.text.count("--parser-config: has no effect") == 1
 
 
 def test_ensembles(parser, folder):

@@ -1,0 +1,79 @@
+"""The commands that `syntax-nmt prepare` prints in the end are those of what it made."""
+
+from __future__ import annotations
+
+import shlex
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+from fairseq import options
+
+from syntax_nmt.preprocess.corpus.plan import Plan
+from syntax_nmt.preprocess.corpus.report import next_commands
+from syntax_nmt.preprocess.corpus.splits import Split
+from syntax_nmt.preprocess.corpus.tokenize import Tokenizer
+
+PARSERS = {
+    "fairseq-train": options.get_training_parser,
+    "fairseq-interactive": options.get_interactive_generation_parser,
+    "fairseq-generate": options.get_generation_parser,
+}
+
+
+def commands(folder: Path, *files: str) -> list[tuple[str, SimpleNamespace]]:
+    """Program and options of each command after a preparation that made these files."""
+    (folder / "words").mkdir()
+    for name in files:
+        (folder / name).touch()
+    raw = folder / "raw"
+    splits = [Split(name, str(raw), raw, raw, 3) for name in ("train", "valid", "test")]
+    tokenizer = {lang: Tokenizer("none", lang, None) for lang in ("en", "de")}
+    plan = Plan("en", "de", splits, folder, tokenizer, 8, None, "bpe", 9, True, {}, None)
+    lines = next_commands(SimpleNamespace(plan=plan), Path("syntax_nmt")).split("\n")
+    found = []
+    for line in lines:
+        if line.startswith("  "):
+            program, *arguments = shlex.split(line)
+            found.append((program, options.parse_args_and_arch(PARSERS[program](), arguments)))
+    return found
+
+
+@pytest.mark.parametrize("dependencies", [False, True])
+def test_no_constituents_no_phrases(tmp_path, dependencies):
+    made = ["words/train.en.conllu"] if dependencies else []
+    (train, trained), (translate, _) = commands(tmp_path, *made)
+    assert (train, translate) == ("fairseq-train", "fairseq-interactive")
+    assert trained.load_dependencies == dependencies
+    assert trained.arch.startswith("dependency") == dependencies
+
+
+def check_phrase_system(train):
+    program, chosen = train
+    assert program == "fairseq-train"
+    assert chosen.arch == "phrase_transformer"
+    assert chosen.phrase_segmentation == "parsed"
+    assert chosen.load_phrases
+    assert not chosen.load_dependencies
+
+
+def test_constituents_of_a_parser(tmp_path):
+    """Typed text is parsed by the same one."""
+    made = commands(tmp_path, "words/train.en.conllu", "words/train.en.trees", "parser.json")
+    assert [chosen.arch for _, chosen in made[:1]] == ["dependency_transformer"]
+    check_phrase_system(made[2])
+    program, chosen = made[3]
+    assert program == "fairseq-interactive"
+    assert chosen.parser_config == str(tmp_path / "parser.json")
+    assert chosen.path == f"{made[2][1].save_dir}/checkpoint_best.pt"
+    assert made[2][1].save_dir != made[0][1].save_dir
+
+
+def test_constituents_that_were_given(tmp_path):
+    """No parser is known: a split that has them is translated."""
+    made = commands(tmp_path, "words/train.en.trees", "words/valid.en.trees")
+    check_phrase_system(made[2])
+    program, chosen = made[3]
+    assert program == "fairseq-generate"
+    assert chosen.load_phrases
+    assert chosen.gen_subset == "valid"
