@@ -32,3 +32,15 @@ translate_test() { # FOLDER CHECKPOINT OUTPUT [OPTION …]: beam 4, one line a s
     { tail -n 20 "$3.log" >&2; return 1; }
   grep '^D-' "$3.log" | sed 's/^D-//' | sort -n | cut -f 3 >"$3"
 }
+
+train_to_average() { # FOLDER DATA NAME OPTION …: keeps the last three checkpoints in FOLDER/NAME
+  train_once "$1/$3.log" "$2" "${tiny_training[@]}" --disable-validation \
+    --save-interval-updates 100 --keep-interval-updates 3 "${@:4}" --save-dir "$1/$3"
+  [ -f "$1/$3/averaged.pt" ] ||
+    syntax-nmt average "$1/$3" --last 3 --output "$1/$3/averaged.pt" >>"$1/$3.log" 2>&1
+}
+
+test_bleu() { # FOLDER NAME [OPTION …]: translates with the mean of the checkpoints, prints BLEU
+  translate_test "$1" "$1/$2/averaged.pt" "$1/$2.output" "${@:3}"
+  sacrebleu "$1/corpus/test.tgt" -i "$1/$2.output" --tokenize none --force -b -w 1
+}

@@ -9,6 +9,8 @@ from syntax_nmt.checkpoints import allow_fairseq_checkpoints
 allow_fairseq_checkpoints()
 
 import syntax_nmt.criterions.dependency_cross_entropy  # noqa: E402
+import syntax_nmt.criterions.synchronous_cross_entropy  # noqa: E402
+import syntax_nmt.criterions.syntax_cross_entropy  # noqa: E402
 import syntax_nmt.data.tokenizer  # noqa: E402
 import syntax_nmt.models.presets  # noqa: E402
 import syntax_nmt.models.rnn_presets  # noqa: E402

@@ -31,6 +31,14 @@ COMMANDS: dict[str, tuple[str, str]] = {
     ),
     "inspect": ("syntax_nmt.inspection.inspect_data", "what a data-bin folder holds, checked"),
     "trees": ("syntax_nmt.evaluation.trees", "dependency trees, and UAS, out of a trained model"),
+    "align": (
+        "syntax_nmt.evaluation.align",
+        "word alignments, and AER, out of a trained model; symmetrisation",
+    ),
+    "contrast": (
+        "syntax_nmt.evaluation.contrast",
+        "how often models prefer a reference to the same with an error, by distance",
+    ),
     "average": ("syntax_nmt.evaluation.average", "average checkpoints, such as the last ones"),
     "user-dir": ("syntax_nmt.user_dir", "print the path to give to --user-dir"),
 }

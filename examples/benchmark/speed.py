@@ -33,7 +33,10 @@ from torch.utils.flop_counter import FlopCounterMode
 import syntax_nmt  # noqa: F401  registers its architectures
 
 EOS, FIRST_WORD = 2, 4
-CRITERIONS = {"dependency_transformer": "dependency_cross_entropy"}
+CRITERIONS = {
+    "dependency_transformer": "dependency_cross_entropy",
+    "latent_phrase_transformer": "synchronous_cross_entropy",
+}
 STOCK_CRITERION = "label_smoothed_cross_entropy"
 
 

@@ -18,18 +18,14 @@ corpus_and_data "$folder"
 ngram=(--arch syntax_transformer_tiny --phrase-segmentation ngram)
 parsed=(--phrase-segmentation parsed --load-phrases)
 
-train() { # NAME OPTION …: the system's checkpoints are in $folder/NAME, the last three are kept
-  train_once "$folder/$1.log" "$folder/prepared/data-bin" "${tiny_training[@]}" \
-    --criterion label_smoothed_cross_entropy --disable-validation \
-    --save-interval-updates 100 --keep-interval-updates 3 "${@:2}" --save-dir "$folder/$1"
+train() { # NAME OPTION …
+  train_to_average "$folder" "$folder/prepared/data-bin" "$1" \
+    --criterion label_smoothed_cross_entropy "${@:2}"
 }
 
 score() { # NAME [OPTION of fairseq-generate …]: prints a row of the table
-  local averaged=$folder/$1/averaged.pt bleu parameters
-  [ -f "$averaged" ] ||
-    syntax-nmt average "$folder/$1" --last 3 --output "$averaged" >>"$folder/$1.log" 2>&1
-  translate_test "$folder" "$averaged" "$folder/$1.output" "${@:2}"
-  bleu=$(sacrebleu "$folder/corpus/test.tgt" -i "$folder/$1.output" --tokenize none --force -b -w 1)
+  local bleu parameters
+  bleu=$(test_bleu "$folder" "$@")
   parameters=$(grep -o 'num\. shared model params: [0-9,]*' "$folder/$1.log" | head -n 1 |
     grep -o '[0-9,]*$')
   printf '%-24s %6s %12s\n' "$1" "$bleu" "$parameters"

@@ -21,6 +21,30 @@ Sample = dict[str, Any]
 class AuxiliaryObjective(ABC):
     """A loss beside the translation loss. It reads gold structures from the top of the batch."""
 
+    @classmethod
+    @abstractmethod
+    def from_options(cls, options: Any, task: FairseqTask) -> AuxiliaryObjective | None:
+        """Builds the objective; None = its weights are 0.
+
+        Args:
+            options: of the criterion.
+            task: has the dictionaries.
+
+        Raises:
+            UserError: options that contradict each other.
+        """
+
+    def model_arguments(self, model: nn.Module) -> dict[str, Any]:
+        """What the model's forward pass must be given besides its inputs.
+
+        Args:
+            model: the model.
+
+        Raises:
+            UserError: the model lacks what the loss needs.
+        """
+        return {}
+
     @abstractmethod
     def __call__(self, extra: Mapping[str, Any], sample: Sample) -> tuple[Tensor, dict[str, Any]]:
         """Computes the loss of a batch.
@@ -56,7 +80,7 @@ class AuxiliaryCriterion(LabelSmoothedCrossEntropyCriterion):
         label_smoothing: ε.
         ignore_prefix_size: leave out so many tokens at the start of each target.
         report_accuracy: log the share of target tokens predicted right.
-        objectives: the auxiliary objectives, one for each type in `objective_types`.
+        objectives: the auxiliary objectives, each of one of the `objective_types`.
     """
 
     objective_types: ClassVar[tuple[type[AuxiliaryObjective], ...]] = ()
@@ -73,6 +97,25 @@ class AuxiliaryCriterion(LabelSmoothedCrossEntropyCriterion):
         super().__init__(task, sentence_avg, label_smoothing, ignore_prefix_size, report_accuracy)
         self.objectives = objectives
 
+    @classmethod
+    def build_criterion(cls, cfg: Any, task: FairseqTask) -> AuxiliaryCriterion:
+        """Builds the criterion that the options describe.
+
+        Args:
+            cfg: the options.
+            task: the task.
+
+        Raises:
+            SystemExit: options that contradict each other; one line says which.
+        """
+        with one_line_errors("syntax_nmt"):
+            built = [objective.from_options(cfg, task) for objective in cls.objective_types]
+        objectives = [objective for objective in built if objective is not None]
+        return cls(
+            task, cfg.sentence_avg, cfg.label_smoothing, cfg.ignore_prefix_size,
+            cfg.report_accuracy, objectives,
+        )  # fmt: skip
+
     def forward(
         self, model: nn.Module, sample: Sample, reduce: bool = True
     ) -> tuple[Tensor, int, dict[str, Any]]:
@@ -86,7 +129,11 @@ class AuxiliaryCriterion(LabelSmoothedCrossEntropyCriterion):
         Returns:
             the loss, by what its gradient is divided, and sums for the log.
         """
-        net_output = model(**sample["net_input"])
+        arguments: dict[str, Any] = {}
+        with one_line_errors("syntax_nmt"):
+            for objective in self.objectives:
+                arguments.update(objective.model_arguments(model))
+        net_output = model(**sample["net_input"], **arguments)
         loss, nll_loss = self.compute_loss(model, net_output, sample, reduce=reduce)
         sentences = sample["target"].size(0)
         sample_size = sentences if self.sentence_avg else sample["ntokens"]
@@ -131,8 +178,19 @@ def log_average(name: str, total: float, count: float) -> None:
         total: the summed loss, in nats.
         count: of the items that it was summed over.
     """
+    log_mean(name, total / math.log(2), count)
+
+
+def log_mean(name: str, total: float, count: float) -> None:
+    """Logs a figure per counted item; nothing where none counted.
+
+    Args:
+        name: under which it is logged.
+        total: the sum.
+        count: of the items that it was summed over.
+    """
     if count > 0:
-        metrics.log_scalar(name, total / count / math.log(2), count, round=3)
+        metrics.log_scalar(name, total / count, count, round=3)
 
 
 def log_percentage(name: str, part: float, whole: float) -> None:

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 import torch
+from fairseq.tasks import FairseqTask
 from torch import Tensor
 
 from syntax_nmt.criterions.auxiliary import (
@@ -35,6 +36,18 @@ class DependencyObjective(AuxiliaryObjective):
     def __init__(self, child_weight: float, parent_weight: float) -> None:
         self.child_weight = child_weight
         self.parent_weight = parent_weight
+
+    @classmethod
+    def from_options(cls, options: Any, task: FairseqTask) -> DependencyObjective | None:
+        """Builds the objective; None = both weights are 0.
+
+        Args:
+            options: of the criterion.
+            task: not used.
+        """
+        if options.child_weight == options.parent_weight == 0:
+            return None
+        return cls(options.child_weight, options.parent_weight)
 
     def __call__(self, extra: Mapping[str, Any], sample: Sample) -> tuple[Tensor, dict[str, Any]]:
         """Computes the loss of a batch.

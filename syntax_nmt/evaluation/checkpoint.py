@@ -21,6 +21,7 @@ _TEXT_ALONE = {
     "load_dependencies": False,
     "load_phrases": False,
     "load_chunks": False,
+    "parser_config": None,
     "truncate_source": False,
     "num_batch_buckets": 0,
 }

@@ -14,6 +14,7 @@ from fairseq.models import BaseFairseqModel
 from syntax_nmt.data.projection import first_pieces
 from syntax_nmt.errors import UserError
 from syntax_nmt.evaluation.arborescence import maximum_arborescence
+from syntax_nmt.evaluation.length_batches import length_batches
 from syntax_nmt.evaluation.source_text import SourceSentence, SourceText
 from syntax_nmt.modules.supervised_heads import NO_SUPERVISED_HEADS, PARENT_HEAD
 
@@ -135,25 +136,3 @@ def parse_of_scores(words: Sequence[str], scores: np.ndarray) -> Parse:
     """
     strongest = tuple(scores.argmax(axis=1).tolist())
     return Parse(tuple(words), tuple(maximum_arborescence(scores)), strongest)
-
-
-def length_batches(
-    indices: Sequence[int], lengths: Sequence[int], max_tokens: int, batch_size: int | None
-) -> Iterator[list[int]]:
-    """Batches of sentences of similar length, the longest first: what does not fit fails at once.
-
-    Args:
-        indices: of the sentences to be put into batches.
-        lengths: of all sentences.
-        max_tokens: of a batch, padding included.
-        batch_size: sentences of a batch; None = as many as fit.
-    """
-    batch: list[int] = []
-    for index in sorted(indices, key=lambda index: -lengths[index]):
-        full = batch_size is not None and len(batch) >= batch_size
-        if batch and (full or (len(batch) + 1) * lengths[batch[0]] > max_tokens):
-            yield batch
-            batch = []
-        batch.append(index)
-    if batch:
-        yield batch

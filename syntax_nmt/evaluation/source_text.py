@@ -125,7 +125,7 @@ def read_segmented(path: str | Path, dictionary: Dictionary, scheme: str = AUTO)
         UserError: the file cannot be read.
     """
     lines = list(read_lines(path))
-    tokens = [_encode(line, dictionary) for line in lines]
+    tokens = [token_ids(line.split(), dictionary) for line in lines]
     return SourceText(str(path), tokens, dictionary, lines, scheme)
 
 
@@ -169,14 +169,19 @@ def _check_same_tokens(
             f"{name} has {len(lines)} lines, the split {split} {len(tokens)} sentences: {remedy}"
         )
     for number, line in enumerate(lines, start=1):
-        if not torch.equal(_encode(line, dictionary), tokens[number - 1]):
+        if not torch.equal(token_ids(line.split(), dictionary), tokens[number - 1]):
             there = " ".join(dictionary[token] for token in tokens[number - 1][:-1].tolist())
             raise UserError(
                 f"{name}:{number}: {line[:60]!r} was binarised as {there[:60]!r}: {remedy}"
             )
 
 
-def _encode(line: str, dictionary: Dictionary) -> Tensor:
-    """Token ids with EOS, as fairseq-preprocess gives them."""
-    ids = [dictionary.index(piece) for piece in line.split()]
+def token_ids(pieces: Sequence[str], dictionary: Dictionary) -> Tensor:
+    """Token ids with EOS, as fairseq-preprocess gives them.
+
+    Args:
+        pieces: of a sentence.
+        dictionary: their vocabulary.
+    """
+    ids = [dictionary.index(piece) for piece in pieces]
     return torch.tensor([*ids, dictionary.eos()])

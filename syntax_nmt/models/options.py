@@ -9,6 +9,7 @@ from typing import Optional
 from fairseq.dataclass import ChoiceEnum, FairseqDataclass
 
 NGRAM, PARSED = "ngram", "parsed"
+HARDTANH, SIGMOID = "hardtanh", "sigmoid"
 
 
 @dataclass
@@ -83,5 +84,49 @@ class SyntaxTransformerOptions(FairseqDataclass):
             "help": "phrase representation: --transparent-attention mixes the encoder layers' "
             "tokens for the source cross-attention, too, with weights of their own, as the "
             "authors' released code does (default: off, phrases alone)"
+        },
+    )
+    latent_phrase_layers: int = field(
+        default=0,
+        metadata={
+            "help": "latent phrase structure induction (Harada and Watanabe, 2021): so many layers "
+            "of the encoder and of the decoder, the lowest, attend within the phrases that "
+            "syntactic distances make (default: 0; latent_phrase_transformer: 2)"
+        },
+    )
+    syntactic_distance_lookback: int = field(
+        default=5,
+        metadata={
+            "help": "latent phrases: M of equation 4, the keys before its own that a distance is "
+            "computed from (default: 5)"
+        },
+    )
+    syntactic_distance_temperature: float = field(
+        default=1.0,
+        metadata={
+            "help": "latent phrases: τ of equation 5, how sharply a difference of distances opens "
+            "or closes (default: 1.0)"
+        },
+    )
+    syntactic_distance_gate: ChoiceEnum([HARDTANH, SIGMOID]) = field(  # type: ignore[valid-type]
+        default=HARDTANH,
+        metadata={
+            "help": "latent phrases: α of equation 5, (hardtanh(τx)+1)/2, or sigmoid(τx) as in the "
+            "authors' released code, with τ = 10 (default: hardtanh)"
+        },
+    )
+    local_attention_window: int = field(
+        default=0,
+        metadata={
+            "help": "local attention, which the paper compares latent phrases with: tokens see so "
+            "many neighbours on either side in the lowest encoder layers (the paper: 2; default: "
+            "0, no window)"
+        },
+    )
+    local_attention_layers: int = field(
+        default=2,
+        metadata={
+            "help": "how many encoder layers --local-attention-window is for, counted from the "
+            "lowest (default: 2)"
         },
     )

@@ -9,7 +9,8 @@ from fairseq.models.transformer import TransformerConfig
 from fairseq.modules import LayerNorm
 from torch import Tensor
 
-from syntax_nmt.models.transformer_layers import FusedDecoderLayer, FusedEncoderLayer
+from syntax_nmt.models.layer_outputs import EncoderLayerOutput
+from syntax_nmt.models.transformer_layers import FusedDecoderLayer, FusedEncoderLayer, GateSizes
 from syntax_nmt.modules.attentive_combination import AttentiveCombination
 from syntax_nmt.modules.fused_attention import FusedMultiheadAttention, IncrementalState
 from syntax_nmt.modules.phrase_batch import PhraseBatch
@@ -42,14 +43,13 @@ class PhraseEncoderLayer(FusedEncoderLayer):
     Args:
         cfg: fairseq's options of the Transformer.
         sizes: of the phrase sublayer.
-        returns_attention_input: also return what the self-attention sublayer gets.
+        gates: of the self-attention; None = it has none.
     """
 
     def __init__(
-        self, cfg: TransformerConfig, sizes: PhraseSizes, returns_attention_input: bool
+        self, cfg: TransformerConfig, sizes: PhraseSizes, gates: GateSizes | None = None
     ) -> None:
-        super().__init__(cfg)
-        self.returns_attention_input = returns_attention_input
+        super().__init__(cfg, gates)
         self.phrase_representation = PhraseRepresentation(
             self.embed_dim, sizes.summary, sizes.hidden_dim
         )
@@ -58,25 +58,25 @@ class PhraseEncoderLayer(FusedEncoderLayer):
         )
         self.phrase_layer_norm = LayerNorm(self.embed_dim, export=cfg.export)
 
-    def forward(
+    def forward(  # type: ignore[override]  # phrases, too
         self,
         x: Tensor,
         encoder_padding_mask: Tensor | None,
         attn_mask: Tensor | None = None,
         *,
+        need_distances: bool = False,
+        need_attention: bool = False,
         phrases: PhraseBatch,
-    ) -> tuple[Tensor, Tensor]:
-        """The layer's output and the vectors of its input's phrases.
+    ) -> EncoderLayerOutput:
+        """The layer's output, the vectors of its input's phrases and other structures.
 
         Args:
             x: S×B×C.
             encoder_padding_mask: B×S, True = pad.
-            attn_mask: of the self-attention.
+            attn_mask: S×S, −inf = masked.
+            need_distances: return the syntactic distances; the attention must have gates.
+            need_attention: return the weights of the self-attention.
             phrases: which tokens make up which phrase.
-
-        Returns:
-            S×B×C, and P×B×C, after which come the S×B×C that the self-attention sublayer gets if
-            the layer was told to return them: fairseq's encoder takes one tensor beside the output.
         """
         residual = x
         if self.normalize_before:
@@ -86,8 +86,13 @@ class PhraseEncoderLayer(FusedEncoderLayer):
         x = self.residual_connection(x, residual)
         if not self.normalize_before:
             x = self.phrase_layer_norm(x)
-        side = torch.cat([vectors, x]) if self.returns_attention_input else vectors
-        return super().forward(x, encoder_padding_mask, attn_mask), side
+        output = super().forward(
+            x, encoder_padding_mask, attn_mask,
+            need_distances=need_distances, need_attention=need_attention,
+        )  # fmt: skip
+        if isinstance(output, Tensor):
+            output = EncoderLayerOutput(output)
+        return output._replace(phrases=vectors, attention_input=x)
 
 
 class PhraseDecoderLayer(FusedDecoderLayer):
@@ -97,18 +102,23 @@ class PhraseDecoderLayer(FusedDecoderLayer):
         cfg: fairseq's options of the Transformer.
         sizes: of the phrase sublayer.
         no_encoder_attn: leave the source cross-attention out.
+        gates: of the self-attention; None = it has none.
     """
 
     def __init__(
-        self, cfg: TransformerConfig, sizes: PhraseSizes, no_encoder_attn: bool = False
+        self,
+        cfg: TransformerConfig,
+        sizes: PhraseSizes,
+        no_encoder_attn: bool = False,
+        gates: GateSizes | None = None,
     ) -> None:
-        super().__init__(cfg, no_encoder_attn)
+        super().__init__(cfg, no_encoder_attn, gates)
         self.phrase_combination = _build_combination(
             cfg, sizes, self.embed_dim, cfg.decoder.attention_heads, cfg.decoder.ffn_embed_dim
         )
         self.phrase_layer_norm = LayerNorm(self.embed_dim, export=cfg.export)
 
-    def forward(
+    def sublayers(
         self,
         x: Tensor,
         encoder_out: Tensor | None = None,

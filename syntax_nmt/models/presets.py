@@ -65,3 +65,4 @@ _register_transformer(
     phrase_attention=True,
     transparent_attention=True,
 )
+_register_transformer("latent_phrase_transformer", latent_phrase_layers=2)

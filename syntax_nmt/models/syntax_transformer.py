@@ -14,6 +14,7 @@ from torch import Tensor, nn
 
 from syntax_nmt.models.options import PARSED, SyntaxTransformerOptions
 from syntax_nmt.models.own_task import build_for_own_task
+from syntax_nmt.models.structures import SOURCE_STRUCTURES, StructureLayers
 from syntax_nmt.models.transformer_decoder import SyntaxTransformerDecoder
 from syntax_nmt.models.transformer_encoder import SyntaxTransformerEncoder
 
@@ -30,6 +31,8 @@ class SyntaxTransformerModel(TransformerModel):
       :mod:`syntax_nmt.criterions.dependency`.
     - Phrase representation (`--phrase-segmentation`; Xu et al., 2020): every layer attends to the
       vectors of the source's phrases, too; see :mod:`syntax_nmt.models.phrase_layers`.
+    - Latent phrases (`--latent-phrase-layers`; Harada and Watanabe, 2021): the lowest layers attend
+      within phrases that they induce; see :mod:`syntax_nmt.modules.phrase_gated_attention`.
     """
 
     @classmethod
@@ -100,6 +103,7 @@ class SyntaxTransformerModel(TransformerModel):
         alignment_layer: Optional[int] = None,  # noqa: UP045
         alignment_heads: Optional[int] = None,  # noqa: UP045
         phrase_lengths: Optional[Tensor] = None,  # noqa: UP045
+        structures: Optional[StructureLayers] = None,  # noqa: UP045
     ) -> tuple[Tensor, dict[str, Any]]:
         """Teacher-forced pass of training and validation; generators never call it.
 
@@ -112,16 +116,19 @@ class SyntaxTransformerModel(TransformerModel):
             alignment_layer: the decoder layer whose cross-attention weights are wanted.
             alignment_heads: average them over the first so many heads only.
             phrase_lengths: tokens of each source phrase, B×P; read with parsed phrases alone.
+            structures: which are wanted.
 
         Returns:
             logits, B×T×V, and a dictionary; with supervised heads its `supervised_heads` has the
-            log-probabilities of the child and the parent head, B×2×S×S.
+            log-probabilities of the child and the parent head, B×2×S×S; wanted structures are
+            there under their names.
         """
         encoder_out = self.encoder(
             src_tokens,
             src_lengths=src_lengths,
             return_all_hiddens=return_all_hiddens,
             phrase_lengths=phrase_lengths,
+            structures=structures,
         )
         logits, extra = self.decoder(
             prev_output_tokens,
@@ -131,7 +138,10 @@ class SyntaxTransformerModel(TransformerModel):
             alignment_heads=alignment_heads,
             src_lengths=src_lengths,
             return_all_hiddens=return_all_hiddens,
+            structures=structures,
         )
+        if structures is not None:
+            extra.update({name: encoder_out[name] for name in SOURCE_STRUCTURES})
         if self.encoder.supervised_layer is not None and return_all_hiddens:
             extra["supervised_heads"] = self.encoder.supervised_head_log_probabilities(encoder_out)
         return logits, extra

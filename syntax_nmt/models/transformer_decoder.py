@@ -9,11 +9,19 @@ from fairseq.data import Dictionary
 from fairseq.models.transformer import TransformerConfig, TransformerDecoderBase
 from torch import Tensor, nn
 
+from syntax_nmt.models.latent_phrase_options import gate_sizes
 from syntax_nmt.models.layer_arguments import handing_over
+from syntax_nmt.models.layer_outputs import DecoderLayerOutput, collecting
 from syntax_nmt.models.options import SyntaxTransformerOptions
 from syntax_nmt.models.phrase_layers import PhraseDecoderLayer
 from syntax_nmt.models.phrase_memory import PhraseMemory
 from syntax_nmt.models.phrase_options import phrase_sizes
+from syntax_nmt.models.structures import (
+    CROSS_ATTENTION,
+    TARGET_ATTENTION,
+    TARGET_DISTANCES,
+    StructureLayers,
+)
 from syntax_nmt.models.transformer_layers import FusedDecoderLayer, wrap_layer
 from syntax_nmt.modules.fused_attention import IncrementalState
 from syntax_nmt.modules.transparent_attention import TransparentAttention
@@ -49,6 +57,9 @@ class SyntaxTransformerDecoder(TransformerDecoderBase):
         no_encoder_attn: bool = False,
     ) -> None:
         self.phrase_sizes = phrase_sizes(cfg, options)
+        self.gates = gate_sizes(cfg, options)
+        self.latent_phrase_layers = options.latent_phrase_layers
+        self._layers_built = 0
         super().__init__(cfg, dictionary, embed_tokens, no_encoder_attn)
         shape = (cfg.encoder.layers + 1, cfg.decoder.layers, cfg.dropout)
         self.transparent_phrases = self.transparent_tokens = None
@@ -77,9 +88,35 @@ class SyntaxTransformerDecoder(TransformerDecoderBase):
             cfg: fairseq's options of the Transformer.
             no_encoder_attn: leave the cross-attention out.
         """
+        gates = self.gates if self._layers_built < self.latent_phrase_layers else None
+        self._layers_built += 1
         if self.phrase_sizes is None:
-            return wrap_layer(FusedDecoderLayer(cfg, no_encoder_attn), cfg)
-        return wrap_layer(PhraseDecoderLayer(cfg, self.phrase_sizes, no_encoder_attn), cfg)
+            return wrap_layer(FusedDecoderLayer(cfg, no_encoder_attn, gates), cfg)
+        return wrap_layer(PhraseDecoderLayer(cfg, self.phrase_sizes, no_encoder_attn, gates), cfg)
+
+    def forward(
+        self, *args: Any, structures: StructureLayers | None = None, **kwargs: Any
+    ) -> tuple[Tensor, dict[str, Any]]:
+        """Decodes a batch.
+
+        Args:
+            *args: as of fairseq's own decoder.
+            structures: which are wanted.
+            **kwargs: as of fairseq's own decoder.
+
+        Returns:
+            logits, B×T×V, and a dictionary, which has the wanted structures under their names.
+        """
+        if structures is None:
+            return super().forward(*args, **kwargs)
+        wanted = [structures.decoder_arguments(index) for index in range(self.num_layers)]
+        with handing_over(self.layers, wanted), collecting(self.layers, passed_on=3) as outputs:
+            logits, extra = super().forward(*args, **kwargs)
+        layers = [DecoderLayerOutput(*output) for output in outputs]
+        extra[TARGET_DISTANCES] = [layers[i].distances for i in structures.target_distances]
+        extra[TARGET_ATTENTION] = [layers[i].attention for i in structures.target_attention]
+        extra[CROSS_ATTENTION] = [layers[i].cross_attention for i in structures.cross_attention]
+        return logits, extra
 
     def extract_features(
         self,

@@ -2,17 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import Any
+
 from fairseq.data import Dictionary
 from fairseq.models.transformer import TransformerConfig, TransformerEncoderBase
 from torch import Tensor, nn
 
 from syntax_nmt.errors import UserError, one_line_errors
+from syntax_nmt.models.latent_phrase_options import gate_sizes, local_window
 from syntax_nmt.models.layer_arguments import handing_over
+from syntax_nmt.models.layer_outputs import EncoderLayerOutput, collecting
 from syntax_nmt.models.options import PARSED, SyntaxTransformerOptions
 from syntax_nmt.models.phrase_layers import PhraseEncoderLayer
 from syntax_nmt.models.phrase_memory import PhraseMemory
 from syntax_nmt.models.phrase_options import phrase_sizes
+from syntax_nmt.models.structures import SOURCE_ATTENTION, SOURCE_DISTANCES, StructureLayers
 from syntax_nmt.models.transformer_layers import FusedEncoderLayer, wrap_layer
+from syntax_nmt.modules.local_attention import local_attention_mask
 from syntax_nmt.modules.phrase_batch import PhraseBatch, ngram_phrases, parsed_phrases
 from syntax_nmt.modules.phrase_representation import PhraseRepresentation
 from syntax_nmt.modules.supervised_heads import (
@@ -46,6 +53,10 @@ class SyntaxTransformerEncoder(TransformerEncoderBase):
         self.phrase_sizes = phrase_sizes(cfg, options)
         self.phrase_segmentation = options.phrase_segmentation
         self.transparent_tokens = options.transparent_token_attention
+        self.gates = gate_sizes(cfg, options)
+        self.latent_phrase_layers = options.latent_phrase_layers
+        self.local_window = local_window(cfg, options)
+        self.local_layers = options.local_attention_layers if self.local_window else 0
         self._layers_built = 0
         super().__init__(cfg, dictionary, embed_tokens)
         if self.phrase_sizes is not None:  # of the top layer's output
@@ -66,10 +77,10 @@ class SyntaxTransformerEncoder(TransformerEncoderBase):
         """
         index = self._layers_built
         self._layers_built += 1
+        gates = self.gates if index < self.latent_phrase_layers else None
         if self.phrase_sizes is None:
-            return wrap_layer(FusedEncoderLayer(cfg), cfg)
-        supervised = index == self.supervised_layer
-        return wrap_layer(PhraseEncoderLayer(cfg, self.phrase_sizes, supervised), cfg)
+            return wrap_layer(FusedEncoderLayer(cfg, gates), cfg)
+        return wrap_layer(PhraseEncoderLayer(cfg, self.phrase_sizes, gates), cfg)
 
     def forward(
         self,
@@ -78,6 +89,7 @@ class SyntaxTransformerEncoder(TransformerEncoderBase):
         return_all_hiddens: bool = False,
         token_embeddings: Tensor | None = None,
         phrase_lengths: Tensor | None = None,
+        structures: StructureLayers | None = None,
     ) -> dict[str, list[Tensor]]:
         """Encodes a batch.
 
@@ -87,33 +99,63 @@ class SyntaxTransformerEncoder(TransformerEncoderBase):
             return_all_hiddens: keep the states of every layer.
             token_embeddings: B×S×C in place of those of the tokens.
             phrase_lengths: tokens of each phrase, B×P; read with parsed phrases alone.
+            structures: which are wanted.
 
         Returns:
-            what fairseq's encoder returns; with phrases also what :class:`PhraseMemory` describes.
+            what fairseq's encoder returns; with phrases also what :class:`PhraseMemory` describes;
+            and the wanted structures under their names.
 
         Raises:
             SystemExit: parsed phrases are missing; one line says how to get them.
         """
-        if self.phrase_sizes is None:
-            return super().forward(src_tokens, src_lengths, return_all_hiddens, token_embeddings)
         with one_line_errors("syntax_nmt"):
             phrases = self._phrases(src_tokens.eq(self.padding_idx), phrase_lengths)
-        with handing_over(self.layers, [{"phrases": phrases}] * self.num_layers):
-            out = super().forward(src_tokens, src_lengths, True, token_embeddings)
-        # What the layers return beside their states; see PhraseEncoderLayer.
-        vectors, out["fc_results"] = out["fc_results"], []
-        if self.supervised_layer is not None:
-            count = phrases.lengths.size(1)
-            out["supervised_input"] = [vectors[self.supervised_layer][count:]]
-            vectors[self.supervised_layer] = vectors[self.supervised_layer][:count]
-        top = out["encoder_out"][0]
-        vectors.append(self.phrase_representation(top, phrases))
-        tokens = self._normalised(out["encoder_states"]) if self.transparent_tokens else []
-        PhraseMemory(vectors, phrases.padding, tokens).put_into(out)
+        arguments = self._layer_arguments(src_tokens.size(1), phrases, structures)
+        if structures is None and not any(arguments):
+            return super().forward(src_tokens, src_lengths, return_all_hiddens, token_embeddings)
+        all_hiddens = return_all_hiddens or self.transparent_tokens
+        with handing_over(self.layers, arguments), collecting(self.layers, passed_on=1) as outputs:
+            out = super().forward(src_tokens, src_lengths, all_hiddens, token_embeddings)
+        layers: list[Any] = [EncoderLayerOutput(*output) for output in outputs]
+        if phrases is not None:
+            self._put_phrases(out, layers, phrases)
         if not return_all_hiddens:
             out["encoder_states"] = []
-            out["encoder_embedding"] = []  # nobody reads it, a search would rearrange it each step
+        if structures is not None:
+            out[SOURCE_DISTANCES] = [layers[i].distances for i in structures.source_distances]
+            out[SOURCE_ATTENTION] = [layers[i].attention for i in structures.source_attention]
         return out
+
+    def _layer_arguments(
+        self, length: int, phrases: PhraseBatch | None, structures: StructureLayers | None
+    ) -> list[dict[str, Any]]:
+        """What each layer gets besides its input."""
+        arguments: list[dict[str, Any]] = [{} for _ in self.layers]
+        for index, more in enumerate(arguments):
+            if phrases is not None:
+                more["phrases"] = phrases
+            if index < self.local_layers:
+                more["attn_mask"] = local_attention_mask(
+                    length, self.local_window, self.embed_tokens.weight
+                )
+            if structures is not None:
+                more.update(structures.encoder_arguments(index))
+        return arguments
+
+    def _put_phrases(
+        self,
+        out: dict[str, list[Tensor]],
+        layers: Sequence[Any],
+        phrases: PhraseBatch,
+    ) -> None:
+        """Adds the phrases to what the encoder returns."""
+        if self.supervised_layer is not None:
+            out["supervised_input"] = [layers[self.supervised_layer].attention_input]
+        vectors = [layer.phrases for layer in layers]
+        vectors.append(self.phrase_representation(out["encoder_out"][0], phrases))
+        tokens = self._normalised(out["encoder_states"]) if self.transparent_tokens else []
+        PhraseMemory(vectors, phrases.padding, tokens).put_into(out)
+        out["encoder_embedding"] = []  # nobody reads it, a search would rearrange it each step
 
     def reorder_encoder_out(
         self, encoder_out: dict[str, list[Tensor]], new_order: Tensor
@@ -128,7 +170,9 @@ class SyntaxTransformerEncoder(TransformerEncoderBase):
         PhraseMemory.reorder(encoder_out, reordered, new_order)
         return reordered
 
-    def _phrases(self, padding: Tensor, phrase_lengths: Tensor | None) -> PhraseBatch:
+    def _phrases(self, padding: Tensor, phrase_lengths: Tensor | None) -> PhraseBatch | None:
+        if self.phrase_sizes is None:
+            return None
         if self.phrase_segmentation != PARSED:
             return ngram_phrases(padding)
         if phrase_lengths is None:

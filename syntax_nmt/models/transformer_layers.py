@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import Any
 
 from fairseq.distributed import fsdp_wrap
@@ -11,13 +14,40 @@ from fairseq.modules.transformer_layer import (
     TransformerDecoderLayerBase,
     TransformerEncoderLayerBase,
 )
-from torch import nn
+from torch import Tensor, nn
 
+from syntax_nmt.models.layer_arguments import handing_over
+from syntax_nmt.models.layer_outputs import DecoderLayerOutput, EncoderLayerOutput, collecting
 from syntax_nmt.modules.fused_attention import FusedMultiheadAttention
+from syntax_nmt.modules.phrase_gated_attention import PhraseGatedAttention
+
+
+@dataclass(frozen=True)
+class GateSizes:
+    """What defines the gates of a layer with latent phrases.
+
+    Attributes:
+        lookback: M.
+        temperature: τ.
+        gate: α, `hardtanh` or `sigmoid`.
+    """
+
+    lookback: int
+    temperature: float
+    gate: str
 
 
 class FusedEncoderLayer(TransformerEncoderLayerBase):
-    """fairseq's encoder layer on :class:`FusedMultiheadAttention`."""
+    """fairseq's encoder layer on :class:`FusedMultiheadAttention`.
+
+    Args:
+        cfg: fairseq's options of the Transformer.
+        gates: of the self-attention; None = it has none.
+    """
+
+    def __init__(self, cfg: TransformerConfig, gates: GateSizes | None = None) -> None:
+        self.gates = gates
+        super().__init__(cfg)
 
     def build_self_attention(
         self, embed_dim: int, cfg: TransformerConfig
@@ -28,7 +58,8 @@ class FusedEncoderLayer(TransformerEncoderLayerBase):
             embed_dim: C.
             cfg: fairseq's options of the Transformer.
         """
-        return FusedMultiheadAttention(
+        return _build_self_attention(
+            self.gates,
             embed_dim,
             cfg.encoder.attention_heads,
             dropout=cfg.attention_dropout,
@@ -38,17 +69,90 @@ class FusedEncoderLayer(TransformerEncoderLayerBase):
             xformers_att_config=cfg.encoder.xformers_att_config,
         )
 
+    def forward(
+        self,
+        x: Tensor,
+        encoder_padding_mask: Tensor | None,
+        attn_mask: Tensor | None = None,
+        *,
+        need_distances: bool = False,
+        need_attention: bool = False,
+    ) -> Tensor | EncoderLayerOutput:
+        """The layer's output, and structures of its self-attention if they are wanted.
+
+        Args:
+            x: S×B×C.
+            encoder_padding_mask: B×S, True = pad.
+            attn_mask: S×S, −inf = masked.
+            need_distances: return the syntactic distances; the attention must have gates.
+            need_attention: return the weights.
+
+        Returns:
+            S×B×C alone if no structure is wanted.
+        """
+        if not (need_distances or need_attention):
+            return super().forward(x, encoder_padding_mask, attn_mask)
+        with _observing(self.self_attn, need_distances, need_attention) as observed:
+            x = super().forward(x, encoder_padding_mask, attn_mask)
+        attention, distances = observed()
+        return EncoderLayerOutput(x, distances=distances, attention=attention)
+
 
 class FusedDecoderLayer(TransformerDecoderLayerBase):
     """fairseq's decoder layer on :class:`FusedMultiheadAttention`.
 
     Weights of the cross-attention are computed only in a call that asks for them (fairseq's own
     layer computes them at every call in evaluation mode).
+
+    Args:
+        cfg: fairseq's options of the Transformer.
+        no_encoder_attn: leave the cross-attention out.
+        gates: of the self-attention; None = it has none.
     """
 
-    def __init__(self, cfg: TransformerConfig, no_encoder_attn: bool = False) -> None:
+    def __init__(
+        self,
+        cfg: TransformerConfig,
+        no_encoder_attn: bool = False,
+        gates: GateSizes | None = None,
+    ) -> None:
+        self.gates = gates
         super().__init__(cfg, no_encoder_attn)
         self.need_attn = False
+
+    def forward(
+        self,
+        *args: Any,
+        need_distances: bool = False,
+        need_attention: bool = False,
+        **kwargs: Any,
+    ) -> tuple[Tensor, Tensor | None, None] | DecoderLayerOutput:
+        """The layer's output, and structures of its self-attention if they are wanted.
+
+        Args:
+            *args: as of fairseq's own layer.
+            need_distances: return the syntactic distances; the attention must have gates.
+            need_attention: return the weights of the self-attention.
+            **kwargs: as of fairseq's own layer.
+
+        Returns:
+            fairseq's triple if no structure is wanted.
+        """
+        if not (need_distances or need_attention):
+            return self.sublayers(*args, **kwargs)
+        with _observing(self.self_attn, need_distances, need_attention) as observed:
+            output = self.sublayers(*args, **kwargs)
+        attention, distances = observed()
+        return DecoderLayerOutput(*output, distances=distances, attention=attention)
+
+    def sublayers(self, *args: Any, **kwargs: Any) -> tuple[Tensor, Tensor | None, None]:
+        """Runs the sublayers one after another.
+
+        Args:
+            *args: as of fairseq's own layer.
+            **kwargs: as of fairseq's own layer.
+        """
+        return super().forward(*args, **kwargs)
 
     def make_generation_fast_(self, **kwargs: Any) -> None:
         """Leaves the layer as it is: the decoder decides who computes weights.
@@ -72,7 +176,8 @@ class FusedDecoderLayer(TransformerDecoderLayerBase):
             add_bias_kv: not used by the Transformer.
             add_zero_attn: not used by the Transformer.
         """
-        return FusedMultiheadAttention(
+        return _build_self_attention(
+            self.gates,
             embed_dim,
             cfg.decoder.attention_heads,
             causal=True,
@@ -116,3 +221,36 @@ def wrap_layer(layer: nn.Module, cfg: TransformerConfig) -> nn.Module:
         layer = checkpoint_wrapper(layer, offload_to_cpu=cfg.offload_activations)
         return fsdp_wrap(layer, min_num_params=0)
     return fsdp_wrap(layer, min_num_params=cfg.min_params_to_wrap)
+
+
+def _build_self_attention(
+    gates: GateSizes | None, embed_dim: int, num_heads: int, **kwargs: Any
+) -> FusedMultiheadAttention:
+    if gates is None:
+        return FusedMultiheadAttention(embed_dim, num_heads, **kwargs)
+    return PhraseGatedAttention(
+        embed_dim, num_heads, gates.lookback, gates.temperature, gates.gate, **kwargs
+    )
+
+
+@contextmanager
+def _observing(
+    attention: nn.Module, need_distances: bool, need_attention: bool
+) -> Iterator[Callable[[], tuple[Tensor | None, Tensor | None]]]:
+    """Within, an attention called once by fairseq's layer returns more than the layer takes.
+
+    Yields:
+        what gives the attention's weights and distances after the call; None where not wanted.
+    """
+    wanted: dict[str, bool] = {}
+    if need_distances:
+        wanted["need_distances"] = True
+    if need_attention:
+        wanted["need_weights"] = True
+    with handing_over([attention], [wanted]), collecting([attention], passed_on=2) as outputs:
+
+        def observed() -> tuple[Tensor | None, Tensor | None]:
+            ((_, weights, *distances),) = outputs
+            return weights, distances[0] if distances else None
+
+        yield observed

@@ -74,21 +74,20 @@ class FusedMultiheadAttention(MultiheadAttention):
                 query, key, value, key_padding_mask, incremental_state, need_weights,
                 static_kv, attn_mask, before_softmax, need_head_weights,
             )  # fmt: skip
-        length, rows, _ = query.shape
         k, v, padding = self._keys_and_values(
             key, value, key_padding_mask, incremental_state, static_kv
         )
         q = self._split_heads(self.q_proj(query), k.size(0))
-        weights = None
-        if need_weights or need_head_weights:
-            output, weights = self._explicit(q, k, v, self._additive_mask(padding, attn_mask, q))
-            weights = weights.unflatten(2, (-1, length)).transpose(1, 2).flatten(0, 1)
-            weights = weights.transpose(0, 1) if need_head_weights else weights.mean(dim=1)
-        else:
-            output = self._fused(q, k, v, padding, attn_mask)
-        # B×H×(hypotheses·T)×D -> T×B×C
-        output = output.unflatten(2, (-1, length)).permute(3, 0, 2, 1, 4)
-        return self.out_proj(output.reshape(length, rows, self.embed_dim)), weights
+        if not (need_weights or need_head_weights):
+            mask, causal = self._kernel_mask(padding, attn_mask, q)
+            attended = F.scaled_dot_product_attention(
+                q, k, v, attn_mask=mask, dropout_p=self._dropout_probability(), is_causal=causal
+            )
+            return self._output(attended, len(query)), None
+        attended, weights = self._explicit(q, k, v, self._additive_mask(padding, attn_mask, q))
+        weights = weights.unflatten(2, (-1, len(query))).transpose(1, 2).flatten(0, 1)
+        weights = weights.transpose(0, 1) if need_head_weights else weights.mean(dim=1)
+        return self._output(attended, len(query)), weights
 
     def is_cached(self, incremental_state: IncrementalState | None) -> bool:
         """Whether static keys and values have been projected already.
@@ -140,30 +139,30 @@ class FusedMultiheadAttention(MultiheadAttention):
                 padding, cache.get("prev_key_padding_mask"), k.size(0), k.size(2), static_kv
             )
         padding = None if padding is None else padding.bool()
-        buffer = {"prev_key": k, "prev_value": v, "prev_key_padding_mask": padding}
-        self._set_input_buffer(incremental_state, buffer)
+        cache.update(prev_key=k, prev_value=v, prev_key_padding_mask=padding)
+        self._set_input_buffer(incremental_state, cache)
         return k, v, padding
 
-    def _fused(
-        self, q: Tensor, k: Tensor, v: Tensor, padding: Tensor | None, attn_mask: Tensor | None
-    ) -> Tensor:
-        """The output without its projection, B×H×T×D, by torch's fused kernel."""
-        mask: Tensor | None = None
-        causal = False
+    def _output(self, attended: Tensor, length: int) -> Tensor:
+        """Joins heads and hypotheses, B×H×(hypotheses·T)×D -> T×B×C, and projects."""
+        attended = attended.unflatten(2, (-1, length)).permute(3, 0, 2, 1, 4)
+        return self.out_proj(attended.reshape(length, -1, self.embed_dim))
+
+    def _kernel_mask(
+        self, padding: Tensor | None, attn_mask: Tensor | None, q: Tensor
+    ) -> tuple[Tensor | None, bool]:
+        """Both masks in the form that costs the fused kernel least, and whether it is causal."""
         if attn_mask is None:
-            mask = None if padding is None else ~padding[:, None, None, :]
-        elif not (self.causal and attn_mask.size(0) == attn_mask.size(1)):
-            mask = self._additive_mask(padding, attn_mask, q)
-        elif padding is None:
-            causal = True
-        else:
-            # The diagonal stays open: a row that is pad itself would have nothing to attend to.
-            future = torch.ones_like(attn_mask, dtype=torch.bool).triu(1)
-            mask = ~(future | padding[:, None, None, :])
-            mask.diagonal(dim1=2, dim2=3).fill_(True)
-        return F.scaled_dot_product_attention(
-            q, k, v, attn_mask=mask, dropout_p=self._dropout_probability(), is_causal=causal
-        )
+            return None if padding is None else ~padding[:, None, None, :], False
+        if not (self.causal and attn_mask.size(0) == attn_mask.size(1)):
+            return self._additive_mask(padding, attn_mask, q), False
+        if padding is None:
+            return None, True
+        # The diagonal stays open: a row that is pad itself would have nothing to attend to.
+        future = torch.ones_like(attn_mask, dtype=torch.bool).triu(1)
+        mask = ~(future | padding[:, None, None, :])
+        mask.diagonal(dim1=2, dim2=3).fill_(True)
+        return mask, False
 
     def _dropout_probability(self) -> float:
         dropout = self.dropout_module

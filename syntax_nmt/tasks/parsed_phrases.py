@@ -29,7 +29,7 @@ from syntax_nmt.errors import UserError
 from syntax_nmt.parsing.config import ParserConfig
 from syntax_nmt.parsing.device import check_device
 from syntax_nmt.parsing.loaded import loaded_analyser
-from syntax_nmt.tasks.typed_sentences import TypedSentences, unpadded
+from syntax_nmt.tasks.typed_sentences import KnowsPieces, unpadded
 
 logger = logging.getLogger(__name__)
 
@@ -73,7 +73,7 @@ class PhraseParser:
             raise UserError(f"{name}: {error}") from None
         self._check_scheme()
 
-    def phrase_lengths(self, src_tokens: Tensor, typed: TypedSentences | None = None) -> Tensor:
+    def phrase_lengths(self, src_tokens: Tensor, typed: KnowsPieces | None = None) -> Tensor:
         """The phrase lengths of a batch as :class:`SyntaxDataset` has them: B×P int32.
 
         In fairseq-generate an unknown piece has lost its string, and with it its mark. It then
@@ -82,7 +82,7 @@ class PhraseParser:
 
         Args:
             src_tokens: B×S, padded on either side, EOS last.
-            typed: knows the pieces of typed sentences.
+            typed: knows the pieces of the batch, such as those of typed sentences.
 
         Raises:
             UserError: the models do not load, or Stanza fails on one sentence after another.

@@ -164,12 +164,14 @@ class SyntaxTranslationTask(TranslationTask):
             from_checkpoint: whether its state will be loaded.
         """
         criterion = super().build_criterion(cfg, from_checkpoint)
-        supervises = DependencyObjective in getattr(criterion, "objective_types", ())
+        objectives = getattr(criterion, "objectives", ())
+        supervises = any(isinstance(objective, DependencyObjective) for objective in objectives)
         if (self._has_supervised_heads or self.cfg.load_dependencies) and not supervises:
             logger.warning(
                 "nothing supervises the attention heads: the model has them or "
-                "--load-dependencies is given, but the criterion is no "
-                "--criterion dependency_cross_entropy"
+                "--load-dependencies is given, but the criterion is not "
+                "--criterion dependency_cross_entropy, nor are --child-weight and "
+                "--parent-weight given to syntax_cross_entropy"
             )
         return criterion
 

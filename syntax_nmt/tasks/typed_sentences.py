@@ -3,13 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Protocol
 
 import torch
 from fairseq.data import BaseWrapperDataset, LanguagePairDataset
 from torch import Tensor
 
 Pieces = list[str]
+
+
+class KnowsPieces(Protocol):
+    """Knows the segmented text of a batch, in which unknown pieces keep their own strings."""
+
+    def pieces(self, rows: Sequence[Sequence[int]]) -> list[Pieces | None]:
+        """The pieces of each sentence of the batch; None where they are not known.
+
+        Args:
+            rows: its unpadded tokens.
+        """
 
 
 class TypedSentences(BaseWrapperDataset):

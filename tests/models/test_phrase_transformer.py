@@ -16,6 +16,7 @@ from small_models import (
     write_dictionaries,
 )
 
+from syntax_nmt.criterions.dependency import DependencyObjective
 from syntax_nmt.criterions.dependency_cross_entropy import DependencyCrossEntropyCriterion
 from syntax_nmt.errors import UserError
 from syntax_nmt.evaluation.parent_head import ParentHead
@@ -102,7 +103,7 @@ def test_layers_and_their_gradients_equal_the_equations(folder, norm):
     future = torch.full((5, 5), float("-inf"), dtype=torch.float64).triu(1)
 
     def ours():
-        memory, vectors = encoder(x, None, phrases=phrases)
+        memory, vectors, *_ = encoder(x, None, phrases=phrases)
         out, _, _ = decoder(
             y, memory, self_attn_mask=future, phrases=vectors, phrase_padding=phrases.padding
         )
@@ -230,7 +231,9 @@ def test_trains_together_with_supervised_heads(folder, row):
     model, task, _ = build(folder, "dependency_transformer", *ROWS[row])
     sample = sample_for(task, parsed=row.endswith("parsed"))
     sample["heads"] = chain_heads(sample["net_input"]["src_tokens"], task.source_dictionary)
-    criterion = DependencyCrossEntropyCriterion(task, False, 0.0, 0, False, 0.4, 0.4)
+    criterion = DependencyCrossEntropyCriterion(
+        task, False, 0.0, 0, False, [DependencyObjective(0.4, 0.4)]
+    )
     optimizer = torch.optim.Adam(model.parameters(), lr=2e-3)
     translation, supervision = [], []
     for _ in range(30):

@@ -33,9 +33,10 @@ def test_fits_fifty_sentences(dictionaries, arch):
         if loss / size < 0.02:
             break
     model.eval()
-    generator = task.build_generator([model], Namespace(beam=4, max_len_b=20))
+    # A wider beam may end before the best hypothesis does: fairseq stops when enough others ended.
+    generator = task.build_generator([model], Namespace(beam=1, max_len_b=20))
     hypotheses = task.inference_step(generator, [model], sample)
     dictionary = task.target_dictionary
     outputs = [dictionary.string(best[0]["tokens"]) for best in hypotheses]
     references = [dictionary.string(target) for target in targets]
-    assert BLEU(tokenize="none").corpus_score(outputs, [references]).score >= 95
+    assert BLEU(tokenize="none").corpus_score(outputs, [references]).score >= 99

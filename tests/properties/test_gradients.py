@@ -1,18 +1,24 @@
 """Every parameter takes part in every update of the method's own loss, and all stays finite."""
 
 import torch
-from fairseq.criterions.label_smoothed_cross_entropy import LabelSmoothedCrossEntropyCriterion
 from small_models import batch, chain_heads, random_sentences
 
-from syntax_nmt.criterions.dependency_cross_entropy import DependencyCrossEntropyCriterion
+from syntax_nmt.criterions.dependency import DependencyObjective
+from syntax_nmt.criterions.synchronous import SynchronousConstraint, SynchronousObjective
+from syntax_nmt.criterions.syntax_cross_entropy import SyntaxCrossEntropyCriterion
 
 
 def criterion_of(small):
-    """The criterion that the architecture is made for."""
-    plain = (small.task, False, 0.1, 0, False)
+    """The translation loss and those losses that the architecture is made for."""
+    objectives = []
     if getattr(small.model.encoder, "supervised_layer", None) is not None:
-        return DependencyCrossEntropyCriterion(*plain, child_weight=0.4, parent_weight=0.4)
-    return LabelSmoothedCrossEntropyCriterion(*plain)
+        objectives.append(DependencyObjective(0.4, 0.4))
+    latent = getattr(small.model.decoder, "latent_phrase_layers", 0)
+    if latent:
+        constraint = SynchronousConstraint("rank", 0.01, "sum", 1.0, False, latent)
+        dictionary = small.task.target_dictionary
+        objectives.append(SynchronousObjective(constraint, dictionary.eos(), dictionary.pad()))
+    return SyntaxCrossEntropyCriterion(small.task, False, 0.1, 0, False, objectives)
 
 
 def loss_of(small, lengths):

@@ -1,0 +1,191 @@
+"""The synchronous constraint: source and target structures are drawn together."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from fairseq.tasks import FairseqTask
+from torch import Tensor, nn
+
+from syntax_nmt.criterions.auxiliary import AuxiliaryObjective, Sample, detached_sum, log_mean
+from syntax_nmt.criterions.synchronous_layers import tied_attention, tied_distances
+from syntax_nmt.criterions.synchronous_losses import attention_loss, mse_loss, project, rank_loss
+from syntax_nmt.errors import UserError
+from syntax_nmt.models.structures import (
+    CROSS_ATTENTION,
+    SOURCE_ATTENTION,
+    SOURCE_DISTANCES,
+    TARGET_ATTENTION,
+    TARGET_DISTANCES,
+)
+
+RANK, MSE, ATTENTION = "rank", "mse", "attention"
+SUM, MEAN = "sum", "mean"
+
+
+@dataclass(frozen=True)
+class SynchronousConstraint:
+    """What defines the constraint.
+
+    Attributes:
+        loss: `rank`, `mse` or `attention`.
+        weight: λ.
+        normalize: `sum` as in the paper, or `mean`.
+        margin: of the rank loss.
+        shift: tie position t of the projected source to position t + 1 of the target.
+        layers: how many layers are tied.
+        encoder_layers: whose attention the attention loss reads; empty = the lowest.
+        decoder_layers: whose self-attention it reads; empty = the lowest.
+        cross_layers: whose cross-attention it reads; empty = the top.
+    """
+
+    loss: str
+    weight: float
+    normalize: str
+    margin: float
+    shift: bool
+    layers: int
+    encoder_layers: tuple[int, ...] = ()
+    decoder_layers: tuple[int, ...] = ()
+    cross_layers: tuple[int, ...] = ()
+
+
+class SynchronousObjective(AuxiliaryObjective):
+    """`λ·L_sync` of Harada and Watanabe (2021), equations 7 to 11.
+
+    Distances are averaged over heads, so is the cross-attention C. Position t of the decoder reads
+    y_{t−1} and predicts y_t: its distance d_t belongs to the word that it reads, its row of C to
+    the word that it predicts. The paper ties equal indices; with `shift` the projected distance ê_t
+    goes with d_{t+1}. Positions whose predicted symbol is no real word (EOS, pads) take no part.
+
+    Losses are summed over a sentence's positions or pairs of positions, as in the paper. Under
+    `mean` a sentence counts its mean once for every word, so that it grows as the translation loss
+    does and not with the square of its length.
+
+    Args:
+        constraint: what defines it.
+        eos: id of the end of a sentence.
+        pad: id of the padding symbol.
+    """
+
+    def __init__(self, constraint: SynchronousConstraint, eos: int, pad: int) -> None:
+        self.constraint = constraint
+        self.eos = eos
+        self.pad = pad
+
+    @classmethod
+    def from_options(cls, options: Any, task: FairseqTask) -> SynchronousObjective | None:
+        """Builds the objective; None = its weight is 0.
+
+        Args:
+            options: of the criterion.
+            task: has the target dictionary.
+
+        Raises:
+            UserError: options that contradict each other.
+        """
+        if options.sync_weight == 0:
+            return None
+        loss, normalize = str(options.sync_loss), str(options.sync_normalize)
+        _check_choice("--sync-loss", loss, (RANK, MSE, ATTENTION))
+        _check_choice("--sync-normalize", normalize, (SUM, MEAN))
+        chosen = [
+            _indices(f"--sync-{name}-layers", getattr(options, f"sync_{name}_layers"))
+            for name in ("encoder", "decoder", "cross")
+        ]
+        if any(chosen) and loss != ATTENTION:
+            raise UserError(
+                "--sync-encoder-layers, --sync-decoder-layers and --sync-cross-layers go with "
+                "--sync-loss attention; otherwise --sync-layers says which layers are tied"
+            )
+        constraint = SynchronousConstraint(
+            loss, options.sync_weight, normalize, options.sync_margin, options.sync_shift,
+            options.sync_layers, *chosen,
+        )  # fmt: skip
+        dictionary = task.target_dictionary
+        return cls(constraint, dictionary.eos(), dictionary.pad())
+
+    def model_arguments(self, model: nn.Module) -> dict[str, Any]:
+        """The structures that the loss reads.
+
+        Args:
+            model: the model.
+
+        Raises:
+            UserError: the model does not have them.
+        """
+        constraint = self.constraint
+        if constraint.loss != ATTENTION:
+            return {"structures": tied_distances(model, constraint.layers)}
+        chosen = constraint.encoder_layers, constraint.decoder_layers, constraint.cross_layers
+        return {"structures": tied_attention(model, constraint.layers, *chosen)}
+
+    def __call__(self, extra: Mapping[str, Any], sample: Sample) -> tuple[Tensor, dict[str, Any]]:
+        """Computes the loss of a batch.
+
+        Args:
+            extra: has the structures.
+            sample: has `target`, B×T.
+
+        Returns:
+            the weighted loss summed over sentences and layers, and sums for the log.
+        """
+        target = sample["target"]
+        real = target.ne(self.eos) & target.ne(self.pad)
+        if self.constraint.shift:
+            real = real[:, :-1]
+        sums, counts = map(torch.stack, zip(*self._layer_losses(extra, real)))  # layers×B each
+        logs = {"sync_loss": detached_sum(sums), "sync_terms": detached_sum(counts)}
+        if self.constraint.normalize == MEAN:
+            sums = sums * real.sum(dim=1) / counts.clamp(min=1)
+        return self.constraint.weight * sums.sum(), logs
+
+    def _layer_losses(
+        self, extra: Mapping[str, Any], real: Tensor
+    ) -> Iterator[tuple[Tensor, Tensor]]:
+        """Sums and counts of each sentence, layer by layer."""
+        last = -1 if self.constraint.shift else None
+        following = slice(1 if self.constraint.shift else 0, None)
+        attention_wanted = self.constraint.loss == ATTENTION
+        source, target = (
+            (SOURCE_ATTENTION, TARGET_ATTENTION)
+            if attention_wanted
+            else (SOURCE_DISTANCES, TARGET_DISTANCES)
+        )
+        for e, d, c in zip(extra[source], extra[target], extra[CROSS_ATTENTION]):
+            c = c[:, :last]
+            if attention_wanted:
+                yield attention_loss(c, e, d[:, following, following], real)
+                continue
+            projected, distances = project(c, e.mean(dim=1)), d.mean(dim=1)[:, following]
+            if self.constraint.loss == MSE:
+                yield mse_loss(projected, distances, real)
+            else:
+                yield rank_loss(projected, distances, real, self.constraint.margin)
+
+    @staticmethod
+    def log(total: Callable[[str], float]) -> None:
+        """Logs the loss per term: a position, or a pair of positions.
+
+        Args:
+            total: gives the sum of one logged key over all batches and workers.
+        """
+        log_mean("sync_loss", total("sync_loss"), total("sync_terms"))
+
+
+def _check_choice(option: str, value: str, choices: Sequence[str]) -> None:
+    if value not in choices:  # which a YAML of fairseq-hydra-train may say
+        raise UserError(f"{option} {value}: choose {', '.join(choices)}")
+
+
+def _indices(option: str, text: str) -> tuple[int, ...]:
+    """Layers separated by commas."""
+    try:
+        return tuple(int(part) for part in text.split(",")) if text else ()
+    except ValueError:
+        raise UserError(
+            f"{option} {text}: give numbers of layers separated by commas: 0,1 or -2,-1"
+        ) from None

@@ -1,0 +1,108 @@
+"""Which layers of a model the synchronous constraint ties together."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from torch import nn
+
+from syntax_nmt.errors import UserError
+from syntax_nmt.models.structures import StructureLayers
+
+
+def tied_distances(model: nn.Module, layers: int) -> StructureLayers:
+    """The lowest layers' distances and the top layers' cross-attention, bottom to top.
+
+    Args:
+        model: of the Transformer family.
+        layers: how many.
+
+    Raises:
+        UserError: the model has no such layers, or another number of layers with distances.
+    """
+    _, target = _layer_counts(model, layers)
+    decoder: Any = model.decoder
+    latent = decoder.latent_phrase_layers
+    if latent == 0:
+        raise UserError(
+            "the model has no syntactic distances: train one with --arch "
+            "latent_phrase_transformer or --latent-phrase-layers, or give --sync-loss attention"
+        )
+    if latent != layers:
+        raise UserError(
+            f"--sync-layers {layers}, but --latent-phrase-layers {latent}: each layer with "
+            "distances is tied to one cross-attention, so give both the same number"
+        )
+    lowest = tuple(range(layers))
+    return StructureLayers(
+        source_distances=lowest,
+        target_distances=lowest,
+        cross_attention=tuple(range(target - layers, target)),
+    )
+
+
+def tied_attention(
+    model: nn.Module,
+    layers: int,
+    encoder_layers: Sequence[int],
+    decoder_layers: Sequence[int],
+    cross_layers: Sequence[int],
+) -> StructureLayers:
+    """Self-attention of the lowest and cross-attention of the top layers, or of chosen ones.
+
+    Args:
+        model: of the Transformer family.
+        layers: how many, where none are chosen.
+        encoder_layers: chosen, counted from 0, the lowest, or from −1, the top.
+        decoder_layers: the same.
+        cross_layers: the same.
+
+    Raises:
+        UserError: the model has no such layers, or the choices do not go together.
+    """
+    source, target = _layer_counts(model, layers)
+    lowest, top = range(layers), range(target - layers, target)
+    tied = StructureLayers(
+        source_attention=_counted("--sync-encoder-layers", encoder_layers, source) or tuple(lowest),
+        target_attention=_counted("--sync-decoder-layers", decoder_layers, target) or tuple(lowest),
+        cross_attention=_counted("--sync-cross-layers", cross_layers, target) or tuple(top),
+    )
+    counts = [len(tied.source_attention), len(tied.target_attention), len(tied.cross_attention)]
+    if len(set(counts)) > 1:
+        raise UserError(
+            "--sync-encoder-layers, --sync-decoder-layers and --sync-cross-layers are tied one by "
+            f"one, but they are {counts[0]}, {counts[1]} and {counts[2]}: give equally many"
+        )
+    return tied
+
+
+def _layer_counts(model: nn.Module, layers: int) -> tuple[int, int]:
+    """The model's encoder and decoder layers."""
+    encoder: Any = getattr(model, "encoder", None)
+    decoder: Any = getattr(model, "decoder", None)
+    if not hasattr(decoder, "latent_phrase_layers"):
+        raise UserError(
+            "the synchronous constraint needs a model of the Transformer family: "
+            "give --arch latent_phrase_transformer"
+        )
+    source, target = encoder.num_layers, decoder.num_layers
+    if not 1 <= layers <= min(source, target):
+        raise UserError(
+            f"--sync-layers {layers}: the encoder has {source} layers, the decoder {target}; "
+            f"give a number from 1 to {min(source, target)}"
+        )
+    if getattr(decoder.layers[-1], "encoder_attn", None) is None:
+        raise UserError("the synchronous constraint cannot do without cross-attention")
+    return source, target
+
+
+def _counted(option: str, chosen: Sequence[int], layers: int) -> tuple[int, ...]:
+    """Indices counted from the lowest."""
+    for layer in chosen:
+        if not -layers <= layer < layers:
+            raise UserError(
+                f"{option} {layer}: there are {layers} layers; "
+                f"give numbers from {-layers} to {layers - 1}"
+            )
+    return tuple(layer % layers for layer in chosen)

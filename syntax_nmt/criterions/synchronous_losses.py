@@ -1,0 +1,93 @@
+"""Losses between source structures, projected by cross-attention, and target structures.
+
+Each gives for every sentence the sum of its terms and their number. `real` (B×T, True = the
+predicted symbol is a real word) says which target positions take part.
+"""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor
+
+
+def project(cross_attention: Tensor, distances: Tensor) -> Tensor:
+    """Source distances seen from the target: `ê = C e`, equation 8, B×T in float32.
+
+    Args:
+        cross_attention: C, B×T×S.
+        distances: e, B×S.
+    """
+    # Products and sums: a matrix product would fall under autocast.
+    return (cross_attention.float() * distances.float().unsqueeze(1)).sum(dim=2)
+
+
+def rank_loss(
+    projected: Tensor, distances: Tensor, real: Tensor, margin: float
+) -> tuple[Tensor, Tensor]:
+    """`Σ_{i<j} max(0, m − sign(d_i − d_j)·(ê_i − ê_j))`, equation 10; every pair counts once.
+
+    The order of the target's distances is what the source's are to follow: there is no gradient to
+    d here. Pairs of equal distances take no part.
+
+    Args:
+        projected: ê, B×T.
+        distances: d, B×T.
+        real: B×T.
+        margin: m, 1 in the paper.
+
+    Returns:
+        sums and numbers of pairs, B each.
+    """
+    order = torch.sign(_differences(distances.detach()))
+    hinge = torch.relu(margin - order * _differences(projected))
+    pairs = (_both(real) & order.ne(0)).triu(1)
+    return _sum_and_count(hinge, pairs, (1, 2))
+
+
+def mse_loss(projected: Tensor, distances: Tensor, real: Tensor) -> tuple[Tensor, Tensor]:
+    """`Σ_i (ê_i − d_i)²`, equation 7.
+
+    Args:
+        projected: ê, B×T.
+        distances: d, B×T.
+        real: B×T.
+
+    Returns:
+        sums and numbers of positions, B each.
+    """
+    return _sum_and_count((projected - distances).square(), real, (1,))
+
+
+def attention_loss(
+    cross_attention: Tensor, source_attention: Tensor, target_attention: Tensor, real: Tensor
+) -> tuple[Tensor, Tensor]:
+    """`Σ_{j≤i} ((C A_enc Cᵀ)_{ij} − A_dec,ij)²` (Deguchi et al., 2021).
+
+    Args:
+        cross_attention: C, B×T×S.
+        source_attention: A_enc, B×S×S.
+        target_attention: A_dec, B×T×T.
+        real: B×T.
+
+    Returns:
+        sums and numbers of pairs, B each.
+    """
+    with torch.autocast(cross_attention.device.type, enabled=False):
+        c = cross_attention.float()
+        projected = c @ source_attention.float() @ c.transpose(1, 2)
+    squares = (projected - target_attention.float()).square()
+    return _sum_and_count(squares, _both(real).tril(), (1, 2))
+
+
+def _differences(x: Tensor) -> Tensor:
+    """x_i − x_j at [i, j], B×T×T."""
+    return x.unsqueeze(2) - x.unsqueeze(1)
+
+
+def _both(real: Tensor) -> Tensor:
+    """Whether both positions are real, B×T×T."""
+    return real.unsqueeze(2) & real.unsqueeze(1)
+
+
+def _sum_and_count(terms: Tensor, selected: Tensor, dims: tuple[int, ...]) -> tuple[Tensor, Tensor]:
+    return terms.masked_fill(~selected, 0.0).sum(dim=dims), selected.sum(dim=dims)

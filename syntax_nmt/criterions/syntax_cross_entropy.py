@@ -1,0 +1,36 @@
+"""`--criterion syntax_cross_entropy`: translation and the auxiliary losses of all methods.
+
+fairseq reads the types of the options at run time: no postponed annotations in this file.
+"""
+
+from dataclasses import dataclass, field
+
+from fairseq.criterions import register_criterion
+
+from syntax_nmt.criterions.auxiliary import AuxiliaryCriterion
+from syntax_nmt.criterions.dependency import DependencyObjective
+from syntax_nmt.criterions.dependency_cross_entropy import DependencyCrossEntropyConfig
+from syntax_nmt.criterions.synchronous import SynchronousObjective
+from syntax_nmt.criterions.synchronous_cross_entropy import SynchronousCrossEntropyConfig
+
+
+@dataclass
+class SyntaxCrossEntropyConfig(DependencyCrossEntropyConfig, SynchronousCrossEntropyConfig):
+    """The options of all criterions; a loss whose weight is 0, the default, is off."""
+
+    child_weight: float = field(
+        default=0.0, metadata={"help": "weight α of the child head's loss (default: 0)"}
+    )
+    parent_weight: float = field(
+        default=0.0, metadata={"help": "weight β of the parent head's loss (default: 0)"}
+    )
+    sync_weight: float = field(
+        default=0.0, metadata={"help": "weight λ of the synchronous constraint (default: 0)"}
+    )
+
+
+@register_criterion("syntax_cross_entropy", dataclass=SyntaxCrossEntropyConfig)
+class SyntaxCrossEntropyCriterion(AuxiliaryCriterion):
+    """The translation loss plus every auxiliary loss whose weight is not 0."""
+
+    objective_types = (DependencyObjective, SynchronousObjective)

@@ -1,0 +1,45 @@
+"""A share of right decisions, and how far chance may have moved it."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from statistics import NormalDist
+
+CONFIDENCE = 0.95
+
+
+@dataclass(frozen=True)
+class Accuracy:
+    """Decisions that were counted.
+
+    Attributes:
+        correct: right ones.
+        total: all.
+    """
+
+    correct: int
+    total: int
+
+    @property
+    def percent(self) -> float:
+        """The share of right ones, in percent; NaN without decisions."""
+        return 100 * self.correct / self.total if self.total else math.nan
+
+    @property
+    def interval(self) -> tuple[float, float]:
+        """The 95 % interval of :attr:`percent`: Wilson's, without continuity correction (1927).
+
+        Unlike the normal approximation it stays within 0 and 100, and has a width where all
+        decisions are right. Without decisions it is 0 to 100.
+        """
+        n = self.total
+        if not n:
+            return 0.0, 100.0
+        z = NormalDist().inv_cdf((1 + CONFIDENCE) / 2)
+        share = self.correct / n
+        centre = share + z * z / (2 * n)
+        half = z * math.sqrt(share * (1 - share) / n + z * z / (4 * n * n))
+        scale = 100 / (1 + z * z / n)
+        # Where all or none are right, one end is exactly 100 or 0, but for rounding.
+        return max(0.0, scale * (centre - half)), min(100.0, scale * (centre + half))

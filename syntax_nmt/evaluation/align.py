@@ -1,0 +1,220 @@
+"""`syntax-nmt align`: word alignments out of cross-attention, symmetrised and scored."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+
+from syntax_nmt.arguments import positive_int
+from syntax_nmt.data.subwords import SCHEMES
+from syntax_nmt.data.text_files import check_writable
+from syntax_nmt.errors import UserError
+from syntax_nmt.evaluation.aligned_corpus import (
+    AUTO,
+    AlignedCorpus,
+    corpus_of_files,
+    corpus_of_models,
+)
+from syntax_nmt.evaluation.alignment import GoldAlignment, format_alignment, read_gold
+from syntax_nmt.evaluation.alignment_report import AlignmentReport
+from syntax_nmt.evaluation.forced_arguments import add_forcing_arguments
+from syntax_nmt.evaluation.output import STDOUT, open_output
+from syntax_nmt.evaluation.segmentation import add_segmentation_arguments, check_segmentation
+from syntax_nmt.evaluation.symmetrisation import GROW_DIAG, METHODS
+
+EXAMPLE = (
+    "syntax-nmt align data-bin --path checkpoints/checkpoint_best.pt --source pieces/test.src "
+    "--target pieces/test.tgt --segmented --output test.forward --score test.align"
+)
+
+DESCRIPTION = """\
+Word alignments by forced decoding: the cross-attention of one decoder layer, as the mean over its
+heads, while the model reads a given translation. A target word is linked to the source word that
+it attends to most: what it attends to is the mean over its pieces, what a source word gets the sum
+over its pieces; the end of the sentence is left out. Alignments of both directions are symmetrised.
+They go to stdout or --output as `i-j`, source-target, from 0 (Pharaoh); the alignment error rate
+against --score goes to stderr and --json. With --hypothesis the alignments come from a file
+instead, and no model is needed.
+"""
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Adds the command's options.
+
+    Args:
+        parser: the subcommand's parser.
+    """
+    parser.description = DESCRIPTION
+    _add_input(parser)
+    add_segmentation_arguments(parser)
+    _add_reverse(parser)
+    _add_output(parser)
+    add_forcing_arguments(parser)
+
+
+def _add_input(parser: argparse.ArgumentParser) -> None:
+    group = parser.add_argument_group("what to align")
+    add = group.add_argument
+    add("databin", metavar="DATABIN", nargs="?", help="data folder that the model was trained with")
+    add("--path", metavar="FILE", help="checkpoint of the model")
+    add("--source", metavar="FILE", help="sentences, one a line")
+    add("--target", metavar="FILE", help="their translations")
+    add(
+        "--layer",
+        metavar="N",
+        type=int,
+        help="decoder layer, counted from 1 at the bottom or from -1 at the top (default: -2, or "
+        "the only one)",
+    )
+    add(
+        "--heads",
+        metavar="N",
+        type=positive_int,
+        help="mean over the first N heads (default: all)",
+    )
+    add(
+        "--subwords",
+        choices=(AUTO, *SCHEMES),
+        default=AUTO,
+        help="how pieces tell words (default: told from the text)",
+    )
+    add("--hypothesis", metavar="FILE", help="take these alignments (Pharaoh) instead")
+
+
+def _add_reverse(parser: argparse.ArgumentParser) -> None:
+    group = parser.add_argument_group("the other direction")
+    add = group.add_argument
+    add("--reverse-path", metavar="FILE", help="checkpoint of a model that translates back")
+    add("--reverse-databin", metavar="DIR", help="its data folder (default: DATABIN)")
+    add(
+        "--reverse",
+        metavar="FILE",
+        help="or its alignments (Pharaoh) as this command wrote them: the language that it "
+        "translates from comes first in each link",
+    )
+    add(
+        "--reverse-in-order",
+        action="store_true",
+        help="in the links of --reverse the language comes first that --path translates from, as "
+        "some aligners write them",
+    )
+    add(
+        "--symmetrise",
+        choices=METHODS,
+        help=f"how both directions become one (default: {GROW_DIAG})",
+    )
+    add(
+        "--strict",
+        action="store_true",
+        help="grow-diag adds a neighbour only where neither of its words is aligned yet (default: "
+        "where one of them is not, as Moses does)",
+    )
+
+
+def _add_output(parser: argparse.ArgumentParser) -> None:
+    group = parser.add_argument_group("what to write")
+    add = group.add_argument
+    add(
+        "--score",
+        metavar="GOLD",
+        help="gold alignments, one sentence a line: sure links i-j, possible ones ipj, i?j or "
+        "i-j-P; prints alignment error rate, precision and recall",
+    )
+    add(
+        "--gold-base",
+        type=int,
+        choices=(0, 1),
+        default=0,
+        help="what the gold alignments call the first word (default: %(default)s)",
+    )
+    add(
+        "--output",
+        metavar="FILE",
+        help="write the alignments here (default: stdout, unless --json - takes it, or nothing is "
+        "made that is not in --hypothesis already)",
+    )
+    add("--json", metavar="FILE", help="write the figures here; - is stdout")
+
+
+def run(args: argparse.Namespace) -> None:
+    """Aligns or reads, symmetrises, writes and scores.
+
+    Args:
+        args: as :func:`add_arguments` defines them.
+
+    Raises:
+        UserError: options that do not go together, or files that do not.
+    """
+    _check_options(args)
+    gold = read_gold(args.score, args.gold_base) if args.score else None
+    corpus = corpus_of_files(args) if args.hypothesis else corpus_of_models(args)
+    _check_gold(args, gold, corpus)
+    if args.reverse or args.reverse_path:
+        corpus.add_symmetrised(args.symmetrise or GROW_DIAG, args.strict)
+    report = AlignmentReport(corpus, gold, args.score, args.gold_base)
+    nothing_new = args.hypothesis and not args.reverse
+    if args.output or not (nothing_new or args.json == STDOUT):
+        with open_output(args.output or STDOUT) as stream:
+            stream.writelines(f"{format_alignment(links)}\n" for links in corpus.result)
+    if args.json is not None:
+        with open_output(args.json) as stream:
+            stream.write(report.json())
+    print(report.summary(), file=sys.stderr)
+
+
+def _check_gold(
+    args: argparse.Namespace, gold: list[GoldAlignment] | None, corpus: AlignedCorpus
+) -> None:
+    if gold is not None and len(gold) != len(corpus):
+        raise UserError(
+            f"{args.score} has {len(gold)} lines, {corpus.name} {len(corpus)}: give --score the "
+            f"gold alignments of this very text"
+        )
+
+
+def _check_options(args: argparse.Namespace) -> None:
+    """Refuses what does not go together, before anything is loaded."""
+    if bool(args.source) != bool(args.target):
+        raise UserError("--source and --target go together: give both")
+    if args.hypothesis:
+        _check_without_model(args)
+    elif not (args.databin and args.path and args.source):
+        raise UserError(
+            "give DATABIN, the checkpoint's --path, --source and --target, or alignments as "
+            "--hypothesis"
+        )
+    else:
+        check_segmentation(args)
+    _check_reverse(args)
+    if args.gold_base and not args.score:
+        raise UserError("--gold-base is about gold alignments: add --score")
+    if args.json == args.output == STDOUT:
+        raise UserError("--output - and --json - together: give one of them a file")
+    inputs = [args.source, args.target, args.hypothesis, args.reverse, args.score]
+    for path in (args.json, args.output):
+        if path not in (None, STDOUT):
+            check_writable(Path(path), *(Path(given) for given in inputs if given))
+
+
+def _check_without_model(args: argparse.Namespace) -> None:
+    for option in ("databin", "path", "reverse_path", "layer", "heads"):
+        if getattr(args, option) is not None:
+            name = "DATABIN" if option == "databin" else f"--{option.replace('_', '-')}"
+            raise UserError(f"{name} and --hypothesis exclude each other: leave one out")
+    if not (args.score or args.reverse or args.output or args.json):
+        raise UserError("--hypothesis alone does nothing: add --score or --reverse")
+
+
+def _check_reverse(args: argparse.Namespace) -> None:
+    if args.reverse and args.reverse_path:
+        raise UserError("--reverse and --reverse-path exclude each other: leave one out")
+    if args.reverse_databin and not args.reverse_path:
+        raise UserError("--reverse-databin without --reverse-path: add it")
+    if args.reverse_in_order and not args.reverse:
+        raise UserError("--reverse-in-order is about the links of a file: add --reverse")
+    if (args.symmetrise or args.strict) and not (args.reverse or args.reverse_path):
+        option = "--symmetrise" if args.symmetrise else "--strict"
+        raise UserError(f"{option} needs both directions: add --reverse-path or --reverse")
+    if args.strict and not (args.symmetrise or GROW_DIAG).startswith(GROW_DIAG):
+        raise UserError(f"--strict is about grow-diag, not about {args.symmetrise}: leave it out")

@@ -1,0 +1,38 @@
+"""Options of the commands that force a model to given translations."""
+
+from __future__ import annotations
+
+import argparse
+
+from syntax_nmt.arguments import positive_int
+
+MAX_TOKENS = 4000  # logits of 32,000 words in float32 take 0.5 GB, and their softmax as much again
+
+
+def add_forcing_arguments(parser: argparse.ArgumentParser) -> None:
+    """Adds how the model runs.
+
+    Args:
+        parser: of the subcommand.
+    """
+    group = parser.add_argument_group("running the model")
+    add = group.add_argument
+    add(
+        "--parser-config",
+        metavar="FILE",
+        help="for models that read the phrases of parsed sources (--phrase-segmentation parsed): "
+        "the file parser.json that `syntax-nmt prepare` wrote",
+    )
+    add(
+        "--max-tokens",
+        metavar="N",
+        type=positive_int,
+        default=MAX_TOKENS,
+        help="tokens of a batch on either side, padding included (default: %(default)s)",
+    )
+    add("--batch-size", metavar="N", type=positive_int, help="pairs of a batch (default: any)")
+    device = group.add_mutually_exclusive_group()
+    device.add_argument("--cpu", action="store_const", const="cpu", dest="device", help="no GPU")
+    device.add_argument(
+        "--device", metavar="NAME", help="cpu, cuda, cuda:1, … (default: a GPU if there is one)"
+    )

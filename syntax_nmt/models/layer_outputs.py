@@ -1,0 +1,80 @@
+"""What layers return to code of ours, besides what fairseq's encoder and decoder take from them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from functools import partial
+from typing import Any, NamedTuple
+
+from torch import Tensor, nn
+
+
+class EncoderLayerOutput(NamedTuple):
+    """The output of an encoder layer with features; fairseq's encoder gets `x`.
+
+    Flat, because activation checkpointing carries gradients into the members of a tuple alone.
+
+    Attributes:
+        x: S×B×C.
+        phrases: vectors of the phrases of the layer's input, P×B×C.
+        attention_input: what the self-attention sublayer gets, S×B×C.
+        distances: syntactic distances of its heads, B×H×S.
+        attention: its weights averaged over heads, B×S×S.
+    """
+
+    x: Tensor
+    phrases: Tensor | None = None
+    attention_input: Tensor | None = None
+    distances: Tensor | None = None
+    attention: Tensor | None = None
+
+
+class DecoderLayerOutput(NamedTuple):
+    """The output of a decoder layer with features; fairseq's decoder gets the first three.
+
+    Attributes:
+        x: T×B×C.
+        cross_attention: weights to the source, B×T×S averaged over heads or H×B×T×S.
+        state: only fairseq's ONNX export has one.
+        distances: syntactic distances of the self-attention's heads, B×H×T.
+        attention: weights of the self-attention averaged over heads, B×T×T.
+    """
+
+    x: Tensor
+    cross_attention: Tensor | None = None
+    state: None = None
+    distances: Tensor | None = None
+    attention: Tensor | None = None
+
+
+@contextmanager
+def collecting(modules: Iterable[nn.Module], passed_on: int) -> Iterator[list[tuple[Any, ...]]]:
+    """Within, what each module returns is collected, and its caller gets the first members alone.
+
+    Args:
+        modules: they are called by fairseq's code and return tuples, or a tensor alone, which is
+            passed on as it is.
+        passed_on: how many members the caller gets; a single one does not come in a tuple.
+
+    Yields:
+        the outputs so far, in the order of the calls.
+    """
+    outputs: list[tuple[Any, ...]] = []
+    keep = partial(_keep, outputs, passed_on)
+    hooks = [module.register_forward_hook(keep) for module in modules]
+    try:
+        yield outputs
+    finally:
+        for hook in hooks:
+            hook.remove()
+
+
+def _keep(
+    outputs: list[tuple[Any, ...]], passed_on: int, module: nn.Module, args: Any, output: Any
+) -> Any:
+    if isinstance(output, Tensor):
+        outputs.append((output,))
+        return output
+    outputs.append(output)
+    return output[0] if passed_on == 1 else tuple(output[:passed_on])

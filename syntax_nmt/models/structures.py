@@ -1,0 +1,66 @@
+"""The structures that a forward pass returns if asked: syntactic distances and attention."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from torch import Tensor
+
+SOURCE_DISTANCES, TARGET_DISTANCES = "source_distances", "target_distances"
+SOURCE_ATTENTION, TARGET_ATTENTION = "source_attention", "target_attention"
+CROSS_ATTENTION = "cross_attention"
+SOURCE_STRUCTURES = (SOURCE_DISTANCES, SOURCE_ATTENTION)
+
+Structures = Mapping[str, Sequence[Tensor]]
+"""One tensor a wanted layer under each name: distances are B×H×S or B×H×T, of layers with gates;
+attention is B×S×S, B×T×T or B×T×S, averaged over heads, before dropout, in float32."""
+
+
+@dataclass(frozen=True)
+class StructureLayers:
+    """Of which layers a forward pass is to return which structures.
+
+    Layers are counted from the lowest.
+
+    Attributes:
+        source_distances: encoder layers.
+        target_distances: decoder layers.
+        source_attention: encoder layers.
+        target_attention: decoder layers, their self-attention.
+        cross_attention: decoder layers, their attention to the source.
+    """
+
+    source_distances: tuple[int, ...] = ()
+    target_distances: tuple[int, ...] = ()
+    source_attention: tuple[int, ...] = ()
+    target_attention: tuple[int, ...] = ()
+    cross_attention: tuple[int, ...] = ()
+
+    def encoder_arguments(self, layer: int) -> dict[str, Any]:
+        """What an encoder layer must be told.
+
+        Args:
+            layer: its index.
+        """
+        return _true(
+            need_distances=layer in self.source_distances,
+            need_attention=layer in self.source_attention,
+        )
+
+    def decoder_arguments(self, layer: int) -> dict[str, Any]:
+        """What a decoder layer must be told.
+
+        Args:
+            layer: its index.
+        """
+        return _true(
+            need_distances=layer in self.target_distances,
+            need_attention=layer in self.target_attention,
+            need_attn=layer in self.cross_attention,
+        )
+
+
+def _true(**arguments: bool) -> dict[str, bool]:
+    return {name: value for name, value in arguments.items() if value}

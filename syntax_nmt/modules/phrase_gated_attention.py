@@ -1,0 +1,126 @@
+"""Self-attention inside latent phrases (Harada and Watanabe, 2021, section 4.1)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor
+
+from syntax_nmt.modules.fused_attention import FusedMultiheadAttention, IncrementalState
+from syntax_nmt.modules.phrase_gates import log_phrase_gates
+from syntax_nmt.modules.syntactic_distance import SyntacticDistance
+
+
+class PhraseGatedAttention(FusedMultiheadAttention):
+    """Multi-head self-attention whose weights are gated by syntactic distances: equations 4 to 6.
+
+    The distances come from the keys, the gates from the distances, and the gates enter the fused
+    kernel as a bias of the logits. Incremental decoding projects one key and computes one distance
+    a step; both are kept and follow the beam.
+
+    Args:
+        embed_dim: C.
+        num_heads: H.
+        lookback: M, how far back a distance looks.
+        temperature: τ.
+        gate: α, `hardtanh` or `sigmoid`.
+        causal: as in a decoder: the future is closed.
+        **kwargs: as of :class:`FusedMultiheadAttention`.
+    """
+
+    def __init__(
+        self,
+        embed_dim: int,
+        num_heads: int,
+        lookback: int,
+        temperature: float,
+        gate: str,
+        causal: bool = False,
+        **kwargs: Any,
+    ) -> None:
+        super().__init__(embed_dim, num_heads, causal, **kwargs)
+        self.syntactic_distance = SyntacticDistance(num_heads, self.head_dim, lookback)
+        self.temperature = temperature
+        self.gate = gate
+
+    def extra_repr(self) -> str:
+        """The numbers that define the module."""
+        return f"{super().extra_repr()}, temperature={self.temperature}, gate={self.gate}"
+
+    def forward(  # type: ignore[override]
+        self,
+        query: Tensor,
+        key: Tensor | None,
+        value: Tensor | None,
+        key_padding_mask: Tensor | None = None,
+        incremental_state: IncrementalState | None = None,
+        need_weights: bool = True,
+        static_kv: bool = False,
+        attn_mask: Tensor | None = None,
+        before_softmax: bool = False,
+        need_head_weights: bool = False,
+        need_distances: bool = False,
+    ) -> tuple[Tensor, Tensor | None] | tuple[Tensor, Tensor | None, Tensor]:
+        """Attends from each position to those that its phrases leave open.
+
+        Args:
+            query: T×B×C.
+            key: T×B×C, the same.
+            value: T×B×C, the same.
+            key_padding_mask: B×T, True = masked.
+            incremental_state: the cache of incremental decoding.
+            need_weights: also return the weights, averaged over heads.
+            static_kv: not for self-attention.
+            attn_mask: T×T, added to the logits; −inf = masked. The mask of the future may be left
+                out of a causal attention.
+            before_softmax: not supported: the gates act on what comes after.
+            need_head_weights: return the weights of each head.
+            need_distances: also return the distances.
+
+        Returns:
+            the output, T×B×C; the weights: None, B×T×T or H×B×T×T; and the distances, B×H×T, if
+            asked for.
+        """
+        k, v, padding = self._keys_and_values(
+            key, value, key_padding_mask, incremental_state, False
+        )
+        distances = self._distances(k, padding, incremental_state)
+        q = self._split_heads(self.q_proj(query), k.size(0))
+        bias = log_phrase_gates(
+            distances, padding, both_directions=not self.causal, temperature=self.temperature,
+            gate=self.gate, queries=len(query),
+        ).to(q)  # fmt: skip
+        if attn_mask is not None and not self.causal:
+            bias = bias + attn_mask.to(q)
+        weights = None
+        if need_weights or need_head_weights:
+            attended, weights = self._explicit(q, k, v, bias)
+            weights = weights.transpose(0, 1) if need_head_weights else weights.mean(dim=1)
+        else:
+            attended = F.scaled_dot_product_attention(
+                q, k, v, attn_mask=bias, dropout_p=self._dropout_probability()
+            )
+        output = self._output(attended, len(query))
+        return (output, weights, distances) if need_distances else (output, weights)
+
+    def _distances(
+        self, keys: Tensor, padding: Tensor | None, incremental_state: IncrementalState | None
+    ) -> Tensor:
+        """The distances of all keys, B×H×S; in incremental decoding only new ones are computed."""
+        if incremental_state is None:
+            return self.syntactic_distance(keys, padding)
+        cache = self._get_input_buffer(incremental_state)
+        known = cache.get("prev_distances")
+        if known is None:
+            distances = self.syntactic_distance(keys, padding)
+        else:
+            new = keys.size(2) - known.size(2)
+            window = slice(-(new + self.syntactic_distance.lookback), None)
+            seen = None if padding is None else padding[:, window]
+            latest = self.syntactic_distance(keys[:, :, window], seen)[..., -new:]
+            distances = torch.cat([known, latest], dim=2)
+        cache["prev_distances"] = distances
+        self._set_input_buffer(incremental_state, cache)
+        return distances

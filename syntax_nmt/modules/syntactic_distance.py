@@ -1,0 +1,58 @@
+"""Syntactic distances, read off attention keys (Harada and Watanabe, 2021, equation 4)."""
+
+from __future__ import annotations
+
+import math
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+
+
+class SyntacticDistance(nn.Module):
+    """`d_i = tanh(W [k_{i−M}; …; k_i] + b)`, the height of the gap before position i.
+
+    A convolution over a head's own keys that looks back only, so that a decoder may use it. Each
+    head has its own weights. Before the start of the sentence the keys are zeros.
+
+    Args:
+        num_heads: H.
+        head_dim: D.
+        lookback: M; the convolution has M + 1 taps.
+    """
+
+    def __init__(self, num_heads: int, head_dim: int, lookback: int) -> None:
+        super().__init__()
+        self.lookback = lookback
+        self.weight = nn.Parameter(torch.empty(num_heads, head_dim, lookback + 1))  # M steps back …
+        self.bias = nn.Parameter(torch.empty(num_heads, 1))
+        bound = 1 / math.sqrt(head_dim * (lookback + 1))
+        nn.init.uniform_(self.weight, -bound, bound)
+        nn.init.uniform_(self.bias, -bound, bound)
+
+    def extra_repr(self) -> str:
+        """The numbers that define the module."""
+        heads, head_dim, _ = self.weight.shape
+        return f"num_heads={heads}, head_dim={head_dim}, lookback={self.lookback}"
+
+    def forward(self, keys: Tensor, padding: Tensor | None) -> Tensor:
+        """The distances of all positions.
+
+        Args:
+            keys: B×H×S×D.
+            padding: B×S, True = pad, which no position reads; its own distance means nothing.
+
+        Returns:
+            B×H×S between −1 and 1, in float32 at least.
+        """
+        taps = torch.matmul(keys, self.weight.type_as(keys))  # B×H×S×(M+1)
+        taps = taps.to(torch.promote_types(taps.dtype, torch.float32))
+        if padding is not None:
+            taps = taps.masked_fill(padding[:, None, :, None], 0.0)
+        length = keys.size(2)
+        taps = F.pad(taps, (0, 0, self.lookback, 0))
+        summed = sum(
+            (taps[:, :, tap : tap + length, tap] for tap in range(self.lookback + 1)),
+            start=self.bias.to(taps),
+        )
+        return torch.tanh(summed)

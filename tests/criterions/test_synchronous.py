@@ -1,0 +1,223 @@
+"""The synchronous constraint equals its equations, and what it may not depend on it does not."""
+
+import latent_phrase_loops as loops
+import pytest
+import torch
+from small_models import batch, build, chain_heads, random_sentences, write_dictionaries
+
+from syntax_nmt.criterions.dependency import DependencyObjective
+from syntax_nmt.criterions.synchronous import SynchronousConstraint, SynchronousObjective
+from syntax_nmt.criterions.synchronous_cross_entropy import SynchronousCrossEntropyCriterion
+from syntax_nmt.criterions.synchronous_losses import project, rank_loss
+from syntax_nmt.criterions.syntax_cross_entropy import SyntaxCrossEntropyCriterion
+from syntax_nmt.errors import UserError
+
+EOS, PAD = 2, 1
+TARGETS = [[5, 6, 7, 8, 9, EOS], [5, 6, 7, EOS], [5, EOS], [EOS]]
+S = 7
+
+
+def constraint(loss="rank", shift=False, normalize="sum", margin=1.0, weight=0.5, **more):
+    return SynchronousConstraint(loss, weight, normalize, margin, shift, more.pop("layers", 2))
+
+
+def objective(**options):
+    return SynchronousObjective(constraint(**options), EOS, PAD)
+
+
+def structures(width=6, seed=1, requires_grad=False):
+    """Random structures of two layers, float64, and the target they belong to."""
+    generator = torch.Generator().manual_seed(seed)
+
+    def random(*shape):
+        return torch.rand(*shape, generator=generator, dtype=torch.float64)
+
+    rows, heads = len(TARGETS), 3
+    extra = {
+        "source_distances": [random(rows, heads, S) * 2 - 1 for _ in range(2)],
+        "target_distances": [random(rows, heads, 6) * 2 - 1 for _ in range(2)],
+        "cross_attention": [torch.softmax(3 * random(rows, 6, S), 2) for _ in range(2)],
+        "source_attention": [torch.softmax(random(rows, S, S), 2) for _ in range(2)],
+        "target_attention": [torch.softmax(random(rows, 6, 6), 2) for _ in range(2)],
+    }
+    target = torch.full((rows, 6), PAD)
+    for row, tokens in enumerate(TARGETS):
+        target[row, : len(tokens)] = torch.tensor(tokens)
+    for tensors in extra.values():
+        for tensor in tensors:
+            tensor.requires_grad_(requires_grad)
+    return extra, {"target": target}
+
+
+def by_hand(extra, loss, shift, normalize, margin):
+    """The loss sentence by sentence, from the equations."""
+    total, following = 0.0, int(shift)
+    for row, tokens in enumerate(TARGETS):
+        n = len(tokens) - 1  # the words
+        for layer in range(2):
+            c = extra["cross_attention"][layer][row, :n]
+            if loss == "attention":
+                target = extra["target_attention"][layer][row]
+                target = target[following : following + n, following : following + n]
+                value, terms = loops.attention_loss(
+                    c, extra["source_attention"][layer][row], target
+                )
+            else:
+                projected = c @ extra["source_distances"][layer][row].mean(dim=0)
+                d = extra["target_distances"][layer][row].mean(dim=0)[following : following + n]
+                value, terms = (
+                    loops.mse_loss(projected, d)
+                    if loss == "mse"
+                    else loops.rank_loss(projected, d, margin)
+                )
+            total = total + (value * n / max(terms, 1) if normalize == "mean" else value)
+    return total
+
+
+@pytest.mark.parametrize("normalize", ["sum", "mean"])
+@pytest.mark.parametrize("shift", [False, True], ids=["equal", "shifted"])
+@pytest.mark.parametrize("loss", ["rank", "mse", "attention"])
+def test_equals_the_equations(loss, shift, normalize):
+    extra, sample = structures()
+    margin = 0.3
+    ours, logs = objective(loss=loss, shift=shift, normalize=normalize, margin=margin)(
+        extra, sample
+    )
+    expected = by_hand(extra, loss, shift, normalize, margin)
+    torch.testing.assert_close(ours.double(), 0.5 * expected, atol=1e-5, rtol=1e-5)
+    raw = by_hand(extra, loss, shift, "sum", margin)
+    torch.testing.assert_close(logs["sync_loss"], raw.float(), atol=1e-5, rtol=1e-5)
+    terms = {"rank": 10 + 3, "mse": 5 + 3 + 1, "attention": 15 + 6 + 1}[loss]
+    assert logs["sync_terms"] == 2 * terms, "each pair once, in two layers"
+
+
+@pytest.mark.parametrize("loss", ["rank", "mse", "attention"])
+def test_padding_changes_nothing(loss):
+    extra, sample = structures()
+    expected, _ = objective(loss=loss)(extra, sample)
+    wider = {"target": torch.nn.functional.pad(sample["target"], (0, 3), value=PAD)}
+    noise = 100.0
+    padded = {
+        "source_distances": [pad(x, (0, 2), noise) for x in extra["source_distances"]],
+        "target_distances": [pad(x, (0, 3), noise) for x in extra["target_distances"]],
+        # Pads of the source get no attention.
+        "cross_attention": [
+            pad(pad(x, (0, 2), 0.0), (0, 0, 0, 3), noise) for x in extra["cross_attention"]
+        ],
+        "source_attention": [pad(x, (0, 2, 0, 2), noise) for x in extra["source_attention"]],
+        "target_attention": [pad(x, (0, 3, 0, 3), noise) for x in extra["target_attention"]],
+    }
+    actual, _ = objective(loss=loss)(padded, wider)
+    torch.testing.assert_close(actual, expected)
+
+
+def pad(x, amounts, value):
+    return torch.nn.functional.pad(x, amounts, value=value)
+
+
+def test_rank_loss_has_no_gradient_to_the_targets_distances():
+    projected = torch.randn(2, 5, requires_grad=True)
+    d = torch.randn(2, 5, requires_grad=True)
+    real = torch.ones(2, 5, dtype=torch.bool)
+    sums, _ = rank_loss(projected, d, real, 1.0)
+    to_projected, to_d = torch.autograd.grad(sums.sum(), (projected, d), allow_unused=True)
+    assert to_projected.abs().sum() > 0
+    assert to_d is None
+
+
+def test_the_other_losses_reach_both_sides():
+    for loss in ("mse", "attention"):
+        extra, sample = structures(requires_grad=True)
+        objective(loss=loss)(extra, sample)[0].backward()
+        kind = "attention" if loss == "attention" else "distances"
+        for side in ("source", "target"):
+            assert extra[f"{side}_{kind}"][0].grad.abs().sum() > 0
+
+
+def test_ties_take_no_part():
+    d = torch.tensor([[0.5, 0.5, 0.5, 1.0]])
+    sums, pairs = rank_loss(torch.zeros(1, 4), d, torch.ones(1, 4, dtype=torch.bool), 1.0)
+    assert pairs.tolist() == [3]
+    assert sums.tolist() == [3.0]
+
+
+def test_finite_in_half_precision():
+    for dtype in (torch.float16, torch.bfloat16):
+        c = torch.softmax(torch.randn(2, 5, S), 2).to(dtype)
+        e = torch.full((2, S), 60000.0).to(dtype)
+        assert torch.isfinite(project(c, e)).all()
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    return write_dictionaries(tmp_path_factory.mktemp("dictionaries"))
+
+
+def sample_of(task):
+    dictionary = task.source_dictionary
+    sample = batch(dictionary, random_sentences([9, 4, 6]), random_sentences([5, 8, 3], 4))
+    sample["heads"] = chain_heads(sample["net_input"]["src_tokens"], dictionary)
+    return sample
+
+
+def criterion_of(task, *objectives, kind=SynchronousCrossEntropyCriterion):
+    return kind(task, False, 0.1, 0, False, list(objectives))
+
+
+@pytest.mark.parametrize("loss", ["rank", "mse", "attention"])
+def test_ties_the_layers_from_bottom_to_top(folder, loss):
+    """What reaches the loss is what the layers used: the lowest, with the top cross-attention."""
+    model, task, _ = build(folder, "latent_phrase_transformer", "--decoder-layers=4")
+    arguments = objective(loss=loss).model_arguments(model)
+    sample = sample_of(task)
+    with torch.no_grad():
+        _, extra = model(**sample["net_input"], **arguments)
+        for index, layer in enumerate((2, 3)):
+            _, asked = model(**sample["net_input"], alignment_layer=layer)
+            torch.testing.assert_close(extra["cross_attention"][index], asked["attn"][0])
+    kind = "attention" if loss == "attention" else "distances"
+    assert [len(extra[f"{side}_{kind}"]) for side in ("source", "target")] == [2, 2]
+
+
+@pytest.mark.parametrize(
+    ("arch", "options", "message"),
+    [
+        ("latent_phrase_transformer", {"layers": 1}, "--sync-layers 1, but --latent-phrase-layers"),
+        ("latent_phrase_transformer", {"layers": 3}, "--sync-layers 3: the encoder has 2 layers"),
+        ("syntax_transformer", {}, "no syntactic distances"),
+    ],
+)
+def test_models_that_do_not_fit(folder, arch, options, message):
+    model, task, _ = build(folder, arch)
+    with pytest.raises(UserError, match=message):
+        objective(**options).model_arguments(model)
+    with pytest.raises(SystemExit):
+        criterion_of(task, objective(**options))(model, sample_of(task))
+
+
+def test_synchronous_attention_needs_no_gates(folder):
+    model, task, _ = build(folder, "syntax_transformer")
+    loss, _, logs = criterion_of(task, objective(loss="attention"))(model, sample_of(task))
+    assert logs["sync_loss"] > 0
+    loss.backward()
+    assert model.encoder.layers[0].self_attn.k_proj.weight.grad.abs().sum() > 0
+
+
+def test_all_losses_in_one_model(folder):
+    """Phrases, latent phrases and supervised heads, with both auxiliary losses."""
+    model, task, _ = build(
+        folder, "latent_phrase_transformer", "--phrase-segmentation=ngram",
+        "--phrase-attention", "--transparent-attention", "--supervised-layer=-1",
+    )  # fmt: skip
+    objectives = objective(), DependencyObjective(0.4, 0.4)
+    criterion = criterion_of(task, *objectives, kind=SyntaxCrossEntropyCriterion)
+    optimizer = torch.optim.Adam(model.parameters(), lr=3e-3)
+    sample, losses = sample_of(task), []
+    for _ in range(30):
+        optimizer.zero_grad()
+        loss, _, logs = criterion(model.train(), sample)
+        loss.backward()
+        optimizer.step()
+        losses.append((float(logs["loss"]), float(logs["sync_loss"]), float(logs["parent_loss"])))
+    for first, last in zip(losses[0], losses[-1]):
+        assert last < first

@@ -1,0 +1,237 @@
+"""`syntax-nmt contrast` from end to end, with untrained models."""
+
+from __future__ import annotations
+
+import json
+import math
+
+import pytest
+import sentencepiece
+from forced_models import checkpoint_of
+from parser_files import PIECES, WORDS
+
+from syntax_nmt.cli import main
+
+SOURCE = [" ".join(words) for words in WORDS]
+CORRECT = [*SOURCE[1:], SOURCE[0]]
+INCORRECT = [f"{line} houses" for line in CORRECT]
+INCORRECT[2] = "houses"
+DISTANCES = ["0", "1", "4", "", "12", "5", "1"]
+
+
+@pytest.fixture(scope="module")
+def checkpoints(parser, tmp_path_factory):
+    folder = tmp_path_factory.mktemp("contrast")
+    return {name: checkpoint_of(name, parser.data, folder) for name in ("stock", "lstm")}
+
+
+@pytest.fixture(scope="module")
+def files(tmp_path_factory):
+    """The pairs as words and as pieces, as JSON, and a model of sentencepiece."""
+    folder = tmp_path_factory.mktemp("pairs")
+    model = folder / "pieces"
+    sentencepiece.SentencePieceTrainer.train(
+        sentence_iterator=iter(SOURCE * 20), model_prefix=str(model), vocab_size=40,
+        hard_vocab_limit=False, minloglevel=2,
+    )  # fmt: skip
+    cutter = sentencepiece.SentencePieceProcessor(model_file=f"{model}.model")
+    columns = {"source": SOURCE, "correct": CORRECT, "incorrect": INCORRECT}
+    paths = {"model": folder / "pieces.model", "distance": folder / "distance"}
+    paths["distance"].write_text("".join(f"{line}\n" for line in DISTANCES))
+    for name, lines in columns.items():
+        cut = [" ".join(cutter.encode(line, out_type=str)) for line in lines]
+        for kind, text in ((name, lines), (f"{name}.pieces", cut)):
+            paths[kind] = folder / kind
+            paths[kind].write_text("".join(f"{line}\n" for line in text), encoding="utf-8")
+    sentences = [
+        {"source": source, "reference": correct, "errors": [
+            {"type": "long" if len(wrong) > 30 else "short", "contrastive": wrong}
+        ] * 2}
+        for source, correct, wrong in zip(SOURCE, CORRECT, INCORRECT)
+    ]  # fmt: skip
+    paths["json"] = folder / "pairs.json"
+    paths["json"].write_text(json.dumps(sentences), encoding="utf-8")
+    return paths
+
+
+@pytest.fixture
+def contrast(parser, checkpoints, files, tmp_path, capsys):
+    """Runs the command; gives the table, the figures and the rows of each pair."""
+
+    def run(*arguments, kind=".pieces", model="stock", distance=True):
+        command = ["contrast", parser.data, "--cpu", "--path", checkpoints[model]]
+        if kind is not None:
+            for name in ("source", "correct", "incorrect"):
+                command += [f"--{name}", files[f"{name}{kind}"]]
+            command += ["--distance", files["distance"]] if distance else []
+            command += ["--segmented"] if kind else []
+        outputs = tmp_path / "pairs.tsv", tmp_path / "figures.json"
+        command += ["--output", outputs[0], "--json", outputs[1], *arguments]
+        main([str(argument) for argument in command])
+        rows = [line.split("\t") for line in outputs[0].read_text().splitlines()]
+        assert rows[0] == [
+            "model", "pair", "category", "distance", "correct", "incorrect", "right"
+        ]  # fmt: skip
+        captured = capsys.readouterr()
+        if not outputs[1].exists():  # --json -
+            return captured.err, json.loads(captured.out), rows[1:]
+        return captured.out, json.loads(outputs[1].read_text()), rows[1:]
+
+    return run
+
+
+@pytest.fixture
+def refused(contrast):
+    """Runs the command, which must end with one line; gives that line."""
+
+    def run(*arguments, **options):
+        with pytest.raises(SystemExit) as stopped:
+            contrast(*arguments, **options)
+        message = str(stopped.value.code)
+        assert message.startswith(("syntax-nmt: error: ", "syntax_nmt: error: "))
+        assert "\n" not in message
+        return message
+
+    return run
+
+
+def test_figures_are_those_of_the_pairs(contrast):
+    table, figures, rows = contrast("--bins", "0,1,4", "--name", "tiny")
+    right = [int(float(row[4]) > float(row[5])) for row in rows]
+    assert [int(row[6]) for row in rows] == right
+    assert 0 < sum(right) < len(right)
+    (model,) = figures["models"]
+    assert (model["name"], model["correct"], model["pairs"]) == ("tiny", sum(right), 7)
+    assert model["accuracy"] == pytest.approx(100 * sum(right) / 7)
+    by_distance = {
+        part["distance"]: (part["correct"], part["pairs"]) for part in model["by_distance"]
+    }
+    assert by_distance == {
+        "0": (right[0], 1),
+        "1–3": (right[1] + right[6], 2),
+        "≥4": (right[2] + right[4] + right[5], 3),
+    }
+    assert [row[3] for row in rows] == DISTANCES
+    low, high = model["interval"]
+    expected = f"{model['accuracy']:.1f} [{low:.1f}, {high:.1f}] {sum(right)}/7"
+    assert table.splitlines()[1].split("  ", 1)[1].strip() == expected
+    assert "a tie is wrong" in table
+
+
+@pytest.mark.parametrize("model", ["stock", "lstm"])
+def test_the_size_of_batches_changes_nothing(contrast, model):
+    expected = scores(contrast(model=model)[2])
+    for arguments in (["--batch-size", 1], ["--max-tokens", 20]):
+        assert scores(contrast(*arguments, model=model)[2]) == pytest.approx(expected, abs=1e-4)
+
+
+def test_raw_text_is_segmented_as_the_files_were(contrast, files):
+    expected = scores(contrast()[2])
+    subwords = ["--bpe", "sentencepiece", "--sentencepiece-model", files["model"]]
+    assert scores(contrast(*subwords, kind="")[2]) == pytest.approx(expected, abs=1e-4)
+    words = ["--tokenizer", "syntax_words", "--source-tokenizer", "none"]
+    words += ["--target-tokenizer", "char"]
+    other = scores(contrast(*subwords, *words, kind="")[2])
+    assert other == pytest.approx(expected, abs=1e-4)  # char leaves words of Latin letters whole
+    moses = ["--tokenizer", "moses"]
+    assert scores(contrast(*subwords, *moses, kind="")[2]) == pytest.approx(expected, abs=1e-4)
+
+
+def test_the_targets_tokenizer_cuts_the_target(contrast, files, tmp_path):
+    raw = tmp_path / "raw"
+    raw.write_text("".join(line.replace(" .", ".") + "\n" for line in CORRECT))
+    subwords = ["--bpe", "sentencepiece", "--sentencepiece-model", files["model"]]
+    words = ["--tokenizer", "syntax_words", "--source-tokenizer", "none", "--correct", raw]
+    expected = [row[4] for row in contrast()[2]]
+    cut = contrast(*subwords, *words, "--target-tokenizer", "char", kind="")[2]
+    uncut = contrast(*subwords, *words, "--target-tokenizer", "none", kind="")[2]
+    assert [row[4] for row in cut] == expected
+    assert [row[4] for row in uncut] != expected
+
+
+def test_models_side_by_side(contrast, checkpoints):
+    table, figures, rows = contrast("--path", checkpoints["lstm"], "--name", "a", "--name", "b")
+    alone = contrast(model="lstm")
+    assert [model["name"] for model in figures["models"]] == ["a", "b"]
+    assert [row[1:] for row in rows[7:]] == [row[1:] for row in alone[2]]
+    assert figures["models"][1]["by_distance"] == alone[1]["models"][0]["by_distance"]
+    assert table.splitlines()[0].split() == ["a", "b"]
+
+
+def test_json_of_lingeval(contrast, files):
+    cut = ["--bpe", "sentencepiece", "--sentencepiece-model", files["model"]]
+    parallel = scores(contrast()[2])
+    _, figures, rows = contrast("--pairs", files["json"], *cut, kind=None)
+    assert scores(rows)[::4] == pytest.approx(parallel[::2], abs=1e-4)
+    assert len(rows) == 14
+    categories = {part["category"]: part["pairs"] for part in figures["models"][0]["by_category"]}
+    assert sum(categories.values()) == 14
+    only = contrast("--pairs", files["json"], *cut, "--category", "short", kind=None)
+    assert only[1]["pairs"] == categories["short"]
+    assert only[1]["models"][0]["by_distance"] == []
+    assert {row[2] for row in only[2]} == {"short"}
+
+
+def test_unknown_pieces_make_ties(contrast, tmp_path):
+    for name, word in (("a", "▁zebra"), ("b", "▁gnu")):
+        (tmp_path / name).write_text("".join(f"{line} {word}\n" for line in PIECES))
+    arguments = ["--correct", tmp_path / "a", "--incorrect", tmp_path / "b", "--batch-size", 1]
+    table, figures, _ = contrast(*arguments)
+    assert (figures["models"][0]["ties"], figures["models"][0]["correct"]) == (7, 0)
+    assert "7 ties" in table
+
+
+def test_figures_on_stdout(contrast):
+    table, figures, rows = contrast("--json", "-")
+    assert figures["pairs"] == len(rows) == 7
+    assert "all pairs" in table
+
+
+def test_errors_are_one_line(refused, files, parser, tmp_path):
+    short = tmp_path / "short"
+    short.write_text("a\n")
+    broken = tmp_path / "broken.json"
+    broken.write_text("[")
+    assert "short has 1 lines" in refused("--incorrect", short)
+    assert "short has 1 lines" in refused("--distance", short)
+    assert "is not JSON" in refused("--pairs", broken, "--segmented", kind=None)
+    assert "has no such type; it has long, short" in refused(
+        "--pairs", files["json"], "--category", "x", "--segmented", kind=None
+    )
+    assert "no such checkpoint" in refused("--path", tmp_path / "none.pt")
+    none = tmp_path / "none"
+    assert "no such file" in refused(
+        "--bpe", "sentencepiece", "--sentencepiece-model", none, kind=""
+    )
+    assert "the text cannot be segmented" in refused(
+        "--bpe", "sentencepiece", "--sentencepiece-model", short, kind=""
+    )
+    short.write_text("")
+    arguments = [f"--{name}={short}" for name in ("source", "correct", "incorrect", "distance")]
+    assert "has no pairs" in refused(*arguments)
+
+
+def test_options_that_do_not_go_together(refused, files):
+    assert "--source and --pairs exclude each other" in refused("--pairs", files["json"])
+    assert "--source and --correct and --incorrect missing" in refused("--segmented", kind=None)
+    assert "add --pairs" in refused("--category", "x")
+    assert "2 --name for 1 --path" in refused("--name", "a", "--name", "b")
+    assert "how is the text to be segmented?" in refused(kind="")
+    assert "--bpe and --segmented exclude each other" in refused("--bpe", "sentencepiece")
+    assert "add --sentencepiece-model" in refused("--bpe", "sentencepiece", kind="")
+    assert "without --bpe" in refused("--sentencepiece-model", files["model"])
+    assert "an option of --tokenizer syntax_words" in refused("--target-tokenizer", "none")
+
+
+def test_bins_must_rise(contrast, capsys):
+    for value in ("0,3,2", "0,,1", "a"):
+        with pytest.raises(SystemExit):
+            contrast("--bins", value)
+        assert "--bins" in capsys.readouterr().err
+
+
+def scores(rows):
+    """Both scores of each pair, in order."""
+    found = [float(value) for row in rows for value in row[4:6]]
+    assert all(math.isfinite(value) and value < 0 for value in found)
+    return found

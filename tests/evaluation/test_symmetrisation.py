@@ -1,0 +1,137 @@
+"""Symmetrisation: small alignments by hand, random ones against Moses' algorithm told otherwise."""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+
+from syntax_nmt.evaluation.alignment import Alignment
+from syntax_nmt.evaluation.symmetrisation import METHODS, symmetrise
+
+
+def links(text) -> Alignment:
+    return frozenset(tuple(map(int, link.split("-"))) for link in text.split())
+
+
+# Intersection 0-0, 2-2. Beside 0-0: 1-0 and 0-1; beside 2-2 nothing; apart: 4-4, and 4-2.
+FORWARD = links("0-0 1-0 2-2 4-4")
+REVERSE = links("0-0 0-1 2-2 4-2")
+
+
+@pytest.mark.parametrize(
+    ("method", "expected"),
+    [
+        ("intersection", "0-0 2-2"),
+        ("union", "0-0 1-0 0-1 2-2 4-4 4-2"),
+        ("grow-diag", "0-0 1-0 0-1 2-2"),
+        ("grow-diag-final", "0-0 1-0 0-1 2-2 4-2 4-4"),
+        ("grow-diag-final-and", "0-0 1-0 0-1 2-2 4-4"),
+    ],
+)
+def test_by_hand(method, expected):
+    assert symmetrise(FORWARD, REVERSE, method) == links(expected)
+
+
+def test_final_links_in_order_of_the_target():
+    # By target 4-2 comes before 4-4, and leaves 4-4 an open word; both are added. With -and the
+    # first takes the source word away from the second.
+    forward, reverse = links("0-0 4-4"), links("0-0 4-2")
+    assert symmetrise(forward, reverse, "grow-diag-final") == links("0-0 4-2 4-4")
+    assert symmetrise(forward, reverse, "grow-diag-final-and") == links("0-0 4-2")
+
+
+def test_a_diagonal_neighbour_grows():
+    assert symmetrise(links("0-0 1-1"), links("0-0"), "grow-diag") == links("0-0 1-1")
+    assert symmetrise(links("0-0 2-1"), links("0-0"), "grow-diag") == links("0-0")
+
+
+def test_strict_needs_both_words_open():
+    forward, reverse = links("0-0 1-0 1-1"), links("0-0 1-1")
+    assert symmetrise(forward, reverse, "grow-diag") == links("0-0 1-1")
+    forward, reverse = links("0-0 1-0"), links("0-0 1-1")
+    assert symmetrise(forward, reverse, "grow-diag") == links("0-0 1-0 1-1")
+    assert symmetrise(forward, reverse, "grow-diag", strict=True) == links("0-0 1-1")
+
+
+def test_what_is_added_takes_part_in_the_same_scan():
+    # The chain 0-0, 1-1, 2-2 grows in one scan; backwards it takes one scan a link.
+    chain = links("0-0 1-1 2-2 3-3")
+    assert symmetrise(chain, links("0-0"), "grow-diag") == chain
+    assert symmetrise(chain, links("3-3"), "grow-diag") == chain
+
+
+def test_no_such_method():
+    with pytest.raises(ValueError, match="grow is not one of intersection"):
+        symmetrise(FORWARD, REVERSE, "grow")
+
+
+def test_nothing_to_grow_from():
+    assert symmetrise(links("0-0"), links("1-1"), "grow-diag") == frozenset()
+    assert symmetrise(links("0-0"), links("1-0"), "grow-diag-final") == links("0-0 1-0")
+    for method in METHODS:
+        assert symmetrise(frozenset(), frozenset(), method) == frozenset()
+
+
+def as_moses(forward, reverse, final=None, strict=False):
+    """An ordered set whose iteration goes on to the next larger element, whenever it was added."""
+    union = sorted((j, i) for i, j in forward | reverse)
+    current = {(j, i) for i, j in forward & reverse}
+
+    def covered(link):
+        return any(j == link[0] for j, _ in current), any(i == link[1] for _, i in current)
+
+    changed = True
+    while changed:
+        changed, position = False, (-1, -1)
+        while any(link > position for link in current):
+            position = min(link for link in current if link > position)
+            for dj, di in [(-1, 0), (0, -1), (1, 0), (0, 1), (-1, -1), (-1, 1), (1, -1), (1, 1)]:
+                link = position[0] + dj, position[1] + di
+                if link not in union:
+                    continue
+                if not (any(covered(link)) if strict else all(covered(link))):
+                    current.add(link)
+                    changed = True
+    for link in union if final else ():
+        if not (any(covered(link)) if final == "and" else all(covered(link))):
+            current.add(link)
+    return frozenset((i, j) for j, i in current)
+
+
+@pytest.mark.parametrize("seed", range(100))
+def test_random_alignments(seed):
+    dice = random.Random(seed)
+    size = dice.randint(1, 8)
+    forward = frozenset((dice.randrange(size), j) for j in range(size))
+    reverse = frozenset((i, dice.randrange(size)) for i in range(size))
+    if seed % 2:  # alignments that agree a good deal, as real ones do
+        reverse = frozenset(link for link in forward if dice.random() < 0.6) | reverse
+    for strict in (False, True):
+        expected = {
+            "intersection": forward & reverse,
+            "union": forward | reverse,
+            "grow-diag": as_moses(forward, reverse, strict=strict),
+            "grow-diag-final": as_moses(forward, reverse, "final", strict),
+            "grow-diag-final-and": as_moses(forward, reverse, "and", strict),
+        }
+        found = {method: symmetrise(forward, reverse, method, strict) for method in METHODS}
+        assert found == expected
+
+
+def test_the_direction_of_the_scan_matters():
+    # Found by search: scanned by source first, 1-2 would close what 2-1 needs, or the other way.
+    dice = random.Random(0)
+    differing = 0
+    for _ in range(300):
+        forward = frozenset((dice.randrange(6), j) for j in range(6))
+        reverse = frozenset((i, dice.randrange(6)) for i in range(6))
+        turned = symmetrise(
+            frozenset((j, i) for i, j in forward),
+            frozenset((j, i) for i, j in reverse),
+            "grow-diag",
+        )
+        differing += turned != frozenset(
+            (j, i) for i, j in symmetrise(forward, reverse, "grow-diag")
+        )
+    assert differing > 0
