@@ -30,7 +30,9 @@ WIDTH = 16
 def small_sizes(arch: str, width: int) -> list[str]:
     """Options that keep an architecture small, whatever its preset says; dropout off."""
     embeddings = ["--encoder-embed-dim", width, "--decoder-embed-dim", width, "--dropout", 0]
-    of_family = ["--relation-hidden-dim", width]
+    of_family = ["--relation-hidden-dim", width, "--decoder-out-embed-dim", width]
+    of_family += ["--encoder-hidden-size", width, "--decoder-hidden-size", width]
+    of_family += ["--attention-dim", width]
     if issubclass(ARCH_MODEL_REGISTRY[arch], TransformerModel):
         of_family = ["--attention-dropout", 0, "--activation-dropout", 0]
         for side in ("encoder", "decoder"):

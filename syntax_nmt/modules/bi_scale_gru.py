@@ -46,8 +46,8 @@ class BiScaleGRU(nn.Module):
     `s~_t = GRU1(y_{t−1}, s_{t−1})`; the gate reads s~ and y; the chunk clock moves where a chunk
     opens; `s_t = GRU2(context, s~_t)`, to whose gates and candidate the chunk state p_t is added.
     The context is pc, that of the chunk, or with word attention one of its own, queried by s~_t:
-    then the parameters are those of :class:`~syntax_nmt.modules.attentive_recurrence.ConditionalGRU`
-    by name and size, besides the new ones.
+    then parameters have the names and sizes of
+    :class:`~syntax_nmt.modules.attentive_recurrence.ConditionalGRU`, besides the new ones.
 
     Outside of the loop over steps: the products with the words y, those of both GRU2 with the
     context (taken with the annotations, once a sentence) and, where all boundaries are given, the
