@@ -20,6 +20,7 @@ class BiScaleSteps:
     """What all steps gave.
 
     Attributes:
+        last: the chunk clock after the last step.
         states: s, T×N×C.
         weights: of the attention that the words' context comes from, T×N×S.
         boundary_logits: of the gate, T×N×2.
@@ -27,9 +28,9 @@ class BiScaleSteps:
         chunk_states: p, T×N×P.
         chunks: e, T×N×P; counts where a chunk opened.
         chunk_weights: of the chunk's attention, T×N×S.
-        last: the chunk clock after the last step.
     """
 
+    last: ChunkState
     states: Tensor
     weights: Tensor
     boundary_logits: Tensor
@@ -37,7 +38,6 @@ class BiScaleSteps:
     chunk_states: Tensor
     chunks: Tensor
     chunk_weights: Tensor
-    last: ChunkState
 
 
 class BiScaleGRU(nn.Module):
@@ -136,16 +136,17 @@ class BiScaleGRU(nn.Module):
         columns: list[tuple[Tensor, ...]] = []
         for step, inputs in enumerate(self.input_projection(words)):
             between = gru_step(inputs, self.hidden_projection(state), state)
-            opened, logits = opening[step], between  # the gate reads s~ after the loop
+            opened, gated = opening[step], between
             if chooses:
-                logits = self.gate(between, gate_words[step])
+                gated = self.gate(between, gate_words[step])
                 own = (boundaries[step] == OWN_CHOICE).unsqueeze(-1)
-                opened = opened | (own & opens(logits).unsqueeze(-1))
+                opened = opened | (own & opens(gated).unsqueeze(-1))
             chunk, finished = self.clock.step(between, opened, chunk, of_chunk)
             state, weights = self._word(between, chunk, of_word)
-            columns.append((state, weights, logits, opened, chunk.state, finished, chunk.weights))
-        steps = BiScaleSteps(*map(torch.stack, zip(*columns)), last=chunk)
-        return self._complete(steps, None if chooses else gate_words)
+            columns.append((state, weights, gated, opened, chunk.state, finished, chunk.weights))
+        states, weights, gated, opened, *of_chunks = map(torch.stack, zip(*columns))
+        logits = gated if chooses else self.gate(gated, gate_words)
+        return BiScaleSteps(chunk, states, weights, logits, opened.squeeze(-1), *of_chunks)
 
     def _word(
         self, between: Tensor, chunk: ChunkState, memory: AttentionMemory
@@ -160,13 +161,6 @@ class BiScaleGRU(nn.Module):
             context = memory.average(weights, memory.values)
         inputs = context + self.chunk_projection(chunk.state)
         return gru_step(inputs, hidden, between), weights
-
-    def _complete(self, steps: BiScaleSteps, gate_words: Tensor | None) -> BiScaleSteps:
-        """Shapes as they are promised; the gate for all steps at once, if it has not been read."""
-        logits = steps.boundary_logits
-        if gate_words is not None:
-            logits = self.gate(logits, gate_words)
-        return replace(steps, boundary_logits=logits, opened=steps.opened.squeeze(-1))
 
     def _parts(self, memory: AttentionMemory) -> tuple[AttentionMemory, AttentionMemory]:
         """What the chunk clock reads of the memory, and what the words do."""
