@@ -103,15 +103,18 @@ def test_other_tags_are_refused(prepared, checkpoint):
     assert "leave --load-chunks out" in message
 
 
-def test_variants_and_combinations_train(prepared, tmp_path):
-    for options in (
-        ("--chunk-context", "step", "--decoder-layers", "2"),
-        ("--chunk-attention", "word", "--relation-kernels", "3:8", "--relation-hidden-dim", "8"),
-        ("--criterion", "syntax_cross_entropy", "--boundary-weight", "1", "--eval-bleu"),
-    ):
-        command = (*TRAINING, "--max-update", "2", *options, "--save-dir", tmp_path / "x")
-        done = succeed(*fairseq("train", prepared.data, *command))
-        assert '"train_boundary_accuracy"' in done.stdout + done.stderr
+def test_everything_at_once(prepared):
+    """Its search in validation reads no annotation, though the batch has one."""
+    done = succeed(
+        *fairseq("train", prepared.data, *TRAINING, "--max-update", "2", "--no-save"),
+        *("--chunk-attention", "word", "--relation-kernels", "3:8", "--relation-hidden-dim", "8"),
+        *("--decoder-layers", "2", "--criterion", "syntax_cross_entropy"),
+        *("--boundary-weight", "1", "--eval-bleu"),
+        *("--eval-bleu-args", '{"beam": 1, "max_len_a": 0, "max_len_b": 5}'),
+    )
+    log = done.stdout + done.stderr
+    assert '"train_boundary_accuracy"' in log
+    assert '"valid_bleu"' in log
 
 
 @pytest.mark.parametrize(
