@@ -191,6 +191,20 @@ def test_keys_are_projected_once_a_sentence(folder, beam):
 
 
 @torch.no_grad()
+def test_reordering_moves_row_numbers_alone(folder):
+    model, task = model_of(folder, "rnnsearch*")
+    inputs = sample_for(task)["net_input"]
+    out = model.encoder(inputs["src_tokens"])
+    twice = model.encoder.reorder_encoder_out(out, torch.tensor([3, 3, 0, 1]))
+    twice = model.encoder.reorder_encoder_out(twice, torch.tensor([2, 1]))
+    assert twice["encoder_out"][0] is out["encoder_out"][0]
+    target = inputs["prev_output_tokens"]
+    expected = model.decoder(target, out)[0]
+    actual = model.decoder(target[[0, 3]], twice)[0]
+    torch.testing.assert_close(actual, expected[[0, 3]])
+
+
+@torch.no_grad()
 def test_padding_of_the_batch_reaches_no_state(folder):
     """A NaN in the pad's embedding would be everywhere if it did."""
     for row in ("rnnsearch*", "rnmt", "rnmt-top"):
@@ -316,3 +330,20 @@ def test_pretrained_embeddings(folder, tmp_path):
     assert model.decoder.embed_tokens.weight[index].abs().max() <= 0.1
     with pytest.raises(SystemExit, match=r"'w3' has 4 numbers, the embeddings have 16"):
         build(folder, "rnn_search", f"--decoder-embed-path={path}")
+
+
+@torch.no_grad()
+def test_alignment_of_a_reference(folder):
+    """`--score-reference --print-alignment`: each target word's source word of most weight."""
+    model, task = model_of(folder, "rnmt")
+    sample = sample_for(task)
+    scoring = Namespace(score_reference=True, print_alignment="hard")
+    scorer = task.build_generator([model], scoring)
+    weights = model(**sample["net_input"])[1]["attn"][0]
+    source, eos = sample["net_input"]["src_tokens"], task.source_dictionary.eos()
+    for number, (hypothesis,) in enumerate(task.inference_step(scorer, [model], sample)):
+        real = source[number].ne(task.source_dictionary.pad()) & source[number].ne(eos)
+        links = [tuple(link) for link in hypothesis["alignment"]]
+        words = len(hypothesis["tokens"]) - 1
+        best = weights[number, :words, real].argmax(dim=1).tolist() if real.any() else []
+        assert links == [(place, word) for word, place in enumerate(best)]
