@@ -12,7 +12,6 @@ from typing import Any, Optional, Union
 from fairseq import utils
 from fairseq.criterions import FairseqCriterion
 from fairseq.data import ConcatDataset, Dictionary, FairseqDataset, LanguagePairDataset
-from fairseq.data.data_utils import infer_language_pair
 from fairseq.data.iterators import EpochBatchIterator
 from fairseq.models import BaseFairseqModel
 from fairseq.sequence_scorer import SequenceScorer
@@ -32,6 +31,7 @@ from syntax_nmt.errors import UserError, one_line_errors
 from syntax_nmt.modules.masked_batch_norm import ignored_batch
 from syntax_nmt.parsing.config import ParserConfig
 from syntax_nmt.tasks.chunk_inputs import ChunkInputs, reads_chunks
+from syntax_nmt.tasks.languages import check_languages
 from syntax_nmt.tasks.parsed_phrases import PhraseParser
 from syntax_nmt.tasks.phrase_inputs import PhraseInputs
 from syntax_nmt.tasks.prepared_search import prepared_for
@@ -107,7 +107,7 @@ class SyntaxTranslationTask(TranslationTask):
                 configuration of the parser has a mistake.
         """
         with one_line_errors("syntax_nmt"):
-            _check_languages(cfg)
+            check_languages(cfg)
             return super().setup_task(cfg, **kwargs)
 
     def load_dataset(
@@ -396,31 +396,3 @@ def _phrase_parser(cfg: SyntaxTranslationConfig, dictionary: Dictionary) -> Opti
             f"parsed, is '{cfg.source_lang}': give the configuration of its parser"
         )
     return PhraseParser(config, name, dictionary)
-
-
-def _check_languages(cfg: SyntaxTranslationConfig) -> None:
-    """Says which folder or dictionary is missing before fairseq trips over it."""
-    folder = Path(utils.split_paths(cfg.data)[0])
-    if not folder.is_dir():
-        raise UserError(
-            f"{folder}: no such folder; give the data-bin folder that `syntax-nmt "
-            "prepare` or fairseq-preprocess wrote"
-        )
-    there = sorted(path.name[len("dict.") : -len(".txt")] for path in folder.glob("dict.*.txt"))
-    languages = [language for language in there if language != "chunks"]
-    if not languages:
-        inside = folder / "data-bin"
-        hint = f"did you mean {inside}?" if inside.is_dir() else "run `syntax-nmt prepare`"
-        raise UserError(f"{folder}: no data-bin folder, it has no dict.LANGUAGE.txt; {hint}")
-    options = {"--source-lang": cfg.source_lang, "--target-lang": cfg.target_lang}
-    for option, language in options.items():
-        if language is not None and language not in languages:
-            raise UserError(
-                f"{option} {language}: {folder} has no dict.{language}.txt; "
-                f"its languages are {', '.join(languages)}"
-            )
-    if None in options.values() and None in infer_language_pair(str(folder)):
-        raise UserError(
-            f"{folder}: its file names do not tell the languages; give --source-lang and "
-            f"--target-lang (there are dictionaries of {', '.join(languages)})"
-        )
