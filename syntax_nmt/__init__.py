@@ -8,6 +8,7 @@ from syntax_nmt.checkpoints import allow_fairseq_checkpoints
 
 allow_fairseq_checkpoints()
 
+import syntax_nmt.criterions.chunk_cross_entropy  # noqa: E402
 import syntax_nmt.criterions.dependency_cross_entropy  # noqa: E402
 import syntax_nmt.criterions.synchronous_cross_entropy  # noqa: E402
 import syntax_nmt.criterions.syntax_cross_entropy  # noqa: E402

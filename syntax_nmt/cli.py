@@ -38,6 +38,10 @@ COMMANDS: dict[str, tuple[str, str]] = {
         "syntax_nmt.evaluation.align",
         "word alignments, and AER, out of a trained model; symmetrisation",
     ),
+    "chunks": (
+        "syntax_nmt.evaluation.chunks",
+        "chunks, their accuracies and F1, out of a trained bi-scale decoder",
+    ),
     "contrast": (
         "syntax_nmt.evaluation.contrast",
         "how often models prefer a reference to the same with an error, by distance",

@@ -30,7 +30,9 @@ WIDTH = 16
 def small_sizes(arch: str, width: int) -> list[str]:
     """Options that keep an architecture small, whatever its preset says; dropout off."""
     embeddings = ["--encoder-embed-dim", width, "--decoder-embed-dim", width, "--dropout", 0]
-    of_family = ["--relation-hidden-dim", width]
+    of_family = ["--relation-hidden-dim", width, "--decoder-out-embed-dim", width]
+    of_family += ["--encoder-hidden-size", width, "--decoder-hidden-size", width]
+    of_family += ["--attention-dim", width]
     if issubclass(ARCH_MODEL_REGISTRY[arch], TransformerModel):
         of_family = ["--attention-dropout", 0, "--activation-dropout", 0]
         for side in ("encoder", "decoder"):
@@ -141,6 +143,20 @@ def phrases_of_tokens(src_tokens: torch.Tensor, task) -> torch.Tensor:
     most = max(map(len, rows))
     padded = [row + [0] * (most - len(row)) for row in rows]
     return torch.tensor(padded, dtype=torch.int32, device=src_tokens.device)
+
+
+def chunks_of_tokens(target: torch.Tensor, task) -> torch.Tensor:
+    """Chunk tags, B×T, that depend on each sentence's own tokens alone.
+
+    A chunk opens before a word of even number; a sentence that begins with every third word has no
+    annotation.
+    """
+    types = len(task.chunk_tags())
+    tags = torch.where(target % 2 == 0, target % types + 1, 0)
+    tags[:, 0] = target[:, 0] % types + 1
+    tags = tags.masked_fill(target.eq(task.target_dictionary.eos()), types + 1)
+    none = target.eq(task.target_dictionary.pad()) | (target[:, :1] % 3 == 0)
+    return tags.masked_fill(none, -1).int()
 
 
 def save_checkpoint(path: Path, model, cfg) -> Path:

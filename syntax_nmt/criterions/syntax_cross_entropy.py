@@ -8,6 +8,8 @@ from dataclasses import dataclass, field
 from fairseq.criterions import register_criterion
 
 from syntax_nmt.criterions.auxiliary import AuxiliaryCriterion
+from syntax_nmt.criterions.chunk import ChunkObjective
+from syntax_nmt.criterions.chunk_cross_entropy import ChunkCrossEntropyConfig
 from syntax_nmt.criterions.dependency import DependencyObjective
 from syntax_nmt.criterions.dependency_cross_entropy import DependencyCrossEntropyConfig
 from syntax_nmt.criterions.synchronous import SynchronousObjective
@@ -15,7 +17,9 @@ from syntax_nmt.criterions.synchronous_cross_entropy import SynchronousCrossEntr
 
 
 @dataclass
-class SyntaxCrossEntropyConfig(DependencyCrossEntropyConfig, SynchronousCrossEntropyConfig):
+class SyntaxCrossEntropyConfig(
+    DependencyCrossEntropyConfig, SynchronousCrossEntropyConfig, ChunkCrossEntropyConfig
+):
     """The options of all criterions; a loss whose weight is 0, the default, is off."""
 
     child_weight: float = field(
@@ -27,10 +31,16 @@ class SyntaxCrossEntropyConfig(DependencyCrossEntropyConfig, SynchronousCrossEnt
     sync_weight: float = field(
         default=0.0, metadata={"help": "weight λ of the synchronous constraint (default: 0)"}
     )
+    boundary_weight: float = field(
+        default=0.0, metadata={"help": "weight of the loss of chunk boundaries (default: 0)"}
+    )
+    chunk_tag_weight: float = field(
+        default=0.0, metadata={"help": "weight of the loss of chunk tags (default: 0)"}
+    )
 
 
 @register_criterion("syntax_cross_entropy", dataclass=SyntaxCrossEntropyConfig)
 class SyntaxCrossEntropyCriterion(AuxiliaryCriterion):
     """The translation loss plus every auxiliary loss whose weight is not 0."""
 
-    objective_types = (DependencyObjective, SynchronousObjective)
+    objective_types = (DependencyObjective, SynchronousObjective, ChunkObjective)

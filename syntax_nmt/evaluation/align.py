@@ -10,15 +10,19 @@ from syntax_nmt.arguments import positive_int
 from syntax_nmt.data.subwords import SCHEMES
 from syntax_nmt.data.text_files import check_writable
 from syntax_nmt.errors import UserError
-from syntax_nmt.evaluation.alignment.aligned_corpus import (
+from syntax_nmt.evaluation.alignment.alignment.aligned_corpus import (
     AUTO,
     AlignedCorpus,
     corpus_of_files,
     corpus_of_models,
 )
-from syntax_nmt.evaluation.alignment.alignment import GoldAlignment, format_alignment, read_gold
-from syntax_nmt.evaluation.alignment.alignment_report import AlignmentReport
-from syntax_nmt.evaluation.alignment.symmetrisation import GROW_DIAG, METHODS
+from syntax_nmt.evaluation.alignment.alignment.alignment import (
+    GoldAlignment,
+    format_alignment,
+    read_gold,
+)
+from syntax_nmt.evaluation.alignment.alignment.alignment_report import AlignmentReport
+from syntax_nmt.evaluation.alignment.alignment.symmetrisation import GROW_DIAG, METHODS
 from syntax_nmt.evaluation.output import STDOUT, open_output
 from syntax_nmt.evaluation.trained_model.forced_arguments import add_forcing_arguments
 from syntax_nmt.evaluation.trained_model.segmentation import (

@@ -11,6 +11,7 @@ from torch import Tensor, nn
 from syntax_nmt.models.rnn_encoder import NO_LIMIT, PADDING, ROWS, STATES
 from syntax_nmt.modules.additive_attention import AttentionMemory
 from syntax_nmt.modules.attentive_recurrence import AttentiveGRU
+from syntax_nmt.modules.bi_scale_gru import BiScaleGRU
 from syntax_nmt.modules.fused_attention import IncrementalState
 from syntax_nmt.modules.mean_of_words import mean_of_words
 from syntax_nmt.modules.readout import Readout
@@ -45,7 +46,7 @@ class RNNDecoder(FairseqIncrementalDecoder):
         self,
         dictionary: Dictionary,
         embed_tokens: nn.Embedding,
-        recurrence: AttentiveGRU,
+        recurrence: AttentiveGRU | BiScaleGRU,
         readout: Readout,
         memory_dim: int,
         readout_dim: int,
@@ -120,10 +121,7 @@ class RNNDecoder(FairseqIncrementalDecoder):
             prev_output_tokens = prev_output_tokens[:, -1:]
         words = self.dropout_in(self.embed_tokens(prev_output_tokens.t()))  # T×B×E
         below, weights = self.recurrence(words, states[0], memory)  # T×B×C, T×B×S
-        last = [below[-1]]
-        for gru, state in zip(self.upper, states[1:]):
-            below, state = gru(below, state.unsqueeze(0))
-            last.append(state[0])
+        below, last = self._upper_layers(below, states[1:])
         self._remember(incremental_state, memory, last)
         weights = weights.transpose(0, 1)  # B×T×S from here on
         features = self.readout(
@@ -183,17 +181,26 @@ class RNNDecoder(FairseqIncrementalDecoder):
         ]
         return self.recurrence.remember(annotations, padding), states
 
+    def _upper_layers(self, below: Tensor, states: list[Tensor]) -> tuple[Tensor, list[Tensor]]:
+        """The states of the top layer, T×B×C, and each layer's last one; `states` start them."""
+        last = [below[-1]]
+        for gru, state in zip(self.upper, states):
+            below, state = gru(below, state.unsqueeze(0))
+            last.append(state[0])
+        return below, last
+
     def _remember(
         self,
         incremental_state: IncrementalState | None,
         memory: AttentionMemory,
         states: list[Tensor],
+        **more: Tensor,
     ) -> None:
         """Keeps what the next step needs."""
         if incremental_state is None:
             return
         cache = {name: getattr(memory, name) for name in _MEMORY}
-        cache.update({f"state{layer}": state for layer, state in enumerate(states)})
+        cache.update({f"state{layer}": state for layer, state in enumerate(states)}, **more)
         self.set_incremental_state(incremental_state, "cache", cache)
 
     @staticmethod

@@ -12,6 +12,10 @@ from syntax_nmt.modules.readout import LINEAR, READOUTS
 
 INTERLEAVED, TOP = "interleaved", "top"
 PLACEMENTS = (INTERLEAVED, TOP)
+BOUNDARY, STEP = "boundary", "step"
+CHUNK_CONTEXTS = (BOUNDARY, STEP)
+CHUNK, WORD = "chunk", "word"
+CHUNK_ATTENTIONS = (CHUNK, WORD)
 
 
 @dataclass
@@ -140,5 +144,42 @@ class SyntaxRNNOptions(FairseqDataclass):
         metadata={
             "help": "relation network: batch norm before the convolution's activation, as in the "
             "released code (default: off, after it)"
+        },
+    )
+    bi_scale: bool = field(
+        default=False,
+        metadata={
+            "help": "bi-scale decoder (Zhou et al., 2017): a chunk state p beside the word state "
+            "s, over a conditional GRU (default: off; bi_scale_rnn: on)"
+        },
+    )
+    chunk_context: ChoiceEnum(CHUNK_CONTEXTS) = field(  # type: ignore[valid-type]
+        default=BOUNDARY,
+        metadata={
+            "help": "bi-scale decoder: the source context pc of a chunk is taken where the chunk "
+            "opens and shared by its words (boundary, the paper), or anew at every word (step, the "
+            "released code) (default: boundary)"
+        },
+    )
+    chunk_attention: ChoiceEnum(CHUNK_ATTENTIONS) = field(  # type: ignore[valid-type]
+        default=CHUNK,
+        metadata={
+            "help": "bi-scale decoder: words read the context of their chunk (chunk), or one of "
+            "their own attention (word, Table 2) (default: chunk)"
+        },
+    )
+    no_joint_score: bool = field(
+        default=False,
+        metadata={
+            "help": "bi-scale decoder: a search adds no log-probability of chunk boundary and tag "
+            "to that of the word (default: off, it adds them); an option of the model, so that "
+            "fairseq-generate takes it as --model-overrides \"{'no_joint_score': True}\""
+        },
+    )
+    chunk_tags: Optional[str] = field(
+        default=None,
+        metadata={
+            "help": "bi-scale decoder: the types of chunks in the order of their ids, separated by "
+            "spaces; checkpoints keep them (default: those of dict.chunks.txt in the data folder)"
         },
     )

@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 from functools import partial
+from typing import Any
 
 from fairseq.data import Dictionary
 from torch import nn
 
 from syntax_nmt.errors import UserError
+from syntax_nmt.models.bi_scale_decoder import BiScaleDecoder
 from syntax_nmt.models.bidirectional_encoder import BidirectionalEncoder
 from syntax_nmt.models.relation_encoder import InterleavedEncoder, RelationOnTop
 from syntax_nmt.models.rnn_decoder import RNNDecoder
 from syntax_nmt.models.rnn_encoder import EncoderNetwork, RNNEncoder
-from syntax_nmt.models.rnn_options import INTERLEAVED, SyntaxRNNOptions
+from syntax_nmt.models.rnn_options import INTERLEAVED, STEP, WORD, SyntaxRNNOptions
 from syntax_nmt.models.rnn_sizes import RNNSizes
 from syntax_nmt.modules.attentive_recurrence import AttentiveGRU, ConditionalGRU
+from syntax_nmt.modules.bi_scale_gru import BiScaleGRU
 from syntax_nmt.modules.readout import Readout
 from syntax_nmt.modules.relation_network import RelationNetworkLayer
 
@@ -81,10 +84,6 @@ def build_decoder(
                 "the data with a joined one"
             )
         embed_tokens = encoder.embed_tokens
-    kind = ConditionalGRU if options.conditional_gru else AttentiveGRU
-    recurrence = kind(
-        options.decoder_embed_dim, sizes.decoder_state, encoder.output_dim, sizes.attention
-    )
     readout = Readout(
         sizes.decoder_state,
         options.decoder_embed_dim,
@@ -92,15 +91,25 @@ def build_decoder(
         sizes.readout,
         str(options.readout),
     )
-    return RNNDecoder(
-        dictionary,
-        embed_tokens,
-        recurrence,
-        readout,
-        memory_dim=encoder.output_dim,
-        readout_dim=sizes.readout,
-        layers=options.decoder_layers,
-        dropout=options.dropout,
-        dropout_in=options.decoder_dropout_in,
-        share_embeddings=options.share_decoder_input_output_embed or options.share_all_embeddings,
-    )
+    shares = options.share_decoder_input_output_embed or options.share_all_embeddings
+    common: dict[str, Any] = {
+        "memory_dim": encoder.output_dim,
+        "readout_dim": sizes.readout,
+        "layers": options.decoder_layers,
+        "dropout": options.dropout,
+        "dropout_in": options.decoder_dropout_in,
+        "share_embeddings": shares,
+    }
+    dims = (options.decoder_embed_dim, sizes.decoder_state, encoder.output_dim, sizes.attention)
+    if options.bi_scale:
+        clocks = BiScaleGRU(
+            *dims,
+            word_attention=str(options.chunk_attention) == WORD,
+            context_every_step=str(options.chunk_context) == STEP,
+        )
+        tags, joint_score = (options.chunk_tags or "").split(), not options.no_joint_score
+        return BiScaleDecoder(
+            dictionary, embed_tokens, clocks, readout, tags, joint_score, **common
+        )
+    kind = ConditionalGRU if options.conditional_gru else AttentiveGRU
+    return RNNDecoder(dictionary, embed_tokens, kind(*dims), readout, **common)

@@ -9,6 +9,7 @@ from typing import Any
 from fairseq.models import register_model_architecture
 
 import syntax_nmt.models.syntax_rnn  # noqa: F401  presets name a registered model
+from syntax_nmt.modules.readout import TANH
 
 # Sizes of Zhang et al. (2018), Section 5.2: those of NIST Zh-En are the options' defaults.
 SIZES: dict[str, dict[str, Any]] = {
@@ -24,6 +25,24 @@ RELATION: dict[str, dict[str, Any]] = {
     "_tiny": {"relation_kernels": "3:32", "relation_hidden_dim": 32},
     "_nist_zh_en": {"relation_kernels": "1:128,3:256", "relation_hidden_dim": 256},
     "_wmt_en_de": {"relation_kernels": "3:96", "relation_hidden_dim": 128},
+}
+
+# Sizes of Zhou et al. (2017), Section 4, with the readout of the dl4mt tutorial: word vectors 600,
+# everything else 1000.
+_BI_SCALE: dict[str, Any] = {
+    "encoder_embed_dim": 600,
+    "encoder_hidden_size": 1000,
+    "decoder_embed_dim": 600,
+    "decoder_hidden_size": 1000,
+    "decoder_out_embed_dim": 1000,
+    "attention_dim": 1000,
+    "readout": TANH,
+}
+BI_SCALE: dict[str, dict[str, Any]] = {
+    "": _BI_SCALE,
+    "_tiny": {**SIZES["_tiny"], "readout": TANH},
+    "_nist_zh_en": _BI_SCALE,
+    "_wmt_de_en": _BI_SCALE,
 }
 
 
@@ -42,3 +61,6 @@ for _suffix, _size in SIZES.items():
     _register("rnn_search" + _suffix, **_size)
     _register("rnn_search_cgru" + _suffix, conditional_gru=True, **_size)
     _register("relation_rnn" + _suffix, conditional_gru=True, **_size, **RELATION[_suffix])
+
+for _suffix, _size in BI_SCALE.items():
+    _register("bi_scale_rnn" + _suffix, conditional_gru=True, bi_scale=True, **_size)

@@ -5,7 +5,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from syntax_nmt.errors import UserError
-from syntax_nmt.models.rnn_options import INTERLEAVED, PLACEMENTS, SyntaxRNNOptions
+from syntax_nmt.models.rnn_options import (
+    BOUNDARY,
+    CHUNK,
+    CHUNK_ATTENTIONS,
+    CHUNK_CONTEXTS,
+    INTERLEAVED,
+    PLACEMENTS,
+    SyntaxRNNOptions,
+)
 from syntax_nmt.modules.readout import READOUTS
 
 _OF_RELATION_NETWORK = (
@@ -13,6 +21,18 @@ _OF_RELATION_NETWORK = (
     "relation_dense_embedding",
     "relation_norm_before_activation",
 )
+_OF_BI_SCALE_DECODER = {
+    "chunk_context": BOUNDARY,
+    "chunk_attention": CHUNK,
+    "no_joint_score": False,
+    "chunk_tags": None,
+}
+_CHOICES = {
+    "readout": READOUTS,
+    "relation_placement": PLACEMENTS,
+    "chunk_context": CHUNK_CONTEXTS,
+    "chunk_attention": CHUNK_ATTENTIONS,
+}
 _NUMBERS = (
     "encoder_embed_dim",
     "encoder_hidden_size",
@@ -65,6 +85,7 @@ def rnn_sizes(options: SyntaxRNNOptions) -> RNNSizes:
     )
     _check_embeddings(options, sizes)
     _check_relation_network(options, sizes)
+    _check_bi_scale_decoder(options)
     return sizes
 
 
@@ -77,7 +98,7 @@ def _check_values(options: SyntaxRNNOptions) -> None:
         value = getattr(options, name)
         if not 0 <= value < 1:
             raise UserError(f"{_flag(name)} {value}: give a share from 0 to less than 1")
-    for name, choices in (("readout", READOUTS), ("relation_placement", PLACEMENTS)):
+    for name, choices in _CHOICES.items():
         value = str(getattr(options, name))
         if value not in choices:  # which a YAML of fairseq-hydra-train may say
             raise UserError(f"{_flag(name)} {value}: choose {', '.join(choices)}")
@@ -119,6 +140,19 @@ def _check_relation_network(options: SyntaxRNNOptions, sizes: RNNSizes) -> None:
             )
     elif options.relation_dense_embedding:
         raise UserError("--relation-dense-embedding needs --relation-placement interleaved")
+
+
+def _check_bi_scale_decoder(options: SyntaxRNNOptions) -> None:
+    if not options.bi_scale:
+        for name, default in _OF_BI_SCALE_DECODER.items():
+            value = getattr(options, name)
+            if value != default and str(value) != default:
+                raise UserError(f"{_flag(name)} needs --bi-scale")
+        return
+    tags = (options.chunk_tags or "").split()
+    for position, tag in enumerate(tags):
+        if tag in tags[:position]:
+            raise UserError(f"--chunk-tags: {tag} comes twice; give each type of chunk once")
 
 
 def _kernels(text: str) -> tuple[tuple[int, int], ...]:

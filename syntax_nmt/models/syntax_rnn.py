@@ -10,8 +10,11 @@ from fairseq.models import FairseqEncoderDecoderModel, register_model
 from fairseq.tasks import FairseqTask
 from torch import Tensor
 
-from syntax_nmt.models.own_task import build_for_own_task
+from syntax_nmt.models.bi_scale_decoder import BiScaleDecoder
+from syntax_nmt.models.own_task import build_for_own_task, record
 from syntax_nmt.models.pretrained_embeddings import load_embeddings
+from syntax_nmt.models.rnn_decoder import RNNDecoder
+from syntax_nmt.models.rnn_encoder import RNNEncoder
 from syntax_nmt.models.rnn_options import SyntaxRNNOptions
 from syntax_nmt.models.rnn_parts import build_decoder, build_encoder
 from syntax_nmt.models.rnn_sizes import rnn_sizes
@@ -23,6 +26,8 @@ class SyntaxRNNModel(FairseqEncoderDecoderModel):
     """RNNsearch (Bahdanau et al., 2015) and what is built on it.
 
     - Conditional GRU (`--conditional-gru`): RNNsearch*, the decoder of the dl4mt tutorial.
+    - Bi-scale decoder (`--bi-scale`; Zhou et al., 2017): a state of the chunk beside that of the
+      word; see :mod:`syntax_nmt.models.bi_scale_decoder`.
     - Relation network (`--relation-kernels`; Zhang et al., 2018): an encoder in which every word
       exchanges a message with every other; see :mod:`syntax_nmt.models.relation_encoder`.
 
@@ -30,6 +35,10 @@ class SyntaxRNNModel(FairseqEncoderDecoderModel):
     """
 
     reads_phrases = False
+
+    def __init__(self, encoder: RNNEncoder, decoder: RNNDecoder) -> None:
+        super().__init__(encoder, decoder)
+        self.reads_chunks = isinstance(decoder, BiScaleDecoder)
 
     @staticmethod
     def add_args(parser: argparse.ArgumentParser) -> None:
@@ -51,11 +60,16 @@ class SyntaxRNNModel(FairseqEncoderDecoderModel):
         Raises:
             SystemExit: options that contradict each other, or another task; one line says which.
         """
-        return build_for_own_task(cls._build, args, task, "syntax_rnn")
+        model = build_for_own_task(cls._build, args, task, "syntax_rnn")
+        if model.reads_chunks:
+            record(args, "chunk_tags", " ".join(model.decoder.chunk_tags))
+        return model
 
     @classmethod
     def _build(cls, args: Any, task: FairseqTask) -> SyntaxRNNModel:
         options = SyntaxRNNOptions.from_namespace(args)
+        if options.bi_scale and options.chunk_tags is None:
+            options.chunk_tags = " ".join(task.chunk_tags())
         sizes = rnn_sizes(options)
         encoder = build_encoder(options, sizes, task.source_dictionary)
         decoder = build_decoder(options, sizes, task.target_dictionary, encoder)
@@ -79,6 +93,7 @@ class SyntaxRNNModel(FairseqEncoderDecoderModel):
         prev_output_tokens: Tensor,
         features_only: bool = False,
         phrase_lengths: Optional[Tensor] = None,  # noqa: UP045
+        chunk_tags: Optional[Tensor] = None,  # noqa: UP045
     ) -> tuple[Tensor, dict[str, Any]]:
         """Teacher-forced pass of training and validation; generators never call it.
 
@@ -88,9 +103,15 @@ class SyntaxRNNModel(FairseqEncoderDecoderModel):
             prev_output_tokens: B×T.
             features_only: leave the output layer out.
             phrase_lengths: not read; batches have it for models of the other family.
+            chunk_tags: B×T, the tag id where a chunk of the target opens, 0 inside, −1 everywhere
+                in a sentence without annotation; read by the bi-scale decoder.
 
         Returns:
             logits B×T×V, and a dictionary that holds `attn`: the attention weights, B×T×S.
         """
         encoder_out = self.encoder(src_tokens, src_lengths)
+        if self.reads_chunks:
+            return self.decoder(
+                prev_output_tokens, encoder_out, features_only=features_only, chunk_tags=chunk_tags
+            )
         return self.decoder(prev_output_tokens, encoder_out, features_only=features_only)

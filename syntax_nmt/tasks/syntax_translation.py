@@ -12,22 +12,26 @@ from typing import Any, Optional, Union
 from fairseq import utils
 from fairseq.criterions import FairseqCriterion
 from fairseq.data import ConcatDataset, Dictionary, FairseqDataset, LanguagePairDataset
-from fairseq.data.data_utils import infer_language_pair
 from fairseq.data.iterators import EpochBatchIterator
 from fairseq.models import BaseFairseqModel
+from fairseq.sequence_scorer import SequenceScorer
 from fairseq.tasks import register_task
 from fairseq.tasks.translation import TranslationConfig, TranslationTask
 from fairseq.tokenizer import tokenize_line
 from omegaconf import open_dict
 from torch import Tensor, nn
 
+from syntax_nmt.criterions.chunk import ChunkObjective
 from syntax_nmt.criterions.dependency import DependencyObjective
+from syntax_nmt.data.manifest import TAGS_NAME, read_tags
 from syntax_nmt.data.side_information import SideInformation, open_side_information
 from syntax_nmt.data.syntax_dataset import SyntaxDataset
 from syntax_nmt.data.text import base_language
 from syntax_nmt.errors import UserError, one_line_errors
 from syntax_nmt.modules.masked_batch_norm import ignored_batch
 from syntax_nmt.parsing.config import ParserConfig
+from syntax_nmt.tasks.chunk_inputs import ChunkInputs, reads_chunks
+from syntax_nmt.tasks.languages import check_languages
 from syntax_nmt.tasks.parsed_phrases import PhraseParser
 from syntax_nmt.tasks.phrase_inputs import PhraseInputs
 from syntax_nmt.tasks.prepared_search import prepared_for
@@ -84,6 +88,8 @@ class SyntaxTranslationTask(TranslationTask):
         super().__init__(cfg, src_dict, tgt_dict)
         self._trained_split: Optional[str] = None
         self._has_supervised_heads = False
+        self._chooses_chunks = False
+        self._chunks = ChunkInputs()
         self._phrases = PhraseInputs(cfg.load_phrases, _phrase_parser(cfg, src_dict))
         self._typed_lines: tuple[list[Tensor], list[list[str]]] = ([], [])
         self._typed: Optional[TypedSentences] = None
@@ -101,7 +107,7 @@ class SyntaxTranslationTask(TranslationTask):
                 configuration of the parser has a mistake.
         """
         with one_line_errors("syntax_nmt"):
-            _check_languages(cfg)
+            check_languages(cfg)
             return super().setup_task(cfg, **kwargs)
 
     def load_dataset(
@@ -154,7 +160,13 @@ class SyntaxTranslationTask(TranslationTask):
         model = super().build_model(cfg, from_checkpoint)
         encoder = getattr(model, "encoder", None)
         self._has_supervised_heads = getattr(encoder, "supervised_layer", None) is not None
+        self._chooses_chunks = reads_chunks([model])
         return model
+
+    def chunk_tags(self) -> tuple[str, ...]:
+        """The types of chunks of the data folder in the order of their ids; () = it has none."""
+        folder = Path(utils.split_paths(self.cfg.data)[0])
+        return read_tags(folder) if (folder / TAGS_NAME).is_file() else ()
 
     def build_criterion(self, cfg: Any, from_checkpoint: bool = False) -> FairseqCriterion:
         """Builds the criterion, and warns if it leaves heads without supervision.
@@ -172,6 +184,13 @@ class SyntaxTranslationTask(TranslationTask):
                 "--load-dependencies is given, but the criterion is not "
                 "--criterion dependency_cross_entropy, nor are --child-weight and "
                 "--parent-weight given to syntax_cross_entropy"
+            )
+        chunked = any(isinstance(objective, ChunkObjective) for objective in objectives)
+        if (self._chooses_chunks or self.cfg.load_chunks) and not chunked:
+            logger.warning(
+                "nothing trains chunk boundaries and tags: the model chooses them or --load-chunks "
+                "is given, but the criterion is not --criterion chunk_cross_entropy, nor are "
+                "--boundary-weight and --chunk-tag-weight given to syntax_cross_entropy"
             )
         return criterion
 
@@ -239,7 +258,7 @@ class SyntaxTranslationTask(TranslationTask):
             ignore_grad: the batch only stands in for one that this worker does not have; it counts
                 in no statistics of batch norms either.
         """
-        sample = self._phrases.of_side_file([model], sample)
+        sample = self._with_chunks([model], self._phrases.of_side_file([model], sample))
         with ignored_batch(model, ignore_grad):
             return super().train_step(sample, model, criterion, optimizer, update_num, ignore_grad)
 
@@ -253,7 +272,7 @@ class SyntaxTranslationTask(TranslationTask):
             model: the model.
             criterion: the criterion.
         """
-        sample = self._phrases.of_side_file([model], sample)
+        sample = self._with_chunks([model], self._phrases.of_side_file([model], sample))
         return super().valid_step(sample, model, criterion)
 
     def inference_step(
@@ -267,7 +286,8 @@ class SyntaxTranslationTask(TranslationTask):
         """Generates for one batch, or scores it.
 
         Models that read phrases find them in `net_input["phrase_lengths"]`: those of the side file
-        (`--load-phrases`), otherwise those of the parser (`--parser-config`).
+        (`--load-phrases`), otherwise those of the parser (`--parser-config`). Chunks
+        (`--load-chunks`) are read where references are scored, never in a search.
 
         Args:
             generator: fairseq's generator or scorer.
@@ -281,8 +301,17 @@ class SyntaxTranslationTask(TranslationTask):
         """
         with one_line_errors("syntax_nmt"):
             sample = self._phrases.of_side_file_or_parser(models, sample, self._typed)
+        if isinstance(generator, SequenceScorer):
+            sample = self._with_chunks(models, sample)
+        else:
+            sample = self._chunks.for_search(sample)
         with prepared_for(generator, models):
             return super().inference_step(generator, models, sample, prefix_tokens, constraints)
+
+    def _with_chunks(self, models: Sequence[nn.Module], sample: Any) -> Any:
+        """The batch as models read it that are given the target."""
+        with one_line_errors("syntax_nmt"):
+            return self._chunks.for_forward(models, sample)
 
     def _with_side_information(
         self, folder: Path, split: str, kinds: Sequence[str]
@@ -298,6 +327,8 @@ class SyntaxTranslationTask(TranslationTask):
             for kind, (language, text) in sides.items()
             if text is not None  # a test set may have no target
         }
+        if "chunks" in opened:
+            self._chunks.tags = opened["chunks"].tags
         return SyntaxDataset(pairs, **opened)
 
     def _open_shards(
@@ -365,31 +396,3 @@ def _phrase_parser(cfg: SyntaxTranslationConfig, dictionary: Dictionary) -> Opti
             f"parsed, is '{cfg.source_lang}': give the configuration of its parser"
         )
     return PhraseParser(config, name, dictionary)
-
-
-def _check_languages(cfg: SyntaxTranslationConfig) -> None:
-    """Says which folder or dictionary is missing before fairseq trips over it."""
-    folder = Path(utils.split_paths(cfg.data)[0])
-    if not folder.is_dir():
-        raise UserError(
-            f"{folder}: no such folder; give the data-bin folder that `syntax-nmt "
-            "prepare` or fairseq-preprocess wrote"
-        )
-    there = sorted(path.name[len("dict.") : -len(".txt")] for path in folder.glob("dict.*.txt"))
-    languages = [language for language in there if language != "chunks"]
-    if not languages:
-        inside = folder / "data-bin"
-        hint = f"did you mean {inside}?" if inside.is_dir() else "run `syntax-nmt prepare`"
-        raise UserError(f"{folder}: no data-bin folder, it has no dict.LANGUAGE.txt; {hint}")
-    options = {"--source-lang": cfg.source_lang, "--target-lang": cfg.target_lang}
-    for option, language in options.items():
-        if language is not None and language not in languages:
-            raise UserError(
-                f"{option} {language}: {folder} has no dict.{language}.txt; "
-                f"its languages are {', '.join(languages)}"
-            )
-    if None in options.values() and None in infer_language_pair(str(folder)):
-        raise UserError(
-            f"{folder}: its file names do not tell the languages; give --source-lang and "
-            f"--target-lang (there are dictionaries of {', '.join(languages)})"
-        )

@@ -37,7 +37,9 @@ class Small:
 
 @pytest.fixture(scope="session")
 def dictionaries(tmp_path_factory):
-    return write_dictionaries(tmp_path_factory.mktemp("dictionaries"))
+    folder = write_dictionaries(tmp_path_factory.mktemp("dictionaries"))
+    (folder / "dict.chunks.txt").write_text("NP\nVP\nO\n", encoding="utf-8")
+    return folder
 
 
 @pytest.fixture(scope="session")

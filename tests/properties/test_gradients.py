@@ -1,8 +1,9 @@
 """Every parameter takes part in every update of the method's own loss, and all stays finite."""
 
 import torch
-from small_models import batch, chain_heads, random_sentences
+from small_models import batch, chain_heads, chunks_of_tokens, random_sentences
 
+from syntax_nmt.criterions.chunk import ChunkObjective
 from syntax_nmt.criterions.dependency import DependencyObjective
 from syntax_nmt.criterions.synchronous import SynchronousConstraint, SynchronousObjective
 from syntax_nmt.criterions.syntax_cross_entropy import SyntaxCrossEntropyCriterion
@@ -18,6 +19,8 @@ def criterion_of(small):
         constraint = SynchronousConstraint("rank", 0.01, "sum", 1.0, False, latent)
         dictionary = small.task.target_dictionary
         objectives.append(SynchronousObjective(constraint, dictionary.eos(), dictionary.pad()))
+    if getattr(small.model, "reads_chunks", False):
+        objectives.append(ChunkObjective(1.0, 1.0))
     return SyntaxCrossEntropyCriterion(small.task, False, 0.1, 0, False, objectives)
 
 
@@ -25,6 +28,9 @@ def loss_of(small, lengths):
     dictionary = small.task.source_dictionary
     sample = batch(dictionary, random_sentences(lengths), random_sentences(lengths, 9))
     sample["heads"] = chain_heads(sample["net_input"]["src_tokens"], dictionary)
+    if getattr(small.model, "reads_chunks", False):
+        sample["chunk_tags"] = chunks_of_tokens(sample["target"], small.task)
+        sample["net_input"]["chunk_tags"] = sample["chunk_tags"]
     return criterion_of(small)(small.model, sample)[0]
 
 

@@ -8,10 +8,10 @@ from dataclasses import dataclass, field
 
 from syntax_nmt.data.text_files import NEWLINE_ONLY, read_lines
 from syntax_nmt.errors import UserError
-from syntax_nmt.evaluation.alignment.alignment import Alignment, flipped, read_alignments
-from syntax_nmt.evaluation.alignment.attention_alignment import WordCounts, align_words
-from syntax_nmt.evaluation.alignment.cross_attention import CrossAttention
-from syntax_nmt.evaluation.alignment.symmetrisation import symmetrise
+from syntax_nmt.evaluation.alignment.alignment.alignment import Alignment, flipped, read_alignments
+from syntax_nmt.evaluation.alignment.alignment.attention_alignment import WordCounts, align_words
+from syntax_nmt.evaluation.alignment.alignment.cross_attention import CrossAttention
+from syntax_nmt.evaluation.alignment.alignment.symmetrisation import symmetrise
 from syntax_nmt.evaluation.trained_model.checkpoint import choose_device
 from syntax_nmt.evaluation.trained_model.forced_decoding import (
     ForcedDecoder,
@@ -86,7 +86,7 @@ def corpus_of_files(args: argparse.Namespace) -> AlignedCorpus:
     corpus.add(FORWARD, read_alignments(args.hypothesis))
     if args.source:
         # Words, or pieces that tell their words.
-        pairs = _text(args.source, args.target, split_pieces, split_pieces)
+        pairs = parallel_text(args.source, args.target, split_pieces, split_pieces)
         _check_parallel(args.source, len(pairs), corpus)
         corpus.lengths = _counts(args, pairs).lengths()
     _add_reverse_file(args, corpus)
@@ -105,7 +105,7 @@ def corpus_of_models(args: argparse.Namespace) -> AlignedCorpus:
     device = choose_device(args.device)
     decoder = load_forced_decoder(args.path, args.databin, device, args.parser_config)
     source, target = segmenters(args, decoder.task)
-    pairs = _text(args.source, args.target, source, target)
+    pairs = parallel_text(args.source, args.target, source, target)
     counts = _counts(args, pairs)
     corpus = AlignedCorpus(args.source, lengths=counts.lengths())
     corpus.add(FORWARD, _aligned(args, args.path, decoder, pairs, counts))
@@ -161,8 +161,20 @@ def _check_direction(
         )
 
 
-def _text(source: str, target: str, segment: Segment, segment_target: Segment) -> list[TokenPair]:
-    """The sentences and translations of parallel files, in pieces."""
+def parallel_text(
+    source: str, target: str, segment: Segment, segment_target: Segment
+) -> list[TokenPair]:
+    """The sentences and translations of parallel files, in pieces.
+
+    Args:
+        source: a file.
+        target: another.
+        segment: cuts the lines of the first.
+        segment_target: cuts those of the second.
+
+    Raises:
+        UserError: they have different numbers of lines.
+    """
     columns = [list(read_lines(path, NEWLINE_ONLY)) for path in (source, target)]
     if len(columns[0]) != len(columns[1]):
         raise UserError(

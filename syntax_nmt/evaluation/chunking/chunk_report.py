@@ -1,0 +1,130 @@
+"""What `syntax-nmt chunks` writes: chunks as text, alignments, and figures."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from syntax_nmt.data.chunk_tags import iob2_tags
+from syntax_nmt.data.chunks import OUTSIDE, Chunk
+from syntax_nmt.evaluation.chunking.chunk_f1 import ChunkScores, chunk_f1
+from syntax_nmt.evaluation.chunking.chunked_corpus import ChunkedCorpus
+from syntax_nmt.evaluation.contrastive.accuracy import Accuracy
+
+IOB2, BRACKETS = "iob2", "brackets"
+FORMATS = (IOB2, BRACKETS)
+
+
+def bracketed(chunks: Sequence[Chunk], words: Sequence[str]) -> str:
+    """`[NP the old garden] [VP grows] .`: words outside every chunk have no brackets.
+
+    Args:
+        chunks: of one sentence, covering its words.
+        words: its words.
+    """
+    parts = []
+    for chunk in chunks:
+        text = " ".join(words[chunk.start : chunk.end])
+        parts.append(text if chunk.tag == OUTSIDE else f"[{chunk.tag} {text}]")
+    return " ".join(parts)
+
+
+class ChunkReport:
+    """The figures of a corpus and its text forms.
+
+    Args:
+        corpus: with its chunks.
+    """
+
+    def __init__(self, corpus: ChunkedCorpus) -> None:
+        self.corpus = corpus
+        self.scores = self._scores()
+
+    def lines(self, form: str) -> Iterator[str]:
+        """One line a sentence, empty where it has no chunks.
+
+        Args:
+            form: `iob2`, or `brackets`, which needs words.
+        """
+        words = self.corpus.words or [()] * len(self.corpus)
+        for chunks, text in zip(self.corpus.chunks, words):
+            if not chunks:
+                yield "\n"
+            elif form == BRACKETS:
+                yield f"{bracketed(chunks, text)}\n"
+            else:
+                yield f"{' '.join(iob2_tags(chunks))}\n"
+
+    def alignments(self) -> Iterator[str]:
+        """One JSON object a sentence: source words, chunks, and the matrix of their attention."""
+        corpus = self.corpus
+        rows = zip(corpus.chunks, corpus.words or [], corpus.sources or [], corpus.alignments or [])
+        for chunks, words, source, matrix in rows:
+            sentence = {
+                "source": source,
+                "chunks": [
+                    {"tag": chunk.tag, "words": words[chunk.start : chunk.end]}
+                    for chunk in chunks or ()
+                ],
+                "attention": [] if matrix is None else matrix.round(4).tolist(),
+            }
+            yield json.dumps(sentence, ensure_ascii=False) + "\n"
+
+    def summary(self) -> str:
+        """A few lines for people."""
+        corpus, notes = self.corpus, []
+        if corpus.too_long:
+            notes.append(f"{corpus.too_long} too long for the model left out")
+        chunks = sum(len(found) for found in corpus.chunks if found)
+        lines = [", ".join([f"{len(corpus)} sentences, {chunks} chunks", *notes])]
+        if corpus.accuracies is not None and self.scores is not None:
+            boundary, tag = corpus.accuracies
+            lines[0] += f"; {len(corpus.scored())} compared with the reference"
+            lines.append(f"boundary accuracy {_shown(boundary)}, tag accuracy {_shown(tag)}")
+            lines.append(self.scores.table())
+        return "\n".join(lines)
+
+    def json(self) -> str:
+        """The figures as a JSON object, in percent, null where there are none."""
+        corpus = self.corpus
+        figures: dict[str, Any] = {
+            "sentences": len(corpus),
+            "chunks": sum(len(found) for found in corpus.chunks if found),
+            "too_long": corpus.too_long,
+            "sentences_scored": len(corpus.scored()),
+            "boundary_accuracy": None,
+            "tag_accuracy": None,
+            "f1": None,
+        }
+        if corpus.accuracies is not None and self.scores is not None:
+            for name, accuracy in zip(("boundary", "tag"), corpus.accuracies):
+                share = accuracy.percent if accuracy.total else None
+                figures[f"{name}_accuracy"] = share
+                figures[f"{name}_right"], figures[f"{name}_total"] = (
+                    accuracy.correct,
+                    accuracy.total,
+                )
+            scores = self.scores
+            figures.update(f1=scores.f1, precision=scores.precision, recall=scores.recall)
+            figures["types"] = {
+                name: {"f1": score.f1, "gold": score.gold, "predicted": score.predicted}
+                for name, score in sorted(scores.types.items())
+            }
+        return json.dumps(figures, indent=1) + "\n"
+
+    def _scores(self) -> ChunkScores | None:
+        corpus = self.corpus
+        if corpus.gold is None:
+            return None
+        scored = corpus.scored()
+        return chunk_f1(
+            (corpus.gold[index] or () for index in scored),
+            (corpus.chunks[index] or () for index in scored),
+        )
+
+
+def _shown(accuracy: Accuracy) -> str:
+    if not accuracy.total:
+        return "– (nothing to count)"
+    return f"{accuracy.percent:.2f} ({accuracy.correct} of {accuracy.total})"

@@ -1,0 +1,221 @@
+"""A corpus with its chunks, and their reference: out of a model, or out of a file."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+from tqdm import tqdm
+
+from syntax_nmt.data.chunks import OUTSIDE, Chunk, read_chunks
+from syntax_nmt.data.projection import project_chunks
+from syntax_nmt.data.subwords import detect_scheme, join_pieces
+from syntax_nmt.data.text_files import NEWLINE_ONLY, read_lines
+from syntax_nmt.errors import UserError
+from syntax_nmt.evaluation.alignment.aligned_corpus import AUTO, parallel_text
+from syntax_nmt.evaluation.alignment.attention_alignment import WordCounts
+from syntax_nmt.evaluation.chunking.chunk_prediction import ChunkPredictor
+from syntax_nmt.evaluation.contrastive.accuracy import Accuracy
+from syntax_nmt.evaluation.trained_model.checkpoint import choose_device
+from syntax_nmt.evaluation.trained_model.forced_decoding import TokenPair, load_forced_decoder
+from syntax_nmt.evaluation.trained_model.segmentation import segmenters
+
+Words = tuple[str, ...]
+Chunks = tuple[Chunk, ...]
+
+
+@dataclass
+class ChunkedCorpus:
+    """Sentences by position.
+
+    Attributes:
+        name: the file that they come from, for messages.
+        chunks: of each sentence; None = it has none, or is too long for the model.
+        words: of each sentence; None = not known.
+        sources: the words of the sources; None = not known.
+        alignments: chunks × source words; None = there is no model.
+        gold: the reference; None = there is none; an entry None = it has no annotation.
+        accuracies: of boundaries and of tags; None = nothing to compare with.
+        too_long: sentences too long for the model.
+    """
+
+    name: str
+    chunks: list[Chunks | None]
+    words: list[Words] | None = None
+    sources: list[Words] | None = None
+    alignments: list[np.ndarray | None] | None = None
+    gold: list[Chunks | None] | None = None
+    accuracies: tuple[Accuracy, Accuracy] | None = None
+    too_long: int = field(default=0)
+
+    def __len__(self) -> int:
+        return len(self.chunks)
+
+    def scored(self) -> list[int]:
+        """The sentences that have both chunks and a reference."""
+        both = enumerate(zip(self.chunks, self.gold or []))
+        return [index for index, (found, gold) in both if found is not None and gold is not None]
+
+
+def corpus_of_file(args: argparse.Namespace) -> ChunkedCorpus:
+    """The chunks of `--hypothesis`, with the words of `--target`.
+
+    Args:
+        args: of the command.
+
+    Raises:
+        UserError: a file is damaged, or the files are not parallel.
+    """
+    corpus = ChunkedCorpus(args.hypothesis, list(read_chunks(args.hypothesis)))
+    if args.target:
+        corpus.words = [tuple(line.split()) for line in read_lines(args.target, NEWLINE_ONLY)]
+        _check_parallel(args.target, len(corpus.words), corpus)
+        lengths = [len(words) for words in corpus.words]
+        _check_words(corpus.chunks, lengths, args.hypothesis, args.target)
+    _read_gold(args, corpus, [_length(chunks) or None for chunks in corpus.chunks])
+    if corpus.gold is not None:
+        corpus.accuracies = word_accuracies(corpus)
+    return corpus
+
+
+def corpus_of_model(args: argparse.Namespace) -> ChunkedCorpus:
+    """The chunks that `--path` sees in `--target`, a translation of `--source`.
+
+    Args:
+        args: of the command.
+
+    Raises:
+        UserError: the model or a file cannot be used, or they do not belong together.
+    """
+    decoder = load_forced_decoder(args.path, args.databin, choose_device(args.device))
+    try:
+        predictor = ChunkPredictor(decoder, args.max_tokens, args.batch_size)
+    except UserError as error:
+        raise UserError(f"{args.path}: {error}") from None
+    pairs = parallel_text(args.source, args.target, *segmenters(args, decoder.task))
+    scheme = None if args.subwords == AUTO else args.subwords
+    counts = WordCounts.of(pairs, scheme, (args.source, args.target))
+    corpus = ChunkedCorpus(
+        args.target,
+        [None] * len(pairs),
+        words=_words([pair.target for pair in pairs], counts.targets, scheme),
+        sources=_words([pair.source for pair in pairs], counts.sources, scheme),
+        alignments=[None] * len(pairs),
+    )
+    # Before the model runs, as it can fail.
+    _read_gold(args, corpus, [len(targets) for targets in counts.targets])
+    _predict(predictor, pairs, counts, corpus)
+    if corpus.gold is not None:
+        gold = _gold_pieces(corpus, counts, predictor.names)
+        corpus.accuracies = predictor.accuracies(pairs, gold)
+    return corpus
+
+
+def word_accuracies(corpus: ChunkedCorpus) -> tuple[Accuracy, Accuracy]:
+    """The accuracies of boundaries and of tags by words, where there is no model to force.
+
+    Boundaries are counted at every word but the first; the tag of a gold chunk is right if the
+    chunk that has its first word is of its type.
+
+    Args:
+        corpus: has a reference.
+    """
+    boundaries = boundaries_right = tags = tags_right = 0
+    for index in corpus.scored():
+        found, gold = corpus.chunks[index] or (), (corpus.gold or [])[index] or ()
+        starts = [
+            {start for chunk in chunks for start in _starts(chunk)} for chunks in (found, gold)
+        ]
+        types = [chunk.tag for chunk in found for _ in range(chunk.start, chunk.end)]
+        boundaries += len(types) - 1
+        boundaries_right += sum(
+            (word in starts[0]) == (word in starts[1]) for word in range(1, len(types))
+        )
+        tags += len(gold)
+        tags_right += sum(types[chunk.start] == chunk.tag for chunk in gold)
+    return Accuracy(boundaries_right, boundaries), Accuracy(tags_right, tags)
+
+
+def _starts(chunk: Chunk) -> range:
+    """Words that open a chunk: every word outside is a chunk of its own."""
+    return range(chunk.start, chunk.end if chunk.tag == OUTSIDE else chunk.start + 1)
+
+
+def _predict(
+    predictor: ChunkPredictor, pairs: Sequence[TokenPair], counts: WordCounts, corpus: ChunkedCorpus
+) -> None:
+    """Fills in what the model says."""
+    assert corpus.alignments is not None
+    found = tqdm(
+        predictor.choices(pairs), total=len(pairs), unit="sentence", leave=False, disable=None
+    )
+    left = len(pairs)
+    for index, pieces in found:
+        sources, targets = counts.sources[index], counts.targets[index]
+        chunks = pieces.of_words(targets, predictor.names)
+        corpus.chunks[index] = chunks
+        corpus.alignments[index] = pieces.alignment(chunks, sources, targets)
+        left -= 1
+    corpus.too_long = left
+
+
+def _gold_pieces(
+    corpus: ChunkedCorpus, counts: WordCounts, names: Sequence[str]
+) -> dict[int, np.ndarray]:
+    """The reference as the model has it, by sentence; unknown types have an id of their own."""
+    ids = {name: number for number, name in enumerate(names, start=1)}
+    unknown = len(names) + 2  # after the end of the sentence
+    gold = corpus.gold or []
+    ids.update(
+        {chunk.tag: unknown for chunks in gold for chunk in chunks or () if chunk.tag not in ids}
+    )
+    return {
+        index: project_chunks(gold[index] or (), counts.targets[index], ids)
+        for index in corpus.scored()
+    }
+
+
+def _read_gold(
+    args: argparse.Namespace, corpus: ChunkedCorpus, lengths: Sequence[int | None]
+) -> None:
+    """Reads `--score` and compares the numbers of words; None = not known."""
+    if not args.score:
+        return
+    gold = list(read_chunks(args.score))
+    _check_parallel(args.score, len(gold), corpus)
+    _check_words(gold, lengths, args.score, corpus.name)
+    if not any(gold):
+        raise UserError(f"{args.score}: no sentence is annotated, there is nothing to compare with")
+    corpus.gold = gold
+
+
+def _check_parallel(path: str, lines: int, corpus: ChunkedCorpus) -> None:
+    if lines != len(corpus):
+        raise UserError(
+            f"{path} has {lines} lines, {corpus.name} {len(corpus)}: give parallel files"
+        )
+
+
+def _check_words(
+    chunks: Sequence[Chunks | None], lengths: Sequence[int | None], path: str, other: str
+) -> None:
+    for line, (found, length) in enumerate(zip(chunks, lengths), start=1):
+        if found is not None and length is not None and _length(found) != length:
+            raise UserError(
+                f"{path}:{line}: {_length(found)} words, {other} has {length}: give the chunks of "
+                "this very text"
+            )
+
+
+def _length(chunks: Chunks | None) -> int:
+    return chunks[-1].end if chunks else 0
+
+
+def _words(
+    lines: Sequence[Sequence[str]], counts: Sequence[Sequence[int]], scheme: str | None
+) -> list[Words]:
+    """The words of segmented lines."""
+    scheme = scheme or detect_scheme(" ".join(line) for line in lines)
+    return [tuple(join_pieces(line, each, scheme)) for line, each in zip(lines, counts)]

@@ -1,0 +1,215 @@
+"""The chunk-based bi-scale decoder."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import torch
+from fairseq.data import Dictionary
+from torch import Tensor, nn
+
+from syntax_nmt.models.rnn_decoder import RNNDecoder
+from syntax_nmt.modules.additive_attention import AttentionMemory
+from syntax_nmt.modules.bi_scale_gru import OWN_CHOICE, BiScaleGRU, BiScaleSteps
+from syntax_nmt.modules.boundary_gate import OPENS
+from syntax_nmt.modules.chunk_clock import ChunkState
+from syntax_nmt.modules.chunk_tag_classifier import ChunkTagClassifier
+from syntax_nmt.modules.fused_attention import IncrementalState
+from syntax_nmt.modules.readout import Readout
+
+_CACHED = ("context", "weights", "opened")  # of a ChunkState; its state is one of the states
+
+
+class BiScaleDecoder(RNNDecoder):
+    """Zhou et al. (2017): a state of the chunk beside that of the word.
+
+    Boundaries are those of the annotation where there is one, otherwise the gate's own choice, as
+    in a search. A chunk opens before the first word in any case. A search adds to the scores of
+    words, with `joint_score`, `log P(b_t)` of the boundary that was chosen and, where a chunk
+    opens, `log P` of its likeliest tag.
+
+    Args:
+        dictionary: of the target.
+        embed_tokens: V×E.
+        recurrence: the lowest layer.
+        readout: of the state of the top layer, the word and the context.
+        chunk_tags: the types of chunks in the order of their ids; the end of the sentence is one
+            more.
+        joint_score: see above.
+        memory_dim: M, width of the annotations.
+        **options: as of :class:`RNNDecoder`.
+    """
+
+    recurrence: BiScaleGRU
+
+    def __init__(
+        self,
+        dictionary: Dictionary,
+        embed_tokens: nn.Embedding,
+        recurrence: BiScaleGRU,
+        readout: Readout,
+        chunk_tags: Sequence[str],
+        joint_score: bool,
+        memory_dim: int,
+        **options: Any,
+    ) -> None:
+        super().__init__(
+            dictionary, embed_tokens, recurrence, readout, memory_dim=memory_dim, **options
+        )
+        width = recurrence.state_dim
+        self.chunk_tags = tuple(chunk_tags)
+        self.joint_score = joint_score
+        self.start.append(nn.Linear(memory_dim, width, bias=False))  # the last one: of chunks
+        self.tag_classifier = ChunkTagClassifier(
+            width, width, memory_dim, width, len(self.chunk_tags) + 1
+        )
+
+    def forward(
+        self,
+        prev_output_tokens: Tensor,
+        encoder_out: dict[str, list[Tensor]],
+        incremental_state: IncrementalState | None = None,
+        features_only: bool = False,
+        src_lengths: Tensor | None = None,
+        chunk_tags: Tensor | None = None,
+    ) -> tuple[Tensor, dict[str, list[Tensor]]]:
+        """Teacher-forced, or one step of a search.
+
+        Args:
+            prev_output_tokens: B×T; of a search's the last one is read.
+            encoder_out: of the encoder.
+            incremental_state: the cache of a search.
+            features_only: leave the output layer out.
+            src_lengths: not read.
+            chunk_tags: B×T, > 0 where a chunk opens, −1 everywhere in a sentence without
+                annotation; a search does not read it. None = no sentence has one.
+
+        Returns:
+            logits B×T×V, and a dictionary of lists of one tensor each. `attn`: the weights of the
+            words' context, B×T×S; `chunk_attn`: of the chunks'; `opened`: B×T, True = a chunk
+            opened; `boundary_logits`: B×T×2, of b = 0 and b = 1; `tag_logits`: N×(K+1), of the
+            places where `opened` is True, row by row. In a search `joint_score`, B×1×1, instead of
+            the logits of boundaries and tags.
+        """
+        features, extra = self.extract_features(
+            prev_output_tokens, encoder_out, incremental_state, chunk_tags
+        )
+        return features if features_only else self.output_layer(features), extra
+
+    def extract_features(
+        self,
+        prev_output_tokens: Tensor,
+        encoder_out: dict[str, list[Tensor]],
+        incremental_state: IncrementalState | None = None,
+        chunk_tags: Tensor | None = None,
+    ) -> tuple[Tensor, dict[str, list[Tensor]]]:
+        """The readout of each step; see :meth:`forward`.
+
+        Args:
+            prev_output_tokens: B×T.
+            encoder_out: of the encoder.
+            incremental_state: the cache of a search.
+            chunk_tags: B×T.
+
+        Returns:
+            B×T×readout_dim, and the dictionary.
+        """
+        cache = self.get_incremental_state(incremental_state, "cache")
+        memory, states = self._begin(encoder_out, incremental_state)
+        if incremental_state is not None:
+            prev_output_tokens, chunk_tags = prev_output_tokens[:, -1:], None
+        chunk = self._chunk_before(cache, states[-1], memory)
+        boundaries = _boundaries(prev_output_tokens, chunk_tags, first=cache is None)
+        words = self.dropout_in(self.embed_tokens(prev_output_tokens.t()))  # T×B×E
+        steps = self.recurrence(words, states[0], chunk, memory, boundaries.t())
+        below, last = self._upper_layers(steps.states, states[1:-1])
+        self._remember(
+            incremental_state,
+            memory,
+            [*last, steps.last.state],
+            **{f"chunk_{name}": getattr(steps.last, name) for name in _CACHED},
+        )
+        weights = steps.weights.transpose(0, 1)  # B×T×S from here on
+        contexts = self._contexts(weights, memory)
+        features = self.readout(below.transpose(0, 1), words.transpose(0, 1), contexts)
+        extra = {"attn": [weights], "chunk_attn": [steps.chunk_weights.transpose(0, 1)]}
+        extra["opened"] = [steps.opened.t()]
+        searching = incremental_state is not None
+        if searching and not self.joint_score:
+            return self.dropout(features), extra
+        boundary, tags = self._predictions(steps, memory, contexts)
+        if searching:
+            scores = _joint_score(boundary, tags, steps.opened.t(), forced=cache is None)
+            return self.dropout(features), {**extra, "joint_score": [scores]}
+        if torch.is_grad_enabled():
+            # Without the loss of chunks their parameters would be no part of the graph.
+            features = features + 0 * (boundary.float().mean() + tags.float().mean())
+        return self.dropout(features), {
+            **extra,
+            "boundary_logits": [boundary],
+            "tag_logits": [tags],
+        }
+
+    def get_normalized_probs(
+        self,
+        net_output: tuple[Tensor, dict[str, list[Tensor]] | None],
+        log_probs: bool,
+        sample: dict[str, Tensor] | None = None,
+    ) -> Tensor:
+        """The probabilities of the words; in a search, with those of boundary and tag.
+
+        Args:
+            net_output: of :meth:`forward`.
+            log_probs: give logarithms.
+            sample: not read.
+        """
+        scores = super().get_normalized_probs(net_output, log_probs, sample)
+        extra = net_output[1] or {}
+        if "joint_score" not in extra:
+            return scores
+        joint = extra["joint_score"][0]
+        return scores + joint if log_probs else scores * joint.exp()
+
+    def _chunk_before(
+        self, cache: dict[str, Tensor] | None, state: Tensor, memory: AttentionMemory
+    ) -> ChunkState:
+        """The chunk clock before these steps; `state` is p."""
+        if cache is None:
+            return self.recurrence.start(state, memory)
+        return ChunkState(state, **{name: cache[f"chunk_{name}"] for name in _CACHED})
+
+    def _predictions(
+        self, steps: BiScaleSteps, memory: AttentionMemory, contexts: Tensor
+    ) -> tuple[Tensor, Tensor]:
+        """The logits of all boundaries, B×T×2, and of the tags of those chunks that opened, N×."""
+        opened = steps.opened.t()
+        if self.recurrence.attention is not None:  # then the words' contexts are not the chunks'
+            contexts = self._contexts(steps.chunk_weights.transpose(0, 1), memory)
+        tags = self.tag_classifier(
+            steps.chunk_states.transpose(0, 1)[opened],
+            steps.chunks.transpose(0, 1)[opened],
+            contexts[opened],
+        )
+        return steps.boundary_logits.transpose(0, 1), tags
+
+
+def _boundaries(tokens: Tensor, chunk_tags: Tensor | None, first: bool) -> Tensor:
+    """B×T: 1 = a chunk opens, 0 = none does, −1 = the gate decides; b_1 is 1 (`first`)."""
+    if chunk_tags is None:
+        boundaries = torch.full_like(tokens, OWN_CHOICE)
+    else:
+        annotated = (chunk_tags >= 0).any(dim=1, keepdim=True)
+        boundaries = (chunk_tags > 0).to(tokens.dtype).masked_fill(~annotated, OWN_CHOICE)
+    if first:
+        boundaries[:, 0] = 1
+    return boundaries
+
+
+def _joint_score(boundary: Tensor, tags: Tensor, opened: Tensor, forced: bool) -> Tensor:
+    """`log P(b_t)`, unless it is forced, and where a chunk opens `log P` of the best tag: B×1×1."""
+    log_probabilities = boundary.float().log_softmax(dim=-1)  # B×1×2
+    chosen = log_probabilities.gather(-1, opened.long().unsqueeze(-1) * OPENS).squeeze(-1)
+    scores = torch.zeros_like(chosen) if forced else chosen
+    scores[opened] += tags.float().log_softmax(dim=-1).amax(dim=-1)
+    return scores.unsqueeze(-1)

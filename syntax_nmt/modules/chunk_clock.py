@@ -1,0 +1,116 @@
+"""The slow clock of the bi-scale decoder: a state that changes where a chunk opens."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor, nn
+
+from syntax_nmt.modules.additive_attention import AdditiveAttention, AttentionMemory
+from syntax_nmt.modules.gru_step import GATES, gru_step
+
+
+@dataclass(frozen=True)
+class ChunkState:
+    """What the words of a chunk share, and what the next chunk starts from.
+
+    Attributes:
+        state: p, N×P.
+        context: pc as the word clock reads it, N×D.
+        weights: of the chunk's attention, N×S.
+        opened: m(s~) of the step that opened the chunk, N×P; zero before the first.
+    """
+
+    state: Tensor
+    context: Tensor
+    weights: Tensor
+    opened: Tensor
+
+
+class ChunkClock(nn.Module):
+    """A conditional GRU over chunks (Zhou et al., 2017, Section 3).
+
+    Where a chunk opens, `e = m(s~_t) − m(s~_{t'})` says what the chunk before was (LSTM-minus; t'
+    opened it, and before the first m(s~_{t'}) is 0, so that e is m(s~_1) there);
+    `p~ = GRU1(e, p_{t−1})`, `pc` is the attention from p~ and `p_t = GRU2(pc, p~)`. Elsewhere p and
+    pc are those of the step before. All rows of a batch are computed at every step and the result
+    is dropped where no chunk opens: attention over a selection of sentences would have to copy
+    their memory at every step.
+
+    Args:
+        state_dim: C, width of the word clock's s~.
+        chunk_dim: P, width of p and of e.
+        memory_dim: M, width of the annotations.
+        attention_dim: A.
+        context_every_step: take pc anew at every step, also within a chunk, from the p~ that would
+            open one (the released code).
+    """
+
+    def __init__(
+        self,
+        state_dim: int,
+        chunk_dim: int,
+        memory_dim: int,
+        attention_dim: int,
+        context_every_step: bool = False,
+    ) -> None:
+        super().__init__()
+        self.chunk_dim = chunk_dim
+        self.context_every_step = context_every_step
+        self.difference = nn.Linear(state_dim, chunk_dim, bias=False)  # m
+        self.input_projection = nn.Linear(chunk_dim, GATES * chunk_dim)  # of GRU1, reads e
+        self.hidden_projection = nn.Linear(chunk_dim, GATES * chunk_dim, bias=False)
+        self.attention = AdditiveAttention(memory_dim, attention_dim)
+        self.context_projection = nn.Linear(memory_dim, GATES * chunk_dim)  # of GRU2, reads pc
+        # Rows: the hidden product of GRU2, then the attention's query.
+        self.query_projection = nn.Linear(chunk_dim, GATES * chunk_dim + attention_dim, bias=False)
+
+    def start(self, state: Tensor, memory: AttentionMemory, context_dim: int) -> ChunkState:
+        """The state before the first step, at which a chunk opens in every row.
+
+        Args:
+            state: p_0, N×P.
+            memory: of the source.
+            context_dim: D.
+        """
+        return ChunkState(
+            state=state,
+            context=memory.values.new_zeros(len(state), context_dim),
+            weights=state.new_zeros(len(state), memory.padding.size(1)),
+            opened=torch.zeros_like(state),
+        )
+
+    def step(
+        self, between: Tensor, opens: Tensor, before: ChunkState, memory: AttentionMemory
+    ) -> tuple[ChunkState, Tensor]:
+        """One step of all rows.
+
+        Args:
+            between: s~, N×C.
+            opens: N×1, True = a chunk opens.
+            before: the state before.
+            memory: its values are pc as GRU2 reads it, 3P, and then as the word clock does, D.
+
+        Returns:
+            the state after, and e, N×P, which counts where a chunk opens.
+        """
+        ending = self.difference(between)
+        chunk = ending - before.opened  # e
+        hidden = self.hidden_projection(before.state)
+        query = gru_step(self.input_projection(chunk), hidden, before.state)  # p~
+        gates = GATES * self.chunk_dim
+        hidden, attended = self.query_projection(query).tensor_split((gates,), dim=-1)
+        weights = self.attention(attended, memory)
+        read, context = memory.average(weights, memory.values).tensor_split((gates,), dim=-1)
+        updated = gru_step(read, hidden, query)
+        if not self.context_every_step:
+            context = torch.where(opens, context, before.context)
+            weights = torch.where(opens, weights, before.weights)
+        after = ChunkState(
+            state=torch.where(opens, updated, before.state),
+            context=context,
+            weights=weights,
+            opened=torch.where(opens, ending, before.opened),
+        )
+        return after, chunk

@@ -1,0 +1,81 @@
+"""Batches that have the chunk annotation of the target where their models read it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from torch import nn
+
+from syntax_nmt.errors import UserError
+
+_KEY = "chunk_tags"
+
+
+def reads_chunks(models: Sequence[Any]) -> bool:
+    """Whether all models take an argument `chunk_tags` (B×T int32) in their forward pass.
+
+    Args:
+        models: an ensemble, which is given one input.
+    """
+    return all(getattr(model, "reads_chunks", False) for model in models)
+
+
+class ChunkInputs:
+    """Gives models that read chunks `net_input["chunk_tags"]`: to be trained, validated, scored.
+
+    A search is given none: there the model chooses boundaries itself.
+
+    Attributes:
+        tags: the types of chunks of the side files; None = none have been loaded.
+    """
+
+    def __init__(self) -> None:
+        self.tags: tuple[str, ...] | None = None
+
+    def check(self, model: nn.Module) -> None:
+        """Compares the types of chunks of a model and of the side files that have been loaded.
+
+        Args:
+            model: of any kind.
+
+        Raises:
+            UserError: they are others.
+        """
+        if self.tags is None or not reads_chunks([model]):
+            return
+        decoder: Any = model.decoder
+        if decoder.chunk_tags != self.tags:
+            raise UserError(
+                f"the model's chunk tags are {' '.join(decoder.chunk_tags) or 'none'}, those of "
+                f"the data folder's dict.chunks.txt {' '.join(self.tags)}: give the folder that "
+                "the model was trained with, or leave --load-chunks out"
+            )
+
+    def for_forward(self, models: Sequence[nn.Module], sample: dict[str, Any]) -> dict[str, Any]:
+        """The batch with the annotation among the inputs, if it came with one and models read it.
+
+        Args:
+            models: the ensemble.
+            sample: the batch, which stays as it is.
+
+        Raises:
+            UserError: the model was trained with other types of chunks.
+        """
+        if _KEY not in sample or not reads_chunks(models):
+            return sample
+        for model in models:
+            self.check(model)
+        return {**sample, "net_input": {**sample["net_input"], _KEY: sample[_KEY]}}
+
+    def for_search(self, sample: dict[str, Any]) -> dict[str, Any]:
+        """The batch without the annotation among the inputs.
+
+        Args:
+            sample: the batch, which stays as it is.
+        """
+        inputs = sample["net_input"]
+        if _KEY not in inputs:
+            return sample
+        rest = {name: value for name, value in inputs.items() if name != _KEY}
+        return {**sample, "net_input": rest}

@@ -1,0 +1,102 @@
+"""The bi-scale decoder (Zhou et al., 2017) written as loops from its equations, in float64.
+
+One sentence without pads at a time. Nothing here comes from the package but the weights.
+"""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+
+import torch
+from rnn_loops import annotations, gru, read_out
+
+OWN_CHOICE = -1
+
+
+def linear(module, x):
+    out = module.weight @ x
+    return out if module.bias is None else out + module.bias
+
+
+def attend(query, keys, score, h):
+    """Weights and context of a query that is projected already."""
+    scores = [score @ torch.tanh(query + keys @ h_i) for h_i in h]
+    total = sum(torch.exp(e) for e in scores)
+    weights = [torch.exp(e) / total for e in scores]
+    return torch.stack(weights), sum(a * h_i for a, h_i in zip(weights, h))
+
+
+def update_chunk(clock, e, p, h):
+    """The conditional GRU of the chunks: the new state, the context pc and its weights."""
+    size = len(p)
+    between = gru(linear(clock.input_projection, e), linear(clock.hidden_projection, p), p)
+    both = clock.query_projection.weight
+    weights, pc = attend(
+        both[3 * size :] @ between, clock.attention.key_projection.weight, clock.attention.score, h
+    )
+    new = gru(linear(clock.context_projection, pc), both[: 3 * size] @ between, between)
+    return new, pc, weights
+
+
+def log_softmax(x):
+    return x - torch.log(sum(torch.exp(value) for value in x))
+
+
+def translate(model, source, target, boundaries, step_context=False):
+    """The whole model over one source and the decoder's input.
+
+    `boundaries`: 1, 0 or −1 (the model's own choice) for each token; the first counts as 1.
+
+    Gives the logits T×V, the weights of the words' and of the chunks' attention T×S, the boundaries
+    in use, the gate's log-probabilities T×2, and those of tags where a chunk opens, by position.
+    """
+    encoder, decoder = model.encoder, model.decoder
+    recurrence, clock, gate = decoder.recurrence, decoder.recurrence.clock, decoder.recurrence.gate
+    word_attention = recurrence.attention is not None
+    h = annotations(encoder.network, encoder.embed_tokens.weight[source])
+    mean = sum(h) / len(h)
+    *states, p = [torch.tanh(start.weight @ mean) for start in decoder.start]
+    size = len(p)
+    last = torch.zeros_like(p)  # m(s~) where the last chunk opened
+    out = SimpleNamespace(logits=[], attn=[], chunk_attn=[], opened=[], gate=[], tags={})
+    for t, token in enumerate(target):
+        y = decoder.embed_tokens.weight[token]
+        s = gru(
+            linear(recurrence.input_projection, y),
+            linear(recurrence.hidden_projection, states[0]),
+            states[0],
+        )
+        hidden = torch.tanh(gate.word.weight @ y + gate.word.bias + gate.state.weight @ s)
+        out.gate.append(log_softmax(linear(gate.output, hidden)))
+        b = boundaries[t] if boundaries[t] != OWN_CHOICE else int(out.gate[t][1] > out.gate[t][0])
+        b = 1 if t == 0 else b
+        e = clock.difference.weight @ s - last
+        if b or step_context:
+            new, pc, chunk_weights = update_chunk(clock, e, p, h)
+        if b:
+            p, last = new, clock.difference.weight @ s
+            tags = decoder.tag_classifier
+            total = linear(tags.state, p) + linear(tags.chunk, e) + linear(tags.context, pc)
+            out.tags[t] = log_softmax(linear(tags.output, torch.tanh(total)))
+        context, weights = pc, chunk_weights
+        query = recurrence.query_projection.weight
+        if word_attention:
+            attention = recurrence.attention
+            weights, context = attend(
+                query[3 * size :] @ s, attention.key_projection.weight, attention.score, h
+            )
+        inputs = linear(recurrence.context_projection, context)
+        inputs = inputs + recurrence.chunk_projection.weight @ p
+        states[0] = gru(inputs, query[: 3 * size] @ s, s)
+        for layer, module in enumerate(decoder.upper, start=1):
+            i = module.weight_ih_l0 @ states[layer - 1] + module.bias_ih_l0
+            above = module.weight_hh_l0 @ states[layer] + module.bias_hh_l0
+            states[layer] = gru(i, above, states[layer])
+        read = read_out(decoder.readout, states[-1], y, context)
+        out.logits.append(linear(decoder.output_projection, read))
+        out.attn.append(weights)
+        out.chunk_attn.append(chunk_weights)
+        out.opened.append(bool(b))
+    for name in ("logits", "attn", "chunk_attn", "gate"):
+        setattr(out, name, torch.stack(getattr(out, name)))
+    return out
