@@ -4,26 +4,24 @@ from __future__ import annotations
 
 import argparse
 import sys
-from pathlib import Path
 
 from syntax_nmt.arguments import positive_int
 from syntax_nmt.data.subwords import SCHEMES
-from syntax_nmt.data.text_files import check_writable
 from syntax_nmt.errors import UserError
-from syntax_nmt.evaluation.alignment.alignment.aligned_corpus import (
+from syntax_nmt.evaluation.alignment.aligned_corpus import (
     AUTO,
     AlignedCorpus,
     corpus_of_files,
     corpus_of_models,
 )
-from syntax_nmt.evaluation.alignment.alignment.alignment import (
+from syntax_nmt.evaluation.alignment.alignment import (
     GoldAlignment,
     format_alignment,
     read_gold,
 )
-from syntax_nmt.evaluation.alignment.alignment.alignment_report import AlignmentReport
-from syntax_nmt.evaluation.alignment.alignment.symmetrisation import GROW_DIAG, METHODS
-from syntax_nmt.evaluation.output import STDOUT, open_output
+from syntax_nmt.evaluation.alignment.alignment_report import AlignmentReport
+from syntax_nmt.evaluation.alignment.symmetrisation import GROW_DIAG, METHODS
+from syntax_nmt.evaluation.output import STDOUT, check_outputs, open_output
 from syntax_nmt.evaluation.trained_model.forced_arguments import add_forcing_arguments
 from syntax_nmt.evaluation.trained_model.segmentation import (
     add_segmentation_arguments,
@@ -199,9 +197,7 @@ def _check_options(args: argparse.Namespace) -> None:
     if args.json == args.output == STDOUT:
         raise UserError("--output - and --json - together: give one of them a file")
     inputs = [args.source, args.target, args.hypothesis, args.reverse, args.score]
-    for path in (args.json, args.output):
-        if path not in (None, STDOUT):
-            check_writable(Path(path), *(Path(given) for given in inputs if given))
+    check_outputs([args.json, args.output], inputs)
 
 
 def _check_without_model(args: argparse.Namespace) -> None:

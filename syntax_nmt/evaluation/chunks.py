@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import argparse
 import sys
-from pathlib import Path
 
 from syntax_nmt.data.subwords import SCHEMES
-from syntax_nmt.data.text_files import check_writable
 from syntax_nmt.errors import UserError
 from syntax_nmt.evaluation.alignment.aligned_corpus import AUTO
 from syntax_nmt.evaluation.chunking.chunk_report import BRACKETS, FORMATS, IOB2, ChunkReport
 from syntax_nmt.evaluation.chunking.chunked_corpus import corpus_of_file, corpus_of_model
-from syntax_nmt.evaluation.output import STDOUT, open_output
+from syntax_nmt.evaluation.output import STDOUT, check_outputs, open_output
 from syntax_nmt.evaluation.trained_model.forced_arguments import add_forcing_arguments
 from syntax_nmt.evaluation.trained_model.segmentation import (
     add_segmentation_arguments,
@@ -126,9 +124,7 @@ def _check_options(args: argparse.Namespace) -> None:
     if [args.output, args.json, args.alignments].count(STDOUT) > 1:
         raise UserError("--output, --json and --alignments: only one of them can be - (stdout)")
     inputs = [args.source, args.target, args.hypothesis, args.score]
-    for path in (args.json, args.output, args.alignments):
-        if path not in (None, STDOUT):
-            check_writable(Path(path), *(Path(given) for given in inputs if given))
+    check_outputs([args.json, args.output, args.alignments], inputs)
 
 
 def _check_without_model(args: argparse.Namespace) -> None:

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import argparse
 import sys
-from pathlib import Path
 
-from syntax_nmt.data.text_files import check_writable
 from syntax_nmt.errors import UserError
 from syntax_nmt.evaluation.contrastive.contrast_accuracy import (
     DEFAULT_BINS,
@@ -20,7 +18,7 @@ from syntax_nmt.evaluation.contrastive.contrastive_pairs import (
     read_parallel_pairs,
 )
 from syntax_nmt.evaluation.contrastive.sentence_scores import sentence_scores
-from syntax_nmt.evaluation.output import STDOUT, open_output
+from syntax_nmt.evaluation.output import STDOUT, check_outputs, open_output
 from syntax_nmt.evaluation.trained_model.checkpoint import choose_device
 from syntax_nmt.evaluation.trained_model.forced_arguments import add_forcing_arguments
 from syntax_nmt.evaluation.trained_model.forced_decoding import (
@@ -204,9 +202,8 @@ def _check_options(args: argparse.Namespace) -> None:
         )
     if args.json == args.output == STDOUT:
         raise UserError("--output - and --json - together: give one of them a file")
-    for path in (args.json, args.output):
-        if path not in (None, STDOUT):
-            check_writable(Path(path))
+    inputs = [args.source, args.correct, args.incorrect, args.distance, args.pairs]
+    check_outputs([args.json, args.output], inputs)
 
 
 def _starts(text: str) -> tuple[int, ...]:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TextIO
 
-from syntax_nmt.data.text_files import write_atomically
+from syntax_nmt.data.text_files import check_writable, write_atomically
 
 STDOUT = "-"
 
@@ -30,6 +30,22 @@ def open_output(path: str | Path) -> Iterator[TextIO]:
         return
     with write_atomically(Path(path)) as stream:
         yield stream
+
+
+def check_outputs(outputs: Iterable[str | None], inputs: Iterable[str | Path | None]) -> None:
+    """Finds out before long work whether its results can be written.
+
+    Args:
+        outputs: files, `-` for stdout, None for what is not wanted.
+        inputs: files that are read and must stay; None for what is not given.
+
+    Raises:
+        UserError: an output cannot be written, or is an input.
+    """
+    given = [Path(path) for path in inputs if path]
+    for path in outputs:
+        if path not in (None, STDOUT):
+            check_writable(Path(path), *given)
 
 
 def _stdout() -> Iterator[TextIO]:

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import argparse
-from pathlib import Path
 
 from syntax_nmt.arguments import positive_int
 from syntax_nmt.data.subwords import SCHEMES
-from syntax_nmt.data.text_files import check_writable
 from syntax_nmt.errors import UserError
-from syntax_nmt.evaluation.output import STDOUT
+from syntax_nmt.evaluation.output import STDOUT, check_outputs
 from syntax_nmt.evaluation.trained_model.source_text import SOURCE, TARGET
 
 DEPENDENCIES, CONSTITUENTS = "dependencies", "constituents"
@@ -220,7 +218,4 @@ def _check_translations(args: argparse.Namespace) -> None:
 def _check_outputs(args: argparse.Namespace) -> None:
     """Nothing that is read may be overwritten."""
     names = ("input", "segmented", "hypothesis", "trees", "translations", "path")
-    given = [Path(getattr(args, name)) for name in names if getattr(args, name)]
-    for path in (args.json, args.output):
-        if path not in (None, STDOUT):
-            check_writable(Path(path), *given)
+    check_outputs([args.json, args.output], [getattr(args, name) for name in names])

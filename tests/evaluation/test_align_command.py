@@ -9,14 +9,14 @@ from forced_models import checkpoint_of
 from parser_files import PIECES, WORDS
 
 from syntax_nmt.cli import main
-from syntax_nmt.evaluation.alignment.alignment.alignment import (
+from syntax_nmt.evaluation.alignment.alignment import (
     flipped,
     format_alignment,
     read_alignments,
     read_gold,
 )
-from syntax_nmt.evaluation.alignment.alignment.alignment_error_rate import score_alignments
-from syntax_nmt.evaluation.alignment.alignment.symmetrisation import symmetrise
+from syntax_nmt.evaluation.alignment.alignment_error_rate import score_alignments
+from syntax_nmt.evaluation.alignment.symmetrisation import symmetrise
 
 TARGETS = [*PIECES[3:], *PIECES[:3]]
 

@@ -8,7 +8,7 @@ import random
 import pytest
 
 from syntax_nmt.errors import UserError
-from syntax_nmt.evaluation.alignment.alignment.alignment import (
+from syntax_nmt.evaluation.alignment.alignment import (
     GoldAlignment,
     flipped,
     format_alignment,
@@ -16,7 +16,7 @@ from syntax_nmt.evaluation.alignment.alignment.alignment import (
     read_alignments,
     read_gold,
 )
-from syntax_nmt.evaluation.alignment.alignment.alignment_error_rate import score_alignments
+from syntax_nmt.evaluation.alignment.alignment_error_rate import score_alignments
 
 
 def gold(sure, possible=()):

@@ -6,8 +6,8 @@ import random
 
 import pytest
 
-from syntax_nmt.evaluation.alignment.alignment.alignment import Alignment
-from syntax_nmt.evaluation.alignment.alignment.symmetrisation import METHODS, symmetrise
+from syntax_nmt.evaluation.alignment.alignment import Alignment
+from syntax_nmt.evaluation.alignment.symmetrisation import METHODS, symmetrise
 
 
 def links(text) -> Alignment:

@@ -8,10 +8,10 @@ from dataclasses import dataclass, field
 
 from syntax_nmt.data.text_files import NEWLINE_ONLY, read_lines
 from syntax_nmt.errors import UserError
-from syntax_nmt.evaluation.alignment.alignment.alignment import Alignment, flipped, read_alignments
-from syntax_nmt.evaluation.alignment.alignment.attention_alignment import WordCounts, align_words
-from syntax_nmt.evaluation.alignment.alignment.cross_attention import CrossAttention
-from syntax_nmt.evaluation.alignment.alignment.symmetrisation import symmetrise
+from syntax_nmt.evaluation.alignment.alignment import Alignment, flipped, read_alignments
+from syntax_nmt.evaluation.alignment.attention_alignment import WordCounts, align_words
+from syntax_nmt.evaluation.alignment.cross_attention import CrossAttention
+from syntax_nmt.evaluation.alignment.symmetrisation import symmetrise
 from syntax_nmt.evaluation.trained_model.checkpoint import choose_device
 from syntax_nmt.evaluation.trained_model.forced_decoding import (
     ForcedDecoder,

@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from syntax_nmt.evaluation.alignment.alignment.alignment import Alignment, GoldAlignment
+from syntax_nmt.evaluation.alignment.alignment import Alignment, GoldAlignment
 
 
 @dataclass(frozen=True)

@@ -6,13 +6,13 @@ import json
 import math
 from collections.abc import Iterator, Sequence
 
-from syntax_nmt.evaluation.alignment.alignment.aligned_corpus import AlignedCorpus
-from syntax_nmt.evaluation.alignment.alignment.alignment import (
+from syntax_nmt.evaluation.alignment.aligned_corpus import AlignedCorpus
+from syntax_nmt.evaluation.alignment.alignment import (
     GoldAlignment,
     format_alignment,
     links_outside,
 )
-from syntax_nmt.evaluation.alignment.alignment.alignment_error_rate import (
+from syntax_nmt.evaluation.alignment.alignment_error_rate import (
     AlignmentScore,
     score_alignments,
 )

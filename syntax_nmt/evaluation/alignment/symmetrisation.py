@@ -5,7 +5,7 @@ from __future__ import annotations
 import heapq
 from collections.abc import Callable
 
-from syntax_nmt.evaluation.alignment.alignment.alignment import Alignment, Link
+from syntax_nmt.evaluation.alignment.alignment import Alignment, Link
 
 INTERSECTION, UNION = "intersection", "union"
 GROW_DIAG, GROW_DIAG_FINAL = "grow-diag", "grow-diag-final"
