@@ -65,8 +65,12 @@ for seed in "${seeds[@]}"; do
       there=$folder; [ "$data" = "$folder/prepared/data-bin" ] || there=$folder/back
       train "$there" "$data" "$name" "$system" --encoder-layers 3 --decoder-layers 3
     done
-    printf '%-20s BLEU %s\n' "$name" "$(test_bleu "$folder" "$name")"
-    for layer in -3 -2 -1; do printf '  layer %s  %s\n' "$layer" "$(error_rates "$name" "$layer")"; done
+    bleu=$(test_bleu "$folder" "$name")
+    printf '%-20s BLEU %s\n' "$name" "$bleu"
+    for layer in -3 -2 -1; do
+      rates=$(error_rates "$name" "$layer")
+      printf '  layer %s  %s\n' "$layer" "$rates"
+    done
   done
 
   printf '\nseed %s, word level: unlabelled F1 of the source trees and of the target trees\n' "$seed"
@@ -83,7 +87,8 @@ for seed in "${seeds[@]}"; do
     name=positions-$system-$seed
     train "$folder" "$folder/prepared/data-bin" "$name" "$system"
     train "$folder" "$folder/prepared/data-bin" "no-$name" "$system" "$no_positions"
-    printf '%-20s %s %s\n' "$system" "$(test_bleu "$folder" "$name")" \
-      "$(test_bleu "$folder" "no-$name")"
+    with=$(test_bleu "$folder" "$name")
+    without=$(test_bleu "$folder" "no-$name")
+    printf '%-20s %s %s\n' "$system" "$with" "$without"
   done
 done

@@ -26,7 +26,8 @@ for seed in "${seeds[@]}"; do
       --source "$pieces/test.src" --target "$pieces/test.tgt" --score "$folder/corpus/test.align" \
       --output "$folder/$name.align" --json - 2>>"$folder/$name.log" |
       python -c 'import json, sys; print(round(json.load(sys.stdin)["alignments"][0]["aer"], 1))')
-    printf '%-24s %6s %6s\n' "$name" "$(test_bleu "$folder" "$name")" "$rate"
+    bleu=$(test_bleu "$folder" "$name")
+    printf '%-24s %6s %6s\n' "$name" "$bleu" "$rate"
   done
   syntax-nmt score "$folder/rnn_search-$seed.output" "$folder/rnn_search_cgru-$seed.output" \
     "$folder/relation_rnn-$seed.output" --reference "$folder/corpus/test.tgt" --tokenize none \
