@@ -131,13 +131,14 @@ class SyntaxTransformerEncoder(TransformerEncoderBase):
     ) -> list[dict[str, Any]]:
         """What each layer gets besides its input."""
         arguments: list[dict[str, Any]] = [{} for _ in self.layers]
+        near = None
+        if self.local_layers:
+            near = local_attention_mask(length, self.local_window, self.embed_tokens.weight)
         for index, more in enumerate(arguments):
             if phrases is not None:
                 more["phrases"] = phrases
             if index < self.local_layers:
-                more["attn_mask"] = local_attention_mask(
-                    length, self.local_window, self.embed_tokens.weight
-                )
+                more["attn_mask"] = near
             if structures is not None:
                 more.update(structures.encoder_arguments(index))
         return arguments

@@ -8,6 +8,7 @@ from typing import Any
 from torch import nn
 
 from syntax_nmt.errors import UserError
+from syntax_nmt.tasks.net_input import with_input, without_input
 
 _KEY = "chunk_tags"
 
@@ -66,7 +67,7 @@ class ChunkInputs:
             return sample
         for model in models:
             self.check(model)
-        return {**sample, "net_input": {**sample["net_input"], _KEY: sample[_KEY]}}
+        return with_input(sample, _KEY, sample[_KEY])
 
     def for_search(self, sample: dict[str, Any]) -> dict[str, Any]:
         """The batch without the annotation among the inputs.
@@ -74,8 +75,4 @@ class ChunkInputs:
         Args:
             sample: the batch, which stays as it is.
         """
-        inputs = sample["net_input"]
-        if _KEY not in inputs:
-            return sample
-        rest = {name: value for name, value in inputs.items() if name != _KEY}
-        return {**sample, "net_input": rest}
+        return without_input(sample, _KEY)

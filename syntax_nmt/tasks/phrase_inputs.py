@@ -9,6 +9,7 @@ from typing import Any
 from torch import nn
 
 from syntax_nmt.errors import UserError
+from syntax_nmt.tasks.net_input import with_input, without_input
 from syntax_nmt.tasks.parsed_phrases import PhraseParser
 from syntax_nmt.tasks.typed_sentences import TypedSentences
 
@@ -75,11 +76,7 @@ class PhraseInputs:
                 "phrases of a parser (--phrase-segmentation parsed)"
             )
             self._without_effect = []
-        inputs = sample["net_input"]
-        if _KEY not in inputs:
-            return sample
-        rest = {name: value for name, value in inputs.items() if name != _KEY}
-        return {**sample, "net_input": rest}
+        return without_input(sample, _KEY)
 
     def of_side_file_or_parser(
         self,
@@ -102,4 +99,4 @@ class PhraseInputs:
         if self.parser is None or _KEY in inputs or not reads_phrases(models):
             return sample  # if phrases are missing, the model says so
         lengths = self.parser.phrase_lengths(inputs["src_tokens"], typed)
-        return {**sample, "net_input": {**inputs, _KEY: lengths}}
+        return with_input(sample, _KEY, lengths)
