@@ -12,11 +12,12 @@ cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 folder=${3:-outputs/multi30k}
 . examples/environment.sh
 . examples/tiny_settings.sh
+source=en target=de
 . examples/multi30k_settings.sh
 
-prepare_multi30k
+prepare_multi30k --stanza-dir "$stanza"
 train_stock_on_multi30k
-train_once "$folder/dependency.log" "${multi30k_training[@]}" --task syntax_translation \
+train_once "$folder/dependency.log" "${multi30k_transformer[@]}" --task syntax_translation \
   --arch dependency_transformer "${dependency_supervision[@]}" --save-dir "$folder/dependency"
 translate_stock_multi30k
 translate_multi30k dependency --task syntax_translation

@@ -14,17 +14,18 @@ cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 folder=${3:-outputs/multi30k_phrases}
 . examples/environment.sh
 . examples/tiny_settings.sh
+source=en target=de
 . examples/multi30k_settings.sh
 
 parsed=(--phrase-segmentation parsed --load-phrases)
 phrases=(--task syntax_translation --arch phrase_transformer
   --criterion label_smoothed_cross_entropy)
 
-prepare_multi30k --no-parse --constituents
+prepare_multi30k --stanza-dir "$stanza" --no-parse --constituents
 train_stock_on_multi30k
-train_once "$folder/ngrams.log" "${multi30k_training[@]}" "${phrases[@]}" \
+train_once "$folder/ngrams.log" "${multi30k_transformer[@]}" "${phrases[@]}" \
   --save-dir "$folder/ngrams"
-train_once "$folder/parsed.log" "${multi30k_training[@]}" "${phrases[@]}" "${parsed[@]}" \
+train_once "$folder/parsed.log" "${multi30k_transformer[@]}" "${phrases[@]}" "${parsed[@]}" \
   --save-dir "$folder/parsed"
 translate_stock_multi30k
 translate_multi30k ngrams --task syntax_translation
