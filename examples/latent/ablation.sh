@@ -73,13 +73,13 @@ for seed in "${seeds[@]}"; do
     done
   done
 
-  printf '\nseed %s, word level: unlabelled F1 of the source trees and of the target trees\n' "$seed"
+  printf '\nseed %s, word level: unlabelled F1 of the source trees\n' "$seed"
   for system in lpsi lpsi+mse lpsi+rank; do
     name=words-$system-$seed
     train "$folder" "$folder/words" "$name" "$system"
-    printf '%-20s ' "$name"
+    echo "$name"
     syntax-nmt trees "$folder/words" --path "$folder/$name/averaged.pt" --kind constituents \
-      --cpu --trees "$gold.src.trees" --output "$folder/$name.trees" 2>&1 | tail -n 4
+      --cpu --trees "$gold.src.trees" --collins --output "$folder/$name.trees" 2>&1 | tail -n 6
   done
 
   printf '\nseed %s, two layers: BLEU with and without position embeddings\n' "$seed"

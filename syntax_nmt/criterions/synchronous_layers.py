@@ -21,7 +21,8 @@ def tied_distances(model: nn.Module, layers: int) -> StructureLayers:
     Raises:
         UserError: the model has no such layers, or another number of layers with distances.
     """
-    _, target = _layer_counts(model, layers)
+    source, target = _layer_counts(model)
+    _check_number(layers, source, target)
     decoder: Any = model.decoder
     latent = decoder.latent_phrase_layers
     if latent == 0:
@@ -61,7 +62,9 @@ def tied_attention(
     Raises:
         UserError: the model has no such layers, or the choices do not go together.
     """
-    source, target = _layer_counts(model, layers)
+    source, target = _layer_counts(model)
+    if not (encoder_layers and decoder_layers and cross_layers):
+        _check_number(layers, source, target)
     lowest, top = range(layers), range(target - layers, target)
     tied = StructureLayers(
         source_attention=_counted("--sync-encoder-layers", encoder_layers, source) or tuple(lowest),
@@ -77,7 +80,7 @@ def tied_attention(
     return tied
 
 
-def _layer_counts(model: nn.Module, layers: int) -> tuple[int, int]:
+def _layer_counts(model: nn.Module) -> tuple[int, int]:
     """The numbers of the model's encoder and decoder layers, which can be tied."""
     encoder: Any = getattr(model, "encoder", None)
     decoder: Any = getattr(model, "decoder", None)
@@ -87,11 +90,6 @@ def _layer_counts(model: nn.Module, layers: int) -> tuple[int, int]:
             "give --arch latent_phrase_transformer"
         )
     source, target = encoder.num_layers, decoder.num_layers
-    if not 1 <= layers <= min(source, target):
-        raise UserError(
-            f"--sync-layers {layers}: the encoder has {source} layers, the decoder {target}; "
-            f"give a number from 1 to {min(source, target)}"
-        )
     for option, used in (
         ("--no-cross-attention", getattr(decoder.layers[-1], "encoder_attn", None) is None),
         ("--cross-self-attention", decoder.cross_self_attention),
@@ -101,6 +99,14 @@ def _layer_counts(model: nn.Module, layers: int) -> tuple[int, int]:
         if used:
             raise UserError(f"the synchronous constraint cannot be combined with {option}")
     return source, target
+
+
+def _check_number(layers: int, source: int, target: int) -> None:
+    if not 1 <= layers <= min(source, target):
+        raise UserError(
+            f"--sync-layers {layers}: the encoder has {source} layers, the decoder {target}; "
+            f"give a number from 1 to {min(source, target)}"
+        )
 
 
 def _counted(option: str, chosen: Sequence[int], layers: int) -> tuple[int, ...]:

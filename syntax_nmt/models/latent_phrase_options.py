@@ -6,12 +6,12 @@ from fairseq.models.transformer import TransformerConfig
 
 from syntax_nmt.errors import UserError
 from syntax_nmt.models.options import SyntaxTransformerOptions
-from syntax_nmt.models.transformer_layers import GateSizes
+from syntax_nmt.models.transformer_layers import GateSettings
 from syntax_nmt.modules.openness import OPENNESS
 
 
-def gate_sizes(cfg: TransformerConfig, options: SyntaxTransformerOptions) -> GateSizes | None:
-    """The sizes of the gates; None = no layer has any.
+def gate_settings(cfg: TransformerConfig, options: SyntaxTransformerOptions) -> GateSettings | None:
+    """The settings of the gates; None = no layer has any.
 
     Args:
         cfg: fairseq's options of the Transformer.
@@ -53,7 +53,7 @@ def gate_sizes(cfg: TransformerConfig, options: SyntaxTransformerOptions) -> Gat
             "--decoder-xformers-att-config": bool(cfg.decoder.xformers_att_config),
         },
     )
-    return GateSizes(
+    return GateSettings(
         options.syntactic_distance_lookback, options.syntactic_distance_temperature, gate
     )
 

@@ -10,7 +10,7 @@ from fairseq.modules import LayerNorm
 from torch import Tensor
 
 from syntax_nmt.models.layer_outputs import EncoderLayerOutput
-from syntax_nmt.models.transformer_layers import FusedDecoderLayer, FusedEncoderLayer, GateSizes
+from syntax_nmt.models.transformer_layers import FusedDecoderLayer, FusedEncoderLayer, GateSettings
 from syntax_nmt.modules.attentive_combination import AttentiveCombination
 from syntax_nmt.modules.fused_attention import FusedMultiheadAttention, IncrementalState
 from syntax_nmt.modules.phrase_batch import PhraseBatch
@@ -47,7 +47,7 @@ class PhraseEncoderLayer(FusedEncoderLayer):
     """
 
     def __init__(
-        self, cfg: TransformerConfig, sizes: PhraseSizes, gates: GateSizes | None = None
+        self, cfg: TransformerConfig, sizes: PhraseSizes, gates: GateSettings | None = None
     ) -> None:
         super().__init__(cfg, gates)
         self.phrase_representation = PhraseRepresentation(
@@ -110,7 +110,7 @@ class PhraseDecoderLayer(FusedDecoderLayer):
         cfg: TransformerConfig,
         sizes: PhraseSizes,
         no_encoder_attn: bool = False,
-        gates: GateSizes | None = None,
+        gates: GateSettings | None = None,
     ) -> None:
         super().__init__(cfg, no_encoder_attn, gates)
         self.phrase_combination = _build_combination(

@@ -9,7 +9,7 @@ from fairseq.data import Dictionary
 from fairseq.models.transformer import TransformerConfig, TransformerDecoderBase
 from torch import Tensor, nn
 
-from syntax_nmt.models.latent_phrase_options import gate_sizes
+from syntax_nmt.models.latent_phrase_options import gate_settings
 from syntax_nmt.models.layer_arguments import handing_over
 from syntax_nmt.models.layer_outputs import DecoderLayerOutput, collecting
 from syntax_nmt.models.options import SyntaxTransformerOptions
@@ -57,7 +57,7 @@ class SyntaxTransformerDecoder(TransformerDecoderBase):
         no_encoder_attn: bool = False,
     ) -> None:
         self.phrase_sizes = phrase_sizes(cfg, options)
-        self.gates = gate_sizes(cfg, options)
+        self.gates = gate_settings(cfg, options)
         self.latent_phrase_layers = options.latent_phrase_layers
         self._layers_built = 0
         super().__init__(cfg, dictionary, embed_tokens, no_encoder_attn)

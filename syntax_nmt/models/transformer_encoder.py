@@ -10,7 +10,7 @@ from fairseq.models.transformer import TransformerConfig, TransformerEncoderBase
 from torch import Tensor, nn
 
 from syntax_nmt.errors import UserError, one_line_errors
-from syntax_nmt.models.latent_phrase_options import gate_sizes, local_window
+from syntax_nmt.models.latent_phrase_options import gate_settings, local_window
 from syntax_nmt.models.layer_arguments import handing_over
 from syntax_nmt.models.layer_outputs import EncoderLayerOutput, collecting
 from syntax_nmt.models.options import PARSED, SyntaxTransformerOptions
@@ -53,7 +53,7 @@ class SyntaxTransformerEncoder(TransformerEncoderBase):
         self.phrase_sizes = phrase_sizes(cfg, options)
         self.phrase_segmentation = options.phrase_segmentation
         self.transparent_tokens = options.transparent_token_attention
-        self.gates = gate_sizes(cfg, options)
+        self.gates = gate_settings(cfg, options)
         self.latent_phrase_layers = options.latent_phrase_layers
         self.local_window = local_window(cfg, options)
         self.local_layers = options.local_attention_layers if self.local_window else 0

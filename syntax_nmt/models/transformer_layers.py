@@ -23,7 +23,7 @@ from syntax_nmt.modules.phrase_gated_attention import PhraseGatedAttention
 
 
 @dataclass(frozen=True)
-class GateSizes:
+class GateSettings:
     """What defines the gates of a layer with latent phrases.
 
     Attributes:
@@ -45,7 +45,7 @@ class FusedEncoderLayer(TransformerEncoderLayerBase):
         gates: of the self-attention; None = it has none.
     """
 
-    def __init__(self, cfg: TransformerConfig, gates: GateSizes | None = None) -> None:
+    def __init__(self, cfg: TransformerConfig, gates: GateSettings | None = None) -> None:
         self.gates = gates
         super().__init__(cfg)
 
@@ -114,7 +114,7 @@ class FusedDecoderLayer(TransformerDecoderLayerBase):
         self,
         cfg: TransformerConfig,
         no_encoder_attn: bool = False,
-        gates: GateSizes | None = None,
+        gates: GateSettings | None = None,
     ) -> None:
         self.gates = gates
         super().__init__(cfg, no_encoder_attn)
@@ -224,7 +224,7 @@ def wrap_layer(layer: nn.Module, cfg: TransformerConfig) -> nn.Module:
 
 
 def _build_self_attention(
-    gates: GateSizes | None, embed_dim: int, num_heads: int, **kwargs: Any
+    gates: GateSettings | None, embed_dim: int, num_heads: int, **kwargs: Any
 ) -> FusedMultiheadAttention:
     if gates is None:
         return FusedMultiheadAttention(embed_dim, num_heads, **kwargs)

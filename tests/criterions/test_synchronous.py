@@ -19,7 +19,8 @@ S = 7
 
 
 def constraint(loss="rank", shift=False, normalize="sum", margin=1.0, weight=0.5, **more):
-    return SynchronousConstraint(loss, weight, normalize, margin, shift, more.pop("layers", 2))
+    layers = more.pop("layers", 2)
+    return SynchronousConstraint(loss, weight, normalize, margin, shift, layers, **more)
 
 
 def objective(**options):
@@ -197,6 +198,15 @@ def test_models_that_do_not_fit(folder, arch, options, message):
         objective(**options).model_arguments(model)
     with pytest.raises(SystemExit):
         criterion_of(task, objective(**options))(model, sample_of(task))
+
+
+def test_chosen_layers_need_no_number_of_layers(folder):
+    model, _, _ = build(folder, "syntax_transformer", "--encoder-layers=1")
+    tied = dict(encoder_layers=(0,), decoder_layers=(0,), cross_layers=(-1,))
+    objective(loss="attention", **tied).model_arguments(model)
+    del tied["cross_layers"]
+    with pytest.raises(UserError, match="--sync-layers 2: the encoder has 1 layers"):
+        objective(loss="attention", **tied).model_arguments(model)
 
 
 def test_synchronous_attention_needs_no_gates(folder):
