@@ -27,7 +27,8 @@ class BiScaleDecoder(RNNDecoder):
     Boundaries are those of the annotation where there is one, otherwise the gate's own choice, as
     in a search. A chunk opens before the first word in any case. A search adds to the scores of
     words, with `joint_score`, `log P(b_t)` of the boundary that was chosen and, where a chunk
-    opens, `log P` of its likeliest tag.
+    opens, `log P` of its likeliest tag; sampling, and an ensemble with models that have no such
+    score, leave it out (:mod:`syntax_nmt.tasks.prepared_search`).
 
     Args:
         dictionary: of the target.
