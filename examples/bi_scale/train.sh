@@ -15,9 +15,12 @@ data=${1:?usage: train.sh DATABIN SAVEDIR [OPTION …]}
 save=${2:?usage: train.sh DATABIN SAVEDIR [OPTION …]}
 shift 2
 
-# What only the bi-scale decoder's criterion knows is left out for the others.
+# What only the bi-scale decoder's criterions know is left out for the others.
 chunks=(--load-chunks --boundary-weight 1 --chunk-tag-weight 1)
-case " $* " in *" label_smoothed_cross_entropy "*) chunks=() ;; esac
+case " $* " in
+  *" --criterion"[\ =]chunk_cross_entropy" "* | *" --criterion"[\ =]syntax_cross_entropy" "*) ;;
+  *" --criterion"[\ =]*) chunks=() ;;
+esac
 
 # Section 4: word vectors 600, all other sizes 1000 (those of the preset, repeated for the
 # baselines), sentences of up to 50 words, Adadelta. The paper does not tell the rest, which is as in

@@ -12,7 +12,7 @@ from torch import Tensor, nn
 from syntax_nmt.models.rnn_decoder import RNNDecoder
 from syntax_nmt.modules.additive_attention import AttentionMemory
 from syntax_nmt.modules.bi_scale_gru import OWN_CHOICE, BiScaleGRU, BiScaleSteps
-from syntax_nmt.modules.boundary_gate import OPENS
+from syntax_nmt.modules.boundary_gate import INSIDE, OPENS
 from syntax_nmt.modules.chunk_clock import ChunkState
 from syntax_nmt.modules.chunk_tag_classifier import ChunkTagClassifier
 from syntax_nmt.modules.fused_attention import IncrementalState
@@ -27,7 +27,8 @@ class BiScaleDecoder(RNNDecoder):
     Boundaries are those of the annotation where there is one, otherwise the gate's own choice, as
     in a search. A chunk opens before the first word in any case. A search adds to the scores of
     words, with `joint_score`, `log P(b_t)` of the boundary that was chosen and, where a chunk
-    opens, `log P` of its likeliest tag.
+    opens, `log P` of its likeliest tag; sampling, and an ensemble with models that have no such
+    score, leave it out (:mod:`syntax_nmt.tasks.prepared_search`).
 
     Args:
         dictionary: of the target.
@@ -133,23 +134,21 @@ class BiScaleDecoder(RNNDecoder):
         weights = steps.weights.transpose(0, 1)  # B×T×S from here on
         contexts = self._contexts(weights, memory)
         features = self.readout(below.transpose(0, 1), words.transpose(0, 1), contexts)
-        extra = {"attn": [weights], "chunk_attn": [steps.chunk_weights.transpose(0, 1)]}
-        extra["opened"] = [steps.opened.t()]
-        searching = incremental_state is not None
-        if searching and not self.joint_score:
-            return self.dropout(features), extra
-        boundary, tags = self._predictions(steps, memory, contexts)
-        if searching:
-            scores = _joint_score(boundary, tags, steps.opened.t(), forced=cache is None)
-            return self.dropout(features), {**extra, "joint_score": [scores]}
+        extra = {
+            "attn": weights,
+            "chunk_attn": steps.chunk_weights.transpose(0, 1),
+            "opened": steps.opened.t(),
+        }
+        if incremental_state is None:
+            predicted = self._predictions(steps, memory, contexts)
+        elif self.joint_score:
+            predicted = self._joint_score(steps, memory, contexts, forced=cache is None)
+        else:
+            predicted = {}
         if torch.is_grad_enabled():
             # Without the loss of chunks their parameters would be no part of the graph.
-            features = features + 0 * (boundary.float().mean() + tags.float().mean())
-        return self.dropout(features), {
-            **extra,
-            "boundary_logits": [boundary],
-            "tag_logits": [tags],
-        }
+            features = features + 0 * sum(each.float().mean() for each in predicted.values())
+        return self.dropout(features), {name: [each] for name, each in (extra | predicted).items()}
 
     def get_normalized_probs(
         self,
@@ -181,7 +180,7 @@ class BiScaleDecoder(RNNDecoder):
 
     def _predictions(
         self, steps: BiScaleSteps, memory: AttentionMemory, contexts: Tensor
-    ) -> tuple[Tensor, Tensor]:
+    ) -> dict[str, Tensor]:
         """The logits of all boundaries, B×T×2, and of the tags of those chunks that opened, N×."""
         opened = steps.opened.t()
         if self.recurrence.attention is not None:  # then the words' contexts are not the chunks'
@@ -191,7 +190,22 @@ class BiScaleDecoder(RNNDecoder):
             steps.chunks.transpose(0, 1)[opened],
             contexts[opened],
         )
-        return steps.boundary_logits.transpose(0, 1), tags
+        return {"boundary_logits": steps.boundary_logits.transpose(0, 1), "tag_logits": tags}
+
+    def _joint_score(
+        self, steps: BiScaleSteps, memory: AttentionMemory, contexts: Tensor, forced: bool
+    ) -> dict[str, Tensor]:
+        """`log P(b_t)`, unless it is forced, and at boundaries `log P` of the best tag: B×1×1."""
+        opened = steps.opened.t()
+        boundary, tags = (
+            logits.float().log_softmax(dim=-1)
+            for logits in self._predictions(steps, memory, contexts).values()
+        )
+        scores = torch.where(opened, boundary[..., OPENS], boundary[..., INSIDE])
+        if forced:
+            scores = torch.zeros_like(scores)
+        scores[opened] += tags.amax(dim=-1)
+        return {"joint_score": scores.unsqueeze(-1)}
 
 
 def _boundaries(tokens: Tensor, chunk_tags: Tensor | None, first: bool) -> Tensor:
@@ -204,12 +218,3 @@ def _boundaries(tokens: Tensor, chunk_tags: Tensor | None, first: bool) -> Tenso
     if first:
         boundaries[:, 0] = 1
     return boundaries
-
-
-def _joint_score(boundary: Tensor, tags: Tensor, opened: Tensor, forced: bool) -> Tensor:
-    """`log P(b_t)`, unless it is forced, and where a chunk opens `log P` of the best tag: B×1×1."""
-    log_probabilities = boundary.float().log_softmax(dim=-1)  # B×1×2
-    chosen = log_probabilities.gather(-1, opened.long().unsqueeze(-1) * OPENS).squeeze(-1)
-    scores = torch.zeros_like(chosen) if forced else chosen
-    scores[opened] += tags.float().log_softmax(dim=-1).amax(dim=-1)
-    return scores.unsqueeze(-1)

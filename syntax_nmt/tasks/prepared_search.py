@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
+from fairseq.search import Sampling
 from fairseq.sequence_generator import SequenceGeneratorWithAlignment
 from torch import nn
 
@@ -13,6 +14,10 @@ from torch import nn
 @contextmanager
 def prepared_for(generator: Any, models: Sequence[nn.Module]) -> Iterator[None]:
     """Within, our decoders know the beam size and whether attention weights are wanted.
+
+    Joint scores (`joint_score` of a decoder) are left out of sampling, whose top-p counts on
+    probabilities that add up to 1, and where some models of an ensemble have none: in the mean of
+    the probabilities such a model would outweigh the others.
 
     Args:
         generator: fairseq's generator or scorer.
@@ -23,10 +28,17 @@ def prepared_for(generator: Any, models: Sequence[nn.Module]) -> Iterator[None]:
     need_attn = aligns or getattr(generator, "compute_alignment", False)  # fairseq's scorer
     every_decoder: list[Any] = [getattr(model, "decoder", None) for model in models]
     decoders = [decoder for decoder in every_decoder if hasattr(decoder, "prepare_for_search")]
+    joint = [decoder for decoder in every_decoder if getattr(decoder, "joint_score", False)]
+    samples = isinstance(getattr(generator, "search", None), Sampling)
+    scores_jointly = not samples and len(joint) == len(every_decoder)
     for decoder in decoders:
         decoder.prepare_for_search(beam_size, need_attn)
+    for decoder in joint:
+        decoder.joint_score = scores_jointly
     try:
         yield
     finally:
         for decoder in decoders:
             decoder.prepare_for_search(1, False)
+        for decoder in joint:
+            decoder.joint_score = True

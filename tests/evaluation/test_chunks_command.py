@@ -14,7 +14,8 @@ from syntax_nmt.cli import main
 from syntax_nmt.criterions.chunk import ChunkObjective
 from syntax_nmt.data.chunks import Chunk, read_chunks
 from syntax_nmt.evaluation.chunking.chunk_prediction import ChunkPredictor, PieceChunks
-from syntax_nmt.evaluation.chunking.chunk_report import bracketed
+from syntax_nmt.evaluation.chunking.chunk_report import ChunkReport, bracketed
+from syntax_nmt.evaluation.chunking.chunked_corpus import ChunkedCorpus
 from syntax_nmt.evaluation.trained_model.forced_decoding import TokenPair, load_forced_decoder
 
 TAGS = ("NP", "VP", "O")
@@ -193,6 +194,7 @@ def test_files_alone(chunks, files, tmp_path):
     arguments = ("--hypothesis", hypothesis, "--score", files / "gold")
     stdout, stderr = chunks(*arguments, "--json", "-", model=False)
     figures = json.loads(stdout)
+    assert figures["chunks"] == 9  # words outside are none
     # Words but the first of 1, 5, 3, 6 and 1 words; two boundaries are wrong.
     assert (figures["boundary_total"], figures["boundary_right"]) == (11, 9)
     # Gold chunks: 1, 4, 1, 4 and 1; only the second NP of the third line is in a VP.
@@ -204,6 +206,35 @@ def test_files_alone(chunks, files, tmp_path):
         model=False,
     )
     assert text.splitlines()[2] == "[NP old] [NP houses] [VP see we] ."
+
+
+def test_nothing_to_compare(chunks, files, tmp_path):
+    """No sentence has both chunks and a reference: figures are null, not 0."""
+    hypothesis = tmp_path / "other_half"
+    lines = ["B-NP" if line == "" else "" for line in GOLD]
+    hypothesis.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
+    arguments = ("--hypothesis", hypothesis, "--score", files / "gold", "--json", "-")
+    stdout, stderr = chunks(*arguments, model=False)
+    figures = json.loads(stdout)
+    assert figures["sentences_scored"] == 0
+    assert [figures[name] for name in ("f1", "boundary_accuracy", "tag_accuracy")] == [None] * 3
+    assert stderr == "7 sentences, 2 chunks; 0 compared with the reference\n"
+
+
+def test_words_outside_are_no_chunks():
+    """Whether the model groups them or a file, which cannot, the number of chunks is the same."""
+    for outside in ((Chunk("O", 0, 2),), (Chunk("O", 0, 1), Chunk("O", 1, 2))):
+        report = ChunkReport(ChunkedCorpus("text", [(*outside, Chunk("NP", 2, 3)), None]))
+        assert json.loads(report.json())["chunks"] == 1
+        assert report.summary() == "2 sentences, 1 chunks"
+
+
+def test_alignments_are_made_on_demand(chunks, monkeypatch):
+    def refuse(*_):
+        raise AssertionError("nobody asked for alignments")
+
+    monkeypatch.setattr(PieceChunks, "alignment", refuse)
+    chunks()
 
 
 def test_its_own_chunks_score_100(chunks, tmp_path):

@@ -300,6 +300,55 @@ def test_a_search_reads_no_annotation(folder):
         assert torch.equal(one[0]["tokens"], two[0]["tokens"])
 
 
+@torch.no_grad()
+def test_sampling_scores_words_alone(folder):
+    """Top-p counts on probabilities that add up to 1; of less than p it would keep every word."""
+    model, task = model_of(folder, "paper")
+    plain, _ = model_of(folder, "paper", "--no-joint-score")
+    sample = sample_for(task)
+    search = Namespace(beam=1, max_len_b=5, sampling=True, sampling_topp=0.6)
+
+    def scores_and_kept(model):
+        generator, kept = task.build_generator([model], search), []
+        trim = generator.search._sample_topp
+
+        def counted(lprobs):
+            probabilities, indices = trim(lprobs)
+            kept.append(probabilities.ne(0).sum(-1).flatten().tolist())
+            return probabilities, indices
+
+        generator.search._sample_topp = counted
+        torch.manual_seed(0)
+        found = task.inference_step(generator, [model], sample)
+        return [nbest[0]["score"].item() for nbest in found], kept
+
+    scores, kept = scores_and_kept(model)
+    assert max(map(max, kept)) < len(task.target_dictionary) - 1
+    assert (scores, kept) == scores_and_kept(plain)
+    assert model.decoder.joint_score
+
+
+@torch.no_grad()
+def test_ensembles(folder):
+    """With a model that has no joint score, words alone count; otherwise each adds its own."""
+    model, task = model_of(folder, "paper")
+    silent, _ = model_of(folder, "paper", "--no-joint-score")
+    other, _ = model_of(folder, "word")
+    plain, _, _ = build(folder, "rnn_search_cgru_tiny")
+    sample = sample_for(task)
+
+    def scores(*models):
+        generator = task.build_generator(models, Namespace(beam=3, max_len_b=9))
+        found = task.inference_step(generator, models, sample)
+        return [each["score"].item() for nbest in found for each in nbest]
+
+    assert scores(model, plain) == scores(silent, plain)
+    assert scores(model, other) != scores(silent, other)
+    assert scores(model, model) == pytest.approx(scores(model), abs=1e-5)
+    assert model.decoder.joint_score
+    assert not silent.decoder.joint_score
+
+
 @pytest.mark.parametrize("row", ROWS)
 def test_trains_without_the_losses_of_chunks(folder, row):
     model, task, _ = build(folder, "bi_scale_rnn", *ROWS[row])
@@ -357,6 +406,8 @@ def test_sizes_of_the_paper(folder):
         ("rnn_search", ["--no-joint-score"], "--no-joint-score needs --bi-scale"),
         ("rnn_search", ["--chunk-tags=NP"], "--chunk-tags needs --bi-scale"),
         ("bi_scale_rnn", ["--chunk-tags=NP VP NP"], "NP comes twice"),
+        ("bi_scale_rnn", ["--left-pad-target"], "--left-pad-target: an RNN decoder reads"),
+        ("rnn_search", ["--left-pad-target"], "--left-pad-target: an RNN decoder reads"),
     ],
 )
 def test_contradicting_options(folder, arch, arguments, message):

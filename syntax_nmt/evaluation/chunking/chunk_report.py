@@ -76,11 +76,11 @@ class ChunkReport:
         corpus, notes = self.corpus, []
         if corpus.too_long:
             notes.append(f"{corpus.too_long} too long for the model left out")
-        chunks = sum(len(found) for found in corpus.chunks if found)
-        lines = [", ".join([f"{len(corpus)} sentences, {chunks} chunks", *notes])]
+        lines = [", ".join([f"{len(corpus)} sentences, {self._chunks()} chunks", *notes])]
+        if corpus.gold is not None:
+            lines[0] += f"; {len(corpus.scored())} compared with the reference"
         if corpus.accuracies is not None and self.scores is not None:
             boundary, tag = corpus.accuracies
-            lines[0] += f"; {len(corpus.scored())} compared with the reference"
             lines.append(f"boundary accuracy {_shown(boundary)}, tag accuracy {_shown(tag)}")
             lines.append(self.scores.table())
         return "\n".join(lines)
@@ -90,7 +90,7 @@ class ChunkReport:
         corpus = self.corpus
         figures: dict[str, Any] = {
             "sentences": len(corpus),
-            "chunks": sum(len(found) for found in corpus.chunks if found),
+            "chunks": self._chunks(),
             "too_long": corpus.too_long,
             "sentences_scored": len(corpus.scored()),
             "boundary_accuracy": None,
@@ -113,11 +113,15 @@ class ChunkReport:
             }
         return json.dumps(figures, indent=1) + "\n"
 
+    def _chunks(self) -> int:
+        """How many chunks there are; words outside are none, however they are grouped."""
+        return sum(chunk.tag != OUTSIDE for found in self.corpus.chunks for chunk in found or ())
+
     def _scores(self) -> ChunkScores | None:
-        corpus = self.corpus
-        if corpus.gold is None:
+        """F1 of the chunks; None = nothing to compare."""
+        corpus, scored = self.corpus, self.corpus.scored()
+        if corpus.gold is None or not scored:
             return None
-        scored = corpus.scored()
         return chunk_f1(
             (corpus.gold[index] or () for index in scored),
             (corpus.chunks[index] or () for index in scored),

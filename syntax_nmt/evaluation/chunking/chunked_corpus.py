@@ -35,7 +35,7 @@ class ChunkedCorpus:
         chunks: of each sentence; None = it has none, or is too long for the model.
         words: of each sentence; None = not known.
         sources: the words of the sources; None = not known.
-        alignments: chunks × source words; None = there is no model.
+        alignments: chunks × source words; None = not asked for.
         gold: the reference; None = there is none; an entry None = it has no annotation.
         accuracies: of boundaries and of tags; None = nothing to compare with.
         too_long: sentences too long for the model.
@@ -102,7 +102,7 @@ def corpus_of_model(args: argparse.Namespace) -> ChunkedCorpus:
         [None] * len(pairs),
         words=_words([pair.target for pair in pairs], counts.targets, scheme),
         sources=_words([pair.source for pair in pairs], counts.sources, scheme),
-        alignments=[None] * len(pairs),
+        alignments=[None] * len(pairs) if args.alignments else None,
     )
     # Before the model runs, as it can fail.
     _read_gold(args, corpus, [len(targets) for targets in counts.targets])
@@ -147,7 +147,6 @@ def _predict(
     predictor: ChunkPredictor, pairs: Sequence[TokenPair], counts: WordCounts, corpus: ChunkedCorpus
 ) -> None:
     """Fills in what the model says."""
-    assert corpus.alignments is not None
     found = tqdm(
         predictor.choices(pairs), total=len(pairs), unit="sentence", leave=False, disable=None
     )
@@ -156,7 +155,8 @@ def _predict(
         sources, targets = counts.sources[index], counts.targets[index]
         chunks = pieces.of_words(targets, predictor.names)
         corpus.chunks[index] = chunks
-        corpus.alignments[index] = pieces.alignment(chunks, sources, targets)
+        if corpus.alignments is not None:
+            corpus.alignments[index] = pieces.alignment(chunks, sources, targets)
         left -= 1
     corpus.too_long = left
 
