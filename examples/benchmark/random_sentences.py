@@ -1,0 +1,109 @@
+"""Random sentences with random annotation of every kind, in batches, and their vocabulary."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import torch
+from fairseq.data import Dictionary, LanguagePairDataset
+
+EOS, FIRST_WORD = 2, 4
+CHUNK_TAGS = ("ADJP", "ADVP", "NP", "O", "PP", "SBAR", "VP")
+
+
+@dataclass(frozen=True)
+class Corpus:
+    """What the sentences are like.
+
+    Attributes:
+        vocabulary: words, the same on both sides.
+        length: mean number of tokens, EOS included.
+        sentences: in a batch.
+        batches: how many.
+    """
+
+    vocabulary: int
+    length: int
+    sentences: int
+    batches: int
+
+
+def write_dictionaries(folder: Path, words: int) -> None:
+    """Writes the same vocabulary for both sides, and the types of chunks.
+
+    Args:
+        folder: where to.
+        words: the size of the vocabulary.
+    """
+    dictionary = Dictionary()
+    for index in range(words - len(dictionary)):
+        dictionary.add_symbol(f"w{index}")
+    for language in ("src", "tgt"):
+        dictionary.save(str(folder / f"dict.{language}.txt"))
+    (folder / "dict.chunks.txt").write_text("\n".join(CHUNK_TAGS) + "\n", encoding="utf-8")
+
+
+def make_batches(dictionary: Dictionary, corpus: Corpus) -> list[dict[str, Any]]:
+    """Sentences around the mean length, in batches of similar lengths, with trees and chunks.
+
+    Args:
+        dictionary: of both sides.
+        corpus: what they are like.
+    """
+    generator = torch.Generator().manual_seed(1)
+    spread = max(1, corpus.length // 4)
+    batches = []
+    for index in range(corpus.batches):
+        mean = corpus.length - spread + index * 2 * spread // max(1, corpus.batches - 1)
+        sides = []
+        counts = torch.randint(mean - 1, mean + 2, (2, corpus.sentences), generator=generator)
+        for lengths in counts.clamp(min=2).tolist():
+            side = [
+                torch.randint(FIRST_WORD, len(dictionary), (n,), generator=generator)
+                for n in lengths
+            ]
+            for tokens in side:
+                tokens[-1] = EOS
+            sides.append(side)
+        dataset = LanguagePairDataset(
+            sides[0], [len(s) for s in sides[0]], dictionary,
+            sides[1], [len(s) for s in sides[1]], dictionary,
+        )  # fmt: skip
+        batch = dataset.collater([dataset[i] for i in range(corpus.sentences)])
+        batch["heads"] = random_heads(batch["net_input"]["src_tokens"], dictionary.pad(), generator)
+        batch["chunk_tags"] = random_chunks(batch["target"], dictionary.pad(), generator)
+        batches.append(batch)
+    return batches
+
+
+def random_heads(tokens: torch.Tensor, pad: int, generator: torch.Generator) -> torch.Tensor:
+    """Head columns of random trees, B×S: the first word is the root, each other hangs to its left.
+
+    Args:
+        tokens: B×S, padded on the left.
+        pad: the padding symbol.
+        generator: of random numbers.
+    """
+    columns = torch.arange(tokens.size(1)).expand_as(tokens)
+    first = tokens.eq(pad).sum(dim=1, keepdim=True)
+    offset = (columns - first).clamp(min=0)
+    heads = first + (torch.rand(tokens.shape, generator=generator) * offset).long()
+    return heads.masked_fill(tokens.eq(pad) | tokens.eq(EOS), -1)
+
+
+def random_chunks(tokens: torch.Tensor, pad: int, generator: torch.Generator) -> torch.Tensor:
+    """Ids of the chunks that open at each position, B×T int32: at the first and every other token.
+
+    Args:
+        tokens: B×T, padded on the right.
+        pad: the padding symbol.
+        generator: of random numbers.
+    """
+    kinds = len(CHUNK_TAGS)
+    tags = torch.randint(1, kinds + 1, tokens.shape, generator=generator)
+    opens = torch.rand(tokens.shape, generator=generator) < 0.5
+    opens[:, 0] = True
+    tags = torch.where(opens, tags, 0).masked_fill(tokens.eq(EOS), kinds + 1)
+    return tags.masked_fill(tokens.eq(pad), -1).int()
