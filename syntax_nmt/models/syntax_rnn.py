@@ -10,6 +10,7 @@ from fairseq.models import FairseqEncoderDecoderModel, register_model
 from fairseq.tasks import FairseqTask
 from torch import Tensor
 
+from syntax_nmt.errors import UserError
 from syntax_nmt.models.bi_scale_decoder import BiScaleDecoder
 from syntax_nmt.models.own_task import build_for_own_task, record
 from syntax_nmt.models.pretrained_embeddings import load_embeddings
@@ -67,6 +68,11 @@ class SyntaxRNNModel(FairseqEncoderDecoderModel):
 
     @classmethod
     def _build(cls, args: Any, task: FairseqTask) -> SyntaxRNNModel:
+        if task.cfg.left_pad_target:
+            raise UserError(
+                "--left-pad-target: a recurrent decoder would read the pads before the sentence, "
+                "so that it depended on its batch; leave it out"
+            )
         options = SyntaxRNNOptions.from_namespace(args)
         if options.bi_scale and options.chunk_tags is None:
             options.chunk_tags = " ".join(task.chunk_tags())
