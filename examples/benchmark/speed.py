@@ -19,7 +19,6 @@ import statistics
 import tempfile
 import time
 from collections.abc import Callable
-from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
@@ -137,10 +136,8 @@ def main() -> None:
     """Measures and prints."""
     args = arguments()
     torch.set_num_threads(args.threads)
-    sizes, corpus = (
-        kind(**{field.name: getattr(args, field.name) for field in fields(kind)})
-        for kind in (Sizes, Corpus)
-    )
+    sizes = Sizes(args.width, args.layers, args.heads)
+    corpus = Corpus(args.vocabulary, args.length, args.sentences, args.batches)
     with tempfile.TemporaryDirectory() as folder:
         write_dictionaries(Path(folder), args.vocabulary)
         first, second = (

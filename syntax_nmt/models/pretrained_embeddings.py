@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import torch
 from fairseq import utils
 from fairseq.data import Dictionary
-from torch import nn
+from torch import Tensor, nn
 
 from syntax_nmt.errors import UserError
 
@@ -21,20 +22,45 @@ def load_embeddings(
         option: that named the file, for messages.
 
     Raises:
-        UserError: no such file, or vectors of another width.
+        UserError: no such file, no header, or vectors that are none or of another width.
     """
     try:
-        vectors = utils.parse_embedding(path)
+        vectors = _read_vectors(path, dictionary, embedding.embedding_dim, option)
     except FileNotFoundError:
         raise UserError(
             f"{option} {path}: no such file; to load a trained model without it add "
             f"--model-overrides \"{{'{option.strip('-').replace('-', '_')}': None}}\""
         ) from None
-    for word, vector in vectors.items():
-        if len(vector) != embedding.embedding_dim:
-            raise UserError(
-                f"{option} {path}: the vector of '{word}' has {len(vector)} numbers, the "
-                f"embeddings have {embedding.embedding_dim}"
-            )
+    except (OSError, UnicodeDecodeError) as error:
+        raise UserError(f"{option} {path}: cannot be read as UTF-8 text: {error}") from None
     utils.print_embed_overlap(vectors, dictionary)
     utils.load_embedding(vectors, dictionary, embedding)
+
+
+def _read_vectors(path: str, dictionary: Dictionary, width: int, option: str) -> dict[str, Tensor]:
+    """The vectors of the words that the dictionary has.
+
+    fairseq's own reader takes any first line for a header, and keeps every vector of the file.
+    """
+    vectors = {}
+    with open(path, encoding="utf-8") as lines:
+        if len(next(lines, "").split()) != 2:
+            raise UserError(
+                f"{option} {path}: line 1: no header; put the number of vectors and their width "
+                "there, separated by a space"
+            )
+        for number, line in enumerate(lines, start=2):
+            word, *numbers = line.rstrip().split(" ")
+            if word not in dictionary:
+                continue
+            if len(numbers) != width:
+                raise UserError(
+                    f"{option} {path}: line {number}: the vector of '{word}' has {len(numbers)} "
+                    f"numbers, the embeddings have {width}: give files and "
+                    f"{option.replace('path', 'dim')} of one width"
+                )
+            try:
+                vectors[word] = torch.tensor([float(x) for x in numbers])
+            except ValueError as error:
+                raise UserError(f"{option} {path}: line {number}: {error}") from None
+    return vectors

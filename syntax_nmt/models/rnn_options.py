@@ -26,7 +26,11 @@ class SyntaxRNNOptions(FairseqDataclass):
         default=512, metadata={"help": "width of the source embeddings (default: 512)"}
     )
     encoder_embed_path: Optional[str] = field(
-        default=None, metadata={"help": "text file of source embeddings to begin with"}
+        default=None,
+        metadata={
+            "help": "text file of source embeddings to begin with: in the first line the number of "
+            "vectors and their width, then a word and its numbers a line"
+        },
     )
     encoder_freeze_embed: bool = field(
         default=False, metadata={"help": "do not train the source embeddings"}
@@ -41,7 +45,11 @@ class SyntaxRNNOptions(FairseqDataclass):
         default=512, metadata={"help": "width of the target embeddings y (default: 512)"}
     )
     decoder_embed_path: Optional[str] = field(
-        default=None, metadata={"help": "text file of target embeddings to begin with"}
+        default=None,
+        metadata={
+            "help": "text file of target embeddings to begin with: in the first line the number of "
+            "vectors and their width, then a word and its numbers a line"
+        },
     )
     decoder_freeze_embed: bool = field(
         default=False, metadata={"help": "do not train the target embeddings"}

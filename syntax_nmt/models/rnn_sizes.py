@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 from syntax_nmt.errors import UserError
 from syntax_nmt.models.rnn_options import (
@@ -16,11 +17,13 @@ from syntax_nmt.models.rnn_options import (
 )
 from syntax_nmt.modules.readout import READOUTS
 
-_OF_RELATION_NETWORK = (
-    "relation_parallel_convolutions",
-    "relation_dense_embedding",
-    "relation_norm_before_activation",
-)
+# Options that say nothing without the one that switches their feature on, and their defaults.
+_OF_RELATION_NETWORK = {
+    "relation_placement": INTERLEAVED,
+    "relation_parallel_convolutions": False,
+    "relation_dense_embedding": False,
+    "relation_norm_before_activation": False,
+}
 _OF_BI_SCALE_DECODER = {
     "chunk_context": BOUNDARY,
     "chunk_attention": CHUNK,
@@ -81,7 +84,7 @@ def rnn_sizes(options: SyntaxRNNOptions) -> RNNSizes:
         decoder_state=decoder_state,
         attention=options.attention_dim or decoder_state,
         readout=options.decoder_out_embed_dim or options.decoder_embed_dim,
-        kernels=() if options.relation_kernels is None else _kernels(options.relation_kernels),
+        kernels=() if options.relation_kernels is None else _kernels(str(options.relation_kernels)),
     )
     _check_embeddings(options, sizes)
     _check_relation_network(options, sizes)
@@ -90,17 +93,18 @@ def rnn_sizes(options: SyntaxRNNOptions) -> RNNSizes:
 
 
 def _check_values(options: SyntaxRNNOptions) -> None:
+    """Values one by one: what a YAML of fairseq-hydra-train says, nobody has checked before."""
     for name in _NUMBERS:
         value = getattr(options, name)
-        if value is not None and value < 1:
+        if value is not None and (isinstance(value, str) or value < 1):
             raise UserError(f"{_flag(name)} {value}: give a number of at least 1")
     for name in _DROPOUTS:
         value = getattr(options, name)
-        if not 0 <= value < 1:
+        if isinstance(value, str) or not 0 <= value < 1:
             raise UserError(f"{_flag(name)} {value}: give a share from 0 to less than 1")
     for name, choices in _CHOICES.items():
         value = str(getattr(options, name))
-        if value not in choices:  # which a YAML of fairseq-hydra-train may say
+        if value not in choices:
             raise UserError(f"{_flag(name)} {value}: choose {', '.join(choices)}")
 
 
@@ -127,9 +131,7 @@ def _check_embeddings(options: SyntaxRNNOptions, sizes: RNNSizes) -> None:
 
 def _check_relation_network(options: SyntaxRNNOptions, sizes: RNNSizes) -> None:
     if not sizes.kernels:
-        for name in _OF_RELATION_NETWORK:
-            if getattr(options, name):
-                raise UserError(f"{_flag(name)} needs --relation-kernels, such as 1:128,3:256")
+        _refuse_changed(options, _OF_RELATION_NETWORK, "--relation-kernels, such as 1:128,3:256")
         return
     if options.relation_placement == INTERLEAVED:
         if options.encoder_embed_dim != sizes.encoder_state:
@@ -144,15 +146,19 @@ def _check_relation_network(options: SyntaxRNNOptions, sizes: RNNSizes) -> None:
 
 def _check_bi_scale_decoder(options: SyntaxRNNOptions) -> None:
     if not options.bi_scale:
-        for name, default in _OF_BI_SCALE_DECODER.items():
-            value = getattr(options, name)
-            if value != default and str(value) != default:
-                raise UserError(f"{_flag(name)} needs --bi-scale")
+        _refuse_changed(options, _OF_BI_SCALE_DECODER, "--bi-scale")
         return
     tags = (options.chunk_tags or "").split()
     for position, tag in enumerate(tags):
         if tag in tags[:position]:
             raise UserError(f"--chunk-tags: {tag} comes twice; give each type of chunk once")
+
+
+def _refuse_changed(options: SyntaxRNNOptions, defaults: dict[str, Any], needed: str) -> None:
+    for name, default in defaults.items():
+        value = getattr(options, name)
+        if value != default and str(value) != default:  # a choice is no string, but reads as one
+            raise UserError(f"{_flag(name)} needs {needed}")
 
 
 def _kernels(text: str) -> tuple[tuple[int, int], ...]:
@@ -162,7 +168,7 @@ def _kernels(text: str) -> tuple[tuple[int, int], ...]:
     except ValueError:
         raise UserError(
             f"--relation-kernels {text}: give WIDTH:CHANNELS with commas between, such as "
-            "1:128,3:256; widths are odd"
+            "1:128,3:256 (in a YAML in quotation marks); widths are odd"
         ) from None
     return kernels
 

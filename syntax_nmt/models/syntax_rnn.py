@@ -70,8 +70,8 @@ class SyntaxRNNModel(FairseqEncoderDecoderModel):
     def _build(cls, args: Any, task: FairseqTask) -> SyntaxRNNModel:
         if task.cfg.left_pad_target:
             raise UserError(
-                "--left-pad-target: an RNN decoder reads a sentence from the first column on, so "
-                "that pads before it would change its states: leave the option out"
+                "--left-pad-target: a recurrent decoder would read the pads before the sentence, "
+                "so that it depended on its batch; leave it out"
             )
         options = SyntaxRNNOptions.from_namespace(args)
         if options.bi_scale and options.chunk_tags is None:

@@ -92,8 +92,9 @@ class AttentiveGRU(nn.Module):
         Returns:
             the GRU's hidden product N×3C, and the attention weights N×S.
         """
+        rows = self.query_projection(state)
         gates = GATES * self.state_dim
-        hidden, query = self.query_projection(state).tensor_split((gates,), dim=-1)
+        hidden, query = rows.split((gates, rows.size(-1) - gates), dim=-1)
         return hidden, self.attention(query, memory)
 
 

@@ -36,6 +36,7 @@ from syntax_nmt.tasks.parsed_phrases import PhraseParser
 from syntax_nmt.tasks.phrase_inputs import PhraseInputs
 from syntax_nmt.tasks.prepared_search import prepared_for
 from syntax_nmt.tasks.typed_sentences import TypedSentences
+from syntax_nmt.tasks.unknown_words import build_replacing
 
 logger = logging.getLogger(__name__)
 
@@ -193,6 +194,18 @@ class SyntaxTranslationTask(TranslationTask):
                 "--boundary-weight and --chunk-tag-weight given to syntax_cross_entropy"
             )
         return criterion
+
+    def build_generator(self, models: Sequence[nn.Module], args: Any, *more: Any, **kw: Any) -> Any:
+        """Builds what searches or scores; with `--replace-unk` a search aligns, too.
+
+        Args:
+            models: the ensemble.
+            args: fairseq's options of the search.
+            *more: as of fairseq's own task.
+            **kw: as of fairseq's own task.
+        """
+        with one_line_errors("syntax_nmt"):
+            return build_replacing(super().build_generator, models, args, *more, **kw)
 
     def build_tokenizer(self, args: Any) -> Any:
         """Builds the tokenizer of raw text; ours gets the task's languages if none are given.

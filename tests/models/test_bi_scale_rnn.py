@@ -406,8 +406,6 @@ def test_sizes_of_the_paper(folder):
         ("rnn_search", ["--no-joint-score"], "--no-joint-score needs --bi-scale"),
         ("rnn_search", ["--chunk-tags=NP"], "--chunk-tags needs --bi-scale"),
         ("bi_scale_rnn", ["--chunk-tags=NP VP NP"], "NP comes twice"),
-        ("bi_scale_rnn", ["--left-pad-target"], "--left-pad-target: an RNN decoder reads"),
-        ("rnn_search", ["--left-pad-target"], "--left-pad-target: an RNN decoder reads"),
     ],
 )
 def test_contradicting_options(folder, arch, arguments, message):

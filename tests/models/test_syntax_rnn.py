@@ -282,6 +282,7 @@ def test_sizes_of_the_paper(folder):
         (["--relation-kernels=2:8"], "--relation-kernels 2:8: give WIDTH:CHANNELS"),
         (["--relation-kernels=3"], "--relation-kernels 3: give WIDTH:CHANNELS"),
         (["--relation-kernels=3:x"], "--relation-kernels 3:x: give WIDTH:CHANNELS"),
+        (["--relation-placement=top"], "placement needs --relation-kernels"),
         (["--relation-parallel-convolutions"], "needs --relation-kernels"),
         (["--relation-dense-embedding"], "needs --relation-kernels"),
         ([*RELATION, "--encoder-hidden-size=8"], "is 16 and --encoder-hidden-size 8"),
@@ -294,6 +295,7 @@ def test_sizes_of_the_paper(folder):
             "16 and --decoder-out-embed-dim 8",
         ),
         (["--encoder-embed-path=nowhere.txt"], "nowhere.txt: no such file"),
+        (["--left-pad-target"], "--left-pad-target: a recurrent decoder would read the pads"),
     ],
 )
 def test_contradicting_options(folder, arguments, message):
@@ -312,8 +314,14 @@ def test_hydra_options(folder):
     name = {"_name": "rnn_search_tiny"}
     model = task.build_model(OmegaConf.create({**name, "readout": "maxout"}))
     assert model.decoder.readout.kind == "maxout"
-    for option, value in (("readout", "median"), ("relation_placement", "below")):
-        with pytest.raises(SystemExit, match=f"{value}: choose "):
+    for option, value, advice in (
+        ("readout", "median", "choose"),
+        ("relation_placement", "below", "choose"),
+        ("relation_kernels", 212, "give WIDTH:CHANNELS"),  # 3:32, as YAML reads it
+        ("dropout", "high", "give a share"),
+        ("attention_dim", "wide", "give a number"),
+    ):
+        with pytest.raises(SystemExit, match=f"{value}: {advice} "):
             task.build_model(OmegaConf.create({**name, option: value}))
 
 
@@ -330,6 +338,25 @@ def test_pretrained_embeddings(folder, tmp_path):
     assert model.decoder.embed_tokens.weight[index].abs().max() <= 0.1
     with pytest.raises(SystemExit, match=r"'w3' has 4 numbers, the embeddings have 16"):
         build(folder, "rnn_search", f"--decoder-embed-path={path}")
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ("w3 1 2 3 4\nw5 5 6 7 8\n", "line 1: no header"),  # as GloVe writes them
+        ("", "line 1: no header"),
+        ("1 4\nw3 1 2 x 4\n", "line 2: could not convert string to float: 'x'"),
+        ("1 4\nother 1\nw3 1 2 3\n", "line 3: the vector of 'w3' has 3 numbers"),
+        (b"1 4\n\xff 1 2 3 4\n", "cannot be read as UTF-8 text"),
+        (None, "cannot be read as UTF-8 text: .*directory"),
+    ],
+)
+def test_damaged_embeddings(folder, tmp_path, content, message):
+    path = tmp_path if content is None else tmp_path / "vectors.txt"
+    if content is not None:
+        path.write_bytes(content if isinstance(content, bytes) else content.encode())
+    with pytest.raises(SystemExit, match=rf"--decoder-embed-path {path}: {message}"):
+        build(folder, "rnn_search", "--decoder-embed-dim=4", f"--decoder-embed-path={path}")
 
 
 @torch.no_grad()
