@@ -30,7 +30,7 @@ compare_multi30k rnn_search_cgru rnn_search_cgru-2 bi_scale bi_scale-step bi_sca
 pieces=(--bpe sentencepiece --sentencepiece-model "$folder/prepared/sentencepiece.model")
 for system in bi_scale bi_scale-step bi_scale-word; do
   echo "$system"
-  syntax-nmt chunks "$data" -s de -t en --path "$folder/$system/checkpoint_best.pt" --cpu \
+  syntax-nmt chunks "$data" --path "$folder/$system/checkpoint_best.pt" --cpu \
     --source "$folder/prepared/words/test.de" --target "$folder/prepared/words/test.en" \
     "${pieces[@]}" --score "$folder/prepared/words/test.en.chunks" \
     --output "$folder/$system.chunks" --json "$folder/$system.chunks.json"
