@@ -5,7 +5,7 @@ matplotlib takes a second to load, so nothing imports these modules before a pic
 
 import logging
 
-# Some libraries turn on every message of every package; matplotlib's are one for
-# each installed font.
+# With the libraries of this package every message of every package is on; matplotlib's are one
+# for each installed font. Letters without a font are looked for here, see `fonts`.
 if logging.getLogger("matplotlib").level == logging.NOTSET:
-    logging.getLogger("matplotlib").setLevel(logging.WARNING)
+    logging.getLogger("matplotlib").setLevel(logging.ERROR)
