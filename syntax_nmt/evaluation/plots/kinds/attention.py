@@ -159,7 +159,7 @@ def _caption(found: HeadWeights, head: int) -> str:
 
 
 def _labels(side: Side, in_words: bool, with_eos: bool, eos_first: bool) -> list[str]:
-    attending, attended = (*(side.words if in_words else side.tokens)]
+    labels = [*(side.words if in_words else side.tokens)]
     if with_eos:
         labels.insert(0 if eos_first else len(labels), EOS)
     return labels
