@@ -22,7 +22,7 @@ from syntax_nmt.evaluation.plots.style import (
 
 BETWEEN, WITHIN = "between words", "within a word"
 
-_TOKEN, _HEIGHT, _GAP = 15.0, 46.0, 9.0  # points a token, of a row of bars, between rows
+_TOKEN, _HEIGHT, _GAP = 15.0, 34.0, 8.0  # points a token, of a row of bars, between rows
 _BARS: dict[str, dict[str, Any]] = {
     BETWEEN: {"facecolor": "0.25", "edgecolor": "0.25"},
     WITHIN: {"facecolor": "white", "edgecolor": "0.4", "hatch": "//////"},

@@ -132,14 +132,13 @@ def mark_cell(
         width: of the line in points.
     """
     place, size = (column - 0.44, row - 0.44), 0.88
-    axes.add_patch(
-        Rectangle(place, size, size, fill=False, edgecolor="white", linewidth=width + 1.4)
-    )
-    frame = Rectangle(
-        place, size, size, fill=False, edgecolor="black", linewidth=width, label=label
-    )
+    around = Rectangle(place, size, size, fill=False, edgecolor="white", linewidth=width + 1.4)
+    frame = Rectangle(place, size, size, fill=False, edgecolor="black", linewidth=width)
     frame.set_linestyle((0, (2, 1.4)) if dashed else "-")
-    axes.add_patch(frame)
+    frame.set_label(label)
+    for depth, each in enumerate((around, frame), start=2):  # no neighbour covers the black
+        each.set_zorder(depth)
+        axes.add_patch(each)
 
 
 def cell_size(longest: int, most: float = 16.0, least: float = 9.0, wanted: float = 360.0) -> float:

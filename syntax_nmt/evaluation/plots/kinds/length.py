@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import argparse
-from pathlib import Path
+import re
 from typing import TYPE_CHECKING, Any
 
 from syntax_nmt.errors import UserError
@@ -19,6 +19,7 @@ SUMMARY = "BLEU, or any other score, by length, for several systems"
 EXAMPLE = "syntax-nmt plot length scores.json --metric BLEU --output length.svg"
 
 _COMMAND = "syntax-nmt score"
+_FOLDERS = re.compile(r"\S*/")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -64,8 +65,8 @@ def figure(args: argparse.Namespace) -> Figure:
     spread = False
     for path, figures in files.items():
         try:
-            metric = args.metric or next(iter(files[first]["metrics"]))
-            bins = _bins(path, figures, metric)
+            metric = _metric(path, figures, args.metric)
+            bins = _bins(path, figures)
             found = [Group(str(each["label"]), int(each["sentences"])) for each in bins]
             for name in bins[0]["scores"][metric]:
                 points = [_point(each["scores"][metric][name]) for each in bins]
@@ -81,17 +82,25 @@ def figure(args: argparse.Namespace) -> Figure:
                 f"with the same --bins"
             )
         groups = found
-    x_label = f"length in tokens of {Path(tokens_of).name}"
+    x_label = f"length in tokens of {_FOLDERS.sub('', tokens_of)}"
     if spread:
         x_label += "\n(bars: standard deviation over runs)"
     y_label = metric if higher else f"{metric} (lower is better)"
     return draw_curves(groups or [], systems, x_label, y_label, args.title)
 
 
-def _bins(path: str, figures: dict[str, Any], metric: str) -> list[dict[str, Any]]:
-    if metric not in figures["metrics"]:
-        there = ", ".join(figures["metrics"])
-        raise UserError(f"--metric {metric}: {path} has {there}")
+def _metric(path: str, figures: dict[str, Any], wanted: str | None) -> str:
+    """The metric's name in the figures: `chrf`, as `syntax-nmt score` takes it, is chrF2 there."""
+    there = list(figures["metrics"])
+    if wanted is None:
+        return there[0]
+    for name in there:
+        if wanted.casefold() in (name.casefold(), name.casefold().rstrip("0123456789+")):
+            return name
+    raise UserError(f"--metric {wanted}: {path} has {', '.join(there)}")
+
+
+def _bins(path: str, figures: dict[str, Any]) -> list[dict[str, Any]]:
     if "by_length" not in figures:
         raise UserError(
             f"{path}: has no scores by length: give {_COMMAND} the source text as --source"
