@@ -57,7 +57,9 @@ def draw_chunks(
         whole = max((sum(widths[start:end]) for start, end in lines), default=1.0)
         figure, axes = blank_axes(whole, len(lines) * (line_height + _BETWEEN) - _BETWEEN)
         figure.set_label(title or f"chunks: {' '.join(words)}")
-        shades = {tag: _SHADES[i % len(_SHADES)] for i, tag in enumerate(sorted({*tags} - {OUTSIDE}))}
+        shades = {
+            tag: _SHADES[i % len(_SHADES)] for i, tag in enumerate(sorted({*tags} - {OUTSIDE}))
+        }
         known = set(rows[reference]) if reference is not None else None
         top = len(lines) * (line_height + _BETWEEN) - _BETWEEN
         for span in lines:

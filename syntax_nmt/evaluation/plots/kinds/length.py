@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import argparse
 import re
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from syntax_nmt.errors import UserError
@@ -12,7 +14,7 @@ from syntax_nmt.evaluation.plots.kinds.json_figures import free_name, other_file
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-    from syntax_nmt.evaluation.plots.group_curves import Point
+    from syntax_nmt.evaluation.plots.group_curves import Group, Point
 
 SUMMARY = "BLEU, or any other score, by length, for several systems"
 
@@ -56,37 +58,60 @@ def figure(args: argparse.Namespace) -> Figure:
     Raises:
         UserError: files cannot be used, or do not go together.
     """
-    from syntax_nmt.evaluation.plots.group_curves import Group, draw_curves
+    from syntax_nmt.evaluation.plots.group_curves import draw_curves
 
-    files = {path: read_figures(path, _COMMAND) for path in args.figures}
-    first = next(iter(files))
-    groups: list[Group] | None = None
-    systems: dict[str, list[Point | None]] = {}
-    spread = False
-    for path, figures in files.items():
-        try:
-            metric = _metric(path, figures, args.metric)
-            bins = _bins(path, figures)
-            found = [Group(str(each["label"]), int(each["sentences"])) for each in bins]
-            for name in bins[0]["scores"][metric]:
-                points = [_point(each["scores"][metric][name]) for each in bins]
-                systems[free_name(name, path, systems)] = points
-                spread |= any(point is not None and point.low is not None for point in points)
-            higher = figures["metrics"][metric]["higher_is_better"]
-            tokens_of = figures["by_length"]["tokens_of"]
-        except (KeyError, TypeError, ValueError, AttributeError, IndexError, StopIteration):
-            raise other_file(path, _COMMAND) from None
-        if groups is not None and found != groups:
+    files: list[_Scores] = []
+    for path in args.figures:
+        # All files are asked for the metric of the first.
+        files.append(_scores(path, files[0].metric if files else args.metric))
+        if files[-1].groups != files[0].groups:
             raise UserError(
-                f"{path}: other lengths or sentences than in {first}: score the same test set "
-                f"with the same --bins"
+                f"{path}: other lengths or sentences than in {args.figures[0]}: score the same "
+                f"test set with the same --bins"
             )
-        groups = found
-    x_label = f"length in tokens of {_FOLDERS.sub('', tokens_of)}"
-    if spread:
+    systems: dict[str, Sequence[Point | None]] = {}
+    for path, scores in zip(args.figures, files):
+        for name, points in scores.systems.items():
+            systems[free_name(name, path, systems)] = points
+    first = files[0]
+    x_label = f"length in tokens of {_FOLDERS.sub('', first.tokens_of)}"
+    shown = [point for points in systems.values() for point in points if point is not None]
+    if any(point.low is not None for point in shown):
         x_label += "\n(bars: standard deviation over runs)"
-    y_label = metric if higher else f"{metric} (lower is better)"
-    return draw_curves(groups or [], systems, x_label, y_label, args.title)
+    y_label = first.metric if first.higher_is_better else f"{first.metric} (lower is better)"
+    return draw_curves(first.groups, systems, x_label, y_label, args.title)
+
+
+@dataclass(frozen=True)
+class _Scores:
+    """What a file says of one metric; `tokens_of` is the text whose lengths count."""
+
+    metric: str
+    higher_is_better: bool
+    tokens_of: str
+    groups: list[Group]
+    systems: dict[str, list[Point | None]]
+
+
+def _scores(path: str, wanted: str | None) -> _Scores:
+    from syntax_nmt.evaluation.plots.group_curves import Group
+
+    figures = read_figures(path, _COMMAND)
+    try:
+        metric = _metric(path, figures, wanted)
+        bins = _bins(path, figures)
+        return _Scores(
+            metric,
+            figures["metrics"][metric]["higher_is_better"],
+            str(figures["by_length"]["tokens_of"]),
+            [Group(str(each["label"]), int(each["sentences"])) for each in bins],
+            {
+                name: [_point(each["scores"][metric][name]) for each in bins]
+                for name in bins[0]["scores"][metric]
+            },
+        )
+    except (KeyError, TypeError, ValueError, AttributeError, IndexError):
+        raise other_file(path, _COMMAND) from None
 
 
 def _metric(path: str, figures: dict[str, Any], wanted: str | None) -> str:
