@@ -271,18 +271,18 @@ class TestChunks:
         assert [dashed(box) for box in boxes] == [True, False, False, False, False]
         assert {"model", "gold", chunk_strips.DIFFERS} <= set(texts(figure))
 
-    def test_long_sentences_take_lines_that_end_with_chunks_of_all_rows(self):
-        words = ["wonderful"] * 40
-        twos = tuple(Chunk("NP", i, i + 2) for i in range(0, 40, 2))
-        threes = (*(Chunk("VP", i, i + 3) for i in range(0, 39, 3)), Chunk("O", 39, 40))
-        figure = draw_chunks(words, {"model": twos, "gold": threes})
-        heights = [t.get_position()[1] for t in figure.axes[0].texts if t.get_text() == words[0]]
+    @pytest.mark.parametrize("word", ["sea", "lovely", "wonderful", "extraordinary"])
+    def test_long_sentences_take_lines_that_end_with_chunks_of_all_rows(self, word):
+        twos = tuple(Chunk("NP", i, i + 2) for i in range(0, 80, 2))
+        threes = (*(Chunk("VP", i, i + 3) for i in range(0, 78, 3)), Chunk("O", 78, 80))
+        figure = draw_chunks([word] * 80, {"model": twos, "gold": threes})
+        heights = [t.get_position()[1] for t in figure.axes[0].texts if t.get_text() == word]
         lines = list(Counter(heights).values())
-        assert sum(lines) == 40
+        assert sum(lines) == 80
         assert len(lines) > 2
         assert all(count % 6 == 0 for count in lines[:-1])
         boxes = [p for p in figure.axes[0].patches if p.get_label() in ("NP", "VP")]
-        assert len(boxes) == 20 + 13
+        assert len(boxes) == 40 + 26
         assert min(box.get_width() for box in boxes) > 10
 
     def test_chunks_must_cover_the_words(self):
