@@ -1,0 +1,249 @@
+"""A dependency tree as arcs above the words, and what a reference has otherwise below them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+from matplotlib.patches import FancyArrowPatch
+from matplotlib.path import Path
+
+from syntax_nmt.data.dependency_tree import DependencyTree
+from syntax_nmt.evaluation.plots.style import (
+    FONT_SIZE,
+    SMALL,
+    blank_axes,
+    picture_style,
+    text_width,
+)
+
+AGREES, DIFFERS, MISSED = "as in the reference", "not in the reference", "reference alone"
+ARC = "arc"
+
+_STEP = 15.0  # points between arcs that lie above each other
+_BESIDE = 4.0  # points between arcs that end at one word
+_SPACE = 7.0  # points between words
+_UNNAMED = ("_", "dep")  # relations that say nothing
+_STYLES: dict[str, dict[str, Any]] = {
+    ARC: {"linestyle": "-", "linewidth": 0.9, "color": "black"},
+    AGREES: {"linestyle": "-", "linewidth": 0.9, "color": "black"},
+    DIFFERS: {"linestyle": (0, (4, 2)), "linewidth": 1.5, "color": "#d55e00"},
+    MISSED: {"linestyle": (0, (1, 1.2)), "linewidth": 1.3, "color": "#0072b2"},
+}
+
+
+@dataclass(frozen=True)
+class _Arc:
+    """From `head` to `word`; the root's head is itself."""
+
+    head: int
+    word: int
+    relation: str
+    kind: str
+
+    @property
+    def ends(self) -> tuple[int, int]:
+        return min(self.head, self.word), max(self.head, self.word)
+
+
+def draw_dependencies(
+    tree: DependencyTree,
+    reference: DependencyTree | None = None,
+    relations: bool = True,
+    title: str = "",
+) -> Figure:
+    """Arrows go from heads to dependents; the root's comes from above.
+
+    With a reference, arcs whose head is another there are dashed, and the reference's own arcs for
+    these words are dotted and below the words.
+
+    Args:
+        tree: what to draw.
+        reference: over the same words.
+        relations: write their names at the arcs, where they say something.
+        title: above the tree.
+
+    Raises:
+        ValueError: the reference has another number of words.
+    """
+    if reference is not None and len(reference) != len(tree):
+        raise ValueError(f"{len(tree)} words, {len(reference)} in the reference")
+    above, below = _arcs(tree, reference, relations)
+    names = [arc.relation for arc in above + below]
+    with picture_style([*tree.words, *names, title]) as families:
+        centres, width = _places(tree.words, above + below, families)
+        levels = _levels(above), _levels(below)
+        heights = [_STEP * (max(found, default=0) + 1) for found in levels]
+        lower = heights[1] if below else 0.0
+        line = FONT_SIZE * 1.6
+        figure, axes = blank_axes(width, lower + line + heights[0])
+        figure.set_label(title or f"dependency tree: {' '.join(tree.words)}")
+        for word, centre in zip(tree.words, centres):
+            axes.text(centre, lower + line / 2, word, ha="center", va="center_baseline")
+        _draw_side(axes, above, levels[0], centres, lower + line, 1)
+        _draw_side(axes, below, levels[1], centres, lower, -1)
+        axes.set_title(title, pad=4)
+        _legend(axes, above + below)
+        return figure
+
+
+def _arcs(
+    tree: DependencyTree, reference: DependencyTree | None, relations: bool
+) -> tuple[list[_Arc], list[_Arc]]:
+    """Those above the words and those below."""
+    above, below = [], []
+    for word, head in enumerate(tree.heads):
+        kind = ARC
+        if reference is not None:
+            kind = AGREES if reference.heads[word] == head else DIFFERS
+        above.append(_Arc(head, word, _name(tree, word, relations), kind))
+        if reference is not None and kind == DIFFERS:
+            name = _name(reference, word, relations)
+            below.append(_Arc(reference.heads[word], word, name, MISSED))
+    return above, below
+
+
+def _name(tree: DependencyTree, word: int, relations: bool) -> str:
+    if tree.heads[word] == word:
+        return "root"
+    name = tree.relations[word]
+    return name if relations and name not in _UNNAMED else ""
+
+
+def _places(
+    words: Sequence[str], arcs: Sequence[_Arc], families: list[str]
+) -> tuple[list[float], float]:
+    """The middle of each word, so that words and names of arcs have room; and the width of all."""
+    halves = [text_width(word, FONT_SIZE, families) / 2 for word in words]
+    ends = [[0, 0] for _ in words]  # arcs that end on the left and on the right of the middle
+    for arc in arcs:
+        left, right = arc.ends
+        if left != right:
+            ends[left][1] += 1
+            ends[right][0] += 1
+    centres: list[float] = []
+    for word, half in enumerate(halves):
+        place = max(half, _BESIDE * ends[word][0])
+        if word:
+            room = max(
+                halves[word - 1] + half, _BESIDE * (max(ends[word - 1]) + max(ends[word])) / 2
+            )
+            place = centres[-1] + room + _SPACE
+        for arc in arcs:
+            left, right = arc.ends
+            if right == word and left < word:
+                inside = text_width(arc.relation, SMALL, families) + 4
+                inside += _BESIDE * (ends[left][1] + ends[word][0]) / 2
+                place = max(place, centres[left] + inside)
+        centres.append(place)
+    if not centres:
+        return [], 1.0
+    return centres, centres[-1] + max(halves[-1], 8.0)
+
+
+def _levels(arcs: Sequence[_Arc]) -> list[int]:
+    """How high each arc must be to lie above those that it spans or crosses; from 1."""
+    levels = [0] * len(arcs)
+    by_length = sorted(range(len(arcs)), key=lambda i: arcs[i].ends[1] - arcs[i].ends[0])
+    done: list[int] = []
+    for index in by_length:
+        left, right = arcs[index].ends
+        if left == right:
+            continue
+        lower = [
+            levels[other]
+            for other in done
+            if arcs[other].ends[0] < right and left < arcs[other].ends[1]
+        ]
+        levels[index] = 1 + max(lower, default=0)
+        done.append(index)
+    top = 1 + max(levels, default=0)
+    return [level or top for level in levels]  # the root's, from above all
+
+
+def _draw_side(
+    axes: Axes,
+    arcs: Sequence[_Arc],
+    levels: Sequence[int],
+    centres: Sequence[float],
+    base: float,
+    up: int,
+) -> None:
+    offsets = _offsets(arcs)
+    for index, (arc, level) in enumerate(zip(arcs, levels)):
+        height = base + up * (_STEP * level)
+        start = centres[arc.head] + offsets[index, arc.head]
+        end = centres[arc.word] + offsets[index, arc.word]
+        if arc.head == arc.word:
+            _arrow(axes, Path([(end, height), (end, base)]), arc.kind)
+            _write(axes, end + 3, height, arc.relation, "left", up)
+        else:
+            _arrow(axes, _bridge(start, end, base, height), arc.kind)
+            _write(axes, (start + end) / 2, height, arc.relation, "center", up)
+
+
+def _offsets(arcs: Sequence[_Arc]) -> dict[tuple[int, int], float]:
+    """How far from a word's middle each arc ends: (arc, word) -> points.
+
+    An arc to the right ends on the right, and the longer it is the nearer to the middle, so that
+    arcs of one word do not cross.
+    """
+    sides: dict[tuple[int, int], list[int]] = {}
+    offsets: dict[tuple[int, int], float] = {}
+    for index, arc in enumerate(arcs):
+        left, right = arc.ends
+        if left == right:
+            offsets[index, left] = 0.0
+            continue
+        sides.setdefault((left, 1), []).append(index)
+        sides.setdefault((right, -1), []).append(index)
+    for (word, side), members in sides.items():
+        members.sort(key=lambda i: arcs[i].ends[0] - arcs[i].ends[1])
+        both = (word, -side) in sides or (any(arc.head == arc.word == word for arc in arcs))
+        first = 0.5 if both else 0.0
+        for place, index in enumerate(members):
+            offsets[index, word] = side * _BESIDE * (place + first)
+    return offsets
+
+
+def _bridge(start: float, end: float, base: float, height: float) -> Path:
+    """Up, over and down again, with round corners."""
+    corner = min(7.0, abs(end - start) / 2)
+    step = corner if end > start else -corner
+    points = [
+        (start, base), (start, height), (start, height), (start + step, height),
+        (end - step, height), (end, height), (end, height), (end, base),
+    ]  # fmt: skip
+    codes = [Path.MOVETO, *[Path.CURVE4] * 3, Path.LINETO, *[Path.CURVE4] * 3]
+    return Path(points, codes)
+
+
+def _arrow(axes: Axes, path: Path, kind: str) -> None:
+    arrow = FancyArrowPatch(
+        path=path, arrowstyle="-|>,head_length=2.6,head_width=1.5", mutation_scale=1.4, label=kind,
+        joinstyle="miter", **_STYLES[kind],
+    )  # fmt: skip
+    axes.add_patch(arrow)
+
+
+def _write(axes: Axes, x: float, y: float, text: str, align: str, up: int) -> None:
+    if text:
+        side: dict[str, Any] = {"va": "bottom" if up > 0 else "top", "ha": align}
+        axes.text(x, y + up * 1.5, text, fontsize=SMALL, color="0.25", gid="relation", **side)
+
+
+def _legend(axes: Axes, arcs: Sequence[_Arc]) -> None:
+    kinds = [kind for kind in (AGREES, DIFFERS, MISSED) if any(arc.kind == kind for arc in arcs)]
+    if kinds:
+        axes.legend(
+            handles=[Line2D([], [], label=kind, **_STYLES[kind]) for kind in kinds],
+            loc="upper left",
+            bbox_to_anchor=(0, 0),
+            ncols=len(kinds),
+            frameon=False,
+            handlelength=3,
+        )

@@ -1,0 +1,130 @@
+"""Figures of several systems over groups of sentences, such as BLEU by length, as curves."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.ticker import MaxNLocator
+
+from syntax_nmt.evaluation.plots.style import (
+    FONT_SIZE,
+    LINES,
+    axes_in_points,
+    figure_in_points,
+    picture_style,
+    text_width,
+)
+
+_HEIGHT, _GROUP, _NARROWEST = 190.0, 62.0, 250.0  # points
+_BESIDE = 0.05  # so that intervals of several systems do not hide each other
+
+
+@dataclass(frozen=True)
+class Point:
+    """One figure of one system.
+
+    Attributes:
+        value: the figure.
+        low: the lower end of its interval; None = there is no interval.
+        high: the upper end.
+    """
+
+    value: float
+    low: float | None = None
+    high: float | None = None
+
+
+@dataclass(frozen=True)
+class Group:
+    """Sentences that are taken together.
+
+    Attributes:
+        label: such as `15–29`.
+        size: how many they are; None = not shown.
+    """
+
+    label: str
+    size: int | None = None
+
+
+def draw_curves(
+    groups: Sequence[Group],
+    systems: Mapping[str, Sequence[Point | None]],
+    x_label: str,
+    y_label: str,
+    title: str = "",
+) -> Figure:
+    """One curve a system, told apart by dashes and markers; intervals are error bars.
+
+    Args:
+        groups: in the order of the axis.
+        systems: for each system's name its figure in each group, None where there is none.
+        x_label: what the groups are.
+        y_label: what the figures are.
+        title: above the curves.
+
+    Raises:
+        ValueError: a system has another number of figures than there are groups.
+    """
+    for name, points in systems.items():
+        if len(points) != len(groups):
+            raise ValueError(f"{name}: {len(points)} figures for {len(groups)} groups")
+    labels = [_tick(group) for group in groups]
+    with picture_style([*systems, *labels, x_label, y_label, title]) as families:
+        widest = max((text_width(line, FONT_SIZE, families) for text in labels
+                      for line in text.split("\n")), default=0.0)  # fmt: skip
+        width = max(_NARROWEST, len(groups) * max(_GROUP, widest + 10))
+        figure = figure_in_points(width, _HEIGHT)
+        figure.set_label(title or f"{y_label} by {x_label}")
+        axes = axes_in_points(figure, 0, 0, width, _HEIGHT)
+        for index, (name, points) in enumerate(systems.items()):
+            shift = (index - (len(systems) - 1) / 2) * _BESIDE
+            _draw_curve(axes, name, points, index, shift)
+        axes.set_xlim(-0.5, len(groups) - 0.5)
+        axes.set_xticks(range(len(groups)), labels)
+        axes.set_xlabel(x_label)
+        axes.set_ylabel(y_label)
+        axes.set_title(title)
+        axes.yaxis.set_major_locator(MaxNLocator(nbins=6))
+        axes.grid(axis="y", color="0.88", linewidth=0.5)
+        axes.set_axisbelow(True)
+        for side in ("top", "right"):
+            axes.spines[side].set_visible(False)
+        if len(systems) > 1:
+            axes.legend(
+                loc="upper left", bbox_to_anchor=(1.02, 1), frameon=False, handlelength=3.5,
+                borderaxespad=0,
+            )  # fmt: skip
+        elif not title:
+            axes.set_title(next(iter(systems), ""))
+        return figure
+
+
+def _tick(group: Group) -> str:
+    return group.label if group.size is None else f"{group.label}\nn = {group.size}"
+
+
+def _draw_curve(
+    axes: Axes, name: str, points: Sequence[Point | None], index: int, shift: float
+) -> None:
+    there = [(place, point) for place, point in enumerate(points) if point is not None]
+    values = [float("nan") if point is None else point.value for point in points]
+    look = dict(LINES[index % len(LINES)])
+    if index >= len(LINES):  # the seventh system has the first one's line with hollow markers
+        look["markerfacecolor"] = "white"
+    places = [place + shift for place in range(len(points))]
+    axes.plot(places, values, label=name, markersize=4.5, linewidth=1.2, **look)
+    bars = [
+        (place + shift, point.value - point.low, point.high - point.value, point.value)
+        for place, point in there
+        if point.low is not None and point.high is not None
+    ]
+    if bars:
+        x, below, above, y = zip(*bars)
+        axes.errorbar(
+            x, y, yerr=(below, above), linestyle="", color=look["color"], capsize=2.5,
+            elinewidth=0.8, capthick=0.8,
+        )  # fmt: skip
