@@ -48,6 +48,10 @@ COMMANDS: dict[str, tuple[str, str]] = {
     ),
     "score": ("syntax_nmt.evaluation.score", "BLEU, chrF, TER and RIBES, by length as well"),
     "compare": ("syntax_nmt.evaluation.compare", "is one system better than another: paired tests"),
+    "report": (
+        "syntax_nmt.evaluation.report",
+        "one HTML page: scores, training curves, translations and their structures",
+    ),
     "average": ("syntax_nmt.evaluation.average", "average checkpoints, such as the last ones"),
     "user-dir": ("syntax_nmt.user_dir", "print the path to give to --user-dir"),
 }
