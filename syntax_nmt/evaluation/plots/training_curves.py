@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
@@ -77,7 +78,7 @@ def draw_training(
         return figure
 
 
-def _draw_run(axes: Axes, run: TrainingRun, look: dict) -> None:
+def _draw_run(axes: Axes, run: TrainingRun, look: dict[str, Any]) -> None:
     if run.training:
         thin = {key: look[key] for key in ("color", "linestyle")}
         _draw(axes, run.training, TRAINING, linewidth=0.6, **thin)
@@ -88,16 +89,16 @@ def _draw_run(axes: Axes, run: TrainingRun, look: dict) -> None:
         )
 
 
-def _draw(axes: Axes, curve: Curve, label: str, **look: object) -> None:
+def _draw(axes: Axes, curve: Curve, label: str, **look: Any) -> None:
     updates, values = zip(*curve)
-    axes.plot(updates, values, label=label, **look)  # type: ignore[arg-type]
+    axes.plot(updates, values, label=label, **look)
 
 
 def _legend(axes: Axes, systems: list[Line2D], runs: list[TrainingRun]) -> None:
     """Names the systems, and the two kinds of curves where both are there."""
     handles = systems if len(systems) > 1 else []
     if any(run.training for run in runs) and any(run.validation for run in runs):
-        style = {"color": "0.4", "markersize": 4.5}
+        style: dict[str, Any] = {"color": "0.4", "markersize": 4.5}
         handles = [
             *handles,
             Line2D([], [], label=VALIDATION, linewidth=1.4, marker="o", **style),

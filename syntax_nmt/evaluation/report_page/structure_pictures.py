@@ -20,6 +20,19 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
+class _DrawnKind:
+    """How structures of one kind are compared, drawn and put in words."""
+
+    title: str
+    same: Callable[[Any], Any]
+    draw: Callable[[Any, Any], Figure]
+    text: Callable[[Any], str]
+
+    def of(self, structures: Structures) -> Mapping[str, Sequence[Any]]:
+        return getattr(structures, self.title)
+
+
+@dataclass(frozen=True)
 class ChunkedWords:
     """Chunks as the page writes them.
 
@@ -57,25 +70,20 @@ def structure_groups(
         sentence: its position.
         pictures: what makes pictures.
     """
-    drawn = [
-        ("Dependencies", structures.dependencies, _same_tree, _draw_dependencies, _heads),
-        ("Constituents", structures.constituents, _same_brackets, _draw_constituents, format_tree),
-        ("Word alignments", structures.alignments, _same_links, _draw_alignment, _links),
-    ]
     groups = []
-    for title, by_name, key, draw, describe in drawn:
-        items = _of_sentence(by_name, sentence)
+    for kind in _DRAWN:
+        items = _of_sentence(kind.of(structures), sentence)
         gold = items.get(REFERENCE)
         found = [
-            pictures.add(draw(item, gold), names, f"{title} of {names}: {describe(item)}")
-            for names, item in _shared(items, key)
+            pictures.add(kind.draw(item, gold), names, f"{names}: {kind.text(item)}")
+            for names, item in _shared(items, kind.same)
         ]
         if found:
-            groups.append(StructureGroup(title, found))
+            groups.append(StructureGroup(kind.title, found))
     items = _of_sentence(structures.chunks, sentence)
     chunked = [ChunkedWords(names, _parts(item)) for names, item in _shared(items, _same_chunks)]
     if chunked:
-        groups.append(StructureGroup("Chunks", chunks=chunked))
+        groups.append(StructureGroup("chunks", chunks=chunked))
     return groups
 
 
@@ -86,17 +94,15 @@ def structure_figures(structures: Structures, sentence: int) -> dict[str, dict[s
         structures: of all sentences.
         sentence: its position.
     """
-    kinds: tuple[tuple[str, Mapping[str, Sequence[Any]], Callable[[Any], str]], ...] = (
-        ("dependencies", structures.dependencies, _heads),
-        ("constituents", structures.constituents, format_tree),
-        ("alignments", structures.alignments, _links),
-        ("chunks", structures.chunks, lambda item: bracketed(item.item, item.words)),
-    )
-    return {
-        kind: {name: form(item) for name, item in _of_sentence(by_name, sentence).items()}
-        for kind, by_name, form in kinds
-        if by_name
-    }
+    found = {}
+    for kind in _DRAWN:
+        if kind.of(structures):
+            items = _of_sentence(kind.of(structures), sentence)
+            found[kind.title] = {name: kind.text(item) for name, item in items.items()}
+    if structures.chunks:
+        items = _of_sentence(structures.chunks, sentence)
+        found["chunks"] = {name: bracketed(each.item, each.words) for name, each in items.items()}
+    return found
 
 
 def _of_sentence(by_name: Mapping[str, Sequence[Any]], sentence: int) -> dict[str, Any]:
@@ -116,10 +122,6 @@ def _shared(items: Mapping[str, Any], key: Callable[[Any], Any]) -> list[tuple[s
 
 def _same_tree(tree: DependencyTree) -> Any:
     return tree.words, tree.heads, tree.relations
-
-
-def _same_brackets(tree: Any) -> Any:
-    return format_tree(tree)
 
 
 def _same_links(item: WithWords[GoldAlignment]) -> Any:
@@ -174,3 +176,10 @@ def _parts(item: Any) -> tuple[tuple[str, str], ...]:
         ("" if chunk.tag == OUTSIDE else chunk.tag, " ".join(item.words[chunk.start : chunk.end]))
         for chunk in item.item
     )
+
+
+_DRAWN = (
+    _DrawnKind("dependencies", _same_tree, _draw_dependencies, _heads),
+    _DrawnKind("constituents", format_tree, _draw_constituents, format_tree),
+    _DrawnKind("alignments", _same_links, _draw_alignment, _links),
+)

@@ -103,12 +103,14 @@ def read_structures(files: dict[str, Files], test_set: TestSet, source: Text | N
     for name, (path,) in files["constituents"].items():
         found.constituents[name] = _complete(path, list(read_trees(path)), test_set)
     for name, paths in files["alignments"].items():
-        if len(paths) == 1 and source is None:
+        pair = [read_text(path) for path in paths[1:]]
+        if not pair and source is None:
             raise UserError(
                 f"--alignments {name}: the source is not known: give it as --source, or give the "
                 f"two texts that are aligned behind {paths[0]}"
             )
-        pair = [read_text(path) for path in paths[1:]] or [source, texts[name]]
+        if source is not None and not pair:
+            pair = [source, texts[name]]
         found.alignments[name] = _alignments(paths[0], pair, test_set)
     for name, paths in files["chunks"].items():
         text = read_text(paths[1]) if len(paths) > 1 else texts[name]
@@ -168,4 +170,7 @@ def _chunks(path: str, text: Text, test_set: TestSet) -> list[WithWords[Chunks] 
     check_parallel(text, test_set.references[0])
     words = words_of(text)
     read = read_chunk_text(path, words, text.name)
-    return [chunks and WithWords(chunks, of_text) for chunks, of_text in zip(read, words)]
+    return [
+        None if chunks is None else WithWords(chunks, of_text)
+        for chunks, of_text in zip(read, words)
+    ]
