@@ -78,8 +78,8 @@ def _add_sample_arguments(parser: argparse.ArgumentParser) -> None:
         type=natural_int,
         default=_SAMPLES,
         metavar="N",
-        help="so many, from short to long, each of several of its length the one that the systems "
-        "differ in most, by chrF (default: %(default)s)",
+        help="so many, from short to long, each the one among those of its length that the "
+        "systems translate most differently, by chrF (default: %(default)s)",
     )
     either.add_argument(
         "--sentences", type=_numbers, metavar="LIST", help="these, counted from 1, such as 3,17"
@@ -98,7 +98,7 @@ def run(args: argparse.Namespace) -> None:
     _check_outputs(args)
     data = measure(args, read_inputs(args))
     names = [system.name for system in data.inputs.test_set.systems]
-    title = args.title or " and ".join(names)
+    title = args.title or ", ".join(names)
     from syntax_nmt.evaluation.report_page.picture import Pictures
 
     pictures = Pictures()

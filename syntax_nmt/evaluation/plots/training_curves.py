@@ -43,7 +43,7 @@ class TrainingRun:
 def draw_training(
     systems: Mapping[str, Sequence[TrainingRun]], y_label: str, title: str = ""
 ) -> Figure:
-    """Thick curves with markers are about validation, thin ones about training.
+    """Thick curves with markers are about validation, thin ones about training, if both are there.
 
     Systems are told apart by dashes and markers; several runs of one look the same.
 
@@ -57,12 +57,13 @@ def draw_training(
         figure.set_label(title or f"{y_label} by updates")
         axes = axes_in_points(figure, 0, 0, _WIDTH, _HEIGHT)
         handles: list[Line2D] = []
+        validated = any(run.validation for runs in systems.values() for run in runs)
         for index, (name, runs) in enumerate(systems.items()):
             look = dict(LINES[index % len(LINES)])
             if index >= len(LINES):
                 look["markerfacecolor"] = "white"
             for run in runs:
-                _draw_run(axes, run, look)
+                _draw_run(axes, run, look, alone=not validated)
             handles.append(Line2D([], [], label=name, markersize=4.5, linewidth=1.2, **look))
         axes.set_xlabel("updates")
         axes.set_ylabel(y_label)
@@ -78,20 +79,20 @@ def draw_training(
         return figure
 
 
-def _draw_run(axes: Axes, run: TrainingRun, look: dict[str, Any]) -> None:
+def _draw_run(axes: Axes, run: TrainingRun, look: dict[str, Any], alone: bool) -> None:
+    """Curves of training look like those of validation where they are alone."""
+    thin = {key: look[key] for key in ("color", "linestyle")} | {"linewidth": 0.6}
+    thick = {**look, "linewidth": 1.4, "markersize": 4.5}
     if run.training:
-        thin = {key: look[key] for key in ("color", "linestyle")}
-        _draw(axes, run.training, TRAINING, linewidth=0.6, **thin)
+        _draw(axes, run.training, TRAINING, thick if alone else thin)
     if run.validation:
-        every = max(1, len(run.validation) // _MARKERS)
-        _draw(
-            axes, run.validation, VALIDATION, linewidth=1.4, markersize=4.5, markevery=every, **look
-        )
+        _draw(axes, run.validation, VALIDATION, thick)
 
 
-def _draw(axes: Axes, curve: Curve, label: str, **look: Any) -> None:
+def _draw(axes: Axes, curve: Curve, label: str, look: dict[str, Any]) -> None:
     updates, values = zip(*curve)
-    axes.plot(updates, values, label=label, **look)
+    every = max(1, len(curve) // _MARKERS)
+    axes.plot(updates, values, label=label, markevery=every, **look)
 
 
 def _legend(axes: Axes, systems: list[Line2D], runs: list[TrainingRun]) -> None:

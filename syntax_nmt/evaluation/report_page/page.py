@@ -76,7 +76,9 @@ class Page:
             trim_blocks=True,
             lstrip_blocks=True,
         )
-        environment.filters.update(fixed=_fixed, signed=_signed, duration=_duration)
+        environment.filters.update(
+            fixed=_fixed, signed=_signed, duration=_duration, probability=_probability
+        )
         known = {name: getattr(self, name) for name in self.__dataclass_fields__}
         return environment.get_template("page.html").render(
             known,
@@ -111,6 +113,10 @@ def _fixed(value: float, width: int) -> str:
 
 def _signed(value: float, width: int) -> str:
     return f"{value:+.{width}f}".replace("-", "−")
+
+
+def _probability(value: float) -> str:
+    return "<0.0001" if value < 0.0001 else _fixed(value, 4)
 
 
 def _duration(seconds: float | None) -> str:

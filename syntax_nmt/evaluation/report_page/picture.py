@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 
 _METADATA = re.compile(r"\s*<metadata>.*?</metadata>", re.DOTALL)
 _TITLE = re.compile(r"\s*<title>.*?</title>", re.DOTALL)
+_WIDTH = re.compile(r'\bwidth="([0-9.]+)pt"')
+_LEAST = 0.8  # curves on narrow screens; smaller ones scroll
 _MARK = re.compile(r'\bid="([0-9a-f]{10})-')
 
 
@@ -59,5 +61,7 @@ class Pictures:
         mark = _MARK.search(text)
         if mark:
             text = text.replace(f"{mark[1]}-", f"p{next(self._numbers)}-")
-        label = f'<svg role="img" aria-label="{escape(description)}" '
+        width = _WIDTH.search(text)
+        least = f"--least: {_LEAST * float(width[1]):.0f}pt" if width else ""
+        label = f'<svg role="img" aria-label="{escape(description)}" style="{least}" '
         return Picture(Markup(text.replace("<svg ", label, 1)), caption)

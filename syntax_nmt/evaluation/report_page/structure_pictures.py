@@ -117,7 +117,7 @@ def _shared(items: Mapping[str, Any], key: Callable[[Any], Any]) -> list[tuple[s
     found: dict[Any, tuple[list[str], Any]] = {}
     for name, item in items.items():
         found.setdefault(key(item), ([], item))[0].append(name)
-    return [(" and ".join(names), item) for names, item in found.values()]
+    return [(", ".join(names), item) for names, item in found.values()]
 
 
 def _same_tree(tree: DependencyTree) -> Any:
