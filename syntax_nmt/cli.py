@@ -48,6 +48,10 @@ COMMANDS: dict[str, tuple[str, str]] = {
     ),
     "score": ("syntax_nmt.evaluation.score", "BLEU, chrF, TER and RIBES, by length as well"),
     "compare": ("syntax_nmt.evaluation.compare", "is one system better than another: paired tests"),
+    "plot": (
+        "syntax_nmt.evaluation.plot",
+        "pictures: attention, alignments, trees, distances, chunks, scores by length",
+    ),
     "report": (
         "syntax_nmt.evaluation.report",
         "one HTML page: scores, training curves, translations and their structures",

@@ -5,7 +5,8 @@ matplotlib takes a second to load, so nothing imports these modules before a pic
 
 import logging
 
-# Some libraries turn on every message of every package; matplotlib's are one for
-# each installed font.
-if logging.getLogger("matplotlib").level == logging.NOTSET:
-    logging.getLogger("matplotlib").setLevel(logging.WARNING)
+# With the libraries of this package every message of every package is on; theirs are one for each
+# installed font and each table in it. Letters without a font are looked for here, see `fonts`.
+for _library in ("matplotlib", "fontTools"):
+    if logging.getLogger(_library).level == logging.NOTSET:
+        logging.getLogger(_library).setLevel(logging.ERROR)

@@ -16,6 +16,7 @@ _KANA, _HANGUL = ("HIRAGANA", "KATAKANA"), ("HANGUL",)
 _CJK = ("CJK", "IDEOGRAPHIC", "FULLWIDTH", "HALFWIDTH", "BOPOMOFO", *_KANA, *_HANGUL)
 _FAMILIES = ("Noto Sans CJK {}", "Source Han Sans {}", "Noto Sans {}")
 _OTHER_CJK = ("WenQuanYi Zen Hei", "Droid Sans Fallback", "Hiragino Sans", "PingFang SC")
+_INVISIBLE = ("Cc", "Cf", "Zs", "Zl", "Zp")
 _LAST_RESORT = "Last Resort"  # has every character, as a box
 
 
@@ -71,7 +72,7 @@ def _families(letters: frozenset[str]) -> tuple[str, ...]:
 
 def _without(letters: Iterable[str], families: Iterable[str]) -> set[str]:
     """The visible ones of some letters that no family has."""
-    visible = {x for x in letters if unicodedata.category(x)[0] not in "CZ" or x > "\uffff"}
+    visible = {letter for letter in letters if unicodedata.category(letter) not in _INVISIBLE}
     return visible.difference(*(_letters_of(family) for family in families))
 
 

@@ -19,6 +19,7 @@ from syntax_nmt.evaluation.plots.style import (
 )
 
 _HEIGHT, _GROUP, _NARROWEST = 190.0, 62.0, 250.0  # points
+_SAMPLE = 30.0  # points of a line in the legend
 _BESIDE = 0.05  # so that intervals of several systems do not hide each other
 
 
@@ -74,9 +75,9 @@ def draw_curves(
             raise ValueError(f"{name}: {len(points)} figures for {len(groups)} groups")
     labels = [_tick(group) for group in groups]
     with picture_style([*systems, *labels, x_label, y_label, title]) as families:
-        widest = max((text_width(line, FONT_SIZE, families) for text in labels
-                      for line in text.split("\n")), default=0.0)  # fmt: skip
-        width = max(_NARROWEST, len(groups) * max(_GROUP, widest + 10))
+        lines = [line for label in labels for line in label.split("\n")]
+        pitch = max(_GROUP, _widest(lines, families) + 10)
+        width = max(_NARROWEST, len(groups) * pitch)
         figure = figure_in_points(width, _HEIGHT)
         figure.set_label(title or f"{y_label} by {x_label}")
         axes = axes_in_points(figure, 0, 0, width, _HEIGHT)
@@ -87,20 +88,33 @@ def draw_curves(
         axes.set_xticks(range(len(groups)), labels)
         axes.set_xlabel(x_label)
         axes.set_ylabel(y_label)
-        axes.set_title(title)
-        axes.yaxis.set_major_locator(MaxNLocator(nbins=6))
-        axes.grid(axis="y", color="0.88", linewidth=0.5)
-        axes.set_axisbelow(True)
-        for side in ("top", "right"):
-            axes.spines[side].set_visible(False)
-        if len(systems) > 1:
-            axes.legend(
-                loc="upper left", bbox_to_anchor=(1.02, 1), frameon=False, handlelength=3.5,
-                borderaxespad=0,
-            )  # fmt: skip
-        elif not title:
-            axes.set_title(next(iter(systems), ""))
+        _plain_axes(axes)
+        above = _legend(axes, width, _widest(list(systems), families))
+        axes.set_title(title, pad=above + 6)
         return figure
+
+
+def _widest(texts: Sequence[str], families: list[str]) -> float:
+    return max((text_width(text, FONT_SIZE, families) for text in texts), default=0.0)
+
+
+def _plain_axes(axes: Axes) -> None:
+    axes.yaxis.set_major_locator(MaxNLocator(nbins=6))
+    axes.grid(axis="y", color="0.88", linewidth=0.5)
+    axes.set_axisbelow(True)
+    for side in ("top", "right"):
+        axes.spines[side].set_visible(False)
+
+
+def _legend(axes: Axes, width: float, widest: float) -> float:
+    """The names above the curves, as many side by side as fit; how high they are, in points."""
+    names = axes.get_legend_handles_labels()[1]
+    across = max(1, min(len(names), int(width // (widest + _SAMPLE + 20))))
+    axes.legend(
+        loc="lower left", bbox_to_anchor=(0, 1.02), ncols=across, frameon=False, borderaxespad=0,
+        handlelength=_SAMPLE / (FONT_SIZE - 1),
+    )  # fmt: skip
+    return 4 + 14.0 * -(-len(names) // across)
 
 
 def _tick(group: Group) -> str:

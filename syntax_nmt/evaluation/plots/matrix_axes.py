@@ -24,13 +24,12 @@ def label_matrix(
         cell: the side of a cell in points.
         grid: thin lines between cells.
     """
-    size = min(FONT_SIZE, 0.82 * cell)
-    families = list(mpl.rcParams["font.family"])
-    fits = all(text_width(word, size, families) <= cell - 1 for word in columns)
+    size, widest = _size_and_width(columns, cell)
+    upright = widest > cell - 1
     axes.set_xlim(-0.5, len(columns) - 0.5)
     axes.set_ylim(len(rows) - 0.5, -0.5)
     axes.xaxis.tick_top()
-    axes.set_xticks(range(len(columns)), columns, rotation=0 if fits else 90, fontsize=size)
+    axes.set_xticks(range(len(columns)), columns, rotation=90 if upright else 0, fontsize=size)
     axes.set_yticks(range(len(rows)), rows, fontsize=size)
     axes.tick_params(length=0, pad=2)
     if grid:
@@ -39,3 +38,21 @@ def label_matrix(
         axes.grid(which="minor", color="0.85", linewidth=0.5)
         axes.set_axisbelow(True)
         axes.tick_params(which="minor", length=0)
+
+
+def words_height(columns: Sequence[str], cell: float) -> float:
+    """The room that the words above take, in points.
+
+    Args:
+        columns: a word each.
+        cell: the side of a cell in points.
+    """
+    size, widest = _size_and_width(columns, cell)
+    return (widest if widest > cell - 1 else size) + 4
+
+
+def _size_and_width(columns: Sequence[str], cell: float) -> tuple[float, float]:
+    """The size of letters, and the width of the widest word above."""
+    size = min(FONT_SIZE, 0.82 * cell)
+    families = list(mpl.rcParams["font.family"])
+    return size, max((text_width(word, size, families) for word in columns), default=0.0)

@@ -118,7 +118,9 @@ def blank_axes(width: float, height: float) -> tuple[Figure, Axes]:
     return figure, axes
 
 
-def mark_cell(axes: Axes, column: int, row: int, dashed: bool, label: str) -> None:
+def mark_cell(
+    axes: Axes, column: int, row: int, dashed: bool, label: str, width: float = 1.2
+) -> None:
     """Frames a cell of a matrix so that it shows on light cells and dark ones.
 
     Args:
@@ -127,12 +129,16 @@ def mark_cell(axes: Axes, column: int, row: int, dashed: bool, label: str) -> No
         row: of the cell.
         dashed: the line's style.
         label: of the frame, to find it by.
+        width: of the line in points.
     """
     place, size = (column - 0.44, row - 0.44), 0.88
-    axes.add_patch(Rectangle(place, size, size, fill=False, edgecolor="white", linewidth=2.6))
-    frame = Rectangle(place, size, size, fill=False, edgecolor="black", linewidth=1.2, label=label)
+    around = Rectangle(place, size, size, fill=False, edgecolor="white", linewidth=width + 1.4)
+    frame = Rectangle(place, size, size, fill=False, edgecolor="black", linewidth=width)
     frame.set_linestyle((0, (2, 1.4)) if dashed else "-")
-    axes.add_patch(frame)
+    frame.set_label(label)
+    for depth, each in enumerate((around, frame), start=2):  # no neighbour covers the black
+        each.set_zorder(depth)
+        axes.add_patch(each)
 
 
 def cell_size(longest: int, most: float = 16.0, least: float = 9.0, wanted: float = 360.0) -> float:

@@ -16,13 +16,8 @@ def add_forcing_arguments(parser: argparse.ArgumentParser) -> None:
         parser: of the subcommand.
     """
     group = parser.add_argument_group("running the model")
+    _add_parser_config(group)
     add = group.add_argument
-    add(
-        "--parser-config",
-        metavar="FILE",
-        help="for models that read the phrases of parsed sources (--phrase-segmentation parsed): "
-        "the file parser.json that `syntax-nmt prepare` wrote",
-    )
     add(
         "--max-tokens",
         metavar="N",
@@ -31,6 +26,30 @@ def add_forcing_arguments(parser: argparse.ArgumentParser) -> None:
         help="tokens of a batch on either side, padding included (default: %(default)s)",
     )
     add("--batch-size", metavar="N", type=positive_int, help="pairs of a batch (default: any)")
+    _add_device(group)
+
+
+def add_single_pair_arguments(parser: argparse.ArgumentParser) -> None:
+    """Adds how the model runs where it is forced to one translation alone.
+
+    Args:
+        parser: of the subcommand.
+    """
+    group = parser.add_argument_group("running the model")
+    _add_parser_config(group)
+    _add_device(group)
+
+
+def _add_parser_config(group: argparse._ArgumentGroup) -> None:
+    group.add_argument(
+        "--parser-config",
+        metavar="FILE",
+        help="for models that read the phrases of parsed sources (--phrase-segmentation parsed): "
+        "the file parser.json that `syntax-nmt prepare` wrote",
+    )
+
+
+def _add_device(group: argparse._ArgumentGroup) -> None:
     device = group.add_mutually_exclusive_group()
     device.add_argument("--cpu", action="store_const", const="cpu", dest="device", help="no GPU")
     device.add_argument(

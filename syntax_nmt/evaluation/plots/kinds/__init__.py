@@ -1,0 +1,5 @@
+"""The kinds of pictures that `syntax-nmt plot` draws: their options, and what they are made from.
+
+A module has `EXAMPLE`, `add_arguments(parser)`, `inputs(args)` (the files that it reads) and
+`figure(args)`, which alone loads matplotlib.
+"""

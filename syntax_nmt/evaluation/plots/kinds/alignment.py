@@ -1,0 +1,106 @@
+"""`syntax-nmt plot alignment`: a word alignment, gold links framed."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from syntax_nmt.data.subwords import SCHEMES, detect_scheme, join_pieces, pieces_per_word
+from syntax_nmt.data.text_files import NEWLINE_ONLY, read_lines
+from syntax_nmt.errors import UserError
+from syntax_nmt.evaluation.alignment.aligned_corpus import AUTO
+from syntax_nmt.evaluation.alignment.alignment import links_outside, read_alignments, read_gold
+from syntax_nmt.evaluation.plots.kinds.sentence_choice import (
+    add_sentence_argument,
+    chosen_parallel,
+    note,
+)
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+SUMMARY = "a word alignment, gold links framed: sure ones solid, possible ones dashed"
+
+EXAMPLE = (
+    "syntax-nmt plot alignment --source words/test.src --target words/test.tgt --hypothesis "
+    "test.forward --gold test.align --sentence 3 --output alignment.svg"
+)
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Adds the options.
+
+    Args:
+        parser: of the kind of picture.
+    """
+    add = parser.add_argument
+    add("--source", metavar="FILE", required=True, help="sentences, one a line")
+    add("--target", metavar="FILE", required=True, help="their translations")
+    add("--hypothesis", metavar="FILE", help="alignments (Pharaoh), as `syntax-nmt align` writes")
+    add("--gold", metavar="FILE", help="gold alignments: i-j sure, ipj, i?j or i-j-P possible")
+    add(
+        "--gold-base",
+        type=int,
+        choices=(0, 1),
+        default=0,
+        help="what the gold alignments call the first word (default: %(default)s)",
+    )
+    add(
+        "--subwords",
+        choices=(AUTO, *SCHEMES),
+        default=AUTO,
+        help="how pieces tell words, if the text is cut into pieces (default: told from the text)",
+    )
+    add_sentence_argument(parser)
+
+
+def inputs(args: argparse.Namespace) -> list[str | None]:
+    """The files that are read.
+
+    Args:
+        args: of the command.
+    """
+    return [args.source, args.target, args.hypothesis, args.gold]
+
+
+def figure(args: argparse.Namespace) -> Figure:
+    """Draws what the command line asks for.
+
+    Args:
+        args: as :func:`add_arguments` defines them.
+
+    Raises:
+        UserError: options or files cannot be used.
+    """
+    if not (args.hypothesis or args.gold):
+        raise UserError("there is nothing to draw: give alignments as --hypothesis or --gold")
+    columns: list[tuple[str, Sequence]] = [
+        (path, list(read_lines(path, NEWLINE_ONLY))) for path in (args.source, args.target)
+    ]
+    if args.hypothesis:
+        columns.append((args.hypothesis, read_alignments(args.hypothesis)))
+    if args.gold:
+        columns.append((args.gold, read_gold(args.gold, args.gold_base)))
+    found = chosen_parallel(columns, args.sentence)
+    source, target = (_words(path, lines, args) for path, lines in ((columns[0]), (columns[1])))
+    links = found[2] if args.hypothesis else None
+    gold = found[-1] if args.gold else None
+    for name, given in (("--hypothesis", links), ("--gold", gold and gold.possible)):
+        outside = list(links_outside(given or (), len(source), len(target)))
+        if outside:
+            note(f"{name}: {len(outside)} links to words that the sentences lack left out")
+
+    from syntax_nmt.evaluation.plots.alignment_matrix import draw_alignment
+
+    return draw_alignment(source, target, links, gold, title=args.title)
+
+
+def _words(path: str, lines: Sequence[str], args: argparse.Namespace) -> list[str]:
+    scheme = detect_scheme(lines) if args.subwords == AUTO else args.subwords
+    pieces = lines[args.sentence - 1].split()
+    counts = pieces_per_word(pieces, scheme, f"{path}:{args.sentence}")
+    words = join_pieces(pieces, counts, scheme)
+    if not words:
+        raise UserError(f"{path}:{args.sentence}: no words: choose another --sentence")
+    return words

@@ -1,0 +1,82 @@
+"""`syntax-nmt plot constituents`: a constituency tree, compared with a gold tree."""
+
+from __future__ import annotations
+
+import argparse
+from typing import TYPE_CHECKING
+
+from syntax_nmt.data.constituents import read_trees
+from syntax_nmt.data.text_match import check_same_text
+from syntax_nmt.errors import UserError
+from syntax_nmt.evaluation.plots.kinds.sentence_choice import (
+    add_sentence_argument,
+    chosen_parallel,
+    note,
+)
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+SUMMARY = "a constituency tree; brackets that a gold tree lacks are dashed"
+
+EXAMPLE = (
+    "syntax-nmt plot constituents induced.trees --gold test.src.trees --sentence 3 --output "
+    "tree.svg"
+)
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Adds the options.
+
+    Args:
+        parser: of the kind of picture.
+    """
+    add = parser.add_argument
+    add(
+        "trees", metavar="TREES", help="trees in brackets, one a line, as `syntax-nmt trees` writes"
+    )
+    add("--gold", metavar="FILE", help="gold trees of the same sentences")
+    add_sentence_argument(parser)
+
+
+def inputs(args: argparse.Namespace) -> list[str | None]:
+    """The files that are read.
+
+    Args:
+        args: of the command.
+    """
+    return [args.trees, args.gold]
+
+
+def figure(args: argparse.Namespace) -> Figure:
+    """Draws what the command line asks for.
+
+    Args:
+        args: as :func:`add_arguments` defines them.
+
+    Raises:
+        UserError: files cannot be used, or the sentence has no tree.
+    """
+    paths = [path for path in (args.trees, args.gold) if path]
+    tree, *golds = chosen_parallel(
+        [(path, list(read_trees(path))) for path in paths], args.sentence
+    )
+    if tree is None:
+        raise UserError(
+            f"{args.trees}:{args.sentence}: the sentence has no tree: choose another --sentence"
+        )
+    gold = golds[0] if golds else None
+    if gold is not None:
+        where, name = (f"{path}:{args.sentence}" for path in (args.gold, args.trees))
+        if len(gold) != len(tree):
+            raise UserError(
+                f"{where}: the gold tree has {len(gold)} words, {name} {len(tree)}: give --gold "
+                f"the trees of this very text"
+            )
+        check_same_text(tree.words, gold.words, where, name)
+    elif golds:
+        note(f"{args.gold}:{args.sentence}: no gold tree; nothing is compared")
+
+    from syntax_nmt.evaluation.plots.constituency_tree import draw_constituents
+
+    return draw_constituents(tree, gold, args.title)

@@ -1,0 +1,92 @@
+"""`syntax-nmt plot contrast`: accuracy on contrastive pairs by distance, with intervals."""
+
+from __future__ import annotations
+
+import argparse
+from typing import TYPE_CHECKING, Any
+
+from syntax_nmt.errors import UserError
+from syntax_nmt.evaluation.plots.kinds.json_figures import free_name, other_file, read_figures
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+SUMMARY = "accuracy on contrastive pairs by distance, with intervals, for several models"
+
+EXAMPLE = "syntax-nmt plot contrast contrast.json --output contrast.svg"
+
+_COMMAND = "syntax-nmt contrast"
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Adds the options.
+
+    Args:
+        parser: of the kind of picture.
+    """
+    parser.add_argument(
+        "figures",
+        metavar="JSON",
+        nargs="+",
+        help="what `syntax-nmt contrast --json` wrote; the models of all files get a curve each",
+    )
+
+
+def inputs(args: argparse.Namespace) -> list[str | None]:
+    """The files that are read.
+
+    Args:
+        args: of the command.
+    """
+    return [*args.figures]
+
+
+def figure(args: argparse.Namespace) -> Figure:
+    """Draws what the command line asks for.
+
+    Args:
+        args: as :func:`add_arguments` defines them.
+
+    Raises:
+        UserError: files cannot be used, or have no distances.
+    """
+    from syntax_nmt.evaluation.plots.group_curves import Group, Point, draw_curves
+
+    models: dict[str, dict[int, Point]] = {}
+    labels: dict[int, str] = {}
+    pairs: dict[int, int] = {}
+    for path in args.figures:
+        figures = read_figures(path, _COMMAND)
+        try:
+            for model in figures["models"]:
+                name = free_name(str(model["name"]), path, models)
+                parts = {int(part["least"]): part for part in model["by_distance"]}
+                models[name] = {
+                    least: Point(*_values(part)) for least, part in parts.items() if part["pairs"]
+                }
+                for least, part in parts.items():
+                    if labels.setdefault(least, str(part["distance"])) != str(part["distance"]):
+                        raise UserError(
+                            f"{path}: distance {part['distance']} where another file has "
+                            f"{labels[least]}: measure all models with the same --bins"
+                        )
+                    pairs[least] = max(pairs.get(least, 0), int(part["pairs"]))
+        except (KeyError, TypeError, ValueError):
+            raise other_file(path, _COMMAND) from None
+    if not labels:
+        raise UserError(
+            f"{args.figures[0]}: has no accuracy by distance: give {_COMMAND} the pairs' --distance"
+        )
+    order = sorted(labels)
+    return draw_curves(
+        [Group(labels[least], pairs[least]) for least in order],
+        {name: [points.get(least) for least in order] for name, points in models.items()},
+        "distance in words\n(bars: 95 % intervals, Wilson)",
+        "accuracy (%)",
+        args.title,
+    )
+
+
+def _values(part: dict[str, Any]) -> tuple[float, float, float]:
+    low, high = part["interval"]
+    return float(part["accuracy"]), float(low), float(high)

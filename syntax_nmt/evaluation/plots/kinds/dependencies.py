@@ -1,0 +1,76 @@
+"""`syntax-nmt plot dependencies`: a dependency tree, compared with a reference."""
+
+from __future__ import annotations
+
+import argparse
+from typing import TYPE_CHECKING
+
+from syntax_nmt.data.conllu import read_conllu
+from syntax_nmt.errors import UserError
+from syntax_nmt.evaluation.dependencies.reference import over_same_words
+from syntax_nmt.evaluation.plots.kinds.sentence_choice import (
+    add_sentence_argument,
+    chosen_parallel,
+    note,
+)
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+SUMMARY = "a dependency tree as arcs; where a reference has others, these below the words"
+
+EXAMPLE = (
+    "syntax-nmt plot dependencies trees.conllu --gold words/test.en.conllu --sentence 3 --output "
+    "tree.svg"
+)
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Adds the options.
+
+    Args:
+        parser: of the kind of picture.
+    """
+    add = parser.add_argument
+    add("trees", metavar="CONLLU", help="parses, as `syntax-nmt trees` writes them")
+    add("--gold", metavar="FILE", help="reference parses of the same sentences (CoNLL-U)")
+    add("--no-relations", action="store_true", help="leave the names of relations out")
+    add_sentence_argument(parser)
+
+
+def inputs(args: argparse.Namespace) -> list[str | None]:
+    """The files that are read.
+
+    Args:
+        args: of the command.
+    """
+    return [args.trees, args.gold]
+
+
+def figure(args: argparse.Namespace) -> Figure:
+    """Draws what the command line asks for.
+
+    Args:
+        args: as :func:`add_arguments` defines them.
+
+    Raises:
+        UserError: files cannot be used, or the sentence has no parse.
+    """
+    paths = [path for path in (args.trees, args.gold) if path]
+    tree, *gold = chosen_parallel(
+        [(path, list(read_conllu(path))) for path in paths], args.sentence
+    )
+    if tree is None:
+        raise UserError(
+            f"{args.trees}: sentence {args.sentence} has no parse: choose another --sentence"
+        )
+    reference = gold[0] if gold else None
+    if reference is not None:
+        where, name = f"{args.gold}:{reference.line}", f"{args.trees}:{tree.line}"
+        tree, reference = over_same_words(tree, reference, where, name)
+    elif gold:
+        note(f"{args.gold}: sentence {args.sentence} has no parse; nothing is compared")
+
+    from syntax_nmt.evaluation.plots.dependency_arcs import draw_dependencies
+
+    return draw_dependencies(tree, reference, not args.no_relations, args.title)

@@ -1,0 +1,118 @@
+"""`syntax-nmt plot distances`: syntactic distances of a model with latent phrases."""
+
+from __future__ import annotations
+
+import argparse
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from syntax_nmt.arguments import natural_int
+from syntax_nmt.errors import UserError
+from syntax_nmt.evaluation.constituents.model_distances import check_model
+from syntax_nmt.evaluation.plots.kinds.model_sentence import (
+    ModelSentence,
+    add_model_arguments,
+    model_inputs,
+    model_sentence,
+)
+from syntax_nmt.models.structures import SOURCE_DISTANCES, TARGET_DISTANCES, StructureLayers
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+SUMMARY = "syntactic distances of a model with latent phrases, bars over the gaps between pieces"
+
+EXAMPLE = (
+    "syntax-nmt plot distances data-bin --path checkpoints/checkpoint_best.pt --source "
+    "pieces/test.src --target pieces/test.tgt --segmented --sentence 3 --output distances.svg"
+)
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Adds the options.
+
+    Args:
+        parser: of the kind of picture.
+    """
+    add_model_arguments(parser)
+    group = parser.add_argument_group("which distances")
+    add = group.add_argument
+    add(
+        "--layer",
+        metavar="N",
+        type=natural_int,
+        default=0,
+        help="of the encoder, and of the decoder if there is --target, counted from 0, the lowest "
+        "(default: 0)",
+    )
+    add(
+        "--head",
+        metavar="N",
+        type=natural_int,
+        help="one head, counted from 0 (default: all, below their mean, from which `syntax-nmt "
+        "trees` makes trees)",
+    )
+
+
+def inputs(args: argparse.Namespace) -> list[str | None]:
+    """The files that are read.
+
+    Args:
+        args: of the command.
+    """
+    return model_inputs(args)
+
+
+def figure(args: argparse.Namespace) -> Figure:
+    """Draws what the command line asks for.
+
+    Args:
+        args: as :func:`add_arguments` defines them.
+
+    Raises:
+        UserError: options, the model or the files cannot be used.
+    """
+    sentence = model_sentence(args)
+    try:
+        check_model(sentence.decoder.model, args.layer)
+    except UserError as error:
+        raise UserError(f"{args.path}: {error}") from None
+    sides = {"source": sentence.source}
+    if args.target:
+        sides["target"] = sentence.target
+    found = _distances(sentence, args.layer)
+    heads = len(found["source"])
+    if args.head is not None and args.head >= heads:
+        raise UserError(f"--head {args.head}: the layer has {heads} heads, 0 to {heads - 1}")
+
+    from syntax_nmt.evaluation.plots.distance_bars import TokenDistances, draw_distances
+
+    return draw_distances(
+        [
+            TokenDistances(name, side.tokens, side.opens_word, _rows(found[name], args.head))
+            for name, side in sides.items()
+        ],
+        args.title,
+    )
+
+
+def _distances(sentence: ModelSentence, layer: int) -> dict[str, np.ndarray]:
+    """Of each side heads × pieces.
+
+    Position 0 of the decoder reads EOS, and each position the piece before the one it predicts.
+    """
+    decoder, wanted = sentence.decoder, StructureLayers((layer,), (layer,))
+    (batch,) = decoder.batches([sentence.pair], max_tokens=1)
+    _, extra = decoder.forward(batch, features_only=True, structures=wanted)
+    source, target = (
+        extra[name][0][0].float().cpu().numpy() for name in (SOURCE_DISTANCES, TARGET_DISTANCES)
+    )
+    return {"source": source[:, :-1], "target": target[:, 1:]}
+
+
+def _rows(distances: np.ndarray, head: int | None) -> dict[str, np.ndarray]:
+    if head is not None:
+        return {f"head {head}": distances[head]}
+    heads = {f"head {index}": row for index, row in enumerate(distances)}
+    return {"mean": distances.mean(axis=0), **heads}

@@ -1,0 +1,60 @@
+"""Files that other commands wrote with --json."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from syntax_nmt.data.text_files import read_lines
+from syntax_nmt.errors import UserError
+
+
+def read_figures(path: str, command: str) -> dict[str, Any]:
+    """The JSON object of a file.
+
+    Args:
+        path: the file.
+        command: that writes such files, for messages.
+
+    Raises:
+        UserError: the file cannot be read, or is no JSON object.
+    """
+    text = "\n".join(read_lines(path))
+    try:
+        figures = json.loads(text)
+    except ValueError as error:
+        line = getattr(error, "lineno", 1)
+        raise UserError(f"{path}:{line}: not JSON: give what `{command} --json` wrote") from error
+    if not isinstance(figures, dict):
+        raise other_file(path, command)
+    return figures
+
+
+def other_file(path: str, command: str) -> UserError:
+    """What to say of a file that is JSON, but another command's.
+
+    Args:
+        path: the file.
+        command: that writes the files that are wanted.
+    """
+    return UserError(f"{path}: not the figures of `{command}`: give what its --json wrote")
+
+
+def free_name(name: str, path: str, taken: Mapping[str, Any]) -> str:
+    """A system's name, with its file where another system has the same.
+
+    Args:
+        name: as the file has it.
+        path: the file.
+        taken: the names so far.
+
+    Raises:
+        UserError: the same file is given twice.
+    """
+    if name not in taken:
+        return name
+    longer = f"{name} ({path})"
+    if longer in taken:
+        raise UserError(f"{path}: given twice, or has two systems of one name: leave one out")
+    return longer

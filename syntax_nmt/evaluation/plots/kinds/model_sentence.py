@@ -1,0 +1,144 @@
+"""A sentence and its translation, in pieces and in words, with the model that reads them."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from syntax_nmt.data.subwords import SCHEMES, detect_scheme, join_pieces, pieces_per_word
+from syntax_nmt.data.text_files import NEWLINE_ONLY, read_lines
+from syntax_nmt.errors import UserError
+from syntax_nmt.evaluation.alignment.aligned_corpus import AUTO, parallel_text
+from syntax_nmt.evaluation.plots.kinds.sentence_choice import add_sentence_argument, chosen
+from syntax_nmt.evaluation.trained_model.checkpoint import choose_device
+from syntax_nmt.evaluation.trained_model.forced_arguments import add_single_pair_arguments
+from syntax_nmt.evaluation.trained_model.forced_decoding import (
+    ForcedDecoder,
+    TokenPair,
+    load_forced_decoder,
+)
+from syntax_nmt.evaluation.trained_model.segmentation import (
+    add_segmentation_arguments,
+    check_segmentation,
+    segmenters,
+)
+
+
+@dataclass(frozen=True)
+class Side:
+    """One side of the pair.
+
+    Attributes:
+        tokens: its pieces.
+        counts: the number of pieces of each word.
+        words: its words.
+        name: file and line, for messages.
+    """
+
+    tokens: tuple[str, ...]
+    counts: tuple[int, ...]
+    words: tuple[str, ...]
+    name: str
+
+    @property
+    def opens_word(self) -> list[bool]:
+        """For each piece whether it is the first of its word."""
+        return [place == 0 for count in self.counts for place in range(count)]
+
+
+@dataclass(frozen=True)
+class ModelSentence:
+    """A pair and its model.
+
+    Attributes:
+        decoder: the model.
+        source: the sentence.
+        target: its translation; without pieces where none is given.
+    """
+
+    decoder: ForcedDecoder
+    source: Side
+    target: Side
+
+    @property
+    def pair(self) -> TokenPair:
+        """What the model reads."""
+        return TokenPair(self.source.tokens, self.target.tokens)
+
+
+def add_model_arguments(parser: argparse.ArgumentParser) -> None:
+    """Adds the model, the text, and how it is segmented.
+
+    Args:
+        parser: of the kind of picture.
+    """
+    add = parser.add_argument
+    add("databin", metavar="DATABIN", help="data folder that the model was trained with")
+    add("--path", metavar="FILE", required=True, help="checkpoint of the model")
+    add("--source", metavar="FILE", required=True, help="sentences, one a line")
+    add("--target", metavar="FILE", help="their translations, which the model is forced to")
+    add_sentence_argument(parser)
+    add(
+        "--subwords",
+        choices=(AUTO, *SCHEMES),
+        default=AUTO,
+        help="how pieces tell words (default: told from the text)",
+    )
+    add_segmentation_arguments(parser)
+    add_single_pair_arguments(parser)
+
+
+def model_sentence(args: argparse.Namespace) -> ModelSentence:
+    """Loads the model and takes the sentence.
+
+    Args:
+        args: as :func:`add_model_arguments` defines them.
+
+    Raises:
+        UserError: options, the model or the files cannot be used, or the sentence is too long.
+    """
+    check_segmentation(args)
+    device = choose_device(args.device)
+    decoder = load_forced_decoder(args.path, args.databin, device, args.parser_config)
+    segment, segment_target = segmenters(args, decoder.task)
+    if args.target:
+        pairs = parallel_text(args.source, args.target, segment, segment_target)
+    else:
+        lines = read_lines(args.source, NEWLINE_ONLY)
+        pairs = [TokenPair(segment(line), ()) for line in lines]
+    pair = chosen(pairs, args.sentence, args.source)
+    if not pair.source:
+        raise UserError(f"{args.source}:{args.sentence}: no words: choose another --sentence")
+    if not decoder.fits(pair):
+        raise UserError(
+            f"{args.source}:{args.sentence}: too long for the model, with {len(pair.source)} "
+            f"pieces and {len(pair.target)} of the translation: choose another --sentence"
+        )
+    source = _side(pair.source, [each.source for each in pairs], args.source, args)
+    target = _side(pair.target, [each.target for each in pairs], args.target or "", args)
+    return ModelSentence(decoder, source, target)
+
+
+def model_inputs(args: argparse.Namespace) -> list[str | None]:
+    """The files that :func:`model_sentence` reads.
+
+    Args:
+        args: of the command.
+    """
+    return [args.path, args.source, args.target, args.sentencepiece_model, args.bpe_codes]
+
+
+def _side(
+    tokens: tuple[str, ...],
+    corpus: Sequence[tuple[str, ...]],
+    path: str,
+    args: argparse.Namespace,
+) -> Side:
+    scheme = args.subwords
+    if scheme == AUTO:
+        scheme = detect_scheme(" ".join(pieces) for pieces in corpus)
+    name = f"{path}:{args.sentence}"
+    counts = pieces_per_word(tokens, scheme, name)
+    words = join_pieces(tokens, counts, scheme)
+    return Side(tokens, tuple(counts), tuple(word or "_" for word in words), name)

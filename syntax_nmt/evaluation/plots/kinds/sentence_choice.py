@@ -1,0 +1,74 @@
+"""One sentence of a file, by its number."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Iterable, Sequence
+from typing import TypeVar
+
+from syntax_nmt.arguments import positive_int
+from syntax_nmt.errors import UserError
+
+T = TypeVar("T")
+
+
+def add_sentence_argument(parser: argparse.ArgumentParser) -> None:
+    """Adds which sentence is drawn.
+
+    Args:
+        parser: of the kind of picture.
+    """
+    parser.add_argument(
+        "--sentence",
+        metavar="N",
+        type=positive_int,
+        default=1,
+        help="which one, counted from 1 (default: 1)",
+    )
+
+
+def chosen(items: Iterable[T], number: int, name: str) -> T:
+    """The item of a sentence; those behind it are not read.
+
+    Args:
+        items: one a sentence, in order.
+        number: of the sentence, from 1.
+        name: of their file, for messages.
+
+    Raises:
+        UserError: there are not so many.
+    """
+    count = 0
+    for count, item in enumerate(items, start=1):
+        if count == number:
+            return item
+    raise UserError(f"--sentence {number}: {name} has {count} sentences")
+
+
+def chosen_parallel(columns: Sequence[tuple[str, Sequence[T]]], number: int) -> list[T]:
+    """The items of a sentence in several files, which must have as many sentences.
+
+    Args:
+        columns: file names with one item a sentence.
+        number: of the sentence, from 1.
+
+    Raises:
+        UserError: other numbers of sentences, or not so many.
+    """
+    first, items = columns[0]
+    for name, others in columns[1:]:
+        if len(others) != len(items):
+            raise UserError(
+                f"{name} has {len(others)} sentences, {first} {len(items)}: give parallel files"
+            )
+    return [chosen(items, number, name) for name, items in columns]
+
+
+def note(text: str) -> None:
+    """Tells what a picture leaves out.
+
+    Args:
+        text: one line.
+    """
+    print(f"note: {text}", file=sys.stderr)

@@ -1,0 +1,125 @@
+"""The attention weights of every head of a layer, out of a model forced to a translation."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any, Final
+
+import numpy as np
+from torch import nn
+
+from syntax_nmt.errors import UserError
+from syntax_nmt.evaluation.alignment.cross_attention import PENULTIMATE, CrossAttention
+from syntax_nmt.evaluation.trained_model.forced_decoding import ForcedDecoder, TokenPair
+from syntax_nmt.models.layer_arguments import handing_over
+from syntax_nmt.models.layer_outputs import collecting
+
+ENCODER, DECODER, CROSS = "encoder", "decoder", "cross"
+ATTENTIONS: Final = (ENCODER, DECODER, CROSS)
+
+
+@dataclass(frozen=True)
+class HeadWeights:
+    """The weights of one layer, before dropout.
+
+    Attributes:
+        weights: heads × queries × keys. Rows of the decoder are the pieces that it predicts, EOS
+            last; keys of its self-attention are the pieces that it reads, EOS first. The source's
+            EOS is last.
+        layer: its index from 0; None = the model has one attention, without layers.
+        with_eos: False = rows and columns of EOS are left out, as recurrent models are asked.
+        supervised: whether its first two heads were trained along the dependency tree.
+    """
+
+    weights: np.ndarray
+    layer: int | None
+    with_eos: bool = True
+    supervised: bool = False
+
+
+def head_weights(
+    decoder: ForcedDecoder, pair: TokenPair, attention: str, layer: int | None = None
+) -> HeadWeights:
+    """Asks a Transformer, of fairseq or of this package, for any attention; others for their own.
+
+    Args:
+        decoder: the model.
+        pair: a sentence and its translation; none is needed for the encoder's attention. It fits.
+        attention: one of :data:`ATTENTIONS`.
+        layer: counted from 0 at the bottom or −1 at the top; None = the supervised one of the
+            encoder, else the penultimate one, or the only one.
+
+    Raises:
+        UserError: the model has no such attention or layer.
+    """
+    if not hasattr(getattr(decoder.model, "decoder", None), "layers") or not _is_transformer(
+        decoder.model
+    ):
+        return _recurrent_weights(decoder, pair, attention, layer)
+    side = decoder.model.encoder if attention == ENCODER else decoder.model.decoder
+    supervised = getattr(side, "supervised_layer", None) if attention == ENCODER else None
+    index = _layer_index(attention, layer, len(side.layers), supervised)
+    module = getattr(side.layers[index], "encoder_attn" if attention == CROSS else "self_attn")
+    if module is None:
+        raise UserError("the model's decoder has no cross-attention (--no-cross-attention)")
+    wanted = {"need_weights": True, "need_head_weights": True}
+    (batch,) = decoder.batches([pair], max_tokens=1)
+    with (
+        _in_the_open(side, module),
+        handing_over([module], [wanted]),
+        collecting([module], passed_on=2) as outputs,
+    ):
+        decoder.forward(batch, features_only=True)
+    weights = outputs[0][1] if outputs else None
+    if weights is None or weights.dim() != 4:
+        raise UserError("the model gives no attention weights of single heads")
+    # H×B×T×S; the batch is one pair, so there is no padding.
+    return HeadWeights(weights[:, 0].float().cpu().numpy(), index, supervised=index == supervised)
+
+
+def _is_transformer(model: nn.Module) -> bool:
+    return hasattr(getattr(model, "encoder", None), "layers") and all(
+        hasattr(layer, "self_attn") for side in ("encoder", "decoder") for layer in
+        getattr(model, side).layers
+    )  # fmt: skip
+
+
+def _recurrent_weights(
+    decoder: ForcedDecoder, pair: TokenPair, attention: str, layer: int | None
+) -> HeadWeights:
+    if attention != CROSS:
+        raise UserError(
+            f"--attention {attention} is about Transformers: the model's only attention is the "
+            f"decoder's over the source, --attention {CROSS}"
+        )
+    ((_, weights),) = CrossAttention(decoder, layer).matrices([pair], max_tokens=1)
+    return HeadWeights(weights[None], None, with_eos=False)
+
+
+def _layer_index(attention: str, layer: int | None, layers: int, supervised: int | None) -> int:
+    if layer is None:
+        return max(layers + PENULTIMATE, 0) if supervised is None else supervised
+    if not -layers <= layer < layers:
+        side = "encoder" if attention == ENCODER else "decoder"
+        raise UserError(
+            f"--layer {layer}: the {side} has {layers} layers; give a number from {-layers} to "
+            f"{layers - 1}"
+        )
+    return layer % layers
+
+
+@contextmanager
+def _in_the_open(side: Any, module: Any) -> Iterator[None]:
+    """Within, fairseq's own modules take the paths on which heads can be told apart."""
+    for layer in side.layers:
+        if getattr(layer, "can_use_fastpath", False):  # fairseq 0.12.2 goes round the attention
+            layer.can_use_fastpath = False
+    before = getattr(module, "skip_embed_dim_check", None)
+    module.skip_embed_dim_check = True  # else torch's kernel, which gives the mean over heads
+    try:
+        yield
+    finally:
+        if before is not None:
+            module.skip_embed_dim_check = before
