@@ -20,7 +20,7 @@ from syntax_nmt.evaluation.plots.style import (
 
 TRAINING, VALIDATION = "training", "validation"
 
-_WIDTH, _HEIGHT = 330.0, 200.0  # points
+_WIDTH, _HEIGHT = 250.0, 190.0  # points
 _MARKERS = 8  # on a curve; more would hide it
 
 Curve = Sequence[tuple[float, float]]
@@ -67,7 +67,6 @@ def draw_training(
             handles.append(Line2D([], [], label=name, markersize=4.5, linewidth=1.2, **look))
         axes.set_xlabel("updates")
         axes.set_ylabel(y_label)
-        axes.set_title(title)
         axes.xaxis.set_major_formatter(EngFormatter(sep=""))
         axes.xaxis.set_major_locator(MaxNLocator(nbins=6, integer=True))
         axes.yaxis.set_major_locator(MaxNLocator(nbins=6))
@@ -75,7 +74,8 @@ def draw_training(
         axes.set_axisbelow(True)
         for side in ("top", "right"):
             axes.spines[side].set_visible(False)
-        _legend(axes, handles, [run for runs in systems.values() for run in runs])
+        above = _legend(axes, handles, [run for runs in systems.values() for run in runs])
+        axes.set_title(title, pad=above + 6)
         return figure
 
 
@@ -95,8 +95,8 @@ def _draw(axes: Axes, curve: Curve, label: str, look: dict[str, Any]) -> None:
     axes.plot(updates, values, label=label, markevery=every, **look)
 
 
-def _legend(axes: Axes, systems: list[Line2D], runs: list[TrainingRun]) -> None:
-    """Names the systems, and the two kinds of curves where both are there."""
+def _legend(axes: Axes, systems: list[Line2D], runs: list[TrainingRun]) -> float:
+    """Names the systems, and the kinds of curves where both are there; its height in points."""
     handles = systems if len(systems) > 1 else []
     if any(run.training for run in runs) and any(run.validation for run in runs):
         style: dict[str, Any] = {"color": "0.4", "markersize": 4.5}
@@ -107,6 +107,7 @@ def _legend(axes: Axes, systems: list[Line2D], runs: list[TrainingRun]) -> None:
         ]
     if handles:
         axes.legend(
-            handles=handles, loc="upper left", bbox_to_anchor=(0, -0.2), frameon=False,
+            handles=handles, loc="lower left", bbox_to_anchor=(0, 1.02), frameon=False,
             handlelength=3.5, borderaxespad=0, ncols=2,
         )  # fmt: skip
+    return 4 + 14.0 * -(-len(handles) // 2)

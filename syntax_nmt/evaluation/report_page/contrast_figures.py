@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
-from syntax_nmt.data.text_files import open_text
 from syntax_nmt.errors import UserError
+from syntax_nmt.evaluation.plots.kinds.json_figures import other_file, read_figures
 
+_COMMAND = "syntax-nmt contrast"
 _NEEDED = {"accuracy", "interval", "correct", "pairs", "by_distance"}
 
 
@@ -21,13 +21,13 @@ def read_contrast(path: str, name: str) -> dict[str, Any]:
     Raises:
         UserError: the file is something else, or has several models and none of this name.
     """
+    figures = read_figures(path, _COMMAND)
     try:
-        with open_text(path) as stream:
-            models = {model["name"]: model for model in json.load(stream)["models"]}
-    except (ValueError, KeyError, TypeError):
-        models = {}
+        models = {str(model["name"]): model for model in figures["models"]}
+    except (KeyError, TypeError) as error:
+        raise other_file(path, _COMMAND) from error
     if not models or not all(model.keys() >= _NEEDED for model in models.values()):
-        raise UserError(f"{path}: is not what syntax-nmt contrast --json writes: give that")
+        raise other_file(path, _COMMAND)
     if len(models) > 1 and name not in models:
         raise UserError(
             f"{path}: has no model {name} but {', '.join(models)}: measure it with --name {name}"

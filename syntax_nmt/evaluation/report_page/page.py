@@ -85,6 +85,7 @@ class Page:
             sections=self._sections(),
             several_runs=any(len(system["files"]) > 1 for system in self.scores["systems"]),
             tests=self._tests(),
+            validated=any(log["best"] for logs in self.trainings.values() for log in logs),
             distances=distances(dict(self.contrast)),
         )
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from syntax_nmt.evaluation.report_page.picture import Picture, Pictures
 from syntax_nmt.evaluation.report_page.training_summary import (
@@ -11,9 +11,6 @@ from syntax_nmt.evaluation.report_page.training_summary import (
     training_curve,
     validation_curve,
 )
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 
 def length_pictures(scores: dict[str, Any], pictures: Pictures) -> list[Picture]:
@@ -35,7 +32,6 @@ def length_pictures(scores: dict[str, Any], pictures: Pictures) -> list[Picture]
             values = [each["scores"][metric][name]["score"] for each in bins]
             curves[name] = [None if value is None else Point(value) for value in values]
         figure = draw_curves(groups, curves, "tokens of the source", metric)
-        _put_legend_below(figure, list(curves))
         caption = f"{metric} by length of the source"
         found.append(pictures.add(figure, caption, f"{caption}; the numbers are in the table"))
     return found
@@ -65,22 +61,8 @@ def contrast_picture(models: dict[str, dict[str, Any]], pictures: Pictures) -> P
         ]
     groups = [Group(each, sizes[each]) for each in bins]
     figure = draw_curves(groups, curves, "distance in words", "accuracy, %")
-    _put_legend_below(figure, list(curves))
     caption = "Contrast accuracy by distance, with 95 % intervals"
     return pictures.add(figure, caption, f"{caption}; the numbers are in the table")
-
-
-def _put_legend_below(figure: Figure, names: list[str]) -> None:
-    """Narrow screens have no room for it beside the curves."""
-    from syntax_nmt.evaluation.plots.style import picture_style
-
-    (axes,) = figure.axes
-    if axes.get_legend() is not None:
-        with picture_style(names):
-            axes.legend(
-                loc="upper left", bbox_to_anchor=(0, -0.3), frameon=False, handlelength=3.5,
-                borderaxespad=0, ncols=2,
-            )  # fmt: skip
 
 
 def distances(models: dict[str, dict[str, Any]]) -> list[str]:
