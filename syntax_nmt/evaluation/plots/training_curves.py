@@ -64,19 +64,24 @@ def draw_training(
                 look["markerfacecolor"] = "white"
             for run in runs:
                 _draw_run(axes, run, look, alone=not validated)
-            handles.append(Line2D([], [], label=name, markersize=4.5, linewidth=1.2, **look))
-        axes.set_xlabel("updates")
+            if len(systems) > 1 and any(run.training or run.validation for run in runs):
+                handles.append(Line2D([], [], label=name, markersize=4.5, linewidth=1.2, **look))
         axes.set_ylabel(y_label)
-        axes.xaxis.set_major_formatter(EngFormatter(sep=""))
-        axes.xaxis.set_major_locator(MaxNLocator(nbins=6, integer=True))
-        axes.yaxis.set_major_locator(MaxNLocator(nbins=6))
-        axes.grid(axis="y", color="0.88", linewidth=0.5)
-        axes.set_axisbelow(True)
-        for side in ("top", "right"):
-            axes.spines[side].set_visible(False)
+        _plain_axes(axes)
         above = _legend(axes, handles, [run for runs in systems.values() for run in runs])
         axes.set_title(title, pad=above + 6)
         return figure
+
+
+def _plain_axes(axes: Axes) -> None:
+    axes.set_xlabel("updates")
+    axes.xaxis.set_major_formatter(EngFormatter(sep=""))
+    axes.xaxis.set_major_locator(MaxNLocator(nbins=6, integer=True))
+    axes.yaxis.set_major_locator(MaxNLocator(nbins=6))
+    axes.grid(axis="y", color="0.88", linewidth=0.5)
+    axes.set_axisbelow(True)
+    for side in ("top", "right"):
+        axes.spines[side].set_visible(False)
 
 
 def _draw_run(axes: Axes, run: TrainingRun, look: dict[str, Any], alone: bool) -> None:
@@ -97,7 +102,7 @@ def _draw(axes: Axes, curve: Curve, label: str, look: dict[str, Any]) -> None:
 
 def _legend(axes: Axes, systems: list[Line2D], runs: list[TrainingRun]) -> float:
     """Names the systems, and the kinds of curves where both are there; its height in points."""
-    handles = systems if len(systems) > 1 else []
+    handles = systems
     if any(run.training for run in runs) and any(run.validation for run in runs):
         style: dict[str, Any] = {"color": "0.4", "markersize": 4.5}
         handles = [

@@ -32,6 +32,14 @@ def test_values_and_names():
     assert figure.axes[0].get_ylabel() == "loss"
 
 
+def test_a_quantity_of_some_systems_only():
+    runs = {"base": [TrainingRun([], [])], "ours": [TrainingRun([], FEW)]}
+    figure = draw_training(runs, "UAS")
+    assert legend(figure) == ["ours"]
+    alone = lines(draw_training({"ours": runs["ours"]}, "UAS"), VALIDATION)[0]
+    assert lines(figure, VALIDATION)[0].get_marker() != alone.get_marker()  # as in other pictures
+
+
 def test_systems_differ_without_colour_and_runs_of_one_do_not():
     figure = draw_training({str(i): [TrainingRun([], FEW)] * 2 for i in range(8)}, "loss")
     looks = [

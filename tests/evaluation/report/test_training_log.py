@@ -79,6 +79,12 @@ def test_resumed_training_continues_from_its_checkpoint(log):
     assert list(curve(found, INTERVAL)) == list(range(50, 401, 50))
 
 
+def test_a_start_from_a_checkpoint_forgets_what_came_after_it(log):
+    with LogWriter(log) as writer:
+        writer.say("Loaded checkpoint x/checkpoint_last.pt (epoch 3 @ 200 updates)")
+    assert read_training_log(log).last.updates == 200
+
+
 def test_a_second_start_without_a_checkpoint_replaces_the_first(log):
     with LogWriter(log) as writer:
         writer.train(1, 1, shift=0.5)
