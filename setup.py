@@ -20,11 +20,16 @@ setup(
         "syntax_nmt.preprocess",
         *(f"syntax_nmt.preprocess.{name}" for name in find_packages("preprocess")),
     ],
-    package_data={"syntax_nmt.preprocess": ["*.sh"]},
+    package_data={
+        "syntax_nmt.preprocess": ["*.sh"],
+        "syntax_nmt.evaluation.report_page": ["templates/*"],
+    },
     install_requires=[
         "fairseq-fixed>=0.12.3.1; python_version >= '3.11'",
         "fairseq>=0.12.2; python_version < '3.11'",
         "torch>=2.1",
+        "jinja2>=3.0",
+        "matplotlib>=3.5",
         "numpy",
         "regex",
         "sacrebleu>=2.0",

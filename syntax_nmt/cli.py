@@ -52,6 +52,10 @@ COMMANDS: dict[str, tuple[str, str]] = {
         "syntax_nmt.evaluation.plot",
         "pictures: attention, alignments, trees, distances, chunks, scores by length",
     ),
+    "report": (
+        "syntax_nmt.evaluation.report",
+        "one HTML page: scores, training curves, translations and their structures",
+    ),
     "average": ("syntax_nmt.evaluation.average", "average checkpoints, such as the last ones"),
     "user-dir": ("syntax_nmt.user_dir", "print the path to give to --user-dir"),
 }

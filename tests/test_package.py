@@ -61,6 +61,13 @@ def test_wheel_holds_every_module_and_nothing_else(installed):
     assert modules(installed) == expected
 
 
+def test_wheel_writes_a_report(installed, tmp_path):
+    (tmp_path / "text").write_text("one sentence\n", encoding="utf-8")
+    code = "import syntax_nmt.cli; syntax_nmt.cli.main(['report', 'text', '-r', 'text'])"
+    python(code, installed, tmp_path)
+    assert "one sentence" in (tmp_path / "report.html").read_text(encoding="utf-8")
+
+
 def test_plugin_needs_no_preprocess(tmp_path):
     """`--user-dir syntax_nmt` of a bare checkout: the folder alone, without preprocess."""
     (tmp_path / "syntax_nmt").symlink_to(REPOSITORY / "syntax_nmt")

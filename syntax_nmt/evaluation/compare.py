@@ -4,24 +4,20 @@ from __future__ import annotations
 
 import argparse
 import json
-import sys
 
-from syntax_nmt.arguments import natural_int, positive_int
 from syntax_nmt.errors import UserError
 from syntax_nmt.evaluation.output import STDOUT, open_output
-from syntax_nmt.evaluation.translation.comparison import (
-    TESTS,
-    Sampling,
-    comparison_figures,
-    comparison_tables,
-)
+from syntax_nmt.evaluation.translation.comparison import comparison_figures, comparison_tables
 from syntax_nmt.evaluation.translation.corpus_scores import corpus_statistics
 from syntax_nmt.evaluation.translation.evaluated_systems import (
     add_test_set_arguments,
     read_test_set,
 )
 from syntax_nmt.evaluation.translation.metric_arguments import add_metric_arguments, metric_set
-from syntax_nmt.evaluation.translation.resampling import RESAMPLES, SEED, TRIALS
+from syntax_nmt.evaluation.translation.sampling_arguments import (
+    add_sampling_arguments,
+    sampling_of,
+)
 
 EXAMPLE = (
     "syntax-nmt compare stock.gen dependency.gen --reference test.de\n"
@@ -37,7 +33,6 @@ replaces one sentence of the baseline at a time. With several training seeds the
 over them, and the tests are about these runs: whether other runs would show the same is told by
 the standard deviations (sd) beside the scores.
 """
-_FEW = 100
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -48,31 +43,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """
     parser.description = DESCRIPTION
     add_test_set_arguments(parser)
-    group = parser.add_argument_group("tests")
-    add = group.add_argument
-    add(
-        "--tests",
-        nargs="+",
-        choices=TESTS,
-        default=TESTS,
-        metavar="TEST",
-        help=f"some of {', '.join(TESTS)} (default: all)",
-    )
-    add(
-        "--resamples",
-        type=positive_int,
-        default=RESAMPLES,
-        metavar="N",
-        help=f"of the bootstrap (default: {RESAMPLES})",
-    )
-    add(
-        "--trials",
-        type=positive_int,
-        default=TRIALS,
-        metavar="N",
-        help=f"of approximate randomisation (default: {TRIALS})",
-    )
-    add("--seed", type=natural_int, default=SEED, metavar="N", help=f"of both (default: {SEED})")
+    add_sampling_arguments(parser)
     add_metric_arguments(parser)
     group = parser.add_argument_group("what to write")
     group.add_argument(
@@ -102,13 +73,8 @@ def run(args: argparse.Namespace) -> None:
         raise UserError("one system: give the baseline first, then those to compare with it")
     metrics = metric_set(args)
     test_set = read_test_set(args)
-    if test_set.sentences < _FEW:
-        print(
-            f"note: on {test_set.sentences} sentences the p-values of resampling mean little",
-            file=sys.stderr,
-        )
+    sampling = sampling_of(args, test_set)
     statistics = corpus_statistics(metrics, test_set, args)
-    sampling = Sampling(tuple(args.tests), args.resamples, args.trials, args.seed)
     figures = comparison_figures(metrics, test_set, statistics, sampling)
     if args.json is not None:
         with open_output(args.json) as stream:

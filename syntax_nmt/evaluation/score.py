@@ -4,21 +4,19 @@ from __future__ import annotations
 
 import argparse
 import json
-import sys
 
 from syntax_nmt.arguments import natural_int, positive_int
-from syntax_nmt.errors import UserError
 from syntax_nmt.evaluation.output import STDOUT, open_output
 from syntax_nmt.evaluation.translation.corpus_scores import corpus_statistics
 from syntax_nmt.evaluation.translation.evaluated_systems import (
-    TestSet,
-    Text,
     add_test_set_arguments,
-    check_parallel,
     read_test_set,
-    read_text,
 )
-from syntax_nmt.evaluation.translation.length_bins import DEFAULT_EDGES, LengthBins, length_edges
+from syntax_nmt.evaluation.translation.length_arguments import (
+    add_length_arguments,
+    length_bins,
+    length_text,
+)
 from syntax_nmt.evaluation.translation.metric_arguments import add_metric_arguments, metric_set
 from syntax_nmt.evaluation.translation.resampling import RESAMPLES, SEED
 from syntax_nmt.evaluation.translation.score_report import Confidence, score_figures, score_tables
@@ -44,7 +42,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """
     parser.description = DESCRIPTION
     add_test_set_arguments(parser)
-    _add_length_arguments(parser)
+    add_length_arguments(parser)
     add_metric_arguments(parser)
     group = parser.add_argument_group("what to write")
     add = group.add_argument
@@ -81,31 +79,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def _add_length_arguments(parser: argparse.ArgumentParser) -> None:
-    group = parser.add_argument_group("scores by length")
-    add = group.add_argument
-    add(
-        "--source",
-        metavar="FILE",
-        help="text that the lengths are counted on, in tokens separated by spaces: the segmented "
-        "source for lengths in subwords (default: the S- lines of fairseq-generate, if there are "
-        "any, which are words unless fairseq was run without --bpe and --post-process)",
-    )
-    add(
-        "--bins",
-        type=length_edges,
-        metavar="LIST",
-        help="lengths at which one group ends and the next begins (default: "
-        f"{','.join(map(str, DEFAULT_EDGES))})",
-    )
-    add(
-        "--upper-inclusive",
-        action="store_true",
-        help="a length of --bins belongs to the shorter sentences (≤10, 11–20, …) and not to the "
-        "longer ones (<10, 10–19, …)",
-    )
-
-
 def run(args: argparse.Namespace) -> None:
     """Scores what the command line names.
 
@@ -117,27 +90,13 @@ def run(args: argparse.Namespace) -> None:
     """
     metrics = metric_set(args)
     test_set = read_test_set(args)
-    source = _source(args, test_set)
+    source = length_text(args, test_set)
     statistics = corpus_statistics(metrics, test_set, args)
     confidence = Confidence(args.confidence_n, args.seed) if args.confidence else None
-    bins = LengthBins(args.bins or DEFAULT_EDGES, args.upper_inclusive)
-    figures = score_figures(metrics, test_set, statistics, source, bins, confidence)
+    figures = score_figures(metrics, test_set, statistics, source, length_bins(args), confidence)
     if args.json is not None:
         with open_output(args.json) as stream:
             stream.write(json.dumps(figures, indent=2, ensure_ascii=False) + "\n")
     if args.json != STDOUT:
         with open_output(STDOUT) as stream:
             stream.write(score_tables(figures, args.width))
-
-
-def _source(args: argparse.Namespace, test_set: TestSet) -> Text | None:
-    """The text whose lengths count."""
-    if args.source is not None:
-        source = read_text(args.source)
-        check_parallel(source, test_set.references[0])
-        return source
-    if test_set.source is None and (args.bins is not None or args.upper_inclusive):
-        raise UserError("--bins: no lengths are known: give the source text as --source")
-    if test_set.source is None:
-        print("note: no scores by length: give the source text as --source", file=sys.stderr)
-    return test_set.source

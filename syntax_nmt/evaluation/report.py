@@ -1,0 +1,177 @@
+"""`syntax-nmt report`: one HTML page about a trained model, or several side by side."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import re
+import sys
+from typing import TYPE_CHECKING
+
+from syntax_nmt.arguments import natural_int
+from syntax_nmt.errors import UserError
+from syntax_nmt.evaluation.output import STDOUT, check_outputs, open_output
+from syntax_nmt.evaluation.report_page.named_files import (
+    STRUCTURE_OPTIONS,
+    SYSTEM_OPTIONS,
+    add_named_file_arguments,
+)
+from syntax_nmt.evaluation.report_page.report_data import ReportData, measure, read_inputs
+from syntax_nmt.evaluation.translation.evaluated_systems import add_test_set_arguments
+from syntax_nmt.evaluation.translation.length_arguments import add_length_arguments
+from syntax_nmt.evaluation.translation.metric_arguments import add_metric_arguments
+from syntax_nmt.evaluation.translation.sampling_arguments import add_sampling_arguments
+
+if TYPE_CHECKING:
+    from syntax_nmt.evaluation.report_page.page import Page
+    from syntax_nmt.evaluation.report_page.picture import Pictures
+
+EXAMPLE = (
+    "syntax-nmt report --system baseline base.gen --system ours ours.gen --reference test.de "
+    "--source pieces/test.en --log baseline base.log --log ours ours.log --output report.html\n"
+    "  syntax-nmt report ours.gen --reference test.de --dependencies ours.gen ours.conllu "
+    "--dependencies reference test.en.conllu --json report.json"
+)
+
+DESCRIPTION = """\
+One HTML page: scores with intervals, comparison with the first system, scores by length, training
+curves, and sentences with their translations and structures. It is one file that loads nothing, for
+any browser, wide or narrow, on paper as well.
+"""
+_SAMPLES = 8
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Adds the command's options.
+
+    Args:
+        parser: the subcommand's parser.
+    """
+    parser.description = DESCRIPTION
+    add_test_set_arguments(parser)
+    add_named_file_arguments(parser)
+    _add_sample_arguments(parser)
+    add_length_arguments(parser)
+    add_sampling_arguments(parser)
+    add_metric_arguments(parser)
+    group = parser.add_argument_group("what to write")
+    add = group.add_argument
+    add("--output", default="report.html", metavar="FILE", help="the page (default: %(default)s)")
+    add("--title", metavar="TEXT", help="of the page (default: the systems' names)")
+    add("--json", metavar="FILE", help="write all figures here; - is stdout")
+    add(
+        "--width",
+        "-w",
+        type=int,
+        default=1,
+        choices=range(8),
+        metavar="N",
+        help="digits after the point of scores in the page (default: 1)",
+    )
+
+
+def _add_sample_arguments(parser: argparse.ArgumentParser) -> None:
+    group = parser.add_argument_group("sentences to show")
+    either = group.add_mutually_exclusive_group()
+    either.add_argument(
+        "--samples",
+        type=natural_int,
+        default=_SAMPLES,
+        metavar="N",
+        help="so many, from short to long, each the one among those of its length that the "
+        "systems translate most differently, by chrF (default: %(default)s)",
+    )
+    either.add_argument(
+        "--sentences", type=_numbers, metavar="LIST", help="these, counted from 1, such as 3,17"
+    )
+
+
+def run(args: argparse.Namespace) -> None:
+    """Reads, measures, draws and writes.
+
+    Args:
+        args: as :func:`add_arguments` defines them.
+
+    Raises:
+        UserError: files that are damaged or do not go together.
+    """
+    _check_outputs(args)
+    data = measure(args, read_inputs(args))
+    names = [system.name for system in data.inputs.test_set.systems]
+    title = args.title or ", ".join(names)
+    from syntax_nmt.evaluation.report_page.picture import Pictures
+
+    pictures = Pictures()
+    page = _page(args, data, title, pictures)
+    with open_output(args.output) as stream:
+        stream.write(page.html())
+    if args.json is not None:
+        with open_output(args.json) as stream:
+            stream.write(json.dumps(data.json(title), indent=1, ensure_ascii=False) + "\n")
+    for note in pictures.notes():
+        print(f"note: {note}", file=sys.stderr)
+    if args.output != STDOUT:
+        print(f"{args.output}: {len(names)} systems, {len(data.samples)} samples", file=sys.stderr)
+
+
+def _page(args: argparse.Namespace, data: ReportData, title: str, pictures: Pictures) -> Page:
+    """Draws the pictures."""
+    from syntax_nmt.evaluation.report_page import score_pictures as draw
+    from syntax_nmt.evaluation.report_page.page import Page, ShownSample
+    from syntax_nmt.evaluation.report_page.structure_pictures import structure_groups
+
+    inputs = data.inputs
+    by_length = "by_length" in data.scores
+    samples = [
+        ShownSample(
+            sample,
+            structure_groups(inputs.structures, sample.position, pictures),
+            open=sample is data.samples[0],
+        )
+        for sample in data.samples
+    ]
+    return Page(
+        title,
+        data.scores,
+        data.comparison,
+        args.width,
+        draw.length_pictures(data.scores, pictures) if by_length else [],
+        inputs.contrast,
+        draw.contrast_picture(inputs.contrast, pictures),
+        data.trainings,
+        draw.training_pictures(inputs.logs, pictures),
+        samples,
+        _how_chosen(args, data),
+    )
+
+
+def _how_chosen(args: argparse.Namespace, data: ReportData) -> str:
+    """Readers must know that samples are no random ones."""
+    if args.sentences is not None:
+        return "Sentences chosen by hand."
+    wanted = "which the systems translate most differently, by chrF"
+    if len(data.inputs.test_set.systems) == 1:
+        wanted = "whose chrF is in the middle"
+    return f"Of each of {len(data.samples)} groups of equal size by length the sentence {wanted}."
+
+
+def _check_outputs(args: argparse.Namespace) -> None:
+    if args.json == args.output == STDOUT:
+        raise UserError("--output - and --json - together: give one of them a file")
+    named = [
+        path
+        for option in (*SYSTEM_OPTIONS, *STRUCTURE_OPTIONS, "system")
+        for _, *paths in getattr(args, option)
+        for path in paths
+    ]
+    check_outputs([args.output, args.json], [*args.outputs, *args.reference, args.source, *named])
+    if args.json is not None and args.json == args.output:
+        raise UserError(f"--output and --json are both {args.json}: give each its own file")
+
+
+def _numbers(text: str) -> list[int]:
+    """Whole numbers of 1 or more, separated by commas."""
+    parts = [part.strip() for part in text.split(",")]
+    if not all(re.fullmatch(r"[1-9][0-9]*", part) for part in parts):
+        raise argparse.ArgumentTypeError(f"{text!r} is no list of sentences such as 3,17")
+    return list(dict.fromkeys(map(int, parts)))

@@ -1,0 +1,125 @@
+"""Sentences of the test set with all translations."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from syntax_nmt.evaluation.report_page.sample_choice import choose_samples
+from syntax_nmt.evaluation.report_page.structures import words_of
+from syntax_nmt.evaluation.report_page.word_differences import Run, differing_runs
+from syntax_nmt.evaluation.translation.evaluated_systems import TestSet, Text
+from syntax_nmt.evaluation.translation.metrics import MetricSet
+
+
+@dataclass(frozen=True)
+class Translation:
+    """What a system made of a sentence.
+
+    Attributes:
+        system: its name.
+        text: of its first run.
+        runs: the text in parts that agree with the reference or differ.
+        score: the sentence's chrF.
+    """
+
+    system: str
+    text: str
+    runs: Sequence[Run]
+    score: float
+
+
+@dataclass(frozen=True)
+class Sample:
+    """A sentence.
+
+    Attributes:
+        position: counted from 0.
+        length: words of the source, or of the reference where there is no source.
+        source: in words; None = not known.
+        references: as they are.
+        translations: by system.
+    """
+
+    position: int
+    length: int
+    source: str | None
+    references: Sequence[str]
+    translations: Sequence[Translation]
+
+
+class SampleText:
+    """A test set as samples show it.
+
+    Args:
+        test_set: the texts.
+        source: None = not known.
+        metrics: chrF among them.
+        statistics: of all metrics, by system and run.
+        chrf: the name of chrF among the metrics.
+    """
+
+    def __init__(
+        self,
+        test_set: TestSet,
+        source: Text | None,
+        metrics: MetricSet,
+        statistics: Sequence[Sequence[np.ndarray]],
+        chrf: str,
+    ) -> None:
+        self.test_set = test_set
+        self.source = None if source is None else words_of(source)
+        columns = metrics.columns(chrf)
+        self.scores = np.array(
+            [
+                [metrics.score(chrf, row) for row in runs[0][:, columns].tolist()]
+                for runs in statistics
+            ]
+        )
+        reference = test_set.references[0].sentences
+        words = self.source or [tuple(sentence.split()) for sentence in reference]
+        self.lengths = [len(sentence) for sentence in words]
+
+    def choose(self, count: int) -> list[int]:
+        """Positions of sentences that tell most, from short ones to long ones.
+
+        Args:
+            count: how many.
+        """
+        return choose_samples(self.lengths, self.scores, count)
+
+    def sample(self, position: int) -> Sample:
+        """One sentence.
+
+        Args:
+            position: counted from 0.
+        """
+        references = [text.sentences[position] for text in self.test_set.references]
+        translations = []
+        for system, scores in zip(self.test_set.systems, self.scores):
+            text = system.runs[0].sentences[position]
+            runs = differing_runs(text, references)
+            translations.append(Translation(system.name, text, runs, float(scores[position])))
+        source = " ".join(self.source[position]) if self.source else None
+        return Sample(position, self.lengths[position], source, references, translations)
+
+
+def sample_figures(sample: Sample) -> dict[str, Any]:
+    """A sample as an object that JSON knows; its number counts from 1.
+
+    Args:
+        sample: the sentence.
+    """
+    return {
+        "sentence": sample.position + 1,
+        "length": sample.length,
+        "source": sample.source,
+        "references": list(sample.references),
+        "translations": [
+            {"system": each.system, "text": each.text, "chrf": each.score}
+            for each in sample.translations
+        ],
+    }

@@ -1,0 +1,218 @@
+"""The log of fairseq-train: what a model is, and how its losses and accuracies went.
+
+Understood are `--log-format simple`, `json`, and the lines that `tqdm` leaves at the end of an
+epoch. A log may hold several starts of one training, one after the other: what a later start does
+again replaces what an earlier one did.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from syntax_nmt.data.text_files import open_text, read_lines
+from syntax_nmt.errors import UserError
+
+TRAIN, INTERVAL = "train", "train_inner"
+"""Averages over an epoch, and between two lines of `--log-interval`, under fairseq's names."""
+
+_UPDATES = "num_updates"
+_VALID = re.compile(r"\bepoch (\d+) \| valid on '([^']*)' subset \| (.+)")
+_EPOCH = re.compile(r"\bepoch (\d+) \| (\S+ \S+ \| .+)")
+_INTERVAL = re.compile(r"\bepoch (\d+):.*? (\S+=.+)")
+_JSON = re.compile(r'\{"epoch": .+\}')
+_START = re.compile(r"\bLoaded checkpoint .* @ (\d+) updates\)")
+_FACTS = {
+    "model": re.compile(r"\| model: (\S+)"),
+    "architecture": re.compile(r"\barch='([^']+)'"),
+    "criterion": re.compile(r"\| criterion: (\S+)"),
+    "parameters": re.compile(r"\bnum\. shared model params: ([\d,]+)"),
+    "done": re.compile(r"\bdone training in ([\d.]+)"),
+}
+
+
+@dataclass(frozen=True)
+class Measurement:
+    """A line with figures.
+
+    Attributes:
+        updates: of the parameters, until then.
+        epoch: counted from 1.
+        values: by fairseq's names, such as `nll_loss`; finite ones only.
+        not_finite: names of the others, such as a loss that has become NaN.
+    """
+
+    updates: int
+    epoch: int
+    values: Mapping[str, float]
+    not_finite: tuple[str, ...] = ()
+
+
+@dataclass
+class TrainingLog:
+    """A training.
+
+    Attributes:
+        name: of the file.
+        series: by `train`, `train_inner` and the names of the validation sets: measurements by
+            rising number of updates.
+        facts: what the log says of the model: `model`, `architecture`, `criterion`, `parameters`;
+            and `done`, if the training came to its end.
+    """
+
+    name: str
+    series: dict[str, list[Measurement]] = field(default_factory=dict)
+    facts: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def validation(self) -> str | None:
+        """The first validation set; None = there is none."""
+        return next((subset for subset in self.series if subset not in (TRAIN, INTERVAL)), None)
+
+    @property
+    def last(self) -> Measurement:
+        """The one with the most updates."""
+        return max((rows[-1] for rows in self.series.values()), key=lambda row: row.updates)
+
+    def best(self, quantity: str = "loss") -> Measurement | None:
+        """The validation at which a quantity was least, the first of equals.
+
+        Args:
+            quantity: its name.
+        """
+        rows = self.series[self.validation] if self.validation else []
+        rows = [row for row in rows if quantity in row.values]
+        return min(rows, key=lambda row: row.values[quantity], default=None)
+
+    def forget_after(self, updates: int) -> None:
+        """Drops what was measured later in an earlier start.
+
+        Args:
+            updates: where the new start begins.
+        """
+        for subset, rows in list(self.series.items()):
+            self.series[subset] = [row for row in rows if row.updates <= updates]
+            if not self.series[subset]:
+                del self.series[subset]
+        self.facts.pop("done", None)
+
+    def add(self, subset: str, measurement: Measurement) -> None:
+        """Adds a line, which takes the place of others of the same or a later time.
+
+        Args:
+            subset: as in :attr:`series`.
+            measurement: what it says.
+        """
+        rows = self.series.get(subset, [])
+        if rows and rows[-1].updates >= measurement.updates:
+            self.forget_after(measurement.updates - 1)
+        self.series.setdefault(subset, []).append(measurement)
+
+
+def read_training_log(path: str | Path) -> TrainingLog:
+    """Reads a log.
+
+    Args:
+        path: the file, plain or `.gz`; its last line may be cut off, if the training still runs.
+
+    Raises:
+        UserError: it cannot be read, or has no figures of a training.
+    """
+    log = TrainingLog(str(path))
+    for line in _whole_lines(path):
+        start = _START.search(line)
+        if start:
+            log.forget_after(int(start[1]))
+            continue
+        found = _measurement(line)
+        if found is not None:
+            log.add(*found)
+            continue
+        for fact, pattern in _FACTS.items():
+            match = pattern.search(line)
+            if match:
+                log.facts[fact] = match[1]
+    if not log.series:
+        raise UserError(
+            f"{path}: no losses of a training: give what fairseq-train printed with --log-format "
+            f"simple or json"
+        )
+    return log
+
+
+def _whole_lines(path: str | Path) -> Iterator[str]:
+    """The lines, without a last one that is being written."""
+    last = None
+    for line in read_lines(path):
+        if last is not None:
+            yield last
+        last = line
+    with open_text(path, newline="") as stream:
+        end = ""
+        while block := stream.read(1 << 20):
+            end = block[-1]
+    if last is not None and end in "\r\n":
+        yield last
+
+
+def _measurement(line: str) -> tuple[str, Measurement] | None:
+    """The subset and the figures of a line, if it has any."""
+    match = _JSON.search(line)
+    if match:
+        return _json_measurement(match[0])
+    match = _VALID.search(line)
+    if match:
+        return _counted(match[2], match[1], _pairs(match[3].split(" | "), " "))
+    match = _EPOCH.search(line)
+    if match:
+        return _counted(TRAIN, match[1], _pairs(match[2].split(" | "), " "))
+    match = _INTERVAL.search(line)
+    if match:
+        return _counted(INTERVAL, match[1], _pairs(match[2].split(", "), "="))
+    return None
+
+
+def _json_measurement(text: str) -> tuple[str, Measurement] | None:
+    """Lines within an epoch have names as they are, others the name of the subset before each."""
+    try:
+        values = json.loads(text)
+    except ValueError:  # cut off by the end of a process
+        return None
+    epoch = values.pop("epoch")
+    if _UPDATES in values:
+        return _counted(INTERVAL, epoch, values)
+    subset = next((key[: -len(_UPDATES) - 1] for key in values if key.endswith(_UPDATES)), None)
+    if subset is None:
+        return None
+    plain = {key[len(subset) + 1 :]: value for key, value in values.items()}
+    return _counted(subset, epoch, plain)
+
+
+def _pairs(parts: list[str], separator: str) -> dict[str, str]:
+    """Names and values, without what is no such pair."""
+    found = {}
+    for part in parts:
+        name, there, value = part.strip().partition(separator)
+        if there:
+            found[name] = value
+    return found
+
+
+def _counted(subset: str, epoch: str, values: Mapping) -> tuple[str, Measurement] | None:
+    """A line that says how many updates there have been; others are damaged."""
+    numbers = {}
+    for name, value in values.items():
+        try:
+            numbers[name] = float(value)
+        except (TypeError, ValueError):
+            continue
+    updates = numbers.pop(_UPDATES, math.nan)
+    if not math.isfinite(updates) or not numbers:
+        return None
+    finite = {name: value for name, value in numbers.items() if math.isfinite(value)}
+    others = tuple(name for name in numbers if name not in finite)
+    return subset, Measurement(int(updates), int(epoch), finite, others)
