@@ -1,0 +1,75 @@
+#!/usr/bin/env bash
+# Draws the pictures of this folder and a report, out of what the ablation scripts have trained.
+#
+#   bash examples/pictures/draw.sh [OUTPUT [DEPENDENCY LATENT BI_SCALE]]
+#
+# OUTPUT defaults to outputs/pictures; the others are the folders of examples/dependency/ablation.sh,
+# examples/latent/ablation.sh and examples/bi_scale/ablation.sh, by default theirs.
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/../.."
+output=${1:-outputs/pictures}
+dependency=${2:-outputs/ablation}
+latent=${3:-outputs/latent_ablation}
+bi_scale=${4:-outputs/bi_scale_ablation}
+. examples/environment.sh
+mkdir -p "$output"
+sentence=(--sentence 21)
+
+draw() { # KIND NAME OPTION …
+  syntax-nmt plot "$1" "${@:3}" --output "$output/$2.png"
+}
+
+corpus=$latent/corpus/test
+pieces=(--source "$latent/prepared/pieces/test.src" --target "$latent/prepared/pieces/test.tgt"
+  --segmented)
+text=("$corpus.src" "$corpus.tgt")
+words=(--source "$corpus.src" --target "$corpus.tgt")
+
+# Supervised heads beside free ones; the trees of the parent head.
+draw attention supervised_heads "$dependency/prepared/data-bin" --cpu \
+  --path "$dependency/csh+psh-top-1/checkpoint_best.pt" "${pieces[@]:0:2}" --segmented \
+  --gold "$corpus.src.conllu" "${sentence[@]}"
+draw dependencies dependencies "$dependency/csh+psh-top-1.conllu" --gold "$corpus.src.conllu" \
+  "${sentence[@]}"
+
+# Latent phrases: cross-attention, alignments, trees and the distances that they come from.
+model=("$latent/prepared/data-bin" --cpu --path "$latent/lpsi+mse-1/averaged.pt")
+draw attention cross_attention "${model[@]}" "${pieces[@]}" --attention cross --layer -1 \
+  "${sentence[@]}"
+draw alignment alignment "${words[@]}" --hypothesis "$latent/lpsi+mse-1-1.align" \
+  --gold "$corpus.align" "${sentence[@]}"
+draw constituents constituents "$latent/words-lpsi+mse-1.trees" --gold "$corpus.src.trees" \
+  "${sentence[@]}"
+draw distances distances "$latent/words" --cpu --path "$latent/words-lpsi+mse-1/averaged.pt" \
+  "${words[@]}" --segmented "${sentence[@]}"
+
+# Chunks of the bi-scale decoder, and where in the source it looks for each.
+spm=(--bpe sentencepiece --sentencepiece-model "$bi_scale/prepared/sentencepiece.model")
+syntax-nmt chunks "$bi_scale/prepared/data-bin" --cpu --path "$bi_scale/bi-scale-1/averaged.pt" \
+  "${words[@]}" "${spm[@]}" --output "$output/test.chunks" --alignments "$output/test.chunks.json"
+draw chunks chunks --target "$corpus.tgt" --hypothesis "$output/test.chunks" \
+  --gold "$corpus.tgt.chunks" "${sentence[@]}"
+draw chunks chunk_attention --alignments "$output/test.chunks.json" "${sentence[@]}"
+
+# Figures: BLEU by length, agreement by distance.
+scored=() named=() report=()
+for system in transformer lpsi lpsi+mse; do
+  scored+=(--system "$system" "$latent/$system-1.output")
+  named+=(--name "$system" --path "$latent/$system-1/averaged.pt")
+  report+=(--log "$system" "$latent/$system-1.log" --contrast "$system" "$output/contrast.json"
+    --alignments "$system" "$latent/$system-1-1.align" "${text[@]}")
+done
+syntax-nmt contrast "$latent/prepared/data-bin" --cpu "${named[@]}" "${spm[@]}" \
+  --source "$latent/corpus/contrast.src" --correct "$latent/corpus/contrast.correct.tgt" \
+  --incorrect "$latent/corpus/contrast.incorrect.tgt" \
+  --distance "$latent/corpus/contrast.distance" --json "$output/contrast.json"
+scored+=(--reference "$corpus.tgt" --source "$corpus.src" --tokenize none --bins 8,12,16,20)
+syntax-nmt score "${scored[@]}" --metrics bleu --json "$output/scores.json"
+draw length length "$output/scores.json"
+draw contrast contrast "$output/contrast.json"
+
+syntax-nmt report "${scored[@]}" "${report[@]}" \
+  --alignments reference "$corpus.align" "${text[@]}" \
+  --constituents reference "$corpus.src.trees" \
+  --constituents lpsi+mse "$latent/words-lpsi+mse-1.trees" \
+  --title "Latent phrases on the built-in corpus" --output "$output/report.html"
