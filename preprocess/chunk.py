@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import json
 import sys
 import tempfile
 from collections import Counter
@@ -18,6 +19,7 @@ from syntax_nmt.data.constituents import read_trees
 from syntax_nmt.data.text_files import check_writable, write_atomically
 from syntax_nmt.errors import UserError
 from syntax_nmt.evaluation.chunking.chunk_f1 import ChunkScores, chunk_f1
+from syntax_nmt.evaluation.output import STDOUT, check_outputs, open_output
 from syntax_nmt.preprocess.annotation.annotate import annotate_file, describe
 from syntax_nmt.preprocess.annotation.annotator import StanzaAnnotator
 from syntax_nmt.preprocess.annotation.chunker_training import ChunkerSettings, train_chunker
@@ -66,6 +68,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="the chunks: IOB2 tags, a sentence a line, an empty line where there are none; or "
         "the trained tagger",
     )
+    parser.add_argument(
+        "--json", metavar="FILE", help="write the figures of --score here; - is stdout"
+    )
     parser.add_argument("--lang", default="en", help="language of the text (default: en)")
     parser.add_argument(
         "--by",
@@ -97,8 +102,9 @@ def run(args: argparse.Namespace) -> None:
         UserError: an option is missing, or a file or model cannot be used.
     """
     _refuse_what_does_nothing(args)
+    check_outputs([args.json], [args.score])
     if args.score is not None:
-        print(_score(args).table())
+        _write_scores(args, _score(args))
         return
     if args.output is None:
         raise UserError("--output is missing: the file to write")
@@ -160,6 +166,7 @@ def _refuse_what_does_nothing(args: argparse.Namespace) -> None:
     """
     given = {
         "--output with --score": args.score and args.output,
+        "--json without --score": args.json and not args.score,
         "--valid without --train": args.valid and not args.train,
         "--max-steps without --train": args.max_steps is not None and not args.train,
         "--by rules with --chunk-model": args.by == "rules" and args.ner_model_path,
@@ -204,6 +211,14 @@ def _score(args: argparse.Namespace) -> ChunkScores:
             out.writelines(" ".join(sentence.words) + "\n" for sentence in gold)
         annotate_file(text, found, chunker, replace(resources(args), shard=Shard()))
         return chunk_f1((sentence.tags for sentence in gold), _filled(gold, found))
+
+
+def _write_scores(args: argparse.Namespace, scores: ChunkScores) -> None:
+    """The table goes where the figures do not."""
+    print(scores.table(), file=sys.stderr if args.json == STDOUT else sys.stdout)
+    if args.json is not None:
+        with open_output(args.json) as stream:
+            stream.write(json.dumps(scores.figures(), indent=1) + "\n")
 
 
 def _filled(gold: list[ChunkedSentence], found: Path) -> Iterator[list[str]]:

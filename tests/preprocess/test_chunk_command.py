@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import json
 
 import pytest
 
@@ -82,10 +83,14 @@ def gold(shared, tmp_path_factory):
 @pytest.mark.parametrize(("by", "lowest", "highest"), [("tagger", 90, 96), ("rules", 75, 92)])
 def test_scored_against_gold_chunks(shared, gold, capsys, by, lowest, highest):
     models = str(shared / "models" / "en")
-    main(["chunk", "--score", str(gold), "--stanza-dir", models, "--by", by])
-    table = capsys.readouterr().out.splitlines()
+    main(["chunk", "--score", str(gold), "--stanza-dir", models, "--by", by, "--json", "-"])
+    printed = capsys.readouterr()
+    table = printed.err.splitlines()
     overall = next(line for line in table if line.startswith("all")).split()
     assert lowest < float(overall[3]) < highest
+    figures = json.loads(printed.out)
+    assert round(figures["f1"], 2) == float(overall[3])
+    assert figures["types"]["NP"]["gold"] > 100
 
 
 def test_rules_on_the_parser_are_the_rules_on_its_trees(shared, tmp_path):

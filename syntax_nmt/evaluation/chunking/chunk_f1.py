@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Union
+from typing import Any, Union
 
 from syntax_nmt.data.chunk_tags import chunks_of_tags, iob2_tags
 from syntax_nmt.data.chunks import OUTSIDE, Chunk
@@ -77,6 +77,18 @@ class ChunkScores:
     def accuracy(self) -> float:
         """Share of words with the right tag, in percent."""
         return _percent(self.correct_tags, self.words)
+
+    def figures(self) -> dict[str, Any]:
+        """F1, precision and recall, and the F1 and counts of each type, as JSON knows them."""
+        return {
+            "f1": self.f1,
+            "precision": self.precision,
+            "recall": self.recall,
+            "types": {
+                name: {"f1": score.f1, "gold": score.gold, "predicted": score.predicted}
+                for name, score in sorted(self.types.items())
+            },
+        }
 
     @property
     def precision(self) -> float:
