@@ -196,7 +196,8 @@ def _check_options(args: argparse.Namespace) -> None:
         raise UserError("--gold-base is about gold alignments: add --score")
     if args.json == args.output == STDOUT:
         raise UserError("--output - and --json - together: give one of them a file")
-    inputs = [args.source, args.target, args.hypothesis, args.reverse, args.score]
+    inputs = [args.path, args.reverse_path, args.source, args.target]
+    inputs += [args.hypothesis, args.reverse, args.score]
     check_outputs([args.json, args.output], inputs)
 
 

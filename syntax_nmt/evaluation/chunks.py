@@ -123,7 +123,7 @@ def _check_options(args: argparse.Namespace) -> None:
         check_segmentation(args)
     if [args.output, args.json, args.alignments].count(STDOUT) > 1:
         raise UserError("--output, --json and --alignments: only one of them can be - (stdout)")
-    inputs = [args.source, args.target, args.hypothesis, args.score]
+    inputs = [args.path, args.source, args.target, args.hypothesis, args.score]
     check_outputs([args.json, args.output, args.alignments], inputs)
 
 

@@ -6,11 +6,12 @@ import argparse
 import json
 
 from syntax_nmt.errors import UserError
-from syntax_nmt.evaluation.output import STDOUT, open_output
+from syntax_nmt.evaluation.output import STDOUT, check_outputs, open_output
 from syntax_nmt.evaluation.translation.comparison import comparison_figures, comparison_tables
 from syntax_nmt.evaluation.translation.corpus_scores import corpus_statistics
 from syntax_nmt.evaluation.translation.evaluated_systems import (
     add_test_set_arguments,
+    files_of_test_set,
     read_test_set,
 )
 from syntax_nmt.evaluation.translation.metric_arguments import add_metric_arguments, metric_set
@@ -71,6 +72,7 @@ def run(args: argparse.Namespace) -> None:
     """
     if len(args.outputs) + len(args.system) == 1:
         raise UserError("one system: give the baseline first, then those to compare with it")
+    check_outputs([args.json], [*files_of_test_set(args)])
     metrics = metric_set(args)
     test_set = read_test_set(args)
     sampling = sampling_of(args, test_set)

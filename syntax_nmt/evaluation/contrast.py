@@ -202,7 +202,7 @@ def _check_options(args: argparse.Namespace) -> None:
         )
     if args.json == args.output == STDOUT:
         raise UserError("--output - and --json - together: give one of them a file")
-    inputs = [args.source, args.correct, args.incorrect, args.distance, args.pairs]
+    inputs = [*args.path, args.source, args.correct, args.incorrect, args.distance, args.pairs]
     check_outputs([args.json, args.output], inputs)
 
 

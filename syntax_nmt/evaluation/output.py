@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TextIO
 
 from syntax_nmt.data.text_files import check_writable, write_atomically
+from syntax_nmt.errors import UserError
 
 STDOUT = "-"
 
@@ -40,12 +41,14 @@ def check_outputs(outputs: Iterable[str | None], inputs: Iterable[str | Path | N
         inputs: files that are read and must stay; None for what is not given.
 
     Raises:
-        UserError: an output cannot be written, or is an input.
+        UserError: an output cannot be written, is an input, or the file of another output.
     """
     given = [Path(path) for path in inputs if path]
-    for path in outputs:
-        if path not in (None, STDOUT):
-            check_writable(Path(path), *given)
+    files = [Path(path) for path in outputs if path not in (None, STDOUT)]
+    for index, path in enumerate(files):
+        check_writable(path, *given)
+        if path.resolve() in (other.resolve() for other in files[:index]):
+            raise UserError(f"{path}: would be written twice: give each output a file of its own")
 
 
 def _stdout() -> Iterator[TextIO]:

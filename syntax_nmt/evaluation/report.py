@@ -17,7 +17,10 @@ from syntax_nmt.evaluation.report_page.named_files import (
     add_named_file_arguments,
 )
 from syntax_nmt.evaluation.report_page.report_data import ReportData, measure, read_inputs
-from syntax_nmt.evaluation.translation.evaluated_systems import add_test_set_arguments
+from syntax_nmt.evaluation.translation.evaluated_systems import (
+    add_test_set_arguments,
+    files_of_test_set,
+)
 from syntax_nmt.evaluation.translation.length_arguments import add_length_arguments
 from syntax_nmt.evaluation.translation.metric_arguments import add_metric_arguments
 from syntax_nmt.evaluation.translation.sampling_arguments import add_sampling_arguments
@@ -160,13 +163,11 @@ def _check_outputs(args: argparse.Namespace) -> None:
         raise UserError("--output - and --json - together: give one of them a file")
     named = [
         path
-        for option in (*SYSTEM_OPTIONS, *STRUCTURE_OPTIONS, "system")
+        for option in (*SYSTEM_OPTIONS, *STRUCTURE_OPTIONS)
         for _, *paths in getattr(args, option)
         for path in paths
     ]
-    check_outputs([args.output, args.json], [*args.outputs, *args.reference, args.source, *named])
-    if args.json is not None and args.json == args.output:
-        raise UserError(f"--output and --json are both {args.json}: give each its own file")
+    check_outputs([args.output, args.json], [*files_of_test_set(args), args.source, *named])
 
 
 def _numbers(text: str) -> list[int]:

@@ -6,10 +6,11 @@ import argparse
 import json
 
 from syntax_nmt.arguments import natural_int, positive_int
-from syntax_nmt.evaluation.output import STDOUT, open_output
+from syntax_nmt.evaluation.output import STDOUT, check_outputs, open_output
 from syntax_nmt.evaluation.translation.corpus_scores import corpus_statistics
 from syntax_nmt.evaluation.translation.evaluated_systems import (
     add_test_set_arguments,
+    files_of_test_set,
     read_test_set,
 )
 from syntax_nmt.evaluation.translation.length_arguments import (
@@ -88,6 +89,7 @@ def run(args: argparse.Namespace) -> None:
     Raises:
         UserError: files that are damaged or do not go together.
     """
+    check_outputs([args.json], [*files_of_test_set(args), args.source])
     metrics = metric_set(args)
     test_set = read_test_set(args)
     source = length_text(args, test_set)

@@ -181,8 +181,8 @@ def check_tree_arguments(args: argparse.Namespace, draws: bool) -> None:
         raise UserError("the drawings go to stdout: give --json a file")
     if args.output == STDOUT and (draws or args.json == STDOUT):
         raise UserError("--output - together with drawings or --json -: give --output a file")
-    if args.kind == CONSTITUENTS:
-        _check_outputs(args)
+    names = ("input", "segmented", "hypothesis", "conllu", "trees", "translations", "path")
+    check_outputs([args.json, args.output], [getattr(args, name) for name in names])
 
 
 def _check_kind(args: argparse.Namespace) -> None:
@@ -213,9 +213,3 @@ def _check_translations(args: argparse.Namespace) -> None:
         raise UserError(
             f"--side {TARGET} parses translations: give those of --input as --translations"
         )
-
-
-def _check_outputs(args: argparse.Namespace) -> None:
-    """Nothing that is read may be overwritten."""
-    names = ("input", "segmented", "hypothesis", "trees", "translations", "path")
-    check_outputs([args.json, args.output], [getattr(args, name) for name in names])

@@ -25,7 +25,7 @@ REVERSE = links("0-0 0-1 2-2 4-2")
         ("intersection", "0-0 2-2"),
         ("union", "0-0 1-0 0-1 2-2 4-4 4-2"),
         ("grow-diag", "0-0 1-0 0-1 2-2"),
-        ("grow-diag-final", "0-0 1-0 0-1 2-2 4-2 4-4"),
+        ("grow-diag-final", "0-0 1-0 0-1 2-2 4-4"),
         ("grow-diag-final-and", "0-0 1-0 0-1 2-2 4-4"),
     ],
 )
@@ -34,10 +34,14 @@ def test_by_hand(method, expected):
 
 
 def test_final_links_take_words_from_one_another():
-    # 4-2 comes before 4-4, and leaves it one open word; with -and that is one too few.
-    forward, reverse = links("0-0 4-4"), links("0-0 4-2")
-    assert symmetrise(forward, reverse, "grow-diag-final") == links("0-0 4-2 4-4")
-    assert symmetrise(forward, reverse, "grow-diag-final-and") == links("0-0 4-2")
+    # Those of forward come first; the other has one open word left, for -and one too few.
+    one, other = links("0-0 4-4"), links("0-0 4-2")
+    assert symmetrise(one, other, "grow-diag-final") == links("0-0 4-2 4-4")
+    assert symmetrise(one, other, "grow-diag-final-and") == links("0-0 4-4")
+    assert symmetrise(other, one, "grow-diag-final-and") == links("0-0 4-2")
+    # Within a direction those of the first target words come first.
+    forward = links("0-0 4-2 4-4")
+    assert symmetrise(forward, links("0-0"), "grow-diag-final-and") == links("0-0 4-2")
 
 
 def test_a_diagonal_neighbour_grows():
@@ -72,6 +76,39 @@ def test_nothing_to_grow_from():
         assert symmetrise(frozenset(), frozenset(), method) == frozenset()
 
 
+# What the C++ of Moses' `symal` gives (-alignment=grow -diagonal=yes; -final, -both). Links of each
+# target word come from one direction, those of each source word from the other. One pass over all
+# that is left, instead of one a direction, gives other links.
+SYMAL = [
+    (
+        ("0-1 0-2 1-0 1-6 3-7 4-4 5-3", "0-1 1-4 2-7 4-1 5-6"),
+        "1-0 0-1 0-2",
+        "1-0 0-1 0-2 5-3 4-4 1-6 2-7 3-7",
+        "1-0 0-1 0-2 5-3 4-4 3-7",
+    ),
+    (
+        ("0-4 1-5 2-7 2-8 3-0 3-2 4-3", "0-0 1-5 2-2 3-0 4-8"),
+        "3-0 0-4 1-5",
+        "3-0 3-2 4-3 0-4 1-5 2-7 2-8",
+        "3-0 4-3 0-4 1-5 2-7",
+    ),
+    (
+        ("2-5 4-2 4-3 4-4 5-0 6-1", "0-5 2-3 3-0 4-0 5-0 6-5 7-0 8-3"),
+        "3-0 4-0 5-0 7-0 6-1",
+        "3-0 4-0 5-0 7-0 6-1 4-2 4-3 8-3 4-4 0-5 2-5",
+        "3-0 4-0 5-0 7-0 6-1 8-3 2-5",
+    ),
+]
+
+
+@pytest.mark.parametrize(("given", "grown", "final", "final_and"), SYMAL)
+def test_output_of_moses_symal(given, grown, final, final_and):
+    both = [links(text) for text in given]
+    assert symmetrise(*both, "grow-diag") == links(grown)
+    assert symmetrise(*both, "grow-diag-final") == links(final)
+    assert symmetrise(*both, "grow-diag-final-and") == links(final_and)
+
+
 def as_moses(forward, reverse, final=None, strict=False):
     """An ordered set whose iteration goes on to the next larger element, whenever it was added."""
     union = sorted((j, i) for i, j in forward | reverse)
@@ -92,7 +129,8 @@ def as_moses(forward, reverse, final=None, strict=False):
                 if not (any(covered(link)) if strict else all(covered(link))):
                     current.add(link)
                     changed = True
-    for link in union if final else ():
+    last = [*sorted((j, i) for i, j in forward), *sorted((j, i) for i, j in reverse)]
+    for link in last if final else ():
         if not (any(covered(link)) if final == "and" else all(covered(link))):
             current.add(link)
     return frozenset((i, j) for j, i in current)

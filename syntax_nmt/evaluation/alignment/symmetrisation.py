@@ -26,8 +26,9 @@ def symmetrise(
       diagonally as well, where one of their words at least is not aligned yet. This is Moses'
       algorithm: links are scanned by target, then by source word; what is added takes part in the
       scan under way where it comes later in this order; scans go on until one adds nothing.
-    - `grow-diag-final`: then every other link of the union, in the same order, where one of its
-      words at least is not aligned yet; `grow-diag-final-and`: where neither is.
+    - `grow-diag-final`: then every other link, where one of its words at least is not aligned yet:
+      first those of `forward`, then those of `reverse`, each in the same order, as Moses' `symal`
+      does; `grow-diag-final-and`: where neither is.
 
     Args:
         forward: links from source to target.
@@ -47,10 +48,10 @@ def symmetrise(
         return forward & reverse
     growing = _Growing(forward & reverse, forward | reverse)
     growing.grow(growing.both_open if strict else growing.one_open)
-    if method == GROW_DIAG_FINAL:
-        growing.finish(growing.one_open)
-    elif method == GROW_DIAG_FINAL_AND:
-        growing.finish(growing.both_open)
+    if method != GROW_DIAG:
+        wanted = growing.one_open if method == GROW_DIAG_FINAL else growing.both_open
+        for links in (forward, reverse):
+            growing.finish(links, wanted)
     return frozenset((source, target) for target, source in growing.links)
 
 
@@ -85,9 +86,9 @@ class _Growing:
             before = len(self.links)
             self._scan(wanted)
 
-    def finish(self, wanted: Callable[[Link], bool]) -> None:
-        """Adds links of the union wherever they are."""
-        for link in sorted(self.union):
+    def finish(self, links: Alignment, wanted: Callable[[Link], bool]) -> None:
+        """Adds links, given as (source, target), wherever they are."""
+        for link in sorted((target, source) for source, target in links):
             if wanted(link):
                 self._add(link)
 

@@ -117,6 +117,16 @@ def add_test_set_arguments(parser: argparse.ArgumentParser) -> None:
     )
 
 
+def files_of_test_set(args: argparse.Namespace) -> list[str]:
+    """The files that :func:`read_test_set` reads, none of which may be written.
+
+    Args:
+        args: as :func:`add_test_set_arguments` defines them.
+    """
+    named = [path for _, *paths in args.system for path in paths]
+    return [*args.outputs, *args.reference, *named]
+
+
 def read_test_set(args: argparse.Namespace) -> TestSet:
     """Reads the files that a command line names.
 
