@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import json
 import sys
 import tempfile
 from collections import Counter
@@ -18,6 +19,7 @@ from syntax_nmt.data.constituents import read_trees
 from syntax_nmt.data.text_files import check_writable, write_atomically
 from syntax_nmt.errors import UserError
 from syntax_nmt.evaluation.chunking.chunk_f1 import ChunkScores, chunk_f1
+from syntax_nmt.evaluation.output import STDOUT, check_outputs, open_output
 from syntax_nmt.preprocess.annotation.annotate import annotate_file, describe
 from syntax_nmt.preprocess.annotation.annotator import StanzaAnnotator
 from syntax_nmt.preprocess.annotation.chunker_training import ChunkerSettings, train_chunker
@@ -66,6 +68,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="the chunks: IOB2 tags, a sentence a line, an empty line where there are none; or "
         "the trained tagger",
     )
+    parser.add_argument(
+        "--json", metavar="FILE", help="write the figures of --score here; - is stdout"
+    )
     parser.add_argument("--lang", default="en", help="language of the text (default: en)")
     parser.add_argument(
         "--by",
@@ -98,7 +103,7 @@ def run(args: argparse.Namespace) -> None:
     """
     _refuse_what_does_nothing(args)
     if args.score is not None:
-        print(_score(args).table())
+        _write_scores(args)
         return
     if args.output is None:
         raise UserError("--output is missing: the file to write")
@@ -160,6 +165,7 @@ def _refuse_what_does_nothing(args: argparse.Namespace) -> None:
     """
     given = {
         "--output with --score": args.score and args.output,
+        "--json without --score": args.json and not args.score,
         "--valid without --train": args.valid and not args.train,
         "--max-steps without --train": args.max_steps is not None and not args.train,
         "--by rules with --chunk-model": args.by == "rules" and args.ner_model_path,
@@ -192,6 +198,17 @@ def _train(args: argparse.Namespace) -> None:
         f"{trained.held_out_sentences:,} held out",
         file=sys.stderr,
     )
+
+
+def _write_scores(args: argparse.Namespace) -> None:
+    check_outputs([args.json], [args.score])
+    scores = _score(args)
+    if args.json is not None:
+        figures = {"tagging_accuracy": scores.accuracy, **scores.figures()}
+        with open_output(args.json) as stream:
+            stream.write(json.dumps(figures, indent=1) + "\n")
+    if args.json != STDOUT:
+        print(scores.table())
 
 
 def _score(args: argparse.Namespace) -> ChunkScores:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Union
+from typing import Any, Union
 
 from syntax_nmt.data.chunk_tags import chunks_of_tags, iob2_tags
 from syntax_nmt.data.chunks import OUTSIDE, Chunk
@@ -92,6 +92,18 @@ class ChunkScores:
     def f1(self) -> float:
         """Overall F1, in percent."""
         return self.overall.f1
+
+    def figures(self) -> dict[str, Any]:
+        """All of it, as objects that JSON knows; shares in percent."""
+        return {
+            "f1": self.f1,
+            "precision": self.precision,
+            "recall": self.recall,
+            "types": {
+                name: {"f1": score.f1, "gold": score.gold, "predicted": score.predicted}
+                for name, score in sorted(self.types.items())
+            },
+        }
 
     def table(self) -> str:
         """A row for each type, then one for all together, and the accuracy of tags."""

@@ -105,12 +105,7 @@ class ChunkReport:
                     accuracy.correct,
                     accuracy.total,
                 )
-            scores = self.scores
-            figures.update(f1=scores.f1, precision=scores.precision, recall=scores.recall)
-            figures["types"] = {
-                name: {"f1": score.f1, "gold": score.gold, "predicted": score.predicted}
-                for name, score in sorted(scores.types.items())
-            }
+            figures.update(self.scores.figures())
         return json.dumps(figures, indent=1) + "\n"
 
     def _chunks(self) -> int:
