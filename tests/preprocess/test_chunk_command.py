@@ -10,6 +10,7 @@ import pytest
 from syntax_nmt.cli import main
 from syntax_nmt.data.chunks import read_chunks
 from syntax_nmt.data.constituents import read_trees
+from syntax_nmt.evaluation.chunking.chunk_f1 import chunk_f1
 
 TREES = """\
 (S (NP (DT the) (JJ old) (NN man)) (VP (MD will) (VP (VB give) (NP (PRP her)) (NP (NNS books)))))
@@ -111,3 +112,16 @@ def test_rules_on_the_parser_are_the_rules_on_its_trees(shared, tmp_path):
         for line, chunks in zip(text, read_chunks(tmp_path / name)):
             given = 0 < len(line.split()) <= 250
             assert (chunks[-1].end if chunks else 0) == (len(line.split()) if given else 0)
+
+
+def test_scores_in_json(tmp_path, monkeypatch, capsys):
+    """Under the names that `syntax-nmt chunks` gives them."""
+    scores = chunk_f1([["B-NP", "I-NP", "B-VP"]], [["B-NP", "B-NP", "B-VP"]])
+    monkeypatch.setattr("syntax_nmt.preprocess.chunk._score", lambda args: scores)
+    main(["chunk", "--score", "gold", "--json", str(tmp_path / "f1.json")])
+    assert "accuracy of tags 66.67" in capsys.readouterr().out
+    main(["chunk", "--score", "gold", "--json", "-"])
+    figures = json.loads(capsys.readouterr().out)
+    assert figures == json.loads((tmp_path / "f1.json").read_text())
+    assert figures["f1"] == pytest.approx(40)
+    assert figures["types"]["NP"] == {"f1": 0, "gold": 1, "predicted": 2}
