@@ -298,11 +298,10 @@ def killed_once(arguments: list[str], seconds: float) -> bool:
         start_new_session=True,
     )
     parts = Path(arguments[1] + ".parts")
-    deadline = time.monotonic() + 60
+    deadline = time.monotonic() + 300  # a busy machine takes long to start
     before = len(list(parts.glob("*.part")))
-    while job.poll() is None and time.monotonic() < deadline:
-        if len(list(parts.glob("*.part"))) > before:  # it is at work
-            break
+    while job.poll() is None and len(list(parts.glob("*.part"))) == before:  # not yet at work
+        assert time.monotonic() < deadline
         time.sleep(0.002)
     time.sleep(seconds)
     if job.poll() is not None:
