@@ -43,7 +43,15 @@ setup(
     ],
     extras_require={
         "cluster": ["dask[distributed]"],
-        "test": ["dask[distributed]", "mypy", "nltk>=3.8", "pytest", "pytest-xdist", "ruff"],
+        "test": [
+            "dask[distributed]",
+            "mypy",
+            "nltk>=3.8",
+            "pytest",
+            "pytest-xdist",
+            "filelock",
+            "ruff",
+        ],
     },
     entry_points={"console_scripts": ["syntax-nmt = syntax_nmt.cli:main"]},
 )

@@ -9,6 +9,8 @@ import torch
 
 import syntax_nmt  # noqa: F401  registers everything
 
+pytest_plugins = ["prepared_corpus"]
+
 SHARED = Path(__file__).resolve().parents[2] / "shared"
 
 

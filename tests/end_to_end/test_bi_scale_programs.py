@@ -6,7 +6,7 @@ import shutil
 
 import pytest
 from commands import fairseq, refuse, succeed, syntax_nmt
-from training import TEST_SENTENCES
+from prepared_corpus import TEST_SENTENCES
 
 from syntax_nmt.data.chunks import read_chunks
 

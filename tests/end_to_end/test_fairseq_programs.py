@@ -7,7 +7,8 @@ import sys
 
 import pytest
 from commands import fairseq, refuse, succeed, syntax_nmt
-from training import TEST_SENTENCES, TRAINING
+from prepared_corpus import TEST_SENTENCES
+from training import TRAINING
 
 
 def outputs(text):

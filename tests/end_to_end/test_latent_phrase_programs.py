@@ -4,7 +4,8 @@ import re
 
 import pytest
 from commands import fairseq, refuse, succeed
-from training import TEST_SENTENCES, TRAINING
+from prepared_corpus import TEST_SENTENCES
+from training import TRAINING
 
 LATENT = ("--arch", "latent_phrase_transformer_tiny", "--criterion", "synchronous_cross_entropy")
 SHORT = ("--max-update", "4", "--log-interval", "1")

@@ -4,7 +4,8 @@ import re
 
 import pytest
 from commands import fairseq, refuse, succeed
-from training import TEST_SENTENCES, TRAINING
+from prepared_corpus import TEST_SENTENCES
+from training import TRAINING
 
 PHRASES = (
     *("--arch", "phrase_transformer_tiny", "--phrase-segmentation", "parsed", "--load-phrases"),

@@ -4,7 +4,7 @@ import re
 
 import pytest
 from commands import fairseq, refuse, succeed
-from training import TEST_SENTENCES
+from prepared_corpus import TEST_SENTENCES
 
 TRAINING = (
     *("--share-all-embeddings", "--encoder-embed-dim", "48", "--decoder-embed-dim", "48"),

@@ -1,6 +1,4 @@
-"""What the end-to-end tests train, and on how much."""
-
-TEST_SENTENCES = 20  # not a multiple of fairseq's required batch size multiple, 8
+"""What the end-to-end tests train."""
 
 TRAINING = (
     *("--arch", "dependency_transformer_tiny", "--load-dependencies"),

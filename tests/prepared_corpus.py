@@ -1,0 +1,54 @@
+"""A small built-in corpus, prepared once for all tests and for the processes that run them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+from commands import syntax_nmt
+from filelock import FileLock
+
+TEST_SENTENCES = 20  # not a multiple of fairseq's required batch size multiple, 8
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """What `syntax-nmt demo` and `syntax-nmt prepare` wrote."""
+
+    corpus: Path
+    folder: Path
+
+    @property
+    def data(self) -> Path:
+        return self.folder / "data-bin"
+
+
+@pytest.fixture(scope="session")
+def shared_folder(tmp_path_factory, worker_id) -> Path:
+    """A temporary folder that the processes of a parallel run share."""
+    own = tmp_path_factory.getbasetemp()
+    return own if worker_id == "master" else own.parent
+
+
+@pytest.fixture(scope="session")
+def prepared(shared_folder) -> Prepared:
+    """The corpus and what `prepare` made of it; nothing may write there."""
+    made = Prepared(shared_folder / "corpus", shared_folder / "prepared")
+    with FileLock(f"{made.folder}.lock"):
+        if not made.folder.is_dir():
+            make(made)
+    return made
+
+
+def make(wanted: Prepared) -> None:
+    """Draws the corpus and prepares it."""
+    sizes = ("--train", "300", "--valid", "20", "--test", str(TEST_SENTENCES))
+    syntax_nmt("demo", wanted.corpus, *sizes)
+    prefixes = [(f"--{name}pref", wanted.corpus / name) for name in ("train", "valid", "test")]
+    syntax_nmt(
+        *("prepare", "--source-lang", "src", "--target-lang", "tgt"),
+        *("--source-tokenizer", "none", "--target-tokenizer", "none"),
+        *[part for prefix in prefixes for part in prefix],
+        *("--vocab-size", "400", "--destdir", wanted.folder),
+    )
