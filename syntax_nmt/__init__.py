@@ -15,4 +15,5 @@ import syntax_nmt.criterions.syntax_cross_entropy  # noqa: E402
 import syntax_nmt.data.tokenizer  # noqa: E402
 import syntax_nmt.models.presets  # noqa: E402
 import syntax_nmt.models.rnn_presets  # noqa: E402
+import syntax_nmt.optim.fused_adam  # noqa: E402
 import syntax_nmt.tasks.syntax_translation  # noqa: E402, F401

@@ -14,6 +14,7 @@ from fairseq.tasks import FairseqTask
 from torch import Tensor, nn
 
 from syntax_nmt.errors import one_line_errors
+from syntax_nmt.modules.linear_cross_entropy import LinearCrossEntropy
 
 Sample = dict[str, Any]
 
@@ -133,8 +134,15 @@ class AuxiliaryCriterion(LabelSmoothedCrossEntropyCriterion):
         with one_line_errors("syntax_nmt"):
             for objective in self.objectives:
                 arguments.update(objective.model_arguments(model))
+        if self._loss_in_model(model, reduce):
+            arguments["token_loss"] = LinearCrossEntropy(
+                self._counted(sample["target"]), self.eps, self.padding_idx
+            )
         net_output = model(**sample["net_input"], **arguments)
-        loss, nll_loss = self.compute_loss(model, net_output, sample, reduce=reduce)
+        if "token_loss" in arguments:
+            loss, nll_loss = net_output[0]
+        else:
+            loss, nll_loss = self.compute_loss(model, net_output, sample, reduce=reduce)
         sentences = sample["target"].size(0)
         sample_size = sentences if self.sentence_avg else sample["ntokens"]
         logs = {
@@ -153,6 +161,17 @@ class AuxiliaryCriterion(LabelSmoothedCrossEntropyCriterion):
                 loss = loss + auxiliary_loss
                 logs.update(auxiliary_logs)
         return loss, sample_size, logs
+
+    def _loss_in_model(self, model: nn.Module, reduce: bool) -> bool:
+        """Whether the model computes the loss where its output layer is, without all logits."""
+        return reduce and not self.report_accuracy and getattr(model, "takes_token_loss", False)
+
+    def _counted(self, target: Tensor) -> Tensor:
+        """The target, B×T, with pads in place of the tokens that do not count."""
+        if self.ignore_prefix_size == 0:
+            return target
+        ignored = torch.arange(target.size(1), device=target.device) < self.ignore_prefix_size
+        return target.masked_fill(ignored, self.padding_idx)
 
     @classmethod
     def reduce_metrics(cls, logging_outputs: Sequence[Mapping[str, Any]]) -> None:

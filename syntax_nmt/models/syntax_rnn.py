@@ -19,6 +19,7 @@ from syntax_nmt.models.rnn_encoder import RNNEncoder
 from syntax_nmt.models.rnn_options import SyntaxRNNOptions
 from syntax_nmt.models.rnn_parts import build_decoder, build_encoder
 from syntax_nmt.models.rnn_sizes import rnn_sizes
+from syntax_nmt.modules.linear_cross_entropy import LinearCrossEntropy
 from syntax_nmt.modules.uniform_start import start_uniform
 
 
@@ -36,6 +37,8 @@ class SyntaxRNNModel(FairseqEncoderDecoderModel):
     """
 
     reads_phrases = False
+
+    takes_token_loss = True  # as the Transformer family's, whose output layer has other forms
 
     def __init__(self, encoder: RNNEncoder, decoder: RNNDecoder) -> None:
         super().__init__(encoder, decoder)
@@ -100,6 +103,7 @@ class SyntaxRNNModel(FairseqEncoderDecoderModel):
         features_only: bool = False,
         phrase_lengths: Optional[Tensor] = None,  # noqa: UP045
         chunk_tags: Optional[Tensor] = None,  # noqa: UP045
+        token_loss: Optional[LinearCrossEntropy] = None,  # noqa: UP045
     ) -> tuple[Tensor, dict[str, Any]]:
         """Teacher-forced pass of training and validation; generators never call it.
 
@@ -112,12 +116,18 @@ class SyntaxRNNModel(FairseqEncoderDecoderModel):
             chunk_tags: B×T, the tag id where a chunk of the target opens, 0 inside, −1 everywhere
                 in a sentence without annotation; read by the bi-scale decoder.
 
+            token_loss: what to compute in place of logits.
+
         Returns:
-            logits B×T×V, and a dictionary that holds `attn`: the attention weights, B×T×S.
+            logits B×T×V, or what `token_loss` gives, and a dictionary that holds `attn`: the
+            attention weights, B×T×S.
         """
         encoder_out = self.encoder(src_tokens, src_lengths)
-        if self.reads_chunks:
-            return self.decoder(
-                prev_output_tokens, encoder_out, features_only=features_only, chunk_tags=chunk_tags
-            )
-        return self.decoder(prev_output_tokens, encoder_out, features_only=features_only)
+        chunks = {"chunk_tags": chunk_tags} if self.reads_chunks else {}
+        features_only = features_only or token_loss is not None
+        output, extra = self.decoder(
+            prev_output_tokens, encoder_out, features_only=features_only, **chunks
+        )
+        if token_loss is not None:
+            output = token_loss(output, self.decoder.output_projection)
+        return output, extra

@@ -17,6 +17,7 @@ from syntax_nmt.models.own_task import build_for_own_task
 from syntax_nmt.models.structures import SOURCE_STRUCTURES, StructureLayers
 from syntax_nmt.models.transformer_decoder import SyntaxTransformerDecoder
 from syntax_nmt.models.transformer_encoder import SyntaxTransformerEncoder
+from syntax_nmt.modules.linear_cross_entropy import LinearCrossEntropy
 
 
 @register_model("syntax_transformer")
@@ -93,6 +94,11 @@ class SyntaxTransformerModel(TransformerModel):
         """Whether batches must have `phrase_lengths`, the phrases of parsed sources."""
         return self.encoder.phrase_segmentation == PARSED
 
+    @property
+    def takes_token_loss(self) -> bool:
+        """Whether :meth:`forward` can compute a loss in place of logits."""
+        return isinstance(self.decoder.output_projection, nn.Linear)
+
     def forward(
         self,
         src_tokens: Tensor,
@@ -104,6 +110,7 @@ class SyntaxTransformerModel(TransformerModel):
         alignment_heads: Optional[int] = None,  # noqa: UP045
         phrase_lengths: Optional[Tensor] = None,  # noqa: UP045
         structures: Optional[StructureLayers] = None,  # noqa: UP045
+        token_loss: Optional[LinearCrossEntropy] = None,  # noqa: UP045
     ) -> tuple[Tensor, dict[str, Any]]:
         """Teacher-forced pass of training and validation; generators never call it.
 
@@ -117,11 +124,12 @@ class SyntaxTransformerModel(TransformerModel):
             alignment_heads: average them over the first so many heads only.
             phrase_lengths: tokens of each source phrase, B×P; read with parsed phrases alone.
             structures: which are wanted.
+            token_loss: what to compute in place of logits.
 
         Returns:
-            logits, B×T×V, and a dictionary; with supervised heads its `supervised_heads` has the
-            log-probabilities of the child and the parent head, B×2×S×S; wanted structures are
-            there under their names.
+            logits, B×T×V, or what `token_loss` gives, and a dictionary; with supervised heads its
+            `supervised_heads` has the log-probabilities of the child and the parent head, B×2×S×S;
+            wanted structures are there under their names.
         """
         encoder_out = self.encoder(
             src_tokens,
@@ -130,18 +138,20 @@ class SyntaxTransformerModel(TransformerModel):
             phrase_lengths=phrase_lengths,
             structures=structures,
         )
-        logits, extra = self.decoder(
+        output, extra = self.decoder(
             prev_output_tokens,
             encoder_out=encoder_out,
-            features_only=features_only,
+            features_only=features_only or token_loss is not None,
             alignment_layer=alignment_layer,
             alignment_heads=alignment_heads,
             src_lengths=src_lengths,
             return_all_hiddens=return_all_hiddens,
             structures=structures,
         )
+        if token_loss is not None:
+            output = token_loss(output, self.decoder.output_projection)
         if structures is not None:
             extra.update({name: encoder_out[name] for name in SOURCE_STRUCTURES})
         if self.encoder.supervised_layer is not None and return_all_hiddens:
             extra["supervised_heads"] = self.encoder.supervised_head_log_probabilities(encoder_out)
-        return logits, extra
+        return output, extra

@@ -1,0 +1,161 @@
+"""Label-smoothed cross-entropy of an output layer whose logits never exist all at once."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+from torch.autograd.function import once_differentiable
+
+# Logits in a block: on a CPU they stay in its cache, on a GPU they keep it busy.
+_CPU_BLOCK, _GPU_BLOCK = 2**22, 2**26
+
+# Most probabilities are too small for float16. There the gradients are computed so many times as
+# large; it is taken back where the trainer's own scale of the loss comes in.
+_FLOAT16_SCALE = 1024.0
+
+
+@dataclass(frozen=True)
+class LinearCrossEntropy:
+    """fairseq's label-smoothed cross-entropy of `softmax(W · features + bias)`.
+
+    `(1 − ε − ε') · −log p_y + ε' · Σ_v −log p_v` with `ε' = ε / (V − 1)`, summed over all target
+    tokens y but pads: what fairseq's `label_smoothed_cross_entropy` computes. That one keeps some
+    five tensors of B·T·V numbers; here logits, probabilities and their gradient live in one block
+    of some tokens after another, and pads are left out before the product with W (on a CPU: a GPU
+    would have to be waited for). The gradients are computed with the loss, in the forward pass, so
+    nothing of size V is kept but that of W.
+
+    Attributes:
+        target: B×T.
+        epsilon: ε.
+        padding_idx: the target that does not count.
+    """
+
+    target: Tensor
+    epsilon: float
+    padding_idx: int
+
+    def __call__(self, features: Tensor, projection: nn.Linear) -> tuple[Tensor, Tensor]:
+        """The loss and the negative log-likelihood of a batch, summed; the latter for the log only.
+
+        Args:
+            features: B×T×C.
+            projection: the output layer, C → V.
+        """
+        x, target = features.flatten(0, 1), self.target.flatten()
+        if not target.is_cuda:
+            words = target.ne(self.padding_idx).nonzero().squeeze(1)
+            x, target = x.index_select(0, words), target.index_select(0, words)
+        weight: Tensor = projection.weight
+        bias: Tensor | None = projection.bias
+        device = x.device.type
+        if torch.is_autocast_enabled(device):
+            dtype = torch.get_autocast_dtype(device)
+            x, weight = x.to(dtype), weight.to(dtype)
+            bias = None if bias is None else bias.to(dtype)
+        with torch.autocast(device, enabled=False):
+            return _Blockwise.apply(x, weight, bias, self, target, torch.is_grad_enabled())
+
+    def of_block(self, log_p: Tensor, target: Tensor) -> tuple[Tensor, Tensor]:
+        """Loss and negative log-likelihood of a block of tokens, summed.
+
+        Args:
+            log_p: log-probabilities, N×V.
+            target: N.
+        """
+        pads = target.eq(self.padding_idx)
+        nll = -log_p.gather(1, target.unsqueeze(1)).squeeze(1).masked_fill(pads, 0.0).sum()
+        of_all = -log_p.sum(dim=1).masked_fill(pads, 0.0).sum()
+        spread = self._spread(log_p)
+        return (1 - self.epsilon - spread) * nll + spread * of_all, nll
+
+    def logit_gradients_(self, log_p: Tensor, target: Tensor) -> Tensor:
+        """The gradients of the logits, `p − ε'`, less `1 − ε − ε'` at y, in place of `log_p`.
+
+        Args:
+            log_p: log-probabilities, N×V.
+            target: N.
+        """
+        spread = self._spread(log_p)
+        gradients = log_p.exp_().sub_(spread)
+        at_target = gradients.new_full((len(target), 1), self.epsilon + spread - 1)
+        gradients.scatter_add_(1, target.unsqueeze(1), at_target)
+        return gradients.masked_fill_(target.eq(self.padding_idx).unsqueeze(1), 0.0)
+
+    def _spread(self, log_p: Tensor) -> float:
+        """ε'"""
+        return self.epsilon / (log_p.size(1) - 1)
+
+
+class _Blockwise(torch.autograd.Function):
+    """The loss of N tokens; its gradients come with it, and backward only scales them."""
+
+    @staticmethod
+    def forward(
+        ctx: Any,
+        x: Tensor,
+        weight: Tensor,
+        bias: Tensor | None,
+        loss: LinearCrossEntropy,
+        target: Tensor,
+        need_gradients: bool,
+    ) -> tuple[Tensor, Tensor]:
+        rows = max(1, (_GPU_BLOCK if x.is_cuda else _CPU_BLOCK) // len(weight))
+        gradients = _Gradients(x, weight, bias) if need_gradients else None
+        sums = []
+        for some, words in zip(x.split(rows), target.split(rows)):
+            logits = F.linear(some, weight, bias)
+            log_p = F.log_softmax(logits, dim=1, dtype=_exact(x))
+            sums.append(torch.stack(loss.of_block(log_p, words)))
+            if gradients is not None:
+                gradients.add(loss.logit_gradients_(log_p, words), some, weight)
+        ctx.gradients = gradients
+        total, nll = torch.stack(sums).sum(dim=0).unbind() if sums else x.new_zeros(2).unbind()
+        ctx.mark_non_differentiable(nll)
+        return total, nll
+
+    @staticmethod
+    @once_differentiable
+    def backward(ctx: Any, of_loss: Tensor, of_nll: Tensor) -> tuple[Tensor | None, ...]:
+        return (*ctx.gradients.times(of_loss), None, None, None)
+
+
+class _Gradients:
+    """Those of features, weight and bias, summed over blocks."""
+
+    def __init__(self, x: Tensor, weight: Tensor, bias: Tensor | None) -> None:
+        exact = _exact(x)
+        self.dtype = x.dtype
+        self.scale = _FLOAT16_SCALE if x.dtype == torch.float16 else 1.0
+        self.of_x: list[Tensor] = []
+        self.of_weight = torch.zeros_like(weight, dtype=exact)
+        self.of_bias = None if bias is None else torch.zeros_like(bias, dtype=exact)
+
+    def add(self, of_logits: Tensor, x: Tensor, weight: Tensor) -> None:
+        """Takes in a block."""
+        if self.scale != 1:
+            of_logits.mul_(self.scale)
+        if self.of_bias is not None:
+            self.of_bias += of_logits.sum(dim=0)
+        of_logits = of_logits.to(self.dtype)
+        self.of_x.append(torch.mm(of_logits, weight))
+        if self.of_weight.dtype == self.dtype:
+            self.of_weight.addmm_(of_logits.t(), x)
+        else:
+            self.of_weight += torch.mm(of_logits.t(), x)
+
+    def times(self, factor: Tensor) -> Iterator[Tensor | None]:
+        """The sums, multiplied in the precision they were taken in."""
+        factor = factor / self.scale
+        for gradient in (torch.cat(self.of_x), self.of_weight, self.of_bias):
+            yield None if gradient is None else (gradient * factor).to(self.dtype)
+
+
+def _exact(x: Tensor) -> torch.dtype:
+    """float32, or what is more exact."""
+    return torch.promote_types(x.dtype, torch.float32)

@@ -1,0 +1,1 @@
+"""Optimizers, by the names that fairseq's command line knows."""
