@@ -12,32 +12,20 @@ import torch
 from fairseq import optim, options, tasks
 from fairseq.dataclass.utils import convert_namespace_to_omegaconf
 from fairseq.models import ARCH_MODEL_REGISTRY
+from fairseq.models.transformer import TransformerModel
 from fairseq.tasks import FairseqTask
+from sizes import Sizes
 
 import syntax_nmt  # noqa: F401  registers its architectures
 
-CRITERIONS = {
+# What a system is trained by: that of its method, or the plain loss of its side.
+METHOD_CRITERIONS = {
     "dependency_transformer": "dependency_cross_entropy",
     "latent_phrase_transformer": "synchronous_cross_entropy",
     "bi_scale_rnn": "chunk_cross_entropy",
 }
-STOCK_CRITERION = "label_smoothed_cross_entropy"
-RECURRENT = ("rnn_search", "relation_rnn", "bi_scale_rnn", "syntax_rnn", "lstm")
-
-
-@dataclass(frozen=True)
-class Sizes:
-    """What both systems have in common.
-
-    Attributes:
-        width: C of Transformers, whose FFN is four times as wide; every width of RNNs.
-        layers: of Transformers, on each side. RNNs have what their architecture has.
-        heads: of Transformers.
-    """
-
-    width: int
-    layers: int
-    heads: int
+OWN = {"task": "syntax_translation", "criterion": "syntax_cross_entropy", "optimizer": "fused_adam"}
+STOCK = {"task": "translation", "criterion": "label_smoothed_cross_entropy", "optimizer": "adam"}
 
 
 @dataclass
@@ -50,7 +38,11 @@ class System:
     criterion: torch.nn.Module
     optimizer: optim.FairseqOptimizer
     translator: torch.nn.Module  # another one: fairseq's switch to generation cannot be undone
-    generator: Any
+
+    @property
+    def parameters(self) -> int:
+        """How many numbers are trained."""
+        return sum(parameter.numel() for parameter in self.model.parameters())
 
     def train(self, batches: Sequence[dict[str, Any]]) -> None:
         """One update for each batch, as fairseq's trainer makes it.
@@ -68,60 +60,85 @@ class System:
             self.optimizer.clip_grad_norm(1.0)
             self.optimizer.step()
 
-    def decode(self, batches: Sequence[dict[str, Any]]) -> None:
+    def decode(self, batches: Sequence[dict[str, Any]], beam: int) -> None:
         """Beam search for each batch, to the maximal length if the model does not end before.
 
         Args:
             batches: the data.
+            beam: hypotheses a sentence.
         """
+        search = Namespace(beam=beam, max_len_a=1, max_len_b=5)
+        generator = self.task.build_generator([self.translator], search)
         for batch in batches:
-            self.task.inference_step(self.generator, [self.translator], batch)
+            self.task.inference_step(generator, [self.translator], batch)
 
 
 def build(
-    name: str, more: Sequence[str], folder: Path, sizes: Sizes, beam: int, device: str
+    name: str, more: Sequence[str], folder: Path, sizes: Sizes, device: str, dtype: str
 ) -> System:
     """Builds a system.
 
     Args:
         name: the architecture.
-        more: further options of fairseq-train.
+        more: further options of fairseq-train; they win over those chosen here.
         folder: has the dictionaries.
         sizes: of the model.
-        beam: of its search.
         device: to put it on.
+        dtype: the name of torch's type; on float16 and bfloat16 the optimizer keeps a float32 copy
+            of all parameters, as under `--fp16` and `--bf16`.
     """
-    ours = ARCH_MODEL_REGISTRY[name].__module__.startswith("syntax_nmt.")
-    method = next((method for method in CRITERIONS if name.startswith(method)), None)
+    model_type = ARCH_MODEL_REGISTRY[name]
+    ours = model_type.__module__.startswith("syntax_nmt.")
+    chosen = dict(OWN if ours else STOCK)
+    for method, criterion in METHOD_CRITERIONS.items():
+        if name.startswith(method):
+            chosen["criterion"] = criterion
     command = [str(folder), "-s", "src", "-t", "tgt", "--arch", name]
-    command += ["--task", "syntax_translation" if ours else "translation"]
-    command += ["--criterion", CRITERIONS[method] if method else STOCK_CRITERION]
-    command += ["--label-smoothing", "0.1", "--share-all-embeddings", "--optimizer", "adam"]
-    command += ["--lr", "1e-4", *_size_options(name, ours, sizes), *more]
+    command += [part for option, value in chosen.items() for part in (f"--{option}", value)]
+    command += ["--label-smoothing", "0.1", "--share-all-embeddings", "--lr", "1e-4"]
+    transformer = issubclass(model_type, TransformerModel)
+    command += transformer_options(sizes) if transformer else rnn_options(sizes, ours)
+    if dtype != "float32":
+        command.append("--fp16")  # chooses the scale of the loss
     parser = options.get_training_parser()
-    cfg = convert_namespace_to_omegaconf(options.parse_args_and_arch(parser, command))
+    cfg = convert_namespace_to_omegaconf(options.parse_args_and_arch(parser, [*command, *more]))
     task = tasks.setup_task(cfg.task)
     torch.manual_seed(1)
-    model = task.build_model(cfg.model).to(device)
+    model = task.build_model(cfg.model).to(device, getattr(torch, dtype))
     criterion = task.build_criterion(cfg.criterion)
-    optimizer = optim.build_optimizer(cfg.optimizer, list(model.parameters()))
+    if dtype == "float32":
+        optimizer = optim.build_optimizer(cfg.optimizer, list(model.parameters()))
+    else:
+        optimizer = optim.FP16Optimizer.build_optimizer(cfg, list(model.parameters()))
     torch.manual_seed(1)
-    translator = task.build_model(cfg.model).to(device)
+    translator = task.build_model(cfg.model).to(device, getattr(torch, dtype))
     translator.make_generation_fast_(need_attn=False)
-    search = Namespace(beam=beam, max_len_a=1, max_len_b=5)
-    generator = task.build_generator([translator], search)
-    return System(name, task, model, criterion, optimizer, translator, generator)
+    return System(name, task, model, criterion, optimizer, translator)
 
 
-def _size_options(name: str, ours: bool, sizes: Sizes) -> list[str]:
+def transformer_options(sizes: Sizes) -> list[str]:
+    """The sizes in fairseq's options of a Transformer.
+
+    Args:
+        sizes: of the model.
+    """
+    given: list[str] = []
+    for side in ("encoder", "decoder"):
+        given += [f"--{side}-embed-dim", str(sizes.width), f"--{side}-layers", str(sizes.layers)]
+        given += [f"--{side}-ffn-embed-dim", str(sizes.ffn)]
+        given += [f"--{side}-attention-heads", str(sizes.heads)]
+    return given
+
+
+def rnn_options(sizes: Sizes, ours: bool) -> list[str]:
+    """The width in options of an RNN; it has the layers that its architecture has.
+
+    Args:
+        sizes: of the model.
+        ours: whether it has the options of this package.
+    """
     width = str(sizes.width)
     given: list[str] = []
-    if not name.startswith(RECURRENT):
-        for side in ("encoder", "decoder"):
-            given += [f"--{side}-embed-dim", width, f"--{side}-ffn-embed-dim", str(4 * sizes.width)]
-            given += [f"--{side}-layers", str(sizes.layers)]
-            given += [f"--{side}-attention-heads", str(sizes.heads)]
-        return given
     for part in ("encoder-embed", "decoder-embed", "decoder-out-embed"):
         given += [f"--{part}-dim", width]
     for side in ("encoder", "decoder"):

@@ -1,0 +1,114 @@
+"""Times, memory and operations of systems, side by side."""
+
+from __future__ import annotations
+
+import resource
+import statistics
+import time
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import torch
+from systems import System
+from torch.nn.attention import SDPBackend, sdpa_kernel
+from torch.utils.flop_counter import FlopCounterMode
+
+Work = Callable[[System], None]
+
+
+def timed(work: Callable[[], None], device: str) -> float:
+    """Seconds of `work`: the process's own on one thread of a CPU, otherwise the clock's.
+
+    The process's own time is changed little by other programs.
+
+    Args:
+        work: what to time.
+        device: `cuda` is waited for.
+    """
+    alone = device == "cpu" and torch.get_num_threads() == 1
+    clock = time.process_time if alone else time.perf_counter
+    start = clock()
+    work()
+    if device == "cuda":
+        torch.cuda.synchronize()
+    return clock() - start
+
+
+def interleaved(
+    work: Work, systems: Sequence[System], repeats: int, device: str
+) -> list[list[float]]:
+    """Seconds of each system and repeat; the systems take turns.
+
+    What slows the machine so slows all of them. A round before the first does not count, and every
+    other round goes backwards.
+
+    Args:
+        work: what to time.
+        systems: who does it.
+        repeats: how often each.
+        device: that they are on.
+    """
+    seconds: list[list[float]] = [[] for _ in systems]
+    for repeat in range(repeats + 1):
+        order = list(zip(systems, seconds))
+        for system, taken in order if repeat % 2 else reversed(order):
+            elapsed = timed(lambda s=system: work(s), device)  # type: ignore[misc]
+            if repeat:
+                taken.append(elapsed)
+    return seconds
+
+
+def summary(seconds: Sequence[float], baseline: Sequence[float], items: int) -> dict[str, Any]:
+    """Figures of one system.
+
+    Args:
+        seconds: of each repeat.
+        baseline: of the system that it is compared with, in the same rounds.
+        items: done in one repeat.
+
+    Returns:
+        `per_second` and `relative_time`, each a median with `_range`: the lowest and the highest.
+    """
+    rates = [items / taken for taken in seconds]
+    ratios = [taken / of_baseline for taken, of_baseline in zip(seconds, baseline)]
+    return {
+        "seconds": list(seconds),
+        "per_second": statistics.median(rates),
+        "per_second_range": [min(rates), max(rates)],
+        "relative_time": statistics.median(ratios),
+        "relative_time_range": [min(ratios), max(ratios)],
+    }
+
+
+def operations(work: Work, system: System) -> int:
+    """Floating-point operations of all matrix products.
+
+    Args:
+        work: what to count.
+        system: who does it.
+    """
+    # Written out as matrix products, attention is counted, too.
+    with FlopCounterMode(display=False) as counter, sdpa_kernel(SDPBackend.MATH):
+        work(system)
+    return counter.get_total_flops()
+
+
+def peak_memory(work: Work, system: System, device: str) -> int:
+    """Bytes at the highest point of `work`; on a CPU it must be a process of its own.
+
+    Args:
+        work: what to measure.
+        system: who does it.
+        device: that it is on.
+
+    Returns:
+        on a GPU all that is allocated; on a CPU by how much the process grows over what it was
+        with the system built.
+    """
+    if device == "cuda":
+        torch.cuda.reset_peak_memory_stats()
+        work(system)
+        return torch.cuda.max_memory_allocated()
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    work(system)
+    return 1024 * (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before)

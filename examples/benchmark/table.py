@@ -1,0 +1,58 @@
+"""Figures as a Markdown table."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from works import Load
+
+MIB, BILLION = 2**20, 10**9
+
+
+def print_table(title: str, data: Load, figures: Mapping[str, Mapping[str, Any]]) -> None:
+    """Prints a row for each system; columns that nobody has a figure for are left out.
+
+    Args:
+        title: what was measured.
+        data: the work.
+        figures: by system; the first is the baseline.
+    """
+    rows = {
+        name: cells(of_system, data.unit, first(figures)) for name, of_system in figures.items()
+    }
+    columns = list(first(rows))
+    print(f"\n| {title} | " + " | ".join(columns) + " |")
+    print("|---" * (len(columns) + 1) + "|")
+    for name, row in rows.items():
+        print(f"| `{name}` | " + " | ".join(row[column] for column in columns) + " |", flush=True)
+
+
+def cells(figures: Mapping[str, Any], unit: str, baseline: Mapping[str, Any]) -> dict[str, str]:
+    """The cells of a system, by column.
+
+    Args:
+        figures: of the system.
+        unit: of what was done.
+        baseline: the figures of the first system.
+    """
+    row = {"parameters": f"{figures['parameters'] / 10**6:.1f} M"}
+    if "per_second" in figures:
+        row[f"{unit}/s"] = f"{figures['per_second']:,.{0 if figures['per_second'] > 99 else 1}f}"
+        row["time"] = f"{figures['relative_time']:.2f}"
+        row["range"] = "{:.2f} to {:.2f}".format(*figures["relative_time_range"])
+    if "operations" in figures:
+        row["10⁹ operations"] = f"{figures['operations'] / BILLION:,.1f}"
+        row["ratio"] = f"{figures['operations'] / baseline['operations']:.2f}"
+    if "peak_memory" in figures:
+        row["peak MiB"] = f"{figures['peak_memory'] / MIB:,.0f}"
+    return row
+
+
+def first(mapping: Mapping[str, Any]) -> Any:
+    """The first value.
+
+    Args:
+        mapping: not empty.
+    """
+    return next(iter(mapping.values()))

@@ -1,0 +1,62 @@
+"""What systems are made to do: train, and translate with several beams and batches."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from fairseq import utils
+from random_sentences import Corpus, make_batches
+from sizes import Sizes
+from systems import System
+
+_ALONE = 4  # sentences that are translated one by one
+
+
+@dataclass(frozen=True)
+class Load:
+    """Work with its data.
+
+    Attributes:
+        work: does it once.
+        items: tokens or sentences that are done.
+        unit: of the items.
+    """
+
+    work: Callable[[System], None]
+    items: int
+    unit: str
+
+
+# Beam and sentences in a batch, None = those of the size; None alone = training.
+WORKS: dict[str, tuple[int, int | None] | None] = {
+    "training": None,
+    "beam4": (4, None),
+    "beam5": (5, None),
+    "beam5-batch1": (5, 1),
+}
+
+
+def load(name: str, system: System, sizes: Sizes, batches: int, device: str) -> Load:
+    """The work of a name on random sentences.
+
+    Args:
+        name: one of `WORKS`.
+        system: has the dictionary.
+        sizes: of the batches.
+        batches: how many.
+        device: where they are put.
+    """
+    search = WORKS[name]
+    sentences = sizes.sentences
+    if search is not None and search[1] is not None:
+        sentences, batches = search[1], _ALONE
+    corpus = Corpus(sizes.vocabulary, sizes.length, sentences, batches)
+    data = make_batches(system.task.source_dictionary, corpus)
+    if device == "cuda":
+        data = [utils.move_to_cuda(batch) for batch in data]
+    if search is None:
+        tokens = sum(batch["ntokens"] for batch in data)
+        return Load(lambda system: system.train(data), tokens, "tokens")
+    beam = search[0]
+    return Load(lambda system: system.decode(data, beam), sentences * batches, "sentences")

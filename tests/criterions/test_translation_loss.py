@@ -1,0 +1,47 @@
+"""The translation loss that models compute block by block against fairseq's."""
+
+import types
+
+import pytest
+import torch
+from small_models import (
+    ARCHITECTURES,
+    batch,
+    build,
+    random_sentences,
+    write_dictionaries,
+)
+
+BASES = [arch for arch in ARCHITECTURES if arch.endswith("_tiny")]
+
+
+@pytest.mark.parametrize("ignored", [0, 2], ids=["all tokens", "a prefix ignored"])
+@pytest.mark.parametrize("arch", BASES)
+def test_criterion_equals_fairseqs(arch, ignored, tmp_path_factory):
+    """Same loss, same gradients of every parameter, in every architecture."""
+    folder = write_dictionaries(tmp_path_factory.mktemp(arch))
+    (folder / "dict.chunks.txt").write_text("NP\nVP\n", encoding="utf-8")
+    options = ("--criterion", "syntax_cross_entropy", "--label-smoothing", "0.1")
+    model, task, cfg = build(folder, arch, *options)
+    model.train()
+    cfg.criterion.ignore_prefix_size = ignored
+    criterion = task.build_criterion(cfg.criterion)
+    sample = batch(task.source_dictionary, random_sentences([5, 9]), random_sentences([8, 4], 6))
+    if "bi_scale" in arch:
+        sample["net_input"]["chunk_tags"] = torch.full_like(sample["target"], -1)
+    found = []
+    for kept in (True, False):
+        if not kept:  # so that the criterion takes fairseq's own way
+            criterion._loss_in_model = types.MethodType(lambda *_: False, criterion)
+        model.zero_grad()
+        torch.manual_seed(3)
+        loss, _, logs = criterion(model, sample)
+        loss.backward()
+        grads = [p.grad for p in model.parameters() if p.grad is not None]
+        found.append((loss.item(), logs["nll_loss"].item(), grads))
+    (loss, nll, got), (stock_loss, stock_nll, wanted) = found
+    assert (loss, nll) == pytest.approx((stock_loss, stock_nll), rel=1e-6)
+    assert len(got) == len(wanted)
+    largest = max(float(gradient.abs().max()) for gradient in wanted)
+    for one, other in zip(got, wanted):
+        torch.testing.assert_close(one, other, rtol=0, atol=1e-6 * largest)
