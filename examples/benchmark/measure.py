@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import resource
 import statistics
 import time
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import Any
 
 import torch
@@ -102,13 +102,22 @@ def peak_memory(work: Work, system: System, device: str) -> int:
         device: that it is on.
 
     Returns:
-        on a GPU all that is allocated; on a CPU by how much the process grows over what it was
-        with the system built.
+        on a GPU all that is allocated; on a CPU, which must run Linux, by how much the process
+        grows over what it was with the system built.
     """
     if device == "cuda":
         torch.cuda.reset_peak_memory_stats()
         work(system)
         return torch.cuda.max_memory_allocated()
-    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    before = _memory("VmRSS")
+    Path("/proc/self/clear_refs").write_text("5", encoding="ascii")  # forgets the peak so far
     work(system)
-    return 1024 * (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before)
+    return _memory("VmHWM") - before
+
+
+def _memory(field: str) -> int:
+    """A number of bytes that Linux keeps of this process."""
+    for line in Path("/proc/self/status").read_text(encoding="ascii").splitlines():
+        if line.startswith(f"{field}:"):
+            return 1024 * int(line.split()[1])
+    raise SystemExit(f"/proc/self/status has no {field}: peak memory is measured on Linux alone")

@@ -33,6 +33,7 @@ SIZES = {
     "tiny": Sizes(width=64, ffn=256, layers=2, heads=4, vocabulary=4000),
     "small": Sizes(width=256, ffn=1024, layers=3, heads=8, vocabulary=8000),
     "iwslt": Sizes(width=512, ffn=1024, layers=6, heads=4, vocabulary=10000),
+    "nist": Sizes(width=512, ffn=2048, layers=6, heads=8, vocabulary=30000, sentences=16),
     "base": Sizes(width=512, ffn=2048, layers=6, heads=8, vocabulary=32000),
 }
 _FIELDS = ("width", "ffn", "layers", "heads", "vocabulary", "length", "sentences")
@@ -48,7 +49,7 @@ def add_size_arguments(parser: argparse.ArgumentParser) -> None:
         "--size",
         default="small",
         choices=SIZES,
-        help="sizes of all systems: base is WMT's, iwslt that of IWSLT de-en (default: small)",
+        help="sizes of all systems: base is WMT's, nist the RNNs' (default: small)",
     )
     for field in _FIELDS:
         parser.add_argument(f"--{field}", type=int, help=f"in place of the size's {field}")

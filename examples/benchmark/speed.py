@@ -25,6 +25,7 @@ import torch
 from fairseq.utils import import_user_module
 from measure import interleaved, operations, summary
 from peak_memory import memory_of
+from quiet import silence
 from random_sentences import write_dictionaries
 from sizes import Sizes, add_size_arguments, sizes_of
 from systems import System, build
@@ -48,6 +49,7 @@ COMPARISONS: dict[str, dict[str, str]] = {
 
 def main() -> None:
     """Measures and prints."""
+    silence()
     args = arguments()
     torch.set_num_threads(args.threads)
     for folder in args.user_dir:

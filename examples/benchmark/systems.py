@@ -24,6 +24,7 @@ METHOD_CRITERIONS = {
     "latent_phrase_transformer": "synchronous_cross_entropy",
     "bi_scale_rnn": "chunk_cross_entropy",
 }
+RELATION_WIDTH = 256  # of the published relation network; a narrower model has a narrower one
 OWN = {"task": "syntax_translation", "criterion": "syntax_cross_entropy", "optimizer": "fused_adam"}
 STOCK = {"task": "translation", "criterion": "label_smoothed_cross_entropy", "optimizer": "adam"}
 
@@ -143,4 +144,9 @@ def rnn_options(sizes: Sizes, ours: bool) -> list[str]:
         given += [f"--{part}-dim", width]
     for side in ("encoder", "decoder"):
         given += [f"--{side}-hidden-size", width]
-    return [*given, "--attention-dim", width] if ours else given
+    if not ours:
+        return given
+    given += ["--attention-dim", width]
+    if sizes.width < RELATION_WIDTH:
+        given += ["--relation-kernels", f"3:{width}", "--relation-hidden-dim", width]
+    return given

@@ -1,0 +1,68 @@
+"""The benchmark's commands on the smallest sizes: what they count and write, not how fast."""
+
+import json
+import subprocess
+import sys
+
+import pytest
+from commands import REPOSITORY
+
+BENCHMARK = REPOSITORY / "examples" / "benchmark"
+TINY = ("--size", "tiny", "--vocabulary", "100", "--length", "6", "--sentences", "4")
+
+
+def run(program, *arguments):
+    command = [sys.executable, BENCHMARK / program, *TINY, *map(str, arguments)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr[-2000:]
+    return done.stdout
+
+
+def test_operations_of_one_method(tmp_path):
+    """A model with all features off does what the stock one does; pads are no part of its loss."""
+    figures = tmp_path / "figures.json"
+    given = ("--arch", "syntax_transformer", "phrase_transformer", "--count", "--json", figures)
+    table = run("speed.py", *given, "--works", "training", "beam5")
+    assert "| `phrase_transformer` |" in table
+    written = json.loads(figures.read_text(encoding="utf-8"))
+    assert written["settings"]["vocabulary"] == 100
+    for work in ("training", "beam5"):
+        counted = written["comparisons"]["transformer"][work]
+        stock = counted["transformer"]["operations"]
+        assert 0.9 * stock < counted["syntax_transformer"]["operations"] <= stock
+        assert counted["phrase_transformer"]["operations"] > 1.2 * stock
+
+
+def test_times_and_memory(tmp_path):
+    figures = tmp_path / "figures.json"
+    given = ("--arch", "rnn_search", "--against", "rnn_search_cgru", "--repeats", 2)
+    run("speed.py", *given, "--works", "training", "--memory", "--json", figures)
+    written = json.loads(figures.read_text(encoding="utf-8"))
+    measured = written["comparisons"]["rnn_search_cgru"]["training"]
+    assert measured["rnn_search_cgru"]["relative_time_range"] == [1, 1]
+    for system in measured.values():
+        assert len(system["seconds"]) == 2
+        assert system["per_second"] > 0
+        assert system["peak_memory"] > 0
+
+
+@pytest.mark.slow
+def test_every_method_is_compared(tmp_path):
+    figures = tmp_path / "figures.json"
+    run("speed.py", "--repeats", 1, "--batches", 1, "--json", figures)
+    written = json.loads(figures.read_text(encoding="utf-8"))
+    measured = {name for each in written["comparisons"].values() for name in each["training"]}
+    assert {"phrase_transformer", "relation_rnn", "bi_scale_rnn", "lstm"} <= measured
+
+
+@pytest.mark.slow
+def test_scaling():
+    table = run("scaling.py", "--over", "length", "--most", "16", "--repeats", 1)
+    assert "| 16 |" in table
+
+
+def test_a_system_against_itself_is_refused():
+    command = [sys.executable, BENCHMARK / "speed.py", "--arch", "transformer"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode != 0
+    assert "--arch and --against are the same" in done.stderr
