@@ -12,7 +12,8 @@ from torch import Tensor
 from syntax_nmt.models.layer_outputs import EncoderLayerOutput
 from syntax_nmt.models.transformer_layers import FusedDecoderLayer, FusedEncoderLayer, GateSettings
 from syntax_nmt.modules.attentive_combination import AttentiveCombination
-from syntax_nmt.modules.fused_attention import FusedMultiheadAttention, IncrementalState
+from syntax_nmt.modules.fused_attention import IncrementalState
+from syntax_nmt.modules.mapped_attention import MappedAttention
 from syntax_nmt.modules.phrase_batch import PhraseBatch
 from syntax_nmt.modules.phrase_representation import PhraseRepresentation
 
@@ -195,7 +196,7 @@ def _build_combination(
     cfg: TransformerConfig, sizes: PhraseSizes, embed_dim: int, heads: int, ffn_dim: int
 ) -> AttentiveCombination:
     """The combination of a layer of width `embed_dim`; phrases are as wide as the encoder."""
-    attention = FusedMultiheadAttention(
+    attention = MappedAttention(
         embed_dim,
         heads,
         kdim=cfg.encoder.embed_dim,

@@ -5,8 +5,9 @@ from __future__ import annotations
 from fairseq.modules.fairseq_dropout import FairseqDropout
 from torch import Tensor, nn
 
-from syntax_nmt.modules.fused_attention import FusedMultiheadAttention, IncrementalState
+from syntax_nmt.modules.fused_attention import IncrementalState
 from syntax_nmt.modules.linear_of_pair import LinearOfPair
+from syntax_nmt.modules.mapped_attention import MappedAttention
 
 _MIDPOINT = 0.5
 
@@ -32,7 +33,7 @@ class AttentiveCombination(nn.Module):
 
     def __init__(
         self,
-        attention: FusedMultiheadAttention,
+        attention: MappedAttention,
         hidden_dim: int,
         dropout: float,
         residual_attention: bool = False,
@@ -67,10 +68,18 @@ class AttentiveCombination(nn.Module):
         Returns:
             T×B×C.
         """
+        if not self.residual_attention:
+            found = self.attention.mapped(
+                x, phrases, phrase_padding, incremental_state, self.hidden.second
+            )
+            return self._combined(self.hidden.first(x).add_(found))
         attended, _ = self.attention(
             query=x, key=phrases, value=phrases, key_padding_mask=phrase_padding,
             incremental_state=incremental_state, static_kv=True, need_weights=False,
         )  # fmt: skip
-        hidden = self.dropout_module(self.hidden(x, attended).sigmoid_() - _MIDPOINT)
-        combined = self.dropout_module(self.output(hidden))
-        return combined + attended if self.residual_attention else combined
+        return self._combined(self.hidden(x, attended)) + attended
+
+    def _combined(self, hidden: Tensor) -> Tensor:
+        """The second layer, before whose sigmoid `hidden` is."""
+        hidden = self.dropout_module(hidden.sigmoid_() - _MIDPOINT)
+        return self.dropout_module(self.output(hidden))

@@ -5,8 +5,8 @@ import torch
 from phrase_loops import combination, mixture, multi_head, phrase_vectors
 
 from syntax_nmt.modules.attentive_combination import AttentiveCombination
-from syntax_nmt.modules.fused_attention import FusedMultiheadAttention
 from syntax_nmt.modules.linear_of_pair import LinearOfPair
+from syntax_nmt.modules.mapped_attention import MappedAttention
 from syntax_nmt.modules.phrase_batch import PhraseBatch
 from syntax_nmt.modules.phrase_representation import PhraseRepresentation
 from syntax_nmt.modules.transparent_attention import TransparentAttention
@@ -137,7 +137,7 @@ def test_transparent_attention():
 @pytest.mark.parametrize("residual", [False, True])
 @torch.no_grad()
 def test_combination(residual):
-    attention = FusedMultiheadAttention(C, 2, kdim=4, vdim=4, encoder_decoder_attention=True)
+    attention = MappedAttention(C, 2, kdim=4, vdim=4, encoder_decoder_attention=True)
     module = AttentiveCombination(attention, 7, 0.3, residual).double().eval()
     x = torch.randn(5, 2, C, dtype=torch.float64)
     phrases = torch.randn(3, 2, 4, dtype=torch.float64)
@@ -156,7 +156,7 @@ def test_combination(residual):
 
 
 def test_dropout_after_the_sigmoid_and_on_the_output():
-    attention = FusedMultiheadAttention(C, 2, encoder_decoder_attention=True)
+    attention = MappedAttention(C, 2, encoder_decoder_attention=True)
     module = AttentiveCombination(attention, 200, 0.5).train()
     seen = []
     module.output.register_forward_pre_hook(lambda m, args: seen.append(args[0]))
