@@ -16,6 +16,7 @@ from fairseq.data import indexed_dataset
 from tqdm import tqdm
 
 from syntax_nmt.data.chunks import OUTSIDE, read_chunks
+from syntax_nmt.data.indexed_file import open_indexed
 from syntax_nmt.data.manifest import (
     TAGS_NAME,
     Fingerprint,
@@ -267,7 +268,19 @@ def _chunk_tags(texts: list[_Text], destdir: Path, staging: Path) -> tuple[str, 
             f"{chunked[0].sides['chunks']}: the chunk types are those of the training text, which "
             f"has no chunks file: chunk it and give --trainpref too"
         )
+    _check_recorded_tags(destdir)
     return read_tags(destdir)
+
+
+def _check_recorded_tags(destdir: Path) -> None:
+    """Refuses a tag list that is not the one other side files were made with."""
+    found = Fingerprint.of(destdir / TAGS_NAME)
+    for name, side in read_manifest(destdir).items():
+        if side.files.get(TAGS_NAME, found) != found:
+            raise UserError(
+                f"{destdir / TAGS_NAME}: has changed since {name} was made with it: give "
+                f"--trainpref too, so that all are made anew"
+            )
 
 
 def _write_one(
@@ -276,11 +289,7 @@ def _write_one(
     workers: Workers,
     report: Callable[[str], None],
 ) -> SideFile:
-    tokens = str(projector.tokens)
-    impl = indexed_dataset.infer_dataset_impl(tokens)
-    # The dataset is held until its sizes are copied: when collected it unmaps them.
-    dataset = indexed_dataset.make_dataset(tokens, impl)
-    sizes = np.array(dataset.sizes)
+    sizes = _token_counts(projector.tokens)
     writer = RaggedWriter(prefix)
     annotated = 0
     unseen: Counter[str] = Counter()
@@ -304,13 +313,29 @@ def _write_one(
     )
 
 
+def _token_counts(tokens: Path) -> np.ndarray:
+    """Length of each binarised sentence, EOS included, (sentences,)."""
+    impl = indexed_dataset.infer_dataset_impl(str(tokens))
+    if impl in (None, "mmap"):
+        try:
+            return open_indexed(tokens).sizes
+        except (OSError, ValueError) as error:
+            raise UserError(f"{error}: run fairseq-preprocess again") from error
+    # The dataset is held until its sizes are copied: when collected it unmaps them.
+    dataset = indexed_dataset.make_dataset(str(tokens), impl)
+    return np.array(dataset.sizes)
+
+
 def _fingerprints(projector: Projector, prefix: Path) -> dict[str, Fingerprint]:
-    """What loading depends on: the new files, the tokens they belong to, the tag list."""
+    """What loading depends on: the new files, their tokens and dictionary, the tag list."""
     paths = [
         path(str(base))
         for base in (prefix, projector.tokens)
         for path in (indexed_dataset.data_file_path, indexed_dataset.index_file_path)
     ]
+    dictionary = projector.tokens.with_name(f"dict{projector.tokens.suffix}.txt")
+    if dictionary.is_file():
+        paths.append(str(dictionary))
     if projector.kind == "chunks":
         new = prefix.with_name(TAGS_NAME)
         paths.append(str(new if new.is_file() else projector.tokens.with_name(TAGS_NAME)))

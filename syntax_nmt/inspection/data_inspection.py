@@ -144,7 +144,8 @@ class _Inspector:
             text = InspectedText(prefix, name, dictionary, scheme)
             _count(text, tokens, self._open_sides(text, tokens))
         except UserError as error:
-            if not self._bad_files & {f"{name}.bin", f"{name}.idx"}:
+            known = {f"{name}.bin", f"{name}.idx", f"dict.{name.language}.txt"}
+            if not self._bad_files & known:
                 self.result.problems.append(str(error))
             return
         self.result.texts.append(text)
