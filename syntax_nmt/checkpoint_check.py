@@ -18,11 +18,14 @@ from syntax_nmt.checkpoint_options import executable_option
 from syntax_nmt.errors import UserError
 
 _REMEDY = "give a whole checkpoint of fairseq-train"
+_SHOWN = 200  # characters
 _UNTRUSTED = "load no such file of a stranger; {}"
+# What the safe loader says of itself, which stands amid a page of advice.
+_SAFE_LOADER = re.compile(r"WeightsUnpickler error:\s*(\S.*)")
 _GLOBAL = re.compile(r"GLOBAL ([\w.]+)")
 
 
-def check_checkpoint(path: str | Path) -> None:
+def check_checkpoint(path: str | Path) -> Mapping[str, Any]:
     """Refuses what fairseq could not load, or should not.
 
     Every byte is compared with the checksums of the zip archive that torch writes; files of
@@ -30,6 +33,9 @@ def check_checkpoint(path: str | Path) -> None:
 
     Args:
         path: the checkpoint.
+
+    Returns:
+        Its content, the weights memory-mapped; nothing where torch < 2.6.
 
     Raises:
         UserError: it is damaged, no checkpoint of fairseq, or holds something that could run code.
@@ -42,8 +48,11 @@ def check_checkpoint(path: str | Path) -> None:
     if zipped:
         _check_records(path)
     # Older versions of torch cannot tell fairseq's options from code.
-    if torch.__version__ >= "2.6":
-        _check_content(path, _load(path, zipped))
+    if torch.__version__ < "2.6":
+        return {}
+    state = _load(path, zipped)
+    _check_content(path, state)
+    return state
 
 
 def reason_of(error: BaseException) -> str:
@@ -53,7 +62,7 @@ def reason_of(error: BaseException) -> str:
         error: whatever it raised.
     """
     lines = str(error).strip().splitlines()
-    return lines[0] if lines else type(error).__name__
+    return lines[0][:_SHOWN] if lines else type(error).__name__
 
 
 def _check_records(path: Path) -> None:
@@ -77,7 +86,9 @@ def _load(path: Path, zipped: bool) -> Any:
                 f"{path}: holds {forbidden[1]}, which is neither weights nor options and could "
                 f"run code: {_UNTRUSTED.format(_REMEDY)}"
             ) from error
-        raise UserError(f"{path}: cannot be loaded ({reason_of(error)}): {_REMEDY}") from error
+        said = _SAFE_LOADER.search(str(error))
+        reason = said[1] if said is not None else reason_of(error)
+        raise UserError(f"{path}: cannot be loaded ({reason}): {_REMEDY}") from error
 
 
 def _check_content(path: Path, state: Any) -> None:

@@ -11,6 +11,7 @@ from typing import Any
 
 from fairseq import utils
 from fairseq.checkpoint_utils import get_maybe_sharded_checkpoint_filename
+from fairseq.data import Dictionary
 from fairseq.distributed.utils import get_global_rank
 from omegaconf.errors import OmegaConfBaseException
 
@@ -18,17 +19,21 @@ from syntax_nmt.checkpoint_check import check_checkpoint
 from syntax_nmt.checkpoint_options import executable_option
 from syntax_nmt.errors import UserError
 
+Vocabularies = tuple[Dictionary, Dictionary]
+_EMBEDDINGS = ("encoder.embed_tokens.weight", "decoder.embed_tokens.weight")
 _LAST = "checkpoint_last.pt"  # fairseq's default of --restore-file
 
 
-def check_models(cfg: Any) -> None:
+def check_models(cfg: Any, vocabularies: Vocabularies) -> None:
     """Checks the models of `--path`.
 
     Args:
         cfg: the options of the task.
+        vocabularies: of source and target.
 
     Raises:
-        UserError: one is missing, damaged, or holds something that could run code.
+        UserError: one is missing, damaged, of other vocabularies, or holds something that could
+            run code.
     """
     names = _option(cfg, "path")
     if names is None:
@@ -39,19 +44,20 @@ def check_models(cfg: Any) -> None:
             path = get_maybe_sharded_checkpoint_filename(name, suffix, shard, shards or 1)
             if not Path(path).is_file():
                 raise UserError(f"{path}: no such checkpoint: give --path files of fairseq-train")
-            check_checkpoint(path)
+            _check(path, vocabularies)
 
 
-def check_restored(cfg: Any) -> None:
+def check_restored(cfg: Any, vocabularies: Vocabularies) -> None:
     """Checks what training goes on from, or begins with: `--restore-file`, `--finetune-from-model`.
 
     A file that is not there is fairseq's affair: it then trains from the beginning.
 
     Args:
         cfg: the options of the task.
+        vocabularies: of source and target.
 
     Raises:
-        UserError: it is damaged, or holds something that could run code.
+        UserError: it is damaged, of other vocabularies, or holds something that could run code.
     """
     restored, folder = _option(cfg, "restore_file"), _option(cfg, "save_dir")
     if restored is None or folder is None or get_global_rank() != 0:
@@ -66,7 +72,7 @@ def check_restored(cfg: Any) -> None:
             if not path.is_file():
                 raise UserError(f"{path}: no such checkpoint: mend --finetune-from-model")
     if path.is_file():
-        check_checkpoint(path)
+        _check(path, vocabularies)
 
 
 def check_options(cfg: Any) -> None:
@@ -83,6 +89,18 @@ def check_options(cfg: Any) -> None:
         raise UserError(
             f"the checkpoint's {executable}, which could run code: load no such file of a stranger"
         )
+
+
+def _check(path: str | Path, vocabularies: Vocabularies) -> None:
+    weights = check_checkpoint(path).get("model", {})
+    for name, dictionary in zip(_EMBEDDINGS, vocabularies):
+        embedded = weights.get(name)
+        if embedded is not None and len(embedded) != len(dictionary):
+            side = "source" if name == _EMBEDDINGS[0] else "target"
+            raise UserError(
+                f"{path}: the model knows {len(embedded)} {side} tokens, the dictionary "
+                f"of the data has {len(dictionary)}: give the data-bin folder it was trained with"
+            )
 
 
 def _option(cfg: Any, name: str) -> Any:

@@ -23,6 +23,7 @@ from torch import Tensor, nn
 
 from syntax_nmt.criterions.chunk import ChunkObjective
 from syntax_nmt.criterions.dependency import DependencyObjective
+from syntax_nmt.data.dictionary import load_dictionary
 from syntax_nmt.data.manifest import TAGS_NAME, read_tags
 from syntax_nmt.data.side_information import SideInformation, open_side_information
 from syntax_nmt.data.split_texts import check_texts, split_prefixes
@@ -118,9 +119,10 @@ class SyntaxTranslationTask(TranslationTask):
         """
         with one_line_errors("syntax_nmt"):
             check_languages(cfg)
+            task = super().setup_task(cfg, **kwargs)
             if not kwargs.get("from_checkpoint"):
-                check_models(cfg)
-            return super().setup_task(cfg, **kwargs)
+                check_models(cfg, (task.src_dict, task.tgt_dict))
+            return task
 
     @classmethod
     def load_dictionary(cls, filename: str) -> Dictionary:
@@ -132,12 +134,7 @@ class SyntaxTranslationTask(TranslationTask):
         Raises:
             UserError: it is damaged.
         """
-        try:
-            return super().load_dictionary(filename)
-        except Exception as error:  # fairseq raises nothing narrower for a wrong encoding
-            raise UserError(
-                f"{filename}: cannot be read ({error}): run fairseq-preprocess again"
-            ) from error
+        return load_dictionary(filename)
 
     def load_dataset(
         self, split: str, epoch: int = 1, combine: bool = False, **kwargs: Any
@@ -194,7 +191,7 @@ class SyntaxTranslationTask(TranslationTask):
             if from_checkpoint:
                 check_options(cfg)
             else:
-                check_restored(self.cfg)
+                check_restored(self.cfg, (self.src_dict, self.tgt_dict))
         model = super().build_model(cfg, from_checkpoint)
         encoder = getattr(model, "encoder", None)
         self._has_supervised_heads = getattr(encoder, "supervised_layer", None) is not None
