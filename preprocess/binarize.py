@@ -15,7 +15,9 @@ import numpy as np
 from fairseq.data import indexed_dataset
 from tqdm import tqdm
 
+from syntax_nmt.data.binarised_pieces import BinarisedPieces
 from syntax_nmt.data.chunks import OUTSIDE, read_chunks
+from syntax_nmt.data.dictionary import load_dictionary
 from syntax_nmt.data.indexed_file import open_indexed
 from syntax_nmt.data.manifest import (
     TAGS_NAME,
@@ -289,13 +291,13 @@ def _write_one(
     workers: Workers,
     report: Callable[[str], None],
 ) -> SideFile:
-    sizes = _token_counts(projector.tokens)
+    sizes, binarised = _open_tokens(projector)
     writer = RaggedWriter(prefix)
     annotated = 0
     unseen: Counter[str] = Counter()
     # disable=None: no bar where stderr is not a terminal
     with tqdm(total=len(sizes), desc=prefix.name, unit=" sentences", disable=None) as bar:
-        batches = projector.batches(sizes)
+        batches = projector.batches(sizes, binarised)
         for projected in ordered_results(workers, projector.project, batches):
             for row in np.split(projected.values, np.cumsum(projected.sizes)[:-1]):
                 writer.add(row)
@@ -313,17 +315,24 @@ def _write_one(
     )
 
 
-def _token_counts(tokens: Path) -> np.ndarray:
-    """Length of each binarised sentence, EOS included, (sentences,)."""
+def _open_tokens(projector: Projector) -> tuple[np.ndarray, BinarisedPieces | None]:
+    """Length of each binarised sentence, EOS included, (sentences,); and the tokens themselves."""
+    tokens = projector.tokens
     impl = indexed_dataset.infer_dataset_impl(str(tokens))
-    if impl in (None, "mmap"):
-        try:
-            return open_indexed(tokens).sizes
-        except (OSError, ValueError) as error:
-            raise UserError(f"{error}: run fairseq-preprocess again") from error
-    # The dataset is held until its sizes are copied: when collected it unmaps them.
-    dataset = indexed_dataset.make_dataset(str(tokens), impl)
-    return np.array(dataset.sizes)
+    if impl not in (None, "mmap"):
+        # The dataset is held until its sizes are copied: when collected it unmaps them.
+        dataset = indexed_dataset.make_dataset(str(tokens), impl)
+        return np.array(dataset.sizes), None
+    try:
+        indexed = open_indexed(tokens)
+    except (OSError, ValueError) as error:
+        raise UserError(f"{error}: run fairseq-preprocess again") from error
+    dictionary = load_dictionary(_dictionary_file(tokens))
+    return indexed.sizes, BinarisedPieces(tokens, indexed, dictionary, projector.pieces)
+
+
+def _dictionary_file(tokens: Path) -> Path:
+    return tokens.with_name(f"dict{tokens.suffix}.txt")
 
 
 def _fingerprints(projector: Projector, prefix: Path) -> dict[str, Fingerprint]:
@@ -333,9 +342,7 @@ def _fingerprints(projector: Projector, prefix: Path) -> dict[str, Fingerprint]:
         for base in (prefix, projector.tokens)
         for path in (indexed_dataset.data_file_path, indexed_dataset.index_file_path)
     ]
-    dictionary = projector.tokens.with_name(f"dict{projector.tokens.suffix}.txt")
-    if dictionary.is_file():
-        paths.append(str(dictionary))
+    paths.append(str(_dictionary_file(projector.tokens)))
     if projector.kind == "chunks":
         new = prefix.with_name(TAGS_NAME)
         paths.append(str(new if new.is_file() else projector.tokens.with_name(TAGS_NAME)))

@@ -10,6 +10,7 @@ import json
 import zlib
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
+from textwrap import shorten
 
 from syntax_nmt.data.text_files import write_atomically
 from syntax_nmt.errors import UserError
@@ -84,12 +85,12 @@ def read_manifest(folder: str | Path) -> dict[str, SideFile]:
         content = json.loads(path.read_text(encoding="utf-8"))
         if content["version"] != VERSION:
             raise UserError(
-                f"{path}: format version {content['version']}, this program reads {VERSION}: "
-                f"{REMEDY}"
+                f"{path}: format version {str(content['version'])[:20]}, this program reads "
+                f"{VERSION}: {REMEDY}"
             )
         return {name: _side_file(entry) for name, entry in content["files"].items()}
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
-        reason = f"{type(error).__name__}: {error}"
+        reason = shorten(f"{type(error).__name__}: {error}", 120)
         raise UserError(f"{path}: damaged ({reason}): remove it and {REMEDY}") from error
 
 

@@ -130,7 +130,9 @@ def _check_fingerprints(folder: Path, name: str, entry: SideFile) -> None:
             found = Fingerprint.of(path)
         except (OSError, ValueError) as error:  # ValueError: no name that a file can have
             reason = getattr(error, "strerror", None) or error
-            raise UserError(f"{path}: cannot be read ({reason}): {REMEDY}") from error
+            raise UserError(
+                f"{path}: cannot be read ({reason}), but {NAME} names it: {REMEDY}"
+            ) from error
         if found == recorded:
             continue
         if found.bytes != recorded.bytes:
