@@ -5,16 +5,18 @@ from __future__ import annotations
 import gzip
 import re
 import shutil
+from functools import cache
 from pathlib import Path
 
 import numpy as np
 import torch
-from corruption_attempts import Subject
+from corruption_attempts import FORGIVEN, OTHER, WRONG, Subject
 from corruptions import Workspace
 from fairseq.data import Dictionary
 from fairseq.data.indexed_dataset import MMapIndexedDatasetBuilder
 from nltk import Tree
 
+from syntax_nmt.data.binarised_pieces import BinarisedPieces
 from syntax_nmt.data.indexed_file import open_indexed
 from syntax_nmt.data.manifest import read_tags
 from syntax_nmt.data.sentence_projection import Projector
@@ -67,7 +69,7 @@ def data_subjects(prepared, folder: Path) -> list[Subject]:
         text + dictionaries,
         same_kind,
         foreign,
-        legitimate=lambda name: True,
+        allowed=lambda name: OTHER,
     )
     return [*subjects, alone]
 
@@ -146,12 +148,11 @@ def text_subjects(prepared, folder: Path) -> list[Subject]:
     """Side files in text form, compared with their corpus as `syntax-nmt binarize` does."""
     pristine = folder / "pristine"
     pristine.mkdir(parents=True)
-    for split in ("valid", "test"):
+    for split in SPLITS:
         for lang in ("src", "tgt"):
-            shutil.copy(
-                prepared.folder / "pieces" / f"{split}.{lang}", pristine / f"{split}.{lang}.p"
-            )
-            shutil.copy(prepared.folder / "words" / f"{split}.{lang}", pristine / f"{split}.{lang}")
+            text = f"{split}.{lang}"
+            shutil.copy(prepared.folder / "pieces" / text, pristine / f"{text}.p")
+            shutil.copy(prepared.folder / "words" / text, pristine / text)
         for ending in ENDING_OF:
             content = (prepared.folder / "words" / f"{split}.{ending}").read_bytes()
             (pristine / f"{split}.{ending}").write_bytes(content)
@@ -174,24 +175,30 @@ def text_subjects(prepared, folder: Path) -> list[Subject]:
             prepared.data / f"{name.partition('.')[0]}.src-tgt.{lang}",
             {tag: number for number, tag in enumerate(read_tags(prepared.data), start=1)},
         )
-        sizes = open_indexed(projector.tokens).sizes
+        indexed, dictionary = binarised(projector.tokens)
+        pieces = BinarisedPieces(projector.tokens, indexed, dictionary, projector.pieces)
         return [
             (found.values.tolist(), found.sizes.tolist())
-            for found in map(projector.project, projector.batches(sizes))
+            for found in map(projector.project, projector.batches(indexed.sizes, pieces))
         ]
 
-    def legitimate(name: str) -> bool:
+    @cache
+    def binarised(tokens: Path) -> tuple:
+        dictionary = tokens.with_name(f"dict{tokens.suffix}.txt")
+        return open_indexed(tokens), Dictionary.load(str(dictionary))
+
+    def allowed(name: str) -> str:
         return same_words(space, name)
 
     def subject(kind: str, *endings: str) -> Subject:
-        files = [f"{split}.{ending}" for split in ("valid", "test") for ending in endings]
+        files = [f"{split}.{ending}" for split in SPLITS for ending in endings]
         return Subject(
             kind,
             space,
             projected,
             files,
             lambda name: [one for one in sorted(p.name for p in pristine.iterdir()) if one != name],
-            legitimate=legitimate,
+            allowed=allowed,
             has_lines=True,
         )
 
@@ -204,29 +211,44 @@ def text_subjects(prepared, folder: Path) -> list[Subject]:
     ]
 
 
-def same_words(space: Workspace, name: str) -> bool:
+def same_words(space: Workspace, name: str) -> str:
     """Whether a side file has the words of its text, found out without our readers."""
     if name.endswith((".src", ".p")):
-        return False
+        return WRONG
     text = ".".join(name.split(".")[:2])
     corpus = [line.split() for line in (space / text).read_text("utf-8").splitlines()]
     content = (space / name).read_bytes()
     content = gzip.decompress(content) if name.endswith(".gz") else content
     lines = re.split(r"\r\n|\r|\n", content.decode("utf-8").removesuffix("\n"))
-    if name.endswith(".chunks"):
-        found = [len(line.split()) for line in lines]
-        return all(tags in (0, len(words)) for tags, words in zip(found, corpus))
-    if name.endswith(".trees"):
-        annotated = [
-            [] if line.split() == ["()"] else Tree.fromstring(line).leaves() for line in lines
-        ]
-    else:
-        blocks = re.split(r"\n\s*\n", "\n".join(lines).strip("\n"))
-        annotated = [
-            [] if re.search(r"(?m)^#\s*parse", block) else re.findall(r"(?m)^\d+\t(.*?)\t", block)
-            for block in blocks
-        ]
-    return len(annotated) == len(corpus) and all(
-        not words or list(map(normalise_word, words)) == list(map(normalise_word, line))
-        for words, line in zip(annotated, corpus)
-    )
+    if name.endswith(".chunks"):  # has no words
+        counts = [len(line.split()) for line in lines]
+        fits = all(tags in (0, len(words)) for tags, words in zip(counts, corpus))
+        return OTHER if fits and len(counts) == len(corpus) else WRONG
+    annotated = words_of_trees(lines) if name.endswith(".trees") else words_of_conllu(lines)
+    if len(annotated) != len(corpus):
+        return WRONG
+    pairs = [(words, line) for words, line in zip(annotated, corpus) if words]
+    if any(len(words) != len(line) for words, line in pairs):
+        return WRONG
+    same = [
+        sum(normalise_word(one) == normalise_word(other) for one, other in zip(*pair))
+        for pair in pairs
+    ]
+    if all(count == len(words) for count, (words, _) in zip(same, pairs)):
+        return OTHER
+    half = all(2 * count >= len(words) for count, (words, _) in zip(same, pairs))
+    return FORGIVEN if half else WRONG
+
+
+def words_of_trees(lines: list[str]) -> list[list[str]]:
+    """Words by line, as nltk reads them; none where there is no tree."""
+    return [[] if line.split() == ["()"] else Tree.fromstring(line).leaves() for line in lines]
+
+
+def words_of_conllu(lines: list[str]) -> list[list[str]]:
+    """Words by block; none where it says so."""
+    blocks = re.split(r"\n\s*\n", "\n".join(lines).strip("\n"))
+    return [
+        [] if re.search(r"(?m)^#\s*parse", block) else re.findall(r"(?m)^\d+\t(.*?)\t", block)
+        for block in blocks
+    ]

@@ -23,10 +23,11 @@ from syntax_nmt.errors import UserError
 SECONDS = 20  # attempts take some milliseconds
 MEMORY = 2 << 30  # more than this on top of what the process has is a size field believed
 
-REFUSED, HARMLESS, OTHER = "refused", "harmless", "other valid file"
-WRONG, TRACEBACK, HANG, UNCLEAR = "WRONGLY ACCEPTED", "TRACEBACK", "HANG", "UNCLEAR"
+REFUSED, HARMLESS, OTHER = "refused", "harmless", "other valid"
+FORGIVEN = "words forgiven"
+WRONG, TRACEBACK, HANG, UNCLEAR = "WRONG", "TRACEBACK", "HANG", "UNCLEAR"
 FAULTS = (WRONG, TRACEBACK, HANG, UNCLEAR)
-OUTCOMES = (REFUSED, HARMLESS, OTHER, *FAULTS)
+OUTCOMES = (REFUSED, HARMLESS, OTHER, FORGIVEN, *FAULTS)
 
 _REMEDIES = re.compile(
     r": [^:]*\b(run|give|mend|write|parse|chunk|annotate|convert|fetch|number|put|use|segment|must"
@@ -50,8 +51,9 @@ class Subject:
         files: the names that may be damaged.
         same_kind: for a name, those it may be exchanged with.
         foreign: files from elsewhere.
-        legitimate: given the name of a damaged file that was accepted and read otherwise: whether
-            it is a valid file of the same words, so that nobody could know.
+        allowed: given the name of a damaged file that was accepted and read otherwise: OTHER if it
+            is a valid file of the same words, so that nobody could know; FORGIVEN if at least half
+            of the words of each sentence are the text's, which is what is asked for; or WRONG.
         has_lines: whether a message must name the line.
     """
 
@@ -61,7 +63,7 @@ class Subject:
     files: Sequence[str]
     same_kind: Callable[[str], list[str]] = lambda name: []
     foreign: Callable[[str], list[Path]] = lambda name: []
-    legitimate: Callable[[str], bool] = lambda name: False
+    allowed: Callable[[str], str] = lambda name: WRONG
     has_lines: bool = False
     expected: dict[str, Any] = field(default_factory=dict)
 
@@ -79,9 +81,9 @@ class Tally:
     faults: list[str] = field(default_factory=list)
 
     def table(self) -> str:
-        lines = [f"{'subject':<16}{'tried':>7}" + "".join(f"{name:>18}" for name in OUTCOMES)]
+        lines = [f"{'subject':<16}{'tried':>7}" + "".join(f"{name:>15}" for name in OUTCOMES)]
         for name, counts in self.counts.items():
-            cells = "".join(f"{counts[outcome]:>18}" for outcome in OUTCOMES)
+            cells = "".join(f"{counts[outcome]:>15}" for outcome in OUTCOMES)
             lines.append(f"{name:<16}{counts.total():>7}{cells}")
         return "\n".join(lines)
 
@@ -125,9 +127,7 @@ def _outcome(subject: Subject, name: str, expected: Any) -> tuple[str, str]:
         return TRACEBACK, ignored[0]
     if found == expected:
         return HARMLESS, "the same was read"
-    if subject.legitimate(name):
-        return OTHER, "a valid file of the same words"
-    return WRONG, "something else was read"
+    return subject.allowed(name), "something else was read"
 
 
 def _fault_of_message(message: str, subject: Subject) -> str | None:

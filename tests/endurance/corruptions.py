@@ -13,7 +13,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 MAX_FLIPS = 40
-TEXT_ENDINGS = (".json", ".txt", ".conllu", ".trees", ".chunks", ".src", ".tgt", ".part")
+TEXT_ENDINGS = (".json", ".txt", ".conllu", ".trees", ".chunks", ".src", ".tgt", ".p", ".part")
 
 Bytes = Callable[[random.Random, bytes], bytes]
 
@@ -195,6 +195,22 @@ def swap_blocks(rng: random.Random, content: bytes) -> bytes:
     return b"\n\n".join(blocks)
 
 
+def swap_alike(rng: random.Random, content: bytes) -> bytes:
+    """Two sentences of one length change places, which no count of words can tell."""
+    between = b"\n\n" if b"\n\n" in content else b"\n"
+    entries = content.split(between)
+    by_length: dict[int, list[int]] = {}
+    for index, entry in enumerate(entries):
+        lines = entry.splitlines() if between == b"\n\n" else entry.split()
+        words = [part for part in lines if not part.startswith((b"#", b"("))]
+        by_length.setdefault(len(words), []).append(index)
+    alike = [indices for indices in by_length.values() if len(indices) > 1]
+    if alike:
+        one, other = rng.sample(rng.choice(alike), 2)
+        entries[one], entries[other] = entries[other], entries[one]
+    return between.join(entries)
+
+
 def other_line_ends(rng: random.Random, content: bytes) -> bytes:
     return content.replace(b"\n", rng.choice((b"\r\n", b"\r", b"\n\r", b"\x0b", b" \n")))
 
@@ -272,7 +288,8 @@ BYTE_DAMAGE = (
     *("zero", "empty", "swap_byte_order"),
 )
 TEXT_DAMAGE = (
-    *("swap_lines", "delete_line", "duplicate_line", "swap_blocks", "other_line_ends"),
+    *("swap_lines", "delete_line", "duplicate_line", "swap_blocks", "swap_alike"),
+    "other_line_ends",
     *("other_encoding", "invalid_utf8", "odd_character", "other_digit"),
 )
 JSON_DAMAGE = (

@@ -10,6 +10,7 @@ import os
 
 import pytest
 from corrupted_data import data_subjects, text_subjects
+from corrupted_models import model_subjects
 from corruption_attempts import Tally, attempt_all
 
 # Attempts in all (--slow), and how many of them in a quick run.
@@ -24,7 +25,12 @@ ATTEMPTS = {
     "CoNLL-U .gz": (300, 5),
     "trees": (1000, 20),
     "chunks": (1000, 20),
-    "words, subwords": (600, 10),
+    "words, subwords": (600, 15),
+    "checkpoint": (700, 15),
+    "old checkpoint": (200, 5),
+    "sentencepiece": (200, 5),
+    "parser.json": (500, 10),
+    "finished parts": (500, 10),
 }
 
 
@@ -33,7 +39,11 @@ def subjects(prepared, tmp_path_factory):
     """Every kind of file by name."""
     logging.disable(logging.INFO)
     folder = tmp_path_factory.mktemp("corruption")
-    made = [*data_subjects(prepared, folder / "data"), *text_subjects(prepared, folder / "text")]
+    made = [
+        *data_subjects(prepared, folder / "data"),
+        *text_subjects(prepared, folder / "text"),
+        *model_subjects(prepared, folder / "models"),
+    ]
     yield {subject.name: subject for subject in made}
     logging.disable(logging.NOTSET)
 
