@@ -205,8 +205,8 @@ def text_subjects(prepared, folder: Path) -> list[Subject]:
     return [
         subject("CoNLL-U", "src.conllu"),
         subject("CoNLL-U .gz", "src.conllu.gz"),
-        subject("trees", "src.trees"),
-        subject("chunks", "tgt.chunks"),
+        subject("trees in text", "src.trees"),
+        subject("chunks in text", "tgt.chunks"),
         subject("words, subwords", "src", "src.p"),
     ]
 

@@ -133,7 +133,7 @@ def _outcome(subject: Subject, name: str, expected: Any) -> tuple[str, str]:
 def _fault_of_message(message: str, subject: Subject) -> str | None:
     """What is wrong with a refusal: it is one line that names a file, its line and a remedy."""
     message = " ".join(message.split())  # as one_line_errors does
-    names = [path.name for path in subject.space.pristine.iterdir()]
+    names = [path.name for path in subject.space.pristine.rglob("*")]
     named = [name for name in names if name in message]
     if not named:
         return "the message names no file"

@@ -9,6 +9,7 @@ import logging
 import os
 
 import pytest
+from corrupted_commands import command_subjects
 from corrupted_data import data_subjects, text_subjects
 from corrupted_models import model_subjects
 from corruption_attempts import Tally, attempt_all
@@ -23,14 +24,25 @@ ATTEMPTS = {
     "text alone": (800, 15),
     "CoNLL-U": (1000, 20),
     "CoNLL-U .gz": (300, 5),
-    "trees": (1000, 20),
-    "chunks": (1000, 20),
+    "trees in text": (1000, 20),
+    "chunks in text": (1000, 20),
     "words, subwords": (600, 15),
     "checkpoint": (700, 15),
     "old checkpoint": (200, 5),
     "sentencepiece": (200, 5),
     "parser.json": (500, 10),
     "finished parts": (500, 10),
+    # All of a command, with what it prints and leaves.
+    "binarize": (250, 3),
+    "inspect": (250, 3),
+    "trees": (100, 2),
+    "trees of a file": (150, 3),
+    "constituents": (150, 3),
+    "align": (100, 2),
+    "chunks": (100, 2),
+    "contrast": (100, 2),
+    "average": (100, 3),
+    "score": (100, 3),
 }
 
 
@@ -43,6 +55,7 @@ def subjects(prepared, tmp_path_factory):
         *data_subjects(prepared, folder / "data"),
         *text_subjects(prepared, folder / "text"),
         *model_subjects(prepared, folder / "models"),
+        *command_subjects(prepared, folder / "commands"),
     ]
     yield {subject.name: subject for subject in made}
     logging.disable(logging.NOTSET)
