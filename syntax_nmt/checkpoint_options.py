@@ -18,7 +18,9 @@ from typing import Any
 from omegaconf import DictConfig, ListConfig, OmegaConf
 
 # Files may be called what they like, `checkpoints (2)` for one; no path is evaluated.
-_FILE_NAMES = re.compile(r"data|parser_config|finetune_from_model|.*(path|paths|dir|file|pref)")
+_FILE_NAMES = re.compile(
+    r"data|parser_config|.*(path|paths|dir|file|pref|model|codes|project|repo)"
+)
 _PLAIN = (type(None), bool, int, float, complex, Enum)
 _SHOWN = 60
 

@@ -53,7 +53,12 @@ class FitsOrExits:
     """A model that says in one line which weights of a checkpoint do not fit, and whose they are.
 
     Goes before the class of fairseq's that it is mixed into.
+
+    Attributes:
+        origin: the file that its weights will come from, where the task knows it.
     """
+
+    origin = "the checkpoint"
 
     def load_state_dict(
         self, state_dict: Any, strict: bool = True, model_cfg: Any = None, args: Any = None
@@ -80,7 +85,7 @@ class FitsOrExits:
             with one_line_errors("syntax_nmt"):
                 _, _, faults = str(error).partition(":")
                 raise UserError(
-                    f"the checkpoint does not fit the model ({shorten(faults, _SHOWN)}): give one "
+                    f"{self.origin}: does not fit the model ({shorten(faults, _SHOWN)}): give one "
                     f"of this architecture with these options, and the data it was trained with"
                 ) from error
 

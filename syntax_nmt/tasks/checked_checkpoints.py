@@ -24,8 +24,8 @@ _EMBEDDINGS = ("encoder.embed_tokens.weight", "decoder.embed_tokens.weight")
 _LAST = "checkpoint_last.pt"  # fairseq's default of --restore-file
 
 
-def check_models(cfg: Any, vocabularies: Vocabularies) -> None:
-    """Checks the models of `--path`.
+def check_models(cfg: Any, vocabularies: Vocabularies) -> list[str]:
+    """Checks the models of `--path`, and gives their files in the order they are loaded in.
 
     Args:
         cfg: the options of the task.
@@ -37,7 +37,8 @@ def check_models(cfg: Any, vocabularies: Vocabularies) -> None:
     """
     names = _option(cfg, "path")
     if names is None:
-        return
+        return []
+    files = []
     suffix, shards = _option(cfg, "checkpoint_suffix") or "", _option(cfg, "checkpoint_shard_count")
     for name in utils.split_paths(names):
         for shard in range(shards or 1):
@@ -45,12 +46,14 @@ def check_models(cfg: Any, vocabularies: Vocabularies) -> None:
             if not Path(path).is_file():
                 raise UserError(f"{path}: no such checkpoint: give --path files of fairseq-train")
             _check(path, vocabularies)
+            files.append(path)
+    return files
 
 
-def check_restored(cfg: Any, vocabularies: Vocabularies) -> None:
+def check_restored(cfg: Any, vocabularies: Vocabularies) -> str | None:
     """Checks what training goes on from, or begins with: `--restore-file`, `--finetune-from-model`.
 
-    A file that is not there is fairseq's affair: it then trains from the beginning.
+    Gives the file; None where it is not there: fairseq then trains from the beginning.
 
     Args:
         cfg: the options of the task.
@@ -61,7 +64,7 @@ def check_restored(cfg: Any, vocabularies: Vocabularies) -> None:
     """
     restored, folder = _option(cfg, "restore_file"), _option(cfg, "save_dir")
     if restored is None or folder is None or get_global_rank() != 0:
-        return
+        return None
     suffix = _option(cfg, "checkpoint_suffix") or ""
     path = Path(restored.replace(".pt", f"{suffix}.pt"))
     if restored == _LAST:
@@ -71,8 +74,10 @@ def check_restored(cfg: Any, vocabularies: Vocabularies) -> None:
             path = Path(pretrained)
             if not path.is_file():
                 raise UserError(f"{path}: no such checkpoint: mend --finetune-from-model")
-    if path.is_file():
-        _check(path, vocabularies)
+    if not path.is_file():
+        return None
+    _check(path, vocabularies)
+    return str(path)
 
 
 def check_options(cfg: Any) -> None:

@@ -98,6 +98,7 @@ class SyntaxTranslationTask(TranslationTask):
     ) -> None:
         super().__init__(cfg, src_dict, tgt_dict)
         self._trained_split: Optional[str] = None
+        self._model_files: list[str] = []
         self._has_supervised_heads = False
         self._chooses_chunks = False
         self._chunks = ChunkInputs()
@@ -121,7 +122,7 @@ class SyntaxTranslationTask(TranslationTask):
             check_languages(cfg)
             task = super().setup_task(cfg, **kwargs)
             if not kwargs.get("from_checkpoint"):
-                check_models(cfg, (task.src_dict, task.tgt_dict))
+                task._model_files = check_models(cfg, (task.src_dict, task.tgt_dict))
             return task
 
     @classmethod
@@ -190,9 +191,12 @@ class SyntaxTranslationTask(TranslationTask):
         with one_line_errors("syntax_nmt"):
             if from_checkpoint:
                 check_options(cfg)
+                origin = self._model_files.pop(0) if self._model_files else None
             else:
-                check_restored(self.cfg, (self.src_dict, self.tgt_dict))
+                origin = check_restored(self.cfg, (self.src_dict, self.tgt_dict))
         model = super().build_model(cfg, from_checkpoint)
+        if origin is not None and hasattr(model, "origin"):
+            model.origin = origin
         encoder = getattr(model, "encoder", None)
         self._has_supervised_heads = getattr(encoder, "supervised_layer", None) is not None
         self._chooses_chunks = reads_chunks([model])

@@ -52,7 +52,7 @@ def listing(folder):
         ("valid.src-tgt.tgt.idx", remove),
         ("syntax.json", cut),
         ("dict.chunks.txt", flip),
-        ("dict.src.txt", empty),
+        ("dict.src.txt", cut),
     ],
 )
 def test_training(folder, tmp_path, name, damage):
@@ -103,7 +103,7 @@ def test_a_checkpoint_of_other_sizes(folder, trained, tmp_path):
         *("--finetune-from-model", trained("dependency_transformer")),
         *("--save-dir", tmp_path / "saved", "--max-update", "1"),
     )
-    assert "the checkpoint does not fit the model" in message
+    assert f"{trained('dependency_transformer')}: does not fit the model" in message
     assert "give one of this architecture" in message
 
 
