@@ -327,7 +327,13 @@ def _open_tokens(projector: Projector) -> tuple[np.ndarray, BinarisedPieces | No
         indexed = open_indexed(tokens)
     except (OSError, ValueError) as error:
         raise UserError(f"{error}: run fairseq-preprocess again") from error
-    dictionary = load_dictionary(_dictionary_file(tokens))
+    path = _dictionary_file(tokens)
+    dictionary = load_dictionary(path)
+    if len(indexed.values) and int(indexed.values.max()) >= len(dictionary):
+        raise UserError(
+            f"{path}: {len(dictionary)} entries, but {tokens}.bin has token "
+            f"{int(indexed.values.max())}: run fairseq-preprocess again"
+        )
     return indexed.sizes, BinarisedPieces(tokens, indexed, dictionary, projector.pieces)
 
 
