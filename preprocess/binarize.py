@@ -15,7 +15,10 @@ import numpy as np
 from fairseq.data import indexed_dataset
 from tqdm import tqdm
 
+from syntax_nmt.data.binarised_pieces import BinarisedPieces
 from syntax_nmt.data.chunks import OUTSIDE, read_chunks
+from syntax_nmt.data.dictionary import load_dictionary
+from syntax_nmt.data.indexed_file import open_indexed
 from syntax_nmt.data.manifest import (
     TAGS_NAME,
     Fingerprint,
@@ -267,7 +270,19 @@ def _chunk_tags(texts: list[_Text], destdir: Path, staging: Path) -> tuple[str, 
             f"{chunked[0].sides['chunks']}: the chunk types are those of the training text, which "
             f"has no chunks file: chunk it and give --trainpref too"
         )
+    _check_recorded_tags(destdir)
     return read_tags(destdir)
+
+
+def _check_recorded_tags(destdir: Path) -> None:
+    """Refuses a tag list that is not the one other side files were made with."""
+    found = Fingerprint.of(destdir / TAGS_NAME)
+    for name, side in read_manifest(destdir).items():
+        if side.files.get(TAGS_NAME, found) != found:
+            raise UserError(
+                f"{destdir / TAGS_NAME}: has changed since {name} was made with it: give "
+                f"--trainpref too, so that all are made anew"
+            )
 
 
 def _write_one(
@@ -276,17 +291,13 @@ def _write_one(
     workers: Workers,
     report: Callable[[str], None],
 ) -> SideFile:
-    tokens = str(projector.tokens)
-    impl = indexed_dataset.infer_dataset_impl(tokens)
-    # The dataset is held until its sizes are copied: when collected it unmaps them.
-    dataset = indexed_dataset.make_dataset(tokens, impl)
-    sizes = np.array(dataset.sizes)
+    sizes, binarised = _open_tokens(projector)
     writer = RaggedWriter(prefix)
     annotated = 0
     unseen: Counter[str] = Counter()
     # disable=None: no bar where stderr is not a terminal
     with tqdm(total=len(sizes), desc=prefix.name, unit=" sentences", disable=None) as bar:
-        batches = projector.batches(sizes)
+        batches = projector.batches(sizes, binarised)
         for projected in ordered_results(workers, projector.project, batches):
             for row in np.split(projected.values, np.cumsum(projected.sizes)[:-1]):
                 writer.add(row)
@@ -304,13 +315,40 @@ def _write_one(
     )
 
 
+def _open_tokens(projector: Projector) -> tuple[np.ndarray, BinarisedPieces | None]:
+    """Length of each binarised sentence, EOS included, (sentences,); and the tokens themselves."""
+    tokens = projector.tokens
+    impl = indexed_dataset.infer_dataset_impl(str(tokens))
+    if impl not in (None, "mmap"):
+        # The dataset is held until its sizes are copied: when collected it unmaps them.
+        dataset = indexed_dataset.make_dataset(str(tokens), impl)
+        return np.array(dataset.sizes), None
+    try:
+        indexed = open_indexed(tokens)
+    except (OSError, ValueError) as error:
+        raise UserError(f"{error}: run fairseq-preprocess again") from error
+    path = _dictionary_file(tokens)
+    dictionary = load_dictionary(path)
+    if len(indexed.values) and int(indexed.values.max()) >= len(dictionary):
+        raise UserError(
+            f"{path}: {len(dictionary)} entries, but {tokens}.bin has token "
+            f"{int(indexed.values.max())}: run fairseq-preprocess again"
+        )
+    return indexed.sizes, BinarisedPieces(tokens, indexed, dictionary, projector.pieces)
+
+
+def _dictionary_file(tokens: Path) -> Path:
+    return tokens.with_name(f"dict{tokens.suffix}.txt")
+
+
 def _fingerprints(projector: Projector, prefix: Path) -> dict[str, Fingerprint]:
-    """What loading depends on: the new files, the tokens they belong to, the tag list."""
+    """What loading depends on: the new files, their tokens and dictionary, the tag list."""
     paths = [
         path(str(base))
         for base in (prefix, projector.tokens)
         for path in (indexed_dataset.data_file_path, indexed_dataset.index_file_path)
     ]
+    paths.append(str(_dictionary_file(projector.tokens)))
     if projector.kind == "chunks":
         new = prefix.with_name(TAGS_NAME)
         paths.append(str(new if new.is_file() else projector.tokens.with_name(TAGS_NAME)))

@@ -1,19 +1,28 @@
 """What fairseq's checkpoints hold besides tensors, made known to torch's safe loader.
 
 torch ≥ 2.6 loads only what is on a list (`weights_only=True`). fairseq's own checkpoints hold the
-options as a Namespace, and numpy numbers among the metrics; without this list none of its commands
-could read what another wrote. Nothing here can run code of a stranger.
+options as a Namespace, and numpy numbers and arrays among the metrics; without this list none of
+its commands could read what another wrote. Namespace only takes attributes. numpy's own classes are
+not on the list but stand-ins for them: `numpy.ndarray` and `numpy.dtype`, called as a stranger's
+pickle likes, make arrays of objects out of bytes, and whatever reads those runs into any memory.
 """
 
 from __future__ import annotations
 
+import pickle
 from argparse import Namespace
 from typing import Any
 
 import numpy as np
 import torch
 
-NUMPY_DTYPES = ("float64", "float32", "float16", "int64", "int32", "uint64", "uint8", "bool")
+_PLAIN = {
+    dtype.str.lstrip("<>|="): dtype
+    for dtype in map(
+        np.dtype, ("float64", "float32", "float16", "int64", "int32", "uint64", "uint8", "bool")
+    )
+}
+_CORES = ("core", "_core")  # numpy 1 and 2 call it differently
 
 
 def allow_fairseq_checkpoints() -> None:
@@ -26,15 +35,48 @@ def allow_fairseq_checkpoints() -> None:
 
 
 def _numpy_globals() -> list[Any]:
-    """What numpy's numbers and arrays are pickled as, under the names of numpy 1 and numpy 2."""
-    functions = {
-        "scalar": np.float64(0).__reduce__()[0],
-        "_reconstruct": np.zeros(1).__reduce__()[0],
-    }
-    named = [
-        (function, f"numpy.{core}.multiarray.{name}")
-        for name, function in functions.items()
-        for core in ("core", "_core")
-    ]
-    dtypes = [type(np.dtype(name)) for name in NUMPY_DTYPES]
-    return [*named, np.ndarray, np.dtype, *dtypes]
+    """What numpy's numbers and arrays are pickled as, and what is made of it here."""
+    named: list[Any] = [(_PlainArray, "numpy.ndarray"), (_dtype, "numpy.dtype")]
+    for core in _CORES:
+        named.append((_number, f"numpy.{core}.multiarray.scalar"))
+        named.append((_PlainArray, f"numpy.{core}.multiarray._reconstruct"))
+    # The loader asks for these before it sets the state of a dtype, which changes nothing there.
+    return [*named, *map(type, _PLAIN.values())]
+
+
+class _PlainArray(np.ndarray):
+    """An array of numbers, whose type and bytes come with its state; saved as numpy's own."""
+
+    def __new__(cls, *_: Any) -> _PlainArray:
+        return super().__new__(cls, (0,), np.uint8)
+
+    def __setstate__(self, state: Any) -> None:
+        version, shape, dtype, is_fortran, data = state
+        if not isinstance(data, bytes):
+            raise pickle.UnpicklingError("an array without bytes")
+        super().__setstate__((version, shape, _plain(dtype), is_fortran, data))
+
+    def __reduce__(self) -> Any:
+        return np.array(self).__reduce__()
+
+    def __reduce_ex__(self, protocol: Any) -> Any:
+        return np.array(self).__reduce_ex__(protocol)
+
+
+def _dtype(code: Any, *_: Any) -> np.dtype:
+    """numpy's one dtype of a code such as `f8`, never a copy, which its state could change."""
+    if not isinstance(code, str) or code not in _PLAIN:
+        raise pickle.UnpicklingError(f"an array or number of type {code!r:.40}")
+    return _PLAIN[code]
+
+
+def _number(dtype: Any, data: Any) -> Any:
+    if not isinstance(data, bytes) or len(data) != _plain(dtype).itemsize:
+        raise pickle.UnpicklingError("a number of another width than its type")
+    return np.frombuffer(data, dtype)[0]
+
+
+def _plain(dtype: Any) -> np.dtype:
+    if not any(dtype is known for known in _PLAIN.values()):
+        raise pickle.UnpicklingError("an array or number of another type than plain numbers")
+    return dtype

@@ -29,5 +29,10 @@ def one_line_errors(program: str) -> Iterator[None]:
     try:
         yield
     except UserError as error:
-        message = " ".join(str(error).split())
-        raise SystemExit(f"{program}: error: {message}") from None
+        raise SystemExit(f"{program}: error: {_printable(str(error))}") from None
+
+
+def _printable(message: str) -> str:
+    """One line that no terminal trips over: damaged files hold all sorts of characters."""
+    line = " ".join(message.split())
+    return "".join(character if character.isprintable() else "\ufffd" for character in line)

@@ -73,7 +73,10 @@ def load_model(model: Path) -> sentencepiece.SentencePieceProcessor:
     try:
         return sentencepiece.SentencePieceProcessor(model_file=str(model))
     except (OSError, RuntimeError):
-        raise UserError(f"{model}: cannot be read as a sentencepiece model") from None
+        raise UserError(
+            f"{model}: cannot be read as a sentencepiece model: give one that spm_train or "
+            f"`syntax-nmt prepare` wrote"
+        ) from None
 
 
 def segment_file(model: Path, words: Path, pieces: Path, threads: int) -> Counter[str]:

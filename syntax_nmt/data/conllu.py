@@ -25,8 +25,10 @@ __all__ = [
 
 NUM_COLUMNS = 10
 _NO_PARSE = re.compile(r"#\s*parse\s*=\s*none\s*")
-_RANGE = re.compile(r"([0-9]+)-([0-9]+)")
-_EMPTY_NODE = re.compile(r"([0-9]+)\.[1-9][0-9]*")
+# Nine digits are more than any sentence has, and Python refuses to read thousands.
+_RANGE = re.compile(r"([0-9]{1,9})-([0-9]{1,9})")
+_EMPTY_NODE = re.compile(r"([0-9]{1,9})\.[1-9][0-9]*")
+_HEAD = re.compile(r"[0-9]{1,9}")
 _TRUNCATED = "mend the line, or write the file again if it was cut off"
 
 
@@ -133,7 +135,7 @@ class _BlockParser:
             return
         raise self.error(
             number,
-            f"id {identifier!r} where {expected} is next: number the words 1, 2, 3, … "
+            f"id {identifier[:20]!r} where {expected} is next: number the words 1, 2, 3, … "
             f"and put a blank line between sentences",
         )
 
@@ -194,10 +196,10 @@ class _BlockParser:
 
     def _head(self, number: int, row: Sequence[str]) -> int:
         text = row[6]
-        if not (text.isascii() and text.isdigit()):
+        if _HEAD.fullmatch(text) is None:
             raise self.error(
                 number,
-                f"HEAD of word {row[0]} is {text!r}, not a number: parse the sentence, "
+                f"HEAD of word {row[0]} is {text[:20]!r}, not a number: parse the sentence, "
                 f"or mark it '# parse = none'",
             )
         head = int(text)

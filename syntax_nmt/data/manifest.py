@@ -10,6 +10,7 @@ import json
 import zlib
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
+from textwrap import shorten
 
 from syntax_nmt.data.text_files import write_atomically
 from syntax_nmt.errors import UserError
@@ -58,7 +59,7 @@ class SideFile:
         source: the text file it was made from.
         source_text: fingerprint of that text file.
         files: fingerprints of what loading depends on, by name in the folder: the file's own
-            `.bin` and `.idx`, those of the tokens it belongs to, the tag list.
+            `.bin` and `.idx`, those of the tokens it belongs to, their dictionary, the tag list.
     """
 
     sentences: int
@@ -84,12 +85,13 @@ def read_manifest(folder: str | Path) -> dict[str, SideFile]:
         content = json.loads(path.read_text(encoding="utf-8"))
         if content["version"] != VERSION:
             raise UserError(
-                f"{path}: format version {content['version']}, this program reads {VERSION}: "
-                f"{REMEDY}"
+                f"{path}: format version {str(content['version'])[:20]}, this program reads "
+                f"{VERSION}: {REMEDY}"
             )
         return {name: _side_file(entry) for name, entry in content["files"].items()}
-    except (ValueError, KeyError, TypeError, AttributeError) as error:
-        raise UserError(f"{path}: damaged ({error}): remove it and {REMEDY}") from error
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
+        reason = shorten(f"{type(error).__name__}: {error}", 120)
+        raise UserError(f"{path}: damaged ({reason}): remove it and {REMEDY}") from error
 
 
 def write_manifest(folder: str | Path, files: dict[str, SideFile]) -> None:
@@ -108,7 +110,13 @@ def write_manifest(folder: str | Path, files: dict[str, SideFile]) -> None:
 def _side_file(entry: dict) -> SideFile:
     files = {name: Fingerprint(**value) for name, value in entry["files"].items()}
     source_text = Fingerprint(**entry["source_text"])
-    return SideFile(**{**entry, "files": files, "source_text": source_text})
+    side_file = SideFile(**{**entry, "files": files, "source_text": source_text})
+    for value in (side_file.sentences, side_file.annotated, *(f.bytes for f in files.values())):
+        if type(value) is not int:
+            raise TypeError(f"{value!r} where a whole number belongs")
+    if not isinstance(side_file.source, str):
+        raise TypeError(f"{side_file.source!r} where the name of a file belongs")
+    return side_file
 
 
 def read_tags(folder: str | Path) -> tuple[str, ...]:
@@ -116,5 +124,12 @@ def read_tags(folder: str | Path) -> tuple[str, ...]:
 
     Args:
         folder: the data-bin folder.
+
+    Raises:
+        UserError: the file cannot be read or is no text.
     """
-    return tuple((Path(folder) / TAGS_NAME).read_text(encoding="utf-8").split())
+    path = Path(folder) / TAGS_NAME
+    try:
+        return tuple(path.read_text(encoding="utf-8").split())
+    except (OSError, UnicodeDecodeError) as error:
+        raise UserError(f"{path}: cannot be read ({error}): {REMEDY}") from error

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import mmap
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
@@ -10,11 +9,12 @@ from typing import Any
 import numpy as np
 import torch
 from fairseq.data.indexed_dataset import (
-    MMapIndexedDataset,
     MMapIndexedDatasetBuilder,
     data_file_path,
     index_file_path,
 )
+
+from syntax_nmt.data.indexed_file import open_indexed
 
 
 class RaggedArray:
@@ -62,17 +62,12 @@ class RaggedArray:
             prefix: the two files without their ending.
 
         Raises:
-            ValueError: the file holds another type than int32, or its size is not the index's.
+            ValueError: the files are damaged, or hold another type than int32.
+            OSError: a file cannot be read.
         """
-        index = MMapIndexedDataset.Index(index_file_path(str(prefix)))
-        if index.dtype != np.int32:
-            raise ValueError(f"{prefix}.idx: {np.dtype(index.dtype).name} instead of int32")
-        sizes = np.array(index.sizes, dtype=np.int64)  # the index unmaps itself when collected
-        values = _map_int32(data_file_path(str(prefix)))
-        if len(values) != sizes.sum():
-            raise ValueError(
-                f"{prefix}.bin: {len(values)} numbers where the index has {sizes.sum()}"
-            )
+        values, sizes = open_indexed(prefix)
+        if values.dtype != np.int32:
+            raise ValueError(f"{prefix}.idx: {values.dtype.name} instead of int32")
         array = cls(values, sizes)
         array._prefix = str(prefix)
         return array
@@ -152,11 +147,3 @@ class RaggedWriter:
     def close(self) -> None:
         """Writes the index; without it the files are of no use."""
         self._builder.finalize(index_file_path(self._prefix))
-
-
-def _map_int32(path: str) -> np.ndarray:
-    with open(path, "rb") as stream:
-        if not Path(path).stat().st_size:  # an empty file cannot be mapped
-            return np.zeros(0, dtype=np.int32)
-        mapped = mmap.mmap(stream.fileno(), 0, access=mmap.ACCESS_READ)
-    return np.frombuffer(mapped, dtype=np.int32)

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from syntax_nmt.data.binarised_pieces import BinarisedPieces
 from syntax_nmt.data.constituents import ConstituentTree
 from syntax_nmt.data.dependency_tree import DependencyTree
 from syntax_nmt.data.projection import (
@@ -68,15 +69,25 @@ class Projector:
     tokens: Path
     tag_ids: Mapping[str, int] = field(default_factory=dict)
 
-    def batches(self, sizes: np.ndarray) -> Iterator[list[Sentence]]:
+    def batches(
+        self, sizes: np.ndarray, binarised: BinarisedPieces | None = None
+    ) -> Iterator[list[Sentence]]:
         """Reads all files in step.
 
         Args:
             sizes: the data-bin's own lengths, EOS included, (sentences,).
+            binarised: its tokens, which the subwords must be.
 
         Raises:
-            UserError: the files have different numbers of sentences.
+            UserError: the files have different numbers of sentences, or the subwords are others.
         """
+        for batch in self._batches(sizes):
+            if binarised is not None:
+                for sentence in batch:
+                    binarised.check(sentence.line, sentence.pieces.split())
+            yield batch
+
+    def _batches(self, sizes: np.ndarray) -> Iterator[list[Sentence]]:
         batch: list[Sentence] = []
         streams: dict[str, Iterator[Any]] = {
             str(self.side): side_entries(self.side, self.kind),

@@ -86,7 +86,7 @@ def open_side_information(
     """
     prefix = Path(prefix)
     name = f"{prefix.name}.{kind}"
-    entry = _manifest_entry(prefix.parent, name, kind)
+    entry = _manifest_entry(prefix, name, kind)
     if verify:
         _check_fingerprints(prefix.parent, name, entry)
     try:
@@ -95,19 +95,30 @@ def open_side_information(
     except (OSError, ValueError, AssertionError) as error:
         raise UserError(f"{prefix.parent / name}: cannot be read ({error}): {REMEDY}") from error
     _check_lengths(rows, kind, np.asarray(sizes), prefix.parent / name, entry.source)
+    if len(rows) != entry.sentences:
+        raise UserError(
+            f"{prefix.parent / name}.idx: {len(rows)} sentences, {NAME} says {entry.sentences}: "
+            f"one of them is damaged: {REMEDY}"
+        )
     return SideInformation(kind, rows, tags)
 
 
-def _manifest_entry(folder: Path, name: str, kind: str) -> SideFile:
-    if not (folder / NAME).is_file():
-        raise UserError(f"{folder / NAME}: not found, so there is no side information: {REMEDY}")
-    files = read_manifest(folder)
+def _manifest_entry(prefix: Path, name: str, kind: str) -> SideFile:
+    manifest = prefix.with_name(NAME)
+    if not manifest.is_file():
+        raise UserError(f"{manifest}: not found, so there is no side information: {REMEDY}")
+    files = read_manifest(prefix.parent)
     if name not in files:
         listed = ", ".join(sorted(files)) or "nothing"
         raise UserError(
-            f"{folder / NAME} has no {name} (it has {listed}): put the {KINDS[kind]} file beside "
+            f"{manifest} has no {name} (it has {listed}): put the {KINDS[kind]} file beside "
             f"the tokenised text and {REMEDY}"
         )
+    needed = {f"{stem}.{end}" for stem in (name, prefix.name) for end in ("bin", "idx")}
+    needed |= {TAGS_NAME} if kind == "chunks" else set()
+    unchecked = sorted(needed - files[name].files.keys())
+    if unchecked:
+        raise UserError(f"{manifest}: damaged (no checksum of {unchecked[0]} for {name}): {REMEDY}")
     return files[name]
 
 
@@ -117,8 +128,11 @@ def _check_fingerprints(folder: Path, name: str, entry: SideFile) -> None:
         path = folder / file_name
         try:
             found = Fingerprint.of(path)
-        except OSError as error:
-            raise UserError(f"{path}: cannot be read ({error.strerror}): {REMEDY}") from error
+        except (OSError, ValueError) as error:  # ValueError: no name that a file can have
+            reason = getattr(error, "strerror", None) or error
+            raise UserError(
+                f"{path}: cannot be read ({reason}), but {NAME} names it: {REMEDY}"
+            ) from error
         if found == recorded:
             continue
         if found.bytes != recorded.bytes:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import pickle
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -16,6 +15,7 @@ from tqdm import tqdm
 
 import syntax_nmt  # noqa: F401  lets torch's safe loader read fairseq's checkpoints
 from syntax_nmt.arguments import positive_int
+from syntax_nmt.checkpoint_check import check_checkpoint, reason_of
 from syntax_nmt.data.text_files import check_writable
 from syntax_nmt.errors import UserError
 from syntax_nmt.evaluation.trained_model.checkpoint import quiet_fairseq
@@ -160,12 +160,13 @@ def _chosen(inputs: Sequence[Path], last: int | None, by: str) -> list[Path]:
 
 
 def _load(path: Path) -> dict[str, Any]:
+    check_checkpoint(path)
     try:
         return checkpoint_utils.load_checkpoint_to_cpu(str(path))
-    except (OSError, EOFError, KeyError, RuntimeError, pickle.UnpicklingError) as error:
-        reason = (str(error).strip() or type(error).__name__).splitlines()[0]
+    except Exception as error:  # options of a fairseq that this one does not understand
         raise UserError(
-            f"{path}: cannot be loaded ({reason}): give whole checkpoints of fairseq-train"
+            f"{path}: cannot be loaded ({reason_of(error)}): give whole checkpoints of "
+            f"fairseq-train"
         ) from error
 
 

@@ -56,10 +56,11 @@ def changed_sources(words: Path, manifest: Mapping[str, SideFile]) -> Iterator[C
 def _compare(path: Path, recorded: Mapping[Fingerprint, list[str]]) -> Iterator[Change]:
     try:
         found = Fingerprint.of(path)
-    except OSError as error:
+    except (OSError, ValueError) as error:  # ValueError: no name that a file can have
+        reason = getattr(error, "strerror", None) or error
         names = tuple(name for group in recorded.values() for name in group)
         listed = ", ".join(names)
-        message = f"{path}: cannot be read ({error.strerror}), needed by {listed}: {REMEDY}"
+        message = f"{path}: cannot be read ({reason}), needed by {listed}: {REMEDY}"
         yield Change(path, message, names)
         return
     for wanted, group in recorded.items():

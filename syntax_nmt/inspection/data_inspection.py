@@ -12,6 +12,7 @@ import numpy as np
 from fairseq.data import Dictionary
 from tqdm import tqdm
 
+from syntax_nmt.data.dictionary import load_dictionary
 from syntax_nmt.data.manifest import NAME, REMEDY, SideFile, read_manifest
 from syntax_nmt.data.side_information import KINDS, SideInformation, open_side_information
 from syntax_nmt.data.subwords import CONTINUED, NO_SUBWORDS, SUBWORD_NMT, detect_scheme
@@ -144,7 +145,8 @@ class _Inspector:
             text = InspectedText(prefix, name, dictionary, scheme)
             _count(text, tokens, self._open_sides(text, tokens))
         except UserError as error:
-            if not self._bad_files & {f"{name}.bin", f"{name}.idx"}:
+            known = {f"{name}.bin", f"{name}.idx", f"dict.{name.language}.txt"}
+            if not self._bad_files & known:
                 self.result.problems.append(str(error))
             return
         self.result.texts.append(text)
@@ -159,10 +161,9 @@ class _Inspector:
             path = self.folder / f"dict.{language}.txt"
             self._dictionaries[language] = None
             try:
-                self._dictionaries[language] = Dictionary.load(str(path))
-            except Exception as error:  # fairseq raises nothing narrower for a wrong encoding
-                reason = f"cannot be read ({error})" if path.is_file() else "not found"
-                self.result.problems.append(f"{path}: {reason}: run fairseq-preprocess again")
+                self._dictionaries[language] = load_dictionary(path)
+            except UserError as error:
+                self.result.problems.append(str(error))
         return self._dictionaries[language]
 
     def _open_sides(self, text: InspectedText, tokens: TokenFile) -> dict[str, SideInformation]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import struct
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,18 +9,16 @@ from pathlib import Path
 import numpy as np
 from fairseq.data import Dictionary
 from fairseq.data.indexed_dataset import (
-    MMapIndexedDataset,
     data_file_path,
     index_file_path,
     infer_dataset_impl,
 )
 
+from syntax_nmt.data.indexed_file import open_indexed
 from syntax_nmt.errors import UserError
 
 _REMEDY = "run fairseq-preprocess again"
 _BLOCK = 1 << 18  # tokens read at a time: what numpy works on stays in the processor's cache
-_HEADER = struct.Struct("<9sQBQ")  # magic, version, number type, sentences
-_BYTES_PER_SENTENCE = 12  # in the index: size and position
 
 
 @dataclass(frozen=True)
@@ -65,19 +62,16 @@ class TokenFile:
         for path in (index_path, data_path):
             if not Path(path).is_file():
                 raise UserError(f"{path}: not found: {_REMEDY}")
-        _check_index(self.prefix, index_path)
-        try:
-            index = MMapIndexedDataset.Index(index_path)
-            # Copied, as the index unmaps itself when it is collected.
-            self.sizes = np.array(index.sizes, dtype=np.int64)
-            self._values = _mapped(data_path, np.dtype(index.dtype))
-        except (OSError, ValueError, AssertionError, KeyError) as error:
-            raise UserError(f"{index_path}: cannot be read ({error}): {_REMEDY}") from error
-        if len(self._values) != self.sizes.sum():
+        impl = infer_dataset_impl(self.prefix)
+        if impl not in (None, "mmap"):
             raise UserError(
-                f"{data_path}: {len(self._values)} tokens where the index has {self.sizes.sum()}: "
-                f"{_REMEDY}"
+                f"{index_path}: fairseq's format {impl!r}, only mmap can be inspected: run "
+                f"fairseq-preprocess with --dataset-impl mmap (its default)"
             )
+        try:
+            self._values, self.sizes = open_indexed(self.prefix)
+        except (OSError, ValueError) as error:
+            raise UserError(f"{error}: {_REMEDY}") from error
 
     def __len__(self) -> int:
         return len(self.sizes)
@@ -125,31 +119,3 @@ class TokenFile:
                 f"{self.prefix}.bin: token {tokens.max()}, the dictionary has "
                 f"{len(self.dictionary)} entries: the dictionary is another text's; {_REMEDY}"
             )
-
-
-def _check_index(prefix: str, path: str) -> None:
-    """Refuses what fairseq's reader, in its destructor too, only trips over."""
-    impl = infer_dataset_impl(prefix)
-    if impl not in (None, "mmap"):
-        raise UserError(
-            f"{path}: fairseq's format {impl!r}, only mmap can be inspected: run "
-            f"fairseq-preprocess with --dataset-impl mmap (its default)"
-        )
-    with open(path, "rb") as stream:
-        header = stream.read(_HEADER.size)
-    if impl is None or len(header) < _HEADER.size:
-        raise UserError(f"{path}: damaged (no index of fairseq's): {_REMEDY}")
-    _, version, number_type, sentences = _HEADER.unpack(header)
-    expected = _HEADER.size + _BYTES_PER_SENTENCE * sentences
-    found = Path(path).stat().st_size
-    if version != 1 or not 1 <= number_type <= 10 or found != expected:
-        raise UserError(
-            f"{path}: damaged ({found} bytes, {expected} expected for {sentences} sentences): "
-            f"{_REMEDY}"
-        )
-
-
-def _mapped(path: str, dtype: np.dtype) -> np.ndarray:
-    if not Path(path).stat().st_size:  # an empty file cannot be mapped
-        return np.zeros(0, dtype=dtype)
-    return np.memmap(path, dtype=dtype, mode="r")

@@ -13,7 +13,7 @@ from fairseq.tasks import FairseqTask
 from torch import Tensor, nn
 
 from syntax_nmt.models.options import PARSED, SyntaxTransformerOptions
-from syntax_nmt.models.own_task import build_for_own_task
+from syntax_nmt.models.own_task import FitsOrExits, build_for_own_task
 from syntax_nmt.models.structures import SOURCE_STRUCTURES, StructureLayers
 from syntax_nmt.models.transformer_decoder import SyntaxTransformerDecoder
 from syntax_nmt.models.transformer_encoder import SyntaxTransformerEncoder
@@ -21,7 +21,7 @@ from syntax_nmt.modules.linear_cross_entropy import LinearCrossEntropy
 
 
 @register_model("syntax_transformer")
-class SyntaxTransformerModel(TransformerModel):
+class SyntaxTransformerModel(FitsOrExits, TransformerModel):
     """Transformer (Vaswani et al., 2017) that the methods of this package build on.
 
     With every feature off it is fairseq's `transformer`: the same parameter names, outputs and

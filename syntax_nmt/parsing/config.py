@@ -91,12 +91,15 @@ class ParserConfig:
         folder = Path(os.path.abspath(path.parent))  # some programs change the working directory
         files = {name: folder / values.pop(name) for name in _FILES if name in values}
         for name, file in files.items():
-            if not file.is_file():
-                raise UserError(f"{path}: {name}: {file}: no such file")
+            if not os.path.isfile(file):  # Path's own stops at a name that is too long
+                raise UserError(f"{path}: {name}: {file}: no such file: give the path of the model")
         if "stanza_dir" in values:
             values["stanza_dir"] = folder / values["stanza_dir"]
-            if not values["stanza_dir"].is_dir():
-                raise UserError(f"{path}: stanza_dir: {values['stanza_dir']}: no such folder")
+            if not os.path.isdir(values["stanza_dir"]):
+                raise UserError(
+                    f"{path}: stanza_dir: {values['stanza_dir']}: no such folder: give that of the "
+                    f"models"
+                )
         return cls(files=tuple(files.items()), **values)
 
     def write(self, path: str | Path) -> None:
@@ -146,7 +149,9 @@ def _read_object(path: Path) -> dict[str, Any]:
     except UnicodeDecodeError:
         raise UserError(f"{path}: is not UTF-8 text: write it anew") from None
     except json.JSONDecodeError as error:
-        raise UserError(f"{path}:{error.lineno}: is not JSON: {error.msg}") from None
+        raise UserError(f"{path}:{error.lineno}: is not JSON: {error.msg}: mend it") from None
+    except (RecursionError, ValueError):  # ValueError: a number of thousands of digits
+        raise UserError(f"{path}: is not JSON of that kind: write it anew") from None
     if not isinstance(values, dict):
         raise UserError(f"{path}: holds no JSON object: write {{{', '.join(_NEEDED)}, …}}")
     return values
@@ -155,7 +160,8 @@ def _read_object(path: Path) -> dict[str, Any]:
 def _check_value(path: Path, key: str, value: Any) -> None:
     """Refuses a key that is not known, or a value that it cannot have."""
     if key not in (*_TEXTS, *_NUMBERS):
-        raise UserError(f"{path}: unknown key {key!r}: the keys are {', '.join(_TEXTS + _NUMBERS)}")
+        known = ", ".join(_TEXTS + _NUMBERS)
+        raise UserError(f"{path}: unknown key {key[:40]!r}: use {known}")
     if key in _NUMBERS:
         fits = isinstance(value, int) and not isinstance(value, bool) and value >= 1
     else:
@@ -165,7 +171,8 @@ def _check_value(path: Path, key: str, value: Any) -> None:
     if fits and key == "device":
         fits = is_device(value)
     if not fits:
-        raise UserError(f"{path}: {key}: {json.dumps(value)} will not do: {_meaning(key)}")
+        shown = json.dumps(value)[:80]
+        raise UserError(f"{path}: {key}: {shown} will not do: {_meaning(key)}")
 
 
 _MEANINGS: Mapping[str, str] = {

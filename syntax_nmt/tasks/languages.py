@@ -37,7 +37,8 @@ def check_languages(cfg: TranslationConfig) -> None:
         if language is not None and language not in languages:
             raise UserError(
                 f"{option} {language}: {folder} has no dict.{language}.txt; "
-                f"its languages are {', '.join(languages)}"
+                f"its languages are {', '.join(languages)}: give one of them, or run "
+                f"fairseq-preprocess again if the file is lost"
             )
     if None in options.values() and None in infer_language_pair(str(folder)):
         raise UserError(

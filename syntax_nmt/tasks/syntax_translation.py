@@ -18,18 +18,21 @@ from fairseq.sequence_scorer import SequenceScorer
 from fairseq.tasks import register_task
 from fairseq.tasks.translation import TranslationConfig, TranslationTask
 from fairseq.tokenizer import tokenize_line
-from omegaconf import open_dict
+from omegaconf import II, open_dict
 from torch import Tensor, nn
 
 from syntax_nmt.criterions.chunk import ChunkObjective
 from syntax_nmt.criterions.dependency import DependencyObjective
+from syntax_nmt.data.dictionary import load_dictionary
 from syntax_nmt.data.manifest import TAGS_NAME, read_tags
 from syntax_nmt.data.side_information import SideInformation, open_side_information
+from syntax_nmt.data.split_texts import check_texts, split_prefixes
 from syntax_nmt.data.syntax_dataset import SyntaxDataset
 from syntax_nmt.data.text import base_language
 from syntax_nmt.errors import UserError, one_line_errors
 from syntax_nmt.modules.masked_batch_norm import ignored_batch
 from syntax_nmt.parsing.config import ParserConfig
+from syntax_nmt.tasks.checked_checkpoints import check_models, check_options, check_restored
 from syntax_nmt.tasks.chunk_inputs import ChunkInputs, reads_chunks
 from syntax_nmt.tasks.languages import check_languages
 from syntax_nmt.tasks.parsed_phrases import PhraseParser
@@ -65,6 +68,13 @@ class SyntaxTranslationConfig(TranslationConfig):
             "batch_size"
         },
     )
+    # Options of other groups, which fairseq fills in: what is to be loaded is checked beforehand.
+    path: Optional[str] = II("common_eval.path")
+    checkpoint_suffix: str = II("checkpoint.checkpoint_suffix")
+    checkpoint_shard_count: int = II("checkpoint.checkpoint_shard_count")
+    save_dir: str = II("checkpoint.save_dir")
+    restore_file: str = II("checkpoint.restore_file")
+    finetune_from_model: Optional[str] = II("checkpoint.finetune_from_model")
 
 
 @register_task("syntax_translation", dataclass=SyntaxTranslationConfig)
@@ -88,6 +98,7 @@ class SyntaxTranslationTask(TranslationTask):
     ) -> None:
         super().__init__(cfg, src_dict, tgt_dict)
         self._trained_split: Optional[str] = None
+        self._model_files: list[str] = []
         self._has_supervised_heads = False
         self._chooses_chunks = False
         self._chunks = ChunkInputs()
@@ -104,12 +115,27 @@ class SyntaxTranslationTask(TranslationTask):
             **kwargs: as of fairseq's own task.
 
         Raises:
-            SystemExit: no such folder or language, and one line says which there are; or the
-                configuration of the parser has a mistake.
+            SystemExit: no such folder or language, and one line says which there are; or a
+                dictionary, a model of `--path` or the configuration of the parser has a mistake.
         """
         with one_line_errors("syntax_nmt"):
             check_languages(cfg)
-            return super().setup_task(cfg, **kwargs)
+            task = super().setup_task(cfg, **kwargs)
+            if not kwargs.get("from_checkpoint"):
+                task._model_files = check_models(cfg, (task.src_dict, task.tgt_dict))
+            return task
+
+    @classmethod
+    def load_dictionary(cls, filename: str) -> Dictionary:
+        """Reads a vocabulary.
+
+        Args:
+            filename: the file.
+
+        Raises:
+            UserError: it is damaged.
+        """
+        return load_dictionary(filename)
 
     def load_dataset(
         self, split: str, epoch: int = 1, combine: bool = False, **kwargs: Any
@@ -130,6 +156,7 @@ class SyntaxTranslationTask(TranslationTask):
         with one_line_errors("syntax_nmt"):
             if kinds:
                 self._refuse_what_moves_tokens()
+            prefixes = self._check_texts(split, epoch, combine)
             try:
                 super().load_dataset(split, epoch, combine, **kwargs)
             except FileNotFoundError as error:
@@ -137,8 +164,7 @@ class SyntaxTranslationTask(TranslationTask):
             if combine:
                 self._trained_split = split
             if kinds:
-                folder = self._data_folder(split, epoch)
-                self.datasets[split] = self._with_side_information(folder, split, kinds)
+                self.datasets[split] = self._with_side_information(prefixes, split, kinds)
 
     def get_batch_iterator(self, dataset: FairseqDataset, **kwargs: Any) -> EpochBatchIterator:
         """Cuts a dataset into batches; outside training every sentence is in one.
@@ -157,8 +183,20 @@ class SyntaxTranslationTask(TranslationTask):
         Args:
             cfg: its options.
             from_checkpoint: whether its weights will be loaded.
+
+        Raises:
+            SystemExit: what training is to go on from is damaged, or options of a checkpoint could
+                run code; one line says so.
         """
+        with one_line_errors("syntax_nmt"):
+            if from_checkpoint:
+                check_options(cfg)
+                origin = self._model_files.pop(0) if self._model_files else None
+            else:
+                origin = check_restored(self.cfg, (self.src_dict, self.tgt_dict))
         model = super().build_model(cfg, from_checkpoint)
+        if origin is not None and hasattr(model, "origin"):
+            model.origin = origin
         encoder = getattr(model, "encoder", None)
         self._has_supervised_heads = getattr(encoder, "supervised_layer", None) is not None
         self._chooses_chunks = reads_chunks([model])
@@ -327,7 +365,7 @@ class SyntaxTranslationTask(TranslationTask):
             return self._chunks.for_forward(models, sample)
 
     def _with_side_information(
-        self, folder: Path, split: str, kinds: Sequence[str]
+        self, prefixes: Sequence[Path], split: str, kinds: Sequence[str]
     ) -> SyntaxDataset:
         """The split's sentence pairs with their side files, opened and checked."""
         pairs = self.datasets[split]
@@ -336,7 +374,7 @@ class SyntaxTranslationTask(TranslationTask):
             kind: (target, pairs.tgt) if kind == "chunks" else (source, pairs.src) for kind in kinds
         }
         opened = {
-            kind: self._open_shards(folder, split, kind, language, text)
+            kind: self._open_shards(prefixes, kind, language, text)
             for kind, (language, text) in sides.items()
             if text is not None  # a test set may have no target
         }
@@ -345,23 +383,25 @@ class SyntaxTranslationTask(TranslationTask):
         return SyntaxDataset(pairs, **opened)
 
     def _open_shards(
-        self, folder: Path, split: str, kind: str, language: str, text: Any
+        self, prefixes: Sequence[Path], kind: str, language: str, text: Any
     ) -> SideInformation:
         """Side information of `train`, `train1`, …, joined and repeated as fairseq joined them."""
         joined = isinstance(text, ConcatDataset)
         shards = text.datasets if joined else [text]
-        parts = []
-        for number, shard in enumerate(shards):
-            name = f"{split}{number or ''}"
-            prefix = folder / f"{name}.{self._direction(folder, name)}.{language}"
-            parts.append(open_side_information(prefix, kind, shard.sizes))
+        parts = [
+            open_side_information(f"{prefix}.{language}", kind, shard.sizes)
+            for prefix, shard in zip(prefixes, shards)
+        ]
         return SideInformation.concatenate(parts, text.sample_ratios) if joined else parts[0]
 
-    def _direction(self, folder: Path, name: str) -> str:
-        """The language pair in the names of a split's files, which may be the other way round."""
+    def _check_texts(self, split: str, epoch: int, combine: bool) -> list[Path]:
+        """Checks a split's texts before fairseq maps them; gives their names without language."""
         source, target = self.cfg.source_lang, self.cfg.target_lang
-        there = (folder / f"{name}.{source}-{target}.{source}.idx").is_file()
-        return f"{source}-{target}" if there else f"{target}-{source}"
+        folder = self._data_folder(split, epoch)
+        prefixes = split_prefixes(folder, split, source, target, combine)
+        for prefix in prefixes:
+            check_texts(prefix, {source: self.src_dict, target: self.tgt_dict})
+        return prefixes
 
     def _side_information_kinds(self) -> list[str]:
         options = {

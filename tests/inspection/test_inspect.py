@@ -77,7 +77,7 @@ def test_figures_are_those_of_a_plain_count(corpus, figures):
     content, texts = figures(databin, "--words", databin.parent / "tok")
     assert list(texts) == [(split, lang) for split in CORPUS for lang in ("de", "en")]
     assert content["sound"] is True
-    assert content["files_checked"] == 2 * (4 + 6) + 1
+    assert content["files_checked"] == 2 * (4 + 6) + 1 + 2  # the tag list and two dictionaries
     for (split, _), text in texts.items():
         expected = plain_text_counts(split, scheme)
         assert {key: text[key] for key in expected} == expected
@@ -153,7 +153,7 @@ def test_the_report(sound, inspect, tmp_path):
     assert lines[9].split()[5] == "~9"
     assert lines[11] == "~ sentences with unknown subwords, which do not tell where words end: 2"
     assert "trees left out, as unknown subwords hide where words end: 1" in lines
-    assert "21 files checked: each is as syntax.json says" in lines
+    assert "23 files checked: each is as syntax.json says" in lines
     assert json.loads((tmp_path / "figures.json").read_text())["sound"]
 
 
@@ -231,7 +231,7 @@ def test_a_damaged_file_is_one_line(folder, inspect, damage, name):
     assert "syntax-nmt binarize" in err[0]
     assert "not sound" in out
     assert "phrases, in subwords" in out  # what is sound is still there
-    assert "21 files checked, problems: 1" in out
+    assert "23 files checked, problems: 1" in out
 
 
 @pytest.mark.parametrize("damage", [flip, cut, os.remove])
@@ -457,6 +457,12 @@ def test_another_dictionary(folder, inspect):
     entries = (folder / "dict.de.txt").read_text().splitlines()
     (folder / "dict.de.txt").write_text("\n".join(entries[:3]) + "\n")
     status, out, err = inspect(folder)
+    assert (status, len(err)) == (1, 1)
+    assert "dict.de.txt: damaged, or changed since train.de-en.de.heads" in err[0]
+    assert "train  en " in out
+    (folder / "syntax.json").unlink()
+    status, out, err = inspect(folder)
+    err = [line for line in err if ": error: " in line]
     assert (status, len(err)) == (1, 2)  # one a split
     assert "the dictionary has 7 entries" in err[0]
     assert "train  en " in out

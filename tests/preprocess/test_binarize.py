@@ -397,11 +397,23 @@ def test_parts_of_the_training_text_with_the_chunk_types_of_all(tmp_path):
 
 
 def write_tokens(databin, lang, pieces):
-    """`train1` of a data-bin folder; which tokens they are is of no interest."""
+    """`train1` of a data-bin folder."""
+    dictionary = Dictionary.load(str(databin / f"dict.{lang}.txt"))
     builder = MMapIndexedDatasetBuilder(str(databin / f"train1.de-en.{lang}.bin"), dtype=np.uint16)
     for line in pieces.read_text(encoding="utf-8").splitlines():
-        builder.add_item(torch.full((len(line.split()) + 1,), 5))
+        builder.add_item(dictionary.encode_line(line, add_if_not_exist=False))
     builder.finalize(str(databin / f"train1.de-en.{lang}.idx"))
+
+
+def test_other_subwords_of_the_same_number(corpus):
+    """Two lines of a text exchanged after fairseq-preprocess: only the tokens tell."""
+    preprocess_texts(corpus)
+    path = corpus / "bpe" / "train.de"
+    first, *rest = path.read_text(encoding="utf-8").splitlines()
+    changed = " ".join([first.split()[-1], *first.split()[1:-1], first.split()[0]])
+    path.write_text("\n".join([changed, *rest]) + "\n", encoding="utf-8")
+    with pytest.raises(UserError, match=r"train\.de:1: subword 1 is '.+', but .*bin has '.+'"):
+        run(corpus)
 
 
 def test_a_folder_that_cannot_be_written_to(corpus, monkeypatch):

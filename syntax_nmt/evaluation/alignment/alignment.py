@@ -98,7 +98,9 @@ def _gold(line: str, base: int, where: str) -> GoldAlignment:
     for text in line.split():
         match = _LINK.fullmatch(text)
         if match is None:
-            raise UserError(f"{where}: {text!r} is no link such as 3-4, 3p4, 3?4 or 3-4-P")
+            raise UserError(
+                f"{where}: {text[:40]!r} is no link such as 3-4, 3p4, 3?4 or 3-4-P: mend it"
+            )
         link = int(match[1]) - base, int(match[3]) - base
         if min(link) < 0:
             raise UserError(f"{where}: {text!r} counts from 0: leave --gold-base {base} out")

@@ -123,7 +123,9 @@ def read_gold_brackets(
             words = _checked(line, tree, f"{path}:{number}", unknown)
         gold.add(tree, words if words != line.words else None)
     if not any(gold.sentences):
-        raise UserError(f"{path}: no sentence has a tree, there is nothing to score against")
+        raise UserError(
+            f"{path}: no sentence has a tree, there is nothing to score against: give the gold ones"
+        )
     return gold
 
 

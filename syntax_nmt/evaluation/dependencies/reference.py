@@ -30,7 +30,10 @@ def read_reference(path: str | Path, sentences: int, corpus_name: str) -> Trees:
             f"parses of this very text ('# parse = none' where there is none)"
         )
     if not any(trees):
-        raise UserError(f"{path}: no sentence has a parse, there is nothing to score against")
+        raise UserError(
+            f"{path}: no sentence has a parse, there is nothing to score against: give the gold "
+            f"ones"
+        )
     return trees
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-import pickle
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -14,6 +13,7 @@ from fairseq.models import BaseFairseqModel
 from fairseq.tasks import FairseqTask
 
 import syntax_nmt  # noqa: F401  registers the models and lets torch's safe loader read them
+from syntax_nmt.checkpoint_check import check_checkpoint, reason_of
 from syntax_nmt.errors import UserError
 
 # Structures come out of the text alone: no side file is read, no token cut off.
@@ -55,20 +55,29 @@ def load_model(
     """
     if not Path(path).is_file():
         raise UserError(f"{path}: no such checkpoint: give --path the file fairseq-train wrote")
+    check_checkpoint(path)
     overrides = {"data": str(data), **_TEXT_ALONE}
     try:
         models, _, task = checkpoint_utils.load_model_ensemble_and_task([str(path)], overrides)
-    except (OSError, EOFError, KeyError, RuntimeError, pickle.UnpicklingError) as error:
+    except SystemExit as error:
+        if "size mismatch for encoder.embed" in str(error):
+            raise _other_vocabulary(path, data) from error
+        raise
+    except Exception as error:  # a model or task that fairseq does not know, or of other options
         if "size mismatch" in str(error):
-            raise UserError(
-                f"{path}: the model's vocabulary is not that of {data}: give the data-bin folder "
-                f"that it was trained with"
-            ) from error
-        reason = (str(error).strip() or type(error).__name__).splitlines()[0]
+            raise _other_vocabulary(path, data) from error
         raise UserError(
-            f"{path}: cannot be loaded ({reason}): give --path a whole checkpoint of fairseq-train"
+            f"{path}: cannot be loaded ({reason_of(error)}): give --path a whole checkpoint of "
+            f"fairseq-train"
         ) from error
     return models[0].to(device).float().eval(), task
+
+
+def _other_vocabulary(path: str | Path, data: str | Path) -> UserError:
+    return UserError(
+        f"{path}: the model's vocabulary is not that of {data}: give the data-bin folder that it "
+        f"was trained with"
+    )
 
 
 def choose_device(name: str | None) -> torch.device:

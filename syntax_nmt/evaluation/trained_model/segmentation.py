@@ -103,7 +103,11 @@ def segmenters(args: argparse.Namespace, task: FairseqTask) -> tuple[Segment, Se
         target = encoders.build_tokenizer(_facing(args, languages, "target", "source"))
     except (ImportError, OSError, RuntimeError, ValueError) as error:
         reason = " ".join(str(error).split())
-        raise UserError(f"the text cannot be segmented: {reason}") from error
+        given = [getattr(args, name, None) for name in ("sentencepiece_model", "bpe_codes")]
+        files = " ".join(str(path) for path in given if path is not None)
+        raise UserError(
+            f"the text cannot be segmented: {reason}: check --bpe and --tokenizer {files}".rstrip()
+        ) from error
     return _chain(source, bpe), _chain(target, bpe)
 
 

@@ -1,0 +1,98 @@
+"""fairseq's mmap format, `.idx` and `.bin`, opened only if the two are whole and agree.
+
+fairseq's own reader believes what the index says: where it is damaged, it stops with an assertion,
+or reads numbers that belong to other sentences.
+"""
+
+from __future__ import annotations
+
+import mmap
+import struct
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+
+MAGIC = b"MMIDIDX\x00\x00"
+_HEADER = struct.Struct("<9sQBQ")  # magic, version, number type, rows
+_VERSION = 1
+_SIZE, _POSITION = np.dtype(np.int32), np.dtype(np.int64)
+# fairseq's codes of number types; it has floats, too, which no row of ours holds.
+_NUMBER_TYPES = {
+    1: np.uint8,
+    2: np.int8,
+    3: np.int16,
+    4: np.int32,
+    5: np.int64,
+    8: np.uint16,
+    9: np.uint32,
+    10: np.uint64,
+}
+
+
+class IndexedFile(NamedTuple):
+    """Rows of whole numbers.
+
+    Attributes:
+        values: all rows end to end, memory-mapped, of the type they are stored in.
+        sizes: length of each row, (rows,) int64.
+    """
+
+    values: np.ndarray
+    sizes: np.ndarray
+
+
+def open_indexed(prefix: str | Path) -> IndexedFile:
+    """Maps `prefix.bin` and reads `prefix.idx`.
+
+    Args:
+        prefix: the two files without their ending.
+
+    Raises:
+        ValueError: the index is none, or does not agree with itself or with `prefix.bin`; names
+            the file and both values.
+        OSError: a file cannot be read.
+    """
+    path = f"{prefix}.idx"
+    index = _mapped(path, np.dtype(np.uint8))
+    header = index[: _HEADER.size].tobytes()
+    if not header.startswith(MAGIC) or len(header) < _HEADER.size:
+        raise ValueError(f"{path}: damaged (no index of fairseq's mmap format)")
+    _, version, number_type, rows = _HEADER.unpack(header)
+    if version != _VERSION or number_type not in _NUMBER_TYPES:
+        raise ValueError(f"{path}: damaged (version {version}, number type {number_type})")
+    expected = _HEADER.size + rows * (_SIZE.itemsize + _POSITION.itemsize)
+    if len(index) != expected:
+        raise ValueError(f"{path}: damaged ({len(index)} bytes, {expected} expected)")
+    stored = np.frombuffer(index, _SIZE, rows, _HEADER.size)
+    positions = np.frombuffer(index, _POSITION, rows, _HEADER.size + stored.nbytes)
+    sizes = stored.astype(np.int64)
+    values = _mapped(f"{prefix}.bin", np.dtype(_NUMBER_TYPES[number_type]))
+    _check_positions(path, sizes, positions, values.itemsize)
+    if len(values) != sizes.sum():
+        raise ValueError(
+            f"{prefix}.bin: damaged ({len(values)} numbers where the index has {sizes.sum()})"
+        )
+    return IndexedFile(values, sizes)
+
+
+def _check_positions(path: str, sizes: np.ndarray, positions: np.ndarray, width: int) -> None:
+    """Rows lie end to end: each begins where the one before ends."""
+    wrong = (sizes < 0) | (positions != (np.cumsum(sizes) - sizes) * width)
+    if wrong.any():
+        row = int(np.flatnonzero(wrong)[0])
+        raise ValueError(
+            f"{path}: damaged (row {row + 1} has {sizes[row]} numbers and begins at byte "
+            f"{positions[row]})"
+        )
+
+
+def _mapped(path: str, dtype: np.dtype) -> np.ndarray:
+    size = Path(path).stat().st_size
+    if size % dtype.itemsize:
+        raise ValueError(f"{path}: damaged ({size} bytes, no multiple of {dtype.itemsize})")
+    if not size:  # an empty file cannot be mapped
+        return np.zeros(0, dtype=dtype)
+    with open(path, "rb") as stream:
+        mapped = mmap.mmap(stream.fileno(), 0, access=mmap.ACCESS_READ)
+    return np.frombuffer(mapped, dtype=dtype)

@@ -1,0 +1,96 @@
+"""The binarised texts of a split, found as fairseq finds them and checked before it maps them.
+
+fairseq reads the index of a damaged file until something breaks: an assertion, a number that the
+embedding has no row for, or nothing at all.
+"""
+
+from __future__ import annotations
+
+from itertools import count
+from pathlib import Path
+
+from fairseq.data import Dictionary
+from fairseq.data.indexed_dataset import infer_dataset_impl
+
+from syntax_nmt.data.indexed_file import open_indexed
+from syntax_nmt.errors import UserError
+
+REMEDY = "run fairseq-preprocess again, then `syntax-nmt binarize` if there is side information"
+
+
+def split_prefixes(folder: Path, split: str, source: str, target: str, combine: bool) -> list[Path]:
+    """fairseq's files of a split without language and ending: `data-bin/train.de-en`.
+
+    The pair in the name may be the other way round, as the folder serves both directions.
+
+    Args:
+        folder: the data-bin folder.
+        split: train, valid, test, …
+        source: source language.
+        target: target language.
+        combine: whether `train1`, `train2`, … belong to it.
+    """
+    prefixes: list[Path] = []
+    for number in count():
+        name = f"{split}{number or ''}"
+        pairs = (f"{name}.{source}-{target}", f"{name}.{target}-{source}")
+        there = [pair for pair in pairs if _is_there(folder / f"{pair}.{source}")]
+        if not there:
+            return prefixes
+        prefixes.append(folder / there[0])
+        if not combine:
+            return prefixes
+    return prefixes
+
+
+def check_texts(prefix: Path, dictionaries: dict[str, Dictionary]) -> None:
+    """Checks the languages of one split: whole, parallel, and of their dictionaries.
+
+    Args:
+        prefix: of :func:`split_prefixes`.
+        dictionaries: vocabulary by language; a language whose text is not there is passed over.
+
+    Raises:
+        UserError: a file is missing or damaged, texts have different numbers of sentences, or one
+            has tokens that its dictionary does not have.
+    """
+    counts: dict[str, int] = {}
+    for language, dictionary in dictionaries.items():
+        text = Path(f"{prefix}.{language}")
+        # The older formats of fairseq are left to it.
+        if _is_there(text) and infer_dataset_impl(str(text)) in (None, "mmap"):
+            counts[f"{text}.idx"] = _check_text(text, dictionary, f"dict.{language}.txt")
+    if len(set(counts.values())) > 1:
+        listed = ", ".join(f"{name} {sentences}" for name, sentences in counts.items())
+        raise UserError(f"the texts have different numbers of sentences ({listed}): {REMEDY}")
+
+
+def _is_there(text: Path) -> bool:
+    """Whether a text has its files; one without the other is a mistake.
+
+    Raises:
+        UserError: one is missing.
+    """
+    files = [Path(f"{text}.{ending}") for ending in ("idx", "bin")]
+    missing = [path for path in files if not path.is_file()]
+    if len(missing) == 1:
+        raise UserError(f"{missing[0]}: not found: {REMEDY}")
+    return not missing
+
+
+def _check_text(text: Path, dictionary: Dictionary, dictionary_name: str) -> int:
+    """Checks the files of one text; gives its number of sentences."""
+    try:
+        tokens, sizes = open_indexed(text)
+    except (OSError, ValueError) as error:
+        raise UserError(f"{error}: {REMEDY}") from error
+    if not len(tokens):
+        raise UserError(f"{text}.bin: holds no token: give fairseq-preprocess a text that does")
+    lowest, highest = int(tokens.min()), int(tokens.max())
+    if lowest < 0 or highest >= len(dictionary):
+        wrong = lowest if lowest < 0 else highest
+        raise UserError(
+            f"{text}.bin: token {wrong}, {dictionary_name} has {len(dictionary)} entries: the one "
+            f"or the other is damaged or of another text: {REMEDY}"
+        )
+    return len(sizes)

@@ -1,0 +1,247 @@
+"""A checkpoint that carries code is refused by everything that loads one; nothing of it runs."""
+
+from __future__ import annotations
+
+import pickle
+from argparse import Namespace
+
+import numpy as np
+import pytest
+import torch
+from commands import fairseq, refuse, run
+from executable_files import as_checkpoint, numpy_pickles, touching, write_checkpoint
+from fairseq import checkpoint_utils
+from small_models import build, save_checkpoint
+
+from syntax_nmt.checkpoint_check import check_checkpoint
+from syntax_nmt.checkpoint_options import executable_option
+from syntax_nmt.checkpoints import _PlainArray
+from syntax_nmt.errors import UserError
+from syntax_nmt.evaluation.average import average_checkpoints
+from syntax_nmt.evaluation.trained_model.checkpoint import load_model
+from syntax_nmt.models.syntax_transformer import SyntaxTransformerModel
+from syntax_nmt.parsing.loaded import loaded_analyser
+from syntax_nmt.parsing.models import find_models
+
+CPU = torch.device("cpu")
+CALL = "__import__('os').system('touch {}')"
+
+
+@pytest.fixture(scope="module")
+def good(prepared, tmp_path_factory):
+    """A checkpoint without fault."""
+    path = tmp_path_factory.mktemp("good") / "checkpoint.pt"
+    model, _, cfg = build(prepared.data, "dependency_transformer", "--share-all-embeddings")
+    return save_checkpoint(path, model, cfg)
+
+
+@pytest.fixture(scope="module")
+def state(good):
+    return torch.load(good)
+
+
+@pytest.mark.parametrize("zipped", [True, False])
+@pytest.mark.parametrize(
+    ("call", "place"),
+    [
+        ("os.system", "model"),
+        ("eval", "cfg"),
+        ("exec", "extra_state"),
+        ("pickle.loads", "extra_state"),
+    ],
+)
+def test_calls_in_a_pickle(prepared, good, state, tmp_path, call, zipped, place):
+    """Each way in which our own commands load a checkpoint."""
+    proof = tmp_path / "proof"
+    hidden = touching(proof)[call]
+    path = write_checkpoint(tmp_path / "evil.pt", state, hidden, place, zipped)
+    for load in (
+        check_checkpoint,
+        lambda path: load_model(path, prepared.data, CPU),
+        lambda path: average_checkpoints([good, path]),
+    ):
+        with pytest.raises(UserError, match=r"evil\.pt: .*could run code: .*stranger") as caught:
+            load(path)
+        assert "\n" not in str(caught.value)
+    with pytest.raises(Exception, match="Weights only load failed"):  # what Python callers see
+        SyntaxTransformerModel.from_pretrained(str(tmp_path), "evil.pt", str(prepared.data))
+    assert not proof.exists()
+    torch.load(path, weights_only=False)  # the proof would be there
+    assert proof.exists()
+
+
+PROGRAMS = {
+    "generate": ("generate", "--path", "{}"),
+    "interactive": ("interactive", "--path", "{}"),
+    "restore": ("train", "--restore-file", "{}"),
+    "finetune": ("train", "--finetune-from-model", "{}"),
+}
+SMALL = ("--arch", "dependency_transformer_tiny", "--share-all-embeddings", "--optimizer", "sgd")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("program", PROGRAMS)
+@pytest.mark.parametrize("kind", ["zip", "legacy", "options"])
+def test_programs_of_fairseq(prepared, state, tmp_path, program, kind):
+    proof = tmp_path / "proof"
+    path = evil(kind, state, tmp_path / "evil.pt", proof)
+    name, *arguments = PROGRAMS[program]
+    arguments = [argument.format(path) for argument in arguments]
+    if name == "train":
+        arguments += [*SMALL, "--max-tokens", "2000", "--save-dir", str(tmp_path / "saved")]
+        arguments += ["--max-update", "1"]
+    message = refuse(*fairseq(name, prepared.data, *arguments))
+    assert str(path) in message
+    assert "could run code" in message
+    assert not proof.exists()
+    assert not list((tmp_path / "saved").glob("*")) if (tmp_path / "saved").exists() else True
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", ["zip", "legacy"])
+def test_validate_runs_nothing_but_has_fairseqs_own_words(prepared, state, tmp_path, kind):
+    """fairseq-validate loads the checkpoint first, before anything of a plugin is asked."""
+    proof = tmp_path / "proof"
+    path = evil(kind, state, tmp_path / "evil.pt", proof)
+    done = run(*fairseq("validate", prepared.data, "--path", path, "--max-tokens", "99"))
+    assert done.returncode != 0
+    assert "Weights only load failed" in done.stderr
+    assert not proof.exists()
+
+
+def evil(kind, state, path, proof):
+    if kind == "options":
+        options = {**state["cfg"]["model"], "encoder_xformers_att_config": CALL.format(proof)} if (
+            isinstance(state["cfg"]["model"], dict)
+        ) else Namespace(
+            **{**vars(state["cfg"]["model"]), "encoder_xformers_att_config": CALL.format(proof)}
+        )  # fmt: skip
+        torch.save({**state, "cfg": {**state["cfg"], "model": options}}, path)
+        return path
+    hidden = touching(proof)["os.system"]
+    return write_checkpoint(path, state, hidden, "extra_state", kind == "zip")
+
+
+def test_options_that_fairseq_evaluates(prepared, state, tmp_path):
+    """A safe pickle whose options are code: fairseq alone runs them, we refuse."""
+    proof = tmp_path / "proof"
+    path = evil("options", state, tmp_path / "evil.pt", proof)
+    with pytest.raises(UserError, match=r"encoder_xformers_att_config is .*could run code"):
+        load_model(path, prepared.data, CPU)
+    with pytest.raises(SystemExit, match=r"encoder_xformers_att_config is .*could run code"):
+        SyntaxTransformerModel.from_pretrained(str(tmp_path), "evil.pt", str(prepared.data))
+    assert not proof.exists()
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"decoder_attention": "print(1)"},
+        {"encoder_layers": "[(512, 3)] * len('ab')"},
+        {"a": {"b": [{"c": "(lambda: 1)()"}]}},
+        Namespace(x="__import__('os')"),
+        Namespace(x=Namespace(y="f'{print(1)}'")),
+        {"x": " print(1)"},
+        {"x": "${oc.env:HOME}"},
+        {"print(1)": 1},
+        {"x": b"print(1)"},
+        {"x": bytearray(b"print(1)")},
+        {"x": np.array([1])},
+        {"x": torch.zeros(1)},
+    ],
+)
+def test_options_that_call(options):
+    assert executable_option(options) is not None
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"encoder_layers": "[(512, 3)] * 20", "dropout": 0.1, "lr": [0.1], "x": None, "y": True},
+        {"adam_betas": "(0.9, 0.98)", "post_process": "@@ ", "model_overrides": "{}"},
+        {"eval_bleu_args": '{"beam": 2, "max_len_b": 5}', "kernels": "(3, 5)"},
+        {"save_dir": "checkpoints (2)", "data": "data(1)", "encoder_embed_path": "a(1).txt"},
+        {"parser_config": "prepared(2)/parser.json", "chunk_tags": "NP VP O", "arch": "lstm"},
+    ],
+)
+def test_options_that_call_nothing(options):
+    assert executable_option(options) is None
+    assert executable_option(Namespace(**options)) is None
+
+
+def test_every_method_passes(prepared, trained_options):
+    """The options that our own models save are all plain."""
+    for cfg in trained_options:
+        assert executable_option(cfg) is None
+
+
+@pytest.fixture(scope="module")
+def trained_options(prepared):
+    architectures = ("phrase_transformer", "latent_phrase_transformer", "bi_scale_rnn")
+    return [build(prepared.data, arch)[2] for arch in (*architectures, "relation_rnn")]
+
+
+@pytest.mark.parametrize("name", numpy_pickles())
+def test_numpy_makes_no_objects_out_of_bytes(name):
+    """numpy's own classes would; the stand-ins refuse, or give a plain empty array."""
+    checkpoint = as_checkpoint(numpy_pickles()[name])
+    if name in ("type of objects", "record of objects"):
+        with pytest.raises(pickle.UnpicklingError, match="Weights only load failed"):
+            torch.load(checkpoint, weights_only=True)
+        return
+    found = torch.load(checkpoint, weights_only=True)
+    assert type(found) is _PlainArray
+    assert (found.shape, found.dtype) == ((0,), np.uint8)
+
+
+def test_numbers_and_arrays_are_read_back(tmp_path):
+    values = {
+        "float": np.float64(1.5),
+        "half": np.float16(2),
+        "int": np.int64(-3),
+        "bool": np.bool_(True),
+        "rows": np.arange(6).reshape(2, 3),
+        "columns": np.asfortranarray(np.arange(6.0).reshape(2, 3)),
+        "flags": np.array([True, False]),
+    }
+    for zipped in (True, False):
+        torch.save(values, tmp_path / "values.pt", _use_new_zipfile_serialization=zipped)
+        found = torch.load(tmp_path / "values.pt", weights_only=True)
+        for name, value in values.items():
+            assert np.array_equal(found[name], value)
+            assert found[name].dtype == value.dtype
+        torch.save(found, tmp_path / "again.pt")
+        again = torch.load(tmp_path / "again.pt", weights_only=False)  # numpy's own once more
+        assert [type(value) for value in again.values()] == list(map(type, values.values()))
+
+
+def test_the_allow_list_is_what_was_audited():
+    """Whoever adds a name must look at what it does when it is called with anything."""
+    names = set()
+    for entry in torch.serialization.get_safe_globals():
+        names.add(entry[1] if isinstance(entry, tuple) else f"{entry.__module__}.{entry.__name__}")
+    ours = {name for name in names if name.startswith(("argparse", "numpy", "syntax_nmt"))}
+    dtypes = ("Float64", "Float32", "Float16", "Int64", "Int32", "UInt64", "UInt8", "Bool")
+    expected = {"argparse.Namespace", "numpy.ndarray", "numpy.dtype"}
+    expected |= {f"numpy.dtypes.{name}DType" for name in dtypes}
+    for core in ("core", "_core"):
+        expected |= {f"numpy.{core}.multiarray.{name}" for name in ("scalar", "_reconstruct")}
+    assert ours == expected
+
+
+@pytest.mark.parametrize("zipped", [True, False])
+@pytest.mark.parametrize("task", ["dependencies", "constituents"])
+def test_models_of_stanza(tmp_path, task, zipped):
+    proof = tmp_path / "proof"
+    content = {"params": {}, "vocab": {"upos": touching(proof)["os.system"]}}
+    for file in ("tagger.pt", "parser.pt", "constituency.pt"):
+        torch.save(content, tmp_path / file, _use_new_zipfile_serialization=zipped)
+    with pytest.raises(UserError, match=r"Stanza cannot load .*\.pt: it is damaged or no model"):
+        loaded_analyser(find_models(task, "en", tmp_path), "cpu", 1000)
+    assert not proof.exists()
+
+
+def test_a_good_checkpoint_passes(prepared, good):
+    assert set(check_checkpoint(good)) >= {"model", "cfg"}
+    load_model(good, prepared.data, CPU)
+    assert checkpoint_utils.load_checkpoint_to_cpu(str(good))["model"]

@@ -1,0 +1,165 @@
+"""Side information of another text, of an older one, or in a folder that was moved."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+
+import pytest
+from corrupted_data import loaded, other_data
+from corruptions import Workspace
+
+HEADS = "valid.src-tgt.src.heads"
+TEXT = "valid.src-tgt.src"
+
+
+@pytest.fixture(scope="module")
+def other(prepared, tmp_path_factory):
+    """A data-bin folder of the same numbers of sentences and subwords, and of other words."""
+    return other_data(prepared, tmp_path_factory.mktemp("other")) / "data-bin"
+
+
+@pytest.fixture
+def space(prepared, tmp_path):
+    return Workspace(prepared.data, tmp_path / "data-bin")
+
+
+def refused(space):
+    with pytest.raises(SystemExit) as caught:
+        loaded(space, HEADS)
+    assert "\n" not in str(caught.value)
+    return str(caught.value)
+
+
+def put(space, source, *names):
+    for name in names:
+        space.write(name, (source / name).read_bytes())
+
+
+def test_the_other_folder_is_in_order_and_of_the_same_shape(prepared, other, tmp_path):
+    found = loaded(Workspace(other, tmp_path / "other"), HEADS)
+    mine = loaded(Workspace(prepared.data, tmp_path / "mine"), HEADS)
+    lengths = [dict(value for value in read if value[0] == "src_lengths") for read in (found, mine)]
+    assert lengths[0] == lengths[1]
+    assert dict(found[:5]) != dict(mine[:5])
+
+
+def test_a_side_file_of_another_text_of_the_same_lengths(space, other):
+    put(space, other, f"{HEADS}.bin", f"{HEADS}.idx")
+    assert f"{HEADS}.bin: damaged or not written by the last binarize (checksum" in refused(space)
+
+
+def test_a_side_file_and_the_manifest_of_another_text(space, other):
+    put(space, other, f"{HEADS}.bin", f"{HEADS}.idx", "syntax.json")
+    assert f"{TEXT}.bin: has changed since {HEADS} was made for it (checksum" in refused(space)
+
+
+def test_a_side_file_of_an_older_manifest(space, other):
+    """Binarised again, and one side file put back from a copy made before."""
+    names = [path.name for path in other.iterdir()]
+    put(space, other, *names)
+    loaded(space, HEADS)
+    space.write(f"{HEADS}.bin", space.original(f"{HEADS}.bin"))
+    assert f"{HEADS}.bin: damaged or not written by the last" in refused(space)
+
+
+def test_an_older_manifest(space, other):
+    names = [path.name for path in other.iterdir() if path.name != "syntax.json"]
+    put(space, other, *names)
+    assert "run `syntax-nmt binarize`" in refused(space)
+
+
+@pytest.mark.parametrize("lang", ["src", "tgt"])
+def test_a_text_binarised_again(space, other, lang):
+    text = f"valid.src-tgt.{lang}"
+    put(space, other, f"{text}.bin", f"{text}.idx")
+    assert f"{text}.bin: has changed since valid" in refused(space)
+
+
+@pytest.mark.parametrize("lang", ["src", "tgt"])
+def test_another_dictionary(space, lang):
+    name = f"dict.{lang}.txt"
+    first, second, *rest = space.original(name).splitlines(keepends=True)
+    space.write(name, b"".join([second, first, *rest]))
+    assert f"{name}: has changed since valid" in refused(space)
+
+
+def test_no_manifest(space):
+    space.write("syntax.json", None)
+    message = refused(space)
+    assert "syntax.json: not found, so there is no side information" in message
+    assert "run `syntax-nmt binarize`" in message
+
+
+@pytest.mark.parametrize("name", [f"{HEADS}.bin", f"{TEXT}.idx"])
+def test_a_manifest_that_leaves_a_checksum_out(space, name):
+    content = json.loads(space.original("syntax.json"))
+    del content["files"][HEADS]["files"][name]
+    space.write("syntax.json", json.dumps(content).encode())
+    assert f"syntax.json: damaged (no checksum of {name} for {HEADS})" in refused(space)
+
+
+def test_a_manifest_of_before_dictionaries_had_checksums(space):
+    content = json.loads(space.original("syntax.json"))
+    for entry in content["files"].values():
+        for name in [name for name in entry["files"] if name.startswith("dict.") and name[5:8] in
+                     ("src", "tgt")]:  # fmt: skip
+            del entry["files"][name]
+    space.write("syntax.json", json.dumps(content).encode())
+    loaded(space, HEADS)
+
+
+def test_another_number_of_sentences_in_the_manifest(space):
+    content = json.loads(space.original("syntax.json"))
+    content["files"][HEADS]["sentences"] = 21
+    space.write("syntax.json", json.dumps(content).encode())
+    assert f"{HEADS}.idx: 20 sentences, syntax.json says 21" in refused(space)
+
+
+def test_a_newer_file_of_the_same_content(space):
+    os.utime(space / f"{TEXT}.bin")
+    os.utime(space / "syntax.json", (0, 0))
+    loaded(space, HEADS)
+
+
+@pytest.mark.parametrize("how", ["moved", "copied", "linked", "files linked"])
+def test_another_place(prepared, tmp_path, how):
+    expected = loaded(Workspace(prepared.data, tmp_path / "here"), HEADS)
+    there = tmp_path / "there"
+    if how == "moved":
+        (tmp_path / "here").rename(there)
+    elif how == "copied":
+        shutil.copytree(prepared.data, there)
+    elif how == "linked":
+        there.symlink_to(prepared.data)
+    else:
+        there.mkdir()
+        for path in prepared.data.iterdir():
+            (there / path.name).symlink_to(path)
+
+    class Place:
+        folder = there
+
+    assert loaded(Place, HEADS) == expected
+
+
+def test_a_damaged_text_without_side_information(space):
+    """No checksum tells, but what does not fit together is refused, and before fairseq maps it."""
+    content = bytearray(space.original(f"{TEXT}.bin"))
+    content[0:2] = b"\xff\xff"
+    space.write(f"{TEXT}.bin", bytes(content))
+    with pytest.raises(SystemExit, match=r"src\.bin: token 65535, dict\.src\.txt has \d+ entries"):
+        loaded(space, HEADS, load=False)
+    space.mend()
+    space.write(f"{TEXT}.idx", (space / "test.src-tgt.src.idx").read_bytes())
+    with pytest.raises(SystemExit, match=r"damaged \(\d+ numbers where the index has \d+\)"):
+        loaded(space, HEADS, load=False)
+    space.write(f"{TEXT}.idx", None)
+    with pytest.raises(SystemExit, match=r"src\.idx: not found: run fairseq-preprocess"):
+        loaded(space, HEADS, load=False)
+    space.mend()
+    for ending in ("bin", "idx"):
+        space.write(f"{TEXT}.{ending}", (space / f"train.src-tgt.src.{ending}").read_bytes())
+    with pytest.raises(SystemExit, match=r"different numbers of sentences .*300.* 20"):
+        loaded(space, HEADS, load=False)
