@@ -28,6 +28,7 @@ from syntax_nmt.data.side_information import SideInformation, open_side_informat
 from syntax_nmt.data.syntax_dataset import SyntaxDataset
 from syntax_nmt.data.text import base_language
 from syntax_nmt.errors import UserError, one_line_errors
+from syntax_nmt.models.yaml_options import refuse_unknown_options
 from syntax_nmt.modules.masked_batch_norm import ignored_batch
 from syntax_nmt.parsing.config import ParserConfig
 from syntax_nmt.tasks.chunk_inputs import ChunkInputs, reads_chunks
@@ -157,7 +158,13 @@ class SyntaxTranslationTask(TranslationTask):
         Args:
             cfg: its options.
             from_checkpoint: whether its weights will be loaded.
+
+        Raises:
+            SystemExit: a YAML has a key that is no option of the model; one line says which.
         """
+        if not from_checkpoint:  # a checkpoint may be of a newer version
+            with one_line_errors("syntax_nmt"):
+                refuse_unknown_options(cfg)
         model = super().build_model(cfg, from_checkpoint)
         encoder = getattr(model, "encoder", None)
         self._has_supervised_heads = getattr(encoder, "supervised_layer", None) is not None
