@@ -53,6 +53,7 @@ SYNCHRONOUS = ("rank", "mse", "attention")
 BATCHES = ((9, 4, 1), (1,), (1, 1, 1), (40, 1, 1))
 LONGEST = (1024, 1, 1)
 SEARCH = SimpleNamespace(beam=3, max_len_a=0, max_len_b=8)
+SCALE = 128  # of fairseq's loss under float16, at the start
 # Bounds of relative error of the loss, and of the angle between the gradients.
 TOLERANCES = {torch.float16: (2e-3, 0.999), torch.bfloat16: (1e-2, 0.99)}
 
@@ -122,7 +123,7 @@ def loss_and_gradient(
     with torch.autocast("cpu", dtype=autocast, enabled=autocast is not None):
         loss, size, _ = loss_of(model, sample)
     assert loss.dtype == torch.float32
-    (loss / size).backward()
+    (SCALE * loss / size).backward()
     gradients = {name: p.grad for name, p in model.named_parameters()}
     without = [name for name, g in gradients.items() if g is None or not g.isfinite().all()]
     assert loss.isfinite()

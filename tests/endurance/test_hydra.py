@@ -195,9 +195,9 @@ def test_program(paper, precision, prepared, tmp_path):
     assert len(losses) == 12, done.stderr[-2000:]
     assert losses[-1] < losses[0]
     path = tmp_path / "save" / "checkpoint_last.pt"
-    weights = torch.load(path, weights_only=True)["model"]
-    wanted = torch.bfloat16 if precision == "bf16" else torch.float32
-    assert weights["decoder.output_projection.weight"].dtype == wanted
+    weights = torch.load(path, weights_only=True)["model"]["decoder.output_projection.weight"]
+    # fairseq saves float32 in any case: the numbers show what the model was trained in.
+    assert torch.equal(weights, weights.bfloat16().float()) == (precision == "bf16")
     generated = succeed(
         *("fairseq_cli.generate", prepared.data, "--user-dir", USER_DIR),
         *("--task", "syntax_translation", "--cpu", "--path", path, "--beam", "2"),
