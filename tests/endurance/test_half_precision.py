@@ -159,10 +159,9 @@ def test_autocast(model_and_task, dtype):
     """What --amp does on a GPU, on another device."""
     model, task = model_and_task
     for synchronous in kinds(model):
-        for lengths in BATCHES:
-            expected = loss_and_gradient(copy.deepcopy(model), task, lengths, synchronous)
-            found = loss_and_gradient(copy.deepcopy(model), task, lengths, synchronous, dtype)
-            assert_close(found, expected, dtype)
+        expected = loss_and_gradient(copy.deepcopy(model), task, BATCHES[0], synchronous)
+        found = loss_and_gradient(copy.deepcopy(model), task, BATCHES[0], synchronous, dtype)
+        assert_close(found, expected, dtype)
 
 
 @pytest.mark.slow

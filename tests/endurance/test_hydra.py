@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import shlex
 import subprocess
 from argparse import Namespace
 from pathlib import Path
@@ -20,9 +21,10 @@ from fairseq_cli.train import main as train
 from hydra import compose, initialize_config_dir
 from hydra.core.global_hydra import GlobalHydra
 from omegaconf import DictConfig, OmegaConf
+from omegaconf.errors import ConfigKeyError
 from prepared_corpus import TEST_SENTENCES
 
-from syntax_nmt.models.yaml_options import option_names
+from syntax_nmt.models.yaml_options import option_names, refuse_unknown_options
 
 EXAMPLES = REPOSITORY / "examples"
 PAPERS = sorted(path.parent.name for path in EXAMPLES.glob("*/train.yaml"))
@@ -50,14 +52,32 @@ SMALL = {
 }
 BRIEF = (
     *("common.cpu=true", "common.log_format=json", "common.log_interval=1"),
-    *("optimization.max_update=3", "dataset.max_tokens=2000"),
+    *("optimization.max_update=2", "dataset.max_tokens=2000"),
 )
+HALF: dict[str, list[str]] = {
+    "float32": [],
+    "bf16": ["common.bf16=true"],
+    "fp16": ["common.fp16=true", "common.fp16_no_flatten_grads=true"],
+}
 # Where train.sh and YAML need not agree.
 OF_THE_RUN = {"data", "save_dir", "user_dir"}
 
 
 def overrides(paper: str, data: Path | str, save: Path | str) -> list[str]:
     return [f"task.data={data}", f"common.user_dir={USER_DIR}", f"checkpoint.save_dir={save}"]
+
+
+def of_readme(paper: str, data: Path, save: Path) -> list[str]:
+    """The README's command, as a module, for other folders."""
+    readme = (EXAMPLES / paper / "README.md").read_text(encoding="utf-8")
+    (block,) = (text for text in readme.split("```") if "fairseq-hydra-train --config-dir" in text)
+    program, *arguments = shlex.split(block.removeprefix("bash").replace("\\\n", " "))
+    assert program == "fairseq-hydra-train"
+    ours = overrides(paper, data, save)
+    theirs = [argument for argument in arguments if "=" in argument]
+    assert {part.partition("=")[0] for part in theirs} == {part.partition("=")[0] for part in ours}
+    given = [argument for argument in arguments if "=" not in argument]
+    return ["fairseq_cli.hydra_train", *given, *ours]
 
 
 def composed(paper: str, *overridden: str) -> DictConfig:
@@ -175,20 +195,40 @@ def test_reads_phrases_of_parses(prepared, tmp_path):
     assert models[0].reads_phrases
 
 
+@pytest.mark.parametrize("paper", PAPERS)
+def test_rows_of_the_readme(paper):
+    """Each setting that a README puts forward is one that the YAML takes."""
+    readme = (EXAMPLES / paper / "README.md").read_text(encoding="utf-8")
+    section = readme.partition("## Training by a YAML\n")[2].partition("\n## ")[0]
+    *quoted, bf16, fp16, flat = re.findall(r"`([^`\n]*\w=[^`\n]*)`", section.rpartition("```")[2])[
+        1:
+    ]
+    assert [bf16, fp16, flat] == [*HALF["bf16"], *HALF["fp16"]]
+    for changes in quoted:
+        yaml = composed(paper, *overrides(paper, "DATA", "SAVE"), *changes.split(), *HALF["bf16"])
+        refuse_unknown_options(yaml.model)
+        for change in changes.split():
+            key, _, value = change.lstrip("+").partition("=")
+            value = OmegaConf.create(f"value: {value}").value
+            assert comparable(OmegaConf.select(yaml, key)) == comparable(value)
+
+
+@pytest.mark.parametrize("group", ["task", "criterion"])
+def test_other_misspelt_keys_are_fairseqs_to_refuse(group):
+    with pytest.raises(ConfigKeyError, match="no_such_key"):
+        composed("latent", *overrides("latent", "DATA", "SAVE"), f"+{group}.no_such_key=1")
+
+
 @pytest.mark.slow
-@pytest.mark.parametrize("precision", ["float32", "bf16"])
+@pytest.mark.parametrize("precision", HALF)
 @pytest.mark.parametrize("paper", PAPERS)
 def test_program(paper, precision, prepared, tmp_path):
     """The command of the README, then a translation of the test set."""
     changes = [*BRIEF, *SMALL[paper], "optimization.max_update=12", "optimization.update_freq=[1]"]
-    changes += ["common.bf16=true"] if precision == "bf16" else []
+    changes += HALF[precision]
     if "adadelta" not in (EXAMPLES / paper / "train.yaml").read_text(encoding="utf-8"):
         changes += ["optimization.lr=[3e-3]", "lr_scheduler.warmup_updates=1"]
-    done = succeed(
-        *("fairseq_cli.hydra_train", "--config-dir", EXAMPLES / paper, "--config-name", "train"),
-        *overrides(paper, prepared.data, tmp_path / "save"),
-        *changes,
-    )
+    done = succeed(*of_readme(paper, prepared.data, tmp_path / "save"), *changes, cwd=REPOSITORY)
     log = (tmp_path / "save" / "hydra_train.log").read_text(encoding="utf-8")
     lines = [line.partition(" - ")[2] for line in log.splitlines() if "[train_inner]" in line]
     losses = [float(json.loads(line)["loss"]) for line in lines]
@@ -197,7 +237,8 @@ def test_program(paper, precision, prepared, tmp_path):
     path = tmp_path / "save" / "checkpoint_last.pt"
     weights = torch.load(path, weights_only=True)["model"]["decoder.output_projection.weight"]
     # fairseq saves float32 in any case: the numbers show what the model was trained in.
-    assert torch.equal(weights, weights.bfloat16().float()) == (precision == "bf16")
+    kind = {"bf16": torch.bfloat16}.get(precision, torch.float16)
+    assert torch.equal(weights, weights.to(kind).float()) == (precision != "float32")
     generated = succeed(
         *("fairseq_cli.generate", prepared.data, "--user-dir", USER_DIR),
         *("--task", "syntax_translation", "--cpu", "--path", path, "--beam", "2"),
