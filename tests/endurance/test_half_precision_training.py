@@ -13,10 +13,14 @@ What runs where (fairseq 0.12.3.1):
 from __future__ import annotations
 
 import json
+import logging
 
 import pytest
 import torch
-from commands import fairseq, succeed
+from commands import fairseq
+from fairseq import options
+from fairseq.dataclass.utils import convert_namespace_to_omegaconf
+from fairseq_cli import generate, train
 from methods import COMMON, METHODS
 from prepared_corpus import TEST_SENTENCES
 
@@ -26,47 +30,64 @@ ANYWHERE = {
     "memory-efficient-fp16": ("--memory-efficient-fp16",),
 }
 ON_GPU = {**ANYWHERE, "fp16-flat": ("--fp16",), "amp": ("--amp",)}
-
-pytestmark = pytest.mark.slow
-
-
-def losses_of(stdout: str) -> list[float]:
-    """The translation loss of each update."""
-    lines = [line.partition(" | train_inner | ")[2] for line in stdout.splitlines()]
-    return [float(json.loads(line)["loss"]) for line in lines if line.startswith("{")]
+QUICK = ("dependency_transformer", "memory-efficient-fp16")
+CASES = [
+    pytest.param(method, precision, marks=() if (method, precision) == QUICK else pytest.mark.slow)
+    for method in METHODS
+    for precision in ANYWHERE
+]
 
 
-def train_and_translate(method: str, precision, prepared, folder, on_gpu: bool) -> torch.Tensor:
+@pytest.fixture
+def run_program(prepared, caplog, capsys):
+    """Runs a program of fairseq as its command line does; gives what it printed and logged."""
+    caplog.set_level(logging.INFO)
+
+    def run(program, *arguments, on_gpu: bool = False) -> tuple[str, list[logging.LogRecord]]:
+        _, data, *others = map(str, fairseq("", prepared.data, *arguments))
+        parser, main = {
+            "train": (options.get_training_parser, train.main),
+            "generate": (options.get_generation_parser, generate.main),
+        }[program]
+        command = [data, *(part for part in others if part != "--cpu" or not on_gpu)]
+        args = options.parse_args_and_arch(parser(), command)
+        caplog.clear()
+        capsys.readouterr()
+        main(convert_namespace_to_omegaconf(args))
+        return capsys.readouterr().out, caplog.records
+
+    return run
+
+
+def train_and_translate(run_program, method: str, precision, folder, on_gpu: bool) -> torch.Tensor:
     """Gives a weight of the checkpoint."""
-
-    def command(program: str, *arguments):
-        plain = fairseq(program, prepared.data, *arguments)
-        return [part for part in plain if part != "--cpu" or not on_gpu]
-
-    every = ("--log-interval", "1", "--max-update", UPDATES, "--save-dir", folder)
-    done = succeed(*command("train", *METHODS[method], *COMMON, *precision, *every))
-    losses = losses_of(done.stdout + done.stderr)
-    assert losses[-1] < losses[0]
+    every = ("--log-interval", "1", "--max-update", UPDATES, "--max-tokens", "700")
+    options_ = (*METHODS[method], *COMMON, *precision, *every, "--save-dir", folder)
+    _, records = run_program("train", *options_, on_gpu=on_gpu)
+    updates = [json.loads(record.message) for record in records if record.name == "train_inner"]
+    losses = [float(update["loss"]) for update in updates]
+    assert len(losses) == UPDATES
+    assert sum(losses[-4:]) < sum(losses[:4])
     path = folder / "checkpoint_last.pt"
     parsed = ("--load-phrases",) if method.endswith("+parsed") else ()
     for half in ((), ("--fp16",)):
         search = ("--path", path, "--beam", "2", *parsed, *half)
-        generated = succeed(*command("generate", *search)).stdout
+        generated, _ = run_program("generate", *search, on_gpu=on_gpu)
         assert generated.count("\nD-") == TEST_SENTENCES
         assert "nan" not in generated
     return torch.load(path, weights_only=True)["model"]["decoder.output_projection.weight"]
 
 
-@pytest.mark.parametrize("precision", ANYWHERE)
-@pytest.mark.parametrize("method", METHODS)
-def test_on_a_cpu(method, precision, prepared, tmp_path):
-    weights = train_and_translate(method, ANYWHERE[precision], prepared, tmp_path, on_gpu=False)
+@pytest.mark.parametrize(("method", "precision"), CASES)
+def test_on_a_cpu(method, precision, run_program, tmp_path):
+    weights = train_and_translate(run_program, method, ANYWHERE[precision], tmp_path, False)
     # fairseq saves float32 in any case: the numbers show what the model was trained in.
     assert torch.equal(weights, weights.half().float())
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a GPU")
 @pytest.mark.parametrize("precision", ON_GPU)
 @pytest.mark.parametrize("method", METHODS)
-def test_on_a_gpu(method, precision, prepared, tmp_path):
-    train_and_translate(method, ON_GPU[precision], prepared, tmp_path, on_gpu=True)
+def test_on_a_gpu(method, precision, run_program, tmp_path):
+    train_and_translate(run_program, method, ON_GPU[precision], tmp_path, on_gpu=True)
