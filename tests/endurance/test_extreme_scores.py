@@ -263,6 +263,17 @@ def test_gates(scores, lengths, gate, temperature):
         distances = distance(keys, padding)
 
 
+def test_distances_whose_parts_float16_does_not_have(dtype):
+    distance = SyntacticDistance(2, 8, 1).to(dtype)
+    with torch.no_grad():
+        distance.weight[..., 0], distance.weight[..., 1] = 1.0, -1.0
+    keys = torch.full((1, 2, 4, 8), LARGEST).to(dtype).requires_grad_()
+    distances = distance(keys, None)
+    expected = torch.tanh(distance.bias.float()).expand(2, 3)
+    torch.testing.assert_close(distances[0, :, 1:], expected)
+    assert_finite(distances, keys)
+
+
 def test_phrase_representation(scores, lengths, dtype):
     padding = padding_of(lengths)
     phrases = ngram_phrases(padding)
