@@ -11,9 +11,6 @@ from torch import Tensor
 
 IncrementalState = dict[str, dict[str, Optional[Tensor]]]
 
-# Hides as well as −inf does, and is finite in every floating type, also with logits added.
-_HIDDEN = -3e4
-
 
 class FusedMultiheadAttention(MultiheadAttention):
     """Multi-head attention (Vaswani et al., 2017, section 3.2.2) on fused kernels.
@@ -65,7 +62,8 @@ class FusedMultiheadAttention(MultiheadAttention):
             incremental_state: the cache of incremental decoding.
             need_weights: also return the weights, averaged over heads.
             static_kv: keys and values stay the same at every step of incremental decoding.
-            attn_mask: T×S, added to the logits; −inf = masked.
+            attn_mask: T×S, added to the logits; −inf = masked. With a padding mask, too,
+                queries are the last positions of the keys.
             before_softmax: return logits, by fairseq's own unfused path.
             need_head_weights: return the weights of each head.
 
@@ -175,14 +173,23 @@ class FusedMultiheadAttention(MultiheadAttention):
     def _additive_mask(padding: Tensor | None, attn_mask: Tensor | None, q: Tensor) -> Tensor:
         """Both masks as one that is added to the logits, B×1×T×S (or smaller, to broadcast)."""
         mask = q.new_zeros(1, 1) if attn_mask is None else attn_mask.to(q)
-        if padding is not None:
+        if padding is None:
+            return mask
+        mask = mask.masked_fill(padding[:, None, None, :], float("-inf"))
+        if attn_mask is not None:
             # A row that is pad itself may find nothing but pads where the mask is open.
-            mask = mask.clamp(min=_HIDDEN)
-            mask = mask.masked_fill(padding[:, None, None, :], float("-inf"))
+            queries, keys = attn_mask.shape  # those are the last of these
+            own = mask.diagonal(keys - queries, dim1=2, dim2=3)
+            own.masked_fill_(padding[:, None, -queries:], 0.0)
         return mask
 
     def _explicit(self, q: Tensor, k: Tensor, v: Tensor, mask: Tensor) -> tuple[Tensor, Tensor]:
-        """The output without its projection, B×H×T×D, and the weights, B×H×T×S, in float32."""
-        logits = torch.matmul(q * self.scaling, k.transpose(2, 3)) + mask
+        """The output without its projection, B×H×T×D, and the weights, B×H×T×S, in float32.
+
+        The logits are float32, too, as within the fused kernel: float16 may not have them.
+        """
+        exact = torch.promote_types(q.dtype, torch.float32)
+        with torch.autocast(q.device.type, enabled=False):
+            logits = torch.matmul(q.to(exact) * self.scaling, k.to(exact).transpose(2, 3)) + mask
         weights = F.softmax(logits, dim=-1, dtype=torch.float32)
         return torch.matmul(self.dropout_module(weights.type_as(v)), v), weights

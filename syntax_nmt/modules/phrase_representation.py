@@ -49,7 +49,9 @@ class PhraseRepresentation(nn.Module):
         Returns:
             P×B×C; finite, but meaningless, where a sentence has no such phrase.
         """
-        tokens = x.transpose(0, 1).contiguous()  # B×S×C
+        # A copy, even where torch calls the view contiguous as it is (S = 1): `segment_reduce`
+        # takes its strides at their word and would read and write outside of it.
+        tokens = x.transpose(0, 1).clone(memory_format=torch.contiguous_format)  # B×S×C
         if self.summary == MAX:
             vectors = _maximum(tokens, phrases)
         else:
@@ -68,7 +70,9 @@ class PhraseRepresentation(nn.Module):
         of_phrase = of_phrase.flatten(0, 1).index_select(0, rows).unflatten(0, tokens.shape[:2])
         hidden = self.hidden.first(tokens).add_(of_phrase).sigmoid_()
         scores = self.score(hidden).squeeze(2)  # B×S
-        # The lowest number, not −∞: the row of a phrase that is not there stays finite.
+        scores = scores.to(torch.promote_types(scores.dtype, torch.float32))
+        # The lowest number, not −∞: the row of a phrase that is not there stays finite. No score in
+        # float16 is as low as that of float32.
         lowest = torch.finfo(scores.dtype).min
         scores = scores.unsqueeze(1).masked_fill(~phrases.members, lowest)
         return torch.softmax(scores, dim=2)

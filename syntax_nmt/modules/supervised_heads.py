@@ -44,6 +44,9 @@ def supervised_head_log_probabilities(
         return y.permute(1, 2, 0, 3)  # S×B×2D -> B×2×S×D
 
     query, key = project(attention.q_proj), project(attention.k_proj)
-    logits = torch.matmul(query * attention.scaling, key.transpose(2, 3)).float()
+    # A product of float16 numbers may be too large for float16.
+    exact = torch.promote_types(query.dtype, torch.float32)
+    with torch.autocast(x.device.type, enabled=False):
+        logits = torch.matmul(query.to(exact) * attention.scaling, key.to(exact).transpose(2, 3))
     logits = logits.masked_fill(key_padding_mask[:, None, None, :], float("-inf"))
-    return F.log_softmax(logits, dim=-1)
+    return F.log_softmax(logits, dim=-1, dtype=torch.float32)

@@ -48,8 +48,9 @@ class SyntacticDistance(nn.Module):
         Returns:
             B×H×S between −1 and 1, in float32 at least.
         """
-        taps = torch.matmul(keys, self.weight.type_as(keys))  # B×H×S×(M+1)
-        taps = taps.to(torch.promote_types(taps.dtype, torch.float32))
+        exact = torch.promote_types(keys.dtype, torch.float32)
+        with torch.autocast(keys.device.type, enabled=False):  # which would take it in 16 bits
+            taps = torch.matmul(keys.to(exact), self.weight.to(exact))  # B×H×S×(M+1)
         if padding is not None:
             taps = taps.masked_fill(padding[:, None, :, None], 0.0)
         length = keys.size(2)

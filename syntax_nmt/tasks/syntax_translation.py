@@ -30,6 +30,7 @@ from syntax_nmt.data.split_texts import check_texts, split_prefixes
 from syntax_nmt.data.syntax_dataset import SyntaxDataset
 from syntax_nmt.data.text import base_language
 from syntax_nmt.errors import UserError, one_line_errors
+from syntax_nmt.models.yaml_options import refuse_unknown_options
 from syntax_nmt.modules.masked_batch_norm import ignored_batch
 from syntax_nmt.parsing.config import ParserConfig
 from syntax_nmt.tasks.checked_checkpoints import check_models, check_options, check_restored
@@ -185,14 +186,15 @@ class SyntaxTranslationTask(TranslationTask):
             from_checkpoint: whether its weights will be loaded.
 
         Raises:
-            SystemExit: what training is to go on from is damaged, or options of a checkpoint could
-                run code; one line says so.
+            SystemExit: what training is to go on from is damaged, options of a checkpoint could
+                run code, or a YAML has a key that is no option of the model; one line says so.
         """
         with one_line_errors("syntax_nmt"):
-            if from_checkpoint:
+            if from_checkpoint:  # perhaps of a newer version, with options unknown here
                 check_options(cfg)
                 origin = self._model_files.pop(0) if self._model_files else None
             else:
+                refuse_unknown_options(cfg)
                 origin = check_restored(self.cfg, (self.src_dict, self.tgt_dict))
         model = super().build_model(cfg, from_checkpoint)
         if origin is not None and hasattr(model, "origin"):

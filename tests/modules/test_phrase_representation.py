@@ -7,7 +7,7 @@ from phrase_loops import combination, mixture, multi_head, phrase_vectors
 from syntax_nmt.modules.attentive_combination import AttentiveCombination
 from syntax_nmt.modules.linear_of_pair import LinearOfPair
 from syntax_nmt.modules.mapped_attention import MappedAttention
-from syntax_nmt.modules.phrase_batch import PhraseBatch
+from syntax_nmt.modules.phrase_batch import PhraseBatch, ngram_phrases
 from syntax_nmt.modules.phrase_representation import PhraseRepresentation
 from syntax_nmt.modules.transparent_attention import TransparentAttention
 
@@ -163,3 +163,14 @@ def test_dropout_after_the_sigmoid_and_on_the_output():
     out = module(torch.randn(50, 2, C), torch.randn(3, 2, C), None)
     for values in (seen[0], out):
         assert 0.3 < (values == 0).float().mean() < 0.7
+
+
+@pytest.mark.parametrize("sentences", [1, 4])
+def test_sentences_of_one_token(sentences):
+    """torch calls a batch of them contiguous however its sentences lie in memory."""
+    x = torch.randn(1, sentences, C, requires_grad=True)
+    phrases = ngram_phrases(torch.zeros(sentences, 1, dtype=torch.bool))
+    vectors = PhraseRepresentation(C, "max", None)(x, phrases)
+    assert torch.equal(vectors, x)
+    vectors.sum().backward()
+    assert torch.equal(x.grad, torch.ones_like(x))

@@ -1,0 +1,56 @@
+"""The keys of `model:` in a YAML of fairseq-hydra-train, checked."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Collection, Iterable
+from difflib import get_close_matches
+from typing import Any
+
+from fairseq.models import ARCH_MODEL_REGISTRY
+from omegaconf import OmegaConf
+
+from syntax_nmt.errors import UserError
+
+_OF_FAIRSEQ = ("_name", "arch")
+
+
+def refuse_unknown_options(cfg: Any) -> None:
+    """Refuses a key that is no option of the architecture, which fairseq would not read.
+
+    fairseq checks the keys of everything else, but models that are registered for its command line
+    take whatever they find.
+
+    Args:
+        cfg: the options of a model; only those of fairseq-hydra-train are checked.
+
+    Raises:
+        UserError: names the key, and the option that it may have been meant for.
+    """
+    if not OmegaConf.is_config(cfg):
+        return
+    name = cfg.get("_name")
+    model = ARCH_MODEL_REGISTRY.get(name)
+    if model is None or not hasattr(model, "add_args"):
+        return
+    _refuse(name, cfg.keys(), option_names(model))
+
+
+def option_names(model: Any) -> set[str]:
+    """The names of all options of a model, as its checkpoints hold them.
+
+    Args:
+        model: its class, which has `add_args`.
+    """
+    parser = argparse.ArgumentParser(add_help=False)
+    model.add_args(parser)
+    return {action.dest for action in parser._actions}
+
+
+def _refuse(name: str, keys: Iterable[Any], known: Collection[str]) -> None:
+    for key in map(str, keys):
+        if key in known or key in _OF_FAIRSEQ:
+            continue
+        close = get_close_matches(key, known, n=1)
+        advice = f"did you mean model.{close[0]}?" if close else "leave it out"
+        raise UserError(f"model.{key}: architecture {name} has no such option; {advice}")

@@ -1,0 +1,364 @@
+"""Losses and modules stay finite, and so do their gradients, at scores no training should reach.
+
+In float16 the largest number is 65,504, and 65,504 plus a half step is infinite: what a product or
+a sum of such numbers overflows to must not become "not a number" further on.
+"""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+
+import pytest
+import torch
+from fairseq.models import FairseqDecoder
+from torch import Tensor, nn
+
+from syntax_nmt.criterions.chunk import ChunkObjective
+from syntax_nmt.criterions.dependency import DependencyObjective
+from syntax_nmt.criterions.synchronous import SynchronousConstraint, SynchronousObjective
+from syntax_nmt.criterions.syntax_cross_entropy import SyntaxCrossEntropyCriterion
+from syntax_nmt.modules.additive_attention import AdditiveAttention, AttentionMemory
+from syntax_nmt.modules.attentive_combination import AttentiveCombination
+from syntax_nmt.modules.fused_attention import FusedMultiheadAttention
+from syntax_nmt.modules.gru_step import GATES, gru_step
+from syntax_nmt.modules.local_attention import local_attention_mask
+from syntax_nmt.modules.masked_batch_norm import MaskedBatchNorm
+from syntax_nmt.modules.mean_of_words import mean_of_words
+from syntax_nmt.modules.phrase_batch import ngram_phrases
+from syntax_nmt.modules.phrase_gated_attention import PhraseGatedAttention
+from syntax_nmt.modules.phrase_gates import log_phrase_gates
+from syntax_nmt.modules.phrase_representation import PhraseRepresentation
+from syntax_nmt.modules.relation_network import RelationNetworkLayer
+from syntax_nmt.modules.supervised_heads import supervised_head_log_probabilities
+from syntax_nmt.modules.syntactic_distance import SyntacticDistance
+from syntax_nmt.modules.transparent_attention import TransparentAttention
+
+PAD, EOS, FIRST_WORD = 1, 2, 4
+LARGEST = 65504.0  # of float16
+
+DTYPES = (torch.float32, torch.bfloat16, torch.float16)
+# Lengths of a batch's sentences, EOS included.
+BATCHES = ((1,), (1, 1, 1), (7, 4, 1), pytest.param((1024, 1, 1, 1), marks=pytest.mark.slow))
+SCORES = {
+    "zero": lambda shape: torch.zeros(shape),
+    "equal": lambda shape: torch.full(shape, LARGEST),
+    "lowest": lambda shape: torch.full(shape, -LARGEST),
+    "1e4": lambda shape: 1e4 * random_signs(shape),
+    "largest": lambda shape: LARGEST * random_signs(shape),
+}
+
+
+def random_signs(shape) -> Tensor:
+    return torch.randint(0, 2, shape).float() * 2 - 1
+
+
+@pytest.fixture(params=DTYPES, ids=lambda dtype: str(dtype).rpartition(".")[2])
+def dtype(request) -> torch.dtype:
+    return request.param
+
+
+@pytest.fixture(params=BATCHES, ids=lambda lengths: "_".join(map(str, lengths)))
+def lengths(request) -> tuple[int, ...]:
+    return request.param
+
+
+@pytest.fixture(params=SCORES)
+def scores(request, dtype):
+    """Gives a leaf of a shape that holds extreme numbers."""
+
+    def made(*shape: int, at_most: float = LARGEST) -> Tensor:
+        values = SCORES[request.param](shape).clamp(-at_most, at_most)
+        return values.to(dtype).requires_grad_()
+
+    return made
+
+
+def padding_of(lengths) -> Tensor:
+    """B×S, True = pad, on the left."""
+    width = max(lengths)
+    return torch.arange(width) < width - torch.tensor(lengths).unsqueeze(1)
+
+
+def target_of(lengths) -> Tensor:
+    """B×T, padded on the right."""
+    target = torch.full((len(lengths), max(lengths)), PAD)
+    for row, length in zip(target, lengths):
+        row[:length] = FIRST_WORD
+        row[length - 1] = EOS
+    return target
+
+
+def assert_finite(output: Tensor, *leaves: Tensor, seed: Tensor | None = None) -> None:
+    """The output is finite, and the gradients of its sum."""
+    assert torch.isfinite(output).all()
+    output.backward(torch.ones_like(output) if seed is None else seed)
+    for leaf in leaves:
+        assert leaf.grad is not None
+        assert torch.isfinite(leaf.grad).all()
+
+
+def identity(linear: nn.Linear) -> None:
+    """What goes in comes out: extreme scores reach what is behind the projection."""
+    nn.init.eye_(linear.weight)
+    if linear.bias is not None:
+        nn.init.zeros_(linear.bias)
+
+
+def transparent(attention: FusedMultiheadAttention, dtype: torch.dtype) -> FusedMultiheadAttention:
+    for projection in (attention.q_proj, attention.k_proj, attention.v_proj, attention.out_proj):
+        identity(projection)
+    return attention.to(dtype).train()
+
+
+class Given(FairseqDecoder):
+    """A model that returns what it is given."""
+
+    reads_chunks = True
+
+    def __init__(self, logits: Tensor, **extra: list[Tensor]) -> None:
+        super().__init__(SimpleNamespace())
+        self.output = logits, extra
+
+    def forward(self, **inputs):
+        return self.output
+
+    def get_targets(self, sample, net_output):
+        return sample["target"]
+
+
+def criterion(*objectives):
+    dictionary = SimpleNamespace(pad=lambda: PAD, eos=lambda: EOS)
+    task = SimpleNamespace(target_dictionary=dictionary)
+    return SyntaxCrossEntropyCriterion(task, False, 0.1, 0, True, objectives)
+
+
+def sample_of(lengths, **more) -> dict:
+    net_input = {"src_lengths": torch.tensor(lengths)}
+    target = target_of(lengths)
+    return {"target": target, "ntokens": sum(lengths), "net_input": net_input, **more}
+
+
+def test_translation_loss(scores, lengths):
+    logits = scores(len(lengths), max(lengths), 50)
+    loss, _, logs = criterion()(Given(logits), sample_of(lengths))
+    assert loss.dtype == torch.float32
+    assert_finite(loss, logits)
+    assert torch.isfinite(torch.tensor([float(value) for value in logs.values()])).all()
+
+
+@pytest.mark.parametrize("boundaries", ["all", "none", "first", "unknown"])
+def test_chunk_losses(scores, lengths, boundaries):
+    shape = len(lengths), max(lengths)
+    tags = torch.full(shape, {"all": 1, "none": 0, "first": 0, "unknown": -1}[boundaries])
+    if boundaries == "first":
+        tags[:, 0] = 2
+    opened = tags.gt(0)
+    opened[:, 0] = True
+    boundary_logits, tag_logits = scores(*shape, 2), scores(int(opened.sum()), 5)
+    model = Given(
+        scores(*shape, 9), boundary_logits=[boundary_logits], tag_logits=[tag_logits],
+        opened=[opened],
+    )  # fmt: skip
+    sample = sample_of(lengths, chunk_tags=tags.int())
+    loss, _, logs = criterion(ChunkObjective(1.0, 1.0))(model, sample)
+    assert_finite(loss, boundary_logits, tag_logits)
+    assert logs["boundary_loss"].isfinite()
+    assert logs["tag_loss"].isfinite()
+
+
+@pytest.mark.parametrize("tree", ["chain", "star"])
+def test_dependency_losses(scores, lengths, dtype, tree):
+    padding = padding_of(lengths)
+    columns = torch.arange(padding.size(1)).expand_as(padding)
+    first = columns.new_tensor([[padding.size(1) - length] for length in lengths])
+    heads = torch.maximum(columns - 1, first) if tree == "chain" else first.expand_as(columns)
+    heads = heads.masked_fill(padding, -1)
+    heads[:, -1] = -1  # EOS
+    attention = transparent(FusedMultiheadAttention(16, 4, self_attention=True), dtype)
+    x = scores(max(lengths), len(lengths), 16)
+    extra = {"supervised_heads": supervised_head_log_probabilities(attention, x, padding)}
+    assert extra["supervised_heads"].dtype == torch.float32
+    sample = sample_of(lengths, heads=heads.int())
+    loss, logs = DependencyObjective(0.4, 0.4)(extra, sample)
+    # A gradient that float16 has no number for is what loss scaling is there for.
+    assert_finite(loss, x, seed=torch.tensor(1 / (4 * max(lengths))))
+    assert all(value.isfinite() for value in logs.values())
+
+
+@pytest.mark.parametrize("normalize", ["sum", "mean"])
+@pytest.mark.parametrize("shift", [False, True])
+@pytest.mark.parametrize("kind", ["rank", "mse", "attention"])
+def test_synchronous_losses(scores, lengths, dtype, kind, shift, normalize):
+    batch, width = len(lengths), max(lengths)
+
+    def weights(queries: int) -> Tensor:  # as attention gives them
+        logits = scores(batch, queries, width, at_most=1e4)
+        logits = logits.masked_fill(padding_of(lengths).unsqueeze(1), float("-inf"))
+        return logits.softmax(dim=-1).detach().requires_grad_()
+
+    cross, source_attention = weights(width), weights(width)
+    source, target = scores(batch, 2, width), scores(batch, 2, width)
+    extra = {
+        "cross_attention": [cross],
+        "source_attention": [source_attention],
+        "target_attention": [weights(width)],
+        "source_distances": [torch.tanh(source)],
+        "target_distances": [torch.tanh(target)],
+    }
+    constraint = SynchronousConstraint(kind, 0.01, normalize, 1.0, shift, 1)
+    loss, logs = SynchronousObjective(constraint, EOS, PAD)(extra, sample_of(lengths))
+    assert_finite(loss, cross, source_attention if kind == "attention" else source)
+    assert all(value.isfinite() for value in logs.values())
+
+
+@pytest.mark.parametrize("mask", ["padding", "future", "window"])
+@pytest.mark.parametrize("gate", [None, "hardtanh", "sigmoid"])
+@pytest.mark.parametrize("need_weights", [False, True])
+def test_attention(scores, lengths, dtype, mask, gate, need_weights):
+    length, causal = max(lengths), mask == "future"
+    if gate is None:
+        attention = FusedMultiheadAttention(16, 2, self_attention=True, causal=causal)
+    else:
+        if mask == "window":
+            pytest.skip("no layer has gates and a window")
+        attention = PhraseGatedAttention(16, 2, 5, 10.0, gate, causal, self_attention=True)
+    transparent(attention, dtype)
+    if mask != "padding":  # what is hidden has the largest logits
+        attention.k_proj.weight.data.neg_()
+    hidden = torch.zeros(length, length, dtype=dtype)
+    if causal:
+        hidden = hidden.fill_(float("-inf")).triu(1)
+    elif mask == "window":
+        hidden = local_attention_mask(length, 2, hidden)
+    padding = padding_of(lengths)
+    x = scores(length, len(lengths), 16)
+    output, weights = attention(
+        x, x, x, key_padding_mask=padding, need_weights=need_weights,
+        attn_mask=None if mask == "padding" else hidden,
+    )  # fmt: skip
+    if need_weights:
+        real = ~padding
+        out_of_reach = hidden.isneginf() | padding.unsqueeze(1)
+        assert weights.masked_fill(~out_of_reach, 0)[real].eq(0).all()
+        torch.testing.assert_close(weights.sum(dim=-1), torch.ones_like(weights[..., 0]))
+    # No loss reads the pads; of the rest so little that float16 has numbers for the gradient.
+    seed = torch.where(padding.t().unsqueeze(2), 0.0, 1e-6).expand_as(output)
+    assert_finite(output, x, seed=seed.to(dtype))
+
+
+@pytest.mark.parametrize("temperature", [1.0, 10.0, 1e4])
+@pytest.mark.parametrize("gate", ["hardtanh", "sigmoid"])
+def test_gates(scores, lengths, gate, temperature):
+    padding = padding_of(lengths)
+    keys = scores(len(lengths), 2, max(lengths), 8)
+    distance = SyntacticDistance(2, 8, 5).to(keys.dtype)
+    distances = distance(keys, padding)
+    assert distances.dtype == torch.float32
+    assert distances.abs().le(1).all()
+    for both_directions in (True, False):
+        gates = log_phrase_gates(
+            distances, padding, both_directions=both_directions, temperature=temperature, gate=gate
+        )
+        assert gates.diagonal(dim1=2, dim2=3).eq(0).all()  # a softmax finds something open
+        assert not gates.isnan().any()
+        assert_finite(gates.softmax(dim=-1).square().sum(), keys)
+        distances = distance(keys, padding)
+
+
+def test_distances_whose_parts_float16_does_not_have(dtype):
+    distance = SyntacticDistance(2, 8, 1).to(dtype)
+    with torch.no_grad():
+        distance.weight[..., 0], distance.weight[..., 1] = 1.0, -1.0
+        distance.bias.zero_()
+    keys = torch.full((1, 2, 4, 8), LARGEST).to(dtype).requires_grad_()
+    distances = distance(keys, None)
+    assert distances[..., 1:].eq(0).all()
+    assert_finite(distances, keys)
+
+
+def test_phrase_representation(scores, lengths, dtype):
+    padding = padding_of(lengths)
+    phrases = ngram_phrases(padding)
+    module = PhraseRepresentation(8, "max", 8).to(dtype)
+    x = scores(max(lengths), len(lengths), 8, at_most=1e4)
+    with torch.no_grad():
+        module.score.weight.fill_(-LARGEST / 16)  # times half the sum of eight sigmoids
+    vectors = module(x, phrases)
+    assert_finite(vectors, x, seed=torch.full_like(vectors, 1e-5))
+
+
+def test_phrase_weights_stay_in_their_phrase(scores, lengths, dtype):
+    phrases = ngram_phrases(padding_of(lengths))
+    module = PhraseRepresentation(8, "max", 8).to(dtype)
+    with torch.no_grad():
+        module.score.weight.fill_(-LARGEST / 8)
+        module.hidden.first.bias.fill_(20.0)  # all sigmoids are 1, all scores the lowest number
+    x = scores(len(lengths), max(lengths), 8, at_most=0.0)
+    weights = module._weights(x, x.new_zeros(len(lengths), phrases.lengths.size(1), 8), phrases)
+    there = ~phrases.padding
+    assert weights.masked_fill(phrases.members, 0)[there].eq(0).all()
+
+
+@pytest.mark.parametrize("residual", [False, True])
+def test_attentive_combination(scores, lengths, dtype, residual):
+    attention = FusedMultiheadAttention(16, 2, encoder_decoder_attention=True)
+    module = AttentiveCombination(attention, 16, 0.0, residual).to(dtype)
+    transparent(attention, dtype)
+    phrases = ngram_phrases(padding_of(lengths))
+    x = scores(max(lengths), len(lengths), 16, at_most=1e4)
+    vectors = scores(phrases.lengths.size(1), len(lengths), 16, at_most=1e4)
+    output = module(x, vectors, phrases.padding)
+    assert_finite(output, x, vectors, seed=torch.full_like(output, 1 / output.numel()))
+
+
+def test_mixture_of_layers(scores, dtype):
+    module = TransparentAttention(4, 3, 0.0).to(dtype)
+    logits = scores(4, 3)
+    module.logits.data = logits.detach()
+    memories = [scores(5, 2, 8, at_most=1e4) for _ in range(4)]
+    mixed = torch.stack(module(memories))
+    seed = torch.full_like(mixed, 1 / mixed.numel())
+    assert_finite(mixed, *memories, module.logits, seed=seed)
+
+
+def test_additive_attention(scores, lengths, dtype):
+    padding = padding_of(lengths)
+    attention = AdditiveAttention(8, 8).to(dtype)
+    with torch.no_grad():
+        attention.score.fill_(LARGEST / 8)
+    keys, query = scores(*padding.shape, 8), scores(len(lengths), 8)
+    weights = attention(query, AttentionMemory(keys, keys, keys, padding))
+    assert weights.dtype == torch.float32
+    assert weights[padding].eq(0).all()
+    assert_finite(weights, keys, query)
+
+
+def test_gated_recurrence(scores, dtype):
+    state = scores(3, 8, at_most=1.0)
+    inputs, hidden = scores(3, GATES * 8), scores(3, GATES * 8)
+    assert_finite(gru_step(inputs, hidden, state), inputs, hidden, state)
+
+
+@pytest.mark.parametrize("training", [True, False])
+def test_batch_norm(scores, lengths, dtype, training):
+    norm = MaskedBatchNorm(4).to(dtype).train(training)
+    x = scores(len(lengths), max(lengths), 4)
+    output = norm(x, padding_of(lengths))
+    assert_finite(output, x, seed=torch.full_like(output, 1 / output.numel()))
+    assert norm.running_mean.dtype == norm.running_var.dtype == torch.float32
+    assert norm.running_mean.isfinite().all()
+    assert norm.running_var.isfinite().all()
+
+
+@pytest.mark.parametrize("sizes", [(1,), (7, 4, 1), (70, 1, 1)])
+def test_relation_network(scores, dtype, sizes):
+    layer = RelationNetworkLayer(8, [(1, 8), (3, 8)], 8).to(dtype)
+    x = scores(len(sizes), max(sizes), 8, at_most=1e4)
+    output = layer(x, padding_of(sizes))
+    assert_finite(output, x, seed=torch.full_like(output, 1 / output.numel()))
+
+
+def test_mean_of_many_words(scores, lengths):
+    x = scores(len(lengths), max(lengths), 8)
+    mean = mean_of_words(x, padding_of(lengths))
+    assert_finite(mean, x)

@@ -1,0 +1,223 @@
+"""Every method in float16 and bfloat16, and under autocast, on a CPU: close to float32."""
+
+from __future__ import annotations
+
+import copy
+from functools import cache
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+import torch
+from fairseq.trainer import Trainer
+from methods import BASES
+from small_models import (
+    batch,
+    build,
+    chain_heads,
+    chunks_of_tokens,
+    enlarge,
+    phrases_of_tokens,
+    random_sentences,
+    write_dictionaries,
+)
+from torch import Tensor, nn
+
+from syntax_nmt.criterions.chunk import ChunkObjective
+from syntax_nmt.criterions.dependency import DependencyObjective, parent_head_losses
+from syntax_nmt.criterions.synchronous import SynchronousConstraint, SynchronousObjective
+from syntax_nmt.criterions.syntax_cross_entropy import SyntaxCrossEntropyCriterion
+from syntax_nmt.data.collation import collate_chunk_tags, collate_heads, collate_phrases
+from syntax_nmt.data.ragged import RaggedArray
+from syntax_nmt.models.syntax_rnn import SyntaxRNNModel
+from syntax_nmt.modules.phrase_batch import parsed_phrases
+from syntax_nmt.modules.phrase_representation import PhraseRepresentation
+
+# An architecture, and options that lead through other modules.
+MODELS = {
+    **{arch: (arch,) for arch in sorted(BASES)},
+    "phrase_transformer+parsed": ("phrase_transformer", "--phrase-segmentation=parsed"),
+    "phrase_transformer+mean": ("phrase_transformer", "--phrase-summary=mean"),
+    "latent_phrase_transformer+sigmoid": (
+        *("latent_phrase_transformer", "--syntactic-distance-gate=sigmoid"),
+        "--syntactic-distance-temperature=10",
+    ),
+    "syntax_transformer+window": ("syntax_transformer", "--local-attention-window=2"),
+    "relation_rnn+released": (
+        *("relation_rnn", "--relation-parallel-convolutions", "--relation-norm-before-activation"),
+        "--relation-dense-embedding",
+    ),
+    "bi_scale_rnn+word": ("bi_scale_rnn", "--chunk-attention=word", "--chunk-context=step"),
+}
+SYNCHRONOUS = ("rank", "mse", "attention")
+BATCHES = ((9, 4, 1), (1,), (1, 1, 1), (40, 1, 1))
+LONGEST = (1024, 1, 1)
+SEARCH = SimpleNamespace(beam=3, max_len_a=0, max_len_b=8)
+SCALE = 128  # of fairseq's loss under float16, at the start
+# Bounds of relative error of the loss, and of the angle between the gradients.
+TOLERANCES = {torch.float16: (2e-3, 0.999), torch.bfloat16: (1e-2, 0.99)}
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    folder = write_dictionaries(tmp_path_factory.mktemp("dictionaries"))
+    (folder / "dict.chunks.txt").write_text("NP\nVP\nO\n", encoding="utf-8")
+    return folder
+
+
+@pytest.fixture(scope="module")
+def build_model(folder):
+    @cache
+    def built(name: str) -> tuple[nn.Module, object]:
+        arch, *options = MODELS[name]
+        longest = [f"--max-{side}-positions=1100" for side in ("source", "target")]
+        model, task, _ = build(folder, arch, *longest, *options)
+        return enlarge(model, 2.0) if isinstance(model, SyntaxRNNModel) else model, task
+
+    return built
+
+
+@pytest.fixture(params=MODELS)
+def model_and_task(request, build_model):
+    return build_model(request.param)
+
+
+@pytest.fixture(params=TOLERANCES, ids=lambda dtype: str(dtype).rpartition(".")[2])
+def dtype(request) -> torch.dtype:
+    return request.param
+
+
+def sample_of(model: nn.Module, task, lengths) -> dict:
+    dictionary = task.source_dictionary
+    sample = batch(dictionary, random_sentences(lengths), random_sentences(lengths, 9))
+    net_input = sample["net_input"]
+    sample["heads"] = chain_heads(net_input["src_tokens"], dictionary).int()
+    if getattr(model, "reads_chunks", False):
+        sample["chunk_tags"] = chunks_of_tokens(sample["target"], task)
+        net_input["chunk_tags"] = sample["chunk_tags"]
+    if model.reads_phrases:
+        net_input["phrase_lengths"] = phrases_of_tokens(net_input["src_tokens"], task)
+    return sample
+
+
+def criterion_of(model: nn.Module, task, synchronous: str) -> SyntaxCrossEntropyCriterion:
+    """The translation loss and every auxiliary loss that the model can have."""
+    dictionary, objectives = task.target_dictionary, []
+    latent = getattr(model.decoder, "latent_phrase_layers", 0)
+    if getattr(model.encoder, "supervised_layer", None) is not None:
+        objectives.append(DependencyObjective(0.4, 0.4))
+    if latent:
+        constraint = SynchronousConstraint(synchronous, 0.01, "sum", 1.0, False, latent)
+        objectives.append(SynchronousObjective(constraint, dictionary.eos(), dictionary.pad()))
+    if getattr(model, "reads_chunks", False):
+        objectives.append(ChunkObjective(1.0, 1.0))
+    return SyntaxCrossEntropyCriterion(task, False, 0.1, 0, False, objectives)
+
+
+def loss_and_gradient(
+    model: nn.Module, task, lengths, synchronous: str = "rank", autocast: torch.dtype | None = None
+) -> tuple[float, Tensor]:
+    """The loss, and the gradients of all parameters side by side, which must be finite."""
+    model.train().zero_grad()
+    loss_of, sample = criterion_of(model, task, synchronous), sample_of(model, task, lengths)
+    with torch.autocast("cpu", dtype=autocast, enabled=autocast is not None):
+        loss, size, _ = loss_of(model, sample)
+    assert loss.dtype == torch.float32
+    (SCALE * loss / size).backward()
+    gradients = {name: p.grad for name, p in model.named_parameters()}
+    without = [name for name, g in gradients.items() if g is None or not g.isfinite().all()]
+    assert loss.isfinite()
+    assert not without
+    return loss.item(), torch.cat([g.float().flatten() for g in gradients.values()])
+
+
+def assert_close(found, expected, dtype: torch.dtype) -> None:
+    relative, cosine = TOLERANCES[dtype]
+    assert found[0] == pytest.approx(expected[0], rel=relative)
+    assert torch.cosine_similarity(found[1], expected[1], dim=0) > cosine
+
+
+def of_type(model: nn.Module, dtype: torch.dtype) -> nn.Module:
+    model = copy.deepcopy(model)
+    return model.half() if dtype == torch.float16 else model.bfloat16()
+
+
+def kinds(model: nn.Module):
+    return SYNCHRONOUS if getattr(model.decoder, "latent_phrase_layers", 0) else SYNCHRONOUS[:1]
+
+
+def test_whole_model(model_and_task, dtype):
+    model, task = model_and_task
+    half = of_type(model, dtype)
+    for synchronous in kinds(model):
+        for lengths in BATCHES:
+            expected = loss_and_gradient(copy.deepcopy(model), task, lengths, synchronous)
+            assert_close(loss_and_gradient(half, task, lengths, synchronous), expected, dtype)
+
+
+def test_autocast(model_and_task, dtype):
+    """What --amp does on a GPU, on another device."""
+    model, task = model_and_task
+    for synchronous in kinds(model):
+        expected = loss_and_gradient(copy.deepcopy(model), task, BATCHES[0], synchronous)
+        found = loss_and_gradient(copy.deepcopy(model), task, BATCHES[0], synchronous, dtype)
+        assert_close(found, expected, dtype)
+
+
+@pytest.mark.slow
+def test_longest_sentence(model_and_task, dtype):
+    model, task = model_and_task
+    for synchronous in kinds(model):
+        expected = loss_and_gradient(copy.deepcopy(model), task, LONGEST, synchronous)
+        found = loss_and_gradient(of_type(model, dtype), task, LONGEST, synchronous)
+        assert_close(found, expected, dtype)
+
+
+def test_search(model_and_task, dtype):
+    """Translations are found in half precision, too, and score alike."""
+    model, task = model_and_task
+    lengths = (7, 3, 1)
+    hypotheses = []
+    for each in (model, of_type(model, dtype)):
+        sample = sample_of(model, task, lengths)
+        generator = task.build_generator([each.eval()], SEARCH)
+        found = task.inference_step(generator, [each], sample)
+        hypotheses.append([best[0] for best in found])
+    for expected, found in zip(*hypotheses):
+        assert found["positional_scores"].isfinite().all()
+        assert found["score"].item() == pytest.approx(expected["score"].item(), abs=0.1)
+
+
+@pytest.mark.parametrize("kind", ["fp16", "bf16"])
+def test_side_inputs_survive_the_conversion_of_a_batch(kind):
+    """fairseq makes 16-bit numbers of a batch's floats: they would not count beyond 2,048."""
+    words, ids, rows = 2600, np.array([0]), RaggedArray.from_rows
+    heads = rows([[*range(1, words), words - 1]])  # each word hangs on the next one
+    sample = {
+        "heads": collate_heads(heads, ids, words + 1, left_pad=True),
+        "chunk_tags": collate_chunk_tags(rows([[2501] * words]), ids, words + 1, False, 2502),
+        "phrase_lengths": collate_phrases(rows([[words - 1, 1]]), ids, np.array([words + 1])),
+    }
+    common = SimpleNamespace(fp16=kind == "fp16", bf16=kind == "bf16")
+    trainer = SimpleNamespace(cfg=SimpleNamespace(common=common))
+    converted = Trainer._fp_convert_sample(trainer, sample)
+    assert converted["heads"][0, :-2].tolist() == list(range(1, words))
+    assert converted["chunk_tags"][0].tolist() == [2501] * words + [2502]
+    assert converted["phrase_lengths"][0].tolist() == [words - 1, 1, 1]
+
+    found = torch.full((1, words + 1, words + 1), -20.0)
+    found[0, torch.arange(words), heads.values] = -0.5
+    losses, attached = parent_head_losses(found, converted["heads"].long())
+    assert losses[0, :-1].eq(0.5).all()
+    assert attached.sum() == words
+
+
+@pytest.mark.parametrize("summary", ["max", "mean"])
+def test_phrases_far_into_a_sentence(dtype, summary):
+    padding = torch.zeros(1, 4000, dtype=torch.bool)
+    phrases = parsed_phrases(padding, torch.tensor([[2047, 3, 1800, 149, 1]]))
+    x = torch.randn(4000, 1, 8)
+    module = PhraseRepresentation(8, summary, 8)
+    expected = module(x, phrases)
+    found = module.to(dtype)(x.to(dtype), phrases).float()
+    torch.testing.assert_close(found, expected, atol=0.02, rtol=0.02)

@@ -1,0 +1,93 @@
+"""Every method is trained by fairseq's programs in half precision, and translates.
+
+What runs where (fairseq 0.12.3.1):
+
+- `--memory-efficient-fp16`, and `--fp16` together with `--fp16-no-flatten-grads`: on CPU and GPU.
+- `--fp16` alone: on a GPU; the flat copy of the gradients asks for its device.
+- `--amp`: on a GPU; on a CPU it runs in float32, as its autocast and its scaler are CUDA's.
+- `--bf16` switches fairseq-train to TPUs. On CPU and GPU bfloat16 is `common.bf16=true` of
+  fairseq-hydra-train, see test_hydra.py; `common.memory_efficient_bf16=true` needs it, too.
+- fairseq-generate `--fp16`: on CPU and GPU.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+
+import pytest
+import torch
+from commands import fairseq
+from fairseq import options
+from fairseq.dataclass.utils import convert_namespace_to_omegaconf
+from fairseq_cli import generate, train
+from methods import COMMON, METHODS
+from prepared_corpus import TEST_SENTENCES
+
+UPDATES = 12
+ANYWHERE = {
+    "fp16": ("--fp16", "--fp16-no-flatten-grads"),
+    "memory-efficient-fp16": ("--memory-efficient-fp16",),
+}
+ON_GPU = {**ANYWHERE, "fp16-flat": ("--fp16",), "amp": ("--amp",)}
+QUICK = ("dependency_transformer", "memory-efficient-fp16")
+CASES = [
+    pytest.param(method, precision, marks=() if (method, precision) == QUICK else pytest.mark.slow)
+    for method in METHODS
+    for precision in ANYWHERE
+]
+
+
+@pytest.fixture
+def run_program(prepared, caplog, capsys):
+    """Runs a program of fairseq as its command line does; gives what it printed and logged."""
+    caplog.set_level(logging.INFO)
+
+    def run(program, *arguments, on_gpu: bool = False) -> tuple[str, list[logging.LogRecord]]:
+        _, data, *others = map(str, fairseq("", prepared.data, *arguments))
+        parser, main = {
+            "train": (options.get_training_parser, train.main),
+            "generate": (options.get_generation_parser, generate.main),
+        }[program]
+        command = [data, *(part for part in others if part != "--cpu" or not on_gpu)]
+        args = options.parse_args_and_arch(parser(), command)
+        caplog.clear()
+        capsys.readouterr()
+        main(convert_namespace_to_omegaconf(args))
+        return capsys.readouterr().out, caplog.records
+
+    return run
+
+
+def train_and_translate(run_program, method: str, precision, folder, on_gpu: bool) -> torch.Tensor:
+    """Gives a weight of the checkpoint."""
+    every = ("--log-interval", "1", "--max-update", UPDATES, "--max-tokens", "700")
+    options_ = (*METHODS[method], *COMMON, *precision, *every, "--save-dir", folder)
+    _, records = run_program("train", *options_, on_gpu=on_gpu)
+    updates = [json.loads(record.message) for record in records if record.name == "train_inner"]
+    losses = [float(update["loss"]) for update in updates]
+    assert len(losses) == UPDATES
+    assert sum(losses[-4:]) < sum(losses[:4])
+    path = folder / "checkpoint_last.pt"
+    parsed = ("--load-phrases",) if method.endswith("+parsed") else ()
+    for half in ((), ("--fp16",)):
+        search = ("--path", path, "--beam", "2", *parsed, *half)
+        generated, _ = run_program("generate", *search, on_gpu=on_gpu)
+        assert generated.count("\nD-") == TEST_SENTENCES
+        assert "nan" not in generated
+    return torch.load(path, weights_only=True)["model"]["decoder.output_projection.weight"]
+
+
+@pytest.mark.parametrize(("method", "precision"), CASES)
+def test_on_a_cpu(method, precision, run_program, tmp_path):
+    weights = train_and_translate(run_program, method, ANYWHERE[precision], tmp_path, False)
+    # fairseq saves float32 in any case: the numbers show what the model was trained in.
+    assert torch.equal(weights, weights.half().float())
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a GPU")
+@pytest.mark.parametrize("precision", ON_GPU)
+@pytest.mark.parametrize("method", METHODS)
+def test_on_a_gpu(method, precision, run_program, tmp_path):
+    train_and_translate(run_program, method, ON_GPU[precision], tmp_path, on_gpu=True)

@@ -1,0 +1,257 @@
+"""The YAML of each paper: the settings of its train.sh, trained by fairseq-hydra-train."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shlex
+import subprocess
+from argparse import Namespace
+from pathlib import Path
+
+import pytest
+import torch
+from commands import REPOSITORY, USER_DIR, run, succeed
+from fairseq import checkpoint_utils, options, tasks
+from fairseq.dataclass.initialize import add_defaults, hydra_init
+from fairseq.dataclass.utils import convert_namespace_to_omegaconf
+from fairseq.models import ARCH_CONFIG_REGISTRY, ARCH_MODEL_REGISTRY
+from fairseq_cli.train import main as train
+from hydra import compose, initialize_config_dir
+from hydra.core.global_hydra import GlobalHydra
+from omegaconf import DictConfig, OmegaConf
+from omegaconf.errors import ConfigKeyError
+from prepared_corpus import TEST_SENTENCES
+
+from syntax_nmt.models.yaml_options import option_names, refuse_unknown_options
+
+EXAMPLES = REPOSITORY / "examples"
+PAPERS = sorted(path.parent.name for path in EXAMPLES.glob("*/train.yaml"))
+
+# What makes a paper's model small enough for a test; everything else stays as the YAML has it.
+TRANSFORMER = [
+    f"+model.{side}_{size}"
+    for side in ("encoder", "decoder")
+    for size in ("embed_dim=16", "ffn_embed_dim=32", "layers=2", "attention_heads=2")
+]
+RNN = [
+    *(
+        f"++model.{side}_{name}=16"
+        for side in ("encoder", "decoder")
+        for name in ("embed_dim", "hidden_size")
+    ),
+    *("++model.decoder_out_embed_dim=16", "++model.attention_dim=16"),
+]
+SMALL = {
+    "dependency": TRANSFORMER,
+    "phrase": TRANSFORMER,
+    "latent": TRANSFORMER,
+    "relation": [*RNN, "+model.relation_hidden_dim=16", "+model.relation_kernels='1:8,3:8'"],
+    "bi_scale": RNN,
+}
+BRIEF = (
+    *("common.cpu=true", "common.log_format=json", "common.log_interval=1"),
+    *("optimization.max_update=2", "dataset.max_tokens=2000"),
+)
+HALF: dict[str, list[str]] = {
+    "float32": [],
+    "bf16": ["common.bf16=true"],
+    "fp16": ["common.fp16=true", "common.fp16_no_flatten_grads=true"],
+}
+# Where train.sh and YAML need not agree.
+OF_THE_RUN = {"data", "save_dir", "user_dir"}
+
+
+def overrides(paper: str, data: Path | str, save: Path | str) -> list[str]:
+    return [f"task.data={data}", f"common.user_dir={USER_DIR}", f"checkpoint.save_dir={save}"]
+
+
+def of_readme(paper: str, data: Path, save: Path) -> list[str]:
+    """The README's command, as a module, for other folders."""
+    readme = (EXAMPLES / paper / "README.md").read_text(encoding="utf-8")
+    (block,) = (text for text in readme.split("```") if "fairseq-hydra-train --config-dir" in text)
+    program, *arguments = shlex.split(block.removeprefix("bash").replace("\\\n", " "))
+    assert program == "fairseq-hydra-train"
+    ours = overrides(paper, data, save)
+    theirs = [argument for argument in arguments if "=" in argument]
+    assert {part.partition("=")[0] for part in theirs} == {part.partition("=")[0] for part in ours}
+    given = [argument for argument in arguments if "=" not in argument]
+    return ["fairseq_cli.hydra_train", *given, *ours]
+
+
+def composed(paper: str, *overridden: str) -> DictConfig:
+    """The configuration as `fairseq-hydra-train` makes it."""
+    hydra_init("train")
+    GlobalHydra.instance().clear()
+    with initialize_config_dir(str(EXAMPLES / paper), version_base="1.1"):
+        cfg = compose("train", overrides=list(overridden))
+    add_defaults(cfg)
+    cfg = OmegaConf.create(OmegaConf.to_container(cfg, resolve=True, enum_to_str=True))
+    OmegaConf.set_struct(cfg, True)
+    return cfg
+
+
+def of_script(paper: str, folder: Path) -> tuple[DictConfig, Namespace]:
+    """The configuration, and the options of the model, that train.sh makes of its arguments."""
+    programs = folder / "bin"
+    programs.mkdir()
+    for name in ("fairseq-train", "syntax-nmt"):
+        program = programs / name
+        program.write_text('#!/bin/sh\nprintf "%s\\n" "$@"\n', encoding="utf-8")
+        program.chmod(0o755)
+    done = subprocess.run(
+        ["bash", EXAMPLES / paper / "train.sh", "DATA", "SAVE"],
+        env={**os.environ, "PATH": f"{programs}:{os.environ['PATH']}"},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    arguments = done.stdout.splitlines()
+    place = arguments.index("--user-dir")
+    arguments[place + 1] = USER_DIR
+    args = options.parse_args_and_arch(options.get_training_parser(), arguments)
+    return convert_namespace_to_omegaconf(args), args
+
+
+@pytest.mark.parametrize("paper", PAPERS)
+def test_settings_are_those_of_the_script(paper, tmp_path):
+    script, args = of_script(paper, tmp_path)
+    yaml = composed(paper, *overrides(paper, "DATA", "SAVE"))
+    for group in set(script) - {"model", "scoring"}:  # fairseq-generate has the second one
+        left, right = settings(script, group), settings(yaml, group)
+        if isinstance(script[group], Namespace):  # an optimizer without a dataclass: all options
+            left = {name: getattr(args, name) for name in right if name != "_name"}
+            right["_name"], left["_name"] = yaml[group]._name, getattr(args, group)
+        for name, value in left.items():
+            assert comparable(right.get(name)) == comparable(value), f"{group}.{name}"
+        assert set(right) <= set(left) | ({"lr"} if group == "optimizer" else set()), group
+    arch = yaml.model._name
+    assert arch == args.arch
+    model = Namespace(**OmegaConf.to_container(yaml.model))
+    known = option_names(ARCH_MODEL_REGISTRY[arch])
+    assert set(vars(model)) <= known | {"_name"}
+    ARCH_CONFIG_REGISTRY[arch](model)
+    for name in known:
+        assert comparable(getattr(model, name, None)) == comparable(getattr(args, name, None)), name
+
+
+def settings(cfg: DictConfig, group: str) -> dict:
+    """The options of a group; none of one that is not used."""
+    of_group = cfg.get(group)
+    if not OmegaConf.is_config(of_group):
+        return {}
+    plain = OmegaConf.to_container(of_group, enum_to_str=True)
+    return {name: value for name, value in plain.items() if name not in OF_THE_RUN}
+
+
+def comparable(value):
+    """Numbers and lists as YAML and as the command line have them; unset and off are the same."""
+    if value in (None, False, "", "null"):
+        return None
+    return str(float(value)) if isinstance(value, (int, float)) else str(value)
+
+
+@pytest.mark.parametrize("paper", PAPERS)
+def test_trains(paper, prepared, tmp_path):
+    changes = [*overrides(paper, prepared.data, tmp_path), *BRIEF, *SMALL[paper]]
+    cfg = composed(paper, *changes, "checkpoint.keep_last_epochs=-1")
+    train(cfg)
+    models, _, task = checkpoint_utils.load_model_ensemble_and_task(
+        [str(tmp_path / "checkpoint_last.pt")], arg_overrides={"data": str(prepared.data)}
+    )
+    assert getattr(models[0].encoder, "supervised_layer", None) == {"dependency": 1}.get(paper)
+    assert task.cfg.load_dependencies == (paper == "dependency")
+    assert task.cfg.load_chunks == (paper == "bi_scale")
+    if paper == "bi_scale":
+        tags = (prepared.data / "dict.chunks.txt").read_text(encoding="utf-8").split()
+        assert list(models[0].decoder.chunk_tags) == tags
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ("+model.suprvised_layer=0", "did you mean model.supervised_layer?"),
+        ("+model.chunk_tag_weight=0.5", "has no such option"),
+    ],
+)
+def test_refuses_options_that_no_model_has(change, message, prepared):
+    cfg = composed("dependency", *overrides("dependency", prepared.data, "SAVE"), change)
+    task = tasks.setup_task(cfg.task)
+    with pytest.raises(SystemExit, match=re.escape(message)):
+        task.build_model(cfg.model)
+
+
+def test_reads_phrases_of_parses(prepared, tmp_path):
+    """The row of the paper's table with parsed phrases, as the README gives it."""
+    changes = ["+task.load_phrases=true", "+model.phrase_segmentation=parsed"]
+    cfg = composed(
+        "phrase", *overrides("phrase", prepared.data, tmp_path), *BRIEF, *SMALL["phrase"], *changes
+    )
+    train(cfg)
+    models, _, _ = checkpoint_utils.load_model_ensemble_and_task(
+        [str(tmp_path / "checkpoint_last.pt")], arg_overrides={"data": str(prepared.data)}
+    )
+    assert models[0].reads_phrases
+
+
+@pytest.mark.parametrize("paper", PAPERS)
+def test_rows_of_the_readme(paper):
+    """Each setting that a README puts forward is one that the YAML takes."""
+    readme = (EXAMPLES / paper / "README.md").read_text(encoding="utf-8")
+    section = readme.partition("## Training by a YAML\n")[2].partition("\n## ")[0]
+    *quoted, bf16, fp16, flat = re.findall(r"`([^`\n]*\w=[^`\n]*)`", section.rpartition("```")[2])[
+        1:
+    ]
+    assert [bf16, fp16, flat] == [*HALF["bf16"], *HALF["fp16"]]
+    for changes in quoted:
+        yaml = composed(paper, *overrides(paper, "DATA", "SAVE"), *changes.split(), *HALF["bf16"])
+        refuse_unknown_options(yaml.model)
+        for change in changes.split():
+            key, _, value = change.lstrip("+").partition("=")
+            value = OmegaConf.create(f"value: {value}").value
+            assert comparable(OmegaConf.select(yaml, key)) == comparable(value)
+
+
+@pytest.mark.parametrize("group", ["task", "criterion"])
+def test_other_misspelt_keys_are_fairseqs_to_refuse(group):
+    with pytest.raises(ConfigKeyError, match="no_such_key"):
+        composed("latent", *overrides("latent", "DATA", "SAVE"), f"+{group}.no_such_key=1")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("precision", HALF)
+@pytest.mark.parametrize("paper", PAPERS)
+def test_program(paper, precision, prepared, tmp_path):
+    """The command of the README, then a translation of the test set."""
+    changes = [*BRIEF, *SMALL[paper], "optimization.max_update=12", "optimization.update_freq=[1]"]
+    changes += HALF[precision]
+    if "adadelta" not in (EXAMPLES / paper / "train.yaml").read_text(encoding="utf-8"):
+        changes += ["optimization.lr=[3e-3]", "lr_scheduler.warmup_updates=1"]
+    done = succeed(*of_readme(paper, prepared.data, tmp_path / "save"), *changes, cwd=REPOSITORY)
+    log = (tmp_path / "save" / "hydra_train.log").read_text(encoding="utf-8")
+    lines = [line.partition(" - ")[2] for line in log.splitlines() if "[train_inner]" in line]
+    losses = [float(json.loads(line)["loss"]) for line in lines]
+    assert len(losses) == 12, done.stderr[-2000:]
+    assert losses[-1] < losses[0]
+    path = tmp_path / "save" / "checkpoint_last.pt"
+    weights = torch.load(path, weights_only=True)["model"]["decoder.output_projection.weight"]
+    # fairseq saves float32 in any case: the numbers show what the model was trained in.
+    kind = {"bf16": torch.bfloat16}.get(precision, torch.float16)
+    assert torch.equal(weights, weights.to(kind).float()) == (precision != "float32")
+    generated = succeed(
+        *("fairseq_cli.generate", prepared.data, "--user-dir", USER_DIR),
+        *("--task", "syntax_translation", "--cpu", "--path", path, "--beam", "2"),
+    )
+    assert generated.stdout.count("\nD-") == TEST_SENTENCES
+
+
+@pytest.mark.slow
+def test_misspelt_key_stops_the_program(prepared, tmp_path):
+    done = run(
+        *("fairseq_cli.hydra_train", "--config-dir", EXAMPLES / "latent", "--config-name", "train"),
+        *overrides("latent", prepared.data, tmp_path),
+        "+model.latent_phrases_layers=1",
+    )
+    assert done.returncode != 0
+    assert "did you mean model.latent_phrase_layers?" in done.stderr
