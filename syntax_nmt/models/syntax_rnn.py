@@ -19,11 +19,12 @@ from syntax_nmt.models.rnn_encoder import RNNEncoder
 from syntax_nmt.models.rnn_options import SyntaxRNNOptions
 from syntax_nmt.models.rnn_parts import build_decoder, build_encoder
 from syntax_nmt.models.rnn_sizes import rnn_sizes
+from syntax_nmt.models.weights_of_another import WeightsOfAnother
 from syntax_nmt.modules.uniform_start import start_uniform
 
 
 @register_model("syntax_rnn")
-class SyntaxRNNModel(FairseqEncoderDecoderModel):
+class SyntaxRNNModel(WeightsOfAnother, FairseqEncoderDecoderModel):
     """RNNsearch (Bahdanau et al., 2015) and what is built on it.
 
     - Conditional GRU (`--conditional-gru`): RNNsearch*, the decoder of the dl4mt tutorial.

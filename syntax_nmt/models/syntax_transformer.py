@@ -17,10 +17,11 @@ from syntax_nmt.models.own_task import build_for_own_task
 from syntax_nmt.models.structures import SOURCE_STRUCTURES, StructureLayers
 from syntax_nmt.models.transformer_decoder import SyntaxTransformerDecoder
 from syntax_nmt.models.transformer_encoder import SyntaxTransformerEncoder
+from syntax_nmt.models.weights_of_another import WeightsOfAnother
 
 
 @register_model("syntax_transformer")
-class SyntaxTransformerModel(TransformerModel):
+class SyntaxTransformerModel(WeightsOfAnother, TransformerModel):
     """Transformer (Vaswani et al., 2017) that the methods of this package build on.
 
     With every feature off it is fairseq's `transformer`: the same parameter names, outputs and

@@ -16,7 +16,6 @@ from fairseq.data.iterators import EpochBatchIterator
 from fairseq.models import BaseFairseqModel
 from fairseq.sequence_scorer import SequenceScorer
 from fairseq.tasks import register_task
-from fairseq.tasks.translation import TranslationConfig, TranslationTask
 from fairseq.tokenizer import tokenize_line
 from omegaconf import open_dict
 from torch import Tensor, nn
@@ -35,6 +34,10 @@ from syntax_nmt.tasks.languages import check_languages
 from syntax_nmt.tasks.parsed_phrases import PhraseParser
 from syntax_nmt.tasks.phrase_inputs import PhraseInputs
 from syntax_nmt.tasks.prepared_search import prepared_for
+from syntax_nmt.tasks.restartable_translation import (
+    RestartableTranslationConfig,
+    RestartableTranslationTask,
+)
 from syntax_nmt.tasks.typed_sentences import TypedSentences
 from syntax_nmt.tasks.unknown_words import build_replacing
 
@@ -42,7 +45,7 @@ logger = logging.getLogger(__name__)
 
 
 @dataclass
-class SyntaxTranslationConfig(TranslationConfig):
+class SyntaxTranslationConfig(RestartableTranslationConfig):
     """fairseq's options of the translation task and which side information to load."""
 
     load_dependencies: bool = field(
@@ -68,7 +71,7 @@ class SyntaxTranslationConfig(TranslationConfig):
 
 
 @register_task("syntax_translation", dataclass=SyntaxTranslationConfig)
-class SyntaxTranslationTask(TranslationTask):
+class SyntaxTranslationTask(RestartableTranslationTask):
     """Translation with side information: source dependencies and phrases, target chunks.
 
     Two things differ from fairseq's own task even without side information. No sentence of a split

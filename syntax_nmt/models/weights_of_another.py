@@ -1,0 +1,93 @@
+"""Weights that do not fit: refused in one line, or taken where another model's are a beginning."""
+
+from __future__ import annotations
+
+import logging
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from torch import Tensor
+
+from syntax_nmt.errors import UserError, one_line_errors
+
+logger = logging.getLogger(__name__)
+
+
+class WeightsOfAnother:
+    """A model that can begin with the weights of a model it extends, such as a stock Transformer.
+
+    It stands before a fairseq model among the base classes.
+
+    Attributes:
+        begins_with_weights_of_another: parameters that a checkpoint lacks keep their random start.
+            Off wherever a checkpoint must be the model's own; the task switches it on when a
+            training begins with `--finetune-from-model`.
+    """
+
+    begins_with_weights_of_another = False
+
+    def load_state_dict(self: Any, state_dict: dict[str, Tensor], *args: Any, **kwargs: Any) -> Any:
+        """Copies weights into the model.
+
+        Args:
+            state_dict: the weights by name; upgraded in place, as fairseq does.
+            *args: as of fairseq's own models.
+            **kwargs: as of fairseq's own models.
+
+        Raises:
+            SystemExit: they do not fit; one line says where.
+        """
+        with one_line_errors("syntax_nmt"):
+            try:
+                return super().load_state_dict(state_dict, *args, **kwargs)  # type: ignore[misc]
+            except RuntimeError as error:
+                difference = _difference(state_dict, self.state_dict())
+                if difference is None:
+                    raise
+                remedy = "give the --arch and the options that it was trained with"
+                if not self.begins_with_weights_of_another:
+                    remedy += ", or --finetune-from-model to begin a model that extends it"
+                raise UserError(
+                    f"the checkpoint is not of this model: {difference}: {remedy}"
+                ) from error
+
+    def upgrade_state_dict_named(self: Any, state_dict: dict[str, Tensor], name: str) -> None:
+        """Brings weights of other versions, or of a model that this one extends, up to date.
+
+        Args:
+            state_dict: the weights by name, changed in place.
+            name: prefix of the model's names.
+        """
+        super().upgrade_state_dict_named(state_dict, name)  # type: ignore[misc]
+        if not self.begins_with_weights_of_another:
+            return
+        own = self.state_dict()
+        new = [key for key in own if key not in state_dict]
+        state_dict.update({key: own[key] for key in new})
+        if new and len(new) < len(own):
+            logger.info(f"new, as the checkpoint lacks them: {_listed(new)}")
+
+
+def _difference(given: Mapping[str, Tensor], own: Mapping[str, Tensor]) -> str | None:
+    """How weights differ from a model's in name and shape; None = they do not."""
+    parts = []
+    lacking = [name for name in own if name not in given]
+    if lacking:
+        parts.append(f"it lacks {_listed(lacking)}")
+    unknown = [name for name in given if name not in own]
+    if unknown:
+        parts.append(f"the model has no {_listed(unknown)}")
+    for name, weight in given.items():
+        if name in own and weight.shape != own[name].shape:
+            shapes = ["×".join(map(str, tensor.shape)) for tensor in (weight, own[name])]
+            parts.append(f"{name} is {shapes[0]}, in the model {shapes[1]}")
+            break
+    return "; ".join(parts) or None
+
+
+def _listed(names: Sequence[str], most: int = 4) -> str:
+    """Names of weights, those of all layers as one."""
+    kinds = list(dict.fromkeys(re.sub(r"\.\d+(?=\.)", ".*", name) for name in names))
+    more = f" and {len(kinds) - most} more" if len(kinds) > most else ""
+    return ", ".join(kinds[:most]) + more
