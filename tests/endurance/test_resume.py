@@ -1,0 +1,164 @@
+"""A training killed at any moment and started again ends as if it had not been killed."""
+
+import random
+import time
+
+import pytest
+import torch
+from commands import fairseq
+from forked_training import finished, killed, refused
+from methods import COMMON, METHODS
+
+QUICK = ["dependency_transformer", "relation_rnn"]
+# Short sentences alone, which are quick; many are of one length, so that their order is drawn.
+SHORT = (
+    *("--max-source-positions", "13", "--max-target-positions", "13", "--batch-size", "8"),
+    *("--required-batch-size-multiple", "1", "--disable-validation", "--num-workers", "0"),
+)
+SAVING = ("--save-interval-updates", "1", "--keep-interval-updates", "2", "--log-interval", "1")
+UPDATES = 14
+ITERATING = "Start iterating over samples"
+
+
+def training(prepared, method, folder, *options):
+    """The command of a training of a few epochs, with dropout."""
+    sizes = ("--dropout", "0.2", "--max-update", str(UPDATES), "--save-dir", folder)
+    return fairseq("train", prepared.data, *METHODS[method], *COMMON, *SHORT, *sizes, *options)
+
+
+def state_of(folder):
+    """All of a checkpoint that decides how a training goes on."""
+    state = torch.load(folder / "checkpoint_last.pt")
+    history = state["optimizer_history"][-1]  # those before tell of the restarts
+    iterator = state["extra_state"]["train_iterator"]
+    return {"history": history, "iterator": iterator, "optimizer": state["last_optimizer_state"],
+            "model": state["model"]}  # fmt: skip
+
+
+def differences(actual, expected, name=""):
+    """Names of what is not the same to the last bit."""
+    if isinstance(expected, torch.Tensor):
+        return [] if torch.equal(actual, expected) else [name]
+    if isinstance(expected, dict):
+        if list(actual) != list(expected):
+            return [name]
+        return [
+            d for key in expected for d in differences(actual[key], expected[key], f"{name}.{key}")
+        ]
+    if isinstance(expected, list):
+        return [d for pair in zip(actual, expected) for d in differences(*pair, name)]
+    return [] if actual == expected else [name]
+
+
+def at_update(number):
+    """When a training has made so many updates."""
+    return lambda log: f'"num_updates": "{number}"' in log
+
+
+@pytest.fixture(scope="module")
+def uninterrupted(prepared, tmp_path_factory):
+    """Gives where a method was trained without being killed, and how long that took."""
+    folders = {}
+
+    def folder_of(method, *options):
+        key = (method, *options)
+        if key not in folders:
+            folder = tmp_path_factory.mktemp("uninterrupted")
+            began = time.monotonic()
+            finished(training(prepared, method, folder, *SAVING, *options), folder / "log")
+            folders[key] = folder, time.monotonic() - began
+        return folders[key]
+
+    return folder_of
+
+
+def check_kill(prepared, uninterrupted, folder, method, updates, *options):
+    whole, _ = uninterrupted(method, *options)
+    command = training(prepared, method, folder, *SAVING, *options)
+    assert killed(command, folder / "log", at_update(updates))
+    resumed = finished(command, folder / "log")
+    assert f"@ {updates} updates" in resumed or f"@ {updates - 1} updates" in resumed
+    assert differences(state_of(folder), state_of(whole)) == []
+
+
+@pytest.mark.parametrize("method", QUICK)
+def test_killed_in_the_middle_of_the_second_epoch(prepared, uninterrupted, tmp_path, method):
+    check_kill(prepared, uninterrupted, tmp_path, method, 9)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("method", METHODS)
+def test_every_method_killed_with_several_batches_an_update(
+    prepared, uninterrupted, tmp_path, method
+):
+    check_kill(prepared, uninterrupted, tmp_path, method, 7, "--update-freq", "2")
+
+
+@pytest.mark.slow
+def test_a_hundred_kills(prepared, uninterrupted, tmp_path):
+    """At random moments of trainings of all methods, one after another; `-s` shows the counts."""
+    kills, trainings, moments = 0, 0, random.Random(1)
+    while kills < 100:
+        method = list(METHODS)[trainings % len(METHODS)]
+        whole, seconds = uninterrupted(method)
+        folder = tmp_path / str(trainings)
+        folder.mkdir()
+        command = training(prepared, method, folder, *SAVING)
+        while killed(
+            command, folder / "log", lambda log: ITERATING in log, moments.uniform(0, seconds / 2)
+        ):
+            kills += 1
+        trainings += 1
+        found = differences(state_of(folder), state_of(whole))
+        print(f"{method}: {kills} kills in {trainings} trainings, {len(found)} differences")
+        assert found == []
+
+
+def test_a_half_written_checkpoint_is_completed(prepared, uninterrupted, tmp_path):
+    """The last checkpoint is a copy, which a kill can leave unfinished."""
+    method = QUICK[0]
+    whole, _ = uninterrupted(method)
+    command = training(prepared, method, tmp_path, *SAVING)
+    killed(command, tmp_path / "log", at_update(9))
+    last = tmp_path / "checkpoint_last.pt"
+    newest = max(tmp_path.glob("checkpoint_*_*.pt"), key=lambda path: path.stat().st_mtime_ns)
+    last.write_bytes(newest.read_bytes()[:100_000])
+    assert newest.name in finished(command, tmp_path / "log")
+    assert differences(state_of(tmp_path), state_of(whole)) == []
+
+
+def test_a_finished_training_makes_no_update_more(prepared, uninterrupted):
+    folder, _ = uninterrupted(QUICK[0])
+    before = (folder / "checkpoint_last.pt").read_bytes()
+    assert "nothing to do: 14 updates" in finished(
+        training(prepared, QUICK[0], folder, *SAVING), folder / "log"
+    )
+    assert (folder / "checkpoint_last.pt").read_bytes() == before
+
+
+def test_another_optimizer(prepared, uninterrupted, tmp_path):
+    """`--reset-optimizer` and its like keep the weights and nothing else."""
+    folder, _ = uninterrupted(QUICK[0])
+    again = ("--restore-file", folder / "checkpoint_last.pt", "--optimizer", "sgd", "--lr", "0")
+    resets = [f"--reset-{what}" for what in ("optimizer", "lr-scheduler", "dataloader", "meters")]
+    finished(
+        training(prepared, QUICK[0], tmp_path, *again, *resets, "--max-update", "2"),
+        tmp_path / "log",
+    )
+    trained, before = state_of(tmp_path), state_of(folder)
+    assert trained["history"]["num_updates"] == 2
+    assert trained["iterator"]["epoch"] == 1
+    assert differences(trained["model"], before["model"]) == []
+
+
+def test_checkpoints_to_begin_with_that_are_none(prepared, uninterrupted, tmp_path):
+    whole = uninterrupted(QUICK[0])[0] / "checkpoint_last.pt"
+    half = tmp_path / "half.pt"
+    half.write_bytes(whole.read_bytes()[:100_000])
+    for option in ("--restore-file", "--finetune-from-model"):
+        for path, message in ((tmp_path / "nowhere.pt", "no such file"), (half, "incomplete")):
+            line = refused(
+                training(prepared, QUICK[0], tmp_path / "new", option, path), tmp_path / "log"
+            )
+            assert f"{option} {path}" in line
+            assert message in line
