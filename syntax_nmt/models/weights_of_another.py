@@ -20,7 +20,7 @@ class WeightsOfAnother:
     It stands before a fairseq model among the base classes.
 
     Attributes:
-        begins_with_weights_of_another: parameters that a checkpoint lacks keep their random start.
+        begins_with_weights_of_another: modules that a checkpoint lacks keep their random start.
             Off wherever a checkpoint must be the model's own; the task switches it on when a
             training begins with `--finetune-from-model`.
     """
@@ -63,10 +63,12 @@ class WeightsOfAnother:
         if not self.begins_with_weights_of_another:
             return
         own = self.state_dict()
-        new = [key for key in own if key not in state_dict]
+        there = {_module(key) for key in state_dict}  # one that lacks a part is no new one
+        new = [key for key in own if key not in state_dict and _module(key) not in there]
         state_dict.update({key: own[key] for key in new})
-        if new and len(new) < len(own):
-            logger.info(f"new, as the checkpoint lacks them: {_listed(new)}")
+        if new:
+            modules = _listed([_module(key) for key in new], most=99)
+            logger.warning(f"not in the checkpoint, so they begin at random: {modules}")
 
 
 def _difference(given: Mapping[str, Tensor], own: Mapping[str, Tensor]) -> str | None:
@@ -86,8 +88,13 @@ def _difference(given: Mapping[str, Tensor], own: Mapping[str, Tensor]) -> str |
     return "; ".join(parts) or None
 
 
+def _module(name: str) -> str:
+    """The module that a weight belongs to."""
+    return name.rpartition(".")[0]
+
+
 def _listed(names: Sequence[str], most: int = 4) -> str:
     """Names of weights, those of all layers as one."""
-    kinds = list(dict.fromkeys(re.sub(r"\.\d+(?=\.)", ".*", name) for name in names))
+    kinds = list(dict.fromkeys(re.sub(r"\.\d+(?=\.|$)", ".*", name) for name in names))
     more = f" and {len(kinds) - most} more" if len(kinds) > most else ""
     return ", ".join(kinds[:most]) + more

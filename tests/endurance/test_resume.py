@@ -1,7 +1,6 @@
 """A training killed at any moment and started again ends as if it had not been killed."""
 
 import random
-import time
 
 import pytest
 import torch
@@ -50,6 +49,11 @@ def differences(actual, expected, name=""):
     return [] if actual == expected else [name]
 
 
+def after_updates(count):
+    """When a run has made so many updates, or, for none, is about to make them."""
+    return lambda log: ITERATING in log and log.count('"num_updates": ') >= count
+
+
 def at_update(number):
     """When a training has made so many updates."""
     return lambda log: f'"num_updates": "{number}"' in log
@@ -57,23 +61,22 @@ def at_update(number):
 
 @pytest.fixture(scope="module")
 def uninterrupted(prepared, tmp_path_factory):
-    """Gives where a method was trained without being killed, and how long that took."""
+    """Gives where a method was trained without being killed."""
     folders = {}
 
     def folder_of(method, *options):
         key = (method, *options)
         if key not in folders:
             folder = tmp_path_factory.mktemp("uninterrupted")
-            began = time.monotonic()
             finished(training(prepared, method, folder, *SAVING, *options), folder / "log")
-            folders[key] = folder, time.monotonic() - began
+            folders[key] = folder
         return folders[key]
 
     return folder_of
 
 
 def check_kill(prepared, uninterrupted, folder, method, updates, *options):
-    whole, _ = uninterrupted(method, *options)
+    whole = uninterrupted(method, *options)
     command = training(prepared, method, folder, *SAVING, *options)
     assert killed(command, folder / "log", at_update(updates))
     resumed = finished(command, folder / "log")
@@ -100,24 +103,28 @@ def test_a_hundred_kills(prepared, uninterrupted, tmp_path):
     kills, trainings, moments = 0, 0, random.Random(1)
     while kills < 100:
         method = list(METHODS)[trainings % len(METHODS)]
-        whole, seconds = uninterrupted(method)
         folder = tmp_path / str(trainings)
         folder.mkdir()
         command = training(prepared, method, folder, *SAVING)
         while killed(
-            command, folder / "log", lambda log: ITERATING in log, moments.uniform(0, seconds / 2)
+            command,
+            folder / "log",
+            after_updates(moments.randint(0, UPDATES // 2)),
+            moments.uniform(0, 0.1),
         ):
             kills += 1
         trainings += 1
-        found = differences(state_of(folder), state_of(whole))
-        print(f"{method}: {kills} kills in {trainings} trainings, {len(found)} differences")
+        found = differences(state_of(folder), state_of(uninterrupted(method)))
+        print(
+            f"{kills} kills, {trainings} trainings; {method}: {len(found)} differences", flush=True
+        )
         assert found == []
 
 
 def test_a_half_written_checkpoint_is_completed(prepared, uninterrupted, tmp_path):
     """The last checkpoint is a copy, which a kill can leave unfinished."""
     method = QUICK[0]
-    whole, _ = uninterrupted(method)
+    whole = uninterrupted(method)
     command = training(prepared, method, tmp_path, *SAVING)
     killed(command, tmp_path / "log", at_update(9))
     last = tmp_path / "checkpoint_last.pt"
@@ -128,7 +135,7 @@ def test_a_half_written_checkpoint_is_completed(prepared, uninterrupted, tmp_pat
 
 
 def test_a_finished_training_makes_no_update_more(prepared, uninterrupted):
-    folder, _ = uninterrupted(QUICK[0])
+    folder = uninterrupted(QUICK[0])
     before = (folder / "checkpoint_last.pt").read_bytes()
     assert "nothing to do: 14 updates" in finished(
         training(prepared, QUICK[0], folder, *SAVING), folder / "log"
@@ -138,7 +145,7 @@ def test_a_finished_training_makes_no_update_more(prepared, uninterrupted):
 
 def test_another_optimizer(prepared, uninterrupted, tmp_path):
     """`--reset-optimizer` and its like keep the weights and nothing else."""
-    folder, _ = uninterrupted(QUICK[0])
+    folder = uninterrupted(QUICK[0])
     again = ("--restore-file", folder / "checkpoint_last.pt", "--optimizer", "sgd", "--lr", "0")
     resets = [f"--reset-{what}" for what in ("optimizer", "lr-scheduler", "dataloader", "meters")]
     finished(
@@ -152,7 +159,7 @@ def test_another_optimizer(prepared, uninterrupted, tmp_path):
 
 
 def test_checkpoints_to_begin_with_that_are_none(prepared, uninterrupted, tmp_path):
-    whole = uninterrupted(QUICK[0])[0] / "checkpoint_last.pt"
+    whole = uninterrupted(QUICK[0]) / "checkpoint_last.pt"
     half = tmp_path / "half.pt"
     half.write_bytes(whole.read_bytes()[:100_000])
     for option in ("--restore-file", "--finetune-from-model"):
