@@ -128,9 +128,6 @@ def worker(rank, configurations, folder):
                 lambda *numbers, training=training: [training.batch(numbers[rank])], kind
             )
             torch.save(found, f"{folder}/{rank}.pt")
-    import time
-
-    print("CPU", time.process_time())
     dist.destroy_process_group()
 
 
