@@ -2,16 +2,18 @@
 
 import copy
 import os
+import shlex
+import sys
 
 import pytest
 import torch
 import torch.distributed as dist
-from commands import fairseq
+from commands import fairseq, succeed
 from fairseq import options, tasks
 from fairseq.dataclass.utils import convert_namespace_to_omegaconf
 from fairseq.distributed import ModuleProxyWrapper
 from fairseq.trainer import Trainer
-from forked_training import SERVER, redirect
+from forked_training import SERVER, finished, redirect
 from methods import COMMON, METHODS
 from torch.nn.parallel import DistributedDataParallel
 
@@ -185,3 +187,33 @@ def test_two_workers_are_one(two_workers, one_process, backend, method):
                     weights[key], value, atol=1e-6, rtol=0, msg=f"{name}: {key}"
                 )
             assert logs == pytest.approx(expected_logs, rel=1e-3, abs=2e-3), name
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("method", METHODS)
+def test_the_command_line(prepared, tmp_path, method):
+    """torchrun with two CPU workers, an odd number of batches in each of two epochs."""
+    train = (
+        *fairseq("train", prepared.data, *METHODS[method], *TRAINING, "--disable-validation"),
+        *("--max-source-positions", LENGTH, "--max-target-positions", LENGTH, "--batch-size", "8"),
+        *("--required-batch-size-multiple", "1", "--max-update", "6"),
+    )
+    one, two = tmp_path / "one", tmp_path / "two"
+    finished((*train, "--update-freq", "2", "--save-dir", one), tmp_path / "log")
+    together = (
+        *("--distributed-backend", "gloo", "--ddp-backend", "legacy_ddp"),
+        *("--distributed-world-size", WORKERS, "--distributed-init-method", "env://"),
+        *("--distributed-no-spawn", "--save-dir", two, "--distributed-rank"),
+    )
+    worker = shlex.join([sys.executable, "-m", *map(str, (*train, *together))]) + " $RANK"
+    launch = ("--nproc_per_node", str(WORKERS), "--standalone", "--no-python")
+    succeed("torch.distributed.run", *launch, "bash", "-c", worker)
+    expected, found = (torch.load(path / "checkpoint_last.pt") for path in (one, two))
+    assert found["extra_state"]["train_iterator"] == {
+        "version": 2, "epoch": 3, "iterations_in_epoch": 0, "shuffle": True
+    }  # fmt: skip
+    for name, weight in expected["model"].items():
+        if method == "relation_rnn":  # its batch norms see both batches as one
+            assert found["model"][name].isfinite().all()
+        else:
+            torch.testing.assert_close(found["model"][name], weight, atol=1e-6, rtol=0, msg=name)
