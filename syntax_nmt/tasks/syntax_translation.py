@@ -40,6 +40,7 @@ from syntax_nmt.tasks.restartable_translation import (
 )
 from syntax_nmt.tasks.typed_sentences import TypedSentences
 from syntax_nmt.tasks.unknown_words import build_replacing
+from syntax_nmt.tasks.workers import check_joined
 
 logger = logging.getLogger(__name__)
 
@@ -159,8 +160,14 @@ class SyntaxTranslationTask(RestartableTranslationTask):
 
         Args:
             cfg: its options.
-            from_checkpoint: whether its weights will be loaded.
+            from_checkpoint: whether its weights will be loaded: it is not to be trained.
+
+        Raises:
+            SystemExit: there is no training as it was started; one line says why.
         """
+        if not from_checkpoint:
+            with one_line_errors("syntax_nmt"):
+                check_joined()
         model = super().build_model(cfg, from_checkpoint)
         encoder = getattr(model, "encoder", None)
         self._has_supervised_heads = getattr(encoder, "supervised_layer", None) is not None
