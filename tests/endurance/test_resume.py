@@ -1,5 +1,6 @@
 """A training killed at any moment and started again ends as if it had not been killed."""
 
+import os
 import random
 
 import pytest
@@ -102,6 +103,22 @@ def test_every_method_killed_with_several_batches_an_update(
     prepared, uninterrupted, tmp_path, method
 ):
     check_kill(prepared, uninterrupted, tmp_path, method, 7, "--update-freq", "2")
+
+
+@pytest.mark.slow
+def test_killed_with_data_in_several_folders(prepared, tmp_path):
+    """fairseq goes through the folders epoch by epoch, and cuts new batches in each."""
+    states = []
+    for kills in (False, True):
+        folder = tmp_path / str(kills)
+        folder.mkdir()
+        program, _, *options = training(prepared, "syntax_transformer", folder, *SAVING)
+        command = (program, os.pathsep.join([str(prepared.data)] * 2), *options)
+        if kills:
+            assert killed(command, folder / "log", at_update(8))
+        finished(command, folder / "log")
+        states.append(state_of(folder))
+    assert differences(*states) == []
 
 
 @pytest.mark.slow
