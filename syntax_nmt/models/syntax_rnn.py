@@ -12,19 +12,20 @@ from torch import Tensor
 
 from syntax_nmt.errors import UserError
 from syntax_nmt.models.bi_scale_decoder import BiScaleDecoder
-from syntax_nmt.models.own_task import FitsOrExits, build_for_own_task, record
+from syntax_nmt.models.own_task import build_for_own_task, record
 from syntax_nmt.models.pretrained_embeddings import load_embeddings
 from syntax_nmt.models.rnn_decoder import RNNDecoder
 from syntax_nmt.models.rnn_encoder import RNNEncoder
 from syntax_nmt.models.rnn_options import SyntaxRNNOptions
 from syntax_nmt.models.rnn_parts import build_decoder, build_encoder
 from syntax_nmt.models.rnn_sizes import rnn_sizes
+from syntax_nmt.models.weights_of_another import WeightsOfAnother
 from syntax_nmt.modules.linear_cross_entropy import LinearCrossEntropy
 from syntax_nmt.modules.uniform_start import start_uniform
 
 
 @register_model("syntax_rnn")
-class SyntaxRNNModel(FitsOrExits, FairseqEncoderDecoderModel):
+class SyntaxRNNModel(WeightsOfAnother, FairseqEncoderDecoderModel):
     """RNNsearch (Bahdanau et al., 2015) and what is built on it.
 
     - Conditional GRU (`--conditional-gru`): RNNsearch*, the decoder of the dl4mt tutorial.

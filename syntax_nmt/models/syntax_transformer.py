@@ -13,15 +13,16 @@ from fairseq.tasks import FairseqTask
 from torch import Tensor, nn
 
 from syntax_nmt.models.options import PARSED, SyntaxTransformerOptions
-from syntax_nmt.models.own_task import FitsOrExits, build_for_own_task
+from syntax_nmt.models.own_task import build_for_own_task
 from syntax_nmt.models.structures import SOURCE_STRUCTURES, StructureLayers
 from syntax_nmt.models.transformer_decoder import SyntaxTransformerDecoder
 from syntax_nmt.models.transformer_encoder import SyntaxTransformerEncoder
+from syntax_nmt.models.weights_of_another import WeightsOfAnother
 from syntax_nmt.modules.linear_cross_entropy import LinearCrossEntropy
 
 
 @register_model("syntax_transformer")
-class SyntaxTransformerModel(FitsOrExits, TransformerModel):
+class SyntaxTransformerModel(WeightsOfAnother, TransformerModel):
     """Transformer (Vaswani et al., 2017) that the methods of this package build on.
 
     With every feature off it is fairseq's `transformer`: the same parameter names, outputs and

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import logging
 import math
 
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
-
-logger = logging.getLogger(__name__)
 
 
 class SyntacticDistance(nn.Module):
@@ -60,17 +57,3 @@ class SyntacticDistance(nn.Module):
             start=self.bias.to(taps),
         )
         return torch.tanh(summed)
-
-    def upgrade_state_dict_named(self, state_dict: dict[str, Tensor], name: str) -> None:
-        """Lets a checkpoint without distances, such as a stock model's, begin a model with them.
-
-        fairseq calls this before it loads a checkpoint; a warning says what is not from there.
-
-        Args:
-            state_dict: of the checkpoint; what it lacks is added.
-            name: of this module in the model.
-        """
-        own = {f"{name}.{key}": value for key, value in self.state_dict().items()}
-        if own.keys().isdisjoint(state_dict):
-            logger.warning("%s is not in the checkpoint; it begins at random", name)
-            state_dict.update(own)

@@ -13,15 +13,13 @@ from fairseq import utils
 from fairseq.checkpoint_utils import get_maybe_sharded_checkpoint_filename
 from fairseq.data import Dictionary
 from fairseq.distributed.utils import get_global_rank
-from omegaconf.errors import OmegaConfBaseException
 
 from syntax_nmt.checkpoint_check import check_checkpoint
-from syntax_nmt.checkpoint_options import executable_option
 from syntax_nmt.errors import UserError
+from syntax_nmt.tasks.foreign_options import foreign_option
 
 Vocabularies = tuple[Dictionary, Dictionary]
 _EMBEDDINGS = ("encoder.embed_tokens.weight", "decoder.embed_tokens.weight")
-_LAST = "checkpoint_last.pt"  # fairseq's default of --restore-file
 
 
 def check_models(cfg: Any, vocabularies: Vocabularies) -> list[str]:
@@ -35,49 +33,22 @@ def check_models(cfg: Any, vocabularies: Vocabularies) -> list[str]:
         UserError: one is missing, damaged, of other vocabularies, or holds something that could
             run code.
     """
-    names = _option(cfg, "path")
+    names = foreign_option(cfg, "path")
     if names is None:
         return []
     files = []
-    suffix, shards = _option(cfg, "checkpoint_suffix") or "", _option(cfg, "checkpoint_shard_count")
+    suffix, shards = (
+        foreign_option(cfg, "checkpoint_suffix") or "",
+        foreign_option(cfg, "checkpoint_shard_count"),
+    )
     for name in utils.split_paths(names):
         for shard in range(shards or 1):
             path = get_maybe_sharded_checkpoint_filename(name, suffix, shard, shards or 1)
             if not Path(path).is_file():
                 raise UserError(f"{path}: no such checkpoint: give --path files of fairseq-train")
-            _check(path, vocabularies)
+            check_weights(path, vocabularies)
             files.append(path)
     return files
-
-
-def check_restored(cfg: Any, vocabularies: Vocabularies) -> str | None:
-    """Checks what training goes on from, or begins with: `--restore-file`, `--finetune-from-model`.
-
-    Gives the file; None where it is not there: fairseq then trains from the beginning.
-
-    Args:
-        cfg: the options of the task.
-        vocabularies: of source and target.
-
-    Raises:
-        UserError: it is damaged, of other vocabularies, or holds something that could run code.
-    """
-    restored, folder = _option(cfg, "restore_file"), _option(cfg, "save_dir")
-    if restored is None or folder is None or get_global_rank() != 0:
-        return None
-    suffix = _option(cfg, "checkpoint_suffix") or ""
-    path = Path(restored.replace(".pt", f"{suffix}.pt"))
-    if restored == _LAST:
-        path = Path(folder) / path
-        pretrained = _option(cfg, "finetune_from_model")
-        if pretrained is not None and not path.is_file():
-            path = Path(pretrained)
-            if not path.is_file():
-                raise UserError(f"{path}: no such checkpoint: mend --finetune-from-model")
-    if not path.is_file():
-        return None
-    _check(path, vocabularies)
-    return str(path)
 
 
 def check_options(cfg: Any) -> None:
@@ -89,14 +60,25 @@ def check_options(cfg: Any) -> None:
     Raises:
         UserError: fairseq could run one as code.
     """
-    executable = executable_option(cfg)
+    executable = executableforeign_option(cfg)
     if executable is not None:
         raise UserError(
             f"the checkpoint's {executable}, which could run code: load no such file of a stranger"
         )
 
 
-def _check(path: str | Path, vocabularies: Vocabularies) -> None:
+def check_weights(path: str | Path, vocabularies: Vocabularies) -> None:
+    """Checks a checkpoint, once: the first worker does so for all.
+
+    Args:
+        path: the file; what is not on a disk is left to fairseq.
+        vocabularies: of source and target.
+
+    Raises:
+        UserError: it is damaged, of other vocabularies, or holds something that could run code.
+    """
+    if get_global_rank() != 0 or not Path(path).is_file():
+        return
     weights = check_checkpoint(path).get("model", {})
     for name, dictionary in zip(_EMBEDDINGS, vocabularies):
         embedded = weights.get(name)
@@ -106,12 +88,3 @@ def _check(path: str | Path, vocabularies: Vocabularies) -> None:
                 f"{path}: the model knows {len(embedded)} {side} tokens, the dictionary "
                 f"of the data has {len(dictionary)}: give the data-bin folder it was trained with"
             )
-
-
-def _option(cfg: Any, name: str) -> Any:
-    """An option of another group; None where the task was set up without that group."""
-    try:
-        value = getattr(cfg, name, None)
-    except OmegaConfBaseException:
-        return None
-    return None if isinstance(value, str) and value.startswith("${") else value

@@ -16,7 +16,6 @@ from fairseq.data.iterators import EpochBatchIterator
 from fairseq.models import BaseFairseqModel
 from fairseq.sequence_scorer import SequenceScorer
 from fairseq.tasks import register_task
-from fairseq.tasks.translation import TranslationConfig, TranslationTask
 from fairseq.tokenizer import tokenize_line
 from omegaconf import II, open_dict
 from torch import Tensor, nn
@@ -33,20 +32,25 @@ from syntax_nmt.errors import UserError, one_line_errors
 from syntax_nmt.models.yaml_options import refuse_unknown_options
 from syntax_nmt.modules.masked_batch_norm import ignored_batch
 from syntax_nmt.parsing.config import ParserConfig
-from syntax_nmt.tasks.checked_checkpoints import check_models, check_options, check_restored
+from syntax_nmt.tasks.checked_checkpoints import check_models, check_options
 from syntax_nmt.tasks.chunk_inputs import ChunkInputs, reads_chunks
 from syntax_nmt.tasks.languages import check_languages
 from syntax_nmt.tasks.parsed_phrases import PhraseParser
 from syntax_nmt.tasks.phrase_inputs import PhraseInputs
 from syntax_nmt.tasks.prepared_search import prepared_for
+from syntax_nmt.tasks.restartable_translation import (
+    RestartableTranslationConfig,
+    RestartableTranslationTask,
+)
 from syntax_nmt.tasks.typed_sentences import TypedSentences
 from syntax_nmt.tasks.unknown_words import build_replacing
+from syntax_nmt.tasks.workers import check_joined
 
 logger = logging.getLogger(__name__)
 
 
 @dataclass
-class SyntaxTranslationConfig(TranslationConfig):
+class SyntaxTranslationConfig(RestartableTranslationConfig):
     """fairseq's options of the translation task and which side information to load."""
 
     load_dependencies: bool = field(
@@ -71,15 +75,11 @@ class SyntaxTranslationConfig(TranslationConfig):
     )
     # Options of other groups, which fairseq fills in: what is to be loaded is checked beforehand.
     path: Optional[str] = II("common_eval.path")
-    checkpoint_suffix: str = II("checkpoint.checkpoint_suffix")
     checkpoint_shard_count: int = II("checkpoint.checkpoint_shard_count")
-    save_dir: str = II("checkpoint.save_dir")
-    restore_file: str = II("checkpoint.restore_file")
-    finetune_from_model: Optional[str] = II("checkpoint.finetune_from_model")
 
 
 @register_task("syntax_translation", dataclass=SyntaxTranslationConfig)
-class SyntaxTranslationTask(TranslationTask):
+class SyntaxTranslationTask(RestartableTranslationTask):
     """Translation with side information: source dependencies and phrases, target chunks.
 
     Two things differ from fairseq's own task even without side information. No sentence of a split
@@ -183,19 +183,20 @@ class SyntaxTranslationTask(TranslationTask):
 
         Args:
             cfg: its options.
-            from_checkpoint: whether its weights will be loaded.
+            from_checkpoint: whether its weights will be loaded: it is not to be trained.
 
         Raises:
-            SystemExit: what training is to go on from is damaged, options of a checkpoint could
-                run code, or a YAML has a key that is no option of the model; one line says so.
+            SystemExit: there is no training as it was started, options of a checkpoint could run
+                code, or a YAML has a key that is no option of the model; one line says so.
         """
+        origin = None
         with one_line_errors("syntax_nmt"):
             if from_checkpoint:  # perhaps of a newer version, with options unknown here
                 check_options(cfg)
                 origin = self._model_files.pop(0) if self._model_files else None
             else:
+                check_joined()
                 refuse_unknown_options(cfg)
-                origin = check_restored(self.cfg, (self.src_dict, self.tgt_dict))
         model = super().build_model(cfg, from_checkpoint)
         if origin is not None and hasattr(model, "origin"):
             model.origin = origin

@@ -95,30 +95,6 @@ def test_open_gates_are_the_stock_model(folder, monkeypatch):
 
 
 @torch.no_grad()
-def test_a_stock_checkpoint_begins_a_model(folder, caplog):
-    """As `--finetune-from-model` loads it: every name must be there, and is named if it is not."""
-    stock, _, _ = build(folder, "transformer", task="translation")
-    model, _, cfg = build(folder, "latent_phrase_transformer")
-    before = {name: value.clone() for name, value in model.state_dict().items()}
-    weights = {name: value + 1 for name, value in stock.state_dict().items()}
-    model.load_state_dict(dict(weights), strict=True, model_cfg=cfg.model)
-    for name, value in model.state_dict().items():
-        assert torch.equal(value, before[name] if "syntactic_distance" in name else weights[name])
-    assert caplog.text.count("syntactic_distance is not in the checkpoint") == 4
-    caplog.clear()
-    model.load_state_dict({name: value + 2 for name, value in before.items()}, strict=True)
-    assert torch.equal(
-        model.encoder.layers[0].self_attn.syntactic_distance.weight,
-        before["encoder.layers.0.self_attn.syntactic_distance.weight"] + 2,
-    )
-    assert not caplog.text
-    half = dict(before)
-    del half["encoder.layers.0.self_attn.syntactic_distance.bias"]
-    with pytest.raises(RuntimeError, match="Missing key"):
-        model.load_state_dict(half, strict=True)
-
-
-@torch.no_grad()
 @pytest.mark.parametrize("norm", ["paper", "pre-norm"])
 def test_local_attention(folder, norm):
     """The lowest two layers of three see two neighbours on either side, and the top one all."""

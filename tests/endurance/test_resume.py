@@ -1,0 +1,216 @@
+"""A training killed at any moment and started again ends as if it had not been killed."""
+
+import os
+import random
+
+import pytest
+import torch
+from commands import fairseq
+from forked_training import finished, killed, refused, text_from
+from methods import COMMON, METHODS, PLAIN
+
+QUICK = "relation_rnn"
+# Short sentences alone, which are quick; many are of one length, so that their order is drawn.
+SHORT = (
+    *("--max-source-positions", "13", "--max-target-positions", "13", "--batch-size", "8"),
+    *("--required-batch-size-multiple", "1", "--disable-validation", "--num-workers", "0"),
+)
+SAVING = ("--save-interval-updates", "1", "--keep-interval-updates", "2", "--log-interval", "1")
+# Of the tiny presets, which fairseq's own architecture does not have.
+STOCK_SIZES = (
+    "embed-dim=64",
+    "ffn-embed-dim=256",
+    "layers=2",
+    "attention-heads=4",
+    "normalize-before",
+)
+UPDATES = 14
+ITERATING = "Start iterating over samples"
+
+
+def training(prepared, method, folder, *options):
+    """The command of a training of a few epochs, with dropout."""
+    sizes = ("--dropout", "0.2", "--max-update", str(UPDATES), "--save-dir", folder)
+    return fairseq("train", prepared.data, *METHODS[method], *COMMON, *SHORT, *sizes, *options)
+
+
+def state_of(folder):
+    """All of a checkpoint that decides how a training goes on."""
+    state = torch.load(folder / "checkpoint_last.pt")
+    history = state["optimizer_history"][-1]  # those before tell of the restarts
+    iterator = state["extra_state"]["train_iterator"]
+    return {"history": history, "iterator": iterator, "optimizer": state["last_optimizer_state"],
+            "model": state["model"]}  # fmt: skip
+
+
+def differences(actual, expected, name=""):
+    """Names of what is not the same to the last bit."""
+    if isinstance(expected, torch.Tensor):
+        return [] if torch.equal(actual, expected) else [name]
+    if isinstance(expected, dict):
+        if list(actual) != list(expected):
+            return [name]
+        return [
+            d for key in expected for d in differences(actual[key], expected[key], f"{name}.{key}")
+        ]
+    if isinstance(expected, list):
+        return [d for pair in zip(actual, expected) for d in differences(*pair, name)]
+    return [] if actual == expected else [name]
+
+
+def after_updates(count):
+    """When a run has made so many updates, or, for none, is about to make them."""
+    return lambda log: ITERATING in log and log.count('"num_updates": ') >= count
+
+
+def at_update(number):
+    """When a training has made so many updates."""
+    return lambda log: f'"num_updates": "{number}"' in log
+
+
+@pytest.fixture(scope="module")
+def uninterrupted(prepared, tmp_path_factory):
+    """Gives where a method was trained without being killed."""
+    folders = {}
+
+    def folder_of(method, *options):
+        key = (method, *options)
+        if key not in folders:
+            folder = tmp_path_factory.mktemp("uninterrupted")
+            finished(training(prepared, method, folder, *SAVING, *options), folder / "log")
+            folders[key] = folder
+        return folders[key]
+
+    return folder_of
+
+
+def check_kill(prepared, uninterrupted, folder, method, updates, *options):
+    whole = uninterrupted(method, *options)
+    command = training(prepared, method, folder, *SAVING, *options)
+    assert killed(command, folder / "log", at_update(updates))
+    resumed = finished(command, folder / "log")
+    assert f"@ {updates} updates" in resumed or f"@ {updates - 1} updates" in resumed
+    assert differences(state_of(folder), state_of(whole)) == []
+
+
+def test_killed_in_the_middle_of_the_second_epoch(prepared, uninterrupted, tmp_path):
+    check_kill(prepared, uninterrupted, tmp_path, QUICK, 9)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("method", METHODS)
+def test_every_method_killed_with_several_batches_an_update(
+    prepared, uninterrupted, tmp_path, method
+):
+    check_kill(prepared, uninterrupted, tmp_path, method, 7, "--update-freq", "2")
+
+
+@pytest.mark.slow
+def test_killed_with_data_in_several_folders(prepared, tmp_path):
+    """fairseq goes through the folders epoch by epoch, and cuts new batches in each."""
+    states = []
+    for kills in (False, True):
+        folder = tmp_path / str(kills)
+        folder.mkdir()
+        program, _, *options = training(prepared, "syntax_transformer", folder, *SAVING)
+        command = (program, os.pathsep.join([str(prepared.data)] * 2), *options)
+        if kills:
+            assert killed(command, folder / "log", at_update(8))
+        finished(command, folder / "log")
+        states.append(state_of(folder))
+    assert differences(*states) == []
+
+
+@pytest.mark.slow
+def test_a_hundred_kills(prepared, uninterrupted, tmp_path):
+    """At random moments of trainings of all methods, one after another; `-s` shows the counts."""
+    kills, trainings, moments = 0, 0, random.Random(1)
+    while kills < 100:
+        method = list(METHODS)[trainings % len(METHODS)]
+        folder = tmp_path / str(trainings)
+        folder.mkdir()
+        command = training(prepared, method, folder, *SAVING)
+        while killed(
+            command,
+            folder / "log",
+            after_updates(moments.randint(0, UPDATES // 2)),
+            moments.uniform(0, 0.1),
+        ):
+            kills += 1
+        trainings += 1
+        found = differences(state_of(folder), state_of(uninterrupted(method)))
+        print(
+            f"{kills} kills, {trainings} trainings; {method}: {len(found)} differences", flush=True
+        )
+        assert found == []
+
+
+def test_a_half_written_checkpoint_is_completed(prepared, uninterrupted, tmp_path):
+    """The last checkpoint is a copy, which a kill can leave unfinished."""
+    whole = uninterrupted(QUICK)
+    command = training(prepared, QUICK, tmp_path, *SAVING)
+    killed(command, tmp_path / "log", at_update(9))
+    last = tmp_path / "checkpoint_last.pt"
+    newest = max(tmp_path.glob("checkpoint_*_*.pt"), key=lambda path: path.stat().st_mtime_ns)
+    last.write_bytes(newest.read_bytes()[:100_000])
+    assert newest.name in finished(command, tmp_path / "log")
+    assert differences(state_of(tmp_path), state_of(whole)) == []
+
+
+def test_a_finished_training_makes_no_update_more(prepared, uninterrupted):
+    folder = uninterrupted(QUICK)
+    before = (folder / "checkpoint_last.pt").read_bytes()
+    assert "nothing to do: 14 updates" in finished(
+        training(prepared, QUICK, folder, *SAVING), folder / "log"
+    )
+    assert (folder / "checkpoint_last.pt").read_bytes() == before
+
+
+def test_another_optimizer(prepared, uninterrupted, tmp_path):
+    """`--reset-optimizer` and its like keep the weights and nothing else."""
+    folder = uninterrupted(QUICK)
+    again = ("--restore-file", folder / "checkpoint_last.pt", "--optimizer", "sgd", "--lr", "0")
+    resets = [f"--reset-{what}" for what in ("optimizer", "lr-scheduler", "dataloader", "meters")]
+    finished(
+        training(prepared, QUICK, tmp_path, *again, *resets, "--max-update", "2"),
+        tmp_path / "log",
+    )
+    trained, before = state_of(tmp_path), state_of(folder)
+    assert trained["history"]["num_updates"] == 2
+    assert trained["iterator"]["epoch"] == 1
+    assert differences(trained["model"], before["model"]) == []
+
+
+def test_begun_with_a_stock_transformer(prepared, tmp_path):
+    """Its weights, and what it lacks from the random start; killed and started again, too."""
+    sizes = [f"--{side}-{size}" for side in ("encoder", "decoder") for size in STOCK_SIZES]
+    stock = fairseq("train", prepared.data, *COMMON, *SHORT, "--arch", "transformer", *PLAIN)
+    sizes = [part for size in sizes for part in size.split("=")]
+    finished((*stock, *sizes, "--max-update", "2", "--save-dir", tmp_path / "a"), tmp_path / "log")
+    tuned = tmp_path / "b"
+    still = ("--lr", "0", "--log-interval", "1", "--max-update", "3")
+    command = training(
+        prepared, "phrase_transformer", tuned, *SAVING, *still,
+        "--finetune-from-model", tmp_path / "a" / "checkpoint_last.pt",
+    )  # fmt: skip
+    killed(command, tmp_path / "log", at_update(2))
+    log = finished(command, tmp_path / "log")
+    assert "not in the checkpoint" not in log, "now it goes on from its own"
+    begun = text_from(tmp_path / "log", 0)
+    assert begun.count("not in the checkpoint, so they begin at random: encoder.layers.*.") == 1
+    start, end = state_of(tmp_path / "a")["model"], state_of(tuned)["model"]
+    assert differences({name: end[name] for name in start}, dict(start)) == []
+    assert all("phrase" in name for name in set(end) - set(start))
+
+
+def test_checkpoints_to_begin_with_that_are_none(prepared, uninterrupted, tmp_path):
+    whole = uninterrupted(QUICK) / "checkpoint_last.pt"
+    half = tmp_path / "half.pt"
+    half.write_bytes(whole.read_bytes()[:100_000])
+    for option, path, message in (
+        ("--restore-file", half, "incomplete"),
+        ("--finetune-from-model", tmp_path / "nowhere.pt", "no such file"),
+    ):
+        command = training(prepared, QUICK, tmp_path / "new", option, path)
+        line = refused(command, tmp_path / "log")
+        assert f"{option} {path}: {message}" in line

@@ -1,0 +1,73 @@
+"""Interrupted copies of checkpoints are completed from what they were copied from, or refused."""
+
+import os
+
+import pytest
+import torch
+
+from syntax_nmt.errors import UserError
+from syntax_nmt.tasks.interrupted_checkpoint import finish_interrupted_copy, is_whole
+
+
+def write(path, seed, age, **format_):
+    """A checkpoint so many seconds old; gives its content."""
+    weights = torch.randn(1000, generator=torch.Generator().manual_seed(seed))
+    torch.save({"model": {"w": weights}}, path, **format_)
+    os.utime(path, (10_000 - age, 10_000 - age))
+    return path.read_bytes()
+
+
+@pytest.fixture
+def folder(tmp_path):
+    """What --keep-interval-updates leaves, and a file of the user's own."""
+    write(tmp_path / "checkpoint_1_8.pt", 8, age=2)
+    write(tmp_path / "checkpoint_1_9.pt", 9, age=1)
+    write(tmp_path / "averaged.pt", 3, age=0)
+    (tmp_path / "checkpoint_1_10.pt.tmp").write_bytes(b"PK")
+    return tmp_path
+
+
+@pytest.mark.parametrize("bytes_", [0, 1, 4, 100, 2000, -1])
+def test_completed_from_the_newest_that_it_begins(folder, bytes_, caplog):
+    newest = (folder / "checkpoint_1_9.pt").read_bytes()
+    last = folder / "checkpoint_last.pt"
+    last.write_bytes(newest[:bytes_])
+    assert not is_whole(last)
+    finish_interrupted_copy(last)
+    assert last.read_bytes() == newest
+    assert "completed from checkpoint_1_9.pt" in caplog.text
+    assert len(list(folder.iterdir())) == 5, "nothing is left over"
+
+
+def test_completed_from_an_older_one(folder):
+    """Where the newest does not continue it."""
+    older = (folder / "checkpoint_1_8.pt").read_bytes()
+    last = folder / "checkpoint_last.pt"
+    last.write_bytes(older[:-1])
+    finish_interrupted_copy(last)
+    assert last.read_bytes() == older
+
+
+def test_the_beginning_of_none(folder):
+    last = folder / "checkpoint_last.pt"
+    last.write_bytes((folder / "averaged.pt").read_bytes()[:-1])
+    with pytest.raises(UserError) as refused:
+        finish_interrupted_copy(last)
+    assert f"{last}: incomplete" in str(refused.value)
+    assert f"--restore-file {folder / 'checkpoint_1_9.pt'}" in str(refused.value)
+
+
+def test_no_other_checkpoint(tmp_path):
+    last = tmp_path / "checkpoint_last.pt"
+    last.write_bytes(write(last, 1, age=0)[:-1])
+    with pytest.raises(UserError, match=r"incomplete .* remove it"):
+        finish_interrupted_copy(last)
+
+
+@pytest.mark.parametrize("zipped", [True, False], ids=["zip", "old format"])
+def test_a_whole_one_is_left_alone(folder, zipped):
+    last = folder / "checkpoint_last.pt"
+    content = write(last, 5, age=5, _use_new_zipfile_serialization=zipped)
+    assert is_whole(last)
+    finish_interrupted_copy(last)
+    assert last.read_bytes() == content
