@@ -204,7 +204,8 @@ def test_soft_alignments(system, plain):
     sources = {n: len(line.split()) for n, line in printed.one("S").items()}
     for n, (line,) in words(printed).items():
         rows = [list(map(float, row.split(","))) for row in printed.one("A")[n].split()]
-        assert {len(row) for row in rows} == {sources[n] + 1} and len(rows) == len(line) + 1
+        assert {len(row) for row in rows} == {sources[n] + 1}
+        assert len(rows) == len(line) + 1
         assert [sum(row) for row in rows] == pytest.approx([1.0] * len(rows), abs=1e-3)
 
 
@@ -230,9 +231,10 @@ def test_length_of_the_source(system):
 
 
 def test_options_without_effect(system, plain):
-    """Of older versions, of other generators; and of one whose search on a CPU looks for it in vain.
+    """Of older versions and of other generators.
 
-    `--no-repeat-ngram-size` compares with the end of a buffer that is not filled yet.
+    On a CPU `--no-repeat-ngram-size` has none either: fairseq compares with the end of a buffer
+    that is not filled yet.
     """
     flags = ("--no-early-stop", "--no-beamable-mm", "--iter-decode-max-iter", "3")
     assert system.generate(*SEARCH, *ALL, *flags, "--beam-mt", "2").nbest == plain.nbest
