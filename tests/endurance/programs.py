@@ -113,13 +113,14 @@ class System:
 def untrained(data: Path, method: str, folder: Path, seed: int = 7) -> System:
     """A method as it is initialised, with larger numbers, so that translations differ.
 
-    With those of EOS larger still, sentences end, and at different lengths. BOS, which is not
-    printed, is not chosen.
+    With those of EOS larger still sentences end, at different lengths. BOS is not printed, and here
+    not chosen.
     """
     command = ("--task", "syntax_translation", *SYSTEMS[method], *COMMON)
     cfg = convert_namespace_to_omegaconf(_parse(options.get_training_parser(), data, *command))
     torch.manual_seed(seed)
-    model = enlarge(tasks.setup_task(cfg.task).build_model(cfg.model))
+    model = tasks.setup_task(cfg.task).build_model(cfg.model)
+    enlarge(model, 1.5 if method == "relation_rnn" else 4.0)  # its layers add up
     with torch.no_grad():
         symbols, embeddings = model.decoder.dictionary, model.decoder.embed_tokens.weight
         embeddings[symbols.eos()] *= 3
