@@ -153,6 +153,8 @@ class SyntaxTranslationTask(TranslationTask):
         """
         if dataset is not self.datasets.get(self._trained_split):
             kwargs["required_batch_size_multiple"] = 1
+        if self._is_typed(dataset):  # fairseq would keep every buffer of fairseq-interactive
+            kwargs["disable_iterator_cache"] = True
         return super().get_batch_iterator(dataset, **kwargs)
 
     def filter_indices_by_size(
@@ -173,10 +175,13 @@ class SyntaxTranslationTask(TranslationTask):
         Raises:
             SystemExit: they may not; one line names the first.
         """
-        typed = all(dataset is not split for split in self.datasets.values())
-        before = self._lines.before if typed else 0
+        before = self._lines.before if self._is_typed(dataset) else 0
         with one_line_errors("syntax_nmt"):
             return within_limits(indices, dataset, max_positions, ignore_invalid_inputs, before)
+
+    def _is_typed(self, dataset: FairseqDataset) -> bool:
+        """Whether a dataset is none of the splits."""
+        return all(dataset is not split for split in self.datasets.values())
 
     def build_model(self, cfg: Any, from_checkpoint: bool = False) -> BaseFairseqModel:
         """Builds the model.
