@@ -17,7 +17,7 @@ pytestmark = pytest.mark.slow
 
 LINES = 100_000
 MEASURED = (1_000, 10_000, 50_000, 99_000)
-GROWTH = 24  # MiB: allocators round, and 20,000 parses are remembered, 1 kB each
+GROWTH = 24  # MiB over the second half: allocators round; what fairseq would keep is more than 40
 USER_DIR = Path(__file__).parent / "parsed_by_stand_in"
 
 
@@ -72,4 +72,5 @@ def test_memory_is_flat(prepared, tmp_path, method, capsys):
     with capsys.disabled():
         print(f"\n{method}: MiB after lines: {measured}")
     assert numbers == list(range(LINES))
-    assert measured[MEASURED[-1]] - measured[MEASURED[1]] < GROWTH
+    # By then the parser remembers as many sentences as it ever does.
+    assert measured[MEASURED[-1]] - measured[MEASURED[-2]] < GROWTH
