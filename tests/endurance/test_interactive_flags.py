@@ -12,7 +12,7 @@ from parsing_stand_in import parsing
 from prepared_corpus import TEST_SENTENCES
 from programs import SYSTEMS, System, untrained
 
-QUICK = ("phrase_transformer+parsed", "bi_scale_rnn")
+QUICK = ("phrase_transformer+parsed",)
 SEARCH = ("--beam", "4", "--max-len-b", "16")
 
 

@@ -12,7 +12,7 @@ from parsing_stand_in import parsing
 from prepared_corpus import TEST_SENTENCES
 from programs import System, untrained
 
-QUICK = ("phrase_transformer+parsed", "bi_scale_rnn")
+QUICK = ("phrase_transformer+parsed",)
 EACH = [pytest.param(m, marks=[] if m in QUICK else pytest.mark.slow) for m in METHODS]
 
 
