@@ -42,8 +42,8 @@ def check_models(cfg: Any, vocabularies: Vocabularies) -> list[str]:
         foreign_option(cfg, "checkpoint_shard_count"),
     )
     for name in utils.split_paths(names):
-        for shard in range(shards or 1):
-            path = get_maybe_sharded_checkpoint_filename(name, suffix, shard, shards or 1)
+        for shard in range(shards):
+            path = get_maybe_sharded_checkpoint_filename(name, suffix, shard, shards)
             if not Path(path).is_file():
                 raise UserError(f"{path}: no such checkpoint: give --path files of fairseq-train")
             check_weights(path, vocabularies)
@@ -60,7 +60,7 @@ def check_options(cfg: Any) -> None:
     Raises:
         UserError: fairseq could run one as code.
     """
-    executable = executableforeign_option(cfg)
+    executable = executable_option(cfg)
     if executable is not None:
         raise UserError(
             f"the checkpoint's {executable}, which could run code: load no such file of a stranger"

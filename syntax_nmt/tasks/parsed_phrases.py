@@ -90,7 +90,10 @@ class PhraseParser:
         rows = unpadded(src_tokens, self._dictionary.pad())
         given = [None] * len(rows) if typed is None else typed.pieces(rows)
         sentences = [
-            self._spelled(tokens[:-1]) if pieces is None else tuple(pieces)
+            # A typed `<pad>` is a piece, but no token that anybody reads.
+            tuple(pieces)
+            if pieces is not None and len(pieces) == len(tokens) - 1
+            else self._spelled(tokens[:-1])
             for tokens, pieces in zip(rows, given)
         ]
         found = [row or [NO_ANNOTATION] for row in self._rows(sentences)]

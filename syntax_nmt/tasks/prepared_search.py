@@ -8,6 +8,7 @@ from typing import Any
 
 from fairseq.search import Sampling
 from fairseq.sequence_generator import SequenceGeneratorWithAlignment
+from fairseq.sequence_scorer import SequenceScorer
 from torch import nn
 
 
@@ -26,6 +27,8 @@ def prepared_for(generator: Any, models: Sequence[nn.Module]) -> Iterator[None]:
     beam_size = getattr(generator, "beam_size", 1)
     aligns = isinstance(generator, SequenceGeneratorWithAlignment)
     need_attn = aligns or getattr(generator, "compute_alignment", False)  # fairseq's scorer
+    # It adds up the weights of an ensemble even so: all models must have them.
+    need_attn = need_attn or (isinstance(generator, SequenceScorer) and len(models) > 1)
     every_decoder: list[Any] = [getattr(model, "decoder", None) for model in models]
     decoders = [decoder for decoder in every_decoder if hasattr(decoder, "prepare_for_search")]
     joint = [decoder for decoder in every_decoder if getattr(decoder, "joint_score", False)]

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Optional, Union
 
+import numpy as np
 from fairseq import utils
 from fairseq.criterions import FairseqCriterion
 from fairseq.data import ConcatDataset, Dictionary, FairseqDataset, LanguagePairDataset
@@ -35,6 +36,7 @@ from syntax_nmt.parsing.config import ParserConfig
 from syntax_nmt.tasks.checked_checkpoints import check_models, check_options
 from syntax_nmt.tasks.chunk_inputs import ChunkInputs, reads_chunks
 from syntax_nmt.tasks.languages import check_languages
+from syntax_nmt.tasks.length_limits import within_limits
 from syntax_nmt.tasks.parsed_phrases import PhraseParser
 from syntax_nmt.tasks.phrase_inputs import PhraseInputs
 from syntax_nmt.tasks.prepared_search import prepared_for
@@ -42,6 +44,7 @@ from syntax_nmt.tasks.restartable_translation import (
     RestartableTranslationConfig,
     RestartableTranslationTask,
 )
+from syntax_nmt.tasks.typed_lines import TypedLines
 from syntax_nmt.tasks.typed_sentences import TypedSentences
 from syntax_nmt.tasks.unknown_words import build_replacing
 from syntax_nmt.tasks.workers import check_joined
@@ -106,6 +109,7 @@ class SyntaxTranslationTask(RestartableTranslationTask):
         self._phrases = PhraseInputs(cfg.load_phrases, _phrase_parser(cfg, src_dict))
         self._typed_lines: tuple[list[Tensor], list[list[str]]] = ([], [])
         self._typed: Optional[TypedSentences] = None
+        self._lines = TypedLines()
 
     @classmethod
     def setup_task(cls, cfg: SyntaxTranslationConfig, **kwargs: Any) -> "SyntaxTranslationTask":
@@ -176,7 +180,35 @@ class SyntaxTranslationTask(RestartableTranslationTask):
         """
         if dataset is not self.datasets.get(self._trained_split):
             kwargs["required_batch_size_multiple"] = 1
+        if self._is_typed(dataset):  # fairseq would keep every buffer of fairseq-interactive
+            kwargs["disable_iterator_cache"] = True
         return super().get_batch_iterator(dataset, **kwargs)
+
+    def filter_indices_by_size(
+        self,
+        indices: np.ndarray,
+        dataset: FairseqDataset,
+        max_positions: Any = None,
+        ignore_invalid_inputs: bool = False,
+    ) -> np.ndarray:
+        """The sentences within the limits of task and models.
+
+        Args:
+            indices: numbers of sentences.
+            dataset: has the sentences.
+            max_positions: the limits in tokens with EOS.
+            ignore_invalid_inputs: longer sentences may be left out, with a warning.
+
+        Raises:
+            SystemExit: they may not; one line names the first.
+        """
+        before = self._lines.before if self._is_typed(dataset) else 0
+        with one_line_errors("syntax_nmt"):
+            return within_limits(indices, dataset, max_positions, ignore_invalid_inputs, before)
+
+    def _is_typed(self, dataset: FairseqDataset) -> bool:
+        """Whether a dataset is none of the splits."""
+        return all(dataset is not split for split in self.datasets.values())
 
     def build_model(self, cfg: Any, from_checkpoint: bool = False) -> BaseFairseqModel:
         """Builds the model.
@@ -268,8 +300,13 @@ class SyntaxTranslationTask(RestartableTranslationTask):
         Args:
             lines: raw text.
             encode_fn: cuts a line into pieces separated by spaces.
+
+        Raises:
+            SystemExit: a line is not UTF-8; one line says which.
         """
         pieces = []
+        with one_line_errors("syntax_nmt"):
+            self._lines.add(lines)
 
         def remembered(line: str) -> str:
             segmented = encode_fn(line)

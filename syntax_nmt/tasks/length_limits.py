@@ -1,0 +1,56 @@
+"""Sentences longer than a model can take: named, and never left out in silence."""
+
+from __future__ import annotations
+
+import logging
+from typing import Any
+
+import numpy as np
+from fairseq.data import FairseqDataset
+
+from syntax_nmt.errors import UserError
+
+logger = logging.getLogger(__name__)
+
+_NAMED = 10
+
+
+def within_limits(
+    indices: np.ndarray, dataset: FairseqDataset, limits: Any, may_skip: bool, before: int = 0
+) -> np.ndarray:
+    """The sentences that are not too long; the others are warned of.
+
+    Args:
+        indices: numbers of sentences in the dataset.
+        dataset: the sentences.
+        limits: of task and models: tokens with EOS, of source and target.
+        may_skip: `--skip-invalid-size-inputs-valid-test` was given, or this is training.
+        before: sentences before the first one of the dataset, as output lines count them.
+
+    Raises:
+        UserError: a sentence is too long and must not be skipped.
+    """
+    kept, skipped = dataset.filter_indices_by_size(indices, limits)
+    if len(skipped) == 0:
+        return kept
+    named = [f"{before + int(i)} ({_text(dataset.size(i))} tokens)" for i in skipped[:_NAMED]]
+    allowed = f"the limit is {_text(limits)} tokens, EOS counts"
+    if not may_skip:
+        raise UserError(
+            f"sentence {named[0]} is too long ({allowed}), and {len(skipped) - 1} others: shorten "
+            "them, or leave them out with --skip-invalid-size-inputs-valid-test"
+        )
+    more = ", …" if len(skipped) > _NAMED else ""
+    logger.warning(
+        f"{len(skipped):,} sentences are too long ({allowed}) and skipped: sentences "
+        f"{', '.join(named)}{more}"
+    )
+    return kept
+
+
+def _text(sizes: Any) -> str:
+    """Sizes of source and target as text; there may be none of the target."""
+    if not isinstance(sizes, tuple):
+        return str(sizes)
+    sides = [f"{size} {side}" for size, side in zip(sizes, ("source", "target")) if size]
+    return " and ".join(sides)

@@ -1,0 +1,322 @@
+"""Every option of fairseq-generate with every method: what it must change, and nothing else.
+
+fairseq's own Transformer and LSTM go through the same tests, so that a failure tells whether it is
+theirs, too. Scores are in base 2.
+"""
+
+from __future__ import annotations
+
+import math
+from functools import lru_cache
+
+import pytest
+from prepared_corpus import TEST_SENTENCES
+from programs import SYSTEMS, Printed, System, untrained
+
+QUICK = ("bi_scale_rnn",)  # each costs half a minute
+MAX_LENGTH = 16
+BEAM = 4
+SEARCH = ("--beam", str(BEAM), "--max-len-b", str(MAX_LENGTH))
+ALL = ("--nbest", str(BEAM))
+PRINTED = 2e-4  # scores of tokens have four decimals
+
+
+@pytest.fixture(scope="module")
+def make_system(prepared, tmp_path_factory):
+    """Gives a method's model by its seed."""
+    folder = tmp_path_factory.mktemp("untrained")
+    return lru_cache(lambda method, seed=7: untrained(prepared.data, method, folder, seed))
+
+
+@pytest.fixture(
+    scope="module",
+    params=[pytest.param(m, marks=[] if m in QUICK else pytest.mark.slow) for m in SYSTEMS],
+)
+def system(request, make_system) -> System:
+    return make_system(request.param)
+
+
+@pytest.fixture(scope="module")
+def plain(system) -> Printed:
+    """The n-best list of an ordinary beam search."""
+    return system.generate(*SEARCH, *ALL)
+
+
+@pytest.fixture(scope="module")
+def greedy(system) -> Printed:
+    return system.generate("--beam", "1", "--max-len-b", str(MAX_LENGTH))
+
+
+@pytest.fixture(scope="module")
+def forced(system) -> Printed:
+    """References and their scores."""
+    return system.generate("--score-reference")
+
+
+def complete(printed: Printed, nbest: int = 1) -> bool:
+    return {n: len(found) for n, found in printed.nbest.items()} == dict.fromkeys(
+        range(TEST_SENTENCES), nbest
+    )
+
+
+def words(printed: Printed) -> dict[int, list[list[str]]]:
+    return {n: [line.split() for line in found] for n, found in printed.nbest.items()}
+
+
+def all_words(printed: Printed) -> list[list[str]]:
+    return flat(words(printed))
+
+
+def flat(found: dict[int, list]) -> list:
+    return [part for n in sorted(found) for part in found[n]]
+
+
+def close(one, other, tolerance=PRINTED) -> bool:
+    """Whether token scores of all sentences are the same."""
+    pairs = list(zip(flat(one.tokens), flat(other.tokens)))
+    return len(pairs) >= TEST_SENTENCES and all(
+        a == pytest.approx(b, abs=tolerance) for a, b in pairs
+    )
+
+
+def words_alone(system: System) -> tuple[str, ...]:
+    """Options that take the probabilities of chunk boundaries out of the scores."""
+    wanted = system.method == "bi_scale_rnn"
+    return ("--model-overrides", "{'no_joint_score': True}") if wanted else ()
+
+
+def test_nbest_lists_are_sorted_and_distinct(system, plain):
+    assert complete(plain, BEAM)
+    assert all(len(set(found)) == BEAM for found in plain.nbest.values())
+    assert all(found == sorted(found, reverse=True) for found in plain.scores.values())
+    assert len(set(plain.best.values())) > TEST_SENTENCES // 5
+    assert system.generate(*SEARCH).best == plain.best
+
+
+def test_scores_are_means_of_token_scores(plain):
+    for score, tokens, line in zip(flat(plain.scores), flat(plain.tokens), all_words(plain)):
+        assert len(tokens) == len(line) + 1
+        assert score == pytest.approx(sum(tokens) / len(tokens), abs=PRINTED)
+
+
+@pytest.mark.parametrize(
+    ("flags", "power"), [(("--lenpen", "0.3"), 0.3), (("--unnormalized",), 0.0)]
+)
+def test_length_penalty(system, flags, power):
+    printed = system.generate(*SEARCH, *ALL, *flags)
+    assert complete(printed, BEAM)
+    for score, tokens in zip(flat(printed.scores), flat(printed.tokens)):
+        assert score == pytest.approx(sum(tokens) / len(tokens) ** power, rel=1e-3, abs=1e-3)
+
+
+def test_references_are_scored(system, forced):
+    """As the validation loss has them; and a search that is forced to write them gives the same."""
+    assert complete(forced)
+    assert forced.best == forced.one("T")
+    for score, tokens in zip(flat(forced.scores), flat(forced.tokens)):
+        assert score == pytest.approx(sum(tokens) / len(tokens), abs=PRINTED)
+    longest = max(map(len, all_words(forced)))
+    whole = ("--beam", "1", "--max-len-b", str(longest), "--prefix-size", str(longest + 1))
+    searched = system.generate(*whole, *words_alone(system))
+    assert searched.best == forced.best
+    assert close(searched, forced, 0.05)  # scores go down to −100, and rounding adds up
+
+
+def test_prefixes_are_kept(system, plain):
+    printed = system.generate(*SEARCH, *ALL, "--prefix-size", "3")
+    assert complete(printed, BEAM)
+    references = {n: line.split() for n, line in printed.one("T").items()}
+    for n, found in words(printed).items():
+        assert all(line[:3] == references[n][:3] for line in found)
+    assert printed.best != plain.best
+
+
+@pytest.mark.parametrize("limit", [("--sampling-topk", "1"), ("--sampling-topp", "1e-9")])
+def test_sampling_the_best_word_is_greedy_search(system, limit):
+    search = ("--beam", "1", "--max-len-b", str(MAX_LENGTH), *words_alone(system))
+    search = (*search, "--temperature", "6")
+    one = system.generate(*search, "--sampling", *limit)
+    assert complete(one)
+    assert one.best == system.generate(*search).best
+
+
+@pytest.mark.parametrize("limit", [(), ("--sampling-topk", "9"), ("--sampling-topp", "0.9")])
+def test_samples_are_repeated_by_their_seed(system, limit):
+    flags = (*SEARCH, *ALL, "--temperature", "6", "--sampling", *limit)
+    drawn, again, other = (system.generate(*flags, "--seed", seed) for seed in ("1", "1", "2"))
+    assert complete(drawn, BEAM)
+    assert drawn.text == again.text
+    assert drawn.nbest != other.nbest
+
+
+def test_diverse_beams(system, plain):
+    """All sentences are in one batch.
+
+    With several, fairseq's own search mistakes a sentence's number in the test set for its place
+    in the batch, and stops.
+    """
+    flags = (*SEARCH, *ALL, "--batch-size", "64", "--diverse-beam-groups", "2")
+    near, far = (system.generate(*flags, "--diverse-beam-strength", s) for s in ("0.1", "9"))
+    assert complete(near, BEAM)
+    assert complete(far, BEAM)
+    assert len({near.text, far.text, plain.text}) == 3
+    assert all(found == sorted(found, reverse=True) for found in far.scores.values())
+
+
+def test_diverse_siblings(system, plain):
+    """At a rate of 0 this is a beam search."""
+    assert system.generate(*SEARCH, *ALL, "--diversity-rate", "0").nbest == plain.nbest
+    diverse = system.generate(*SEARCH, *ALL, "--diversity-rate", "4")
+    assert complete(diverse, BEAM)
+    assert diverse.nbest != plain.nbest
+
+
+def test_penalty_of_the_unknown_word(system):
+    wanted = system.generate(*SEARCH, "--unkpen", "-10000")
+    assert complete(wanted)
+    assert all(set(line) == {"<unk>"} for line in all_words(wanted))
+    avoided = system.generate(*SEARCH, *ALL, "--unkpen", "10000")
+    assert complete(avoided, BEAM)
+    assert not any("<unk>" in line for line in all_words(avoided))
+
+
+def test_temperature(system):
+    """No greedy choice changes with it, but for joint scores; token scores do."""
+    search = ("--beam", "1", "--max-len-b", str(MAX_LENGTH), *words_alone(system))
+    sharp, warm = (system.generate(*search, "--temperature", t) for t in ("1", "3"))
+    assert complete(warm)
+    assert sharp.best == warm.best
+    assert not close(sharp, warm, 0.01)
+
+
+@pytest.mark.parametrize("search", [SEARCH, ("--score-reference",)])
+def test_hard_alignments(system, plain, forced, search):
+    printed = system.generate(*search, "--print-alignment")
+    assert printed.best == (forced if "--score-reference" in search else plain).best
+    sources = {n: len(line.split()) for n, line in printed.one("S").items()}
+    for n, (line,) in words(printed).items():
+        links = [tuple(map(int, link.split("-"))) for link in printed.one("A")[n].split()]
+        assert [target for _, target in links] == list(range(len(line)))
+        assert all(source < sources[n] for source, _ in links)
+
+
+def test_soft_alignments(system, plain):
+    """fairseq's LSTM leaves out the wrong end of a padded source."""
+    printed = system.generate(*SEARCH, "--print-alignment", "soft")
+    assert printed.best == plain.best
+    if system.method == "lstm":
+        return
+    sources = {n: len(line.split()) for n, line in printed.one("S").items()}
+    for n, (line,) in words(printed).items():
+        rows = [list(map(float, row.split(","))) for row in printed.one("A")[n].split()]
+        assert {len(row) for row in rows} == {sources[n] + 1}
+        assert len(rows) == len(line) + 1
+        assert [sum(row) for row in rows] == pytest.approx([1.0] * len(rows), abs=1e-3)
+
+
+def test_lengths(system):
+    """At most a·S + b words, S with EOS and of the longest sentence in the batch."""
+    limits = ("--max-len-a", "0.5", "--max-len-b", "2", "--batch-size", "1")
+    printed = system.generate("--beam", "2", *limits)
+    sources = {n: len(line.split()) for n, line in printed.one("S").items()}
+    lengths = {n: len(line) for n, (line,) in words(printed).items()}
+    assert all(lengths[n] <= int(0.5 * (sources[n] + 1) + 2) for n in lengths)
+    assert any(lengths[n] == int(0.5 * (sources[n] + 1) + 2) for n in lengths)
+    printed = system.generate(*SEARCH, *ALL, "--min-len", "9")
+    assert complete(printed, BEAM)
+    assert min(map(len, all_words(printed))) >= 9
+
+
+def test_length_of_the_source(system):
+    """fairseq counts the source's EOS."""
+    printed = system.generate("--beam", "2", "--match-source-len")
+    assert complete(printed)
+    lengths = {n: len(line) for n, (line,) in words(printed).items()}
+    assert lengths == {n: len(line.split()) + 1 for n, line in printed.one("S").items()}
+
+
+def test_options_without_effect(system, plain):
+    """Of older versions and of other generators.
+
+    On a CPU `--no-repeat-ngram-size` has none either: fairseq compares with the end of a buffer
+    that is not filled yet.
+    """
+    flags = ("--no-early-stop", "--no-beamable-mm", "--iter-decode-max-iter", "3")
+    assert system.generate(*SEARCH, *ALL, *flags, "--beam-mt", "2").nbest == plain.nbest
+    assert complete(system.generate(*SEARCH, *ALL, "--no-repeat-ngram-size", "2"), BEAM)
+
+
+def test_dropout_in_a_search(system, plain):
+    """Nothing is dropped without `--retain-dropout`; with it what the overridden options say."""
+    if system.method == "lstm":
+        pytest.skip("fairseq's LSTM has other options of dropout")
+    flags = (*SEARCH, *ALL, "--model-overrides")
+    most, none = (f"{{'dropout': {p}, 'attention_dropout': {p}}}" for p in (0.3, 0.0))
+    assert system.generate(*flags, most).nbest == plain.nbest
+    assert system.generate(*flags, none, "--retain-dropout").nbest == plain.nbest
+    drawn = [system.generate(*flags, most, "--retain-dropout", "--seed", seed) for seed in "112"]
+    assert complete(drawn[0], BEAM)
+    assert drawn[0].nbest != plain.nbest
+    assert drawn[0].text == drawn[1].text
+    assert drawn[0].nbest != drawn[2].nbest
+
+
+def test_what_is_printed(system, plain, tmp_path):
+    quiet = system.generate(*SEARCH, *ALL, "--quiet")
+    assert not quiet.best
+    assert "Generate test with beam" in quiet.text
+    system.generate(*SEARCH, *ALL, "--results-path", tmp_path)
+    written = Printed((tmp_path / "generate-test.txt").read_text(encoding="utf-8"))
+    assert written.nbest == plain.nbest
+    joined = system.generate(*SEARCH, *ALL, "--remove-bpe", "sentencepiece")
+    assert joined.nbest == {
+        n: [line.replace(" ", "").replace("▁", " ").strip() for line in found]
+        for n, found in plain.nbest.items()
+    }
+
+
+def test_shards_are_the_whole(system, plain):
+    shards = [
+        system.generate(
+            *SEARCH,
+            "--batch-size",
+            "3",
+            "--distributed-world-size",
+            "2",
+            "--distributed-rank",
+            rank,
+        )
+        for rank in ("0", "1")
+    ]
+    assert all(shard.best for shard in shards)
+    assert {**shards[0].best, **shards[1].best} == plain.best
+    assert len(shards[0].best) + len(shards[1].best) == TEST_SENTENCES
+
+
+FLOOR = -100  # probabilities that are smaller are lost in float32, in which fairseq adds them up
+
+
+def mean_of_probabilities(*printed: Printed) -> list[list[float]]:
+    """What an ensemble gives the tokens of references."""
+
+    def mean(scores: tuple[float, ...]) -> float:
+        return sum(2 ** max(score, 10 * FLOOR) for score in scores) / len(scores)
+
+    return [
+        [max(math.log2(mean(scores)), FLOOR) for scores in zip(*lines)]
+        for lines in zip(*(flat(each.tokens) for each in printed))
+    ]
+
+
+def test_ensemble_of_one_method(system, make_system, plain, forced):
+    twice = System(system.method, system.data, f"{system.path}:{system.path}")
+    printed = twice.generate(*SEARCH, *ALL)
+    assert printed.best == plain.best
+    assert close(printed, plain, 2e-3)
+    other = make_system(system.method, 8)
+    both = System(system.method, system.data, f"{system.path}:{other.path}")
+    assert complete(both.generate(*SEARCH, *ALL), BEAM)
+    scored = both.generate("--score-reference")
+    expected = mean_of_probabilities(forced, other.generate("--score-reference"))
+    for got, wanted in zip(flat(scored.tokens), expected):
+        assert [max(score, FLOOR) for score in got] == pytest.approx(wanted, abs=2e-2)

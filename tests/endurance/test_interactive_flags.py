@@ -1,0 +1,141 @@
+"""fairseq-interactive with every method: buffers, pipes, constraints; and what goes with it."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from functools import lru_cache
+
+import pytest
+from commands import fairseq
+from parsing_stand_in import parsing
+from prepared_corpus import TEST_SENTENCES
+from programs import SYSTEMS, System, untrained
+
+QUICK = ("phrase_transformer+parsed",)
+SEARCH = ("--beam", "4", "--max-len-b", "16")
+
+
+@pytest.fixture(scope="module")
+def make_system(prepared, tmp_path_factory):
+    folder = tmp_path_factory.mktemp("untrained")
+    return lru_cache(lambda method: untrained(prepared.data, method, folder))
+
+
+@pytest.fixture(
+    scope="module",
+    params=[pytest.param(m, marks=[] if m in QUICK else pytest.mark.slow) for m in SYSTEMS],
+)
+def system(request, make_system) -> System:
+    return make_system(request.param)
+
+
+@pytest.fixture(scope="module")
+def inputs(system, tmp_path_factory):
+    """What the method cannot translate typed text without."""
+    if not system.inputs:
+        yield ()
+        return
+    with parsing(tmp_path_factory.mktemp("parser")) as flags:
+        yield flags
+
+
+@pytest.fixture(scope="module")
+def text(prepared) -> tuple[str, ...]:
+    """Options by which raw text is cut into the pieces of the vocabulary."""
+    return (
+        *("--bpe", "sentencepiece"),
+        *("--sentencepiece-model", str(prepared.folder / "sentencepiece.model")),
+        *("--tokenizer", "syntax_words", "--source-tokenizer", "none"),
+        *("--target-tokenizer", "none"),
+    )
+
+
+@pytest.fixture(scope="module")
+def typed(system, inputs, text, prepared):
+    """The test set, typed."""
+    return system.type(*SEARCH, *inputs, *text, "--input", prepared.corpus / "test.src")
+
+
+@pytest.mark.parametrize("sizes", [("7", "3"), ("50", "8"), ("50", None)])
+def test_buffers_change_nothing(system, inputs, text, prepared, typed, sizes):
+    buffer, batch = sizes
+    flags = (
+        "--buffer-size",
+        buffer,
+        *(("--batch-size", batch) if batch else ("--max-tokens", "90")),
+    )
+    path = prepared.corpus / "test.src"
+    printed = system.type(*SEARCH, *inputs, *text, *flags, "--input", path)
+    assert printed.order == list(range(TEST_SENTENCES))
+    assert printed.best == typed.best
+    assert printed.one("D") == typed.one("D")
+
+
+def test_as_from_a_test_set(system, inputs, text, typed):
+    method = System("", system.data, system.path)  # parses, instead of loading phrases
+    assert method.generate(*SEARCH, *inputs).best == typed.best
+
+
+def test_alignments(system, inputs, text, prepared, typed):
+    """Hard ones; soft ones are for fairseq-generate alone, as fairseq prints them there only."""
+    path = prepared.corpus / "test.src"
+    printed = system.type(*SEARCH, *inputs, *text, "--input", path, "--print-alignment")
+    assert printed.best == typed.best
+    for n, line in printed.best.items():
+        links = [link.split("-") for link in printed.one("A")[n].split()]
+        assert [int(target) for _, target in links] == list(range(len(line.split())))
+
+
+@pytest.fixture(scope="module")
+def constrained(prepared, tmp_path_factory):
+    """Test sentences, each with two words that its reference holds; the fifth has none."""
+    sources, targets = (
+        (prepared.corpus / f"test.{side}").read_text(encoding="utf-8").splitlines()
+        for side in ("src", "tgt")
+    )
+    wanted = [[] if n == 4 else line.split()[:2][::-1] for n, line in enumerate(targets)]
+    path = tmp_path_factory.mktemp("constraints") / "typed"
+    lines = ("\t".join([source, *words]) for source, words in zip(sources, wanted))
+    path.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
+    return path, wanted
+
+
+@pytest.mark.parametrize("kind", ["ordered", "unordered"])
+def test_constraints_are_met(system, inputs, text, constrained, typed, kind):
+    path, wanted = constrained
+    flags = ("--constraints", kind, "--buffer-size", "9", "--batch-size", "4", "--beam", "8")
+    printed = system.type("--max-len-b", "40", *inputs, *text, *flags, "--input", path)
+    assert printed.order == list(range(TEST_SENTENCES))
+    for n, words in enumerate(wanted):
+        pieces = [fields[-1] for fields in printed.fields("C").get(n, [])]
+        assert [piece.replace(" ", "").lstrip("▁") for piece in pieces] == words
+        found = [f" {printed.best[n]} ".find(f" {piece} ") for piece in pieces]
+        assert min(found, default=0) >= 0, (pieces, printed.best[n])
+        assert kind == "unordered" or found == sorted(found)
+
+
+@pytest.mark.parametrize("method", ["rnn_search_cgru"])
+def test_a_pipe_is_answered_line_by_line(make_system, text, prepared, method):
+    """Each line before the next one is there."""
+    system = make_system(method)
+    lines = (prepared.corpus / "test.src").read_text(encoding="utf-8").splitlines()[:3]
+    command = fairseq("interactive", prepared.data, "--path", system.path, *SEARCH, *text)
+    with subprocess.Popen(
+        [sys.executable, "-u", "-m", *map(str, command)],
+        stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
+        text=True, bufsize=1,
+    ) as process:  # fmt: skip
+        answers = []
+        for line in lines:
+            process.stdin.write(f"{line}\n")
+            process.stdin.flush()
+            while not (answer := process.stdout.readline()).startswith(("P-", "")[:1]):
+                assert answer, "the program stopped"
+                if answer.startswith("H-"):
+                    answers.append(answer.rstrip("\n").split("\t")[2])
+        process.stdin.close()
+        assert process.wait(timeout=60) == 0
+    path = prepared.corpus / "test.src"
+    expected = system.type(*SEARCH, *text, "--input", path).best
+    assert answers == [expected[n] for n in range(len(lines))]

@@ -1,0 +1,76 @@
+"""A hundred thousand lines through fairseq-interactive, whose memory stays as it is."""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from commands import fairseq
+from programs import untrained
+
+pytestmark = pytest.mark.slow
+
+LINES = 100_000
+MEASURED = (1_000, 10_000, 50_000, 99_000)
+GROWTH = 24  # MiB over the second half: allocators round; what fairseq would keep is more than 40
+USER_DIR = Path(__file__).parent / "parsed_by_stand_in"
+
+
+def resident(pid: int) -> float:
+    """The memory that a process holds, in MiB."""
+    with open(f"/proc/{pid}/status", encoding="ascii") as status:
+        (line,) = (line for line in status if line.startswith("VmRSS:"))
+    return int(line.split()[1]) / 1024
+
+
+def write_lines(path: Path, words: list[str]) -> Path:
+    """Lines of one to ten pieces; hardly two are the same."""
+    draw = random.Random(5)
+    with open(path, "w", encoding="utf-8") as out:
+        for _ in range(LINES):
+            out.write(" ".join(draw.choices(words, k=draw.randint(1, 10))) + "\n")
+    return path
+
+
+def program(prepared, path, *arguments) -> list[str]:
+    """fairseq-interactive with a user directory that has the stand-in for the parser, too."""
+    command = fairseq("interactive", prepared.data, "--path", path, *arguments)
+    given = [str(part) for part in command]
+    given[given.index("--user-dir") + 1] = str(USER_DIR)
+    return [sys.executable, "-m", *given]
+
+
+@pytest.mark.parametrize("method", ["syntax_transformer", "phrase_transformer+parsed"])
+def test_memory_is_flat(prepared, tmp_path, method, capsys):
+    system = untrained(prepared.data, method, tmp_path)
+    lines = (prepared.data / "dict.src.txt").read_text(encoding="utf-8").splitlines()
+    typed = write_lines(tmp_path / "typed", [line.split()[0] for line in lines[:300]])
+    flags = ["--buffer-size", "500", "--max-tokens", "6000", "--beam", "1", "--max-len-b", "1"]
+    if system.inputs:
+        for name in ("tagger.pt", "constituency.pt"):
+            (tmp_path / name).touch()
+        config = {"lang": "en", "subwords": "sentencepiece", "stanza_dir": "."}
+        (tmp_path / "parser.json").write_text(json.dumps(config), encoding="utf-8")
+        flags += ["--parser-config", str(tmp_path / "parser.json")]
+    measured, numbers = {}, []
+    with subprocess.Popen(
+        program(prepared, system.path, *flags, "--input", str(typed)),
+        stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True,
+        env={**os.environ, "OMP_NUM_THREADS": "1"},
+    ) as process:  # fmt: skip
+        for line in process.stdout:
+            if line.startswith("H-"):
+                numbers.append(int(line[2 : line.index("\t")]))
+                if len(numbers) in MEASURED:
+                    measured[len(numbers)] = resident(process.pid)
+        assert process.wait() == 0
+    with capsys.disabled():
+        print(f"\n{method}: MiB after lines: {measured}")
+    assert numbers == list(range(LINES))
+    # By then the parser remembers as many sentences as it ever does.
+    assert measured[MEASURED[-1]] - measured[MEASURED[-2]] < GROWTH
