@@ -15,6 +15,7 @@ from fairseq.data import Dictionary
 from fairseq.distributed.utils import get_global_rank
 
 from syntax_nmt.checkpoint_check import check_checkpoint
+from syntax_nmt.checkpoint_options import executable_option
 from syntax_nmt.errors import UserError
 from syntax_nmt.tasks.foreign_options import foreign_option
 

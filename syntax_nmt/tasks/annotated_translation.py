@@ -1,0 +1,192 @@
+"""fairseq's translation task on annotated text: side information beside the sentences.
+
+fairseq reads the types of the options at run time: no postponed annotations in this file.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Optional
+
+from fairseq import utils
+from fairseq.data import ConcatDataset, Dictionary, FairseqDataset
+from fairseq.data.iterators import EpochBatchIterator
+
+from syntax_nmt.data.dictionary import load_dictionary
+from syntax_nmt.data.manifest import TAGS_NAME, read_tags
+from syntax_nmt.data.side_information import SideInformation, open_side_information
+from syntax_nmt.data.split_texts import check_texts, split_prefixes
+from syntax_nmt.data.syntax_dataset import SyntaxDataset
+from syntax_nmt.errors import UserError, one_line_errors
+from syntax_nmt.tasks.chunk_inputs import ChunkInputs
+from syntax_nmt.tasks.restartable_translation import (
+    RestartableTranslationConfig,
+    RestartableTranslationTask,
+)
+
+
+@dataclass
+class AnnotatedTranslationConfig(RestartableTranslationConfig):
+    """fairseq's options of the translation task and which side information to load."""
+
+    load_dependencies: bool = field(
+        default=False,
+        metadata={"help": "load the head indices of the source (supervised attention heads)"},
+    )
+    load_phrases: bool = field(
+        default=False,
+        metadata={"help": "load the phrases cut from the constituents of the source"},
+    )
+    load_chunks: bool = field(
+        default=False, metadata={"help": "load the chunk boundaries and tags of the target"}
+    )
+
+
+class AnnotatedTranslationTask(RestartableTranslationTask):
+    """Loads sentences with their side information, both checked before they are used.
+
+    No sentence of a split that is not trained on is dropped: there
+    `--required-batch-size-multiple`, which silently cuts off a last batch, counts as 1.
+
+    Args:
+        cfg: the options.
+        src_dict: the source vocabulary.
+        tgt_dict: the target vocabulary.
+    """
+
+    cfg: AnnotatedTranslationConfig
+
+    def __init__(
+        self, cfg: AnnotatedTranslationConfig, src_dict: Dictionary, tgt_dict: Dictionary
+    ) -> None:
+        super().__init__(cfg, src_dict, tgt_dict)
+        self._trained_split: Optional[str] = None
+        self._chunks = ChunkInputs()
+
+    @classmethod
+    def load_dictionary(cls, filename: str) -> Dictionary:
+        """Reads a vocabulary.
+
+        Args:
+            filename: the file.
+
+        Raises:
+            UserError: it is damaged.
+        """
+        return load_dictionary(filename)
+
+    def load_dataset(
+        self, split: str, epoch: int = 1, combine: bool = False, **kwargs: Any
+    ) -> None:
+        """Loads a split and the side information that the options ask for.
+
+        Args:
+            split: train, valid, test, …
+            epoch: chooses among several data folders.
+            combine: whether fairseq may concatenate shards: it does so for the split it trains on.
+            **kwargs: as of fairseq's own task.
+
+        Raises:
+            SystemExit: the split or its side files are missing, damaged or of another text, or an
+                option cannot be honoured together with them; one line says which.
+        """
+        kinds = self._side_information_kinds()
+        with one_line_errors("syntax_nmt"):
+            if kinds:
+                self._refuse_what_moves_tokens()
+            prefixes = self._check_texts(split, epoch, combine)
+            try:
+                super().load_dataset(split, epoch, combine, **kwargs)
+            except FileNotFoundError as error:
+                raise UserError(f"{error}: the data folder has no such split") from None
+            if combine:
+                self._trained_split = split
+            if kinds:
+                self.datasets[split] = self._with_side_information(prefixes, split, kinds)
+
+    def get_batch_iterator(self, dataset: FairseqDataset, **kwargs: Any) -> EpochBatchIterator:
+        """Cuts a dataset into batches; outside training every sentence is in one.
+
+        Args:
+            dataset: the dataset.
+            **kwargs: as of fairseq's own task.
+        """
+        if dataset is not self.datasets.get(self._trained_split):
+            kwargs["required_batch_size_multiple"] = 1
+        return super().get_batch_iterator(dataset, **kwargs)
+
+    def chunk_tags(self) -> tuple[str, ...]:
+        """The types of chunks of the data folder in the order of their ids; () = it has none."""
+        folder = Path(utils.split_paths(self.cfg.data)[0])
+        return read_tags(folder) if (folder / TAGS_NAME).is_file() else ()
+
+    def _with_side_information(
+        self, prefixes: Sequence[Path], split: str, kinds: Sequence[str]
+    ) -> SyntaxDataset:
+        """The split's sentence pairs with their side files, opened and checked."""
+        pairs = self.datasets[split]
+        source, target = self.cfg.source_lang, self.cfg.target_lang
+        sides = {
+            kind: (target, pairs.tgt) if kind == "chunks" else (source, pairs.src) for kind in kinds
+        }
+        opened = {
+            kind: self._open_shards(prefixes, kind, language, text)
+            for kind, (language, text) in sides.items()
+            if text is not None  # a test set may have no target
+        }
+        if "chunks" in opened:
+            self._chunks.tags = opened["chunks"].tags
+        return SyntaxDataset(pairs, **opened)
+
+    def _open_shards(
+        self, prefixes: Sequence[Path], kind: str, language: str, text: Any
+    ) -> SideInformation:
+        """Side information of `train`, `train1`, …, joined and repeated as fairseq joined them."""
+        joined = isinstance(text, ConcatDataset)
+        shards = text.datasets if joined else [text]
+        parts = [
+            open_side_information(f"{prefix}.{language}", kind, shard.sizes)
+            for prefix, shard in zip(prefixes, shards)
+        ]
+        return SideInformation.concatenate(parts, text.sample_ratios) if joined else parts[0]
+
+    def _check_texts(self, split: str, epoch: int, combine: bool) -> list[Path]:
+        """Checks a split's texts before fairseq maps them; gives their names without language."""
+        source, target = self.cfg.source_lang, self.cfg.target_lang
+        folder = self._data_folder(split, epoch)
+        prefixes = split_prefixes(folder, split, source, target, combine)
+        for prefix in prefixes:
+            check_texts(prefix, {source: self.src_dict, target: self.tgt_dict})
+        return prefixes
+
+    def _side_information_kinds(self) -> list[str]:
+        options = {
+            "heads": self.cfg.load_dependencies,
+            "phrases": self.cfg.load_phrases,
+            "chunks": self.cfg.load_chunks,
+        }
+        return [kind for kind, wanted in options.items() if wanted]
+
+    def _data_folder(self, split: str, epoch: int) -> Path:
+        """The folder that fairseq's own task reads a split from in an epoch."""
+        paths = utils.split_paths(self.cfg.data)
+        if split != self.cfg.train_subset:
+            paths = paths[:1]
+        return Path(paths[(epoch - 1) % len(paths)])
+
+    def _refuse_what_moves_tokens(self) -> None:
+        """Refuses what shifts tokens: side information counts them from the sentence's start.
+
+        Raises:
+            UserError: names the option.
+        """
+        refused = {
+            "--truncate-source": self.cfg.truncate_source,
+            "--num-batch-buckets": self.cfg.num_batch_buckets > 0,
+        }
+        for option, used in refused.items():
+            if used:
+                raise UserError(
+                    f"{option} cannot be combined with side information "
+                    "(--load-dependencies, --load-phrases, --load-chunks): leave one of them out"
+                )
