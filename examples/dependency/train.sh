@@ -17,7 +17,7 @@ exec fairseq-train "$data" --user-dir "$(syntax-nmt user-dir)" --task syntax_tra
   --arch dependency_transformer_wmt_en_de --supervised-layer -1 --load-dependencies \
   --criterion dependency_cross_entropy --child-weight 0.4 --parent-weight 0.4 \
   --label-smoothing 0.1 --dropout 0.1 --share-all-embeddings \
-  --optimizer adam --adam-betas '(0.9, 0.98)' --adam-eps 1e-9 --clip-norm 0 \
+  --optimizer fused_adam --adam-betas '(0.9, 0.98)' --adam-eps 1e-9 --clip-norm 0 \
   --lr 7e-4 --lr-scheduler inverse_sqrt --warmup-updates 4000 --warmup-init-lr 1e-7 \
   --max-tokens 4096 --update-freq 8 --max-update 100000 \
   --save-interval-updates 1500 --keep-interval-updates 5 --no-epoch-checkpoints \

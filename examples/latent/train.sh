@@ -21,6 +21,6 @@ shift 2
 exec fairseq-train "$data" --user-dir "$(syntax-nmt user-dir)" --task syntax_translation \
   --arch latent_phrase_transformer_iwslt_de_en --share-decoder-input-output-embed \
   --criterion synchronous_cross_entropy --label-smoothing 0.1 --dropout 0.3 --weight-decay 1e-4 \
-  --optimizer adam --adam-betas '(0.9, 0.98)' --clip-norm 0 \
+  --optimizer fused_adam --adam-betas '(0.9, 0.98)' --clip-norm 0 \
   --lr 5e-4 --lr-scheduler inverse_sqrt --warmup-updates 4000 \
   --max-tokens 4096 --max-epoch 60 --keep-last-epochs 5 --save-dir "$save" "$@"

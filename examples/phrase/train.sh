@@ -24,8 +24,8 @@ shift 2
 # GPU; with N, divide --update-freq by N.
 exec fairseq-train "$data" --user-dir "$(syntax-nmt user-dir)" --task syntax_translation \
   --arch phrase_transformer_wmt_en_de --share-decoder-input-output-embed \
-  --criterion label_smoothed_cross_entropy --label-smoothing 0.1 --dropout 0.1 \
-  --optimizer adam --adam-betas '(0.9, 0.98)' --adam-eps 1e-9 --clip-norm 0 \
+  --criterion syntax_cross_entropy --label-smoothing 0.1 --dropout 0.1 \
+  --optimizer fused_adam --adam-betas '(0.9, 0.98)' --adam-eps 1e-9 --clip-norm 0 \
   --lr 4.94e-4 --lr-scheduler inverse_sqrt --warmup-updates 8000 --warmup-init-lr 1e-7 \
   --max-source-positions 256 --max-target-positions 256 --skip-invalid-size-inputs-valid-test \
   --max-tokens 4096 --update-freq 8 --max-update 100000 \

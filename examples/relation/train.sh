@@ -20,7 +20,7 @@ shift 2
 # give --batch-size 80/N.
 exec fairseq-train "$data" --user-dir "$(syntax-nmt user-dir)" --task syntax_translation \
   --arch relation_rnn_nist_zh_en \
-  --criterion label_smoothed_cross_entropy --label-smoothing 0 --sentence-avg \
+  --criterion syntax_cross_entropy --label-smoothing 0 --sentence-avg \
   --optimizer adadelta --lr 1.0 --lr-scheduler fixed --adadelta-rho 0.95 --adadelta-eps 1e-6 \
   --clip-norm 1.0 --batch-size 80 --max-epoch 30 --patience 5 \
   --eval-bleu --eval-bleu-args '{"beam": 10, "max_len_a": 2, "max_len_b": 10}' \

@@ -22,6 +22,7 @@ from syntax_nmt.modules.attentive_combination import AttentiveCombination
 from syntax_nmt.modules.fused_attention import FusedMultiheadAttention
 from syntax_nmt.modules.gru_step import GATES, gru_step
 from syntax_nmt.modules.local_attention import local_attention_mask
+from syntax_nmt.modules.mapped_attention import MappedAttention
 from syntax_nmt.modules.masked_batch_norm import MaskedBatchNorm
 from syntax_nmt.modules.mean_of_words import mean_of_words
 from syntax_nmt.modules.phrase_batch import ngram_phrases
@@ -301,7 +302,7 @@ def test_phrase_weights_stay_in_their_phrase(scores, lengths, dtype):
 
 @pytest.mark.parametrize("residual", [False, True])
 def test_attentive_combination(scores, lengths, dtype, residual):
-    attention = FusedMultiheadAttention(16, 2, encoder_decoder_attention=True)
+    attention = MappedAttention(16, 2, encoder_decoder_attention=True)
     module = AttentiveCombination(attention, 16, 0.0, residual).to(dtype)
     transparent(attention, dtype)
     phrases = ngram_phrases(padding_of(lengths))
