@@ -103,8 +103,8 @@ def test_a_checkpoint_of_other_sizes(folder, trained, tmp_path):
         *("--finetune-from-model", trained("dependency_transformer")),
         *("--save-dir", tmp_path / "saved", "--max-update", "1"),
     )
-    assert f"{trained('dependency_transformer')}: does not fit the model" in message
-    assert "give one of this architecture" in message
+    assert f"{trained('dependency_transformer')} is not of this model" in message
+    assert "give the --arch and the options" in message
 
 
 @pytest.mark.slow
