@@ -147,9 +147,7 @@ class _Gradients:
         if self.of_weight.dtype == self.dtype:
             self.of_weight.addmm_(of_logits.t(), x)
         else:
-            # Over thousands of tokens the sums of float16 are beyond it, so they are taken smaller.
-            shrink = min(self.scale, 2.0 ** len(x).bit_length())
-            self.of_weight.add_(torch.mm(of_logits.t(), x / shrink), alpha=shrink)
+            self.of_weight += torch.mm(of_logits.t(), x)
 
     def times(self, factor: Tensor) -> Iterator[Tensor | None]:
         """The sums, multiplied in the precision they were taken in."""

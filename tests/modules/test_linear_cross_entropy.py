@@ -107,20 +107,6 @@ def test_small_probabilities_reach_float16():
     assert of_weight[1].item() / 2.0**12 == pytest.approx(math.exp(-18.5), rel=0.05)
 
 
-def test_frequent_words_do_not_overflow_float16(block):
-    """Their gradients point the same way in every token, and a GPU takes thousands in a block."""
-    features = torch.full((1, 4000, 1), 0.5, dtype=torch.float16, requires_grad=True)
-    projection = nn.Linear(1, 3, bias=False).half()
-    target = torch.full((1, 4000), 2)
-    loss, _ = LinearCrossEntropy(target, EPSILON, PAD)(features, projection)
-    (of_weight,) = torch.autograd.grad(loss, projection.weight)
-    exact = projection.weight.detach().double().requires_grad_()
-    log_p = torch.log_softmax(features.detach().double() @ exact.t(), dim=-1)
-    wanted, _ = label_smoothed_nll_loss(log_p.flatten(0, 1), target.flatten(), EPSILON)
-    (want,) = torch.autograd.grad(wanted, exact)
-    torch.testing.assert_close(of_weight.double(), want, rtol=3e-3, atol=3e-3 * want.abs().max())
-
-
 def test_autocast():
     features, projection = problem(torch.float32)
     with torch.autocast("cpu", dtype=torch.bfloat16):
