@@ -19,6 +19,7 @@ from syntax_nmt.errors import UserError
 
 _REMEDY = "give a whole checkpoint of fairseq-train"
 _SHOWN = 200  # characters
+_ZIP = b"PK\x03\x04"  # what torch's files begin with; their table of contents is at the end
 _UNTRUSTED = "load no such file of a stranger; {}"
 # What the safe loader says of itself, which stands amid a page of advice.
 _SAFE_LOADER = re.compile(r"WeightsUnpickler error:\s*(\S.*)")
@@ -42,9 +43,11 @@ def check_checkpoint(path: str | Path) -> Mapping[str, Any]:
     """
     path = Path(path)
     try:
-        zipped = zipfile.is_zipfile(path)
+        zipped, whole = zipfile.is_zipfile(path), is_whole(path)
     except OSError as error:
         raise UserError(f"{path}: cannot be read ({error.strerror}): {_REMEDY}") from error
+    if not whole:
+        raise UserError(f"{path}: incomplete ({path.stat().st_size} bytes): {_REMEDY}")
     if zipped:
         _check_records(path)
     # Older versions of torch cannot tell fairseq's options from code.
@@ -53,6 +56,19 @@ def check_checkpoint(path: str | Path) -> Mapping[str, Any]:
     state = _load(path, zipped)
     _check_content(path, state)
     return state
+
+
+def is_whole(path: Path) -> bool:
+    """Whether a checkpoint has its end.
+
+    Files in the format of torch < 1.6 count as whole, unless they are empty.
+
+    Args:
+        path: the file.
+    """
+    with path.open("rb") as stream:
+        begin = stream.read(len(_ZIP))
+    return zipfile.is_zipfile(path) if _ZIP.startswith(begin) else True
 
 
 def reason_of(error: BaseException) -> str:

@@ -61,7 +61,7 @@ class WeightsOfAnother:
                 remedy += ", or --finetune-from-model to begin a model that extends it"
             with one_line_errors("syntax_nmt"):
                 raise UserError(
-                    f"{self.origin}: is not of this model: {difference}: {remedy}"
+                    f"{self.origin} is not of this model: {difference}: {remedy}"
                 ) from error
 
     def upgrade_state_dict_named(self: Any, state_dict: dict[str, Tensor], name: str) -> None:

@@ -14,10 +14,6 @@ from torch.autograd.function import once_differentiable
 # Logits in a block: on a CPU they stay in its cache, on a GPU they keep it busy.
 _CPU_BLOCK, _GPU_BLOCK = 2**22, 2**26
 
-# Most probabilities are too small for float16. There the gradients are computed so many times as
-# large; it is taken back where the trainer's own scale of the loss comes in.
-_FLOAT16_SCALE = 1024.0
-
 
 @dataclass(frozen=True)
 class LinearCrossEntropy:
@@ -29,6 +25,9 @@ class LinearCrossEntropy:
     of some tokens after another, and pads are left out before the product with W (on a CPU: a GPU
     would have to be waited for). The gradients are computed with the loss, in the forward pass, so
     nothing of size V is kept but that of W.
+
+    float16 is left to autograd, with all logits at once: most gradients are too small for it before
+    the trainer's scale of the loss comes in, and sums over tokens too large after any fixed one.
 
     Attributes:
         target: B×T.
@@ -47,15 +46,20 @@ class LinearCrossEntropy:
             features: B×T×C.
             projection: the output layer, C → V.
         """
+        device = features.device.type
+        autocast = torch.is_autocast_enabled(device)
+        dtype = torch.get_autocast_dtype(device) if autocast else features.dtype
+        if dtype == torch.float16:
+            log_p = F.log_softmax(projection(features).flatten(0, 1), dim=1, dtype=torch.float32)
+            loss, nll = self.of_block(log_p, self.target.flatten())
+            return loss, nll.detach()
         x, target = features.flatten(0, 1), self.target.flatten()
         if not target.is_cuda:
             words = target.ne(self.padding_idx).nonzero().squeeze(1)
             x, target = x.index_select(0, words), target.index_select(0, words)
         weight: Tensor = projection.weight
         bias: Tensor | None = projection.bias
-        device = x.device.type
-        if torch.is_autocast_enabled(device):
-            dtype = torch.get_autocast_dtype(device)
+        if autocast:
             x, weight = x.to(dtype), weight.to(dtype)
             bias = None if bias is None else bias.to(dtype)
         with torch.autocast(device, enabled=False):
@@ -131,15 +135,12 @@ class _Gradients:
     def __init__(self, x: Tensor, weight: Tensor, bias: Tensor | None) -> None:
         exact = _exact(x)
         self.dtype = x.dtype
-        self.scale = _FLOAT16_SCALE if x.dtype == torch.float16 else 1.0
         self.of_x: list[Tensor] = []
         self.of_weight = torch.zeros_like(weight, dtype=exact)
         self.of_bias = None if bias is None else torch.zeros_like(bias, dtype=exact)
 
     def add(self, of_logits: Tensor, x: Tensor, weight: Tensor) -> None:
         """Takes in a block."""
-        if self.scale != 1:
-            of_logits.mul_(self.scale)
         if self.of_bias is not None:
             self.of_bias += of_logits.sum(dim=0)
         of_logits = of_logits.to(self.dtype)
@@ -151,7 +152,6 @@ class _Gradients:
 
     def times(self, factor: Tensor) -> Iterator[Tensor | None]:
         """The sums, multiplied in the precision they were taken in."""
-        factor = factor / self.scale
         for gradient in (torch.cat(self.of_x), self.of_weight, self.of_bias):
             yield None if gradient is None else (gradient * factor).to(self.dtype)
 

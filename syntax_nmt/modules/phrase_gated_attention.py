@@ -118,8 +118,11 @@ class PhraseGatedAttention(FusedMultiheadAttention):
         else:
             new = keys.size(2) - known.size(2)
             window = slice(-(new + self.syntactic_distance.lookback), None)
-            seen = None if padding is None else padding[:, window]
-            latest = self.syntactic_distance(keys[:, :, window], seen)[..., -new:]
+            if new == 1 and padding is None:
+                latest = self.syntactic_distance.of_last(keys[:, :, window])
+            else:
+                seen = None if padding is None else padding[:, window]
+                latest = self.syntactic_distance(keys[:, :, window], seen)[..., -new:]
             distances = torch.cat([known, latest], dim=2)
         cache["prev_distances"] = distances
         self._set_input_buffer(incremental_state, cache)

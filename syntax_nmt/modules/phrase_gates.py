@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import torch
+import torch.nn.functional as F
 from torch import Tensor
 from torch.autograd.function import once_differentiable
 
@@ -45,6 +46,8 @@ def log_phrase_gates(
     Returns:
         B×H×queries×S.
     """
+    if queries == 1 and padding is None and not (both_directions or torch.is_grad_enabled()):
+        return _of_last(distances, temperature, gate)
     rows, columns, pads = distances, distances, None
     if padding is not None:
         pads = padding[:, None, :]
@@ -56,6 +59,17 @@ def log_phrase_gates(
         rows = rows[..., -queries:]
         following = None if following is None else following[..., -queries:]
     return _LogProducts.apply(rows, following, columns, pads, temperature, gate)
+
+
+def _of_last(distances: Tensor, temperature: float, gate: str) -> Tensor:
+    """The row of the last position t, B×H×1×S: a step of a search in few kernels.
+
+    At i it has the sum of log α over the positions between i and t.
+    """
+    difference = distances[..., -1:] - distances[..., 1:-1]
+    log_alpha, _ = OPENNESS[gate](difference, temperature)
+    between = log_alpha.flip(2).cumsum(dim=2).flip(2)
+    return F.pad(between, (0, 2))[..., : distances.size(2)].unsqueeze(2)
 
 
 class _LogProducts(torch.autograd.Function):

@@ -57,3 +57,17 @@ class SyntacticDistance(nn.Module):
             start=self.bias.to(taps),
         )
         return torch.tanh(summed)
+
+    def of_last(self, keys: Tensor) -> Tensor:
+        """The distance of the last position alone, which a step of a search asks for.
+
+        Args:
+            keys: B×H×S×D without pads, the last M + 1 at most.
+
+        Returns:
+            B×H×1, as :meth:`forward` gives it.
+        """
+        exact = torch.promote_types(keys.dtype, torch.float32)
+        taps = self.weight[..., -keys.size(2) :].transpose(1, 2).to(exact)
+        summed = (keys.to(exact) * taps).sum(dim=(2, 3)).unsqueeze(2)
+        return torch.tanh(summed + self.bias.to(exact))

@@ -11,30 +11,16 @@ import logging
 import os
 import re
 import shutil
-import zipfile
 from pathlib import Path
 
+from syntax_nmt.checkpoint_check import is_whole
 from syntax_nmt.errors import UserError
 
 logger = logging.getLogger(__name__)
 
 # Names that fairseq gives to checkpoints besides checkpoint_last.pt.
 _NAMES = re.compile(r"checkpoint(\d+|_\d+_\d+|_best|\.best_.*)\.pt")
-_ZIP = b"PK\x03\x04"  # what torch's files begin with; their table of contents is at the end
 _BLOCK = 1 << 20  # bytes compared at a time
-
-
-def is_whole(path: Path) -> bool:
-    """Whether a checkpoint has its end.
-
-    Files in the format of torch < 1.6 count as whole, unless they are empty.
-
-    Args:
-        path: the file.
-    """
-    with path.open("rb") as stream:
-        begin = stream.read(len(_ZIP))
-    return zipfile.is_zipfile(path) if _ZIP.startswith(begin) else True
 
 
 def finish_interrupted_copy(path: Path) -> None:

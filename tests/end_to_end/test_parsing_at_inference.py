@@ -102,7 +102,7 @@ def make_task(data, *arguments):
     command = [str(data), "--task", "syntax_translation", "-s", "src", "-t", "tgt"]
     args = options.parse_args_and_arch(
         options.get_generation_parser(default_task="syntax_translation"),
-        [*command, "--path", "none", *arguments],
+        [*command, *arguments],
     )
     task = tasks.setup_task(args)
     task.load_dataset("test")

@@ -7,11 +7,10 @@ theirs, too. Scores are in base 2.
 from __future__ import annotations
 
 import math
-from functools import lru_cache
 
 import pytest
 from prepared_corpus import TEST_SENTENCES
-from programs import SYSTEMS, Printed, System, untrained
+from programs import SYSTEMS, Printed, System
 
 QUICK = ("bi_scale_rnn",)  # each costs half a minute
 MAX_LENGTH = 16
@@ -19,13 +18,6 @@ BEAM = 4
 SEARCH = ("--beam", str(BEAM), "--max-len-b", str(MAX_LENGTH))
 ALL = ("--nbest", str(BEAM))
 PRINTED = 2e-4  # scores of tokens have four decimals
-
-
-@pytest.fixture(scope="module")
-def make_system(prepared, tmp_path_factory):
-    """Gives a method's model by its seed."""
-    folder = tmp_path_factory.mktemp("untrained")
-    return lru_cache(lambda method, seed=7: untrained(prepared.data, method, folder, seed))
 
 
 @pytest.fixture(

@@ -4,22 +4,14 @@ from __future__ import annotations
 
 import subprocess
 import sys
-from functools import lru_cache
 
 import pytest
 from commands import fairseq
-from parsing_stand_in import parsing
 from prepared_corpus import TEST_SENTENCES
-from programs import SYSTEMS, System, untrained
+from programs import SYSTEMS, System
 
 QUICK = ("phrase_transformer+parsed",)
 SEARCH = ("--beam", "4", "--max-len-b", "16")
-
-
-@pytest.fixture(scope="module")
-def make_system(prepared, tmp_path_factory):
-    folder = tmp_path_factory.mktemp("untrained")
-    return lru_cache(lambda method: untrained(prepared.data, method, folder))
 
 
 @pytest.fixture(
@@ -28,27 +20,6 @@ def make_system(prepared, tmp_path_factory):
 )
 def system(request, make_system) -> System:
     return make_system(request.param)
-
-
-@pytest.fixture(scope="module")
-def inputs(system, tmp_path_factory):
-    """What the method cannot translate typed text without."""
-    if not system.inputs:
-        yield ()
-        return
-    with parsing(tmp_path_factory.mktemp("parser")) as flags:
-        yield flags
-
-
-@pytest.fixture(scope="module")
-def text(prepared) -> tuple[str, ...]:
-    """Options by which raw text is cut into the pieces of the vocabulary."""
-    return (
-        *("--bpe", "sentencepiece"),
-        *("--sentencepiece-model", str(prepared.folder / "sentencepiece.model")),
-        *("--tokenizer", "syntax_words", "--source-tokenizer", "none"),
-        *("--target-tokenizer", "none"),
-    )
 
 
 @pytest.fixture(scope="module")

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import shutil
-from functools import lru_cache
 from pathlib import Path
 
 import pytest
 from fairseq.data import Dictionary
 from methods import METHODS
 from odd_corpus import LINES, odd_lines, write_corpus
-from parsing_stand_in import parsing
 from prepared_corpus import Prepared
-from programs import System, untrained
+from programs import System
 
 from syntax_nmt.cli import main
 from syntax_nmt.data.manifest import read_manifest
@@ -38,35 +36,14 @@ def odd(tmp_path_factory) -> Prepared:
 
 
 @pytest.fixture(scope="module")
-def text(odd) -> tuple[str, ...]:
-    """Options by which raw text is cut into the pieces of the vocabulary."""
-    return (
-        *("--bpe", "sentencepiece"),
-        *("--sentencepiece-model", str(odd.folder / "sentencepiece.model")),
-        *("--tokenizer", "syntax_words", "--source-tokenizer", "none"),
-        *("--target-tokenizer", "none"),
-    )
-
-
-@pytest.fixture(scope="module")
-def make_system(odd, tmp_path_factory):
-    folder = tmp_path_factory.mktemp("untrained")
-    return lru_cache(lambda method: untrained(odd.data, method, folder))
+def corpus(odd) -> Prepared:
+    """What models and typed text are of."""
+    return odd
 
 
 @pytest.fixture(scope="module", params=EACH)
 def system(request, make_system) -> System:
     return make_system(request.param)
-
-
-@pytest.fixture(scope="module")
-def inputs(system, tmp_path_factory):
-    """What the method needs to translate without side files."""
-    if not system.inputs:
-        yield ()
-        return
-    with parsing(tmp_path_factory.mktemp("parser")) as flags:
-        yield flags
 
 
 def known(data: Path, segmented: list[str]) -> dict[int, str]:

@@ -2,38 +2,20 @@
 
 from __future__ import annotations
 
-from functools import lru_cache
-
 import pytest
 from commands import USER_DIR
 from fairseq.models import ARCH_MODEL_REGISTRY
 from methods import METHODS
-from parsing_stand_in import parsing
 from prepared_corpus import TEST_SENTENCES
-from programs import System, untrained
+from programs import System
 
 QUICK = ("phrase_transformer+parsed",)
 EACH = [pytest.param(m, marks=[] if m in QUICK else pytest.mark.slow) for m in METHODS]
 
 
-@pytest.fixture(scope="module")
-def make_system(prepared, tmp_path_factory):
-    folder = tmp_path_factory.mktemp("untrained")
-    return lru_cache(lambda method: untrained(prepared.data, method, folder))
-
-
 @pytest.fixture(scope="module", params=EACH)
 def system(request, make_system) -> System:
     return make_system(request.param)
-
-
-@pytest.fixture(scope="module")
-def inputs(system, tmp_path_factory):
-    if not system.inputs:
-        yield ()
-        return
-    with parsing(tmp_path_factory.mktemp("parser")) as flags:
-        yield flags
 
 
 def load(system: System, prepared, **options):

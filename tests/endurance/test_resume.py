@@ -178,7 +178,12 @@ def test_another_optimizer(prepared, uninterrupted, tmp_path):
     trained, before = state_of(tmp_path), state_of(folder)
     assert trained["history"]["num_updates"] == 2
     assert trained["iterator"]["epoch"] == 1
-    assert differences(trained["model"], before["model"]) == []
+    # lr 0 changes no parameter; a batch norm takes its statistics all the same
+    parameters = [name for name in before["model"] if "running_" not in name]
+    start, end = (
+        {name: state["model"][name] for name in parameters} for state in (before, trained)
+    )
+    assert differences(end, start) == []
 
 
 def test_begun_with_a_stock_transformer(prepared, tmp_path):
@@ -208,9 +213,9 @@ def test_checkpoints_to_begin_with_that_are_none(prepared, uninterrupted, tmp_pa
     half = tmp_path / "half.pt"
     half.write_bytes(whole.read_bytes()[:100_000])
     for option, path, message in (
-        ("--restore-file", half, "incomplete"),
-        ("--finetune-from-model", tmp_path / "nowhere.pt", "no such file"),
+        ("--restore-file", half, f"{half}: incomplete"),
+        ("--finetune-from-model", tmp_path / "nowhere.pt", "nowhere.pt: no such file"),
     ):
         command = training(prepared, QUICK, tmp_path / "new", option, path)
         line = refused(command, tmp_path / "log")
-        assert f"{option} {path}: {message}" in line
+        assert message in line

@@ -9,7 +9,6 @@ import re
 import shutil
 import sys
 from dataclasses import replace
-from functools import lru_cache
 
 import pytest
 import sacrebleu
@@ -20,19 +19,13 @@ from fairseq.logging.progress_bar import SimpleProgressBar
 from fairseq_cli import score, validate
 from methods import METHODS
 from prepared_corpus import TEST_SENTENCES
-from programs import INPUTS, System, untrained
+from programs import INPUTS, System
 from small_models import save_checkpoint
 
 QUICK = ("bi_scale_rnn",)
 EACH = [pytest.param(m, marks=[] if m in QUICK else pytest.mark.slow) for m in METHODS]
 SEARCH = ("--beam", "4", "--max-len-b", "16")
 FLOOR = -100  # probabilities that are smaller are lost in float32, in which fairseq adds them up
-
-
-@pytest.fixture(scope="module")
-def make_system(prepared, tmp_path_factory):
-    folder = tmp_path_factory.mktemp("untrained")
-    return lru_cache(lambda method: untrained(prepared.data, method, folder))
 
 
 @pytest.fixture(scope="module", params=EACH)

@@ -81,15 +81,19 @@ def test_steps_equal_the_whole():
 
 @torch.no_grad()
 def test_a_step_computes_one_distance(monkeypatch):
+    """Lookback 2: of three keys, and all at once only where the search begins."""
     attention, x, seen = attention_of(causal=True), states(), []
-    attention.syntactic_distance.register_forward_hook(
-        lambda module, args, out: seen.append(args[0].size(2))
+    distances = attention.syntactic_distance
+    distances.register_forward_hook(lambda module, args, out: seen.append("all"))
+    of_last = distances.of_last
+    monkeypatch.setattr(
+        distances, "of_last", lambda keys: (seen.append(keys.size(2)), of_last(keys))[1]
     )
     state = {}
     for t in range(T):
         step = x[t : t + 1]
         attention(step, step, step, incremental_state=state, need_weights=False)
-    assert seen == [1, 2, 3, 3, 3, 3, 3, 3, 3], "lookback 2: three keys"
+    assert seen == ["all", 2, 3, 3, 3, 3, 3, 3, 3]
 
 
 def test_local_mask_adds_to_the_gates():

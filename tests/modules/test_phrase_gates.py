@@ -97,3 +97,14 @@ def test_finite_at_the_extremes(gate):
         weights = torch.softmax(found + torch.randn(1000, 1000), dim=3)
         (gradient,) = torch.autograd.grad(weights.square().sum(), d)
         assert torch.isfinite(gradient).all()
+
+
+@pytest.mark.parametrize("gate", ["hardtanh", "sigmoid"])
+@pytest.mark.parametrize("length", [1, 2, 3, 9])
+def test_a_step_of_a_search_equals_the_last_row(gate, length):
+    distances = random_distances()[..., :length]
+    settings = {"both_directions": False, "temperature": 2.0, "gate": gate}
+    whole = log_phrase_gates(distances, None, **settings)
+    with torch.no_grad():
+        row = log_phrase_gates(distances, None, **settings, queries=1)
+    torch.testing.assert_close(row, whole[:, :, -1:])
