@@ -34,6 +34,7 @@ class RestartableTranslationConfig(TranslationConfig):
 
     save_dir: str = II("checkpoint.save_dir")
     restore_file: str = II("checkpoint.restore_file")
+    continue_once: Optional[str] = II("checkpoint.continue_once")
     finetune_from_model: Optional[str] = II("checkpoint.finetune_from_model")
     checkpoint_suffix: str = II("checkpoint.checkpoint_suffix")
     max_update: int = II("optimization.max_update")
@@ -140,6 +141,9 @@ class RestartableTranslationTask(TranslationTask):
         if last.is_file():
             finish_interrupted_copy(last)
             return str(last)
+        once = foreign_option(self.cfg, "continue_once")
+        if once is not None:
+            return once
         tuned = self._tuned()
         if tuned is not None and not PathManager.isfile(tuned):
             raise UserError(f"--finetune-from-model {tuned}: no such file; give a checkpoint")

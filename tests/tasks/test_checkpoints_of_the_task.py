@@ -44,6 +44,16 @@ def test_remote_model_to_begin_with(remote, tmp_path):
         lost._beginning()
 
 
+def test_continued_once(tmp_path):
+    """Only where there is no last checkpoint, and before a model to begin with."""
+    once = str(tmp_path / "once.pt")
+    task = of_task(tmp_path, continue_once=once, finetune_from_model="lost.pt")
+    assert task._beginning() == once
+    last = tmp_path / "checkpoint_last.pt"
+    torch.save({}, last)
+    assert task._beginning() == str(last)
+
+
 @pytest.mark.parametrize(
     ("suffix", "written", "begin"),
     [
