@@ -27,6 +27,9 @@ _EMBEDDINGS = ("encoder.embed_tokens.weight", "decoder.embed_tokens.weight")
 def check_models(cfg: Any, vocabularies: Vocabularies) -> list[str]:
     """Checks the models of `--path`, and gives their files in the order they are loaded in.
 
+    A language model of `--lm-path`, which has a task and a dictionary of its own, is only looked
+    through.
+
     Args:
         cfg: the options of the task.
         vocabularies: of source and target.
@@ -38,6 +41,9 @@ def check_models(cfg: Any, vocabularies: Vocabularies) -> list[str]:
     names = foreign_option(cfg, "path")
     if names is None:
         return []
+    language_model = foreign_option(cfg, "lm_path")
+    if language_model is not None and Path(language_model).is_file():
+        check_checkpoint(language_model)
     files = []
     suffix = foreign_option(cfg, "checkpoint_suffix") or ""
     shards = foreign_option(cfg, "checkpoint_shard_count") or 1

@@ -37,6 +37,19 @@ def test_remote_models(remote):
         check_models(cfg, vocabularies)
 
 
+def test_language_models(remote, tmp_path):
+    """fairseq gives some of their options to `eval`, too."""
+    options = {"model": {"_name": "transformer_lm", "character_filters": "print(1)"}}
+    state = {"model": {}, "args": None, "cfg": options}
+    torch.save(state, tmp_path / "lm.pt")
+    cfg = Namespace(path=REMOTE, checkpoint_shard_count=1, lm_path=str(tmp_path / "lm.pt"))
+    with pytest.raises(UserError, match=r"lm\.pt: option character_filters .*could run code"):
+        check_models(cfg, (Dictionary(), Dictionary()))
+    options["model"]["character_filters"] = "[(1, 64)]"
+    torch.save(state, tmp_path / "lm.pt")
+    assert check_models(cfg, (Dictionary(), Dictionary())) == [REMOTE]
+
+
 def test_remote_model_to_begin_with(remote, tmp_path):
     assert of_task(tmp_path, finetune_from_model=REMOTE)._beginning() == REMOTE
     lost = of_task(tmp_path, finetune_from_model=REMOTE.replace("stock", "lost"))
