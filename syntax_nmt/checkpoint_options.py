@@ -15,13 +15,15 @@ from collections.abc import Iterator, Mapping
 from enum import Enum
 from typing import Any
 
+import numpy as np
 from omegaconf import DictConfig, ListConfig, OmegaConf
 
 # Files may be called what they like, `checkpoints (2)` for one; no path is evaluated.
 _FILE_NAMES = re.compile(
-    r"data|parser_config|.*(path|paths|dir|file|pref|model|codes|project|repo)"
+    r"data|parser_config|continue_once|replace_unk|filename|"
+    r".*(path|paths|dir|file|pref|model|codes|project|repo|subset|json|yaml|bpe)"
 )
-_PLAIN = (type(None), bool, int, float, complex, Enum)
+_PLAIN = (type(None), bool, int, float, complex, np.generic, Enum)
 _SHOWN = 60
 
 

@@ -38,8 +38,7 @@ class SyntaxRNNModel(WeightsOfAnother, FairseqEncoderDecoderModel):
     """
 
     reads_phrases = False
-
-    takes_token_loss = True  # as the Transformer family's, whose output layer has other forms
+    takes_token_loss = True  # the output layer is always a linear one
 
     def __init__(self, encoder: RNNEncoder, decoder: RNNDecoder) -> None:
         super().__init__(encoder, decoder)
@@ -116,7 +115,6 @@ class SyntaxRNNModel(WeightsOfAnother, FairseqEncoderDecoderModel):
             phrase_lengths: not read; batches have it for models of the other family.
             chunk_tags: B×T, the tag id where a chunk of the target opens, 0 inside, −1 everywhere
                 in a sentence without annotation; read by the bi-scale decoder.
-
             token_loss: what to compute in place of logits.
 
         Returns:

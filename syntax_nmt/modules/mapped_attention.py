@@ -89,6 +89,8 @@ class MappedAttention(FusedMultiheadAttention):
         """Whether mapping the memory costs less."""
         if query.is_cuda or query.dtype not in _EXACT or torch.is_autocast_enabled("cpu"):
             return False
+        if not all(map(_is_plain, (self.q_proj, self.out_proj))):
+            return False
         width, rows, heads, phrases = (
             self.embed_dim,
             output.out_features,
@@ -134,3 +136,8 @@ class MappedAttention(FusedMultiheadAttention):
         weights = self.dropout_module(weights).flatten(2)
         found = torch.baddbmm(memory.bias, weights, memory.values)  # B×(T·hypotheses)×K
         return found.unflatten(1, (length, -1)).transpose(0, 1).reshape(length, rows, -1)
+
+
+def _is_plain(projection: nn.Module) -> bool:
+    """Whether a projection is its weights alone: fairseq's quantisation noise comes with calls."""
+    return isinstance(projection, nn.Linear) and not projection._forward_pre_hooks

@@ -124,6 +124,11 @@ class AnnotatedTranslationTask(RestartableTranslationTask):
         self, prefixes: Sequence[Path], split: str, kinds: Sequence[str]
     ) -> SyntaxDataset:
         """The split's sentence pairs with their side files, opened and checked."""
+        if not prefixes:
+            raise UserError(
+                f"{split} is not binarised, and side information belongs to binarised text: run "
+                f"fairseq-preprocess without --dataset-impl raw, then `syntax-nmt binarize`"
+            )
         pairs = self.datasets[split]
         source, target = self.cfg.source_lang, self.cfg.target_lang
         sides = {

@@ -13,6 +13,7 @@ from fairseq import utils
 from fairseq.checkpoint_utils import get_maybe_sharded_checkpoint_filename
 from fairseq.data import Dictionary
 from fairseq.distributed.utils import get_global_rank
+from fairseq.file_io import PathManager
 
 from syntax_nmt.checkpoint_check import check_checkpoint
 from syntax_nmt.checkpoint_options import executable_option
@@ -26,6 +27,9 @@ _EMBEDDINGS = ("encoder.embed_tokens.weight", "decoder.embed_tokens.weight")
 def check_models(cfg: Any, vocabularies: Vocabularies) -> list[str]:
     """Checks the models of `--path`, and gives their files in the order they are loaded in.
 
+    A language model of `--lm-path`, which has a task and a dictionary of its own, is only looked
+    through.
+
     Args:
         cfg: the options of the task.
         vocabularies: of source and target.
@@ -37,15 +41,16 @@ def check_models(cfg: Any, vocabularies: Vocabularies) -> list[str]:
     names = foreign_option(cfg, "path")
     if names is None:
         return []
+    language_model = foreign_option(cfg, "lm_path")
+    if language_model is not None and Path(language_model).is_file():
+        check_checkpoint(language_model)
     files = []
-    suffix, shards = (
-        foreign_option(cfg, "checkpoint_suffix") or "",
-        foreign_option(cfg, "checkpoint_shard_count"),
-    )
+    suffix = foreign_option(cfg, "checkpoint_suffix") or ""
+    shards = foreign_option(cfg, "checkpoint_shard_count") or 1
     for name in utils.split_paths(names):
         for shard in range(shards):
             path = get_maybe_sharded_checkpoint_filename(name, suffix, shard, shards)
-            if not Path(path).is_file():
+            if not PathManager.isfile(path):
                 raise UserError(f"{path}: no such checkpoint: give --path files of fairseq-train")
             check_weights(path, vocabularies)
             files.append(path)

@@ -34,8 +34,8 @@ def reads_phrases(models: Iterable[Any]) -> bool:
     wanted = [getattr(model, "reads_phrases", None) for model in models if model is not None]
     if any(wanted) and None in wanted:
         raise UserError(
-            "an ensemble of a model that reads phrases and one that takes none: beside it --path "
-            "may name architectures of syntax_nmt only"
+            "an ensemble of a model that reads phrases and one that takes none, which no "
+            "architecture of syntax_nmt is: leave the latter out of --path"
         )
     return any(wanted)
 

@@ -34,6 +34,7 @@ class RestartableTranslationConfig(TranslationConfig):
 
     save_dir: str = II("checkpoint.save_dir")
     restore_file: str = II("checkpoint.restore_file")
+    continue_once: Optional[str] = II("checkpoint.continue_once")
     finetune_from_model: Optional[str] = II("checkpoint.finetune_from_model")
     checkpoint_suffix: str = II("checkpoint.checkpoint_suffix")
     max_update: int = II("optimization.max_update")
@@ -88,7 +89,7 @@ class RestartableTranslationTask(TranslationTask):
                 check_weights(begin, (self.src_dict, self.tgt_dict))
         model = super().build_model(cfg, from_checkpoint)
         if begin is not None:
-            model.origin = str(begin)
+            model.origin = begin
             model.begins_with_weights_of_another = begin == self._tuned()
         return model
 
@@ -119,7 +120,7 @@ class RestartableTranslationTask(TranslationTask):
             raise SystemExit(0)
         return super().train_step(sample, model, criterion, optimizer, update_num, ignore_grad)
 
-    def _beginning(self) -> Optional[Path]:
+    def _beginning(self) -> Optional[str]:
         """The checkpoint that fairseq will load, made whole; None = training begins anew."""
         restore, folder, suffix = (
             foreign_option(self.cfg, name)
@@ -128,26 +129,31 @@ class RestartableTranslationTask(TranslationTask):
         if restore is None or folder is None:
             return None
         if restore != _LAST:
-            if not PathManager.isfile(restore):
+            begin = _with_suffix(restore, suffix)
+            # A file for each worker, whose number fairseq adds later, may stand in its place.
+            if not any(map(PathManager.isfile, (begin, _with_suffix(begin, "-shard0")))):
                 raise UserError(
                     f"--restore-file {restore}: no such file; leave the option out to go on from "
                     f"{_LAST} of --save-dir"
                 )
-            return _with_suffix(restore, suffix)
+            return begin
         last = Path(folder) / _with_suffix(_LAST, suffix)
         if last.is_file():
             finish_interrupted_copy(last)
-            return last
+            return str(last)
+        once = foreign_option(self.cfg, "continue_once")
+        if once is not None:
+            return once
         tuned = self._tuned()
-        if tuned is not None and not PathManager.isfile(str(tuned)):
+        if tuned is not None and not PathManager.isfile(tuned):
             raise UserError(f"--finetune-from-model {tuned}: no such file; give a checkpoint")
         return tuned
 
-    def _tuned(self) -> Optional[Path]:
-        tuned = foreign_option(self.cfg, "finetune_from_model")
-        return None if tuned is None else Path(tuned)
+    def _tuned(self) -> Optional[str]:
+        """`--finetune-from-model`, perhaps an address that only fairseq's path manager knows."""
+        return foreign_option(self.cfg, "finetune_from_model")
 
 
-def _with_suffix(name: str, suffix: Optional[str]) -> Path:
+def _with_suffix(name: str, suffix: Optional[str]) -> str:
     """The file of this worker, as fairseq names it."""
-    return Path(name.replace(".pt", f"{suffix or ''}.pt"))
+    return name.replace(".pt", f"{suffix or ''}.pt")

@@ -52,6 +52,7 @@ class SyntaxTranslationConfig(AnnotatedTranslationConfig):
     )
     # Options of other groups, which fairseq fills in: what is to be loaded is checked beforehand.
     path: Optional[str] = II("common_eval.path")
+    lm_path: Optional[str] = II("generation.lm_path")
     checkpoint_shard_count: int = II("checkpoint.checkpoint_shard_count")
 
 

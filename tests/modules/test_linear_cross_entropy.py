@@ -80,7 +80,7 @@ def test_equals_fairseqs(block, bias, epsilon):
 
 @pytest.mark.parametrize(("dtype", "tolerance"), [(torch.float16, 3e-3), (torch.bfloat16, 2e-2)])
 def test_half_precision(dtype, tolerance):
-    """Sums are taken in float32, and what float16 could not hold is scaled."""
+    """Sums are taken in float32, and float16 is left to autograd and the trainer's scale."""
     features, projection = problem(dtype)
     loss, _ = LinearCrossEntropy(TARGET, EPSILON, PAD)(features, projection)
     assert loss.dtype == torch.float32
@@ -105,6 +105,20 @@ def test_small_probabilities_reach_float16():
     loss = LinearCrossEntropy(torch.tensor([[0]]), 0.0, PAD)(features, projection.half())[0]
     (of_weight,) = torch.autograd.grad(2.0**12 * loss, projection.weight)
     assert of_weight[1].item() / 2.0**12 == pytest.approx(math.exp(-18.5), rel=0.05)
+
+
+def test_frequent_words_do_not_overflow_float16():
+    """Their gradients point the same way in every token: a fixed scale would be too large."""
+    features = torch.full((1, 4000, 1), 0.5, dtype=torch.float16, requires_grad=True)
+    projection = nn.Linear(1, 3, bias=False).half()
+    target = torch.full((1, 4000), 2)
+    loss, _ = LinearCrossEntropy(target, EPSILON, PAD)(features, projection)
+    (of_weight,) = torch.autograd.grad(loss, projection.weight)
+    exact = projection.weight.detach().double().requires_grad_()
+    log_p = torch.log_softmax(features.detach().double() @ exact.t(), dim=-1)
+    wanted, _ = label_smoothed_nll_loss(log_p.flatten(0, 1), target.flatten(), EPSILON)
+    (want,) = torch.autograd.grad(wanted, exact)
+    torch.testing.assert_close(of_weight.double(), want, rtol=3e-3, atol=3e-3 * want.abs().max())
 
 
 def test_autocast():

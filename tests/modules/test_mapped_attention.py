@@ -2,6 +2,7 @@
 
 import pytest
 import torch
+from fairseq.modules.quantization.scalar.modules import IntLinear
 from phrase_loops import multi_head
 from torch import nn
 
@@ -97,3 +98,18 @@ def test_the_cheaper_way_is_taken(output):
     assert not attention._is_short(x[:2], phrases, wide, None)  # few tokens
     assert not attention._is_short(x, torch.randn(40, 32, 64), wide, None)  # many phrases
     assert not attention._is_short(x.half(), phrases.half(), wide, None)
+
+
+@torch.no_grad()
+def test_quantisation_noise_reaches_the_projections():
+    """Only calls of the modules bring it, those of `--quant-noise-pq` and `-scalar`."""
+    wide, x, phrases = (
+        nn.Linear(64, 256, bias=False),
+        torch.randn(40, 32, 64),
+        torch.ones(5, 32, 64),
+    )
+    noisy = MappedAttention(64, 4, encoder_decoder_attention=True, q_noise=0.1, qn_block_size=8)
+    assert not noisy._is_short(x, phrases, wide, None)
+    scalar = MappedAttention(64, 4, encoder_decoder_attention=True)
+    scalar.out_proj = IntLinear(64, 64)
+    assert not scalar._is_short(x, phrases, wide, None)
