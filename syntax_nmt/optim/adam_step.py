@@ -18,7 +18,8 @@ class FusedAdam(torch.optim.AdamW):
 
     Same numbers as :class:`fairseq.optim.adam.Adam`, which walks over the parameters in Python and
     over each one's numbers some ten times; torch's kernel does all in one pass. fairseq adds ε to
-    `√v`, torch to `√(v / (1 − β₂ᵗ))`: a step is given the ε that makes both the same.
+    `√v`, torch to `√(v / (1 − β₂ᵗ))`: a step is given the ε that makes both the same for parameters
+    that have had gradients from the first step on.
 
     Its state, saved, is that of fairseq's Adam, and each goes on from the other's.
 

@@ -132,6 +132,8 @@ class RestartableTranslationTask(TranslationTask):
             begin = _with_suffix(restore, suffix)
             # A file for each worker, whose number fairseq adds later, may stand in its place.
             if not any(map(PathManager.isfile, (begin, _with_suffix(begin, "-shard0")))):
+                if Path(restore).name == _LAST:  # as scripts name it before there is one
+                    return None
                 raise UserError(
                     f"--restore-file {restore}: no such file; leave the option out to go on from "
                     f"{_LAST} of --save-dir"
