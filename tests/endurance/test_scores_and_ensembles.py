@@ -128,6 +128,6 @@ def test_phrases_for_one_model_alone(make_system):
     both = System(first.method, first.data, f"{first.path}:{second.path}")
     with (
         contextlib.redirect_stdout(io.StringIO()),
-        pytest.raises(SystemExit, match="architectures of syntax_nmt only"),
+        pytest.raises(SystemExit, match="leave the latter out of --path"),
     ):
         both.generate(*SEARCH)
