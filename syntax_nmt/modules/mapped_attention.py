@@ -91,12 +91,8 @@ class MappedAttention(FusedMultiheadAttention):
             return False
         if not all(map(_is_plain, (self.q_proj, self.out_proj))):
             return False
-        width, rows, heads, phrases = (
-            self.embed_dim,
-            output.out_features,
-            self.num_heads,
-            len(memory),
-        )
+        width, rows = self.embed_dim, output.out_features
+        heads, phrases = self.num_heads, len(memory)
         saved = (2 * width + rows) * width - heads * phrases * (width + rows)
         if state is not None:  # a search asks again and again
             return 2 * saved > (2 * width + rows) * width
