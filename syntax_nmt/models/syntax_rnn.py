@@ -12,7 +12,8 @@ from torch import Tensor
 
 from syntax_nmt.errors import UserError
 from syntax_nmt.models.bi_scale_decoder import BiScaleDecoder
-from syntax_nmt.models.own_task import build_for_own_task, record
+from syntax_nmt.models.checkpoint_defaults import set_option
+from syntax_nmt.models.own_task import build_for_own_task
 from syntax_nmt.models.pretrained_embeddings import load_embeddings
 from syntax_nmt.models.rnn_decoder import RNNDecoder
 from syntax_nmt.models.rnn_encoder import RNNEncoder
@@ -37,6 +38,7 @@ class SyntaxRNNModel(WeightsOfAnother, FairseqEncoderDecoderModel):
     All parameters begin uniform in (−0.1, 0.1), as in the paper, but norms at 1 and 0.
     """
 
+    feature_options = SyntaxRNNOptions
     reads_phrases = False
     takes_token_loss = True  # the output layer is always a linear one
 
@@ -66,7 +68,7 @@ class SyntaxRNNModel(WeightsOfAnother, FairseqEncoderDecoderModel):
         """
         model = build_for_own_task(cls._build, args, task, "syntax_rnn")
         if model.reads_chunks:
-            record(args, "chunk_tags", " ".join(model.decoder.chunk_tags))
+            set_option(args, "chunk_tags", " ".join(model.decoder.chunk_tags))
         return model
 
     @classmethod

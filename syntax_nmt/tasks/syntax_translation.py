@@ -20,6 +20,7 @@ from syntax_nmt.criterions.chunk import ChunkObjective
 from syntax_nmt.criterions.dependency import DependencyObjective
 from syntax_nmt.data.text import base_language
 from syntax_nmt.errors import UserError, one_line_errors
+from syntax_nmt.models.checkpoint_defaults import keep_defaults
 from syntax_nmt.models.yaml_options import refuse_unknown_options
 from syntax_nmt.modules.masked_batch_norm import ignored_batch
 from syntax_nmt.parsing.config import ParserConfig
@@ -117,6 +118,7 @@ class SyntaxTranslationTask(TypedTranslationTask):
         with one_line_errors("syntax_nmt"):
             if from_checkpoint:  # perhaps of a newer version, with options unknown here
                 check_options(cfg)
+                keep_defaults(cfg)
                 origin = self._model_files.pop(0) if self._model_files else None
             else:
                 check_joined()
