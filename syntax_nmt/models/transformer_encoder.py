@@ -175,7 +175,7 @@ class SyntaxTransformerEncoder(TransformerEncoderBase):
         if self.phrase_sizes is None:
             return None
         if self.phrase_segmentation != PARSED:
-            return ngram_phrases(padding)
+            return ngram_phrases(padding, self.phrase_sizes.eos_apart)
         if phrase_lengths is None:
             raise UserError(
                 "the model reads parsed phrases, but the batch has none: add --load-phrases to "
