@@ -16,6 +16,8 @@ BOUNDARY, STEP = "boundary", "step"
 CHUNK_CONTEXTS = (BOUNDARY, STEP)
 CHUNK, WORD = "chunk", "word"
 CHUNK_ATTENTIONS = (CHUNK, WORD)
+CONTEXT, STATE, BOTH = "context", "state", "both"
+CHUNK_READOUTS = (CONTEXT, STATE, BOTH)
 
 
 @dataclass
@@ -174,6 +176,14 @@ class SyntaxRNNOptions(FairseqDataclass):
         metadata={
             "help": "bi-scale decoder: words read the context of their chunk (chunk), or one of "
             "their own attention (word, Table 2) (default: chunk)"
+        },
+    )
+    chunk_readout: ChoiceEnum(CHUNK_READOUTS) = field(  # type: ignore[valid-type]
+        default=CONTEXT,
+        metadata={
+            "help": "bi-scale decoder: besides word and word state the readout reads the source "
+            "context, as RNNsearch's does, the chunk state p, as equations 6 and 7 probably say, "
+            "or both (default: context)"
         },
     )
     no_joint_score: bool = field(

@@ -14,7 +14,15 @@ from syntax_nmt.models.bidirectional_encoder import BidirectionalEncoder
 from syntax_nmt.models.relation_encoder import InterleavedEncoder, RelationOnTop
 from syntax_nmt.models.rnn_decoder import RNNDecoder
 from syntax_nmt.models.rnn_encoder import EncoderNetwork, RNNEncoder
-from syntax_nmt.models.rnn_options import INTERLEAVED, STEP, WORD, SyntaxRNNOptions
+from syntax_nmt.models.rnn_options import (
+    BOTH,
+    CONTEXT,
+    INTERLEAVED,
+    STATE,
+    STEP,
+    WORD,
+    SyntaxRNNOptions,
+)
 from syntax_nmt.models.rnn_sizes import RNNSizes
 from syntax_nmt.modules.attentive_recurrence import AttentiveGRU, ConditionalGRU
 from syntax_nmt.modules.bi_scale_gru import BiScaleGRU
@@ -84,10 +92,15 @@ def build_decoder(
                 "the data with a joined one"
             )
         embed_tokens = encoder.embed_tokens
+    read_of_source = {
+        CONTEXT: encoder.output_dim,
+        STATE: sizes.decoder_state,
+        BOTH: encoder.output_dim + sizes.decoder_state,
+    }[str(options.chunk_readout)]
     readout = Readout(
         sizes.decoder_state,
         options.decoder_embed_dim,
-        encoder.output_dim,
+        read_of_source,
         sizes.readout,
         str(options.readout),
     )
@@ -109,7 +122,14 @@ def build_decoder(
         )
         tags, joint_score = (options.chunk_tags or "").split(), not options.no_joint_score
         return BiScaleDecoder(
-            dictionary, embed_tokens, clocks, readout, tags, joint_score, **common
+            dictionary,
+            embed_tokens,
+            clocks,
+            readout,
+            tags,
+            joint_score,
+            readout_of=str(options.chunk_readout),
+            **common,
         )
     kind = ConditionalGRU if options.conditional_gru else AttentiveGRU
     return RNNDecoder(dictionary, embed_tokens, kind(*dims), readout, **common)

@@ -11,6 +11,8 @@ from syntax_nmt.models.rnn_options import (
     CHUNK,
     CHUNK_ATTENTIONS,
     CHUNK_CONTEXTS,
+    CHUNK_READOUTS,
+    CONTEXT,
     INTERLEAVED,
     PLACEMENTS,
     SyntaxRNNOptions,
@@ -27,6 +29,7 @@ _OF_RELATION_NETWORK = {
 _OF_BI_SCALE_DECODER = {
     "chunk_context": BOUNDARY,
     "chunk_attention": CHUNK,
+    "chunk_readout": CONTEXT,
     "no_joint_score": False,
     "chunk_tags": None,
 }
@@ -35,6 +38,7 @@ _CHOICES = {
     "relation_placement": PLACEMENTS,
     "chunk_context": CHUNK_CONTEXTS,
     "chunk_attention": CHUNK_ATTENTIONS,
+    "chunk_readout": CHUNK_READOUTS,
 }
 _NUMBERS = (
     "encoder_embed_dim",
