@@ -18,6 +18,8 @@ CHUNK, WORD = "chunk", "word"
 CHUNK_ATTENTIONS = (CHUNK, WORD)
 CONTEXT, STATE, BOTH = "context", "state", "both"
 CHUNK_READOUTS = (CONTEXT, STATE, BOTH)
+UNIFORM, ORTHOGONAL = "uniform", "orthogonal"
+INITIALIZATIONS = (UNIFORM, ORTHOGONAL)
 
 
 @dataclass
@@ -111,6 +113,14 @@ class SyntaxRNNOptions(FairseqDataclass):
         metadata={
             "help": "f of equation 5: linear is the paper's, maxout its released code's, tanh that "
             "of the bi-scale decoder's (default: linear)"
+        },
+    )
+    initialization: ChoiceEnum(INITIALIZATIONS) = field(  # type: ignore[valid-type]
+        default=UNIFORM,
+        metadata={
+            "help": "the parameters to begin with: uniform in (-0.1, 0.1), as relation networks "
+            "have it, or recurrent matrices orthogonal, other weights N(0, 0.01) and biases 0, as "
+            "the code that the bi-scale decoder stands on (default: uniform)"
         },
     )
     relation_kernels: Optional[str] = field(

@@ -13,6 +13,7 @@ from syntax_nmt.models.rnn_options import (
     CHUNK_CONTEXTS,
     CHUNK_READOUTS,
     CONTEXT,
+    INITIALIZATIONS,
     INTERLEAVED,
     PLACEMENTS,
     SyntaxRNNOptions,
@@ -35,6 +36,7 @@ _OF_BI_SCALE_DECODER = {
 }
 _CHOICES = {
     "readout": READOUTS,
+    "initialization": INITIALIZATIONS,
     "relation_placement": PLACEMENTS,
     "chunk_context": CHUNK_CONTEXTS,
     "chunk_attention": CHUNK_ATTENTIONS,

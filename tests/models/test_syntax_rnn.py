@@ -249,6 +249,36 @@ def test_parameters_begin_as_in_the_paper(folder):
         assert not side.embed_tokens.weight[pad].any()
 
 
+@pytest.mark.parametrize("arch", ["rnn_search", "relation_rnn", "bi_scale_rnn"])
+def test_orthogonal_start(folder, arch):
+    """Each gate's own matrix of states, by name; everything else normal, biases 0."""
+    model, task, _ = build(folder, arch, "--initialization=orthogonal", "--decoder-layers=2")
+    found = {}
+    for name, parameter in model.named_parameters():
+        module, _, kind = name.rpartition(".")
+        if isinstance(model.get_submodule(module), MaskedBatchNorm):
+            expected = torch.ones if kind == "weight" else torch.zeros
+            assert torch.equal(parameter, expected(parameter.shape)), name
+        elif kind.startswith("bias"):
+            assert not parameter.any(), name
+        elif "weight_hh" in name or name.endswith(
+            ("hidden_projection.weight", "query_projection.weight")
+        ):
+            width = parameter.size(1)
+            found[name] = [parameter[i * width : (i + 1) * width] for i in range(3)]
+            others = parameter[3 * width :]
+            assert others.numel() == 0 or others.abs().max() < 0.06
+        elif parameter.numel() > 200:
+            assert 0.005 < float(parameter.std()) < 0.015, name
+    assert len(found) >= 4
+    for name, matrices in found.items():
+        for matrix in matrices:
+            assert torch.allclose(matrix @ matrix.t(), torch.eye(len(matrix)), atol=1e-5), name
+        assert not torch.allclose(*matrices[:2])
+    for side in (model.encoder, model.decoder):
+        assert not side.embed_tokens.weight[task.source_dictionary.pad()].any()
+
+
 @pytest.mark.parametrize("size", ["", "_tiny", "_nist_zh_en", "_wmt_en_de"])
 def test_presets(folder, size):
     assert ARCH_MODEL_REGISTRY["rnn_search" + size] is SyntaxRNNModel
