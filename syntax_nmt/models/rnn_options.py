@@ -20,6 +20,8 @@ CONTEXT, STATE, BOTH = "context", "state", "both"
 CHUNK_READOUTS = (CONTEXT, STATE, BOTH)
 UNIFORM, ORTHOGONAL = "uniform", "orthogonal"
 INITIALIZATIONS = (UNIFORM, ORTHOGONAL)
+BIDIRECTIONAL, STACKED, DENSE = "bidirectional", "stacked", "dense"
+ENCODER_GRUS = (BIDIRECTIONAL, STACKED, DENSE)
 
 
 @dataclass
@@ -43,6 +45,16 @@ class SyntaxRNNOptions(FairseqDataclass):
         default=None,
         metadata={
             "help": "C, units of an encoder GRU in one direction (default: --encoder-embed-dim)"
+        },
+    )
+    encoder_gru: ChoiceEnum(ENCODER_GRUS) = field(  # type: ignore[valid-type]
+        default=BIDIRECTIONAL,
+        metadata={
+            "help": "the encoder of a model without relation network: one GRU in each direction "
+            "(bidirectional, RNNsearch); a backward GRU over the states of a forward one (stacked, "
+            "the baseline of relation networks' released code); the same two with residual and "
+            "dense connections, equations 11 and 12, a control: the encoder of relation_rnn "
+            "without its relation networks (dense) (default: bidirectional)"
         },
     )
     decoder_embed_dim: int = field(
@@ -156,7 +168,7 @@ class SyntaxRNNOptions(FairseqDataclass):
         default=False,
         metadata={
             "help": "relation network: the dense connections, equation 12, begin with the word "
-            "embedding, as in the released code (default: off)"
+            "embedding, as in the released code; also with --encoder-gru dense (default: off)"
         },
     )
     relation_norm_before_activation: bool = field(

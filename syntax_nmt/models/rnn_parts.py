@@ -17,13 +17,16 @@ from syntax_nmt.models.rnn_encoder import EncoderNetwork, RNNEncoder
 from syntax_nmt.models.rnn_options import (
     BOTH,
     CONTEXT,
+    DENSE,
     INTERLEAVED,
+    STACKED,
     STATE,
     STEP,
     WORD,
     SyntaxRNNOptions,
 )
 from syntax_nmt.models.rnn_sizes import RNNSizes
+from syntax_nmt.models.stacked_encoder import StackedEncoder
 from syntax_nmt.modules.attentive_recurrence import AttentiveGRU, ConditionalGRU
 from syntax_nmt.modules.bi_scale_gru import BiScaleGRU
 from syntax_nmt.modules.readout import Readout
@@ -54,6 +57,11 @@ def build_encoder_network(options: SyntaxRNNOptions, sizes: RNNSizes) -> Encoder
         options: of the model.
         sizes: that follow from them.
     """
+    gru = str(options.encoder_gru)
+    if gru == STACKED:
+        return StackedEncoder(options.encoder_embed_dim, sizes.encoder_state)
+    if gru == DENSE:
+        return InterleavedEncoder(sizes.encoder_state, None, options.relation_dense_embedding)
     if not sizes.kernels:
         return BidirectionalEncoder(options.encoder_embed_dim, sizes.encoder_state)
     build_layer = partial(

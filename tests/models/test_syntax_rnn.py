@@ -34,6 +34,9 @@ ROWS = {
     "rnmt-top-own-widths": [
         *(*RELATION, "--relation-placement=top", "--encoder-hidden-size=7"),
     ],
+    "stacked": ["--encoder-gru=stacked", "--encoder-hidden-size=11"],
+    "dense": ["--encoder-gru=dense"],
+    "dense-embedding": ["--encoder-gru=dense", "--relation-dense-embedding"],
     "rnmt-released": [
         *(*RELATION, "--relation-parallel-convolutions", "--relation-dense-embedding"),
         *("--relation-norm-before-activation", "--readout=maxout"),
@@ -314,6 +317,8 @@ def test_sizes_of_the_paper(folder):
         (["--relation-kernels=3:x"], "--relation-kernels 3:x: give WIDTH:CHANNELS"),
         (["--relation-placement=top"], "placement needs --relation-kernels"),
         (["--relation-parallel-convolutions"], "needs --relation-kernels"),
+        ([*RELATION, "--encoder-gru=stacked"], "--encoder-gru stacked is for a model without"),
+        (["--encoder-gru=dense", "--encoder-hidden-size=8"], "--encoder-gru dense adds the"),
         (["--relation-dense-embedding"], "needs --relation-kernels"),
         ([*RELATION, "--encoder-hidden-size=8"], "is 16 and --encoder-hidden-size 8"),
         ([*RELATION, "--relation-placement=top", "--relation-dense-embedding"], "interleaved"),
