@@ -18,6 +18,7 @@ from syntax_nmt.criterions.auxiliary import (
     log_percentage,
 )
 from syntax_nmt.errors import UserError
+from syntax_nmt.modules.precision import at_least_float32
 
 _NONE = -1  # a place without gold boundary or tag
 
@@ -124,6 +125,6 @@ def _loss(logits: Tensor, gold: Tensor) -> tuple[Tensor, Tensor, Tensor]:
         logits: N×classes.
         gold: N; −1 = does not count.
     """
-    loss = cross_entropy(logits.float(), gold, ignore_index=_NONE, reduction="sum")
+    loss = cross_entropy(at_least_float32(logits), gold, ignore_index=_NONE, reduction="sum")
     counts = gold.ne(_NONE)
     return loss, counts, logits.argmax(dim=-1).eq(gold) & counts

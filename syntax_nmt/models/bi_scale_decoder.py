@@ -17,6 +17,7 @@ from syntax_nmt.modules.boundary_gate import INSIDE, OPENS
 from syntax_nmt.modules.chunk_clock import ChunkState
 from syntax_nmt.modules.chunk_tag_classifier import ChunkTagClassifier
 from syntax_nmt.modules.fused_attention import IncrementalState
+from syntax_nmt.modules.precision import at_least_float32
 from syntax_nmt.modules.readout import Readout
 
 _CACHED = ("context", "weights", "opened")  # of a ChunkState; its state is one of the states
@@ -153,7 +154,9 @@ class BiScaleDecoder(RNNDecoder):
             predicted = {}
         if torch.is_grad_enabled():
             # Without the loss of chunks their parameters would be no part of the graph.
-            features = features + 0 * sum(each.float().mean() for each in predicted.values())
+            features = features + 0 * sum(
+                at_least_float32(each).mean() for each in predicted.values()
+            )
         return self.dropout(features), {name: [each] for name, each in (extra | predicted).items()}
 
     def get_normalized_probs(
@@ -212,7 +215,7 @@ class BiScaleDecoder(RNNDecoder):
         """`log P(b_t)`, unless it is forced, and at boundaries `log P` of the best tag: B×1×1."""
         opened = steps.opened.t()
         boundary, tags = (
-            logits.float().log_softmax(dim=-1)
+            at_least_float32(logits).log_softmax(dim=-1)
             for logits in self._predictions(steps, memory, contexts).values()
         )
         scores = torch.where(opened, boundary[..., OPENS], boundary[..., INSIDE])

@@ -198,7 +198,7 @@ class SyntaxTransformerEncoder(TransformerEncoderBase):
             )
 
     def supervised_head_log_probabilities(self, encoder_out: dict[str, list[Tensor]]) -> Tensor:
-        """Log-probabilities of the child and the parent head, B×2×S×S in float32.
+        """Log-probabilities of the child and the parent head, B×2×S×S in float32 at least.
 
         Args:
             encoder_out: of a forward pass with `return_all_hiddens`.
