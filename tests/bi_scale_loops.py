@@ -92,7 +92,8 @@ def translate(model, source, target, boundaries, step_context=False):
             i = module.weight_ih_l0 @ states[layer - 1] + module.bias_ih_l0
             above = module.weight_hh_l0 @ states[layer] + module.bias_hh_l0
             states[layer] = gru(i, above, states[layer])
-        read = read_out(decoder.readout, states[-1], y, context)
+        of_source = {"context": context, "state": p, "both": torch.cat([context, p])}
+        read = read_out(decoder.readout, states[-1], y, of_source[decoder.readout_of])
         out.logits.append(linear(decoder.output_projection, read))
         out.attn.append(weights)
         out.chunk_attn.append(chunk_weights)

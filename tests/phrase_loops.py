@@ -10,9 +10,12 @@ import math
 import torch
 
 
-def ngrams(size):
+def ngrams(size, eos_apart=False):
     """Section 3: pieces of max(min(8, ceil(size / 6)), 3) tokens, from the first token on."""
     limit = max(min(8, math.ceil(size / 6)), 3)
+    if eos_apart:
+        words = size - 1
+        return [min(limit, words - start) for start in range(0, words, limit)] + [1]
     return [min(limit, size - start) for start in range(0, size, limit)]
 
 
@@ -69,7 +72,9 @@ def combination(module, x, phrases):
     attended = multi_head(module.attention, x, phrases)
     w3 = torch.cat([module.hidden.first.weight, module.hidden.second.weight], dim=1)
     w4 = module.output.weight
-    b4 = module.output.bias - sum(w4[:, column] / 2 for column in range(w4.size(1)))
+    b4 = module.output.bias
+    if not module.literal_sigmoid:
+        b4 = b4 - sum(w4[:, column] / 2 for column in range(w4.size(1)))
     rows = []
     for t in range(len(x)):
         hidden = sigmoid(w3 @ torch.cat([x[t], attended[t]]) + module.hidden.first.bias)

@@ -42,13 +42,22 @@ def bidirectional(network, x):
     return torch.stack([torch.cat(pair) for pair in zip(forward, backward)])
 
 
+def stacked(network, x):
+    """A backward GRU over the states of a forward one: S×E -> S×C."""
+    lower = gru_over(network.lower.gru, x)
+    return torch.stack(gru_over(network.upper.gru, lower[::-1])[::-1])
+
+
 def interleaved(network, x):
-    """Section 5.2 with equations 11 and 12: S×C -> S×C."""
+    """Section 5.2 with equations 11 and 12: S×C -> S×C; or the GRUs alone."""
     before = [x] if network.dense_embedding else []
-    for block in range(4):
-        if block == 0:
+    kinds = ["forward", "relation", "backward", "relation"]
+    if not len(network.relations):
+        kinds = ["forward", "backward"]
+    for block, kind in enumerate(kinds):
+        if kind == "forward":
             out = torch.stack(gru_over(network.grus[0].gru, x))
-        elif block == 2:
+        elif kind == "backward":
             out = torch.stack(gru_over(network.grus[1].gru, list(x)[::-1])[::-1])
         else:
             out = relation_network(network.relations[block // 2], [x])[0]
@@ -63,6 +72,8 @@ def annotations(network, x):
     """Whichever encoder it is."""
     if hasattr(network, "grus"):
         return interleaved(network, x)
+    if hasattr(network, "lower"):
+        return stacked(network, x)
     if hasattr(network, "relation"):
         h = bidirectional(network.bidirectional, x)
         return h + relation_network(network.relation, [h])[0]

@@ -230,4 +230,4 @@ def detached_sum(values: Tensor) -> Tensor:
     Args:
         values: of any shape.
     """
-    return values.detach().sum(dtype=torch.float32)
+    return values.detach().sum(dtype=torch.promote_types(values.dtype, torch.float32))

@@ -18,10 +18,11 @@ from syntax_nmt.criterions.auxiliary import (
     log_percentage,
 )
 from syntax_nmt.errors import UserError
+from syntax_nmt.modules.precision import at_least_float32
 
 _NONE = -1  # a place without gold boundary or tag
 
-_LOGGED = ("boundary_loss", "boundaries", "boundaries_right", "tag_loss", "tags", "tags_right")
+LOGGED = ("boundary_loss", "boundaries", "boundaries_right", "tag_loss", "tags", "tags_right")
 
 
 class ChunkObjective(AuxiliaryObjective):
@@ -90,7 +91,7 @@ class ChunkObjective(AuxiliaryObjective):
                     "prepare`, or `syntax-nmt chunk` and `syntax-nmt binarize`, make them)"
                 )
             zero = boundary_logits.new_zeros(())
-            return zero, dict.fromkeys(_LOGGED, zero)
+            return zero, dict.fromkeys(LOGGED, zero)
         gold = sample["chunk_tags"].long()
         boundaries = gold.clamp(max=1)  # 1, 0, and −1 where none is known
         boundaries[:, 0] = _NONE
@@ -101,7 +102,7 @@ class ChunkObjective(AuxiliaryObjective):
             *_loss(tag_logits, counted),
         ]
         loss = self.boundary_weight * parts[0] + self.tag_weight * parts[3]
-        return loss, dict(zip(_LOGGED, map(detached_sum, parts)))
+        return loss, dict(zip(LOGGED, map(detached_sum, parts)))
 
     @staticmethod
     def log(total: Callable[[str], float]) -> None:
@@ -124,6 +125,6 @@ def _loss(logits: Tensor, gold: Tensor) -> tuple[Tensor, Tensor, Tensor]:
         logits: N×classes.
         gold: N; −1 = does not count.
     """
-    loss = cross_entropy(logits.float(), gold, ignore_index=_NONE, reduction="sum")
+    loss = cross_entropy(at_least_float32(logits), gold, ignore_index=_NONE, reduction="sum")
     counts = gold.ne(_NONE)
     return loss, counts, logits.argmax(dim=-1).eq(gold) & counts

@@ -10,9 +10,21 @@ import torch
 from fairseq.tasks import FairseqTask
 from torch import Tensor, nn
 
-from syntax_nmt.criterions.auxiliary import AuxiliaryObjective, Sample, detached_sum, log_mean
+from syntax_nmt.criterions.auxiliary import (
+    AuxiliaryObjective,
+    Sample,
+    detached_sum,
+    log_mean,
+    log_percentage,
+)
 from syntax_nmt.criterions.synchronous_layers import tied_attention, tied_distances
-from syntax_nmt.criterions.synchronous_losses import attention_loss, mse_loss, project, rank_loss
+from syntax_nmt.criterions.synchronous_losses import (
+    attention_loss,
+    mse_loss,
+    pair_orders,
+    project,
+    rank_loss,
+)
 from syntax_nmt.errors import UserError
 from syntax_nmt.models.structures import (
     CROSS_ATTENTION,
@@ -24,6 +36,7 @@ from syntax_nmt.models.structures import (
 
 RANK, MSE, ATTENTION = "rank", "mse", "attention"
 SUM, MEAN = "sum", "mean"
+_ORDERS = ("sync_pairs", "sync_violated", "sync_misordered")  # of pair_orders
 
 
 @dataclass(frozen=True)
@@ -137,16 +150,19 @@ class SynchronousObjective(AuxiliaryObjective):
         real = target.ne(self.eos) & target.ne(self.pad)
         if self.constraint.shift:
             real = real[:, :-1]
-        sums, counts = map(torch.stack, zip(*self._layer_losses(extra, real)))  # layers×B each
-        logs = {"sync_loss": detached_sum(sums), "sync_terms": detached_sum(counts)}
+        layers = zip(*self._layer_losses(extra, real))
+        sums, counts, *orders = map(torch.stack, layers)  # layers×B each
+        logs = {
+            "sync_loss": detached_sum(sums),
+            "sync_terms": detached_sum(counts),
+            **dict(zip(_ORDERS, map(detached_sum, orders))),
+        }
         if self.constraint.normalize == MEAN:
             sums = sums * real.sum(dim=1) / counts.clamp(min=1)
         return self.constraint.weight * sums.sum(), logs
 
-    def _layer_losses(
-        self, extra: Mapping[str, Any], real: Tensor
-    ) -> Iterator[tuple[Tensor, Tensor]]:
-        """Sums and counts of each sentence, layer by layer."""
+    def _layer_losses(self, extra: Mapping[str, Any], real: Tensor) -> Iterator[tuple[Tensor, ...]]:
+        """Sums, counts and the pairs of `pair_orders` of each sentence, layer by layer."""
         last = -1 if self.constraint.shift else None
         following = slice(1 if self.constraint.shift else 0, None)
         attention_wanted = self.constraint.loss == ATTENTION
@@ -158,22 +174,31 @@ class SynchronousObjective(AuxiliaryObjective):
         for e, d, c in zip(extra[source], extra[target], extra[CROSS_ATTENTION]):
             c = c[:, :last]
             if attention_wanted:
-                yield attention_loss(c, e, d[:, following, following], real)
+                sums, counts = attention_loss(c, e, d[:, following, following], real)
+                yield sums, counts, *[torch.zeros_like(counts)] * len(_ORDERS)
                 continue
             projected, distances = project(c, e.mean(dim=1)), d.mean(dim=1)[:, following]
             if self.constraint.loss == MSE:
-                yield mse_loss(projected, distances, real)
+                sums, counts = mse_loss(projected, distances, real)
+                yield sums, counts, *[torch.zeros_like(counts)] * len(_ORDERS)
             else:
-                yield rank_loss(projected, distances, real, self.constraint.margin)
+                margin = self.constraint.margin
+                sums, counts = rank_loss(projected, distances, real, margin)
+                yield sums, counts, *pair_orders(projected, distances, real, margin)
 
     @staticmethod
     def log(total: Callable[[str], float]) -> None:
         """Logs the loss per term: a position, or a pair of positions.
 
+        Of the pairs of the rank loss also the shares that do not keep the margin and that stand in
+        the wrong order; under another loss neither is logged.
+
         Args:
             total: gives the sum of one logged key over all batches and workers.
         """
         log_mean("sync_loss", total("sync_loss"), total("sync_terms"))
+        for name in ("sync_violated", "sync_misordered"):
+            log_percentage(name, total(name), total("sync_pairs"))
 
 
 def _check_choice(option: str, value: str, choices: Sequence[str]) -> None:

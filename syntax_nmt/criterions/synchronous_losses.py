@@ -9,16 +9,19 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
+from syntax_nmt.modules.precision import at_least_float32
+
 
 def project(cross_attention: Tensor, distances: Tensor) -> Tensor:
-    """Source distances seen from the target: `ê = C e`, equation 8, B×T in float32.
+    """Source distances seen from the target: `ê = C e`, equation 8, B×T in float32 at least.
 
     Args:
         cross_attention: C, B×T×S.
         distances: e, B×S.
     """
     # Products and sums: a matrix product would fall under autocast.
-    return (cross_attention.float() * distances.float().unsqueeze(1)).sum(dim=2)
+    weights, distances = at_least_float32(cross_attention), at_least_float32(distances)
+    return (weights * distances.unsqueeze(1)).sum(dim=2)
 
 
 def rank_loss(
@@ -42,6 +45,30 @@ def rank_loss(
     hinge = torch.relu(margin - order * _differences(projected))
     pairs = (_both(real) & order.ne(0)).triu(1)
     return _sum_and_count(hinge, pairs, (1, 2))
+
+
+def pair_orders(
+    projected: Tensor, distances: Tensor, real: Tensor, margin: float
+) -> tuple[Tensor, Tensor, Tensor]:
+    """The pairs of the rank loss, those within its margin, and those in the wrong order.
+
+    Distances lie in (−1, 1), so that not all pairs of more than two words can be a margin of 1
+    apart: with it most pairs remain within, and their order says what has been learned.
+
+    Args:
+        projected: ê, B×T.
+        distances: d, B×T.
+        real: B×T.
+        margin: m.
+
+    Returns:
+        numbers of pairs, B each.
+    """
+    order = torch.sign(_differences(distances.detach()))
+    apart = order * _differences(projected.detach())
+    pairs = (_both(real) & order.ne(0)).triu(1)
+    chosen = (pairs, pairs & apart.lt(margin), pairs & apart.lt(0))
+    return tuple(each.sum(dim=(1, 2)) for each in chosen)  # type: ignore[return-value]
 
 
 def mse_loss(projected: Tensor, distances: Tensor, real: Tensor) -> tuple[Tensor, Tensor]:
@@ -73,9 +100,9 @@ def attention_loss(
         sums and numbers of pairs, B each.
     """
     with torch.autocast(cross_attention.device.type, enabled=False):
-        c = cross_attention.float()
-        projected = c @ source_attention.float() @ c.transpose(1, 2)
-    squares = (projected - target_attention.float()).square()
+        c = at_least_float32(cross_attention)
+        projected = c @ at_least_float32(source_attention) @ c.transpose(1, 2)
+    squares = (projected - at_least_float32(target_attention)).square()
     return _sum_and_count(squares, _both(real).tril(), (1, 2))
 
 

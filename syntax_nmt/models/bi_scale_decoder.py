@@ -10,12 +10,14 @@ from fairseq.data import Dictionary
 from torch import Tensor, nn
 
 from syntax_nmt.models.rnn_decoder import RNNDecoder
+from syntax_nmt.models.rnn_options import CONTEXT, STATE
 from syntax_nmt.modules.additive_attention import AttentionMemory
 from syntax_nmt.modules.bi_scale_gru import OWN_CHOICE, BiScaleGRU, BiScaleSteps
 from syntax_nmt.modules.boundary_gate import INSIDE, OPENS
 from syntax_nmt.modules.chunk_clock import ChunkState
 from syntax_nmt.modules.chunk_tag_classifier import ChunkTagClassifier
 from syntax_nmt.modules.fused_attention import IncrementalState
+from syntax_nmt.modules.precision import at_least_float32
 from syntax_nmt.modules.readout import Readout
 
 _CACHED = ("context", "weights", "opened")  # of a ChunkState; its state is one of the states
@@ -34,11 +36,13 @@ class BiScaleDecoder(RNNDecoder):
         dictionary: of the target.
         embed_tokens: V×E.
         recurrence: the lowest layer.
-        readout: of the state of the top layer, the word and the context.
+        readout: of the state of the top layer, the word, and what `readout_of` names.
         chunk_tags: the types of chunks in the order of their ids; the end of the sentence is one
             more.
         joint_score: see above.
         memory_dim: M, width of the annotations.
+        readout_of: what the readout reads in place of RNNsearch's context: `context`, that of
+            the words; `state`, the chunk state p; `both`, side by side.
         **options: as of :class:`RNNDecoder`.
     """
 
@@ -53,6 +57,7 @@ class BiScaleDecoder(RNNDecoder):
         chunk_tags: Sequence[str],
         joint_score: bool,
         memory_dim: int,
+        readout_of: str = CONTEXT,
         **options: Any,
     ) -> None:
         super().__init__(
@@ -61,6 +66,7 @@ class BiScaleDecoder(RNNDecoder):
         width = recurrence.state_dim
         self.chunk_tags = tuple(chunk_tags)
         self.joint_score = joint_score
+        self.readout_of = readout_of
         self.start.append(nn.Linear(memory_dim, width, bias=False))  # the last one: of chunks
         self.tag_classifier = ChunkTagClassifier(
             width, width, memory_dim, width, len(self.chunk_tags) + 1
@@ -133,7 +139,8 @@ class BiScaleDecoder(RNNDecoder):
         )
         weights = steps.weights.transpose(0, 1)  # B×T×S from here on
         contexts = self._contexts(weights, memory)
-        features = self.readout(below.transpose(0, 1), words.transpose(0, 1), contexts)
+        read = self._read_of_source(contexts, steps.chunk_states.transpose(0, 1))
+        features = self.readout(below.transpose(0, 1), words.transpose(0, 1), read)
         extra = {
             "attn": weights,
             "chunk_attn": steps.chunk_weights.transpose(0, 1),
@@ -147,7 +154,9 @@ class BiScaleDecoder(RNNDecoder):
             predicted = {}
         if torch.is_grad_enabled():
             # Without the loss of chunks their parameters would be no part of the graph.
-            features = features + 0 * sum(each.float().mean() for each in predicted.values())
+            features = features + 0 * sum(
+                at_least_float32(each).mean() for each in predicted.values()
+            )
         return self.dropout(features), {name: [each] for name, each in (extra | predicted).items()}
 
     def get_normalized_probs(
@@ -178,6 +187,14 @@ class BiScaleDecoder(RNNDecoder):
             return self.recurrence.start(state, memory)
         return ChunkState(state, **{name: cache[f"chunk_{name}"] for name in _CACHED})
 
+    def _read_of_source(self, contexts: Tensor, chunk_states: Tensor) -> Tensor:
+        """What the readout reads of the source, from B×T×M and B×T×C."""
+        if self.readout_of == CONTEXT:
+            return contexts
+        if self.readout_of == STATE:
+            return chunk_states
+        return torch.cat([contexts, chunk_states], dim=-1)
+
     def _predictions(
         self, steps: BiScaleSteps, memory: AttentionMemory, contexts: Tensor
     ) -> dict[str, Tensor]:
@@ -198,7 +215,7 @@ class BiScaleDecoder(RNNDecoder):
         """`log P(b_t)`, unless it is forced, and at boundaries `log P` of the best tag: B×1×1."""
         opened = steps.opened.t()
         boundary, tags = (
-            logits.float().log_softmax(dim=-1)
+            at_least_float32(logits).log_softmax(dim=-1)
             for logits in self._predictions(steps, memory, contexts).values()
         )
         scores = torch.where(opened, boundary[..., OPENS], boundary[..., INSIDE])

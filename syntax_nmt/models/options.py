@@ -69,7 +69,23 @@ class SyntaxTransformerOptions(FairseqDataclass):
         default=None,
         metadata={
             "help": "phrase representation: hidden width of the attentive combination, rows of W3 "
-            "(default: the FFN width of the side)"
+            "(default: the FFN width of the side; phrase_transformer: three times "
+            "--encoder-embed-dim, which fits the paper's Table 2)"
+        },
+    )
+    phrase_eos_apart: bool = field(
+        default=False,
+        metadata={
+            "help": "phrase representation: with --phrase-segmentation ngram, too, EOS is a phrase "
+            "of its own: a control for parsed phrases (default: off, EOS ends the last phrase)"
+        },
+    )
+    phrase_literal_sigmoid: bool = field(
+        default=False,
+        metadata={
+            "help": "phrase representation: count the sigmoid of equation 8 from 0, as the paper "
+            "prints it, and not from its midpoint: the same functions, but another training, "
+            "under --activation-dropout also another function (default: off)"
         },
     )
     phrase_residual_attention: bool = field(

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any, TypeVar
 
 from fairseq.tasks import FairseqTask
-from omegaconf import OmegaConf, open_dict
+from omegaconf import OmegaConf
 
 from syntax_nmt.errors import UserError, one_line_errors
 from syntax_nmt.tasks.syntax_translation import SyntaxTranslationTask
@@ -45,18 +45,3 @@ def build_for_own_task(
                 f"{error}: mend the options, or give the data they are for (this is "
                 f"{task.cfg.data})"
             ) from error
-
-
-def record(args: Any, name: str, value: str) -> None:
-    """Sets an option that was found out while the model was built, for its checkpoints.
-
-    Args:
-        args: the options as fairseq gave them, which it will save.
-        name: of the option.
-        value: a builtin, as torch's safe loader reads nothing else.
-    """
-    if OmegaConf.is_config(args):
-        with open_dict(args):
-            args[name] = value
-    else:
-        setattr(args, name, value)

@@ -27,12 +27,16 @@ class PhraseSizes:
         hidden_dim: rows of W1; None = no attention within the phrase.
         combine_dim: rows of W3; None = the layer's FFN width.
         residual_attention: see :class:`AttentiveCombination`.
+        literal_sigmoid: see :class:`AttentiveCombination`.
+        eos_apart: in an n-gram segmentation EOS is a phrase of its own.
     """
 
     summary: str
     hidden_dim: int | None
     combine_dim: int | None
     residual_attention: bool
+    literal_sigmoid: bool
+    eos_apart: bool
 
 
 class PhraseEncoderLayer(FusedEncoderLayer):
@@ -207,5 +211,10 @@ def _build_combination(
         qn_block_size=cfg.quant_noise.pq_block_size,
     )
     return AttentiveCombination(
-        attention, sizes.combine_dim or ffn_dim, cfg.dropout, sizes.residual_attention
+        attention,
+        sizes.combine_dim or ffn_dim,
+        cfg.dropout,
+        float(cfg.activation_dropout or cfg.relu_dropout or 0.0),  # as in fairseq's FFN
+        sizes.residual_attention,
+        sizes.literal_sigmoid,
     )

@@ -16,6 +16,8 @@ _WITHOUT_SEGMENTATION = (
     "phrase_combine_dim",
     "phrase_residual_attention",
     "transparent_token_attention",
+    "phrase_literal_sigmoid",
+    "phrase_eos_apart",
 )
 
 
@@ -47,6 +49,11 @@ def phrase_sizes(cfg: TransformerConfig, options: SyntaxTransformerOptions) -> P
     ):
         if getattr(options, name) and not getattr(options, needed):
             raise UserError(f"{_flag(name)} needs {_flag(needed)}")
+    if options.phrase_eos_apart and str(options.phrase_segmentation) == PARSED:
+        raise UserError(
+            "--phrase-eos-apart is for --phrase-segmentation ngram; with parsed EOS is a phrase of "
+            "its own anyway"
+        )
     if options.transparent_token_attention and cfg.no_cross_attention:
         raise UserError(
             "--transparent-token-attention is for the source cross-attention, which "
@@ -70,6 +77,8 @@ def phrase_sizes(cfg: TransformerConfig, options: SyntaxTransformerOptions) -> P
         hidden_dim=hidden_dim if options.phrase_attention else None,
         combine_dim=options.phrase_combine_dim,
         residual_attention=options.phrase_residual_attention,
+        literal_sigmoid=options.phrase_literal_sigmoid,
+        eos_apart=options.phrase_eos_apart,
     )
 
 

@@ -25,22 +25,25 @@ class InterleavedEncoder(EncoderNetwork):
 
     Args:
         state_dim: C, width of the embeddings and units of each GRU.
-        build_layer: makes a relation network layer.
+        build_layer: makes a relation network layer; None = the GRUs are the only blocks, which is
+            what relation networks have to be better than.
         dense_embedding: the dense connections begin with the embedding.
     """
 
     def __init__(
-        self, state_dim: int, build_layer: BuildLayer, dense_embedding: bool = False
+        self, state_dim: int, build_layer: BuildLayer | None, dense_embedding: bool = False
     ) -> None:
         super().__init__()
         self.dense_embedding = dense_embedding
         self.output_dim = state_dim
         directions = (FORWARD, BACKWARD)
         self.grus = nn.ModuleList([SentenceGRU(state_dim, state_dim, way) for way in directions])
-        self.relations = nn.ModuleList([build_layer(state_dim) for _ in directions])
+        self.relations = nn.ModuleList(
+            [build_layer(state_dim) for _ in directions] if build_layer is not None else []
+        )
         self.dense = nn.ModuleList(
             nn.Linear((blocks + dense_embedding) * state_dim, state_dim)
-            for blocks in range(1, 2 * len(directions) + 1)
+            for blocks in range(1, len(self.grus) + len(self.relations) + 1)
         )
 
     def forward(self, x: Tensor, padding: Tensor) -> Tensor:
@@ -55,14 +58,13 @@ class InterleavedEncoder(EncoderNetwork):
         """
         rows = PackedRows(padding)
         features = [x] if self.dense_embedding else []
-        for number, dense in enumerate(self.dense):
-            layer = number // 2
-            if number % 2 == 0:
-                out = self.grus[layer](x, rows)
-            else:
-                out = self.relations[layer](x, padding)
-            features.append(x + out)
-            x = dense(torch.cat(features, dim=-1))
+        dense = iter(self.dense)
+        for layer, gru in enumerate(self.grus):
+            features.append(x + gru(x, rows))
+            x = next(dense)(torch.cat(features, dim=-1))
+            if self.relations:
+                features.append(x + self.relations[layer](x, padding))
+                x = next(dense)(torch.cat(features, dim=-1))
         return x
 
 

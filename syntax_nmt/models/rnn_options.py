@@ -16,6 +16,12 @@ BOUNDARY, STEP = "boundary", "step"
 CHUNK_CONTEXTS = (BOUNDARY, STEP)
 CHUNK, WORD = "chunk", "word"
 CHUNK_ATTENTIONS = (CHUNK, WORD)
+CONTEXT, STATE, BOTH = "context", "state", "both"
+CHUNK_READOUTS = (CONTEXT, STATE, BOTH)
+UNIFORM, ORTHOGONAL = "uniform", "orthogonal"
+INITIALIZATIONS = (UNIFORM, ORTHOGONAL)
+BIDIRECTIONAL, STACKED, DENSE = "bidirectional", "stacked", "dense"
+ENCODER_GRUS = (BIDIRECTIONAL, STACKED, DENSE)
 
 
 @dataclass
@@ -39,6 +45,16 @@ class SyntaxRNNOptions(FairseqDataclass):
         default=None,
         metadata={
             "help": "C, units of an encoder GRU in one direction (default: --encoder-embed-dim)"
+        },
+    )
+    encoder_gru: ChoiceEnum(ENCODER_GRUS) = field(  # type: ignore[valid-type]
+        default=BIDIRECTIONAL,
+        metadata={
+            "help": "the encoder of a model without relation network: one GRU in each direction "
+            "(bidirectional, RNNsearch); a backward GRU over the states of a forward one (stacked, "
+            "the baseline of relation networks' released code); the same two with residual and "
+            "dense connections, equations 11 and 12, a control: the encoder of relation_rnn "
+            "without its relation networks (dense) (default: bidirectional)"
         },
     )
     decoder_embed_dim: int = field(
@@ -111,6 +127,14 @@ class SyntaxRNNOptions(FairseqDataclass):
             "of the bi-scale decoder's (default: linear)"
         },
     )
+    initialization: ChoiceEnum(INITIALIZATIONS) = field(  # type: ignore[valid-type]
+        default=UNIFORM,
+        metadata={
+            "help": "the parameters to begin with: uniform in (-0.1, 0.1), as relation networks "
+            "have it, or recurrent matrices orthogonal, other weights N(0, 0.01) and biases 0, as "
+            "the code that the bi-scale decoder stands on (default: uniform)"
+        },
+    )
     relation_kernels: Optional[str] = field(
         default=None,
         metadata={
@@ -144,7 +168,7 @@ class SyntaxRNNOptions(FairseqDataclass):
         default=False,
         metadata={
             "help": "relation network: the dense connections, equation 12, begin with the word "
-            "embedding, as in the released code (default: off)"
+            "embedding, as in the released code; also with --encoder-gru dense (default: off)"
         },
     )
     relation_norm_before_activation: bool = field(
@@ -174,6 +198,14 @@ class SyntaxRNNOptions(FairseqDataclass):
         metadata={
             "help": "bi-scale decoder: words read the context of their chunk (chunk), or one of "
             "their own attention (word, Table 2) (default: chunk)"
+        },
+    )
+    chunk_readout: ChoiceEnum(CHUNK_READOUTS) = field(  # type: ignore[valid-type]
+        default=CONTEXT,
+        metadata={
+            "help": "bi-scale decoder: besides word and word state the readout reads the source "
+            "context, as RNNsearch's does, the chunk state p, as equations 6 and 7 probably say, "
+            "or both (default: context)"
         },
     )
     no_joint_score: bool = field(

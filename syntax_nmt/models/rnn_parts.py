@@ -14,8 +14,19 @@ from syntax_nmt.models.bidirectional_encoder import BidirectionalEncoder
 from syntax_nmt.models.relation_encoder import InterleavedEncoder, RelationOnTop
 from syntax_nmt.models.rnn_decoder import RNNDecoder
 from syntax_nmt.models.rnn_encoder import EncoderNetwork, RNNEncoder
-from syntax_nmt.models.rnn_options import INTERLEAVED, STEP, WORD, SyntaxRNNOptions
+from syntax_nmt.models.rnn_options import (
+    BOTH,
+    CONTEXT,
+    DENSE,
+    INTERLEAVED,
+    STACKED,
+    STATE,
+    STEP,
+    WORD,
+    SyntaxRNNOptions,
+)
 from syntax_nmt.models.rnn_sizes import RNNSizes
+from syntax_nmt.models.stacked_encoder import StackedEncoder
 from syntax_nmt.modules.attentive_recurrence import AttentiveGRU, ConditionalGRU
 from syntax_nmt.modules.bi_scale_gru import BiScaleGRU
 from syntax_nmt.modules.readout import Readout
@@ -46,6 +57,11 @@ def build_encoder_network(options: SyntaxRNNOptions, sizes: RNNSizes) -> Encoder
         options: of the model.
         sizes: that follow from them.
     """
+    gru = str(options.encoder_gru)
+    if gru == STACKED:
+        return StackedEncoder(options.encoder_embed_dim, sizes.encoder_state)
+    if gru == DENSE:
+        return InterleavedEncoder(sizes.encoder_state, None, options.relation_dense_embedding)
     if not sizes.kernels:
         return BidirectionalEncoder(options.encoder_embed_dim, sizes.encoder_state)
     build_layer = partial(
@@ -84,10 +100,15 @@ def build_decoder(
                 "the data with a joined one"
             )
         embed_tokens = encoder.embed_tokens
+    read_of_source = {
+        CONTEXT: encoder.output_dim,
+        STATE: sizes.decoder_state,
+        BOTH: encoder.output_dim + sizes.decoder_state,
+    }[str(options.chunk_readout)]
     readout = Readout(
         sizes.decoder_state,
         options.decoder_embed_dim,
-        encoder.output_dim,
+        read_of_source,
         sizes.readout,
         str(options.readout),
     )
@@ -109,7 +130,14 @@ def build_decoder(
         )
         tags, joint_score = (options.chunk_tags or "").split(), not options.no_joint_score
         return BiScaleDecoder(
-            dictionary, embed_tokens, clocks, readout, tags, joint_score, **common
+            dictionary,
+            embed_tokens,
+            clocks,
+            readout,
+            tags,
+            joint_score,
+            readout_of=str(options.chunk_readout),
+            **common,
         )
     kind = ConditionalGRU if options.conditional_gru else AttentiveGRU
     return RNNDecoder(dictionary, embed_tokens, kind(*dims), readout, **common)

@@ -7,10 +7,16 @@ from typing import Any
 
 from syntax_nmt.errors import UserError
 from syntax_nmt.models.rnn_options import (
+    BIDIRECTIONAL,
     BOUNDARY,
     CHUNK,
     CHUNK_ATTENTIONS,
     CHUNK_CONTEXTS,
+    CHUNK_READOUTS,
+    CONTEXT,
+    DENSE,
+    ENCODER_GRUS,
+    INITIALIZATIONS,
     INTERLEAVED,
     PLACEMENTS,
     SyntaxRNNOptions,
@@ -27,14 +33,18 @@ _OF_RELATION_NETWORK = {
 _OF_BI_SCALE_DECODER = {
     "chunk_context": BOUNDARY,
     "chunk_attention": CHUNK,
+    "chunk_readout": CONTEXT,
     "no_joint_score": False,
     "chunk_tags": None,
 }
 _CHOICES = {
+    "encoder_gru": ENCODER_GRUS,
     "readout": READOUTS,
+    "initialization": INITIALIZATIONS,
     "relation_placement": PLACEMENTS,
     "chunk_context": CHUNK_CONTEXTS,
     "chunk_attention": CHUNK_ATTENTIONS,
+    "chunk_readout": CHUNK_READOUTS,
 }
 _NUMBERS = (
     "encoder_embed_dim",
@@ -87,7 +97,7 @@ def rnn_sizes(options: SyntaxRNNOptions) -> RNNSizes:
         kernels=() if options.relation_kernels is None else _kernels(str(options.relation_kernels)),
     )
     _check_embeddings(options, sizes)
-    _check_relation_network(options, sizes)
+    _check_encoder(options, sizes)
     _check_bi_scale_decoder(options)
     return sizes
 
@@ -129,19 +139,28 @@ def _check_embeddings(options: SyntaxRNNOptions, sizes: RNNSizes) -> None:
         )
 
 
-def _check_relation_network(options: SyntaxRNNOptions, sizes: RNNSizes) -> None:
+def _check_encoder(options: SyntaxRNNOptions, sizes: RNNSizes) -> None:
+    gru, placement = str(options.encoder_gru), str(options.relation_placement)
     if not sizes.kernels:
-        _refuse_changed(options, _OF_RELATION_NETWORK, "--relation-kernels, such as 1:128,3:256")
-        return
-    if options.relation_placement == INTERLEAVED:
-        if options.encoder_embed_dim != sizes.encoder_state:
-            raise UserError(
-                "--relation-placement interleaved adds the embeddings to the first GRU's states: "
-                f"--encoder-embed-dim is {options.encoder_embed_dim} and --encoder-hidden-size "
-                f"{sizes.encoder_state}; make them equal"
-            )
-    elif options.relation_dense_embedding:
+        changed = dict(_OF_RELATION_NETWORK)
+        if gru == DENSE:
+            del changed["relation_dense_embedding"]
+        _refuse_changed(options, changed, "--relation-kernels, such as 1:128,3:256")
+    elif gru != BIDIRECTIONAL:
+        raise UserError(
+            f"--encoder-gru {gru} is for a model without relation network; leave "
+            "--relation-kernels out, or say by --relation-placement where its layers are"
+        )
+    elif placement != INTERLEAVED and options.relation_dense_embedding:
         raise UserError("--relation-dense-embedding needs --relation-placement interleaved")
+    residual = placement == INTERLEAVED if sizes.kernels else gru == DENSE
+    if residual and options.encoder_embed_dim != sizes.encoder_state:
+        flag = "--relation-placement interleaved" if sizes.kernels else "--encoder-gru dense"
+        raise UserError(
+            f"{flag} adds the embeddings to the first GRU's states: "
+            f"--encoder-embed-dim is {options.encoder_embed_dim} and --encoder-hidden-size "
+            f"{sizes.encoder_state}; make them equal"
+        )
 
 
 def _check_bi_scale_decoder(options: SyntaxRNNOptions) -> None:

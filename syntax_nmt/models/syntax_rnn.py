@@ -12,15 +12,17 @@ from torch import Tensor
 
 from syntax_nmt.errors import UserError
 from syntax_nmt.models.bi_scale_decoder import BiScaleDecoder
-from syntax_nmt.models.own_task import build_for_own_task, record
+from syntax_nmt.models.checkpoint_defaults import set_option
+from syntax_nmt.models.own_task import build_for_own_task
 from syntax_nmt.models.pretrained_embeddings import load_embeddings
 from syntax_nmt.models.rnn_decoder import RNNDecoder
 from syntax_nmt.models.rnn_encoder import RNNEncoder
-from syntax_nmt.models.rnn_options import SyntaxRNNOptions
+from syntax_nmt.models.rnn_options import ORTHOGONAL, UNIFORM, SyntaxRNNOptions
 from syntax_nmt.models.rnn_parts import build_decoder, build_encoder
 from syntax_nmt.models.rnn_sizes import rnn_sizes
 from syntax_nmt.models.weights_of_another import WeightsOfAnother
 from syntax_nmt.modules.linear_cross_entropy import LinearCrossEntropy
+from syntax_nmt.modules.orthogonal_start import start_orthogonal
 from syntax_nmt.modules.uniform_start import start_uniform
 
 
@@ -34,9 +36,11 @@ class SyntaxRNNModel(WeightsOfAnother, FairseqEncoderDecoderModel):
     - Relation network (`--relation-kernels`; Zhang et al., 2018): an encoder in which every word
       exchanges a message with every other; see :mod:`syntax_nmt.models.relation_encoder`.
 
-    All parameters begin uniform in (−0.1, 0.1), as in the paper, but norms at 1 and 0.
+    All parameters begin uniform in (−0.1, 0.1), as in the paper on relation networks, or as
+    `--initialization` says; norms begin at 1 and 0.
     """
 
+    feature_options = SyntaxRNNOptions
     reads_phrases = False
     takes_token_loss = True  # the output layer is always a linear one
 
@@ -66,7 +70,7 @@ class SyntaxRNNModel(WeightsOfAnother, FairseqEncoderDecoderModel):
         """
         model = build_for_own_task(cls._build, args, task, "syntax_rnn")
         if model.reads_chunks:
-            record(args, "chunk_tags", " ".join(model.decoder.chunk_tags))
+            set_option(args, "chunk_tags", " ".join(model.decoder.chunk_tags))
         return model
 
     @classmethod
@@ -83,7 +87,8 @@ class SyntaxRNNModel(WeightsOfAnother, FairseqEncoderDecoderModel):
         encoder = build_encoder(options, sizes, task.source_dictionary)
         decoder = build_decoder(options, sizes, task.target_dictionary, encoder)
         model = cls(encoder, decoder)
-        start_uniform(model)
+        start = {UNIFORM: start_uniform, ORTHOGONAL: start_orthogonal}
+        start[str(options.initialization)](model)
         for side, path, freeze in (
             (encoder, options.encoder_embed_path, options.encoder_freeze_embed),
             (decoder, options.decoder_embed_path, options.decoder_freeze_embed),

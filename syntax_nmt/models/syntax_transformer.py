@@ -37,6 +37,8 @@ class SyntaxTransformerModel(WeightsOfAnother, TransformerModel):
       within phrases that they induce; see :mod:`syntax_nmt.modules.phrase_gated_attention`.
     """
 
+    feature_options = SyntaxTransformerOptions
+
     @classmethod
     def add_args(cls, parser: argparse.ArgumentParser) -> None:
         """Adds the options of the stock model and of the features.

@@ -175,7 +175,7 @@ class SyntaxTransformerEncoder(TransformerEncoderBase):
         if self.phrase_sizes is None:
             return None
         if self.phrase_segmentation != PARSED:
-            return ngram_phrases(padding)
+            return ngram_phrases(padding, self.phrase_sizes.eos_apart)
         if phrase_lengths is None:
             raise UserError(
                 "the model reads parsed phrases, but the batch has none: add --load-phrases to "
@@ -198,7 +198,7 @@ class SyntaxTransformerEncoder(TransformerEncoderBase):
             )
 
     def supervised_head_log_probabilities(self, encoder_out: dict[str, list[Tensor]]) -> Tensor:
-        """Log-probabilities of the child and the parent head, B×2×S×S in float32.
+        """Log-probabilities of the child and the parent head, B×2×S×S in float32 at least.
 
         Args:
             encoder_out: of a forward pass with `return_all_hiddens`.

@@ -17,18 +17,22 @@ class AttentiveCombination(nn.Module):
 
     `attn = MultiHead(x, phrases)` with x as queries and the phrases as keys and values (the paper's
     sentence has it the other way round), `out = W4 sigmoid(W3 [x ; attn] + b3) + b4`. Dropout acts
-    after the sigmoid and on the output. Residual and norm are left to the layer around it.
+    on the output and, as in an FFN, with a probability of its own after the sigmoid. Residual and
+    norm are left to the layer around it.
 
     The sigmoid is counted from its midpoint, ½: `out = W4 (sigmoid(…) − ½) + b`, which is the same
-    with `b4 = b − ½ W4·1`. Counted from 0 all inputs of W4 are positive: they add a large constant
-    to the tokens from the start, dropout makes noise of it, and a step of Adam moves all of them
-    together.
+    with `b4 = b − ½ W4·1`, unless dropout acts after it. Counted from 0 all inputs of W4 are
+    positive: they add a large constant to the tokens from the start, dropout makes noise of it, and
+    a step of Adam moves all of them together. `literal_sigmoid` counts from 0 all the same, as
+    equation 8 does: another training, and under dropout another function.
 
     Args:
         attention: from x to the phrases; its query width is C.
         hidden_dim: rows of W3.
-        dropout: probability.
+        dropout: probability, on the output.
+        activation_dropout: probability, after the sigmoid; the authors' released code has it.
         residual_attention: add `attn` to the output, as the authors' released code does.
+        literal_sigmoid: see above.
     """
 
     def __init__(
@@ -36,19 +40,26 @@ class AttentiveCombination(nn.Module):
         attention: MappedAttention,
         hidden_dim: int,
         dropout: float,
+        activation_dropout: float = 0.0,
         residual_attention: bool = False,
+        literal_sigmoid: bool = False,
     ) -> None:
         super().__init__()
         self.attention = attention
         width = attention.embed_dim
         self.hidden = LinearOfPair(width, width, hidden_dim)  # W3, b3
         self.output = nn.Linear(hidden_dim, width)  # W4, b
-        self.dropout_module = FairseqDropout(dropout, module_name=type(self).__name__)
+        name = type(self).__name__
+        self.dropout_module = FairseqDropout(dropout, module_name=name)
+        self.activation_dropout_module = FairseqDropout(activation_dropout, module_name=name)
         self.residual_attention = residual_attention
+        self.literal_sigmoid = literal_sigmoid
 
     def extra_repr(self) -> str:
         """The numbers that define the module."""
-        return f"residual_attention={self.residual_attention}"
+        return (
+            f"residual_attention={self.residual_attention}, literal_sigmoid={self.literal_sigmoid}"
+        )
 
     def forward(
         self,
@@ -81,5 +92,7 @@ class AttentiveCombination(nn.Module):
 
     def _combined(self, hidden: Tensor) -> Tensor:
         """The second layer, before whose sigmoid `hidden` is."""
-        hidden = self.dropout_module(hidden.sigmoid_() - _MIDPOINT)
-        return self.dropout_module(self.output(hidden))
+        hidden = hidden.sigmoid_()
+        if not self.literal_sigmoid:
+            hidden = hidden - _MIDPOINT
+        return self.dropout_module(self.output(self.activation_dropout_module(hidden)))

@@ -9,6 +9,8 @@ import torch.nn.functional as F
 from fairseq.modules import MultiheadAttention
 from torch import Tensor
 
+from syntax_nmt.modules.precision import at_least_float32
+
 IncrementalState = dict[str, dict[str, Optional[Tensor]]]
 
 
@@ -184,12 +186,11 @@ class FusedMultiheadAttention(MultiheadAttention):
         return mask
 
     def _explicit(self, q: Tensor, k: Tensor, v: Tensor, mask: Tensor) -> tuple[Tensor, Tensor]:
-        """The output without its projection, B×H×T×D, and the weights, B×H×T×S, in float32.
+        """The output without its projection, B×H×T×D, and the weights, B×H×T×S, float32 at least.
 
-        The logits are float32, too, as within the fused kernel: float16 may not have them.
+        So are the logits, as within the fused kernel: float16 may not have them.
         """
-        exact = torch.promote_types(q.dtype, torch.float32)
         with torch.autocast(q.device.type, enabled=False):
-            logits = torch.matmul(q.to(exact) * self.scaling, k.to(exact).transpose(2, 3)) + mask
-        weights = F.softmax(logits, dim=-1, dtype=torch.float32)
+            query, key = at_least_float32(q) * self.scaling, at_least_float32(k)
+            weights = F.softmax(torch.matmul(query, key.transpose(2, 3)) + mask, dim=-1)
         return torch.matmul(self.dropout_module(weights.type_as(v)), v), weights

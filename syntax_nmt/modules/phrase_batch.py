@@ -53,13 +53,14 @@ class PhraseBatch:
         return cls(lengths, lengths.eq(0), index, members, segments)
 
 
-def ngram_phrases(token_padding: Tensor) -> PhraseBatch:
+def ngram_phrases(token_padding: Tensor, eos_apart: bool = False) -> PhraseBatch:
     """Cuts each sentence into pieces of `max(min(8, ceil(size / 6)), 3)` tokens, EOS included.
 
     Args:
         token_padding: B×S, True = pad.
+        eos_apart: the last token is a piece of its own; the size that pieces follow from counts it.
     """
-    return PhraseBatch.of_lengths(_ngram_lengths(token_padding), token_padding)
+    return PhraseBatch.of_lengths(_ngram_lengths(token_padding, eos_apart), token_padding)
 
 
 def parsed_phrases(token_padding: Tensor, phrase_lengths: Tensor) -> PhraseBatch:
@@ -92,7 +93,7 @@ def parsed_phrases(token_padding: Tensor, phrase_lengths: Tensor) -> PhraseBatch
     return PhraseBatch.of_lengths(lengths, token_padding)
 
 
-def _ngram_lengths(token_padding: Tensor) -> Tensor:
+def _ngram_lengths(token_padding: Tensor, eos_apart: bool = False) -> Tensor:
     """Tokens of each phrase of the n-gram segmentation, B×P; P follows from the padded width.
 
     So nothing has to be read back from a GPU to know it.
@@ -102,5 +103,9 @@ def _ngram_lengths(token_padding: Tensor) -> Tensor:
     limits = (-(-sizes // 6)).clamp(3, 8)
     # Where the limit grows with the size, six phrases are the most that any size needs.
     most = min(-(-width // 3), max(6, -(-width // int(phrase_limit(width)))))
-    starts = torch.arange(most, device=sizes.device) * limits
-    return torch.minimum((sizes - starts).clamp(min=0), limits)
+    apart = int(eos_apart)
+    starts = torch.arange(most + apart, device=sizes.device) * limits
+    lengths = torch.minimum((sizes - apart - starts).clamp(min=0), limits)
+    if apart:
+        lengths.scatter_(1, lengths.gt(0).sum(dim=1, keepdim=True), 1)
+    return lengths

@@ -7,6 +7,8 @@ import torch.nn.functional as F
 from fairseq.modules import MultiheadAttention
 from torch import Tensor
 
+from syntax_nmt.modules.precision import at_least_float32
+
 CHILD_HEAD, PARENT_HEAD = 0, 1
 SUPERVISED_HEADS = 2
 NO_SUPERVISED_HEADS = (
@@ -31,7 +33,8 @@ def supervised_head_log_probabilities(
         key_padding_mask: B×S, True = masked.
 
     Returns:
-        B×2×S×S in float32: [:, 0] of the child head, [:, 1] of the parent head; rows are queries.
+        B×2×S×S in float32 at least: [:, 0] of the child head, [:, 1] of the parent head; rows are
+        queries.
         Rows of pads are meaningless; columns of pads are −inf.
     """
     length, sentences, _ = x.shape
@@ -45,8 +48,8 @@ def supervised_head_log_probabilities(
 
     query, key = project(attention.q_proj), project(attention.k_proj)
     # A product of float16 numbers may be too large for float16.
-    exact = torch.promote_types(query.dtype, torch.float32)
+    query, key = at_least_float32(query) * attention.scaling, at_least_float32(key)
     with torch.autocast(x.device.type, enabled=False):
-        logits = torch.matmul(query.to(exact) * attention.scaling, key.to(exact).transpose(2, 3))
+        logits = torch.matmul(query, key.transpose(2, 3))
     logits = logits.masked_fill(key_padding_mask[:, None, None, :], float("-inf"))
-    return F.log_softmax(logits, dim=-1, dtype=torch.float32)
+    return F.log_softmax(logits, dim=-1)

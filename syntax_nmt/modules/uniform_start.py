@@ -23,6 +23,15 @@ def start_uniform(model: nn.Module) -> None:
             continue
         for parameter in module.parameters(recurse=False):
             nn.init.uniform_(parameter, -RANGE, RANGE)
-    for module in model.modules():  # last, as an output layer may share the weights
+    zero_pads(model)
+
+
+def zero_pads(model: nn.Module) -> None:
+    """Sets the embeddings of pads to 0: last, as an output layer may share the weights.
+
+    Args:
+        model: changed in place.
+    """
+    for module in model.modules():
         if isinstance(module, nn.Embedding) and module.padding_idx is not None:
             nn.init.zeros_(module.weight[module.padding_idx])

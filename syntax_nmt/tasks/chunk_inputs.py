@@ -10,7 +10,7 @@ from torch import nn
 from syntax_nmt.errors import UserError
 from syntax_nmt.tasks.net_input import with_input, without_input
 
-_KEY = "chunk_tags"
+KEY = "chunk_tags"
 
 
 def reads_chunks(models: Sequence[Any]) -> bool:
@@ -63,11 +63,11 @@ class ChunkInputs:
         Raises:
             UserError: the model was trained with other types of chunks.
         """
-        if _KEY not in sample or not reads_chunks(models):
+        if KEY not in sample or not reads_chunks(models):
             return sample
         for model in models:
             self.check(model)
-        return with_input(sample, _KEY, sample[_KEY])
+        return with_input(sample, KEY, sample[KEY])
 
     def for_search(self, sample: dict[str, Any]) -> dict[str, Any]:
         """The batch without the annotation among the inputs.
@@ -75,4 +75,4 @@ class ChunkInputs:
         Args:
             sample: the batch, which stays as it is.
         """
-        return without_input(sample, _KEY)
+        return without_input(sample, KEY)

@@ -6,6 +6,7 @@ fairseq reads the types of the options at run time: no postponed annotations in 
 import logging
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any, Optional
 
 from fairseq.criterions import FairseqCriterion
@@ -20,12 +21,14 @@ from syntax_nmt.criterions.chunk import ChunkObjective
 from syntax_nmt.criterions.dependency import DependencyObjective
 from syntax_nmt.data.text import base_language
 from syntax_nmt.errors import UserError, one_line_errors
+from syntax_nmt.models.checkpoint_defaults import keep_defaults
 from syntax_nmt.models.yaml_options import refuse_unknown_options
 from syntax_nmt.modules.masked_batch_norm import ignored_batch
 from syntax_nmt.parsing.config import ParserConfig
 from syntax_nmt.tasks.annotated_translation import AnnotatedTranslationConfig
 from syntax_nmt.tasks.checked_checkpoints import check_models, check_options
 from syntax_nmt.tasks.chunk_inputs import reads_chunks
+from syntax_nmt.tasks.chunk_validation import log_gold_boundaries, under_own_boundaries
 from syntax_nmt.tasks.languages import check_languages
 from syntax_nmt.tasks.parsed_phrases import PhraseParser
 from syntax_nmt.tasks.phrase_inputs import PhraseInputs
@@ -117,6 +120,7 @@ class SyntaxTranslationTask(TypedTranslationTask):
         with one_line_errors("syntax_nmt"):
             if from_checkpoint:  # perhaps of a newer version, with options unknown here
                 check_options(cfg)
+                keep_defaults(cfg)
                 origin = self._model_files.pop(0) if self._model_files else None
             else:
                 check_joined()
@@ -191,13 +195,32 @@ class SyntaxTranslationTask(TypedTranslationTask):
     ) -> tuple[Tensor, Any, dict[str, Any]]:
         """Computes the loss of one batch, and with `--eval-bleu` its translations.
 
+        A model that chooses chunk boundaries does so here, too; with `--load-chunks` it is compared
+        with the annotation in a second pass.
+
         Args:
             sample: the batch.
             model: the model.
             criterion: the criterion.
         """
-        sample = self._with_chunks([model], self._phrases.of_side_file([model], sample))
-        return super().valid_step(sample, model, criterion)
+        validate = partial(super().valid_step, model=model, criterion=criterion)
+        sample = self._phrases.of_side_file([model], sample)
+        annotated = self._with_chunks([model], sample)
+        if annotated is sample:
+            return validate(sample)
+        return under_own_boundaries(validate, annotated, model, criterion)
+
+    def reduce_metrics(
+        self, logging_outputs: Sequence[dict[str, Any]], criterion: FairseqCriterion
+    ) -> None:
+        """Logs the figures of all workers.
+
+        Args:
+            logging_outputs: what the steps gave for the log.
+            criterion: the criterion.
+        """
+        super().reduce_metrics(logging_outputs, criterion)
+        log_gold_boundaries(logging_outputs)
 
     def inference_step(
         self,

@@ -33,14 +33,14 @@ def plain(extra):
     for row in range(3):
         for column in range(4):
             gold = int(GOLD[row, column])
-            boundary = extra["boundary_logits"][0][row, column].float().log_softmax(-1)
+            boundary = extra["boundary_logits"][0][row, column].log_softmax(-1)
             if gold >= 0 and column > 0:
                 b = int(gold > 0)
                 found["b"] -= float(boundary[b])
                 found["b_count"] += 1
                 found["b_right"] += int(boundary.argmax()) == b
             if OPENED[row, column]:
-                tags = extra["tag_logits"][0][place].float().log_softmax(-1)
+                tags = extra["tag_logits"][0][place].log_softmax(-1)
                 place += 1
                 if gold > 0:
                     found["t"] -= float(tags[gold - 1])
@@ -55,17 +55,17 @@ def test_equals_plain_sums(seed):
     expected = plain(extra)
     assert (expected["b_count"], expected["t_count"]) == (4, 5)
     loss, logs = ChunkObjective(0.5, 2.0)(extra, {"chunk_tags": GOLD})
-    assert float(loss) == pytest.approx(0.5 * expected["b"] + 2 * expected["t"], rel=1e-6)
+    assert float(loss) == pytest.approx(0.5 * expected["b"] + 2 * expected["t"], rel=1e-12)
     names = ("boundary_loss", "boundaries", "boundaries_right", "tag_loss", "tags", "tags_right")
     for name, key in zip(names, expected):
-        assert float(logs[name]) == pytest.approx(expected[key], rel=1e-6), name
+        assert float(logs[name]) == pytest.approx(expected[key], rel=1e-12), name
 
 
 def test_weights_part_the_losses():
     extra, sample = extra_for(), {"chunk_tags": GOLD}
     expected = plain(extra)
-    assert float(ChunkObjective(1, 0)(extra, sample)[0]) == pytest.approx(expected["b"], rel=1e-6)
-    assert float(ChunkObjective(0, 1)(extra, sample)[0]) == pytest.approx(expected["t"], rel=1e-6)
+    assert float(ChunkObjective(1, 0)(extra, sample)[0]) == pytest.approx(expected["b"], rel=1e-12)
+    assert float(ChunkObjective(0, 1)(extra, sample)[0]) == pytest.approx(expected["t"], rel=1e-12)
 
 
 def test_without_annotation_nothing_counts():

@@ -4,6 +4,7 @@ import latent_phrase_loops as loops
 import pytest
 import torch
 from fairseq.distributed import LegacyDistributedDataParallel, ModuleProxyWrapper
+from fairseq.logging import metrics
 from small_models import batch, build, chain_heads, random_sentences, write_dictionaries
 
 from syntax_nmt.criterions.dependency import DependencyObjective
@@ -86,9 +87,9 @@ def test_equals_the_equations(loss, shift, normalize):
         extra, sample
     )
     expected = by_hand(extra, loss, shift, normalize, margin)
-    torch.testing.assert_close(ours.double(), 0.5 * expected, atol=1e-5, rtol=1e-5)
+    torch.testing.assert_close(ours, 0.5 * expected, atol=1e-10, rtol=0)
     raw = by_hand(extra, loss, shift, "sum", margin)
-    torch.testing.assert_close(logs["sync_loss"], raw.float(), atol=1e-5, rtol=1e-5)
+    torch.testing.assert_close(logs["sync_loss"], raw, atol=1e-10, rtol=0)
     terms = {"rank": 10 + 3, "mse": 5 + 3 + 1, "attention": 15 + 6 + 1}[loss]
     assert logs["sync_terms"] == 2 * terms, "each pair once, in two layers"
 
@@ -141,6 +142,56 @@ def test_ties_take_no_part():
     sums, pairs = rank_loss(torch.zeros(1, 4), d, torch.ones(1, 4, dtype=torch.bool), 1.0)
     assert pairs.tolist() == [3]
     assert sums.tolist() == [3.0]
+
+
+@pytest.mark.parametrize("margin", [1.0, 0.1])
+def test_shares_of_violated_and_of_misordered_pairs(margin):
+    """Pair by pair; only the rank loss has an order to violate."""
+    extra, sample = structures()
+    _, logs = objective(margin=margin)(extra, sample)
+    pairs, violated, misordered = 0, 0, 0
+    for row, tokens in enumerate(TARGETS):
+        for layer in range(2):
+            n = len(tokens) - 1
+            d = extra["target_distances"][layer][row].mean(dim=0)
+            e = extra["cross_attention"][layer][row] @ extra["source_distances"][layer][row].mean(0)
+            for i in range(n):
+                for j in range(i + 1, n):
+                    apart = float(torch.sign(d[i] - d[j]) * (e[i] - e[j]))
+                    pairs += 1
+                    violated += apart < margin
+                    misordered += apart < 0
+    assert [float(logs[f"sync_{name}"]) for name in ("pairs", "violated", "misordered")] == [
+        pairs, violated, misordered
+    ]  # fmt: skip
+    assert 0 < misordered < violated <= pairs == 26
+    with metrics.aggregate() as logged:
+        SynchronousObjective.log(lambda key: float(logs[key]))
+    values = logged.get_smoothed_values()
+    assert values["sync_violated"] == pytest.approx(100 * violated / pairs, abs=0.01)
+    assert values["sync_misordered"] == pytest.approx(100 * misordered / pairs, abs=0.01)
+    for loss in ("mse", "attention"):
+        _, others = objective(loss=loss)(extra, sample)
+        assert list(others) == list(logs)  # workers add them up by position
+        with metrics.aggregate() as logged:
+            SynchronousObjective.log(lambda key, of=others: float(of[key]))
+        assert set(logged.get_smoothed_values()) == {"sync_loss"}
+
+
+@pytest.mark.parametrize("words", [5, 10, 15, 25])
+def test_a_margin_of_1_cannot_be_kept(words):
+    """The least loss a pair of the README: in perfect order, between −1 and 1."""
+    places = torch.linspace(-1, 1, words, dtype=torch.float64)[None].requires_grad_()
+    optimizer = torch.optim.Adam([places], lr=1e-2)
+    ranks, real = torch.arange(words)[None].double(), torch.ones(1, words, dtype=torch.bool)
+    for _ in range(600):
+        optimizer.zero_grad()
+        sums, pairs = rank_loss(places, ranks, real, 1.0)
+        (sums / pairs).sum().backward()
+        optimizer.step()
+        places.data.clamp_(-1, 1)
+    floor = float(rank_loss(places.detach(), ranks, real, 1.0)[0] / pairs)
+    assert floor == pytest.approx({5: 0.20, 10: 0.27, 15: 0.29, 25: 0.31}[words], abs=0.006)
 
 
 def test_finite_in_half_precision():

@@ -303,7 +303,7 @@ def test_phrase_weights_stay_in_their_phrase(scores, lengths, dtype):
 @pytest.mark.parametrize("residual", [False, True])
 def test_attentive_combination(scores, lengths, dtype, residual):
     attention = MappedAttention(16, 2, encoder_decoder_attention=True)
-    module = AttentiveCombination(attention, 16, 0.0, residual).to(dtype)
+    module = AttentiveCombination(attention, 16, 0.0, residual_attention=residual).to(dtype)
     transparent(attention, dtype)
     phrases = ngram_phrases(padding_of(lengths))
     x = scores(max(lengths), len(lengths), 16, at_most=1e4)

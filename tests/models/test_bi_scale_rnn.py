@@ -29,6 +29,8 @@ ROWS = {
         *("--decoder-hidden-size=11", "--attention-dim=5", "--decoder-out-embed-dim=13"),
         "--chunk-attention=word",
     ],
+    "state": ["--chunk-readout=state"],
+    "both": [*("--chunk-readout=both", "--chunk-attention=word"), "--decoder-hidden-size=11"],
     "shared": ["--share-all-embeddings", "--chunk-context=step"],
 }
 
@@ -102,7 +104,7 @@ def test_equals_the_equations(folder, row, given):
     assert given or choices == {True, False}  # otherwise the gate has not been tested
 
 
-@pytest.mark.parametrize("row", ["paper", "step", "word", "two-layers"])
+@pytest.mark.parametrize("row", ["paper", "step", "word", "two-layers", "state", "both"])
 def test_gradients_equal_the_equations(folder, row):
     model, task = model_of(folder, row)
     model.double()
@@ -403,6 +405,7 @@ def test_sizes_of_the_paper(folder):
     [
         ("rnn_search", ["--chunk-context=step"], "--chunk-context needs --bi-scale"),
         ("rnn_search", ["--chunk-attention=word"], "--chunk-attention needs --bi-scale"),
+        ("rnn_search", ["--chunk-readout=state"], "--chunk-readout needs --bi-scale"),
         ("rnn_search", ["--no-joint-score"], "--no-joint-score needs --bi-scale"),
         ("rnn_search", ["--chunk-tags=NP"], "--chunk-tags needs --bi-scale"),
         ("bi_scale_rnn", ["--chunk-tags=NP VP NP"], "NP comes twice"),

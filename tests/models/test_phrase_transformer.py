@@ -8,6 +8,7 @@ from fairseq.criterions.label_smoothed_cross_entropy import LabelSmoothedCrossEn
 from omegaconf import OmegaConf
 from phrase_loops import decoder_layer, encoder_layer, ngrams, translate
 from small_models import (
+    WIDTH,
     batch,
     build,
     chain_heads,
@@ -39,6 +40,8 @@ ROWS = {
     "own-widths": [
         *NGRAM, "--phrase-attention", "--phrase-hidden-dim=6", "--phrase-combine-dim=10"
     ],
+    "eos-apart": [*NGRAM, "--phrase-attention", "--phrase-eos-apart"],
+    "literal": [*NGRAM, "--phrase-attention", "--phrase-literal-sigmoid"],
 }  # fmt: skip
 
 
@@ -65,13 +68,13 @@ def sample_for(task, parsed=False, **options):
     return sample
 
 
-def lengths_of(sample, row, size):
+def lengths_of(sample, row, size, eos_apart=False):
     """The phrases of a sentence as lists."""
     if "phrase_lengths" in sample["net_input"]:
         lengths = sample["net_input"]["phrase_lengths"][row].tolist()
         if lengths[0] > 0:
             return [length for length in lengths if length]
-    return ngrams(size)
+    return ngrams(size, eos_apart)
 
 
 @pytest.mark.parametrize("norm", [[], PRE_NORM], ids=["post-norm", "pre-norm"])
@@ -90,7 +93,8 @@ def test_equals_the_equations(folder, row, norm):
         source = source[source.ne(pad)]
         target = inputs["prev_output_tokens"][number]
         target = target[target.ne(pad)]
-        expected = translate(model, source, target, lengths_of(sample, number, len(source)))
+        lengths = lengths_of(sample, number, len(source), row == "eos-apart")
+        expected = translate(model, source, target, lengths)
         torch.testing.assert_close(logits[number, : len(target)], expected, atol=1e-10, rtol=0)
 
 
@@ -306,6 +310,8 @@ def test_missing_phrases_are_named(folder, through):
             "--transparent-token-attention .* --no-cross-attention",
         ),
         ([*NGRAM, "--phrase-combine-dim=-1"], "--phrase-combine-dim -1"),
+        (["--phrase-literal-sigmoid"], "--phrase-literal-sigmoid needs --phrase-segmentation"),
+        (["--phrase-segmentation=parsed", "--phrase-eos-apart"], "EOS is a phrase of its own"),
         ([*NGRAM, "--encoder-layerdrop=0.1"], "--encoder-layerdrop"),
         ([*NGRAM, "--decoder-layerdrop=0.1"], "--decoder-layerdrop"),
         ([*NGRAM, "--cross-self-attention", "--no-cross-attention"], "--cross-self-attention"),
@@ -322,6 +328,9 @@ def test_hydra_options(folder):
     name = {"_name": "phrase_transformer_tiny"}
     model = task.build_model(OmegaConf.create({**name, "phrase_summary": "mean"}))
     assert model.encoder.phrase_representation.summary == "mean"
+    cfg = OmegaConf.create(name)
+    task.build_model(cfg)
+    assert cfg.phrase_combine_dim == 3 * 64  # fairseq saves what the preset added
     for option, value in (("phrase_summary", "median"), ("phrase_segmentation", "trigram")):
         with pytest.raises(SystemExit, match=f"{value}: choose "):
             task.build_model(OmegaConf.create({**name, option: value}))
@@ -340,7 +349,10 @@ def test_parent_head_of_a_model_with_phrases(folder):
 def test_presets_have_the_full_method(folder, size):
     model, _, cfg = build(folder, f"phrase_transformer{size}")
     assert cfg.model.phrase_segmentation == "ngram"
+    assert cfg.model.phrase_combine_dim == 3 * WIDTH  # saved with every checkpoint
     assert model.decoder.transparent_phrases is not None
+    for layer in [*model.encoder.layers, *model.decoder.layers]:
+        assert layer.phrase_combination.output.in_features == 3 * WIDTH
     for layer in model.encoder.layers:
         assert layer.phrase_representation.summary == "max"
         assert layer.phrase_representation.hidden is not None

@@ -10,6 +10,9 @@ from omegaconf import OmegaConf
 from rnn_loops import translate
 from small_models import batch, build, enlarge, random_sentences, write_dictionaries
 
+from syntax_nmt.models.rnn_options import SyntaxRNNOptions
+from syntax_nmt.models.rnn_parts import build_encoder_network
+from syntax_nmt.models.rnn_sizes import rnn_sizes
 from syntax_nmt.models.syntax_rnn import SyntaxRNNModel
 from syntax_nmt.modules.masked_batch_norm import MaskedBatchNorm
 
@@ -34,6 +37,9 @@ ROWS = {
     "rnmt-top-own-widths": [
         *(*RELATION, "--relation-placement=top", "--encoder-hidden-size=7"),
     ],
+    "stacked": ["--encoder-gru=stacked", "--encoder-hidden-size=11"],
+    "dense": ["--encoder-gru=dense"],
+    "dense-embedding": ["--encoder-gru=dense", "--relation-dense-embedding"],
     "rnmt-released": [
         *(*RELATION, "--relation-parallel-convolutions", "--relation-dense-embedding"),
         *("--relation-norm-before-activation", "--readout=maxout"),
@@ -249,6 +255,60 @@ def test_parameters_begin_as_in_the_paper(folder):
         assert not side.embed_tokens.weight[pad].any()
 
 
+@pytest.mark.parametrize("arch", ["rnn_search", "relation_rnn", "bi_scale_rnn"])
+def test_orthogonal_start(folder, arch):
+    """Each gate's own matrix of states, by name; everything else normal, biases 0."""
+    model, task, _ = build(folder, arch, "--initialization=orthogonal", "--decoder-layers=2")
+    found = {}
+    for name, parameter in model.named_parameters():
+        module, _, kind = name.rpartition(".")
+        if isinstance(model.get_submodule(module), MaskedBatchNorm):
+            expected = torch.ones if kind == "weight" else torch.zeros
+            assert torch.equal(parameter, expected(parameter.shape)), name
+        elif kind.startswith("bias"):
+            assert not parameter.any(), name
+        elif "weight_hh" in name or name.endswith(
+            ("hidden_projection.weight", "query_projection.weight")
+        ):
+            width = parameter.size(1)
+            found[name] = [parameter[i * width : (i + 1) * width] for i in range(3)]
+            others = parameter[3 * width :]
+            assert others.numel() == 0 or others.abs().max() < 0.06
+        elif parameter.numel() > 200:
+            assert 0.005 < float(parameter.std()) < 0.015, name
+    assert len(found) >= 4
+    for name, matrices in found.items():
+        for matrix in matrices:
+            assert torch.allclose(matrix @ matrix.t(), torch.eye(len(matrix)), atol=1e-5), name
+        assert not torch.allclose(*matrices[:2])
+    for side in (model.encoder, model.decoder):
+        assert not side.embed_tokens.weight[task.source_dictionary.pad()].any()
+
+
+@pytest.mark.parametrize(
+    ("options", "parameters"),
+    [
+        ({}, 3_151_872),
+        ({"encoder_gru": "stacked"}, 3_151_872),
+        ({"encoder_gru": "dense"}, 3_151_872 + 512 * 512 + 2 * 512 * 512 + 2 * 512),
+        ({"relation_kernels": "3:96", "relation_hidden_dim": 128}, 6_384_448),
+        # What the paper may mean by 4.1 M more than its baseline: 4.08 · 2²⁰ (README).
+        (
+            {
+                "relation_kernels": "3:96",
+                "relation_hidden_dim": 128,
+                "relation_dense_embedding": True,
+            },
+            3_151_872 + 4_281_152,
+        ),
+    ],
+)
+def test_parameters_of_encoders_of_width_512(options, parameters):
+    chosen = SyntaxRNNOptions(**options)
+    network = build_encoder_network(chosen, rnn_sizes(chosen))
+    assert sum(p.numel() for p in network.parameters()) == parameters
+
+
 @pytest.mark.parametrize("size", ["", "_tiny", "_nist_zh_en", "_wmt_en_de"])
 def test_presets(folder, size):
     assert ARCH_MODEL_REGISTRY["rnn_search" + size] is SyntaxRNNModel
@@ -284,6 +344,8 @@ def test_sizes_of_the_paper(folder):
         (["--relation-kernels=3:x"], "--relation-kernels 3:x: give WIDTH:CHANNELS"),
         (["--relation-placement=top"], "placement needs --relation-kernels"),
         (["--relation-parallel-convolutions"], "needs --relation-kernels"),
+        ([*RELATION, "--encoder-gru=stacked"], "--encoder-gru stacked is for a model without"),
+        (["--encoder-gru=dense", "--encoder-hidden-size=8"], "--encoder-gru dense adds the"),
         (["--relation-dense-embedding"], "needs --relation-kernels"),
         ([*RELATION, "--encoder-hidden-size=8"], "is 16 and --encoder-hidden-size 8"),
         ([*RELATION, "--relation-placement=top", "--relation-dense-embedding"], "interleaved"),

@@ -52,11 +52,22 @@ def test_ngrams_of_every_size(left, wider):
     check(ngram_phrases(padding), padding, expected)
 
 
-def test_the_width_leaves_room_for_every_size():
+@pytest.mark.parametrize("eos_apart", [False, True])
+def test_the_width_leaves_room_for_every_size(eos_apart):
     """The number of phrases is bounded by the width, in which any shorter sentence may stand."""
     for width in range(1, 60):
         padding = padding_of(range(1, width + 1), True)
-        check(ngram_phrases(padding), padding, [ngrams(size) for size in range(1, width + 1)])
+        expected = [ngrams(size, eos_apart) for size in range(1, width + 1)]
+        check(ngram_phrases(padding, eos_apart), padding, expected)
+
+
+@pytest.mark.parametrize("left", [True, False])
+def test_eos_as_a_phrase_of_its_own(left):
+    """Sizes 1 (EOS alone) to 130: the other phrases are cut as if EOS belonged to the last."""
+    padding = padding_of(range(1, 131), left, 140)
+    expected = [ngrams(size, eos_apart=True) for size in range(1, 131)]
+    assert (expected[0], expected[4]) == ([1], [3, 1, 1])
+    check(ngram_phrases(padding, eos_apart=True), padding, expected)
 
 
 @pytest.mark.parametrize("left", [True, False])

@@ -45,8 +45,10 @@ def test_equals_the_equations(causal, gate, padding):
         real = slice(None) if padding is None else ~padding[b]
         output, weights, distances = loops.gated_attention(attention, x[real, b])
         torch.testing.assert_close(fused[real, b], output, atol=1e-10, rtol=0)
-        torch.testing.assert_close(of_heads[:, b, real][..., real], weights.float())
-        torch.testing.assert_close(averaged[b, real][..., real], weights.mean(dim=0).float())
+        torch.testing.assert_close(of_heads[:, b, real][..., real], weights, atol=1e-10, rtol=0)
+        torch.testing.assert_close(
+            averaged[b, real][..., real], weights.mean(dim=0), atol=1e-10, rtol=0
+        )
         torch.testing.assert_close(d[b, :, real], distances, atol=1e-10, rtol=0)
     assert torch.isfinite(fused).all(), "rows of pads, too, or they poison the next layer"
 

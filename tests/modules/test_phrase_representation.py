@@ -134,11 +134,15 @@ def test_transparent_attention():
     assert not torch.equal(first, second)
 
 
+@pytest.mark.parametrize("literal", [False, True])
 @pytest.mark.parametrize("residual", [False, True])
 @torch.no_grad()
-def test_combination(residual):
+def test_combination(residual, literal):
     attention = MappedAttention(C, 2, kdim=4, vdim=4, encoder_decoder_attention=True)
-    module = AttentiveCombination(attention, 7, 0.3, residual).double().eval()
+    module = AttentiveCombination(
+        attention, 7, 0.3, residual_attention=residual, literal_sigmoid=literal
+    )
+    module.double().eval()
     x = torch.randn(5, 2, C, dtype=torch.float64)
     phrases = torch.randn(3, 2, 4, dtype=torch.float64)
     padding = torch.tensor([[False, False, True], [False] * 3])
@@ -155,14 +159,35 @@ def test_combination(residual):
     assert not torch.equal(module(x, phrases, padding), module(x, phrases, padding))
 
 
-def test_dropout_after_the_sigmoid_and_on_the_output():
+@pytest.mark.parametrize("activation_dropout", [0.0, 0.5])
+def test_dropout_on_the_output_and_where_asked_for_after_the_sigmoid(activation_dropout):
     attention = MappedAttention(C, 2, encoder_decoder_attention=True)
-    module = AttentiveCombination(attention, 200, 0.5).train()
+    module = AttentiveCombination(attention, 200, 0.5, activation_dropout).train()
     seen = []
     module.output.register_forward_pre_hook(lambda m, args: seen.append(args[0]))
     out = module(torch.randn(50, 2, C), torch.randn(3, 2, C), None)
-    for values in (seen[0], out):
-        assert 0.3 < (values == 0).float().mean() < 0.7
+    assert 0.3 < (out == 0).float().mean() < 0.7
+    zeros = (seen[0] == 0).float().mean()
+    assert 0.3 < zeros < 0.7 if activation_dropout else zeros < 0.01
+
+
+@pytest.mark.parametrize("literal", [False, True])
+def test_what_dropout_after_the_sigmoid_makes_noise_of(literal):
+    """Of the distance to ½, or to the letter of equation 8 of the sigmoid itself; float64."""
+    attention = MappedAttention(C, 2, encoder_decoder_attention=True)
+    module = AttentiveCombination(attention, 7, 0.0, 0.25, literal_sigmoid=literal).double()
+    x, phrases = torch.randn(5, 1, C).double(), torch.randn(3, 1, C).double()
+    kept = torch.rand(5, 7).gt(0.25).double()
+    module.activation_dropout_module.forward = lambda h: h * kept.unsqueeze(1) / 0.75
+    with torch.no_grad():
+        found = module(x, phrases, None)[:, 0]
+        attended = multi_head(attention, x[:, 0], phrases[:, 0])
+        w3 = torch.cat([module.hidden.first.weight, module.hidden.second.weight], dim=1)
+        for t in range(5):
+            inner = w3 @ torch.cat([x[t, 0], attended[t]]) + module.hidden.first.bias
+            hidden = 1 / (1 + torch.exp(-inner)) - (0 if literal else 0.5)
+            expected = module.output.weight @ (kept[t] * hidden / 0.75) + module.output.bias
+            torch.testing.assert_close(found[t], expected, atol=1e-12, rtol=0)
 
 
 @pytest.mark.parametrize("sentences", [1, 4])

@@ -1,0 +1,42 @@
+"""What the options of a checkpoint mean that it does not name."""
+
+from __future__ import annotations
+
+from argparse import Namespace
+from dataclasses import fields
+from typing import Any
+
+from fairseq.models import ARCH_MODEL_REGISTRY
+from omegaconf import OmegaConf, open_dict
+
+
+def set_option(cfg: Any, name: str, value: Any) -> None:
+    """Sets an option of a model, in whichever form fairseq has its options.
+
+    Args:
+        cfg: the options, a namespace or those of fairseq-hydra-train.
+        name: of the option.
+        value: a builtin, as torch's safe loader reads nothing else.
+    """
+    if OmegaConf.is_config(cfg):
+        with open_dict(cfg):
+            cfg[name] = value
+    else:
+        setattr(cfg, name, value)
+
+
+def keep_defaults(cfg: Any) -> None:
+    """Gives a checkpoint's options their defaults where it has none, ahead of today's presets.
+
+    fairseq saves options that were given or preset, and applies the architecture's preset again
+    while it loads. An option that a checkpoint lacks had its default when the model was trained: a
+    preset that has learned of it since must not change what the model is.
+
+    Args:
+        cfg: the options of a model out of a checkpoint.
+    """
+    names = vars(cfg) if isinstance(cfg, Namespace) else cfg
+    model = ARCH_MODEL_REGISTRY.get(names.get("_name") or names.get("arch"))
+    for option in fields(getattr(model, "feature_options", None) or ()):
+        if option.name != "_name" and option.name not in names:
+            set_option(cfg, option.name, option.default)

@@ -1,0 +1,50 @@
+"""Initial parameters of the RNN family as the dl4mt tutorial has them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from torch import Tensor, nn
+
+from syntax_nmt.modules.gru_step import GATES
+from syntax_nmt.modules.masked_batch_norm import MaskedBatchNorm
+from syntax_nmt.modules.uniform_start import zero_pads
+
+DEVIATION = 0.01
+# Of our recurrences: what multiplies a state, the gates' rows first.
+_OF_STATES = ("hidden_projection", "query_projection")
+
+
+def start_orthogonal(model: nn.Module) -> None:
+    """Recurrent matrices orthogonal, other weights normal with deviation 0.01, biases 0.
+
+    Each gate's matrix is one of its own. Batch norms keep their 1 and 0, and the embedding of the
+    pad its 0.
+
+    Args:
+        model: changed in place.
+    """
+    for module in model.modules():
+        if isinstance(module, MaskedBatchNorm):
+            continue
+        for name, parameter in module.named_parameters(recurse=False):
+            if name.startswith("bias"):
+                nn.init.zeros_(parameter)
+            else:
+                nn.init.normal_(parameter, std=DEVIATION)
+    for module in model.modules():
+        for matrix in _recurrent_matrices(module):
+            nn.init.orthogonal_(matrix)
+    zero_pads(model)
+
+
+def _recurrent_matrices(module: nn.Module) -> Iterator[Tensor]:
+    """The square matrices that gates multiply the state before with."""
+    if isinstance(module, nn.GRU):
+        stacked = [p for name, p in module.named_parameters() if name.startswith("weight_hh")]
+    else:
+        projections = (getattr(module, name, None) for name in _OF_STATES)
+        stacked = [each.weight for each in projections if each is not None]
+    for weight in stacked:
+        size = weight.size(1)
+        yield from weight.data[: GATES * size].split(size)

@@ -1,0 +1,15 @@
+"""Numbers that a loss or a probability is computed in."""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor
+
+
+def at_least_float32(x: Tensor) -> Tensor:
+    """The tensor in float32, or as it is where it is more exact.
+
+    Args:
+        x: of any floating type.
+    """
+    return x.to(torch.promote_types(x.dtype, torch.float32))

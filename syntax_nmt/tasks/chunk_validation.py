@@ -1,0 +1,59 @@
+"""Validation of models that choose chunk boundaries themselves."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
+
+from torch import nn
+
+from syntax_nmt.criterions.auxiliary import log_average
+from syntax_nmt.criterions.chunk import LOGGED
+from syntax_nmt.tasks.chunk_inputs import KEY
+from syntax_nmt.tasks.net_input import without_input
+
+Validated = tuple[Any, Any, dict[str, Any]]
+_NLL, _TOKENS = "gold_nll_loss", "gold_ntokens"
+
+
+def under_own_boundaries(
+    validate: Callable[[dict[str, Any]], Validated],
+    sample: dict[str, Any],
+    model: nn.Module,
+    criterion: nn.Module,
+) -> Validated:
+    """The loss of a batch under the model's own boundaries, and figures under those given.
+
+    Whoever is told where chunks open knows whether the next word opens one, which a baseline has to
+    find out: the translation loss, which chooses checkpoints and is compared with a baseline's, is
+    the one without. Boundary and tag are compared with the annotation where the words before stood
+    in chunks of the annotation, as in training.
+
+    Args:
+        validate: computes loss, sample size and log of a batch.
+        sample: has the annotation at its top and among the inputs.
+        model: in evaluation mode.
+        criterion: its loss.
+
+    Returns:
+        loss, sample size and log as of `validate`; the log has in addition the sums of
+        :func:`log_gold_boundaries` and the figures of boundaries and tags.
+    """
+    own = {name: value for name, value in without_input(sample, KEY).items() if name != KEY}
+    loss, size, logs = validate(own)
+    _, _, gold = criterion(model, sample)
+    logs.update({name: gold[name] for name in LOGGED if name in gold})
+    logs.update({_NLL: gold["nll_loss"], _TOKENS: gold["ntokens"]})
+    return loss, size, logs
+
+
+def log_gold_boundaries(logging_outputs: Iterable[Mapping[str, Any]]) -> None:
+    """Logs, beside the losses, the nll under the boundaries of the annotation.
+
+    Args:
+        logging_outputs: sums of all workers and batches; those of training have none of it.
+    """
+    nll, tokens = (
+        float(sum(log.get(name, 0) for log in logging_outputs)) for name in (_NLL, _TOKENS)
+    )
+    log_average(_NLL, nll, tokens)
