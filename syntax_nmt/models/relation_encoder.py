@@ -12,7 +12,7 @@ from syntax_nmt.models.rnn_encoder import EncoderNetwork
 from syntax_nmt.modules.packed_rows import PackedRows
 from syntax_nmt.modules.sentence_gru import BACKWARD, FORWARD, SentenceGRU
 
-# Of a width: forward(states B×S×width, padding B×S) -> B×S×width.
+# Of a width: forward(states B×S×width, rows) -> B×S×width.
 BuildLayer = Callable[[int], nn.Module]
 
 
@@ -56,12 +56,8 @@ class InterleavedEncoder(EncoderNetwork):
         rows = PackedRows(padding)
         features = [x] if self.dense_embedding else []
         for number, dense in enumerate(self.dense):
-            layer = number // 2
-            if number % 2 == 0:
-                out = self.grus[layer](x, rows)
-            else:
-                out = self.relations[layer](x, padding)
-            features.append(x + out)
+            layers = self.grus if number % 2 == 0 else self.relations
+            features.append(x + layers[number // 2](x, rows))
             x = dense(torch.cat(features, dim=-1))
         return x
 
@@ -93,5 +89,6 @@ class RelationOnTop(EncoderNetwork):
         Returns:
             B×S×2C.
         """
-        states = self.bidirectional(x, padding)
-        return states + self.relation(states, padding)
+        rows = PackedRows(padding)
+        states = self.bidirectional.gru(x, rows)
+        return states + self.relation(states, rows)
