@@ -95,11 +95,11 @@ class ChunkObjective(AuxiliaryObjective):
         gold = sample["chunk_tags"].long()
         boundaries = gold.clamp(max=1)  # 1, 0, and −1 where none is known
         boundaries[:, 0] = _NONE
-        tags = gold[extra["opened"][0]] - 1  # class k − 1 is tag id k
-        counted = tags.masked_fill(tags < 0, _NONE)
+        # Class k − 1 is tag id k. What does not count is masked, as selecting would stop a GPU.
+        tags = (gold - 1).masked_fill(~extra["opened"][0] | (gold < 1), _NONE)
         parts = [
             *_loss(boundary_logits.flatten(0, 1), boundaries.flatten()),
-            *_loss(tag_logits, counted),
+            *_loss(tag_logits.flatten(0, 1), tags.flatten()),
         ]
         loss = self.boundary_weight * parts[0] + self.tag_weight * parts[3]
         return loss, dict(zip(LOGGED, map(detached_sum, parts)))

@@ -25,6 +25,7 @@ class SyntaxDataset(BaseWrapperDataset):
       into n-grams; in `net_input`, as it is the one that models read, not losses
     - `chunk_tags`, B×T int32: the tag id (1..K) where a chunk of the target opens, 0 inside, K+1
       at EOS; −1 at pads and everywhere in a sentence without annotation
+    - `all_annotated`: whether no sentence of the batch is without chunks
     """
 
     def __init__(
@@ -78,13 +79,15 @@ class SyntaxDataset(BaseWrapperDataset):
             lengths = batch["net_input"]["src_lengths"].numpy()
             batch["net_input"]["phrase_lengths"] = collate_phrases(self.phrases.rows, ids, lengths)
         if self.chunks is not None and batch["target"] is not None:
-            batch["chunk_tags"] = collate_chunk_tags(
+            tags = collate_chunk_tags(
                 self.chunks.rows,
                 ids,
                 batch["target"].size(1),
                 self.left_pad_target,
                 len(self.chunks.tags) + 1,
             )
+            batch["chunk_tags"] = tags
+            batch["all_annotated"] = bool(tags.amax(dim=1).ge(0).all())
         return batch
 
     def __getitems__(self, indices: list[int]) -> list[dict]:

@@ -80,6 +80,7 @@ class BiScaleDecoder(RNNDecoder):
         features_only: bool = False,
         src_lengths: Tensor | None = None,
         chunk_tags: Tensor | None = None,
+        all_annotated: bool | None = None,
     ) -> tuple[Tensor, dict[str, list[Tensor]]]:
         """Teacher-forced, or one step of a search.
 
@@ -91,16 +92,18 @@ class BiScaleDecoder(RNNDecoder):
             src_lengths: not read.
             chunk_tags: B×T, > 0 where a chunk opens, −1 everywhere in a sentence without
                 annotation; a search does not read it. None = no sentence has one.
+            all_annotated: whether every sentence has an annotation; None = `chunk_tags` is asked,
+                for which a GPU has to be waited for.
 
         Returns:
             logits B×T×V, and a dictionary of lists of one tensor each. `attn`: the weights of the
             words' context, B×T×S; `chunk_attn`: of the chunks'; `opened`: B×T, True = a chunk
-            opened; `boundary_logits`: B×T×2, of b = 0 and b = 1; `tag_logits`: N×(K+1), of the
-            places where `opened` is True, row by row. In a search `joint_score`, B×1×1, instead of
-            the logits of boundaries and tags.
+            opened; `boundary_logits`: B×T×2, of b = 0 and b = 1; `tag_logits`: B×T×(K+1), which
+            count where `opened` is True. In a search `joint_score`, B×1×1, instead of the logits of
+            boundaries and tags.
         """
         features, extra = self.extract_features(
-            prev_output_tokens, encoder_out, incremental_state, chunk_tags
+            prev_output_tokens, encoder_out, incremental_state, chunk_tags, all_annotated
         )
         return features if features_only else self.output_layer(features), extra
 
@@ -110,6 +113,7 @@ class BiScaleDecoder(RNNDecoder):
         encoder_out: dict[str, list[Tensor]],
         incremental_state: IncrementalState | None = None,
         chunk_tags: Tensor | None = None,
+        all_annotated: bool | None = None,
     ) -> tuple[Tensor, dict[str, list[Tensor]]]:
         """The readout of each step; see :meth:`forward`.
 
@@ -118,6 +122,7 @@ class BiScaleDecoder(RNNDecoder):
             encoder_out: of the encoder.
             incremental_state: the cache of a search.
             chunk_tags: B×T.
+            all_annotated: as there.
 
         Returns:
             B×T×readout_dim, and the dictionary.
@@ -128,8 +133,9 @@ class BiScaleDecoder(RNNDecoder):
             prev_output_tokens, chunk_tags = prev_output_tokens[:, -1:], None
         chunk = self._chunk_before(cache, states[-1], memory)
         boundaries = _boundaries(prev_output_tokens, chunk_tags, first=cache is None)
+        chooses = _gate_chooses(chunk_tags, all_annotated)
         words = self.dropout_in(self.embed_tokens(prev_output_tokens.t()))  # T×B×E
-        steps = self.recurrence(words, states[0], chunk, memory, boundaries.t())
+        steps = self.recurrence(words, states[0], chunk, memory, boundaries.t(), chooses)
         below, last = self._upper_layers(steps.states, states[1:-1])
         self._remember(
             incremental_state,
@@ -198,14 +204,14 @@ class BiScaleDecoder(RNNDecoder):
     def _predictions(
         self, steps: BiScaleSteps, memory: AttentionMemory, contexts: Tensor
     ) -> dict[str, Tensor]:
-        """The logits of all boundaries, B×T×2, and of the tags of those chunks that opened, N×."""
-        opened = steps.opened.t()
+        """The logits of boundaries, B×T×2, and of tags, B×T×(K+1), at every word.
+
+        A selection of those words that open a chunk would stop a GPU for their number.
+        """
         if self.recurrence.attention is not None:  # then the words' contexts are not the chunks'
             contexts = self._contexts(steps.chunk_weights.transpose(0, 1), memory)
         tags = self.tag_classifier(
-            steps.chunk_states.transpose(0, 1)[opened],
-            steps.chunks.transpose(0, 1)[opened],
-            contexts[opened],
+            steps.chunk_states.transpose(0, 1), steps.chunks.transpose(0, 1), contexts
         )
         return {"boundary_logits": steps.boundary_logits.transpose(0, 1), "tag_logits": tags}
 
@@ -213,15 +219,14 @@ class BiScaleDecoder(RNNDecoder):
         self, steps: BiScaleSteps, memory: AttentionMemory, contexts: Tensor, forced: bool
     ) -> dict[str, Tensor]:
         """`log P(b_t)`, unless it is forced, and at boundaries `log P` of the best tag: B×1×1."""
-        opened = steps.opened.t()
         boundary, tags = (
             at_least_float32(logits).log_softmax(dim=-1)
             for logits in self._predictions(steps, memory, contexts).values()
         )
-        scores = torch.where(opened, boundary[..., OPENS], boundary[..., INSIDE])
         if forced:
-            scores = torch.zeros_like(scores)
-        scores[opened] += tags.amax(dim=-1)
+            boundary = torch.zeros_like(boundary)
+        opening = boundary[..., OPENS] + tags.amax(dim=-1)
+        scores = torch.where(steps.opened.t(), opening, boundary[..., INSIDE])
         return {"joint_score": scores.unsqueeze(-1)}
 
 
@@ -235,3 +240,12 @@ def _boundaries(tokens: Tensor, chunk_tags: Tensor | None, first: bool) -> Tenso
     if first:
         boundaries[:, 0] = 1
     return boundaries
+
+
+def _gate_chooses(chunk_tags: Tensor | None, all_annotated: bool | None) -> bool:
+    """Whether the gate decides about any word but the first."""
+    if chunk_tags is None:
+        return True
+    if all_annotated is None:
+        all_annotated = bool((chunk_tags >= 0).any(dim=1).all())
+    return not all_annotated

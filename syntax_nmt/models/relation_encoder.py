@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from itertools import chain
 
 import torch
 from torch import Tensor, nn
@@ -12,7 +13,7 @@ from syntax_nmt.models.rnn_encoder import EncoderNetwork
 from syntax_nmt.modules.packed_rows import PackedRows
 from syntax_nmt.modules.sentence_gru import BACKWARD, FORWARD, SentenceGRU
 
-# Of a width: forward(states B×S×width, padding B×S) -> B×S×width.
+# Of a width: forward(states B×S×width, rows) -> B×S×width.
 BuildLayer = Callable[[int], nn.Module]
 
 
@@ -58,13 +59,12 @@ class InterleavedEncoder(EncoderNetwork):
         """
         rows = PackedRows(padding)
         features = [x] if self.dense_embedding else []
-        dense = iter(self.dense)
-        for layer, gru in enumerate(self.grus):
-            features.append(x + gru(x, rows))
-            x = next(dense)(torch.cat(features, dim=-1))
-            if self.relations:
-                features.append(x + self.relations[layer](x, padding))
-                x = next(dense)(torch.cat(features, dim=-1))
+        blocks: Iterable[nn.Module] = self.grus
+        if self.relations:
+            blocks = chain.from_iterable(zip(self.grus, self.relations))
+        for block, dense in zip(blocks, self.dense):
+            features.append(x + block(x, rows))
+            x = dense(torch.cat(features, dim=-1))
         return x
 
 
@@ -95,5 +95,6 @@ class RelationOnTop(EncoderNetwork):
         Returns:
             B×S×2C.
         """
-        states = self.bidirectional(x, padding)
-        return states + self.relation(states, padding)
+        rows = PackedRows(padding)
+        states = self.bidirectional.gru(x, rows)
+        return states + self.relation(states, rows)

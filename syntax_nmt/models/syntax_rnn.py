@@ -108,6 +108,7 @@ class SyntaxRNNModel(WeightsOfAnother, FairseqEncoderDecoderModel):
         features_only: bool = False,
         phrase_lengths: Optional[Tensor] = None,  # noqa: UP045
         chunk_tags: Optional[Tensor] = None,  # noqa: UP045
+        all_annotated: Optional[bool] = None,  # noqa: UP045
         token_loss: Optional[LinearCrossEntropy] = None,  # noqa: UP045
     ) -> tuple[Tensor, dict[str, Any]]:
         """Teacher-forced pass of training and validation; generators never call it.
@@ -120,6 +121,7 @@ class SyntaxRNNModel(WeightsOfAnother, FairseqEncoderDecoderModel):
             phrase_lengths: not read; batches have it for models of the other family.
             chunk_tags: B×T, the tag id where a chunk of the target opens, 0 inside, −1 everywhere
                 in a sentence without annotation; read by the bi-scale decoder.
+            all_annotated: whether no sentence is without; None = not known.
             token_loss: what to compute in place of logits.
 
         Returns:
@@ -127,7 +129,9 @@ class SyntaxRNNModel(WeightsOfAnother, FairseqEncoderDecoderModel):
             attention weights, B×T×S.
         """
         encoder_out = self.encoder(src_tokens, src_lengths)
-        chunks = {"chunk_tags": chunk_tags} if self.reads_chunks else {}
+        chunks: dict[str, Any] = {}
+        if self.reads_chunks:
+            chunks = {"chunk_tags": chunk_tags, "all_annotated": all_annotated}
         features_only = features_only or token_loss is not None
         output, extra = self.decoder(
             prev_output_tokens, encoder_out, features_only=features_only, **chunks

@@ -119,6 +119,7 @@ class BiScaleGRU(nn.Module):
         chunk: ChunkState,
         memory: AttentionMemory,
         boundaries: Tensor,
+        chooses: bool,
     ) -> BiScaleSteps:
         """All steps of given words.
 
@@ -128,19 +129,19 @@ class BiScaleGRU(nn.Module):
             chunk: before the first step.
             memory: of :meth:`remember`; N is a multiple of its number of sentences.
             boundaries: T×N; 1 = a chunk opens, 0 = none does, −1 = the gate decides.
+            chooses: whether there may be a −1; if not, the gate is taken for all steps at once.
         """
         of_chunk, of_word = self._parts(memory)
-        chooses = bool((boundaries == OWN_CHOICE).any())
         gate_words = self.gate.word(words)
         opening = (boundaries > 0).unsqueeze(-1)  # T×N×1
+        own = (boundaries == OWN_CHOICE).unsqueeze(-1)
         columns: list[tuple[Tensor, ...]] = []
         for step, inputs in enumerate(self.input_projection(words)):
             between = gru_step(inputs, self.hidden_projection(state), state)
             opened, gated = opening[step], between
             if chooses:
                 gated = self.gate(between, gate_words[step])
-                own = (boundaries[step] == OWN_CHOICE).unsqueeze(-1)
-                opened = opened | (own & opens(gated).unsqueeze(-1))
+                opened = opened | (own[step] & opens(gated).unsqueeze(-1))
             chunk, finished = self.clock.step(between, opened, chunk, of_chunk)
             state, weights = self._word(between, chunk, of_word)
             columns.append((state, weights, gated, opened, chunk.state, finished, chunk.weights))

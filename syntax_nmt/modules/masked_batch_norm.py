@@ -11,6 +11,8 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 from torch.distributed.nn.functional import all_reduce
 
+from syntax_nmt.modules.packed_rows import PackedRows
+
 
 class MaskedBatchNorm(nn.Module):
     """Batch norm (Ioffe and Szegedy, 2015) whose mean and variance are of real positions only.
@@ -48,18 +50,17 @@ class MaskedBatchNorm(nn.Module):
         """The numbers that define the module."""
         return f"{self.channels}, eps={self.eps}, momentum={self.momentum}"
 
-    def forward(self, x: Tensor, padding: Tensor) -> Tensor:
+    def forward(self, x: Tensor, rows: PackedRows) -> Tensor:
         """Normalises the real positions.
 
         Args:
-            x: B×S×C.
-            padding: B×S, True = pad; what x holds there is not read.
+            x: B×S×C; what pads hold is not read.
+            rows: where the batch's words are.
 
         Returns:
             B×S×C of the type of x, zeros at pads.
         """
-        real = ~padding
-        words = x[real]
+        words = rows.take(x)
         words = words.to(torch.promote_types(words.dtype, self.running_mean.dtype))
         weight, bias = self.weight.to(words.dtype), self.bias.to(words.dtype)
         if self.training:
@@ -68,7 +69,7 @@ class MaskedBatchNorm(nn.Module):
         else:
             mean, var = self.running_mean, self.running_var
             normal = F.batch_norm(words, mean, var, weight, bias, eps=self.eps)
-        return torch.zeros_like(x).masked_scatter(real.unsqueeze(2), normal.to(x.dtype))
+        return rows.put(normal.to(x.dtype))
 
     def _batch_statistics(self, words: Tensor) -> tuple[Tensor, Tensor]:
         """Mean and variance of the words of all workers; moves the running averages.
@@ -76,7 +77,7 @@ class MaskedBatchNorm(nn.Module):
         Two passes, as the mean of squares less the squared mean loses what float32 can hold.
         """
         counted = words[:0] if self.ignore_batch else words
-        sums = torch.cat([counted.sum(dim=0), words.new_tensor([len(counted)])])
+        sums = torch.cat([counted.sum(dim=0), words.new_full((1,), len(counted))])
         sums = _over_workers(sums)
         count = sums[-1].detach()
         mean = sums[:-1] / count.clamp(min=1)

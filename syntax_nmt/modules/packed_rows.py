@@ -1,6 +1,8 @@
-"""Sentences of a padded batch laid end to end for torch's fused recurrent networks."""
+"""Where the real words of a padded batch are, for layers that read words alone."""
 
 from __future__ import annotations
+
+from functools import cached_property
 
 import torch
 from torch import Tensor
@@ -10,28 +12,32 @@ from torch.nn.utils.rnn import PackedSequence
 class PackedRows:
     """Takes the real positions out of a padded batch, and puts results back in their places.
 
+    They are computed once a batch and shared by all layers. A GPU is waited for once, for the
+    lengths of the sentences: torch's recurrent networks want them on the host, and so does whoever
+    computes sentences of one length together.
+
     fairseq pads sources on the left, torch packs rows that begin at column 0. Here both are one
-    gather: the place of each real position is computed once a batch, wherever its pads are. Packed
-    in reverse, a sentence begins at its last word, so that a recurrent network reads it backward
-    without having read a pad.
+    gather: the place of each real position, wherever its pads are. Packed in reverse, a sentence
+    begins at its last word, so that a recurrent network reads it backward without having read a
+    pad.
 
     Args:
         padding: B×S, True = pad; the pads of a sentence are before it, behind it, or both.
     """
 
     def __init__(self, padding: Tensor) -> None:
+        self.padding = padding
         real = ~padding
-        self.rows, self.width = padding.shape
-        lengths, order = real.sum(dim=1).sort(descending=True, stable=True)
-        first = order * self.width + real.int().argmax(dim=1)[order]  # in the batch as one row
-        step = torch.arange(int(lengths[0]), device=padding.device)[:, None]
-        there = step < lengths
-        self.batch_sizes = there.sum(dim=1).cpu()  # where torch wants it
-        self._forward = (first + step)[there]
-        self._backward = (first + lengths - 1 - step)[there]
+        self._lengths, order = real.sum(dim=1).sort(descending=True, stable=True)
+        on_host = self._lengths.cpu()
+        # The longest sentence first; :meth:`take` begins with the shortest.
+        self.lengths: list[int] = on_host.tolist()
+        self._first = order * padding.size(1) + real.int().argmax(dim=1)[order]
+        steps = torch.arange(self.lengths[0])
+        self.batch_sizes = (steps.unsqueeze(1) < on_host).sum(dim=1)  # where torch wants it
 
     def pack(self, states: Tensor, backward: bool = False) -> PackedSequence:
-        """The real positions, the first word of every sentence first.
+        """The real positions by step, the first word of every sentence first.
 
         Args:
             states: B×S×C.
@@ -50,7 +56,58 @@ class PackedRows:
         Returns:
             B×S×C, zero at pads.
         """
-        order = self._backward if backward else self._forward
-        data = packed.data
-        out = data.new_zeros(self.rows * self.width, data.size(1)).index_copy(0, order, data)
-        return out.view(self.rows, self.width, -1)
+        return self._put(packed.data, self._backward if backward else self._forward)
+
+    def take(self, states: Tensor) -> Tensor:
+        """The real positions sentence by sentence, the shortest first, N×C.
+
+        Args:
+            states: B×S×C.
+        """
+        return states.flatten(0, 1).index_select(0, self._by_sentence)
+
+    def put(self, words: Tensor) -> Tensor:
+        """What :meth:`take` took, or something of the same positions, back in its places.
+
+        Args:
+            words: N×C.
+
+        Returns:
+            B×S×C, zero at pads.
+        """
+        return self._put(words, self._by_sentence)
+
+    def _put(self, words: Tensor, places: Tensor) -> Tensor:
+        rows = words.new_zeros(self.padding.numel(), words.size(1)).index_copy(0, places, words)
+        return rows.view(*self.padding.shape, -1)
+
+    @cached_property
+    def _steps(self) -> tuple[Tensor, Tensor]:
+        """The sentence, counted from the longest, and the step of each packed word."""
+        device = self.padding.device
+        steps = torch.arange(self.lengths[0], device=device).unsqueeze(1)
+        step, sentence = self._numbered((steps < self._lengths).sum(dim=1))
+        return sentence, step
+
+    @cached_property
+    def _forward(self) -> Tensor:
+        sentence, step = self._steps
+        return self._first[sentence] + step
+
+    @cached_property
+    def _backward(self) -> Tensor:
+        sentence, step = self._steps
+        return (self._first + self._lengths - 1)[sentence] - step
+
+    @cached_property
+    def _by_sentence(self) -> Tensor:
+        sentence, word = self._numbered(self._lengths.flip(0))
+        return self._first.flip(0)[sentence] + word
+
+    def _numbered(self, sizes: Tensor) -> tuple[Tensor, Tensor]:
+        """For groups of these sizes, one after the other: the group, and the place in it."""
+        # The number of all words, told in advance, keeps a GPU from being asked for it.
+        total = sum(self.lengths)
+        group = torch.repeat_interleave(sizes, output_size=total)
+        start = sizes.cumsum(dim=0) - sizes
+        return group, torch.arange(total, device=sizes.device) - start[group]

@@ -8,6 +8,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from syntax_nmt.modules.graph_propagation import GraphPropagation
+from syntax_nmt.modules.packed_rows import PackedRows
 from syntax_nmt.modules.word_convolutions import SLOPE, WordConvolutions
 
 
@@ -49,35 +50,17 @@ class RelationNetworkLayer(nn.Module):
         self.hidden = nn.Linear(hidden_dim, hidden_dim)
         self.output = nn.Linear(hidden_dim, width)
 
-    def forward(self, states: Tensor, padding: Tensor) -> Tensor:
+    def forward(self, states: Tensor, rows: PackedRows) -> Tensor:
         """The words with what they have received from one another.
 
         Args:
             states: B×S×C; what pads hold is not read.
-            padding: B×S, True = pad, on either side.
+            rows: where the batch's words are.
 
         Returns:
             B×S×C, zeros at pads.
         """
-        convolved = self.convolutions(states, padding)
-        places, sizes = _words_by_size(padding)
-        words = convolved.flatten(0, 1).index_select(0, places)
-        received = self.graph_propagation(words, sizes)
+        words = rows.take(self.convolutions(states, rows))
+        received = self.graph_propagation(words, rows.lengths[::-1])
         hidden = F.leaky_relu_(self.hidden(received), SLOPE)
-        output = F.leaky_relu_(self.output(hidden), SLOPE)
-        flat = output.new_zeros(padding.numel(), output.size(1)).index_copy(0, places, output)
-        return flat.view(*padding.shape, -1)
-
-
-def _words_by_size(padding: Tensor) -> tuple[Tensor, list[int]]:
-    """Where the real words of a batch are, sentence by sentence, short sentences first.
-
-    Args:
-        padding: B×S, True = pad.
-
-    Returns:
-        The places in the flattened batch, and the sizes of the sentences in the same order.
-    """
-    sizes, order = (~padding).sum(dim=1).sort(stable=True)
-    sentence, column = (~padding[order]).nonzero(as_tuple=True)
-    return order[sentence] * padding.size(1) + column, sizes.tolist()
+        return rows.put(F.leaky_relu_(self.output(hidden), SLOPE))

@@ -9,6 +9,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from syntax_nmt.modules.masked_batch_norm import MaskedBatchNorm
+from syntax_nmt.modules.packed_rows import PackedRows
 
 SLOPE = 0.1  # of LeakyReLU below zero, everywhere in the relation network
 
@@ -40,20 +41,20 @@ class WordConvolution(nn.Module):
         """The numbers that define the module."""
         return f"norm_before_activation={self.norm_before_activation}"
 
-    def forward(self, words: Tensor, padding: Tensor) -> Tensor:
+    def forward(self, words: Tensor, rows: PackedRows) -> Tensor:
         """Convolves each sentence.
 
         Args:
             words: B×S×input_dim, zeros at pads.
-            padding: B×S, True = pad.
+            rows: where the batch's words are.
 
         Returns:
             B×S×output_dim, zeros at pads.
         """
         filtered = self.convolution(words.transpose(1, 2)).transpose(1, 2)
         if self.norm_before_activation:
-            return F.leaky_relu(self.norm(filtered, padding), SLOPE)
-        return self.norm(F.leaky_relu(filtered, SLOPE), padding)
+            return F.leaky_relu(self.norm(filtered, rows), SLOPE)
+        return self.norm(F.leaky_relu(filtered, SLOPE), rows)
 
 
 class WordConvolutions(nn.Module):
@@ -88,20 +89,20 @@ class WordConvolutions(nn.Module):
         """The numbers that define the module."""
         return f"parallel={self.parallel}"
 
-    def forward(self, words: Tensor, padding: Tensor) -> Tensor:
+    def forward(self, words: Tensor, rows: PackedRows) -> Tensor:
         """Collects what is around each word.
 
         Args:
             words: B×S×C; what pads hold is not read.
-            padding: B×S, True = pad.
+            rows: where the batch's words are.
 
         Returns:
             B×S×output_dim, zeros at pads.
         """
-        words = words.masked_fill(padding.unsqueeze(2), 0.0)
+        words = words.masked_fill(rows.padding.unsqueeze(2), 0.0)
         if self.parallel:
-            outputs = [convolution(words, padding) for convolution in self.convolutions]
+            outputs = [convolution(words, rows) for convolution in self.convolutions]
             return torch.cat(outputs, dim=2)
         for convolution in self.convolutions:
-            words = convolution(words, padding)
+            words = convolution(words, rows)
         return words

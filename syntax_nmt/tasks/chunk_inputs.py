@@ -10,11 +10,11 @@ from torch import nn
 from syntax_nmt.errors import UserError
 from syntax_nmt.tasks.net_input import with_input, without_input
 
-KEY = "chunk_tags"
+KEY, _ALL = "chunk_tags", "all_annotated"
 
 
 def reads_chunks(models: Sequence[Any]) -> bool:
-    """Whether all models take an argument `chunk_tags` (B×T int32) in their forward pass.
+    """Whether all models take `chunk_tags` (B×T int32) and `all_annotated` in their forward pass.
 
     Args:
         models: an ensemble, which is given one input.
@@ -25,7 +25,8 @@ def reads_chunks(models: Sequence[Any]) -> bool:
 class ChunkInputs:
     """Gives models that read chunks `net_input["chunk_tags"]`: to be trained, validated, scored.
 
-    A search is given none: there the model chooses boundaries itself.
+    Beside them is `all_annotated`, which the data loader knows: a model would have to wait for its
+    GPU to read it off the tags. A search is given none: there the model chooses boundaries itself.
 
     Attributes:
         tags: the types of chunks of the side files; None = none have been loaded.
@@ -67,7 +68,7 @@ class ChunkInputs:
             return sample
         for model in models:
             self.check(model)
-        return with_input(sample, KEY, sample[KEY])
+        return with_input(with_input(sample, KEY, sample[KEY]), _ALL, sample.get(_ALL))
 
     def for_search(self, sample: dict[str, Any]) -> dict[str, Any]:
         """The batch without the annotation among the inputs.
@@ -75,4 +76,4 @@ class ChunkInputs:
         Args:
             sample: the batch, which stays as it is.
         """
-        return without_input(sample, KEY)
+        return without_input(without_input(sample, KEY), _ALL)

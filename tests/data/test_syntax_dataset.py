@@ -103,6 +103,8 @@ def test_batches_against_one_sentence_at_a_time(left_source, left_target, annota
         assert batch["heads"].dtype == torch.int32
         assert batch["net_input"]["phrase_lengths"].dtype == torch.int32
         assert batch["chunk_tags"].dtype == torch.int32
+        without = [not made.rows["chunks"][sentence] for sentence in batch["id"].tolist()]
+        assert batch["all_annotated"] is not any(without)
         for place, sentence in enumerate(batch["id"].tolist()):
             size = int(made.pairs.src_sizes[sentence]) - 1
             heads = expected_heads(made.rows["heads"][sentence], size, source.size(1), left_source)
@@ -136,7 +138,7 @@ def test_the_batch_is_the_stock_batch_with_more_in_it():
     dataset = SyntaxDataset(made.pairs, **made.sides)
     samples = [made.pairs[index] for index in (5, 0, 9)]
     stock, batch = made.pairs.collater(samples), dataset.collater(samples)
-    assert set(batch) - set(stock) == {"heads", "chunk_tags"}
+    assert set(batch) - set(stock) == {"heads", "chunk_tags", "all_annotated"}
     assert set(batch["net_input"]) - set(stock["net_input"]) == {"phrase_lengths"}
     assert torch.equal(batch["net_input"]["src_tokens"], stock["net_input"]["src_tokens"])
     assert torch.equal(batch["target"], stock["target"])

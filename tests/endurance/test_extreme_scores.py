@@ -25,6 +25,7 @@ from syntax_nmt.modules.local_attention import local_attention_mask
 from syntax_nmt.modules.mapped_attention import MappedAttention
 from syntax_nmt.modules.masked_batch_norm import MaskedBatchNorm
 from syntax_nmt.modules.mean_of_words import mean_of_words
+from syntax_nmt.modules.packed_rows import PackedRows
 from syntax_nmt.modules.phrase_batch import ngram_phrases
 from syntax_nmt.modules.phrase_gated_attention import PhraseGatedAttention
 from syntax_nmt.modules.phrase_gates import log_phrase_gates
@@ -155,7 +156,7 @@ def test_chunk_losses(scores, lengths, boundaries):
         tags[:, 0] = 2
     opened = tags.gt(0)
     opened[:, 0] = True
-    boundary_logits, tag_logits = scores(*shape, 2), scores(int(opened.sum()), 5)
+    boundary_logits, tag_logits = scores(*shape, 2), scores(*shape, 5)
     model = Given(
         scores(*shape, 9), boundary_logits=[boundary_logits], tag_logits=[tag_logits],
         opened=[opened],
@@ -344,7 +345,7 @@ def test_gated_recurrence(scores, dtype):
 def test_batch_norm(scores, lengths, dtype, training):
     norm = MaskedBatchNorm(4).to(dtype).train(training)
     x = scores(len(lengths), max(lengths), 4)
-    output = norm(x, padding_of(lengths))
+    output = norm(x, PackedRows(padding_of(lengths)))
     assert_finite(output, x, seed=torch.full_like(output, 1 / output.numel()))
     assert norm.running_mean.dtype == norm.running_var.dtype == torch.float32
     assert norm.running_mean.isfinite().all()
@@ -355,7 +356,7 @@ def test_batch_norm(scores, lengths, dtype, training):
 def test_relation_network(scores, dtype, sizes):
     layer = RelationNetworkLayer(8, [(1, 8), (3, 8)], 8).to(dtype)
     x = scores(len(sizes), max(sizes), 8, at_most=1e4)
-    output = layer(x, padding_of(sizes))
+    output = layer(x, PackedRows(padding_of(sizes)))
     assert_finite(output, x, seed=torch.full_like(output, 1 / output.numel()))
 
 

@@ -10,46 +10,17 @@ import numpy as np
 import pytest
 import torch
 from fairseq.trainer import Trainer
-from methods import BASES
-from small_models import (
-    batch,
-    build,
-    chain_heads,
-    chunks_of_tokens,
-    enlarge,
-    phrases_of_tokens,
-    random_sentences,
-    write_dictionaries,
-)
+from small_models import build, enlarge, write_dictionaries
+from small_training import MODELS, SYNCHRONOUS, criterion_of, sample_of
 from torch import Tensor, nn
 
-from syntax_nmt.criterions.chunk import ChunkObjective
-from syntax_nmt.criterions.dependency import DependencyObjective, parent_head_losses
-from syntax_nmt.criterions.synchronous import SynchronousConstraint, SynchronousObjective
-from syntax_nmt.criterions.syntax_cross_entropy import SyntaxCrossEntropyCriterion
+from syntax_nmt.criterions.dependency import parent_head_losses
 from syntax_nmt.data.collation import collate_chunk_tags, collate_heads, collate_phrases
 from syntax_nmt.data.ragged import RaggedArray
 from syntax_nmt.models.syntax_rnn import SyntaxRNNModel
 from syntax_nmt.modules.phrase_batch import parsed_phrases
 from syntax_nmt.modules.phrase_representation import PhraseRepresentation
 
-# An architecture, and options that lead through other modules.
-MODELS = {
-    **{arch: (arch,) for arch in sorted(BASES)},
-    "phrase_transformer+parsed": ("phrase_transformer", "--phrase-segmentation=parsed"),
-    "phrase_transformer+mean": ("phrase_transformer", "--phrase-summary=mean"),
-    "latent_phrase_transformer+sigmoid": (
-        *("latent_phrase_transformer", "--syntactic-distance-gate=sigmoid"),
-        "--syntactic-distance-temperature=10",
-    ),
-    "syntax_transformer+window": ("syntax_transformer", "--local-attention-window=2"),
-    "relation_rnn+released": (
-        *("relation_rnn", "--relation-parallel-convolutions", "--relation-norm-before-activation"),
-        "--relation-dense-embedding",
-    ),
-    "bi_scale_rnn+word": ("bi_scale_rnn", "--chunk-attention=word", "--chunk-context=step"),
-}
-SYNCHRONOUS = ("rank", "mse", "attention")
 BATCHES = ((9, 4, 1), (1,), (1, 1, 1), (40, 1, 1))
 LONGEST = (1024, 1, 1)
 SEARCH = SimpleNamespace(beam=3, max_len_a=0, max_len_b=8)
@@ -85,33 +56,6 @@ def model_and_task(request, build_model):
 @pytest.fixture(params=TOLERANCES, ids=lambda dtype: str(dtype).rpartition(".")[2])
 def dtype(request) -> torch.dtype:
     return request.param
-
-
-def sample_of(model: nn.Module, task, lengths) -> dict:
-    dictionary = task.source_dictionary
-    sample = batch(dictionary, random_sentences(lengths), random_sentences(lengths, 9))
-    net_input = sample["net_input"]
-    sample["heads"] = chain_heads(net_input["src_tokens"], dictionary).int()
-    if getattr(model, "reads_chunks", False):
-        sample["chunk_tags"] = chunks_of_tokens(sample["target"], task)
-        net_input["chunk_tags"] = sample["chunk_tags"]
-    if model.reads_phrases:
-        net_input["phrase_lengths"] = phrases_of_tokens(net_input["src_tokens"], task)
-    return sample
-
-
-def criterion_of(model: nn.Module, task, synchronous: str) -> SyntaxCrossEntropyCriterion:
-    """The translation loss and every auxiliary loss that the model can have."""
-    dictionary, objectives = task.target_dictionary, []
-    latent = getattr(model.decoder, "latent_phrase_layers", 0)
-    if getattr(model.encoder, "supervised_layer", None) is not None:
-        objectives.append(DependencyObjective(0.4, 0.4))
-    if latent:
-        constraint = SynchronousConstraint(synchronous, 0.01, "sum", 1.0, False, latent)
-        objectives.append(SynchronousObjective(constraint, dictionary.eos(), dictionary.pad()))
-    if getattr(model, "reads_chunks", False):
-        objectives.append(ChunkObjective(1.0, 1.0))
-    return SyntaxCrossEntropyCriterion(task, False, 0.1, 0, False, objectives)
 
 
 def loss_and_gradient(

@@ -81,8 +81,7 @@ def test_equals_the_equations(folder, row, given):
     tags = CHUNK_TAGS if given else [[-1] * 6] * 4
     logits, extra = model(**inputs, chunk_tags=padded(tags, 6) if given else None)
     real = inputs["src_tokens"].ne(task.source_dictionary.pad())
-    opened, positions = extra["opened"][0], extra["opened"][0].nonzero().tolist()
-    of_place = {tuple(place): row for row, place in enumerate(positions)}
+    opened = extra["opened"][0]
     choices = set()
     for number, length in enumerate(LENGTHS):
         expected = loops(model, inputs, number, tags[number], row)
@@ -98,7 +97,7 @@ def test_equals_the_equations(folder, row, given):
             close(weights[:, real[number]], getattr(expected, key))
             assert not weights[:, ~real[number]].any()
         for t, log_probabilities in expected.tags.items():
-            found = extra["tag_logits"][0][of_place[number, t]]
+            found = extra["tag_logits"][0][number, t]
             close(found.log_softmax(-1), log_probabilities)
         choices |= set(expected.opened[1:])
     assert given or choices == {True, False}  # otherwise the gate has not been tested
@@ -116,17 +115,15 @@ def test_gradients_equal_the_equations(folder, row):
         if not by_loops:
             logits, extra = model(**inputs, chunk_tags=padded(CHUNK_TAGS, 6))
             gate = extra["boundary_logits"][0].log_softmax(-1)
-            tags = iter(extra["tag_logits"][0].log_softmax(-1))
+            tags = extra["tag_logits"][0].log_softmax(-1)
         for number, length in enumerate(LENGTHS):
             if by_loops:
                 found = loops(model, inputs, number, CHUNK_TAGS[number], row)
                 parts = [found.logits, found.gate, found.attn, *found.tags.values()]
             else:
-                places = int(extra["opened"][0][number, :length].sum())
                 parts = [logits[number, :length], gate[number, :length]]
-                parts += [extra["attn"][0][number, :length], *(next(tags) for _ in range(places))]
-                for _ in range(int(extra["opened"][0][number, length:].sum())):
-                    next(tags)  # behind a sentence without annotation
+                parts += [extra["attn"][0][number, :length]]
+                parts += [tags[number, :length][extra["opened"][0][number, :length]]]
             total = total + sum(part.pow(2).sum() for part in parts)
         total.backward()
         results.append({name: p.grad.clone() for name, p in model.named_parameters()})
@@ -210,9 +207,8 @@ def joint_scores(extra):
     boundaries = extra["boundary_logits"][0].log_softmax(-1)
     scores = torch.where(opened, boundaries[..., 1], boundaries[..., 0])
     scores[:, 0] = 0
-    tags = torch.zeros_like(scores)
-    tags[opened] = extra["tag_logits"][0].log_softmax(-1).max(-1).values
-    return scores + tags
+    tags = extra["tag_logits"][0].log_softmax(-1).max(-1).values
+    return scores + tags.masked_fill(~opened, 0)
 
 
 @pytest.mark.parametrize("joint", [True, False], ids=["joint", "words-alone"])

@@ -10,9 +10,11 @@ import torch.multiprocessing as mp
 from torch import nn
 
 from syntax_nmt.modules.masked_batch_norm import MaskedBatchNorm, ignored_batch
+from syntax_nmt.modules.packed_rows import PackedRows
 
 C = 3
 PADDING = torch.tensor([[True, True, False, False], [False] * 4, [False, True, True, True]])
+ROWS = PackedRows(PADDING)
 
 
 def norm_of(channels=C):
@@ -46,7 +48,7 @@ def test_equals_torch(training):
         x[PADDING] = float("nan")
     words = x.detach()[~PADDING].requires_grad_()
     for _ in range(3):
-        output, expected = norm(x, PADDING), stock(words)
+        output, expected = norm(x, ROWS), stock(words)
         equal(output[~PADDING], expected)
         assert not output[PADDING].any()
     weight = torch.randn_like(output)
@@ -62,7 +64,7 @@ def test_equals_torch(training):
 
 def test_gradcheck():
     norm = norm_of()
-    assert torch.autograd.gradcheck(lambda x: norm(x, PADDING), [batch(3, 4)])
+    assert torch.autograd.gradcheck(lambda x: norm(x, ROWS), [batch(3, 4)])
 
 
 def test_one_position():
@@ -71,7 +73,7 @@ def test_one_position():
     before = norm.running_mean.clone(), norm.running_var.clone()
     x = batch(1, 4)
     padding = torch.tensor([[True, False, True, True]])
-    output = norm(x, padding)
+    output = norm(x, PackedRows(padding))
     equal(output[0, 1], norm.bias)
     output.sum().backward()
     assert torch.isfinite(x.grad).all()
@@ -83,8 +85,8 @@ def test_far_from_zero():
     """Words far from 0 in float32: a mean of squares less a squared mean would lose them."""
     x = batch(3, 4, offset=1e4)
     norm = norm_of()
-    expected = norm(x, PADDING)
-    actual = copy.deepcopy(norm).float()(x.float(), PADDING)
+    expected = norm(x, ROWS)
+    actual = copy.deepcopy(norm).float()(x.float(), ROWS)
     torch.testing.assert_close(actual.double(), expected, atol=5e-3, rtol=0)
 
 
@@ -101,7 +103,7 @@ def test_half_precision(training, kind):
     x = batch(3, 4, offset=200.0).detach().to(kind).requires_grad_()
     words = x.detach().float()[~PADDING]
     expected = stock_of(copy.deepcopy(norm).float())(words)
-    output = norm(x, PADDING)
+    output = norm(x, ROWS)
     assert output.dtype == kind
     torch.testing.assert_close(output[~PADDING], expected.to(kind), atol=2e-2, rtol=2e-2)
     output.sum().backward()
@@ -114,15 +116,15 @@ def test_ignored_batch():
     before = copy.deepcopy(model.state_dict())
     x = batch(3, 4)
     with ignored_batch(model):
-        inner = model["a"](x, PADDING)
-        output = model["b"][0](inner, PADDING)
-    equal(inner, copy.deepcopy(model["a"]).eval()(x, PADDING))
+        inner = model["a"](x, ROWS)
+        output = model["b"][0](inner, ROWS)
+    equal(inner, copy.deepcopy(model["a"]).eval()(x, ROWS))
     (output.sum() * 0).backward()
     assert not x.grad.any()
     for name, tensor in model.state_dict().items():
         equal(tensor, before[name])
     with ignored_batch(model, False):
-        model["a"](x, PADDING)
+        model["a"](x, ROWS)
     assert not torch.equal(model["a"].running_mean, before["a.running_mean"])
 
 
@@ -145,7 +147,7 @@ def halves():
 def step(model, x, padding, weight, loss_weight=1.0):
     """One forward and backward pass: all that a worker ends up with."""
     x = x.clone().requires_grad_()
-    output = model(x, padding)
+    output = model(x, PackedRows(padding))
     ((output * weight).sum() * loss_weight).backward()
     found = {"output": output.detach(), "x": x.grad, **copy.deepcopy(model.state_dict())}
     return {**found, **{f"{name}.grad": p.grad for name, p in model.named_parameters()}}
@@ -166,7 +168,7 @@ def worker(rank, store, folder):
     no_batch = copy.deepcopy(start)
     with ignored_batch(no_batch):
         found["none"] = step(no_batch, *mine, loss_weight=0.0)
-    found["evaluation"] = copy.deepcopy(start).eval()(*mine[:2]).detach()
+    found["evaluation"] = step(copy.deepcopy(start).eval(), *mine)["output"]
     torch.save(found, f"{folder}/{rank}.pt")
     dist.destroy_process_group()
 
@@ -220,4 +222,5 @@ def test_no_worker_has_a_batch(two_workers):
 
 def test_evaluation_does_not_ask_the_others(two_workers):
     for found, (x, padding, _) in zip(two_workers, halves()):
-        equal(found["evaluation"], loaded(found).eval()(x, padding).detach())
+        expected = loaded(found).eval()(x, PackedRows(padding))
+        equal(found["evaluation"], expected.detach())

@@ -10,6 +10,7 @@ from relation_loops import relation_network
 from torch import nn
 
 from syntax_nmt.modules.graph_propagation import GraphPropagation
+from syntax_nmt.modules.packed_rows import PackedRows
 from syntax_nmt.modules.relation_network import RelationNetworkLayer
 
 C, H = 5, 7
@@ -61,7 +62,7 @@ def test_equations(parallel, norm_first, training, left):
     sentences = [sentence.requires_grad_() for sentence in sentences_of()]
     expected = relation_network(layer, sentences)
     x, padding = padded([sentence.detach() for sentence in sentences], left, 8, float("nan"))
-    actual = layer(x, padding)
+    actual = layer(x, PackedRows(padding))
     weight = torch.randn_like(actual)
     equal(actual[~padding], torch.cat(expected))
     assert not actual[padding].any()
@@ -80,7 +81,7 @@ def test_other_kernels(kernels):
     layer = layer_of(kernels=kernels).eval()
     sentences = sentences_of()
     x, padding = padded(sentences)
-    equal(layer(x, padding)[~padding], torch.cat(relation_network(layer, sentences)))
+    equal(layer(x, PackedRows(padding))[~padding], torch.cat(relation_network(layer, sentences)))
 
 
 def test_biases_have_effect():
@@ -88,7 +89,7 @@ def test_biases_have_effect():
     for parallel, norm_first in FORMS:
         layer = layer_of(parallel, norm_first)
         x, padding = padded(sentences_of())
-        ours, _ = gradients(layer, layer(x, padding).square().sum(), [x])
+        ours, _ = gradients(layer, layer(x, PackedRows(padding)).square().sum(), [x])
         for name, gradient in ours.items():
             assert gradient.abs().max() > 1e-8, name
         assert any("convolution.bias" in name for name in ours) is not norm_first
@@ -102,12 +103,12 @@ def test_alone_or_among_others(left, width):
     layer = layer_of().eval()
     sentences = sentences_of()
     x, padding = padded(sentences, left, width)
-    together = layer(x, padding)
+    together = layer(x, PackedRows(padding))
     for row, sentence in enumerate(sentences):
         alone, _ = padded([sentence], width=len(sentence))
         equal(
             together[row][~padding[row]],
-            layer(alone, padding[:1, :0].new_zeros(alone.shape[:2]))[0],
+            layer(alone, PackedRows(padding[:1, :0].new_zeros(alone.shape[:2])))[0],
         )
 
 
@@ -117,12 +118,12 @@ def test_blocks(block, kept_pairs):
     """However the pairs are cut, kept or computed again, nothing changes."""
     layer = layer_of(block=10**6, kept_pairs=10**6)
     x, padding = padded(sentences_of())
-    output = layer(x, padding)
+    output = layer(x, PackedRows(padding))
     weight = torch.randn_like(output)
     expected, (of_x,) = gradients(layer, (output * weight).sum(), [x])
     layer.graph_propagation.block = block
     layer.graph_propagation.kept_pairs = kept_pairs
-    again = layer(x, padding)
+    again = layer(x, PackedRows(padding))
     equal(again, output)
     actual, (also,) = gradients(layer, (again * weight).sum(), [x])
     for name, gradient in expected.items():
@@ -135,7 +136,7 @@ def test_one_word(training):
     """A batch of one sentence of one word."""
     layer = layer_of().train(training)
     x, padding = padded(sentences_of([1]), width=3)
-    output = layer(x, padding)
+    output = layer(x, PackedRows(padding))
     output.sum().backward()
     assert torch.isfinite(output).all()
     assert torch.isfinite(x.grad).all()
@@ -148,8 +149,8 @@ def test_pads_alone(training):
     layer = layer_of().train(training)
     x, padding = padded(sentences_of([3, 1]))
     padding[1] = True
-    assert not layer(x, padding)[1].any()
-    assert not layer(x, torch.ones_like(padding)).any()
+    assert not layer(x, PackedRows(padding))[1].any()
+    assert not layer(x, PackedRows(torch.ones_like(padding))).any()
     assert all(torch.isfinite(buffer).all() for buffer in layer.buffers())
 
 
@@ -159,9 +160,9 @@ def test_mixed_precision(kept_pairs):
     layer = layer_of(kept_pairs=kept_pairs).float()
     x, padding = padded(sentences_of())
     x = x.detach().float().requires_grad_()
-    expected = layer(x, padding)
+    expected = layer(x, PackedRows(padding))
     with torch.autocast("cpu", torch.bfloat16):
-        output = layer(x, padding)
+        output = layer(x, PackedRows(padding))
     assert output.dtype == torch.bfloat16
     torch.testing.assert_close(output.float(), expected, atol=0.05, rtol=0.05)
     output.float().square().sum().backward()
@@ -215,7 +216,7 @@ def test_distributed_training(tmp_path):
     weight = torch.randn_like(x)
     torch.save((layer, x.detach(), padding, weight), tmp_path / "start.pt")
     mp.start_processes(ddp_worker, (str(tmp_path / "store"), str(tmp_path)), 2)
-    (layer(x, padding) * weight).sum().backward()
+    (layer(x, PackedRows(padding)) * weight).sum().backward()
     for rank in (0, 1):
         found, buffers = torch.load(tmp_path / f"{rank}.pt")
         for name, parameter in layer.named_parameters():

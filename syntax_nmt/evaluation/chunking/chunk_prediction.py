@@ -105,9 +105,9 @@ class ChunkPredictor:
         for batch in self.decoder.batches(pairs, *self.limits):
             _, extra = self.decoder.forward(batch, features_only=True)
             opened = extra["opened"][0]
-            tags = torch.zeros_like(opened, dtype=torch.long)
             # A chunk of words is of some type, whatever the probability that the sentence ends.
-            tags[opened] = extra["tag_logits"][0][:, : len(self.names)].argmax(dim=-1) + 1
+            tags = extra["tag_logits"][0][..., : len(self.names)].argmax(dim=-1) + 1
+            tags = tags.masked_fill(~opened, 0)
             weights = extra["chunk_attn"][0].float().cpu().numpy()
             for row, index in enumerate(batch.indices):
                 words, sources = batch.targets[row] - 1, batch.sources[row] - 1
@@ -149,7 +149,7 @@ class ChunkPredictor:
         counted = gold.ge(0)
         counted[:, 0] = False
         right = extra["boundary_logits"][0].argmax(dim=-1).eq(gold.gt(0)) & counted
-        at_tags = gold[extra["opened"][0]]
-        tags_right = (extra["tag_logits"][0].argmax(dim=-1) + 1).eq(at_tags)
-        sums = [mask.sum() for mask in (counted, right, at_tags.gt(0), tags_right)]
+        tagged = extra["opened"][0] & gold.gt(0)
+        tags_right = (extra["tag_logits"][0].argmax(dim=-1) + 1).eq(gold) & tagged
+        sums = [mask.sum() for mask in (counted, right, tagged, tags_right)]
         return torch.stack(sums).cpu()

@@ -1,0 +1,57 @@
+"""Small models of every method with all that a training step takes."""
+
+from __future__ import annotations
+
+from methods import BASES
+from small_models import batch, chain_heads, chunks_of_tokens, phrases_of_tokens, random_sentences
+from torch import nn
+
+from syntax_nmt.criterions.chunk import ChunkObjective
+from syntax_nmt.criterions.dependency import DependencyObjective
+from syntax_nmt.criterions.synchronous import SynchronousConstraint, SynchronousObjective
+from syntax_nmt.criterions.syntax_cross_entropy import SyntaxCrossEntropyCriterion
+
+# An architecture, and options that lead through other modules.
+MODELS = {
+    **{arch: (arch,) for arch in sorted(BASES)},
+    "phrase_transformer+parsed": ("phrase_transformer", "--phrase-segmentation=parsed"),
+    "phrase_transformer+mean": ("phrase_transformer", "--phrase-summary=mean"),
+    "latent_phrase_transformer+sigmoid": (
+        *("latent_phrase_transformer", "--syntactic-distance-gate=sigmoid"),
+        "--syntactic-distance-temperature=10",
+    ),
+    "syntax_transformer+window": ("syntax_transformer", "--local-attention-window=2"),
+    "relation_rnn+released": (
+        *("relation_rnn", "--relation-parallel-convolutions", "--relation-norm-before-activation"),
+        "--relation-dense-embedding",
+    ),
+    "bi_scale_rnn+word": ("bi_scale_rnn", "--chunk-attention=word", "--chunk-context=step"),
+}
+SYNCHRONOUS = ("rank", "mse", "attention")
+
+
+def sample_of(model: nn.Module, task, lengths) -> dict:
+    dictionary = task.source_dictionary
+    sample = batch(dictionary, random_sentences(lengths), random_sentences(lengths, 9))
+    net_input = sample["net_input"]
+    sample["heads"] = chain_heads(net_input["src_tokens"], dictionary).int()
+    if getattr(model, "reads_chunks", False):
+        sample["chunk_tags"] = chunks_of_tokens(sample["target"], task)
+        net_input["chunk_tags"] = sample["chunk_tags"]
+    if model.reads_phrases:
+        net_input["phrase_lengths"] = phrases_of_tokens(net_input["src_tokens"], task)
+    return sample
+
+
+def criterion_of(model: nn.Module, task, synchronous: str) -> SyntaxCrossEntropyCriterion:
+    """The translation loss and every auxiliary loss that the model can have."""
+    dictionary, objectives = task.target_dictionary, []
+    latent = getattr(model.decoder, "latent_phrase_layers", 0)
+    if getattr(model.encoder, "supervised_layer", None) is not None:
+        objectives.append(DependencyObjective(0.4, 0.4))
+    if latent:
+        constraint = SynchronousConstraint(synchronous, 0.01, "sum", 1.0, False, latent)
+        objectives.append(SynchronousObjective(constraint, dictionary.eos(), dictionary.pad()))
+    if getattr(model, "reads_chunks", False):
+        objectives.append(ChunkObjective(1.0, 1.0))
+    return SyntaxCrossEntropyCriterion(task, False, 0.1, 0, False, objectives)
