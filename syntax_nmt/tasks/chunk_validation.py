@@ -9,11 +9,19 @@ from torch import nn
 
 from syntax_nmt.criterions.auxiliary import log_average
 from syntax_nmt.criterions.chunk import LOGGED
-from syntax_nmt.tasks.chunk_inputs import KEY
-from syntax_nmt.tasks.net_input import without_input
+from syntax_nmt.data.sides import CHUNKS
 
 Validated = tuple[Any, Any, dict[str, Any]]
 _NLL, _TOKENS = "gold_nll_loss", "gold_ntokens"
+
+
+def reads_boundaries(sample: Mapping[str, Any]) -> bool:
+    """Whether the inputs of a batch say where chunks open.
+
+    Args:
+        sample: the batch.
+    """
+    return CHUNKS.key in sample["net_input"]
 
 
 def under_own_boundaries(
@@ -39,8 +47,8 @@ def under_own_boundaries(
         loss, sample size and log as of `validate`; the log has in addition the sums of
         :func:`log_gold_boundaries` and the figures of boundaries and tags.
     """
-    own = {name: value for name, value in without_input(sample, KEY).items() if name != KEY}
-    loss, size, logs = validate(own)
+    own = _without_chunks(sample)
+    loss, size, logs = validate({**own, "net_input": _without_chunks(sample["net_input"])})
     _, _, gold = criterion(model, sample)
     logs.update({name: gold[name] for name in LOGGED if name in gold})
     logs.update({_NLL: gold["nll_loss"], _TOKENS: gold["ntokens"]})
@@ -57,3 +65,7 @@ def log_gold_boundaries(logging_outputs: Iterable[Mapping[str, Any]]) -> None:
         float(sum(log.get(name, 0) for log in logging_outputs)) for name in (_NLL, _TOKENS)
     )
     log_average(_NLL, nll, tokens)
+
+
+def _without_chunks(batch: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in batch.items() if name not in CHUNKS.keys}
