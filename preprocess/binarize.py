@@ -7,7 +7,7 @@ import os
 import shutil
 import tempfile
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -16,20 +16,15 @@ from fairseq.data import indexed_dataset
 from tqdm import tqdm
 
 from syntax_nmt.data.binarised_pieces import BinarisedPieces
-from syntax_nmt.data.chunks import OUTSIDE, read_chunks
 from syntax_nmt.data.dictionary import load_dictionary
 from syntax_nmt.data.indexed_file import open_indexed
-from syntax_nmt.data.manifest import (
-    TAGS_NAME,
-    Fingerprint,
-    SideFile,
-    read_manifest,
-    read_tags,
-    write_manifest,
-)
+from syntax_nmt.data.manifest import Fingerprint, SideFile, read_manifest, write_manifest
 from syntax_nmt.data.ragged import RaggedWriter
 from syntax_nmt.data.sentence_projection import Projector
-from syntax_nmt.data.side_information import KINDS
+from syntax_nmt.data.side_information import read_labels
+from syntax_nmt.data.side_text import side_entries
+from syntax_nmt.data.sides import KINDS
+from syntax_nmt.data.sides.kind import SOURCE, TARGET, SideKind
 from syntax_nmt.data.subwords import SCHEMES, detect_scheme
 from syntax_nmt.data.text_files import find_text, read_lines
 from syntax_nmt.errors import UserError
@@ -108,9 +103,10 @@ def binarize(
 ) -> dict[str, SideFile]:
     """Binarises every side file there is; needs fairseq-preprocess to have run.
 
-    Chunk types are those of the training text, all its parts together. A validation or test
-    sentence with a type that training does not have counts as not annotated, and the report says
-    so. All files appear together at the end: after a failure the folder is as it was.
+    Labels, such as chunk types, are those of the training text, all its parts together. A
+    validation or test sentence with one that training does not have counts as not annotated, and
+    the report says so. All files appear together at the end: after a failure the folder is as it
+    was.
 
     Args:
         source_lang: source language.
@@ -139,11 +135,12 @@ def binarize(
         for lang in (source_lang, target_lang)
     ]
     for text in texts:
-        _report_missing(text, "chunks" if text.lang == target_lang else "heads phrases", report)
+        _report_missing(text, TARGET if text.lang == target_lang else SOURCE, report)
     if not any(text.sides for text in texts):
         raise UserError(
-            f"no side file found: expected {' or '.join(KINDS.values())} files such as "
-            f"{texts[0].side_path('heads')}: make them, or name their folder with --words"
+            f"no side file found: expected {' or '.join('.' + kind.ending for kind in KINDS)} "
+            f"files such as {texts[0].side_path(KINDS[0])}: make them, or name their folder with "
+            f"--words"
         )
     return _write_all(destdir, texts, subwords, workers, report)
 
@@ -158,10 +155,10 @@ class _Text:
     words: Path | None
     base: Path
     tokens: Path
-    sides: dict[str, Path]
+    sides: dict[SideKind, Path]
 
-    def side_path(self, kind: str) -> Path:
-        return Path(f"{self.base}{KINDS[kind]}")
+    def side_path(self, kind: SideKind) -> Path:
+        return Path(f"{self.base}.{kind.ending}")
 
 
 def _splits(*prefixes: str | None) -> list[tuple[str, str]]:
@@ -187,7 +184,7 @@ def _find_text(
     folder = pieces.parent if words is None else Path(words)
     base = folder / pieces.name
     tokenised = base if base.is_file() and base.resolve() != pieces.resolve() else None
-    found = {kind: find_text(f"{base}{ending}") for kind, ending in KINDS.items()}
+    found = {kind: find_text(f"{base}.{kind.ending}") for kind in KINDS}
     sides = {kind: path for kind, path in found.items() if path is not None}
     if sides and not pieces.is_file():
         raise UserError(f"{pieces}: not found: give the prefixes that fairseq-preprocess was given")
@@ -207,10 +204,10 @@ def _token_prefix(destdir: Path, split: str, pair: tuple[str, str], lang: str) -
     )
 
 
-def _report_missing(text: _Text, usual: str, report: Callable[[str], None]) -> None:
-    for kind in usual.split():
-        if kind not in text.sides:
-            report(f"{text.split} {text.lang}: no {text.side_path(kind)}, so no {kind}")
+def _report_missing(text: _Text, side: str, report: Callable[[str], None]) -> None:
+    for kind in KINDS:
+        if kind.side == side and kind not in text.sides:
+            report(f"{text.split} {text.lang}: no {text.side_path(kind)}, so no {kind.name}")
 
 
 def _write_all(
@@ -228,13 +225,12 @@ def _write_all(
             f"{destdir}: cannot be written to ({error.strerror}): check the folder's permissions"
         ) from error
     try:
-        tags = _chunk_tags(texts, destdir, staging)
-        tag_ids = {tag: number for number, tag in enumerate(tags, start=1)}
+        labels = {kind: _labels(kind, texts, destdir, staging) for kind in KINDS}
         written = {}
         with open_workers(workers) as opened:
             for text in texts:
-                for projector in _projectors(text, subwords, tag_ids):
-                    name = f"{text.tokens.name}.{projector.kind}"
+                for projector in _projectors(text, subwords, labels):
+                    name = f"{text.tokens.name}.{projector.kind.name}"
                     written[name] = _write_one(projector, staging / name, opened, report)
         files = {**read_manifest(destdir), **written}
         for path in sorted(staging.iterdir()):
@@ -245,42 +241,50 @@ def _write_all(
     return written
 
 
-def _projectors(text: _Text, subwords: str, tag_ids: dict[str, int]) -> Iterator[Projector]:
+def _projectors(
+    text: _Text, subwords: str, labels: Mapping[SideKind, Sequence[str]]
+) -> Iterator[Projector]:
     """What is to be done for one text: one projector a side file."""
     for kind, side in text.sides.items():
         scheme = detect_scheme(read_lines(text.pieces)) if subwords == "auto" else subwords
-        yield Projector(kind, side, text.pieces, text.words, scheme, text.tokens, tag_ids)
+        ids = {label: number for number, label in enumerate(labels[kind], start=1)}
+        yield Projector(kind, side, text.pieces, text.words, scheme, text.tokens, ids)
 
 
-def _chunk_tags(texts: list[_Text], destdir: Path, staging: Path) -> tuple[str, ...]:
-    """The chunk types of the training text in order of name, written down; or those on file."""
-    chunked = [text for text in texts if "chunks" in text.sides]
-    training = [text.sides["chunks"] for text in chunked if text.split.startswith("train")]
-    if training:
-        seen = {
-            chunk.tag for path in training for chunks in read_chunks(path) for chunk in chunks or ()
-        }
-        tags = sorted(seen or {OUTSIDE})
-        (staging / TAGS_NAME).write_text("".join(f"{tag}\n" for tag in tags), encoding="utf-8")
-        return tuple(tags)
-    if not chunked:
+def _labels(
+    kind: SideKind, texts: Sequence[_Text], destdir: Path, staging: Path
+) -> tuple[str, ...]:
+    """The labels of the training text in order of name, written down; or those on file."""
+    annotated = [text for text in texts if kind in text.sides]
+    if kind.labels_file is None or not annotated:
         return ()
-    if not (destdir / TAGS_NAME).is_file():
+    training = [text.sides[kind] for text in annotated if text.split.startswith("train")]
+    if training:
+        labels = sorted(_labels_in(kind, training) or {kind.no_label})
+        (staging / kind.labels_file).write_text("\n".join([*labels, ""]), encoding="utf-8")
+        return tuple(labels)
+    if not (destdir / kind.labels_file).is_file():
         raise UserError(
-            f"{chunked[0].sides['chunks']}: the chunk types are those of the training text, which "
-            f"has no chunks file: chunk it and give --trainpref too"
+            f"{annotated[0].sides[kind]}: the {kind.label}s are those of the training text, which "
+            f"has no .{kind.ending} file: make one and give --trainpref too"
         )
-    _check_recorded_tags(destdir)
-    return read_tags(destdir)
+    _check_recorded_labels(destdir, kind.labels_file)
+    return read_labels(destdir, kind)
 
 
-def _check_recorded_tags(destdir: Path) -> None:
-    """Refuses a tag list that is not the one other side files were made with."""
-    found = Fingerprint.of(destdir / TAGS_NAME)
+def _labels_in(kind: SideKind, sides: Sequence[Path]) -> set[str]:
+    entries = (entry for side in sides for entry in side_entries(side, kind))
+    parsed = (kind.parse(entry, place) for place, entry in entries)
+    return {label for found in parsed if found is not None for label in kind.labels(found)}
+
+
+def _check_recorded_labels(destdir: Path, labels_file: str) -> None:
+    """Refuses a list of labels that is not the one other side files were made with."""
+    found = Fingerprint.of(destdir / labels_file)
     for name, side in read_manifest(destdir).items():
-        if side.files.get(TAGS_NAME, found) != found:
+        if side.files.get(labels_file, found) != found:
             raise UserError(
-                f"{destdir / TAGS_NAME}: has changed since {name} was made with it: give "
+                f"{destdir / labels_file}: has changed since {name} was made with it: give "
                 f"--trainpref too, so that all are made anew"
             )
 
@@ -302,7 +306,7 @@ def _write_one(
             for row in np.split(projected.values, np.cumsum(projected.sizes)[:-1]):
                 writer.add(row)
             annotated += projected.annotated
-            unseen.update(projected.unseen_tags)
+            unseen.update(projected.unseen_labels)
             bar.update(len(projected.sizes))
     writer.close()
     _report_written(projector, prefix.name, len(sizes), annotated, unseen, report)
@@ -349,9 +353,9 @@ def _fingerprints(projector: Projector, prefix: Path) -> dict[str, Fingerprint]:
         for path in (indexed_dataset.data_file_path, indexed_dataset.index_file_path)
     ]
     paths.append(str(_dictionary_file(projector.tokens)))
-    if projector.kind == "chunks":
-        new = prefix.with_name(TAGS_NAME)
-        paths.append(str(new if new.is_file() else projector.tokens.with_name(TAGS_NAME)))
+    if projector.kind.labels_file is not None:
+        new = prefix.with_name(projector.kind.labels_file)
+        paths.append(str(new if new.is_file() else projector.tokens.with_name(new.name)))
     return {Path(path).name: Fingerprint.of(path) for path in paths}
 
 
@@ -370,6 +374,6 @@ def _report_written(
     if unseen:
         listed = ", ".join(f"{tag} in {count}" for tag, count in sorted(unseen.items()))
         report(
-            f"{name}: sentences with chunk types that the training text does not have count as "
-            f"not annotated ({listed})"
+            f"{name}: sentences with {projector.kind.label}s that the training text does not have "
+            f"count as not annotated ({listed})"
         )

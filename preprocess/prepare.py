@@ -9,6 +9,8 @@ from functools import cache
 from pathlib import Path
 
 import syntax_nmt
+from syntax_nmt.data.sides import CHUNKS, HEADS, PHRASES
+from syntax_nmt.data.sides.kind import SOURCE, SideKind
 from syntax_nmt.data.text_files import NEWLINE_ONLY, read_lines
 from syntax_nmt.data.tokenizer import DEFAULT_MODES, MODES, default_mode
 from syntax_nmt.data.unspaced import looks_segmented
@@ -173,7 +175,7 @@ def _plan(args: argparse.Namespace) -> Plan:
     _refuse_cut_text(args, splits)
     annotators = _annotators(args)
     for kind, find in annotators.items():
-        lang = target if kind == "chunks" else source
+        lang = source if kind.side == SOURCE else target
         if any(find_side_file(split.prefix, lang, kind) is None for split in splits):
             find()  # models that are missing are reported now
     plan = Plan(
@@ -234,7 +236,7 @@ def _refuse_cut_text(args: argparse.Namespace, splits: Sequence[Split]) -> None:
                 )
 
 
-def _annotators(args: argparse.Namespace) -> dict[str, Callable[[], StanzaAnnotator]]:
+def _annotators(args: argparse.Namespace) -> dict[SideKind, Callable[[], StanzaAnnotator]]:
     """What makes each kind of annotation that is wanted; models are looked for when it is asked."""
     source = args.parser_lang or args.source_lang
 
@@ -255,8 +257,8 @@ def _annotators(args: argparse.Namespace) -> dict[str, Callable[[], StanzaAnnota
         return chunk_annotator(args, args.target_lang, args.chunks, folder)
 
     wanted = {
-        "conllu": dependencies if args.parse else None,
-        "trees": constituents if args.constituents else None,
-        "chunks": chunks if args.chunks else None,
+        HEADS: dependencies if args.parse else None,
+        PHRASES: constituents if args.constituents else None,
+        CHUNKS: chunks if args.chunks else None,
     }
     return {kind: find for kind, find in wanted.items() if find is not None}

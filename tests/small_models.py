@@ -14,6 +14,7 @@ from fairseq.models.transformer import TransformerModel
 from omegaconf import OmegaConf
 
 import syntax_nmt  # noqa: F401  registers the architectures
+from syntax_nmt.data.sides import CHUNKS
 
 VOCABULARY = 40
 
@@ -151,7 +152,7 @@ def chunks_of_tokens(target: torch.Tensor, task) -> torch.Tensor:
     A chunk opens before a word of even number; a sentence that begins with every third word has no
     annotation.
     """
-    types = len(task.chunk_tags())
+    types = len(task.labels(CHUNKS))
     tags = torch.where(target % 2 == 0, target % types + 1, 0)
     tags[:, 0] = target[:, 0] % types + 1
     tags = tags.masked_fill(target.eq(task.target_dictionary.eos()), types + 1)

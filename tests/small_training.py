@@ -10,6 +10,7 @@ from syntax_nmt.criterions.chunk import ChunkObjective
 from syntax_nmt.criterions.dependency import DependencyObjective
 from syntax_nmt.criterions.synchronous import SynchronousConstraint, SynchronousObjective
 from syntax_nmt.criterions.syntax_cross_entropy import SyntaxCrossEntropyCriterion
+from syntax_nmt.data.sides import CHUNKS, PHRASES
 
 # An architecture, and options that lead through other modules.
 MODELS = {
@@ -35,10 +36,10 @@ def sample_of(model: nn.Module, task, lengths) -> dict:
     sample = batch(dictionary, random_sentences(lengths), random_sentences(lengths, 9))
     net_input = sample["net_input"]
     sample["heads"] = chain_heads(net_input["src_tokens"], dictionary).int()
-    if getattr(model, "reads_chunks", False):
+    if CHUNKS in model.reads_sides:
         sample["chunk_tags"] = chunks_of_tokens(sample["target"], task)
         net_input["chunk_tags"] = sample["chunk_tags"]
-    if model.reads_phrases:
+    if PHRASES in model.reads_sides:
         net_input["phrase_lengths"] = phrases_of_tokens(net_input["src_tokens"], task)
     return sample
 
@@ -52,6 +53,6 @@ def criterion_of(model: nn.Module, task, synchronous: str) -> SyntaxCrossEntropy
     if latent:
         constraint = SynchronousConstraint(synchronous, 0.01, "sum", 1.0, False, latent)
         objectives.append(SynchronousObjective(constraint, dictionary.eos(), dictionary.pad()))
-    if getattr(model, "reads_chunks", False):
+    if CHUNKS in model.reads_sides:
         objectives.append(ChunkObjective(1.0, 1.0))
     return SyntaxCrossEntropyCriterion(task, False, 0.1, 0, False, objectives)

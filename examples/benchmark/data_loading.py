@@ -16,6 +16,7 @@ import random
 import statistics
 import tempfile
 import time
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
@@ -29,13 +30,15 @@ from fairseq.data.indexed_dataset import (
 )
 from torch.utils.data import DataLoader
 
-from syntax_nmt.data.manifest import TAGS_NAME, Fingerprint, SideFile, write_manifest
+from syntax_nmt.data.manifest import Fingerprint, SideFile, write_manifest
 from syntax_nmt.data.phrases import ngram_lengths
 from syntax_nmt.data.side_information import open_side_information
+from syntax_nmt.data.sides import CHUNKS, HEADS, KINDS, PHRASES
+from syntax_nmt.data.sides.kind import SideKind
 from syntax_nmt.data.syntax_dataset import SyntaxDataset
 
 SOURCE, TARGET = "train.de-en.de", "train.de-en.en"
-SIDES = {"heads": SOURCE, "phrases": SOURCE, "chunks": TARGET}
+TEXT = {HEADS.side: SOURCE, CHUNKS.side: TARGET}
 VOCABULARY = 32_000
 STRETCH = 20  # batches timed at a time, long enough to be past fairseq's cache of items
 
@@ -77,19 +80,25 @@ def write_corpus(folder: Path, sentences: int, words: int) -> None:
         write_rows(folder / name, tokens, lengths + 1, np.uint16)
     cuts = [ngram_lengths(int(length)) for length in sizes[SOURCE]]
     rows = {
-        "heads": rng.integers(0, np.repeat(sizes[SOURCE], sizes[SOURCE])),
-        "phrases": np.concatenate(cuts),
-        "chunks": rng.integers(0, 12, int(sizes[TARGET].sum())),
+        HEADS: rng.integers(0, np.repeat(sizes[SOURCE], sizes[SOURCE])),
+        PHRASES: np.concatenate(cuts),
+        CHUNKS: rng.integers(0, 12, int(sizes[TARGET].sum())),
     }
     lengths_of = {
-        "heads": sizes[SOURCE],
-        "phrases": np.array([len(cut) for cut in cuts]),
-        "chunks": sizes[TARGET],
+        HEADS: sizes[SOURCE],
+        PHRASES: np.array([len(cut) for cut in cuts]),
+        CHUNKS: sizes[TARGET],
     }
-    (folder / TAGS_NAME).write_text("".join(f"T{tag}\n" for tag in range(11)))
+    tags = "".join(f"T{tag}\n" for tag in range(11))
+    (folder / "dict.chunks.txt").write_text(tags)
     for kind, values in rows.items():
-        write_rows(folder / f"{SIDES[kind]}.{kind}", values, lengths_of[kind], np.int32)
-    write_manifest(folder, {f"{name}.{kind}": entry(folder, kind) for kind, name in SIDES.items()})
+        write_rows(folder / name_of(kind), values, lengths_of[kind], np.int32)
+    write_manifest(folder, {name_of(kind): entry(folder, kind) for kind in rows})
+
+
+def name_of(kind: SideKind) -> str:
+    """The side file without its ending."""
+    return f"{TEXT[kind.side]}.{kind.name}"
 
 
 def write_rows(prefix: Path, values: np.ndarray, sizes: np.ndarray, dtype: type) -> None:
@@ -108,18 +117,20 @@ def write_rows(prefix: Path, values: np.ndarray, sizes: np.ndarray, dtype: type)
         index.write(sizes.tolist())
 
 
-def entry(folder: Path, kind: str) -> SideFile:
+def entry(folder: Path, kind: SideKind) -> SideFile:
     """The manifest's entry of one side file.
 
     Args:
         folder: where the files are.
-        kind: `heads`, `phrases` or `chunks`.
+        kind: of the side file.
     """
     names = [
         f"{prefix}{ending}"
-        for prefix in (f"{SIDES[kind]}.{kind}", SIDES[kind])
+        for prefix in (name_of(kind), TEXT[kind.side])
         for ending in (".bin", ".idx")
-    ] + [TAGS_NAME] * (kind == "chunks")
+    ]
+    if kind.labels_file is not None:
+        names.append(kind.labels_file)
     files = {name: Fingerprint.of(folder / name) for name in names}
     return SideFile(0, 0, "synthetic", Fingerprint(0, ""), files)
 
@@ -139,7 +150,7 @@ def open_pairs(folder: Path) -> LanguagePairDataset:
     )
 
 
-def open_all(folder: Path, pairs: LanguagePairDataset, kinds: list[str]) -> SyntaxDataset:
+def open_all(folder: Path, pairs: LanguagePairDataset, kinds: Sequence[SideKind]) -> SyntaxDataset:
     """The stock dataset with side information, checksums verified.
 
     Args:
@@ -150,10 +161,10 @@ def open_all(folder: Path, pairs: LanguagePairDataset, kinds: list[str]) -> Synt
     sizes = {SOURCE: pairs.src_sizes, TARGET: pairs.tgt_sizes}
     return SyntaxDataset(
         pairs,
-        **{
-            kind: open_side_information(folder / SIDES[kind], kind, sizes[SIDES[kind]])
+        [
+            open_side_information(folder / TEXT[kind.side], kind, sizes[TEXT[kind.side]])
             for kind in kinds
-        },
+        ],
     )
 
 
@@ -170,10 +181,8 @@ def measure_epoch(folder: Path, max_tokens: int, repeats: int) -> None:
         "stock": pairs,
         "stock, again": pairs,
         "wrapped, empty": SyntaxDataset(pairs),
-        "with heads": open_all(folder, pairs, ["heads"]),
-        "with phrases": open_all(folder, pairs, ["phrases"]),
-        "with chunks": open_all(folder, pairs, ["chunks"]),
-        "with all three": open_all(folder, pairs, list(SIDES)),
+        **{f"with {kind.name}": open_all(folder, pairs, [kind]) for kind in KINDS},
+        "with all": open_all(folder, pairs, KINDS),
     }
     batches = pairs.batch_by_size(pairs.ordered_indices(), max_tokens=max_tokens)
     medians, fastest = dict.fromkeys(variants, 0.0), dict.fromkeys(variants, 0.0)
@@ -237,7 +246,8 @@ def measure_opening(folder: Path, repeats: int) -> None:
     pairs = open_pairs(folder)
     sizes = {SOURCE: pairs.src_sizes, TARGET: pairs.tgt_sizes}
     print(f"opening {len(pairs)} sentences")
-    for kind, name in SIDES.items():
+    for kind in KINDS:
+        name = TEXT[kind.side]
         for verify in (True, False):
             measured = []
             for _ in range(repeats):
@@ -245,7 +255,7 @@ def measure_opening(folder: Path, repeats: int) -> None:
                 open_side_information(folder / name, kind, sizes[name], verify=verify)
                 measured.append(time.perf_counter() - start)
             print(
-                f"  {kind:8} {'with' if verify else 'without':7} checksums "
+                f"  {kind.name:8} {'with' if verify else 'without':7} checksums "
                 f"{statistics.median(measured) * 1e3:7.1f} ms"
             )
 

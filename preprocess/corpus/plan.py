@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from syntax_nmt.data.manifest import NAME
+from syntax_nmt.data.sides import KINDS
+from syntax_nmt.data.sides.kind import SOURCE, SideKind
 from syntax_nmt.parsing.config import FILE_NAME
 from syntax_nmt.preprocess.annotation.annotate import Resources
 from syntax_nmt.preprocess.annotation.annotator import StanzaAnnotator
@@ -29,8 +31,7 @@ class Plan:
         piece_kind: `bpe` or `unigram`.
         piece_lines: the most lines that a sentencepiece model is trained on.
         joined: one model and one dictionary for both languages.
-        annotators: what annotates the words, by kind (`conllu`, `trees`, `chunks`), asked for only
-            where annotation is not given.
+        annotators: what annotates the words, asked for only where annotation is not given.
         resources: what the work runs on.
     """
 
@@ -44,7 +45,7 @@ class Plan:
     piece_kind: str
     piece_lines: int
     joined: bool
-    annotators: Mapping[str, Callable[[], StanzaAnnotator]]
+    annotators: Mapping[SideKind, Callable[[], StanzaAnnotator]]
     resources: Resources
 
     @property
@@ -80,23 +81,16 @@ class Plan:
         for split in self.splits:
             for lang in self.languages:
                 found += [self.words(split.name, lang), self.pieces(split.name, lang)]
-            found += [self.side_text(split.name, lang, kind) for lang, kind in self.side_kinds]
+            found += [self.side_text(split.name, kind) for kind in KINDS]
         return found
 
-    @property
-    def side_kinds(self) -> tuple[tuple[str, str], ...]:
-        """Language and kind of the annotation that is used."""
-        return (self.source, "conllu"), (self.source, "trees"), (self.target, "chunks")
+    def language(self, kind: SideKind) -> str:
+        """The language that is annotated."""
+        return self.source if kind.side == SOURCE else self.target
 
-    def side_text(self, split: str, lang: str, kind: str) -> Path:
-        """The annotation of a split's words.
-
-        Args:
-            split: its name.
-            lang: source or target language.
-            kind: `conllu`, `trees` or `chunks`.
-        """
-        return self.words(split, f"{lang}.{kind}")
+    def side_text(self, split: str, kind: SideKind) -> Path:
+        """The annotation of the words of the split of that name."""
+        return self.words(split, f"{self.language(kind)}.{kind.ending}")
 
     def words(self, split: str, lang: str) -> Path:
         """The words of a split in a language.

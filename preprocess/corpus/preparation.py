@@ -7,7 +7,9 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-from syntax_nmt.data.manifest import NAME, TAGS_NAME, read_manifest
+from syntax_nmt.data.manifest import NAME, read_manifest
+from syntax_nmt.data.sides import KINDS, PHRASES
+from syntax_nmt.data.sides.kind import SideKind
 from syntax_nmt.data.text_files import write_bytes_atomically
 from syntax_nmt.data.text_match import OtherTextError
 from syntax_nmt.parsing.config import ParserConfig
@@ -193,9 +195,9 @@ class Preparation:
         """The annotation of a split that is there already, taken along where it fits."""
         plan = self.plan
         found = []
-        for lang, kind in plan.side_kinds:
-            path = plan.side_text(split.name, lang, kind)
-            if self._taken_along(split, lang, kind):
+        for kind in KINDS:
+            path = plan.side_text(split.name, kind)
+            if self._taken_along(split, kind):
                 found.append(path)
             elif kind in plan.annotators and self._steps.report(f"words/{path.name}") is None:
                 plan.annotators[kind]().load()  # what is wrong with models is reported now
@@ -205,19 +207,21 @@ class Preparation:
         """The annotation of a split at word level: given, or made."""
         plan = self.plan
         found = []
-        for lang, kind in plan.side_kinds:
-            path = plan.side_text(split.name, lang, kind)
+        for kind in KINDS:
+            path = plan.side_text(split.name, kind)
             if path not in given:
                 if kind not in plan.annotators:
                     # Left from a run with other options, it would be taken for this text's.
                     path.unlink(missing_ok=True)
                     continue
-                self._annotated(plan.words(split.name, lang), path, plan.annotators[kind]())
+                words = plan.words(split.name, plan.language(kind))
+                self._annotated(words, path, plan.annotators[kind]())
             found.append(path)
         return found
 
-    def _taken_along(self, split: Split, lang: str, kind: str) -> bool:
-        destination = self.plan.side_text(split.name, lang, kind)
+    def _taken_along(self, split: Split, kind: SideKind) -> bool:
+        lang = self.plan.language(kind)
+        destination = self.plan.side_text(split.name, kind)
         given = find_side_file(split.prefix, lang, kind)
         if given is None and self._made_elsewhere(destination):
             given = destination
@@ -266,9 +270,9 @@ class Preparation:
 
     def _parser_config(self) -> None:
         """Says how new text is to be parsed like this one, if this one was."""
-        made = [f"words/{split.name}.{self.plan.source}.trees" for split in self.plan.splits]
-        if any("annotated" in self.reports.get(name, {}) for name in made):
-            annotator = self.plan.annotators["trees"]()
+        made = [self.plan.side_text(split.name, PHRASES).name for split in self.plan.splits]
+        if any("annotated" in self.reports.get(f"words/{name}", {}) for name in made):
+            annotator = self.plan.annotators[PHRASES]()
             # The device is left out: who translates may have another.
             ParserConfig.of(
                 annotator.models,
@@ -316,7 +320,8 @@ def _side_information(data_bin: Path) -> list[Path]:
     """The files of side information that a data-bin folder says it holds."""
     names = read_manifest(data_bin)
     files = [data_bin / f"{name}.{ending}" for name in names for ending in ("bin", "idx")]
-    return [path for path in (*files, data_bin / TAGS_NAME, data_bin / NAME) if path.is_file()]
+    labels = [data_bin / kind.labels_file for kind in KINDS if kind.labels_file is not None]
+    return [path for path in (*files, *labels, data_bin / NAME) if path.is_file()]
 
 
 def _remove_side_information(data_bin: Path) -> None:

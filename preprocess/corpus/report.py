@@ -6,6 +6,7 @@ import shlex
 from collections.abc import Sequence
 from pathlib import Path
 
+from syntax_nmt.data.sides import HEADS, KINDS, PHRASES
 from syntax_nmt.preprocess.corpus.plan import Plan
 from syntax_nmt.preprocess.corpus.preparation import Preparation
 from syntax_nmt.preprocess.corpus.tokenize import Tokenizer
@@ -50,7 +51,7 @@ def next_commands(done: Preparation, user_dir: Path) -> str:
 def _first_system(plan: Plan, user_dir: Path) -> str:
     """Supervised heads where the source has dependencies, otherwise fairseq's own model."""
     shared = _shared(plan, user_dir)
-    parsed = plan.side_text("train", plan.source, "conllu").is_file()
+    parsed = plan.side_text("train", HEADS).is_file()
     arch = "dependency_transformer" if parsed else "transformer_iwslt_de_en"
     criterion = "dependency_cross_entropy" if parsed else "label_smoothed_cross_entropy"
     system = ["--arch", arch, *(["--load-dependencies"] if parsed else [])]
@@ -86,7 +87,7 @@ def _phrase_system(plan: Plan, user_dir: Path) -> str:
 
 
 def _has_trees(plan: Plan, split: str) -> bool:
-    return plan.side_text(split, plan.source, "trees").is_file()
+    return plan.side_text(split, PHRASES).is_file()
 
 
 def _shared(plan: Plan, user_dir: Path) -> list[str]:
@@ -158,10 +159,10 @@ def _row(done: Preparation, name: str) -> tuple[str, ...]:
 def _annotated_shares(done: Preparation, name: str) -> str:
     """Of each kind of annotation the share of lines that have it, or that it was given."""
     shares = []
-    for _, kind in done.plan.side_kinds:
-        report = done.reports.get(f"words/{name}.{kind}")
+    for kind in KINDS:
+        report = done.reports.get(f"words/{name}.{kind.ending}")
         if report is not None and "from" in report:
-            shares.append(f"{kind} given")
+            shares.append(f"{kind.ending} given")
         elif report is not None:
-            shares.append(f"{kind} {report['annotated'] / max(1, report['lines']):.2%}")
+            shares.append(f"{kind.ending} {report['annotated'] / max(1, report['lines']):.2%}")
     return ", ".join(shares) or "–"

@@ -5,8 +5,8 @@ from __future__ import annotations
 import shutil
 from pathlib import Path
 
-from syntax_nmt.data.side_information import KINDS
-from syntax_nmt.data.side_text import check_entry, in_step, side_entries
+from syntax_nmt.data.side_text import in_step, side_entries
+from syntax_nmt.data.sides.kind import SideKind
 from syntax_nmt.data.text_files import (
     NEWLINE_ONLY,
     find_text,
@@ -16,21 +16,19 @@ from syntax_nmt.data.text_files import (
 )
 from syntax_nmt.data.text_match import OtherTextError
 
-_KIND_OF = {ending[1:]: kind for kind, ending in KINDS.items()}
 
-
-def find_side_file(raw_prefix: str, lang: str, kind: str) -> Path | None:
-    """The annotation beside a raw text, `PREFIX.LANG.KIND` with or without `.gz`.
+def find_side_file(raw_prefix: str, lang: str, kind: SideKind) -> Path | None:
+    """The annotation beside a raw text, `PREFIX.LANG.ENDING` with or without `.gz`.
 
     Args:
         raw_prefix: path of the raw text up to the language.
         lang: language code.
-        kind: `conllu`, `trees` or `chunks`.
+        kind: of the annotation.
     """
-    return find_text(f"{raw_prefix}.{lang}.{kind}")
+    return find_text(f"{raw_prefix}.{lang}.{kind.ending}")
 
 
-def check_side_file(side: Path, kind: str, words: Path) -> None:
+def check_side_file(side: Path, kind: SideKind, words: Path) -> None:
     """Checks that an annotation has one entry a line of a text and that the words are the same.
 
     All of the file is read before other words are reported, so that what is malformed is an error
@@ -38,7 +36,7 @@ def check_side_file(side: Path, kind: str, words: Path) -> None:
 
     Args:
         side: the annotation.
-        kind: `conllu`, `trees` or `chunks`.
+        kind: of the annotation.
         words: the text.
 
     Raises:
@@ -47,12 +45,12 @@ def check_side_file(side: Path, kind: str, words: Path) -> None:
     """
     other: OtherTextError | None = None
     streams = {
-        str(side): side_entries(side, _KIND_OF[kind]),
+        str(side): side_entries(side, kind),
         str(words): read_lines(words, NEWLINE_ONLY),
     }
-    for number, ((line, entry), text) in in_step(streams):
+    for number, ((place, entry), text) in in_step(streams):
         try:
-            check_entry(entry, _KIND_OF[kind], (side, line), text.split(), f"{words}:{number}")
+            kind.annotation(entry, text.split(), place, f"{words}:{number}")
         except OtherTextError as error:
             other = other or error
     if other is not None:

@@ -13,6 +13,7 @@ from fairseq.logging import metrics
 from fairseq.tasks import FairseqTask
 from torch import Tensor, nn
 
+from syntax_nmt.data.sides.kind import SideKind
 from syntax_nmt.errors import one_line_errors
 from syntax_nmt.modules.linear_cross_entropy import LinearCrossEntropy
 
@@ -20,7 +21,15 @@ Sample = dict[str, Any]
 
 
 class AuxiliaryObjective(ABC):
-    """A loss beside the translation loss. It reads gold structures from the top of the batch."""
+    """A loss beside the translation loss. It reads gold structures from the top of the batch.
+
+    Attributes:
+        reads_sides: the side information that it reads there.
+        options: which switch it on, for messages.
+    """
+
+    reads_sides: ClassVar[tuple[SideKind, ...]] = ()
+    options: ClassVar[str] = ""
 
     @classmethod
     @abstractmethod

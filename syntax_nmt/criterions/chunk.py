@@ -17,6 +17,7 @@ from syntax_nmt.criterions.auxiliary import (
     log_average,
     log_percentage,
 )
+from syntax_nmt.data.sides import CHUNKS
 from syntax_nmt.errors import UserError
 from syntax_nmt.modules.precision import at_least_float32
 
@@ -36,6 +37,12 @@ class ChunkObjective(AuxiliaryObjective):
         boundary_weight: w_b.
         tag_weight: w_l.
     """
+
+    reads_sides = (CHUNKS,)
+    options = (
+        "--criterion chunk_cross_entropy, or --boundary-weight and --chunk-tag-weight to "
+        "syntax_cross_entropy"
+    )
 
     def __init__(self, boundary_weight: float, tag_weight: float) -> None:
         self.boundary_weight = boundary_weight
@@ -62,7 +69,7 @@ class ChunkObjective(AuxiliaryObjective):
         Raises:
             UserError: it has no bi-scale decoder.
         """
-        if not getattr(model, "reads_chunks", False):
+        if CHUNKS not in getattr(model, "learns_sides", ()):
             raise UserError(
                 "the losses of chunk boundaries and tags need the bi-scale decoder: give --arch "
                 "bi_scale_rnn, or --bi-scale to another architecture of the RNN family"
@@ -84,7 +91,7 @@ class ChunkObjective(AuxiliaryObjective):
             UserError: a batch to be trained on has no `chunk_tags`.
         """
         boundary_logits, tag_logits = extra["boundary_logits"][0], extra["tag_logits"][0]
-        if "chunk_tags" not in sample:
+        if CHUNKS.key not in sample:
             if torch.is_grad_enabled():
                 raise UserError(
                     "the criterion needs the chunks of the target: add --load-chunks (`syntax-nmt "
@@ -92,7 +99,7 @@ class ChunkObjective(AuxiliaryObjective):
                 )
             zero = boundary_logits.new_zeros(())
             return zero, dict.fromkeys(LOGGED, zero)
-        gold = sample["chunk_tags"].long()
+        gold = sample[CHUNKS.key].long()
         boundaries = gold.clamp(max=1)  # 1, 0, and −1 where none is known
         boundaries[:, 0] = _NONE
         # Class k − 1 is tag id k. What does not count is masked, as selecting would stop a GPU.

@@ -16,6 +16,7 @@ from syntax_nmt.criterions.auxiliary import (
     log_average,
     log_percentage,
 )
+from syntax_nmt.data.sides import HEADS
 from syntax_nmt.errors import UserError
 from syntax_nmt.modules.supervised_heads import CHILD_HEAD, NO_SUPERVISED_HEADS, PARENT_HEAD
 
@@ -32,6 +33,12 @@ class DependencyObjective(AuxiliaryObjective):
         child_weight: α.
         parent_weight: β.
     """
+
+    reads_sides = (HEADS,)
+    options = (
+        "--criterion dependency_cross_entropy, or --child-weight and --parent-weight to "
+        "syntax_cross_entropy"
+    )
 
     def __init__(self, child_weight: float, parent_weight: float) -> None:
         self.child_weight = child_weight
@@ -65,12 +72,12 @@ class DependencyObjective(AuxiliaryObjective):
         """
         if "supervised_heads" not in extra:
             raise UserError(NO_SUPERVISED_HEADS)
-        if "heads" not in sample:
+        if HEADS.key not in sample:
             raise UserError(
                 "the criterion needs the parses of the source: add --load-dependencies "
                 "(`syntax-nmt prepare` or `syntax-nmt binarize` makes them)"
             )
-        log_probabilities, heads = extra["supervised_heads"], sample["heads"].long()
+        log_probabilities, heads = extra["supervised_heads"], sample[HEADS.key].long()
         child_losses = child_head_losses(log_probabilities[:, CHILD_HEAD], heads)
         parent_losses, attached = parent_head_losses(log_probabilities[:, PARENT_HEAD], heads)
         child_loss, parent_loss = child_losses.sum(), parent_losses.sum()

@@ -14,6 +14,7 @@ from syntax_nmt.criterions.dependency import DependencyObjective
 from syntax_nmt.criterions.dependency_cross_entropy import DependencyCrossEntropyConfig
 from syntax_nmt.criterions.synchronous import SynchronousObjective
 from syntax_nmt.criterions.synchronous_cross_entropy import SynchronousCrossEntropyConfig
+from syntax_nmt.data.sides.kind import SideKind
 
 
 @dataclass
@@ -44,3 +45,9 @@ class SyntaxCrossEntropyCriterion(AuxiliaryCriterion):
     """The translation loss plus every auxiliary loss whose weight is not 0."""
 
     objective_types = (DependencyObjective, SynchronousObjective, ChunkObjective)
+
+
+def ways_to_learn(kind: SideKind) -> str:
+    """The options that switch on a loss of some side information, for messages."""
+    found = (x for x in SyntaxCrossEntropyCriterion.objective_types if kind in x.reads_sides)
+    return "; or ".join(objective.options for objective in found)

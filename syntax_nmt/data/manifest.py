@@ -17,7 +17,6 @@ from syntax_nmt.errors import UserError
 
 NAME = "syntax.json"
 VERSION = 1
-TAGS_NAME = "dict.chunks.txt"
 REMEDY = "run `syntax-nmt binarize` (see its --help) after fairseq-preprocess"
 _BLOCK = 1 << 20
 
@@ -117,19 +116,3 @@ def _side_file(entry: dict) -> SideFile:
     if not isinstance(side_file.source, str):
         raise TypeError(f"{side_file.source!r} where the name of a file belongs")
     return side_file
-
-
-def read_tags(folder: str | Path) -> tuple[str, ...]:
-    """The chunk types in id order, the first having id 1.
-
-    Args:
-        folder: the data-bin folder.
-
-    Raises:
-        UserError: the file cannot be read or is no text.
-    """
-    path = Path(folder) / TAGS_NAME
-    try:
-        return tuple(path.read_text(encoding="utf-8").split())
-    except (OSError, UnicodeDecodeError) as error:
-        raise UserError(f"{path}: cannot be read ({error}): {REMEDY}") from error

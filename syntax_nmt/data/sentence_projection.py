@@ -11,15 +11,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from syntax_nmt.data.binarised_pieces import BinarisedPieces
-from syntax_nmt.data.constituents import ConstituentTree
-from syntax_nmt.data.dependency_tree import DependencyTree
-from syntax_nmt.data.projection import (
-    NO_ANNOTATION,
-    project_chunks,
-    project_heads,
-    project_phrases,
-)
-from syntax_nmt.data.side_text import check_entry, in_step, side_entries
+from syntax_nmt.data.side_text import in_step, side_entries
+from syntax_nmt.data.sides.kind import Place, SideKind
 from syntax_nmt.data.subwords import join_pieces, pieces_per_word
 from syntax_nmt.data.text_files import read_lines
 from syntax_nmt.errors import UserError
@@ -28,12 +21,12 @@ _BATCH = 500
 
 
 class Sentence(NamedTuple):
-    """Raw lines that belong together; `line` and `side_line` are 1-based line numbers."""
+    """What belongs together, as it stands in the files; `line` is a 1-based line number."""
 
     line: int
     pieces: str
     words: str | None
-    side_line: int
+    place: Place
     side: Any
     size: int
 
@@ -44,7 +37,7 @@ class Projected(NamedTuple):
     values: np.ndarray
     sizes: np.ndarray
     annotated: int
-    unseen_tags: Counter[str]
+    unseen_labels: Counter[str]
 
 
 @dataclass(frozen=True)
@@ -52,22 +45,22 @@ class Projector:
     """Projects one side file of one language of one split to subwords.
 
     Attributes:
-        kind: `heads`, `phrases` or `chunks`.
+        kind: of the side file.
         side: the side file.
         pieces: the segmented text.
         words: the tokenised text, or None where the pieces alone say what the words are.
         scheme: one of `subwords.SCHEMES`.
         tokens: fairseq's prefix of the binarised tokens, for messages.
-        tag_ids: id of each chunk type.
+        label_ids: id of each label of a kind that has some.
     """
 
-    kind: str
+    kind: SideKind
     side: Path
     pieces: Path
     words: Path | None
     scheme: str
     tokens: Path
-    tag_ids: Mapping[str, int] = field(default_factory=dict)
+    label_ids: Mapping[str, int] = field(default_factory=dict)
 
     def batches(
         self, sizes: np.ndarray, binarised: BinarisedPieces | None = None
@@ -96,8 +89,8 @@ class Projector:
         }
         if self.words is not None:
             streams[str(self.words)] = read_lines(self.words)
-        for line, ((side_line, side), pieces, size, *words) in in_step(streams):
-            batch.append(Sentence(line, pieces, words[0] if words else None, side_line, side, size))
+        for line, ((place, side), pieces, size, *words) in in_step(streams):
+            batch.append(Sentence(line, pieces, words[0] if words else None, place, side, size))
             if len(batch) == _BATCH:
                 yield batch
                 batch = []
@@ -120,10 +113,7 @@ class Projector:
             counts, words = self._words(sentence)
             row = self._row(sentence, counts, words, unseen)
             annotated += row is not None
-            if row is None:
-                size = 1 if self.kind == "phrases" else sentence.size - 1
-                row = np.full(size, NO_ANNOTATION, dtype=np.int32)
-            rows.append(row)
+            rows.append(self.kind.no_row(sentence.size - 1) if row is None else row)
         sizes = np.array([len(row) for row in rows], dtype=np.int64)
         return Projected(np.concatenate(rows), sizes, annotated, unseen)
 
@@ -155,21 +145,12 @@ class Projector:
         words: Sequence[str],
         unseen: Counter[str],
     ) -> np.ndarray | None:
-        found = check_entry(
-            sentence.side,
-            self.kind,
-            (self.side, sentence.side_line),
-            words,
-            f"{self.words or self.pieces}:{sentence.line}",
-        )
-        if isinstance(found, DependencyTree):
-            return project_heads(found.heads, counts)
-        if isinstance(found, ConstituentTree):
-            return project_phrases(found, counts)
+        corpus = f"{self.words or self.pieces}:{sentence.line}"
+        found = self.kind.annotation(sentence.side, words, sentence.place, corpus)
         if found is None:
             return None
-        unknown = {chunk.tag for chunk in found if chunk.tag not in self.tag_ids}
+        unknown = set(self.kind.labels(found)) - self.label_ids.keys()
         if unknown:
             unseen.update(unknown)
             return None
-        return project_chunks(found, counts, self.tag_ids)
+        return self.kind.row(found, counts, self.label_ids)

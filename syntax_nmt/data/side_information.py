@@ -5,22 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
-from syntax_nmt.data.manifest import (
-    NAME,
-    REMEDY,
-    TAGS_NAME,
-    Fingerprint,
-    SideFile,
-    read_manifest,
-    read_tags,
-)
+from syntax_nmt.data.manifest import NAME, REMEDY, Fingerprint, SideFile, read_manifest
 from syntax_nmt.data.ragged import RaggedArray
+from syntax_nmt.data.sides.kind import BatchedText, SideKind
 from syntax_nmt.errors import UserError
-
-KINDS = {"heads": ".conllu", "phrases": ".trees", "chunks": ".chunks"}
 
 
 @dataclass(frozen=True)
@@ -28,28 +20,21 @@ class SideInformation:
     """One kind of side information of one split.
 
     Attributes:
-        kind: `heads`, `phrases` or `chunks`.
-        rows: one row a sentence, without EOS: head index per subword (the root's is its own), or
-            phrase lengths, or the tag id where a chunk opens and 0 inside. −1 = no annotation.
-        tags: chunk types in id order, the first having id 1; empty for other kinds.
+        rows: one row a sentence, without EOS, as the kind says; one that begins with −1 is of a
+            sentence without annotation.
+        labels: in id order, the first having id 1; empty for a kind that has none.
     """
 
-    kind: str
+    kind: SideKind
     rows: RaggedArray
-    tags: tuple[str, ...] = ()
+    labels: tuple[str, ...] = ()
 
     @classmethod
     def from_rows(
-        cls, kind: str, rows: Iterable[Sequence[int]], tags: Sequence[str] = ()
+        cls, kind: SideKind, rows: Iterable[Sequence[int]], labels: Sequence[str] = ()
     ) -> SideInformation:
-        """Side information that is not in a file, such as parses made at inference.
-
-        Args:
-            kind: `heads`, `phrases` or `chunks`.
-            rows: one row a sentence, as in the files.
-            tags: chunk types in id order.
-        """
-        return cls(kind, RaggedArray.from_rows(rows), tuple(tags))
+        """Side information that is not in a file, such as parses made at inference."""
+        return cls(kind, RaggedArray.from_rows(rows), tuple(labels))
 
     @classmethod
     def concatenate(
@@ -62,14 +47,19 @@ class SideInformation:
             repeats: how many times each comes (`--upsample-primary`); once by default.
         """
         rows = RaggedArray.concatenate([part.rows for part in parts], repeats)
-        return cls(parts[0].kind, rows, parts[0].tags)
+        return cls(parts[0].kind, rows, parts[0].labels)
 
     def __len__(self) -> int:
         return len(self.rows)
 
+    def batched(self, text: BatchedText) -> dict[str, Any]:
+        """What a batch gets, under the keys of the kind."""
+        tensor = self.kind.collate(self.rows, text, len(self.labels))
+        return {self.kind.key: tensor, **self.kind.beside(tensor)}
+
 
 def open_side_information(
-    prefix: str | Path, kind: str, sizes: np.ndarray, verify: bool = True
+    prefix: str | Path, kind: SideKind, sizes: np.ndarray, verify: bool = True
 ) -> SideInformation:
     """Opens `prefix.kind.{bin,idx}` and checks that it belongs to the text.
 
@@ -77,7 +67,7 @@ def open_side_information(
 
     Args:
         prefix: fairseq's prefix of the side's tokens: `data-bin/train.de-en.de`.
-        kind: `heads`, `phrases` or `chunks`.
+        kind: which.
         sizes: the dataset's lengths of this side with EOS, (sentences,).
         verify: also compare checksums. Off only where another process of the run has done so.
 
@@ -85,13 +75,13 @@ def open_side_information(
         UserError: a file is missing, damaged, or not made from this text.
     """
     prefix = Path(prefix)
-    name = f"{prefix.name}.{kind}"
+    name = f"{prefix.name}.{kind.name}"
     entry = _manifest_entry(prefix, name, kind)
     if verify:
-        _check_fingerprints(prefix.parent, name, entry)
+        _check_fingerprints(prefix.parent, name, entry, kind)
     try:
         rows = RaggedArray.open(prefix.parent / name)
-        tags = read_tags(prefix.parent) if kind == "chunks" else ()
+        labels = read_labels(prefix.parent, kind)
     except (OSError, ValueError, AssertionError) as error:
         raise UserError(f"{prefix.parent / name}: cannot be read ({error}): {REMEDY}") from error
     _check_lengths(rows, kind, np.asarray(sizes), prefix.parent / name, entry.source)
@@ -100,10 +90,10 @@ def open_side_information(
             f"{prefix.parent / name}.idx: {len(rows)} sentences, {NAME} says {entry.sentences}: "
             f"one of them is damaged: {REMEDY}"
         )
-    return SideInformation(kind, rows, tags)
+    return SideInformation(kind, rows, labels)
 
 
-def _manifest_entry(prefix: Path, name: str, kind: str) -> SideFile:
+def _manifest_entry(prefix: Path, name: str, kind: SideKind) -> SideFile:
     manifest = prefix.with_name(NAME)
     if not manifest.is_file():
         raise UserError(f"{manifest}: not found, so there is no side information: {REMEDY}")
@@ -111,18 +101,18 @@ def _manifest_entry(prefix: Path, name: str, kind: str) -> SideFile:
     if name not in files:
         listed = ", ".join(sorted(files)) or "nothing"
         raise UserError(
-            f"{manifest} has no {name} (it has {listed}): put the {KINDS[kind]} file beside "
+            f"{manifest} has no {name} (it has {listed}): put the .{kind.ending} file beside "
             f"the tokenised text and {REMEDY}"
         )
     needed = {f"{stem}.{end}" for stem in (name, prefix.name) for end in ("bin", "idx")}
-    needed |= {TAGS_NAME} if kind == "chunks" else set()
+    needed |= {kind.labels_file} if kind.labels_file else set()
     unchecked = sorted(needed - files[name].files.keys())
     if unchecked:
         raise UserError(f"{manifest}: damaged (no checksum of {unchecked[0]} for {name}): {REMEDY}")
     return files[name]
 
 
-def _check_fingerprints(folder: Path, name: str, entry: SideFile) -> None:
+def _check_fingerprints(folder: Path, name: str, entry: SideFile, kind: SideKind) -> None:
     """Compares every file that the manifest names with what it was."""
     for file_name, recorded in entry.files.items():
         path = folder / file_name
@@ -141,7 +131,7 @@ def _check_fingerprints(folder: Path, name: str, entry: SideFile) -> None:
             difference = f"checksum {found.crc32}, {recorded.crc32} recorded"
         if file_name.startswith(name):
             cause = f"damaged or not written by the last binarize ({difference} in {NAME})"
-        elif file_name == TAGS_NAME:
+        elif file_name == kind.labels_file:
             cause = f"not the tag list {name} was made with ({difference} in {NAME})"
         else:
             cause = f"has changed since {name} was made for it ({difference} in {NAME})"
@@ -149,7 +139,7 @@ def _check_fingerprints(folder: Path, name: str, entry: SideFile) -> None:
 
 
 def _check_lengths(
-    rows: RaggedArray, kind: str, sizes: np.ndarray, path: Path, source: str
+    rows: RaggedArray, kind: SideKind, sizes: np.ndarray, path: Path, source: str
 ) -> None:
     """Compares the number of sentences and each sentence's length with the dataset's."""
     if len(rows) != len(sizes):
@@ -158,10 +148,7 @@ def _check_lengths(
             f"option that joins or leaves out sentences"
         )
     expected = sizes.astype(np.int64) - 1
-    found = rows.sizes
-    if kind == "phrases":
-        sums = _row_sums(rows)
-        found = np.where(sums < 0, expected, sums)  # one −1: no parse, any length
+    found = kind.covered(rows, expected)
     differing = np.flatnonzero(found != expected)
     if len(differing):
         row = int(differing[0])
@@ -173,10 +160,16 @@ def _check_lengths(
         )
 
 
-def _row_sums(rows: RaggedArray) -> np.ndarray:
-    """The sum of each row of a file, whose rows lie end to end, (number of rows,) int64."""
-    sums = np.zeros(len(rows), dtype=np.int64)
-    filled = rows.sizes > 0  # reduceat gives an empty row its neighbour's first number
-    if filled.any():
-        sums[filled] = np.add.reduceat(rows.values, rows.starts[filled], dtype=np.int64)
-    return sums
+def read_labels(folder: Path, kind: SideKind) -> tuple[str, ...]:
+    """The labels of a kind in id order, the first having id 1; () for a kind without labels.
+
+    Raises:
+        UserError: the file that lists them cannot be read or is no text.
+    """
+    if kind.labels_file is None:
+        return ()
+    path = folder / kind.labels_file
+    try:
+        return tuple(path.read_text(encoding="utf-8").split())
+    except (OSError, UnicodeDecodeError) as error:
+        raise UserError(f"{path}: cannot be read ({error}): {REMEDY}") from error

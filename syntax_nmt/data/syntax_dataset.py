@@ -2,58 +2,41 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
 from fairseq.data import BaseWrapperDataset, Dictionary, LanguagePairDataset
 
-from syntax_nmt.data.collation import collate_chunk_tags, collate_heads, collate_phrases
 from syntax_nmt.data.side_information import SideInformation
+from syntax_nmt.data.sides.kind import SOURCE, TARGET, BatchedText
 from syntax_nmt.errors import UserError
 
 
 class SyntaxDataset(BaseWrapperDataset):
     """Adds side information to the batches of a `LanguagePairDataset`.
 
-    The batch gets, in its own order of sentences (S and T are the padded widths of source and
-    target, EOS included; nothing is added for what was not given):
+    The batch gets the tensor of each kind under its key, in its own order of sentences; see
+    :mod:`syntax_nmt.data.sides`. Nothing is added for what was not given, nor for the target where
+    there is none.
 
-    - `heads`, B×S int32: the column of each source token's head, the root's being its own; −1 at
-      pads, at EOS and in a sentence without parse
-    - `phrase_lengths`, B×P int32: lengths of the source's phrases from left to right, 0 = no
-      phrase; EOS is a phrase of its own in a parsed sentence, and a sentence without parse is cut
-      into n-grams; in `net_input`, as it is the one that models read, not losses
-    - `chunk_tags`, B×T int32: the tag id (1..K) where a chunk of the target opens, 0 inside, K+1
-      at EOS; −1 at pads and everywhere in a sentence without annotation
-    - `all_annotated`: whether no sentence of the batch is without chunks
+    Args:
+        pair_dataset: the sentence pairs.
+        sides: what is known about them.
+
+    Raises:
+        UserError: side information of another number of sentences.
     """
 
     def __init__(
-        self,
-        pair_dataset: LanguagePairDataset,
-        heads: SideInformation | None = None,
-        phrases: SideInformation | None = None,
-        chunks: SideInformation | None = None,
+        self, pair_dataset: LanguagePairDataset, sides: Iterable[SideInformation] = ()
     ) -> None:
-        """Wraps a dataset.
-
-        Args:
-            pair_dataset: the sentence pairs.
-            heads: dependency heads of the source.
-            phrases: phrase lengths of the source.
-            chunks: chunks of the target.
-
-        Raises:
-            UserError: side information of another number of sentences.
-        """
         super().__init__(pair_dataset)
-        self.heads = heads
-        self.phrases = phrases
-        self.chunks = chunks
-        for side in (heads, phrases, chunks):
-            if side is not None and len(side) != len(pair_dataset):
+        self.sides = tuple(sides)
+        for side in self.sides:
+            if len(side) != len(pair_dataset):
                 raise UserError(
-                    f"{side.kind}: {len(side)} sentences, the text has {len(pair_dataset)}: "
+                    f"{side.kind.name}: {len(side)} sentences, the text has {len(pair_dataset)}: "
                     f"binarize the side files of this very text"
                 )
 
@@ -72,22 +55,13 @@ class SyntaxDataset(BaseWrapperDataset):
         if not batch:
             return batch
         ids = batch["id"].numpy()  # the wrapped collater has sorted the sentences by length
-        if self.heads is not None:
-            width = batch["net_input"]["src_tokens"].size(1)
-            batch["heads"] = collate_heads(self.heads.rows, ids, width, self.left_pad_source)
-        if self.phrases is not None:
-            lengths = batch["net_input"]["src_lengths"].numpy()
-            batch["net_input"]["phrase_lengths"] = collate_phrases(self.phrases.rows, ids, lengths)
-        if self.chunks is not None and batch["target"] is not None:
-            tags = collate_chunk_tags(
-                self.chunks.rows,
-                ids,
-                batch["target"].size(1),
-                self.left_pad_target,
-                len(self.chunks.tags) + 1,
-            )
-            batch["chunk_tags"] = tags
-            batch["all_annotated"] = bool(tags.amax(dim=1).ge(0).all())
+        source, target = batch["net_input"]["src_tokens"], batch["target"]
+        texts = {SOURCE: BatchedText(ids, self.src_sizes, source.size(1), self.left_pad_source)}
+        if self.tgt_sizes is not None:
+            texts[TARGET] = BatchedText(ids, self.tgt_sizes, target.size(1), self.left_pad_target)
+        for side in self.sides:
+            if side.kind.side in texts:
+                batch.update(side.batched(texts[side.kind.side]))
         return batch
 
     def __getitems__(self, indices: list[int]) -> list[dict]:

@@ -7,11 +7,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from syntax_nmt.data.side_information import KINDS
+from syntax_nmt.data.sides import KINDS
 from syntax_nmt.errors import UserError
 
 _USUAL_SPLITS = ("train", "valid", "test")
-_SIDE = re.compile(rf"\.({'|'.join(KINDS)})$")
+_SIDE = re.compile(rf"\.({'|'.join(kind.name for kind in KINDS)})$")
 _LEFT_OVER = re.compile(r"^\.binarize-|\.partial\d+$")
 
 

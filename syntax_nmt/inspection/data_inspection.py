@@ -6,27 +6,27 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from itertools import groupby
 from pathlib import Path
-from typing import Union
 
 import numpy as np
 from fairseq.data import Dictionary
 from tqdm import tqdm
 
 from syntax_nmt.data.dictionary import load_dictionary
+from syntax_nmt.data.figures.side_figures import SideFigures
+from syntax_nmt.data.figures.text_figures import SegmentedBlock, TextFigures
+from syntax_nmt.data.figures.token_file import TokenFile
+from syntax_nmt.data.figures.word_openers import WordOpeners
 from syntax_nmt.data.manifest import NAME, REMEDY, SideFile, read_manifest
-from syntax_nmt.data.side_information import KINDS, SideInformation, open_side_information
+from syntax_nmt.data.side_information import SideInformation, open_side_information
+from syntax_nmt.data.sides import KINDS
+from syntax_nmt.data.sides.kind import SideKind
 from syntax_nmt.data.subwords import CONTINUED, NO_SUBWORDS, SUBWORD_NMT, detect_scheme
 from syntax_nmt.errors import UserError
 from syntax_nmt.evaluation.trained_model.source_text import AUTO
 from syntax_nmt.inspection.data_checksums import changed_files, changed_sources
 from syntax_nmt.inspection.data_folder import DataFolder, TextName, find_data
-from syntax_nmt.inspection.segment_figures import ChunkFigures, PhraseFigures
-from syntax_nmt.inspection.text_figures import SegmentedBlock, TextFigures
-from syntax_nmt.inspection.token_file import TokenFile
-from syntax_nmt.inspection.tree_figures import TreeFigures
-from syntax_nmt.inspection.word_openers import WordOpeners
 
-SideFigures = Union[TreeFigures, PhraseFigures, ChunkFigures]
+Sides = dict[SideKind, SideInformation]
 
 
 @dataclass
@@ -38,9 +38,9 @@ class InspectedText:
         name: what it is.
         dictionary: of its language.
         scheme: how it was segmented, one of `subwords.SCHEMES`.
-        damaged: kinds of side files that syntax.json names but that are not sound.
+        damaged: side files that syntax.json names but that are not sound.
         text: its counts.
-        figures: counts of its side files by kind.
+        figures: counts of its side files.
         words_known: False where subwords reach over words' ends.
     """
 
@@ -48,12 +48,12 @@ class InspectedText:
     name: TextName
     dictionary: Dictionary
     scheme: str
-    damaged: list[str] = field(default_factory=list)
+    damaged: list[SideKind] = field(default_factory=list)
     text: TextFigures = field(default_factory=TextFigures)
-    figures: dict[str, SideFigures] = field(default_factory=dict)
+    figures: dict[SideKind, SideFigures] = field(default_factory=dict)
     words_known: bool = True
 
-    def open(self) -> tuple[TokenFile, dict[str, SideInformation]]:
+    def open(self) -> tuple[TokenFile, Sides]:
         """Its tokens, and its sound side files by kind."""
         tokens = TokenFile(self.prefix, self.dictionary)
         sides = {
@@ -151,7 +151,7 @@ class _Inspector:
             return
         self.result.texts.append(text)
         for kind, figures in text.figures.items():
-            path = self.folder / f"{name}.{kind}.bin"
+            path = self.folder / f"{name}.{kind.name}.bin"
             self.result.problems += [
                 f"{path}: {message}: {REMEDY}" for message in figures.faults.messages()
             ]
@@ -166,11 +166,11 @@ class _Inspector:
                 self.result.problems.append(str(error))
         return self._dictionaries[language]
 
-    def _open_sides(self, text: InspectedText, tokens: TokenFile) -> dict[str, SideInformation]:
+    def _open_sides(self, text: InspectedText, tokens: TokenFile) -> Sides:
         """Opens what syntax.json names and checks its lengths; checksums are compared already."""
         sides = {}
         for kind in KINDS:
-            name = f"{text.name}.{kind}"
+            name = f"{text.name}.{kind.name}"
             if name not in self.result.manifest:
                 continue
             if name in self._unsound:
@@ -183,7 +183,7 @@ class _Inspector:
                 text.damaged.append(kind)
                 continue
             sides[kind] = side
-            text.figures[kind] = _new_figures(side)
+            text.figures[kind] = kind.figures(side.labels)
         return sides
 
     def _compare_sentence_counts(self) -> None:
@@ -223,13 +223,7 @@ class _Inspector:
                 )
 
 
-def _new_figures(side: SideInformation) -> SideFigures:
-    if side.kind == "heads":
-        return TreeFigures()
-    return PhraseFigures() if side.kind == "phrases" else ChunkFigures(side.tags)
-
-
-def _count(text: InspectedText, tokens: TokenFile, sides: Mapping[str, SideInformation]) -> None:
+def _count(text: InspectedText, tokens: TokenFile, sides: Sides) -> None:
     """One pass over a text and its side files."""
     openers = WordOpeners(text.dictionary.symbols, text.scheme)
     # disable=None: no bar where stderr is not a terminal

@@ -3,22 +3,15 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from itertools import chain
 from typing import Any
 
 from syntax_nmt.data.manifest import NAME, REMEDY
-from syntax_nmt.data.side_information import KINDS
-from syntax_nmt.evaluation.dependencies.draw_tree import display_width
+from syntax_nmt.data.sides import KINDS
+from syntax_nmt.data.sides.kind import SideKind
+from syntax_nmt.data.text_columns import NONE, decimal, number, percent, table
 from syntax_nmt.inspection.data_inspection import InspectedText, Inspection
-
-_NONE = "–"
-_GAP = "  "
-_TITLES = {
-    "heads": "dependencies (heads), over words",
-    "phrases": "phrases, in subwords",
-    "chunks": "chunks, in words",
-}
 
 
 def text_report(found: Inspection) -> str:
@@ -29,7 +22,8 @@ def text_report(found: Inspection) -> str:
     """
     parts = [_header(found), _text_table(found.texts)]
     parts += [_side_table(found.texts, kind) for kind in KINDS]
-    parts += [_tag_table(found.texts), _footer(found)]
+    parts += [_label_table(found.texts, kind) for kind in KINDS]
+    parts.append(_footer(found))
     return "\n\n".join(part for part in parts if part) + "\n"
 
 
@@ -48,23 +42,6 @@ def json_report(found: Inspection) -> str:
         "texts": [_text_figures(found, text) for text in found.texts],
     }
     return json.dumps(content, indent=2, ensure_ascii=False) + "\n"
-
-
-def table(rows: Sequence[Sequence[str]], left: int) -> str:
-    """Lines with columns under one another, two spaces apart.
-
-    Args:
-        rows: the cells, of which there are equally many in each row.
-        left: how many columns, from the first, are set left; numbers are set right.
-    """
-    widths = [max(map(display_width, column)) for column in zip(*rows)]
-    return "\n".join(_GAP.join(_cells(row, widths, left)).rstrip() for row in rows)
-
-
-def _cells(row: Sequence[str], widths: Sequence[int], left: int) -> Iterator[str]:
-    for column, (cell, width) in enumerate(zip(row, widths)):
-        space = " " * (width - display_width(cell))
-        yield cell + space if column < left else space + cell
 
 
 def _header(found: Inspection) -> str:
@@ -94,10 +71,10 @@ def _text_table(texts: Sequence[InspectedText]) -> str:
         rows.append(
             (
                 *(text.name.split, text.name.language),
-                *(_number(figures[key]) for key in ("sentences", "empty_sentences", "subwords")),
-                ("~" if _words_unsure(text) else "") + _number(figures["words"]),
-                _decimal(figures["subwords_per_word"], 3),
-                *(_number(figures[key]) for key in ("longest_subwords", "longest_line")),
+                *(number(figures[key]) for key in ("sentences", "empty_sentences", "subwords")),
+                ("~" if _words_unsure(text) else "") + number(figures["words"]),
+                decimal(figures["subwords_per_word"], 3),
+                *(number(figures[key]) for key in ("longest_subwords", "longest_line")),
                 percent(figures["unknown_share"]),
             )
         )
@@ -112,80 +89,40 @@ def _words_unsure(text: InspectedText) -> bool:
     return not text.words_known or text.text.unsure > 0
 
 
-def _side_table(texts: Sequence[InspectedText], kind: str) -> str:
+def _side_table(texts: Sequence[InspectedText], kind: SideKind) -> str:
     """The table of one kind of side file, or nothing where no text has it."""
-    rows = [
-        (text.name.split, text.name.language, *_SIDE_CELLS[kind](text.figures[kind].figures()))
-        if kind in text.figures
-        else (text.name.split, text.name.language, "not sound", *[_NONE] * (len(_HEADS[kind]) - 1))
-        for text in texts
-        if kind in text.figures or kind in text.damaged
-    ]
-    if not rows:
+    columns = kind.figures().columns
+    rows = [("split", "language", *(head for head, _, _ in columns))]
+    unsure = 0
+    for text in texts:
+        if kind in text.figures:
+            figures = text.figures[kind].figures()
+            unsure += text.figures[kind].unsure
+            cells = [write(figures[name]) for _, name, write in columns]
+        elif kind in text.damaged:
+            cells = ["not sound", *[NONE] * (len(columns) - 1)]
+        else:
+            continue
+        rows.append((text.name.split, text.name.language, *cells))
+    if len(rows) == 1:
         return ""
-    unsure = sum(getattr(text.figures.get(kind), "unsure", 0) for text in texts)
     note = f"\ntrees left out, as unknown subwords hide where words end: {unsure:,}"
-    body = table([("split", "language", *_HEADS[kind]), *rows], left=2)
-    return f"{_TITLES[kind]}\n{body}" + (note if unsure else "")
+    return f"{kind.title}\n{table(rows, left=2)}" + (note if unsure else "")
 
 
-_HEADS = {
-    "heads": ("annotated", "share", "arc length", "projective", "depth", "deepest", "on line"),
-    "phrases": ("annotated", "share", "phrases/sentence", "length", "longest", "on line"),
-    "chunks": ("annotated", "share", "chunks/sentence", "length", "outside"),
-}
-
-
-def _tree_cells(figures: dict[str, Any]) -> tuple[str, ...]:
-    return (
-        *_annotated(figures),
-        _decimal(figures["mean_arc_length"]),
-        percent(figures["projective_share"]),
-        _decimal(figures["mean_depth"]),
-        _number(figures["deepest"]),
-        _number(figures["deepest_line"]),
-    )
-
-
-def _phrase_cells(figures: dict[str, Any]) -> tuple[str, ...]:
-    return (
-        *_annotated(figures),
-        _decimal(figures["phrases_per_sentence"]),
-        _decimal(figures["mean_subwords"]),
-        _number(figures["longest_subwords"]),
-        _number(figures["longest_line"]),
-    )
-
-
-def _chunk_cells(figures: dict[str, Any]) -> tuple[str, ...]:
-    return (
-        *_annotated(figures),
-        _decimal(figures["chunks_per_sentence"]),
-        _decimal(figures["mean_words"]),
-        percent(figures["words_outside_share"]),
-    )
-
-
-_SIDE_CELLS = {"heads": _tree_cells, "phrases": _phrase_cells, "chunks": _chunk_cells}
-
-
-def _annotated(figures: dict[str, Any]) -> tuple[str, str]:
-    return _number(figures["annotated"]), percent(figures["annotated_share"])
-
-
-def _tag_table(texts: Sequence[InspectedText]) -> str:
-    """Chunk types from the most frequent on, a column for each text."""
+def _label_table(texts: Sequence[InspectedText], kind: SideKind) -> str:
+    """The labels of a kind that has some, from the most frequent on; a column for each text."""
     counts = {
-        f"{text.name.split} {text.name.language}": text.figures["chunks"].figures()["tags"]
+        f"{text.name.split} {text.name.language}": text.figures[kind].figures().get("tags", {})
         for text in texts
-        if "chunks" in text.figures
+        if kind in text.figures
     }
-    tags = dict.fromkeys(chain.from_iterable(counts.values()))
-    if not tags:
+    labels = dict.fromkeys(chain.from_iterable(counts.values()))
+    if not labels:
         return ""
-    order = sorted(tags, key=lambda tag: -sum(column.get(tag, 0) for column in counts.values()))
-    rows = [("chunk type", *counts)]
-    rows += [(tag, *(_number(column.get(tag, 0)) for column in counts.values())) for tag in order]
+    order = sorted(labels, key=lambda tag: -sum(column.get(tag, 0) for column in counts.values()))
+    rows = [(kind.label, *counts)]
+    rows += [(tag, *(number(column.get(tag, 0)) for column in counts.values())) for tag in order]
     return table(rows, left=1)
 
 
@@ -207,11 +144,11 @@ def _checked_files(found: Inspection) -> set[str]:
 def _text_figures(found: Inspection, text: InspectedText) -> dict[str, Any]:
     sides: dict[str, Any] = {}
     for kind in KINDS:
-        name = f"{text.name}.{kind}"
+        name = f"{text.name}.{kind.name}"
         if name in found.manifest:
             figures = text.figures[kind].figures() if kind in text.figures else {}
             made_from = {"made_from": found.manifest[name].source}
-            sides[kind] = {"sound": kind in text.figures, **made_from, **figures}
+            sides[kind.name] = {"sound": kind in text.figures, **made_from, **figures}
     return {
         "split": text.name.split,
         "pair": text.name.pair,
@@ -222,26 +159,3 @@ def _text_figures(found: Inspection, text: InspectedText) -> dict[str, Any]:
         "words_unsure": _words_unsure(text),
         "side_information": sides,
     }
-
-
-def percent(share: float | None) -> str:
-    """A share with two digits; neither all nor nothing by rounding.
-
-    Args:
-        share: between 0 and 1, or None.
-    """
-    if share is None:
-        return _NONE
-    if 0 < share < 0.0001:
-        return "<0.01%"
-    if 0.9999 < share < 1:
-        return ">99.99%"
-    return f"{share:.2%}" if 0 < share < 1 else f"{share:.0%}"
-
-
-def _number(value: int | None) -> str:
-    return _NONE if value is None else f"{value:,}"
-
-
-def _decimal(value: float | None, digits: int = 2) -> str:
-    return _NONE if value is None else f"{value:.{digits}f}"

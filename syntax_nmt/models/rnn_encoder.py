@@ -53,7 +53,7 @@ class RNNEncoder(FairseqEncoder):
         src_tokens: Tensor,
         src_lengths: Tensor | None = None,
         return_all_hiddens: bool = False,
-        phrase_lengths: Tensor | None = None,
+        **sides: Tensor,
     ) -> dict[str, list[Tensor]]:
         """Encodes a batch.
 
@@ -61,7 +61,7 @@ class RNNEncoder(FairseqEncoder):
             src_tokens: B×S, padded on either side.
             src_lengths: not read: the pads say it.
             return_all_hiddens: not read.
-            phrase_lengths: not read; batches have it for models of the other family.
+            **sides: not read; batches have side information for other models of an ensemble.
 
         Returns:
             `encoder_out`: the annotations B×S×M, in the columns of `src_tokens`;

@@ -10,6 +10,8 @@ from fairseq.models import FairseqEncoderDecoderModel, register_model
 from fairseq.tasks import FairseqTask
 from torch import Tensor
 
+from syntax_nmt.data.sides import CHUNKS
+from syntax_nmt.data.sides.kind import SideKind
 from syntax_nmt.errors import UserError
 from syntax_nmt.models.bi_scale_decoder import BiScaleDecoder
 from syntax_nmt.models.checkpoint_defaults import set_option
@@ -41,12 +43,16 @@ class SyntaxRNNModel(WeightsOfAnother, FairseqEncoderDecoderModel):
     """
 
     feature_options = SyntaxRNNOptions
-    reads_phrases = False
     takes_token_loss = True  # the output layer is always a linear one
 
     def __init__(self, encoder: RNNEncoder, decoder: RNNDecoder) -> None:
         super().__init__(encoder, decoder)
-        self.reads_chunks = isinstance(decoder, BiScaleDecoder)
+        self.reads_sides: tuple[SideKind, ...] = ()
+        self.side_labels: dict[SideKind, tuple[str, ...]] = {}
+        if isinstance(decoder, BiScaleDecoder):
+            self.reads_sides = (CHUNKS,)
+            self.side_labels[CHUNKS] = decoder.chunk_tags
+        self.learns_sides = self.reads_sides
 
     @staticmethod
     def add_args(parser: argparse.ArgumentParser) -> None:
@@ -69,7 +75,7 @@ class SyntaxRNNModel(WeightsOfAnother, FairseqEncoderDecoderModel):
             SystemExit: options that contradict each other, or another task; one line says which.
         """
         model = build_for_own_task(cls._build, args, task, "syntax_rnn")
-        if model.reads_chunks:
+        if CHUNKS in model.reads_sides:
             set_option(args, "chunk_tags", " ".join(model.decoder.chunk_tags))
         return model
 
@@ -82,7 +88,7 @@ class SyntaxRNNModel(WeightsOfAnother, FairseqEncoderDecoderModel):
             )
         options = SyntaxRNNOptions.from_namespace(args)
         if options.bi_scale and options.chunk_tags is None:
-            options.chunk_tags = " ".join(task.chunk_tags())
+            options.chunk_tags = " ".join(task.labels(CHUNKS))
         sizes = rnn_sizes(options)
         encoder = build_encoder(options, sizes, task.source_dictionary)
         decoder = build_decoder(options, sizes, task.target_dictionary, encoder)
@@ -106,10 +112,8 @@ class SyntaxRNNModel(WeightsOfAnother, FairseqEncoderDecoderModel):
         src_lengths: Tensor,
         prev_output_tokens: Tensor,
         features_only: bool = False,
-        phrase_lengths: Optional[Tensor] = None,  # noqa: UP045
-        chunk_tags: Optional[Tensor] = None,  # noqa: UP045
-        all_annotated: Optional[bool] = None,  # noqa: UP045
         token_loss: Optional[LinearCrossEntropy] = None,  # noqa: UP045
+        **sides: Tensor,
     ) -> tuple[Tensor, dict[str, Any]]:
         """Teacher-forced pass of training and validation; generators never call it.
 
@@ -118,20 +122,17 @@ class SyntaxRNNModel(WeightsOfAnother, FairseqEncoderDecoderModel):
             src_lengths: B.
             prev_output_tokens: B×T.
             features_only: leave the output layer out.
-            phrase_lengths: not read; batches have it for models of the other family.
-            chunk_tags: B×T, the tag id where a chunk of the target opens, 0 inside, −1 everywhere
-                in a sentence without annotation; read by the bi-scale decoder.
-            all_annotated: whether no sentence is without; None = not known.
             token_loss: what to compute in place of logits.
+            **sides: side information under the keys of its kinds; chunks of the target are read by
+                the bi-scale decoder.
 
         Returns:
             logits B×T×V, or what `token_loss` gives, and a dictionary that holds `attn`: the
             attention weights, B×T×S.
         """
         encoder_out = self.encoder(src_tokens, src_lengths)
-        chunks: dict[str, Any] = {}
-        if self.reads_chunks:
-            chunks = {"chunk_tags": chunk_tags, "all_annotated": all_annotated}
+        read = [name for kind in self.reads_sides for name in kind.keys]
+        chunks = {name: sides[name] for name in read if name in sides}
         features_only = features_only or token_loss is not None
         output, extra = self.decoder(
             prev_output_tokens, encoder_out, features_only=features_only, **chunks

@@ -12,6 +12,8 @@ from fairseq.models.transformer import TransformerConfig, TransformerModel
 from fairseq.tasks import FairseqTask
 from torch import Tensor, nn
 
+from syntax_nmt.data.sides import HEADS, PHRASES
+from syntax_nmt.data.sides.kind import SideKind
 from syntax_nmt.models.options import PARSED, SyntaxTransformerOptions
 from syntax_nmt.models.own_task import build_for_own_task
 from syntax_nmt.models.structures import SOURCE_STRUCTURES, StructureLayers
@@ -93,9 +95,14 @@ class SyntaxTransformerModel(WeightsOfAnother, TransformerModel):
         )
 
     @property
-    def reads_phrases(self) -> bool:
-        """Whether batches must have `phrase_lengths`, the phrases of parsed sources."""
-        return self.encoder.phrase_segmentation == PARSED
+    def reads_sides(self) -> tuple[SideKind, ...]:
+        """The side information that the forward pass is to be given."""
+        return (PHRASES,) if self.encoder.phrase_segmentation == PARSED else ()
+
+    @property
+    def learns_sides(self) -> tuple[SideKind, ...]:
+        """The side information that parts of the model are trained with."""
+        return () if self.encoder.supervised_layer is None else (HEADS,)
 
     @property
     def takes_token_loss(self) -> bool:
@@ -111,9 +118,9 @@ class SyntaxTransformerModel(WeightsOfAnother, TransformerModel):
         features_only: bool = False,
         alignment_layer: Optional[int] = None,  # noqa: UP045
         alignment_heads: Optional[int] = None,  # noqa: UP045
-        phrase_lengths: Optional[Tensor] = None,  # noqa: UP045
         structures: Optional[StructureLayers] = None,  # noqa: UP045
         token_loss: Optional[LinearCrossEntropy] = None,  # noqa: UP045
+        **sides: Tensor,
     ) -> tuple[Tensor, dict[str, Any]]:
         """Teacher-forced pass of training and validation; generators never call it.
 
@@ -125,9 +132,9 @@ class SyntaxTransformerModel(WeightsOfAnother, TransformerModel):
             features_only: leave the output projection out.
             alignment_layer: the decoder layer whose cross-attention weights are wanted.
             alignment_heads: average them over the first so many heads only.
-            phrase_lengths: tokens of each source phrase, B×P; read with parsed phrases alone.
             structures: which are wanted.
             token_loss: what to compute in place of logits.
+            **sides: side information under the keys of its kinds; what is not read is passed over.
 
         Returns:
             logits, B×T×V, or what `token_loss` gives, and a dictionary; with supervised heads its
@@ -138,8 +145,8 @@ class SyntaxTransformerModel(WeightsOfAnother, TransformerModel):
             src_tokens,
             src_lengths=src_lengths,
             return_all_hiddens=return_all_hiddens,
-            phrase_lengths=phrase_lengths,
             structures=structures,
+            **sides,
         )
         output, extra = self.decoder(
             prev_output_tokens,

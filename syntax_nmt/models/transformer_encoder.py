@@ -9,6 +9,7 @@ from fairseq.data import Dictionary
 from fairseq.models.transformer import TransformerConfig, TransformerEncoderBase
 from torch import Tensor, nn
 
+from syntax_nmt.data.sides import PHRASES
 from syntax_nmt.errors import UserError, one_line_errors
 from syntax_nmt.models.latent_phrase_options import gate_settings, local_window
 from syntax_nmt.models.layer_arguments import handing_over
@@ -88,8 +89,8 @@ class SyntaxTransformerEncoder(TransformerEncoderBase):
         src_lengths: Tensor | None = None,
         return_all_hiddens: bool = False,
         token_embeddings: Tensor | None = None,
-        phrase_lengths: Tensor | None = None,
         structures: StructureLayers | None = None,
+        **sides: Tensor,
     ) -> dict[str, list[Tensor]]:
         """Encodes a batch.
 
@@ -98,8 +99,8 @@ class SyntaxTransformerEncoder(TransformerEncoderBase):
             src_lengths: B.
             return_all_hiddens: keep the states of every layer.
             token_embeddings: B×S×C in place of those of the tokens.
-            phrase_lengths: tokens of each phrase, B×P; read with parsed phrases alone.
             structures: which are wanted.
+            **sides: side information under the keys of its kinds; parsed phrases are read.
 
         Returns:
             what fairseq's encoder returns; with phrases also what :class:`PhraseMemory` describes;
@@ -109,7 +110,7 @@ class SyntaxTransformerEncoder(TransformerEncoderBase):
             SystemExit: parsed phrases are missing; one line says how to get them.
         """
         with one_line_errors("syntax_nmt"):
-            phrases = self._phrases(src_tokens.eq(self.padding_idx), phrase_lengths)
+            phrases = self._phrases(src_tokens.eq(self.padding_idx), sides.get(PHRASES.key))
         arguments = self._layer_arguments(src_tokens.size(1), phrases, structures)
         if structures is None and not any(arguments):
             return super().forward(src_tokens, src_lengths, return_all_hiddens, token_embeddings)

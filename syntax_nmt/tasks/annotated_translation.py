@@ -4,7 +4,7 @@ fairseq reads the types of the options at run time: no postponed annotations in 
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, make_dataclass
 from pathlib import Path
 from typing import Any, Optional
 
@@ -13,33 +13,32 @@ from fairseq.data import ConcatDataset, Dictionary, FairseqDataset
 from fairseq.data.iterators import EpochBatchIterator
 
 from syntax_nmt.data.dictionary import load_dictionary
-from syntax_nmt.data.manifest import TAGS_NAME, read_tags
-from syntax_nmt.data.side_information import SideInformation, open_side_information
+from syntax_nmt.data.side_information import (
+    SideInformation,
+    open_side_information,
+    read_labels,
+)
+from syntax_nmt.data.sides import KINDS
+from syntax_nmt.data.sides.kind import SOURCE, TARGET, SideKind
 from syntax_nmt.data.split_texts import check_texts, split_prefixes
 from syntax_nmt.data.syntax_dataset import SyntaxDataset
 from syntax_nmt.errors import UserError, one_line_errors
-from syntax_nmt.tasks.chunk_inputs import ChunkInputs
 from syntax_nmt.tasks.restartable_translation import (
     RestartableTranslationConfig,
     RestartableTranslationTask,
 )
 
+# An option a kind: load_dependencies, load_phrases, load_chunks.
+_LoadingConfig: Any = make_dataclass(
+    "LoadingConfig",
+    [(kind.option, bool, field(default=False, metadata={"help": kind.help})) for kind in KINDS],
+    bases=(RestartableTranslationConfig,),
+)
+
 
 @dataclass
-class AnnotatedTranslationConfig(RestartableTranslationConfig):
+class AnnotatedTranslationConfig(_LoadingConfig):
     """fairseq's options of the translation task and which side information to load."""
-
-    load_dependencies: bool = field(
-        default=False,
-        metadata={"help": "load the head indices of the source (supervised attention heads)"},
-    )
-    load_phrases: bool = field(
-        default=False,
-        metadata={"help": "load the phrases cut from the constituents of the source"},
-    )
-    load_chunks: bool = field(
-        default=False, metadata={"help": "load the chunk boundaries and tags of the target"}
-    )
 
 
 class AnnotatedTranslationTask(RestartableTranslationTask):
@@ -61,7 +60,8 @@ class AnnotatedTranslationTask(RestartableTranslationTask):
     ) -> None:
         super().__init__(cfg, src_dict, tgt_dict)
         self._trained_split: Optional[str] = None
-        self._chunks = ChunkInputs()
+        self._loaded = [kind for kind in KINDS if getattr(cfg, kind.option)]
+        self._labels: dict[SideKind, tuple[str, ...]] = {}  # of the side files that are loaded
 
     @classmethod
     def load_dictionary(cls, filename: str) -> Dictionary:
@@ -90,9 +90,8 @@ class AnnotatedTranslationTask(RestartableTranslationTask):
             SystemExit: the split or its side files are missing, damaged or of another text, or an
                 option cannot be honoured together with them; one line says which.
         """
-        kinds = self._side_information_kinds()
         with one_line_errors("syntax_nmt"):
-            if kinds:
+            if self._loaded:
                 self._refuse_what_moves_tokens()
             prefixes = self._check_texts(split, epoch, combine)
             try:
@@ -101,8 +100,8 @@ class AnnotatedTranslationTask(RestartableTranslationTask):
                 raise UserError(f"{error}: the data folder has no such split") from None
             if combine:
                 self._trained_split = split
-            if kinds:
-                self.datasets[split] = self._with_side_information(prefixes, split, kinds)
+            if self._loaded:
+                self.datasets[split] = self._with_side_information(prefixes, split)
 
     def get_batch_iterator(self, dataset: FairseqDataset, **kwargs: Any) -> EpochBatchIterator:
         """Cuts a dataset into batches; outside training every sentence is in one.
@@ -115,14 +114,13 @@ class AnnotatedTranslationTask(RestartableTranslationTask):
             kwargs["required_batch_size_multiple"] = 1
         return super().get_batch_iterator(dataset, **kwargs)
 
-    def chunk_tags(self) -> tuple[str, ...]:
-        """The types of chunks of the data folder in the order of their ids; () = it has none."""
+    def labels(self, kind: SideKind) -> tuple[str, ...]:
+        """The labels of the data folder, such as chunk types, by id from 1; () = it has none."""
         folder = Path(utils.split_paths(self.cfg.data)[0])
-        return read_tags(folder) if (folder / TAGS_NAME).is_file() else ()
+        there = kind.labels_file is not None and (folder / kind.labels_file).is_file()
+        return read_labels(folder, kind) if there else ()
 
-    def _with_side_information(
-        self, prefixes: Sequence[Path], split: str, kinds: Sequence[str]
-    ) -> SyntaxDataset:
+    def _with_side_information(self, prefixes: Sequence[Path], split: str) -> SyntaxDataset:
         """The split's sentence pairs with their side files, opened and checked."""
         if not prefixes:
             raise UserError(
@@ -131,20 +129,17 @@ class AnnotatedTranslationTask(RestartableTranslationTask):
             )
         pairs = self.datasets[split]
         source, target = self.cfg.source_lang, self.cfg.target_lang
-        sides = {
-            kind: (target, pairs.tgt) if kind == "chunks" else (source, pairs.src) for kind in kinds
-        }
-        opened = {
-            kind: self._open_shards(prefixes, kind, language, text)
-            for kind, (language, text) in sides.items()
-            if text is not None  # a test set may have no target
-        }
-        if "chunks" in opened:
-            self._chunks.tags = opened["chunks"].tags
-        return SyntaxDataset(pairs, **opened)
+        texts = {SOURCE: (source, pairs.src), TARGET: (target, pairs.tgt)}
+        opened = [
+            self._open_shards(prefixes, kind, *texts[kind.side])
+            for kind in self._loaded
+            if texts[kind.side][1] is not None  # a test set may have no target
+        ]
+        self._labels.update({side.kind: side.labels for side in opened if side.kind.labels_file})
+        return SyntaxDataset(pairs, opened)
 
     def _open_shards(
-        self, prefixes: Sequence[Path], kind: str, language: str, text: Any
+        self, prefixes: Sequence[Path], kind: SideKind, language: str, text: Any
     ) -> SideInformation:
         """Side information of `train`, `train1`, …, joined and repeated as fairseq joined them."""
         joined = isinstance(text, ConcatDataset)
@@ -163,14 +158,6 @@ class AnnotatedTranslationTask(RestartableTranslationTask):
         for prefix in prefixes:
             check_texts(prefix, {source: self.src_dict, target: self.tgt_dict})
         return prefixes
-
-    def _side_information_kinds(self) -> list[str]:
-        options = {
-            "heads": self.cfg.load_dependencies,
-            "phrases": self.cfg.load_phrases,
-            "chunks": self.cfg.load_chunks,
-        }
-        return [kind for kind, wanted in options.items() if wanted]
 
     def _data_folder(self, split: str, epoch: int) -> Path:
         """The folder that fairseq's own task reads a split from in an epoch."""
@@ -193,5 +180,5 @@ class AnnotatedTranslationTask(RestartableTranslationTask):
             if used:
                 raise UserError(
                     f"{option} cannot be combined with side information "
-                    "(--load-dependencies, --load-phrases, --load-chunks): leave one of them out"
+                    f"({', '.join(kind.flag for kind in KINDS)}): leave one of them out"
                 )

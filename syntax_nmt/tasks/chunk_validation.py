@@ -9,8 +9,8 @@ from torch import nn
 
 from syntax_nmt.criterions.auxiliary import log_average
 from syntax_nmt.criterions.chunk import LOGGED
-from syntax_nmt.tasks.chunk_inputs import KEY
-from syntax_nmt.tasks.net_input import without_input
+from syntax_nmt.data.sides import CHUNKS
+from syntax_nmt.tasks.side_inputs import without
 
 Validated = tuple[Any, Any, dict[str, Any]]
 _NLL, _TOKENS = "gold_nll_loss", "gold_ntokens"
@@ -39,8 +39,7 @@ def under_own_boundaries(
         loss, sample size and log as of `validate`; the log has in addition the sums of
         :func:`log_gold_boundaries` and the figures of boundaries and tags.
     """
-    own = {name: value for name, value in without_input(sample, KEY).items() if name != KEY}
-    loss, size, logs = validate(own)
+    loss, size, logs = validate(without(CHUNKS, sample))
     _, _, gold = criterion(model, sample)
     logs.update({name: gold[name] for name in LOGGED if name in gold})
     logs.update({_NLL: gold["nll_loss"], _TOKENS: gold["ntokens"]})

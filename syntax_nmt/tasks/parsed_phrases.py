@@ -11,11 +11,12 @@ import numpy as np
 from fairseq.data import Dictionary
 from torch import Tensor
 
-from syntax_nmt.data.collation import collate_phrases
 from syntax_nmt.data.constituents import parse_tree
 from syntax_nmt.data.phrases import parsed_lengths
 from syntax_nmt.data.projection import NO_ANNOTATION
 from syntax_nmt.data.ragged import RaggedArray
+from syntax_nmt.data.sides import PHRASES
+from syntax_nmt.data.sides.kind import BatchedText
 from syntax_nmt.data.subwords import (
     CONTINUED,
     NO_SUBWORDS,
@@ -98,7 +99,8 @@ class PhraseParser:
         ]
         found = [row or [NO_ANNOTATION] for row in self._rows(sentences)]
         sizes = np.array([len(tokens) for tokens in rows])
-        batch = collate_phrases(RaggedArray.from_rows(found), np.arange(len(rows)), sizes)
+        text = BatchedText(np.arange(len(rows)), sizes, src_tokens.size(1), left_pad=False)
+        batch = PHRASES.collate(RaggedArray.from_rows(found), text, 0)
         return batch.to(src_tokens.device)
 
     def _spelled(self, tokens: Sequence[int]) -> Pieces:

@@ -17,8 +17,9 @@ from fairseq.tasks import register_task
 from omegaconf import II
 from torch import Tensor, nn
 
-from syntax_nmt.criterions.chunk import ChunkObjective
-from syntax_nmt.criterions.dependency import DependencyObjective
+from syntax_nmt.criterions.syntax_cross_entropy import ways_to_learn
+from syntax_nmt.data.sides import CHUNKS, PHRASES
+from syntax_nmt.data.sides.kind import SideKind
 from syntax_nmt.data.text import base_language
 from syntax_nmt.errors import UserError, one_line_errors
 from syntax_nmt.models.checkpoint_defaults import keep_defaults
@@ -27,12 +28,11 @@ from syntax_nmt.modules.masked_batch_norm import ignored_batch
 from syntax_nmt.parsing.config import ParserConfig
 from syntax_nmt.tasks.annotated_translation import AnnotatedTranslationConfig
 from syntax_nmt.tasks.checked_checkpoints import check_models, check_options
-from syntax_nmt.tasks.chunk_inputs import reads_chunks
 from syntax_nmt.tasks.chunk_validation import log_gold_boundaries, under_own_boundaries
 from syntax_nmt.tasks.languages import check_languages
 from syntax_nmt.tasks.parsed_phrases import PhraseParser
-from syntax_nmt.tasks.phrase_inputs import PhraseInputs
 from syntax_nmt.tasks.prepared_search import prepared_for
+from syntax_nmt.tasks.side_inputs import Parser, SideInputs, declared
 from syntax_nmt.tasks.typed_translation import TypedTranslationTask
 from syntax_nmt.tasks.unknown_words import build_replacing
 from syntax_nmt.tasks.workers import check_joined
@@ -81,10 +81,13 @@ class SyntaxTranslationTask(TypedTranslationTask):
     ) -> None:
         super().__init__(cfg, src_dict, tgt_dict)
         self._model_files: list[str] = []
-        self._has_supervised_heads = False
-        self._chooses_chunks = False
-        self._phrases = PhraseInputs(cfg.load_phrases, _phrase_parser(cfg, src_dict))
-        self._keeps_pieces = self._phrases.parser is not None
+        self._learnt: tuple[SideKind, ...] = ()
+        parser = _phrase_parser(cfg, src_dict)
+        parsers: dict[SideKind, Parser] = {}
+        if parser is not None:
+            parsers[PHRASES] = parser.phrase_lengths
+        self._sides = SideInputs(self._loaded, self._labels, parsers, "--parser-config")
+        self._keeps_pieces = bool(parsers)
 
     @classmethod
     def setup_task(cls, cfg: SyntaxTranslationConfig, **kwargs: Any) -> "SyntaxTranslationTask":
@@ -128,35 +131,24 @@ class SyntaxTranslationTask(TypedTranslationTask):
         model = super().build_model(cfg, from_checkpoint)
         if origin is not None and hasattr(model, "origin"):
             model.origin = origin
-        encoder = getattr(model, "encoder", None)
-        self._has_supervised_heads = getattr(encoder, "supervised_layer", None) is not None
-        self._chooses_chunks = reads_chunks([model])
+        self._learnt = getattr(model, "learns_sides", ())
         return model
 
     def build_criterion(self, cfg: Any, from_checkpoint: bool = False) -> FairseqCriterion:
-        """Builds the criterion, and warns if it leaves heads without supervision.
+        """Builds the criterion, and warns if it leaves a part of the model without training.
 
         Args:
             cfg: its options.
             from_checkpoint: whether its state will be loaded.
         """
         criterion = super().build_criterion(cfg, from_checkpoint)
-        objectives = getattr(criterion, "objectives", ())
-        supervises = any(isinstance(objective, DependencyObjective) for objective in objectives)
-        if (self._has_supervised_heads or self.cfg.load_dependencies) and not supervises:
-            logger.warning(
-                "nothing supervises the attention heads: the model has them or "
-                "--load-dependencies is given, but the criterion is not "
-                "--criterion dependency_cross_entropy, nor are --child-weight and "
-                "--parent-weight given to syntax_cross_entropy"
-            )
-        chunked = any(isinstance(objective, ChunkObjective) for objective in objectives)
-        if (self._chooses_chunks or self.cfg.load_chunks) and not chunked:
-            logger.warning(
-                "nothing trains chunk boundaries and tags: the model chooses them or --load-chunks "
-                "is given, but the criterion is not --criterion chunk_cross_entropy, nor are "
-                "--boundary-weight and --chunk-tag-weight given to syntax_cross_entropy"
-            )
+        self._sides.objectives = getattr(criterion, "objectives", ())
+        for kind in self._learnt:
+            if kind not in declared(self._sides.objectives):
+                logger.warning(
+                    f"nothing trains what the model learns of the {kind.what}: give "
+                    f"{ways_to_learn(kind)}"
+                )
         return criterion
 
     def build_generator(self, models: Sequence[nn.Module], args: Any, *more: Any, **kw: Any) -> Any:
@@ -186,7 +178,8 @@ class SyntaxTranslationTask(TypedTranslationTask):
             ignore_grad: the batch only stands in for one that this worker does not have; it counts
                 in no statistics of batch norms either.
         """
-        sample = self._with_chunks([model], self._phrases.of_side_file([model], sample))
+        with one_line_errors("syntax_nmt"):
+            sample = self._sides.for_forward([model], sample)
         with ignored_batch(model, ignore_grad):
             return super().train_step(sample, model, criterion, optimizer, update_num, ignore_grad)
 
@@ -204,11 +197,11 @@ class SyntaxTranslationTask(TypedTranslationTask):
             criterion: the criterion.
         """
         validate = partial(super().valid_step, model=model, criterion=criterion)
-        sample = self._phrases.of_side_file([model], sample)
-        annotated = self._with_chunks([model], sample)
-        if annotated is sample:
+        with one_line_errors("syntax_nmt"):
+            sample = self._sides.for_forward([model], sample)
+        if CHUNKS.key not in sample["net_input"]:
             return validate(sample)
-        return under_own_boundaries(validate, annotated, model, criterion)
+        return under_own_boundaries(validate, sample, model, criterion)
 
     def reduce_metrics(
         self, logging_outputs: Sequence[dict[str, Any]], criterion: FairseqCriterion
@@ -232,9 +225,9 @@ class SyntaxTranslationTask(TypedTranslationTask):
     ) -> Any:
         """Generates for one batch, or scores it.
 
-        Models that read phrases find them in `net_input["phrase_lengths"]`: those of the side file
-        (`--load-phrases`), otherwise those of the parser (`--parser-config`). Chunks
-        (`--load-chunks`) are read where references are scored, never in a search.
+        Side information of the source comes from side files (`--load-…`), phrases otherwise from
+        the parser (`--parser-config`); that of the target is given where references are scored,
+        never in a search.
 
         Args:
             generator: fairseq's generator or scorer.
@@ -247,18 +240,10 @@ class SyntaxTranslationTask(TypedTranslationTask):
             SystemExit: the parser does not load; one line says why.
         """
         with one_line_errors("syntax_nmt"):
-            sample = self._phrases.of_side_file_or_parser(models, sample, self._typed)
-        if isinstance(generator, SequenceScorer):
-            sample = self._with_chunks(models, sample)
-        else:
-            sample = self._chunks.for_search(sample)
+            scores = isinstance(generator, SequenceScorer)
+            sample = self._sides.for_inference(models, sample, self._typed, scores)
         with prepared_for(generator, models):
             return super().inference_step(generator, models, sample, prefix_tokens, constraints)
-
-    def _with_chunks(self, models: Sequence[nn.Module], sample: Any) -> Any:
-        """The batch as models read it that are given the target."""
-        with one_line_errors("syntax_nmt"):
-            return self._chunks.for_forward(models, sample)
 
 
 def _phrase_parser(cfg: SyntaxTranslationConfig, dictionary: Dictionary) -> Optional[PhraseParser]:

@@ -9,10 +9,12 @@ from fairseq.data.indexed_dataset import MMapIndexedDatasetBuilder
 from syntax_nmt.data.manifest import Fingerprint, SideFile, read_manifest, write_manifest
 from syntax_nmt.data.ragged import RaggedArray, RaggedWriter
 from syntax_nmt.data.side_information import open_side_information
+from syntax_nmt.data.sides import KINDS
 from syntax_nmt.errors import UserError
 
 NAME = "train.de-en.de"
 SIZES = [3, 1, 4]  # tokens with EOS
+KIND = {kind.name: kind for kind in KINDS}
 ROWS = {
     "heads": [[1, 1], [], [-1, -1, -1]],
     "phrases": [[2], [], [-1]],
@@ -45,14 +47,14 @@ def write_all(folder, rows=None):
 
 
 def open_kind(folder, kind="heads", sizes=SIZES, **kwargs):
-    return open_side_information(folder / NAME, kind, np.array(sizes), **kwargs)
+    return open_side_information(folder / NAME, KIND[kind], np.array(sizes), **kwargs)
 
 
 @pytest.mark.parametrize("kind", list(ROWS))
 def test_what_was_written_is_what_is_read(tmp_path, kind):
     side = open_kind(write_all(tmp_path), kind)
     assert [side.rows[index].tolist() for index in range(len(side))] == ROWS[kind]
-    assert side.tags == (("NP", "VP") if kind == "chunks" else ())
+    assert side.labels == (("NP", "VP") if kind == "chunks" else ())
     assert (side.rows.bounds[:, 1] >= 0).sum() == (2 if kind == "chunks" else 1)
     assert side.rows.values.dtype == np.int32
     again = pickle.loads(pickle.dumps(side))

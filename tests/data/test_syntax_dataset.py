@@ -10,6 +10,7 @@ from torch.utils.data import DataLoader
 
 from syntax_nmt.data.phrases import ngram_lengths
 from syntax_nmt.data.side_information import SideInformation
+from syntax_nmt.data.sides import HEADS, KINDS
 from syntax_nmt.data.syntax_dataset import SyntaxDataset
 from syntax_nmt.errors import UserError
 
@@ -49,12 +50,12 @@ def make(count=40, seed=1, annotated=0.7, left_pad_source=True, left_pad_target=
     }
     full = {"heads": sizes, "phrases": [1] * count, "chunks": [len(t) - 1 for t in goal]}
     sides = {
-        kind: SideInformation.from_rows(
+        kind.name: SideInformation.from_rows(
             kind,
-            [[-1] * n if row is None else row for row, n in zip(rows[kind], full[kind])],
-            TAGS if kind == "chunks" else (),
+            [[-1] * n if row is None else row for row, n in zip(rows[kind.name], full[kind.name])],
+            TAGS if kind.labels_file else (),
         )
-        for kind in rows
+        for kind in KINDS
     }
     pairs = LanguagePairDataset(
         source,
@@ -94,14 +95,14 @@ def expected_phrases(row, size):
 @pytest.mark.parametrize("annotated", [0.0, 0.5, 1.0])
 def test_batches_against_one_sentence_at_a_time(left_source, left_target, annotated):
     made = make(200, 3, annotated, left_source, left_target)
-    dataset = SyntaxDataset(made.pairs, **made.sides)
+    dataset = SyntaxDataset(made.pairs, made.sides.values())
     rng = random.Random(5)
     for _ in range(40):
         indices = rng.sample(range(len(dataset)), rng.randint(1, 12))
         batch = dataset.collater([dataset[index] for index in indices])
         source, target = batch["net_input"]["src_tokens"], batch["target"]
         assert batch["heads"].dtype == torch.int32
-        assert batch["net_input"]["phrase_lengths"].dtype == torch.int32
+        assert batch["phrase_lengths"].dtype == torch.int32
         assert batch["chunk_tags"].dtype == torch.int32
         without = [not made.rows["chunks"][sentence] for sentence in batch["id"].tolist()]
         assert batch["all_annotated"] is not any(without)
@@ -109,7 +110,7 @@ def test_batches_against_one_sentence_at_a_time(left_source, left_target, annota
             size = int(made.pairs.src_sizes[sentence]) - 1
             heads = expected_heads(made.rows["heads"][sentence], size, source.size(1), left_source)
             assert batch["heads"][place].tolist() == heads
-            lengths = batch["net_input"]["phrase_lengths"][place]
+            lengths = batch["phrase_lengths"][place]
             assert lengths.sum() == size + 1
             assert lengths[lengths > 0].tolist() == expected_phrases(
                 made.rows["phrases"][sentence], size
@@ -118,13 +119,13 @@ def test_batches_against_one_sentence_at_a_time(left_source, left_target, annota
             size = int(made.pairs.tgt_sizes[sentence]) - 1
             tags = expected_tags(made.rows["chunks"][sentence], size, target.size(1), left_target)
             assert batch["chunk_tags"][place].tolist() == tags
-        assert batch["net_input"]["phrase_lengths"][:, -1].any()  # no wider than need be
+        assert batch["phrase_lengths"][:, -1].any()  # no wider than need be
 
 
 @pytest.mark.parametrize("left", [True, False])
 def test_heads_point_at_the_same_words_whatever_the_padding(left):
     made = make(60, 4, 1.0, left_pad_source=left)
-    dataset = SyntaxDataset(made.pairs, heads=made.sides["heads"])
+    dataset = SyntaxDataset(made.pairs, [made.sides["heads"]])
     batch = dataset.collater([dataset[index] for index in range(60)])
     tokens, heads = batch["net_input"]["src_tokens"], batch["heads"]
     assert heads.shape == tokens.shape
@@ -135,11 +136,11 @@ def test_heads_point_at_the_same_words_whatever_the_padding(left):
 
 def test_the_batch_is_the_stock_batch_with_more_in_it():
     made = make()
-    dataset = SyntaxDataset(made.pairs, **made.sides)
+    dataset = SyntaxDataset(made.pairs, made.sides.values())
     samples = [made.pairs[index] for index in (5, 0, 9)]
     stock, batch = made.pairs.collater(samples), dataset.collater(samples)
-    assert set(batch) - set(stock) == {"heads", "chunk_tags", "all_annotated"}
-    assert set(batch["net_input"]) - set(stock["net_input"]) == {"phrase_lengths"}
+    assert set(batch) - set(stock) == {"heads", "phrase_lengths", "chunk_tags", "all_annotated"}
+    assert set(batch["net_input"]) == set(stock["net_input"])
     assert torch.equal(batch["net_input"]["src_tokens"], stock["net_input"]["src_tokens"])
     assert torch.equal(batch["target"], stock["target"])
     plain = SyntaxDataset(made.pairs).collater(samples)
@@ -148,7 +149,7 @@ def test_the_batch_is_the_stock_batch_with_more_in_it():
 
 def test_no_samples_and_no_target():
     made = make(target=False)
-    dataset = SyntaxDataset(made.pairs, **made.sides)
+    dataset = SyntaxDataset(made.pairs, made.sides.values())
     assert dataset.collater([]) == {}
     batch = dataset.collater([dataset[3], dataset[7]])
     assert "heads" in batch
@@ -158,7 +159,7 @@ def test_no_samples_and_no_target():
 
 def test_wider_padding_on_request():
     made = make(left_pad_source=True)
-    dataset = SyntaxDataset(made.pairs, **made.sides)
+    dataset = SyntaxDataset(made.pairs, made.sides.values())
     samples = [dataset[index] for index in range(4)]
     narrow = dataset.collater(samples)
     wide = dataset.collater(samples, pad_to_length={"source": 40, "target": 50})
@@ -167,26 +168,23 @@ def test_wider_padding_on_request():
     assert wide["chunk_tags"].shape == (4, 50)
     moved = torch.where(narrow["heads"] < 0, -1, narrow["heads"] + shift)
     assert torch.equal(wide["heads"][:, shift:], moved)
-    assert torch.equal(wide["net_input"]["phrase_lengths"], narrow["net_input"]["phrase_lengths"])
+    assert torch.equal(wide["phrase_lengths"], narrow["phrase_lengths"])
 
 
 def test_nothing_but_sentences_without_words():
     dictionary = Dictionary()
     empty = [torch.tensor([2])] * 3
     pairs = LanguagePairDataset(empty, [1] * 3, dictionary, empty, [1] * 3, dictionary)
-    sides = {
-        kind: SideInformation.from_rows(kind, [[]] * 3, TAGS)
-        for kind in ("heads", "phrases", "chunks")
-    }
-    batch = SyntaxDataset(pairs, **sides).collater([pairs[index] for index in range(3)])
+    sides = [SideInformation.from_rows(kind, [[]] * 3, TAGS) for kind in KINDS]
+    batch = SyntaxDataset(pairs, sides).collater([pairs[index] for index in range(3)])
     assert batch["heads"].tolist() == [[-1]] * 3
-    assert batch["net_input"]["phrase_lengths"].tolist() == [[1]] * 3
+    assert batch["phrase_lengths"].tolist() == [[1]] * 3
     assert batch["chunk_tags"].tolist() == [[-1]] * 3
 
 
 def test_what_fairseq_reads_off_the_dataset():
     made = make()
-    dataset = SyntaxDataset(made.pairs, **made.sides)
+    dataset = SyntaxDataset(made.pairs, made.sides.values())
     indices = np.arange(len(dataset))
     assert len(dataset) == len(made.pairs)
     assert np.array_equal(dataset.sizes, made.pairs.sizes)
@@ -211,29 +209,27 @@ def test_what_fairseq_reads_off_the_dataset():
 
 def test_torch_loads_it_in_worker_processes():
     made = make()
-    dataset = SyntaxDataset(made.pairs, **made.sides)
+    dataset = SyntaxDataset(made.pairs, made.sides.values())
     batches = [[0, 3], [1, 2, 7]]
     here = [dataset.collater([dataset[index] for index in batch]) for batch in batches]
     loader = DataLoader(dataset, batch_sampler=batches, collate_fn=dataset.collater, num_workers=1)
     for batch, expected in zip(loader, here):
-        for key in ("id", "heads", "chunk_tags"):
+        for key in ("id", "heads", "phrase_lengths", "chunk_tags"):
             assert torch.equal(batch[key], expected[key])
-        key = "phrase_lengths"
-        assert torch.equal(batch["net_input"][key], expected["net_input"][key])
 
 
-@pytest.mark.parametrize("kind", ["heads", "phrases", "chunks"])
+@pytest.mark.parametrize("kind", KINDS, ids=repr)
 def test_another_number_of_sentences_is_refused(kind):
     made = make()
     side = SideInformation.from_rows(kind, [[0]] * 7)
-    with pytest.raises(UserError, match=f"{kind}: 7 sentences, the text has 40"):
-        SyntaxDataset(made.pairs, **{kind: side})
+    with pytest.raises(UserError, match=f"{kind.name}: 7 sentences, the text has 40"):
+        SyntaxDataset(made.pairs, [side])
 
 
 def test_joined_splits_come_in_fairseqs_order():
     """`train` twice (upsampled) and `train1`, as fairseq's ConcatDataset orders them."""
-    first = SideInformation.from_rows("heads", [[0], [1, 1]])
-    second = SideInformation.from_rows("heads", [[-1, -1], [], [0, 0, 0]])
+    first = SideInformation.from_rows(HEADS, [[0], [1, 1]])
+    second = SideInformation.from_rows(HEADS, [[-1, -1], [], [0, 0, 0]])
     joined = SideInformation.concatenate([first, second], [2, 1])
     rows = [joined.rows[index].tolist() for index in range(len(joined))]
     assert rows == [[0], [1, 1], [0], [1, 1], [-1, -1], [], [0, 0, 0]]

@@ -12,11 +12,12 @@ import sentencepiece
 
 from syntax_nmt.data.conllu import read_conllu
 from syntax_nmt.data.dependency_tree import DependencyTree, find_cycle
+from syntax_nmt.data.figures.word_trees import lift_heads
 from syntax_nmt.data.sentence_projection import Projector
+from syntax_nmt.data.sides import HEADS
 from syntax_nmt.data.subwords import SENTENCEPIECE, SUBWORD_NMT, pieces_per_word
 from syntax_nmt.data.text_files import read_lines
 from syntax_nmt.data.tokenizer import WordTokenizer
-from syntax_nmt.inspection.word_trees import lift_heads
 
 MULTIWORD = {"en": 129, "de": 331, "ja": 0, "zh": 0}
 
@@ -104,7 +105,7 @@ def test_there_and_back(treebank, way):
     pieces = cut(treebank, way)
     lines = [line.split() for line in read_lines(pieces)]
     sizes = np.array([len(line) + 1 for line in lines])
-    projector = Projector("heads", treebank.path, pieces, treebank.words, scheme, Path("tokens"))
+    projector = Projector(HEADS, treebank.path, pieces, treebank.words, scheme, Path("tokens"))
     projected = [projector.project(batch) for batch in projector.batches(sizes)]
     assert sum(batch.annotated for batch in projected) == 1000
 

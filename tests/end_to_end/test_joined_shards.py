@@ -8,6 +8,7 @@ from commands import succeed, syntax_nmt
 from fairseq import tasks
 
 from syntax_nmt.data.side_information import open_side_information
+from syntax_nmt.data.sides import HEADS
 
 
 @pytest.fixture(scope="module")
@@ -54,7 +55,7 @@ def test_heads_follow_their_sentences(joined, upsample, repeats):
     for number, times in (("", repeats), (1, 1)):
         text = load(joined, upsample_primary=1).src.datasets[bool(number)]
         prefix = joined / f"test{number}.src-tgt.src"
-        side = open_side_information(prefix, "heads", text.sizes).rows
+        side = open_side_information(prefix, HEADS, text.sizes).rows
         rows += [side[row].tolist() for row in range(len(side))] * times
     assert len(dataset) == len(rows)
     batch = dataset.collater([dataset[index] for index in range(len(dataset))])

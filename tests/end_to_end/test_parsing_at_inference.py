@@ -24,6 +24,7 @@ from fairseq_cli.interactive import make_batches
 from small_models import build, save_checkpoint
 
 from syntax_nmt.data.phrases import ngram_lengths
+from syntax_nmt.data.sides import PHRASES
 from syntax_nmt.data.tokenizer import WordTokenizer
 from syntax_nmt.parsing.config import ParserConfig
 from syntax_nmt.parsing.models import find_models
@@ -35,7 +36,7 @@ SENTENCES = 200
 EMPTY = 3  # this line is
 MAX_WORDS = 22  # some captions are longer
 UNPARSED_AT_LEAST = 5
-READER = SimpleNamespace(reads_phrases=True)
+READER = SimpleNamespace(reads_sides=(PHRASES,))
 RETURNS_THE_BATCH = SimpleNamespace(generate=lambda models, sample, **_: sample)
 
 
@@ -113,7 +114,7 @@ def of_side_file(data):
     """Phrases of each sentence as training reads them."""
     dataset = make_task(data, "--load-phrases").dataset("test")
     sample = dataset.collater([dataset[index] for index in range(len(dataset))])
-    return by_sentence(sample["id"], sample["net_input"]["phrase_lengths"])
+    return by_sentence(sample["id"], sample["phrase_lengths"])
 
 
 def by_sentence(ids, lengths):

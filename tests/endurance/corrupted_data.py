@@ -18,8 +18,9 @@ from nltk import Tree
 
 from syntax_nmt.data.binarised_pieces import BinarisedPieces
 from syntax_nmt.data.indexed_file import open_indexed
-from syntax_nmt.data.manifest import read_tags
 from syntax_nmt.data.sentence_projection import Projector
+from syntax_nmt.data.side_information import read_labels
+from syntax_nmt.data.sides import CHUNKS, HEADS, PHRASES
 from syntax_nmt.data.subwords import detect_scheme
 from syntax_nmt.data.text_files import read_lines
 from syntax_nmt.data.text_match import normalise_word
@@ -27,7 +28,7 @@ from syntax_nmt.preprocess.binarize import binarize
 from syntax_nmt.tasks.syntax_translation import SyntaxTranslationConfig, SyntaxTranslationTask
 
 SPLITS = ("train", "valid", "test")
-ENDING_OF = {"src.conllu": "heads", "src.trees": "phrases", "tgt.chunks": "chunks"}
+ENDING_OF = {"src.conllu": HEADS, "src.trees": PHRASES, "tgt.chunks": CHUNKS}
 
 
 def data_subjects(prepared, folder: Path) -> list[Subject]:
@@ -97,7 +98,7 @@ def loaded(space: Workspace, name: str, load: bool = True) -> list:
     values = [
         (key, value.tolist()) for key, value in sorted(found.items()) if torch.is_tensor(value)
     ]
-    tags = dataset.chunks.tags if load else ()
+    tags = [side.labels for side in dataset.sides] if load else ()
     return [*values, tags, task.src_dict.symbols, task.tgt_dict.symbols]
 
 
@@ -173,7 +174,7 @@ def text_subjects(prepared, folder: Path) -> list[Subject]:
             space / text,
             detect_scheme(read_lines(space / f"{text}.p")),
             prepared.data / f"{name.partition('.')[0]}.src-tgt.{lang}",
-            {tag: number for number, tag in enumerate(read_tags(prepared.data), start=1)},
+            {tag: number for number, tag in enumerate(read_labels(prepared.data, CHUNKS), start=1)},
         )
         indexed, dictionary = binarised(projector.tokens)
         pieces = BinarisedPieces(projector.tokens, indexed, dictionary, projector.pieces)

@@ -17,6 +17,7 @@ from syntax_nmt.criterions.chunk import ChunkObjective
 from syntax_nmt.criterions.dependency import DependencyObjective
 from syntax_nmt.criterions.synchronous import SynchronousConstraint, SynchronousObjective
 from syntax_nmt.criterions.syntax_cross_entropy import SyntaxCrossEntropyCriterion
+from syntax_nmt.data.sides import CHUNKS
 from syntax_nmt.modules.additive_attention import AdditiveAttention, AttentionMemory
 from syntax_nmt.modules.attentive_combination import AttentiveCombination
 from syntax_nmt.modules.fused_attention import FusedMultiheadAttention
@@ -115,7 +116,7 @@ def transparent(attention: FusedMultiheadAttention, dtype: torch.dtype) -> Fused
 class Given(FairseqDecoder):
     """A model that returns what it is given."""
 
-    reads_chunks = True
+    learns_sides = (CHUNKS,)
 
     def __init__(self, logits: Tensor, **extra: list[Tensor]) -> None:
         super().__init__(SimpleNamespace())

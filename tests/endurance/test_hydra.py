@@ -24,6 +24,7 @@ from omegaconf import DictConfig, OmegaConf
 from omegaconf.errors import ConfigKeyError
 from prepared_corpus import TEST_SENTENCES
 
+from syntax_nmt.data.sides import PHRASES
 from syntax_nmt.models.yaml_options import option_names, refuse_unknown_options
 
 EXAMPLES = REPOSITORY / "examples"
@@ -192,7 +193,7 @@ def test_reads_phrases_of_parses(prepared, tmp_path):
     models, _, _ = checkpoint_utils.load_model_ensemble_and_task(
         [str(tmp_path / "checkpoint_last.pt")], arg_overrides={"data": str(prepared.data)}
     )
-    assert models[0].reads_phrases
+    assert models[0].reads_sides == (PHRASES,)
 
 
 @pytest.mark.parametrize("paper", PAPERS)

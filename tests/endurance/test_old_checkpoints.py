@@ -25,8 +25,10 @@ from fairseq.models import ARCH_MODEL_REGISTRY
 from omegaconf import OmegaConf
 from small_models import batch, phrases_of_tokens, random_sentences
 
-from syntax_nmt.data.manifest import read_manifest, read_tags
+from syntax_nmt.data.manifest import read_manifest
 from syntax_nmt.data.ragged import RaggedArray
+from syntax_nmt.data.side_information import read_labels
+from syntax_nmt.data.sides import CHUNKS, PHRASES
 from syntax_nmt.models.yaml_options import option_names
 from syntax_nmt.tasks.syntax_translation import SyntaxTranslationConfig
 
@@ -87,9 +89,9 @@ def load(path: Path, folder: Path):
 def translate(model, task):
     dictionary = task.source_dictionary
     sample = batch(dictionary, random_sentences([5, 3]), random_sentences([4, 4]))
-    if model.reads_phrases:
+    if PHRASES in model.reads_sides:
         tokens = sample["net_input"]["src_tokens"]
-        sample["net_input"]["phrase_lengths"] = phrases_of_tokens(tokens, task)
+        sample["phrase_lengths"] = phrases_of_tokens(tokens, task)
     search = Namespace(beam=2, max_len_a=0, max_len_b=6)
     return task.inference_step(task.build_generator([model.eval()], search), [model], sample)
 
@@ -173,4 +175,4 @@ def test_side_files_are_read(version, tmp_path):
     (name,) = read_manifest(tmp_path)
     rows = RaggedArray.open(tmp_path / name)
     assert [rows[index].tolist() for index in range(len(rows))] == list(ROWS)
-    assert read_tags(tmp_path) == CHUNK_TAGS
+    assert read_labels(tmp_path, CHUNKS) == CHUNK_TAGS

@@ -6,7 +6,8 @@ import re
 
 from trees_of import tree_of
 
-from syntax_nmt.evaluation.dependencies.draw_tree import display_width, draw_tree
+from syntax_nmt.data.draw_tree import draw_tree
+from syntax_nmt.data.text_columns import display_width
 
 WORDS = ["the", "dog", "saw", "猫", "."]
 TREE = tree_of([1, 2, 2, 2, 3], words=WORDS)

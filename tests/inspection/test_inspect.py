@@ -18,7 +18,7 @@ from syntax_nmt.cli import main
 from syntax_nmt.data.manifest import Fingerprint, read_manifest, write_manifest
 from syntax_nmt.data.ragged import RaggedArray, RaggedWriter
 from syntax_nmt.data.subwords import SCHEMES
-from syntax_nmt.inspection.data_report import percent
+from syntax_nmt.data.text_columns import percent
 
 DE = "train.de-en.de"
 
@@ -131,7 +131,7 @@ def test_trees_phrases_and_chunks_are_those_of_a_plain_count(corpus, figures):
 
 def test_blocks_change_nothing(corpus, figures, monkeypatch):
     whole = figures(corpus[0])
-    blocks = "syntax_nmt.inspection.token_file.TokenFile.blocks"
+    blocks = "syntax_nmt.data.figures.token_file.TokenFile.blocks"
     for limit in (1, 7, 20):
         monkeypatch.setattr(f"{blocks}.__defaults__", (limit,))
         assert figures(corpus[0]) == whole

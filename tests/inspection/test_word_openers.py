@@ -3,9 +3,9 @@ import random
 import numpy as np
 import pytest
 
+from syntax_nmt.data.figures.token_file import Block
+from syntax_nmt.data.figures.word_openers import WordOpeners
 from syntax_nmt.data.subwords import SCHEMES, pieces_per_word
-from syntax_nmt.inspection.token_file import Block
-from syntax_nmt.inspection.word_openers import WordOpeners
 
 PIECES = {
     "sentencepiece": ["▁", "▁▁", "▁a", "b", "<unk>", "▁▁c"],

@@ -6,8 +6,8 @@ from inspected_data import is_projective
 
 from syntax_nmt.data.conllu import read_conllu
 from syntax_nmt.data.dependency_tree import word_depths
+from syntax_nmt.data.figures.word_trees import WordTrees, lift_heads
 from syntax_nmt.data.projection import project_heads
-from syntax_nmt.inspection.word_trees import WordTrees, lift_heads
 
 
 def random_tree(rng, size):

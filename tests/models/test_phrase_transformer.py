@@ -19,6 +19,7 @@ from small_models import (
 
 from syntax_nmt.criterions.dependency import DependencyObjective
 from syntax_nmt.criterions.dependency_cross_entropy import DependencyCrossEntropyCriterion
+from syntax_nmt.data.sides import PHRASES
 from syntax_nmt.errors import UserError
 from syntax_nmt.evaluation.dependencies.parent_head import ParentHead
 from syntax_nmt.modules.phrase_batch import ngram_phrases
@@ -269,7 +270,7 @@ def test_supervision_reaches_the_phrases(folder):
 @torch.no_grad()
 def test_models_without_phrases_ignore_them(folder):
     model, task, _ = build(folder, "syntax_transformer")
-    assert not model.reads_phrases
+    assert model.reads_sides == ()
     inputs = sample_for(task, parsed=True)["net_input"]
     with_phrases = model(**inputs)[0]
     del inputs["phrase_lengths"]
@@ -285,7 +286,7 @@ def test_no_phrases_no_parameters(folder):
 @pytest.mark.parametrize("through", ["training", "inference"])
 def test_missing_phrases_are_named(folder, through):
     model, task = model_of(folder, "max+attn+ta+parsed")
-    assert model.reads_phrases
+    assert model.reads_sides == (PHRASES,)
     inputs = sample_for(task)["net_input"]
     calls = {
         "training": lambda: model(**inputs),

@@ -18,6 +18,7 @@ from syntax_nmt.cli import main
 from syntax_nmt.data.conllu import format_conllu, format_no_parse
 from syntax_nmt.data.ragged import RaggedArray
 from syntax_nmt.data.side_information import open_side_information
+from syntax_nmt.data.sides import KINDS
 from syntax_nmt.data.syntax_dataset import SyntaxDataset
 from syntax_nmt.errors import UserError
 from syntax_nmt.preprocess import binarize as module
@@ -39,6 +40,7 @@ SENTENCES = [
 HEADS = [[1, 3, 1, 3, 3], [0], [-1] * 6, [], [1, 10, 1, 9, 3, 9, 9, 6, 6, 1, 10]]
 PHRASES = [[3, 2], [1], [-1], [-1], [3, 2, 1, 3, 1, 1]]
 CHUNKS = [[1, 0, 0, 3, 0], [3], [-1] * 6, [], [1, 0, 0, 2, 0, 1, 0, 0, 0, 0, 3]]
+KIND = {kind.name: kind for kind in KINDS}
 ROWS = [("heads", "de", HEADS), ("phrases", "de", PHRASES), ("chunks", "en", CHUNKS)]
 CUTS = {
     "subword-nmt": lambda text: text.replace("@", "@@ "),
@@ -138,22 +140,19 @@ def test_from_text_to_batch(tmp_path, scheme):
             assert rows_of(databin, kind, lang) == rows
 
     pairs = load_pairs(databin)
-    sides = {
-        kind: open_side_information(
+    sides = [
+        open_side_information(
             databin / f"train.de-en.{lang}",
-            kind,
+            KIND[kind],
             pairs.src_sizes if lang == "de" else pairs.tgt_sizes,
         )
         for kind, lang, _ in ROWS
-    }
-    dataset = SyntaxDataset(pairs, **sides)
+    ]
+    dataset = SyntaxDataset(pairs, sides)
     batch = dataset.collater([dataset[0], dataset[3], dataset[4]])
     assert batch["id"].tolist() == [4, 0, 3]
     assert (batch["heads"][2] == -1).all()
-    assert (
-        batch["net_input"]["phrase_lengths"].sum(1).tolist()
-        == batch["net_input"]["src_lengths"].tolist()
-    )
+    assert batch["phrase_lengths"].sum(1).tolist() == batch["net_input"]["src_lengths"].tolist()
     assert ((batch["chunk_tags"] == 4) == (batch["target"] == 2))[:2].all()
     heads, tokens = batch["heads"][0], batch["net_input"]["src_tokens"][0]
     assert torch.equal(heads >= 0, tokens > 2)
@@ -269,7 +268,7 @@ def test_a_text_binarised_again_is_noticed(corpus):
     preprocess_texts(corpus)
     pairs = load_pairs(databin)
     with pytest.raises(UserError, match=r"train\.de-en\.de\.(bin|idx): has changed since"):
-        open_side_information(databin / "train.de-en.de", "heads", pairs.src_sizes)
+        open_side_information(databin / "train.de-en.de", KIND["heads"], pairs.src_sizes)
 
 
 def edit(path, old, new):
@@ -364,7 +363,7 @@ def test_cut_off_between_the_files_and_the_manifest(corpus, monkeypatch):
     with pytest.raises(KeyboardInterrupt):
         run(corpus)
     with pytest.raises(UserError, match=r"heads\.bin: damaged or not written by the last binarize"):
-        open_side_information(databin / "train.de-en.de", "heads", pairs.src_sizes)
+        open_side_information(databin / "train.de-en.de", KIND["heads"], pairs.src_sizes)
 
 
 def test_what_is_missing_is_named(corpus):

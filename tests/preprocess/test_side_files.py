@@ -6,6 +6,7 @@ import gzip
 
 import pytest
 
+from syntax_nmt.data.sides import KINDS
 from syntax_nmt.data.text_match import OtherTextError
 from syntax_nmt.errors import UserError
 from syntax_nmt.preprocess.corpus.side_files import check_side_file, copy_side_file
@@ -22,10 +23,11 @@ SINGLE = ROW.format(1, "geh", 0) + "\n"
 CYCLE = ROW.format(1, "zum", 2) + ROW.format(2, "Haus", 1) + "\n"
 
 
-def write(folder, kind, content, text="zum Haus\ngeh\n"):
-    words, side = folder / "train.de", folder / f"raw.de.{kind}"
+def write(folder, ending, content, text="zum Haus\ngeh\n"):
+    words, side = folder / "train.de", folder / f"raw.de.{ending}"
     words.write_text(text, encoding="utf-8")
     side.write_text(content, encoding="utf-8")
+    (kind,) = (kind for kind in KINDS if kind.ending == ending)
     return side, kind, words
 
 

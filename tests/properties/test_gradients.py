@@ -7,6 +7,7 @@ from syntax_nmt.criterions.chunk import ChunkObjective
 from syntax_nmt.criterions.dependency import DependencyObjective
 from syntax_nmt.criterions.synchronous import SynchronousConstraint, SynchronousObjective
 from syntax_nmt.criterions.syntax_cross_entropy import SyntaxCrossEntropyCriterion
+from syntax_nmt.data.sides import CHUNKS
 
 
 def criterion_of(small):
@@ -19,7 +20,7 @@ def criterion_of(small):
         constraint = SynchronousConstraint("rank", 0.01, "sum", 1.0, False, latent)
         dictionary = small.task.target_dictionary
         objectives.append(SynchronousObjective(constraint, dictionary.eos(), dictionary.pad()))
-    if getattr(small.model, "reads_chunks", False):
+    if CHUNKS in small.model.reads_sides:
         objectives.append(ChunkObjective(1.0, 1.0))
     return SyntaxCrossEntropyCriterion(small.task, False, 0.1, 0, False, objectives)
 
@@ -28,7 +29,7 @@ def loss_of(small, lengths):
     dictionary = small.task.source_dictionary
     sample = batch(dictionary, random_sentences(lengths), random_sentences(lengths, 9))
     sample["heads"] = chain_heads(sample["net_input"]["src_tokens"], dictionary)
-    if getattr(small.model, "reads_chunks", False):
+    if CHUNKS in small.model.reads_sides:
         sample["chunk_tags"] = chunks_of_tokens(sample["target"], small.task)
         sample["net_input"]["chunk_tags"] = sample["chunk_tags"]
     return criterion_of(small)(small.model, sample)[0]

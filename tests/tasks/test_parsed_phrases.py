@@ -12,12 +12,13 @@ from fairseq.data import Dictionary
 from fairseq_cli.interactive import make_batches
 
 from syntax_nmt.data.phrases import ngram_lengths
+from syntax_nmt.data.sides import PHRASES
 from syntax_nmt.errors import UserError
 from syntax_nmt.parsing.config import ParserConfig
 from syntax_nmt.tasks import parsed_phrases
 from syntax_nmt.tasks.syntax_translation import SyntaxTranslationConfig, SyntaxTranslationTask
 
-READER = SimpleNamespace(reads_phrases=True)
+READER = SimpleNamespace(reads_sides=(PHRASES,))
 RETURNS_THE_BATCH = SimpleNamespace(generate=lambda models, sample, **_: sample)
 SYMBOLS = {
     "sentencepiece": "▁the ▁cat ▁sat s ▁ ▁on ▁mat t ▁it",
@@ -258,7 +259,7 @@ def test_side_file_goes_before_the_parser(parser, folder):
     task = make_task(folder)
     given = torch.tensor([[2, 1]], dtype=torch.int32)
     inputs = {"src_tokens": batch(task.source_dictionary, ["the cat"])}
-    read = {"net_input": {**inputs, "phrase_lengths": given}}
+    read = {"net_input": inputs, "phrase_lengths": given}
     filled = task.inference_step(RETURNS_THE_BATCH, [READER], read)
     assert filled["net_input"]["phrase_lengths"] is given
     assert parser.calls == []
@@ -270,8 +271,8 @@ def test_side_file_goes_before_the_parser(parser, folder):
 def test_models_that_read_no_phrases_cost_nothing(parser, folder, caplog):
     task = make_task(folder)
     sample = {"net_input": {"src_tokens": batch(task.source_dictionary, ["the cat"])}}
-    for model in (SimpleNamespace(), SimpleNamespace(reads_phrases=False)):
-        assert task.inference_step(RETURNS_THE_BATCH, [model], sample) is sample
+    for model in (SimpleNamespace(), SimpleNamespace(reads_sides=())):
+        assert task.inference_step(RETURNS_THE_BATCH, [model], sample) == sample
     assert parser.calls == []
     assert caplog.text.count("--parser-config: has no effect") == 1
 
@@ -279,7 +280,7 @@ def test_models_that_read_no_phrases_cost_nothing(parser, folder, caplog):
 def test_ensembles(parser, folder):
     task = make_task(folder)
     sample = {"net_input": {"src_tokens": batch(task.source_dictionary, ["the cat"])}}
-    other = SimpleNamespace(reads_phrases=False)
+    other = SimpleNamespace(reads_sides=())
     filled = task.inference_step(RETURNS_THE_BATCH, [other, READER], sample)
     assert "phrase_lengths" in filled["net_input"]
     with pytest.raises(SystemExit, match="error: an ensemble"):

@@ -11,6 +11,7 @@ import torch
 
 from syntax_nmt.data.chunks import Chunk
 from syntax_nmt.data.projection import first_pieces
+from syntax_nmt.data.sides import CHUNKS
 from syntax_nmt.errors import UserError
 from syntax_nmt.evaluation.alignment.attention_alignment import word_attention
 from syntax_nmt.evaluation.contrastive.accuracy import Accuracy
@@ -19,6 +20,7 @@ from syntax_nmt.evaluation.trained_model.forced_decoding import (
     ForcedDecoder,
     TokenPair,
 )
+from syntax_nmt.tasks.side_inputs import declared
 
 
 @dataclass(frozen=True)
@@ -82,7 +84,7 @@ class ChunkPredictor:
     def __init__(
         self, decoder: ForcedDecoder, max_tokens: int, batch_size: int | None = None
     ) -> None:
-        if not getattr(decoder.model, "reads_chunks", False):
+        if CHUNKS not in declared([decoder.model]):
             raise UserError("the model chooses no chunks: train one with --arch bi_scale_rnn")
         self.names: tuple[str, ...] = decoder.model.decoder.chunk_tags
         if not self.names:

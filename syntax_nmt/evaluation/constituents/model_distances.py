@@ -13,11 +13,13 @@ from fairseq.models import BaseFairseqModel
 from fairseq.tasks import FairseqTask
 from torch import Tensor
 
+from syntax_nmt.data.sides import PHRASES
 from syntax_nmt.errors import UserError
 from syntax_nmt.evaluation.trained_model.forced_decoding import ForcedDecoder, TokenPair
 from syntax_nmt.evaluation.trained_model.length_batches import length_batches
 from syntax_nmt.evaluation.trained_model.source_text import SourceText
 from syntax_nmt.models.structures import SOURCE_DISTANCES, TARGET_DISTANCES, StructureLayers
+from syntax_nmt.tasks.side_inputs import declared
 
 
 class ModelDistances(Protocol):
@@ -186,7 +188,7 @@ def check_model(model: BaseFairseqModel, layer: int) -> None:
             f"--layer {layer}: the model has distances in its {layers} lowest layers on each side, "
             f"0 to {layers - 1}"
         )
-    if getattr(model, "reads_phrases", False):
+    if PHRASES in declared([model]):
         raise UserError(
             "the model reads the phrases of parsed sources (--phrase-segmentation parsed), "
             "which this command does not have; train one with --phrase-segmentation ngram"

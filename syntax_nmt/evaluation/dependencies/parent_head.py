@@ -12,11 +12,13 @@ from fairseq.data import data_utils
 from fairseq.models import BaseFairseqModel
 
 from syntax_nmt.data.projection import first_pieces
+from syntax_nmt.data.sides import PHRASES
 from syntax_nmt.errors import UserError
 from syntax_nmt.evaluation.dependencies.arborescence import maximum_arborescence
 from syntax_nmt.evaluation.trained_model.length_batches import length_batches
 from syntax_nmt.evaluation.trained_model.source_text import SourceSentence, SourceText
 from syntax_nmt.modules.supervised_heads import NO_SUPERVISED_HEADS, PARENT_HEAD
+from syntax_nmt.tasks.side_inputs import declared
 
 _WINDOW = 4096  # sentences that are sorted by length together; results come out window by window
 
@@ -52,7 +54,7 @@ class ParentHead:
         encoder = getattr(model, "encoder", None)
         if encoder is None or getattr(encoder, "supervised_layer", None) is None:
             raise UserError(NO_SUPERVISED_HEADS)
-        if getattr(model, "reads_phrases", False):
+        if PHRASES in declared([model]):
             raise UserError(
                 "the model reads the phrases of parsed sources (--phrase-segmentation parsed), "
                 "which this command does not have; train one with --phrase-segmentation ngram"

@@ -7,7 +7,7 @@ import math
 from collections.abc import Collection
 
 from syntax_nmt.data.dependency_tree import DependencyTree
-from syntax_nmt.evaluation.dependencies.draw_tree import draw_tree
+from syntax_nmt.data.draw_tree import draw_tree
 from syntax_nmt.evaluation.dependencies.parsed_corpus import ParsedCorpus, ParsedSentence
 from syntax_nmt.evaluation.dependencies.uas import AttachmentScore, attachment_score
 

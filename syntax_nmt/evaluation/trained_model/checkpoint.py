@@ -14,13 +14,12 @@ from fairseq.tasks import FairseqTask
 
 import syntax_nmt  # noqa: F401  registers the models and lets torch's safe loader read them
 from syntax_nmt.checkpoint_check import check_checkpoint, reason_of
+from syntax_nmt.data.sides import KINDS
 from syntax_nmt.errors import UserError
 
 # Structures come out of the text alone: no side file is read, no token cut off.
 _TEXT_ALONE = {
-    "load_dependencies": False,
-    "load_phrases": False,
-    "load_chunks": False,
+    **{kind.option: False for kind in KINDS},
     "parser_config": None,
     "truncate_source": False,
     "num_batch_buckets": 0,

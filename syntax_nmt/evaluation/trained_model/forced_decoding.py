@@ -13,13 +13,14 @@ from fairseq.models import BaseFairseqModel
 from fairseq.tasks import FairseqTask
 from torch import Tensor
 
+from syntax_nmt.data.sides import PHRASES
 from syntax_nmt.errors import UserError
 from syntax_nmt.evaluation.trained_model.checkpoint import load_model, quiet_fairseq
 from syntax_nmt.evaluation.trained_model.length_batches import length_batches
 from syntax_nmt.evaluation.trained_model.source_text import token_ids
 from syntax_nmt.parsing.config import ParserConfig
 from syntax_nmt.tasks.parsed_phrases import PhraseParser
-from syntax_nmt.tasks.phrase_inputs import reads_phrases
+from syntax_nmt.tasks.side_inputs import declared
 
 
 @dataclass(frozen=True)
@@ -68,14 +69,14 @@ class ForcedDecoder:
     def __init__(
         self, model: BaseFairseqModel, task: FairseqTask, phrases: PhraseParser | None = None
     ) -> None:
-        if reads_phrases([model]) and phrases is None:
+        if PHRASES in declared([model]) and phrases is None:
             raise UserError(
                 "the model reads the phrases of parsed sources (--phrase-segmentation parsed): "
                 "give the parser's configuration as --parser-config"
             )
         self.model: Any = model.eval()
         self.task: Any = task
-        self.phrases = phrases if reads_phrases([model]) else None
+        self.phrases = phrases if PHRASES in declared([model]) else None
         self.device = next(model.parameters()).device
         self.max_positions = utils.resolve_max_positions(
             task.max_positions(), model.max_positions()
@@ -133,7 +134,7 @@ class ForcedDecoder:
         if self.phrases is not None:
             source = sample["net_input"]["src_tokens"]
             typed = _PiecesInOrder([list(pairs[row].source) for row in order])
-            sample["net_input"]["phrase_lengths"] = self.phrases.phrase_lengths(source, typed)
+            sample["net_input"][PHRASES.key] = self.phrases.phrase_lengths(source, typed)
         return ForcedBatch(
             indices=[indices[row] for row in order],
             sources=[lengths[0][row] for row in order],
@@ -174,7 +175,7 @@ def load_forced_decoder(
     with quiet_fairseq():
         model, task = load_model(path, data, device)
         phrases = None
-        if parser_config is not None and reads_phrases([model]):
+        if parser_config is not None and PHRASES in declared([model]):
             config = ParserConfig.read(parser_config)
             phrases = PhraseParser(config, parser_config, task.source_dictionary)
     try:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import io
-import unicodedata
 from contextlib import redirect_stdout
 
 from udapi.block.write.textmodetrees import TextModeTrees
 from udapi.core.root import Root
 
 from syntax_nmt.data.dependency_tree import DependencyTree
+from syntax_nmt.data.text_columns import display_width
 
 _PLAIN_FORKS = str.maketrans("┡┢", "├├")
 _RED, _DIM, _PLAIN = "\033[31m", "\033[2m", "\033[0m"
@@ -40,16 +40,6 @@ def draw_tree(
         text = _styled(text, _RED, len(text), colour) + " " * (width - display_width(text))
         lines.append(text + _styled(_note(reference, word), _RED, 1, colour))
     return "\n".join(lines) + "\n"
-
-
-def display_width(text: str) -> int:
-    """The columns that a terminal takes for a text: two for wide characters, none for accents.
-
-    Args:
-        text: one line without control characters.
-    """
-    wide = sum(unicodedata.east_asian_width(character) in "WF" for character in text)
-    return len(text) + wide - sum(unicodedata.combining(character) > 0 for character in text)
 
 
 def _arcs(tree: DependencyTree) -> list[str]:

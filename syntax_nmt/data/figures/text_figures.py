@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
+from syntax_nmt.data.figures.token_file import Block
+from syntax_nmt.data.figures.word_openers import WordOpeners
 from syntax_nmt.data.subwords import NO_SUBWORDS
-from syntax_nmt.inspection.token_file import Block
-from syntax_nmt.inspection.word_openers import WordOpeners
 
 
 @dataclass(frozen=True)

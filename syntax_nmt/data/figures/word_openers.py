@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from syntax_nmt.data.figures.token_file import Block
 from syntax_nmt.data.subwords import CONTINUED, OPENER, SENTENCEPIECE, SUBWORD_NMT
-from syntax_nmt.inspection.token_file import Block
 
 
 class WordOpeners:

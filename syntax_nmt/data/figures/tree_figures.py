@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
+from syntax_nmt.data.figures.side_figures import SideFigures
+from syntax_nmt.data.figures.text_figures import SegmentedBlock, ratio, row_sums
+from syntax_nmt.data.figures.word_trees import WordTrees, lift_heads
 from syntax_nmt.data.ragged import RaggedArray
-from syntax_nmt.inspection.text_figures import SegmentedBlock, ratio, row_sums
-from syntax_nmt.inspection.word_trees import WordTrees, lift_heads
+from syntax_nmt.data.text_columns import decimal, number, percent
 
 OUTSIDE = "with a head outside the sentence"
 NO_TREE = "whose heads are no tree with one root"
@@ -17,57 +19,34 @@ OTHER_WORDS = "whose heads do not follow the words of the text"
 
 
 @dataclass
-class Faults:
-    """Sentences that are not what they ought to be: how many, and the line of the first."""
-
-    found: dict[str, tuple[int, int]] = field(default_factory=dict)
-
-    def add(self, what: str, lines: np.ndarray) -> None:
-        """Counts some.
-
-        Args:
-            what: is wrong with them.
-            lines: their line numbers, in order; may be empty.
-        """
-        if len(lines):
-            count, first = self.found.get(what, (0, int(lines[0])))
-            self.found[what] = count + len(lines), first
-
-    def messages(self) -> list[str]:
-        """One for each kind of fault."""
-        return [
-            f"{count} sentence{'s' * (count > 1)} {what} (line {first}{' first' * (count > 1)})"
-            for what, (count, first) in self.found.items()
-        ]
-
-
-@dataclass
-class TreeFigures:
+class TreeFigures(SideFigures):
     """What is counted, block by block.
 
     Attributes:
-        sentences: all, and those `annotated`.
         measured: trees over words; what follows is about these.
-        unsure: annotated sentences left out, as unknown subwords hide where their words end.
         words: their words, one root a tree.
         arc_length: sum over arcs of the distance in words between a word and its head.
         projective: trees in which no arc crosses another or spans the root.
         depth: sum over trees of the most arcs between a word and the root.
         deepest: the largest depth, on line `deepest_line` (counted from 1).
-        faults: sentences that cannot be right.
     """
 
-    sentences: int = 0
-    annotated: int = 0
+    columns = (
+        *SideFigures.columns,
+        ("arc length", "mean_arc_length", decimal),
+        ("projective", "projective_share", percent),
+        ("depth", "mean_depth", decimal),
+        ("deepest", "deepest", number),
+        ("on line", "deepest_line", number),
+    )
+
     measured: int = 0
-    unsure: int = 0
     words: int = 0
     arc_length: int = 0
     projective: int = 0
     depth: int = 0
     deepest: int = 0
     deepest_line: int = 0
-    faults: Faults = field(default_factory=Faults)
 
     def add(self, text: SegmentedBlock, rows: RaggedArray) -> None:
         """Counts the trees of some sentences.
@@ -76,10 +55,9 @@ class TreeFigures:
             text: the sentences.
             rows: heads of the whole text, each row as long as its sentence.
         """
+        super().add(text, rows)
         sizes, first = text.block.sizes, text.block.first
         annotated = rows.bounds[first : first + len(sizes), 1] >= 0
-        self.sentences += len(sizes)
-        self.annotated += int(annotated.sum())
         begin = int(rows.starts[first])
         heads = rows.values[begin : begin + len(text.block.tokens)]
         kept = np.repeat(annotated, sizes)
@@ -115,8 +93,7 @@ class TreeFigures:
     def figures(self) -> dict[str, Any]:
         """All of it by name, None where there is nothing to divide by."""
         return {
-            "annotated": self.annotated,
-            "annotated_share": ratio(self.annotated, self.sentences),
+            **super().figures(),
             "trees_measured": self.measured,
             "sentences_with_unsure_words": self.unsure,
             "words": self.words,

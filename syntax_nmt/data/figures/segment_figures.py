@@ -8,9 +8,10 @@ from typing import Any
 import numpy as np
 
 from syntax_nmt.data.chunks import OUTSIDE
+from syntax_nmt.data.figures.side_figures import SideFigures
+from syntax_nmt.data.figures.text_figures import SegmentedBlock, ratio, row_sums
 from syntax_nmt.data.ragged import RaggedArray
-from syntax_nmt.inspection.text_figures import SegmentedBlock, ratio, row_sums
-from syntax_nmt.inspection.tree_figures import Faults
+from syntax_nmt.data.text_columns import decimal, number, percent
 
 NO_LENGTH = "with a phrase of no subword"
 NO_TAG = "with a tag that dict.chunks.txt does not have"
@@ -18,24 +19,27 @@ NOT_OPENED = "that no chunk opens"
 
 
 @dataclass
-class PhraseFigures:
+class PhraseFigures(SideFigures):
     """What is counted, block by block.
 
     Attributes:
-        sentences: all, and those `annotated`.
         phrases: of the annotated sentences; EOS, a phrase of its own, is not counted.
         subwords: in them.
         longest: subwords of the longest phrase, on line `longest_line` (counted from 1).
-        faults: sentences that cannot be right.
     """
 
-    sentences: int = 0
-    annotated: int = 0
+    columns = (
+        *SideFigures.columns,
+        ("phrases/sentence", "phrases_per_sentence", decimal),
+        ("length", "mean_subwords", decimal),
+        ("longest", "longest_subwords", number),
+        ("on line", "longest_line", number),
+    )
+
     phrases: int = 0
     subwords: int = 0
     longest: int = 0
     longest_line: int = 0
-    faults: Faults = field(default_factory=Faults)
 
     def add(self, text: SegmentedBlock, rows: RaggedArray) -> None:
         """Counts the phrases of some sentences.
@@ -44,10 +48,9 @@ class PhraseFigures:
             text: the sentences.
             rows: phrase lengths of the whole text.
         """
+        super().add(text, rows)
         first = text.block.first
-        lengths, owners, annotated = _annotated_rows(rows, first, len(text.block.sizes))
-        self.sentences += len(annotated)
-        self.annotated += int(annotated.sum())
+        lengths, owners, _ = _annotated_rows(rows, first, len(text.block.sizes))
         self.faults.add(NO_LENGTH, np.unique(owners[lengths < 1]) + first + 1)
         self.phrases += len(lengths)
         self.subwords += int(lengths.sum())
@@ -58,8 +61,7 @@ class PhraseFigures:
     def figures(self) -> dict[str, Any]:
         """All of it by name, None where there is nothing to divide by."""
         return {
-            "annotated": self.annotated,
-            "annotated_share": ratio(self.annotated, self.sentences),
+            **super().figures(),
             "phrases": self.phrases,
             "phrases_per_sentence": ratio(self.phrases, self.annotated),
             "mean_subwords": ratio(self.subwords, self.phrases),
@@ -69,23 +71,25 @@ class PhraseFigures:
 
 
 @dataclass
-class ChunkFigures:
-    """What is counted, block by block.
+class ChunkFigures(SideFigures):
+    """What is counted, block by block; sentences that cannot be right are not.
 
     Attributes:
         tags: chunk types in id order.
-        sentences: all, and those `annotated`.
         counts: chunks of each type, (types,) int64.
         words: in chunks of each type, (types,) int64.
-        faults: sentences that cannot be right; they are not counted.
     """
 
-    tags: tuple[str, ...]
-    sentences: int = 0
-    annotated: int = 0
+    columns = (
+        *SideFigures.columns,
+        ("chunks/sentence", "chunks_per_sentence", decimal),
+        ("length", "mean_words", decimal),
+        ("outside", "words_outside_share", percent),
+    )
+
+    tags: tuple[str, ...] = ()
     counts: np.ndarray = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
     words: np.ndarray = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
-    faults: Faults = field(default_factory=Faults)
 
     def __post_init__(self) -> None:
         """Begins at 0."""
@@ -99,10 +103,9 @@ class ChunkFigures:
             text: the sentences.
             rows: tag ids of the whole text, each row as long as its sentence.
         """
+        super().add(text, rows)
         sizes, first = text.block.sizes, text.block.first
         ids, owners, annotated = _annotated_rows(rows, first, len(sizes))
-        self.sentences += len(sizes)
-        self.annotated += int(annotated.sum())
         opens = text.opens[np.repeat(annotated, sizes)]
         starts = np.cumsum(sizes[annotated]) - sizes[annotated]
         sound = np.ones(len(sizes), dtype=bool)
@@ -129,8 +132,7 @@ class ChunkFigures:
         chunks = int(self.counts[inside].sum())
         counts = {tag: int(count) for tag, count in zip(self.tags, self.counts) if tag != OUTSIDE}
         return {
-            "annotated": self.annotated,
-            "annotated_share": ratio(self.annotated, self.sentences),
+            **super().figures(),
             "chunks": chunks,
             "chunks_per_sentence": ratio(chunks, self.annotated),
             "mean_words": ratio(int(self.words[inside].sum()), chunks),

@@ -1,0 +1,1 @@
+"""What is counted over a binarised text and its side files."""

@@ -1,0 +1,92 @@
+"""Chunks of the target: where each opens, and its type."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+
+import numpy as np
+from torch import Tensor
+
+from syntax_nmt.data.chunks import OUTSIDE, Chunk, parse_chunks
+from syntax_nmt.data.collation import collate_chunk_tags
+from syntax_nmt.data.figures.segment_figures import ChunkFigures
+from syntax_nmt.data.projection import project_chunks
+from syntax_nmt.data.ragged import RaggedArray
+from syntax_nmt.data.sides.kind import TARGET, BatchedText, Place, SegmentedSentence, SideKind
+from syntax_nmt.data.text_columns import labelled
+from syntax_nmt.data.text_match import OtherTextError
+
+
+class Chunks(SideKind):
+    """The id of its type where a chunk opens, 0 inside; out of IOB tags."""
+
+    name = "chunks"
+    ending = "chunks"
+    side = TARGET
+    keys = ("chunk_tags", "all_annotated")
+    what = "chunks of the target"
+    option = "load_chunks"
+    help = "load the chunk boundaries and tags of the target"
+    title = "chunks, in words"
+    labels_file = "dict.chunks.txt"
+    label = "chunk type"
+    no_label = OUTSIDE
+
+    def parse(self, entry: str, place: Place) -> tuple[Chunk, ...] | None:
+        """The chunks of a line of tags."""
+        return parse_chunks(entry, str(place.file), place.line)
+
+    def fit(
+        self, annotation: tuple[Chunk, ...], words: Sequence[str], place: Place, corpus: str
+    ) -> tuple[Chunk, ...]:
+        """The same chunks; there must be as many tags as words."""
+        if annotation[-1].end != len(words):
+            raise OtherTextError(
+                f"{place}: {annotation[-1].end} tags, but {corpus} has {len(words)} words: chunk "
+                f"the tokenised text that the subwords were made from"
+            )
+        return annotation
+
+    def labels(self, annotation: Sequence[Chunk]) -> Iterable[str]:
+        """The types; `O` is one."""
+        return (chunk.tag for chunk in annotation)
+
+    def row(
+        self, annotation: Sequence[Chunk], counts: Sequence[int], label_ids: Mapping[str, int]
+    ) -> np.ndarray:
+        """See :func:`~syntax_nmt.data.projection.project_chunks`."""
+        return project_chunks(annotation, counts, label_ids)
+
+    def draw(self, size: int, labels: int, random: np.random.Generator) -> np.ndarray:
+        """One opens at the first subword, and at every second on average."""
+        opens = random.integers(2, size=size)
+        opens[0] = 1
+        return (opens * random.integers(1, labels + 1, size=size)).astype(np.int32)
+
+    def collate(self, rows: RaggedArray, text: BatchedText, labels: int) -> Tensor:
+        """B×T: the id where a chunk opens, 0 inside, one more than the last at EOS; −1 = none."""
+        return collate_chunk_tags(rows, text.ids, text.width, text.left_pad, labels + 1)
+
+    def beside(self, tensor: Tensor) -> dict[str, bool]:
+        """Whether no sentence of the batch is without annotation."""
+        return {"all_annotated": bool(tensor.amax(dim=1).ge(0).all())}
+
+    def figures(self, labels: Sequence[str] = ()) -> ChunkFigures:
+        """How many of each type."""
+        return ChunkFigures(tags=tuple(labels))
+
+    def show(
+        self, row: np.ndarray, sentence: SegmentedSentence, labels: Sequence[str]
+    ) -> list[str]:
+        """`[NP the old man] [VP saw] .`"""
+        starts = np.flatnonzero(row)
+        parts = []
+        for start, end in zip(starts.tolist(), [*starts[1:].tolist(), len(row)]):
+            number = int(row[start])
+            tag = labels[number - 1] if 0 < number <= len(labels) else f"?{number}"
+            words = sentence.joined(start, end)
+            parts.append(words if tag == OUTSIDE else f"[{tag} {words}]")
+        return labelled(self.name, parts)
+
+
+CHUNKS = Chunks()

@@ -1,0 +1,100 @@
+"""Dependency trees of the source: the head of each subword."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from torch import Tensor
+
+from syntax_nmt.data.collation import collate_heads
+from syntax_nmt.data.conllu import conllu_blocks, parse_block
+from syntax_nmt.data.dependency_tree import DependencyTree
+from syntax_nmt.data.draw_tree import draw_tree
+from syntax_nmt.data.figures.tree_figures import TreeFigures
+from syntax_nmt.data.figures.word_trees import lift_heads
+from syntax_nmt.data.projection import project_heads
+from syntax_nmt.data.ragged import RaggedArray
+from syntax_nmt.data.sides.kind import SOURCE, BatchedText, Place, SegmentedSentence, SideKind
+from syntax_nmt.data.text_match import check_same_text
+
+
+class Heads(SideKind):
+    """Head index per subword, the root's being its own; out of CoNLL-U."""
+
+    name = "heads"
+    ending = "conllu"
+    side = SOURCE
+    keys = ("heads",)
+    what = "dependency trees of the source"
+    option = "load_dependencies"
+    help = "load the head indices of the source (supervised attention heads)"
+    title = "dependencies (heads), over words"
+
+    def entries(self, lines: Iterator[str]) -> Iterator[tuple[int, Any]]:
+        """The sentences of a CoNLL-U file."""
+        return conllu_blocks(lines)
+
+    def parse(self, entry: Any, place: Place) -> DependencyTree | None:
+        """The tree of a block."""
+        return parse_block(entry, str(place.file), place.line)
+
+    def fit(
+        self, annotation: DependencyTree, words: Sequence[str], place: Place, corpus: str
+    ) -> DependencyTree:
+        """The tree over the words of the corpus, into which multiword tokens are put together."""
+        tree = annotation.collapse(len(words), str(place))
+        check_same_text(words, tree.words, str(place), corpus)
+        return tree
+
+    def row(
+        self, annotation: DependencyTree, counts: Sequence[int], label_ids: Mapping[str, int]
+    ) -> np.ndarray:
+        """See :func:`~syntax_nmt.data.projection.project_heads`."""
+        return project_heads(annotation.heads, counts)
+
+    def draw(self, size: int, labels: int, random: np.random.Generator) -> np.ndarray:
+        """Each subword hangs on one before it, in an order drawn at random."""
+        order = random.permutation(size)
+        heads = np.empty(size, dtype=np.int32)
+        heads[order[0]] = order[0]
+        for position in range(1, size):
+            heads[order[position]] = order[random.integers(position)]
+        return heads
+
+    def collate(self, rows: RaggedArray, text: BatchedText, labels: int) -> Tensor:
+        """B×S: the column of each token's head, the root's its own; −1 = none."""
+        return collate_heads(rows, text.ids, text.width, text.left_pad)
+
+    def figures(self, labels: Sequence[str] = ()) -> TreeFigures:
+        """Arcs, depth and projectivity."""
+        return TreeFigures()
+
+    def show(
+        self, row: np.ndarray, sentence: SegmentedSentence, labels: Sequence[str]
+    ) -> list[str]:
+        """The tree, a line a word."""
+        tree = _word_tree(row, sentence)
+        drawn = ["not a tree"] if tree is None else draw_tree(tree).splitlines()
+        return [f"    {line}" for line in drawn]
+
+
+def _word_tree(heads: np.ndarray, sentence: SegmentedSentence) -> DependencyTree | None:
+    """The tree over words; over subwords where heads do not follow the words; None = no tree."""
+    if not ((heads >= 0) & (heads < len(heads))).all():
+        return None
+    words, counts = sentence.words, sentence.counts
+    opens = np.zeros(len(heads), dtype=bool)
+    opens[np.cumsum(counts) - counts] = True
+    trees, follows = lift_heads(heads, np.array([len(heads)]), opens)
+    if not follows[0]:
+        words = sentence.pieces
+        trees, _ = lift_heads(heads, np.array([len(heads)]), np.ones_like(opens))
+    if not trees.depths()[1][0]:
+        return None
+    unnamed = ("_",) * len(words)
+    return DependencyTree(tuple(words), tuple(trees.parents.tolist()), unnamed, unnamed)
+
+
+HEADS = Heads()

@@ -1,0 +1,237 @@
+"""What a kind of side information is: everything that the rest of the code asks about it."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+from torch import Tensor
+
+from syntax_nmt.data.figures.side_figures import SideFigures
+from syntax_nmt.data.projection import NO_ANNOTATION
+from syntax_nmt.data.ragged import RaggedArray
+from syntax_nmt.data.subwords import join_pieces, pieces_per_word
+from syntax_nmt.data.text_columns import labelled
+from syntax_nmt.errors import UserError
+
+SOURCE, TARGET = "source", "target"
+
+
+class Place(NamedTuple):
+    """Where an entry stands, for messages: its file and 1-based line."""
+
+    file: Path
+    line: int
+
+    def __str__(self) -> str:
+        return f"{self.file}:{self.line}"
+
+
+@dataclass(frozen=True)
+class BatchedText:
+    """The side of a batch that side information belongs to.
+
+    Attributes:
+        ids: the sentences of the batch in order, (B,).
+        sizes: the length with EOS of every sentence of the dataset, (sentences,).
+        width: S or T, the padded width of the batch.
+        left_pad: whether the tokens stand at the right edge.
+    """
+
+    ids: np.ndarray
+    sizes: np.ndarray
+    width: int
+    left_pad: bool
+
+
+@dataclass(frozen=True)
+class SegmentedSentence:
+    """A sentence to be shown.
+
+    Attributes:
+        pieces: its subwords.
+        words: its words; the pieces where words are not known.
+        counts: the number of pieces of each word.
+        scheme: one of `subwords.SCHEMES`.
+    """
+
+    pieces: Sequence[str]
+    words: Sequence[str]
+    counts: Sequence[int]
+    scheme: str
+
+    def joined(self, start: int, end: int) -> str:
+        """The words of the pieces from `start` to `end`."""
+        pieces = self.pieces[start:end]
+        try:
+            counts = pieces_per_word(pieces, self.scheme, "")
+        except UserError:
+            return " ".join(pieces)
+        return " ".join(join_pieces(pieces, counts, self.scheme))
+
+
+class SideKind(ABC):
+    """One kind of side information.
+
+    A kind knows the text form (:meth:`entries`, :meth:`parse`, :meth:`fit`), the binarised form, a
+    row of int32 a sentence without EOS (:meth:`row`), and the tensor of a batch (:meth:`collate`).
+    Models and criterions declare the kinds that they read as `reads_sides`; a model is given
+    what the batch has of it as the arguments :attr:`keys` of its forward pass.
+
+    Attributes:
+        name: of the binarised files, `train.de-en.de.NAME.bin`.
+        ending: of the text files, `train.de.ENDING`.
+        side: `source` or `target`. What belongs to the target is not known in a search.
+        keys: of what the batch gets, the tensor first.
+        what: it says, in messages.
+        option: of the task, which loads it.
+        help: of that option.
+        title: of its figures.
+        labels_file: the file of the data folder that lists its labels; None = it has none.
+        label: what a label is called.
+        no_label: the only one where a training text has none.
+    """
+
+    name: ClassVar[str]
+    ending: ClassVar[str]
+    side: ClassVar[str]
+    keys: ClassVar[tuple[str, ...]]
+    what: ClassVar[str]
+    option: ClassVar[str]
+    help: ClassVar[str]
+    title: ClassVar[str]
+    labels_file: ClassVar[str | None] = None
+    label: ClassVar[str] = "label"
+    no_label: ClassVar[str] = "_"
+
+    def __eq__(self, other: object) -> bool:
+        """A kind that a worker process has unpickled is the same kind."""
+        return type(self) is type(other)
+
+    def __hash__(self) -> int:
+        return hash(self.name)
+
+    def __repr__(self) -> str:
+        return self.name.upper()
+
+    @property
+    def key(self) -> str:
+        """Of the tensor in the batch."""
+        return self.keys[0]
+
+    @property
+    def flag(self) -> str:
+        """The option as it is typed."""
+        return "--" + self.option.replace("_", "-")
+
+    def entries(self, lines: Iterator[str]) -> Iterator[tuple[int, Any]]:
+        """The entries of a text file, each with the 1-based number of its first line."""
+        return enumerate(lines, start=1)
+
+    @abstractmethod
+    def parse(self, entry: Any, place: Place) -> Any:
+        """The annotation in an entry; None where the sentence has none.
+
+        Args:
+            entry: of :meth:`entries`.
+            place: where it stands.
+
+        Raises:
+            UserError: the entry is malformed; names file and line.
+        """
+
+    @abstractmethod
+    def fit(self, annotation: Any, words: Sequence[str], place: Place, corpus: str) -> Any:
+        """The annotation over the words of the corpus, which are checked.
+
+        Args:
+            annotation: of :meth:`parse`.
+            words: the words of the corpus line.
+            place: where the annotation stands.
+            corpus: file and line of the corpus.
+
+        Raises:
+            OtherTextError: it is of other words; names both places.
+        """
+
+    def annotation(self, entry: Any, words: Sequence[str], place: Place, corpus: str) -> Any:
+        """:meth:`parse` and :meth:`fit` in one; None where the sentence has no annotation."""
+        found = self.parse(entry, place)
+        return None if found is None else self.fit(found, words, place, corpus)
+
+    def labels(self, annotation: Any) -> Iterable[str]:
+        """The labels in an annotation, for a kind that has :attr:`labels_file`."""
+        return ()
+
+    @abstractmethod
+    def row(
+        self, annotation: Any, counts: Sequence[int], label_ids: Mapping[str, int]
+    ) -> np.ndarray:
+        """An annotation projected to subwords, int32.
+
+        Args:
+            annotation: of :meth:`fit`.
+            counts: the number of pieces of each word.
+            label_ids: id of each label, from 1.
+        """
+
+    def no_row(self, size: int) -> np.ndarray:
+        """The row of a sentence of `size` subwords without annotation; it begins with −1."""
+        return np.full(size, NO_ANNOTATION, dtype=np.int32)
+
+    def covered(self, rows: RaggedArray, sizes: np.ndarray) -> np.ndarray:
+        """The number of subwords that each row covers, to be compared with the sentences' `sizes`.
+
+        Args:
+            rows: of a file.
+            sizes: lengths of its sentences without EOS, (sentences,).
+        """
+        return rows.sizes
+
+    @abstractmethod
+    def draw(self, size: int, labels: int, random: np.random.Generator) -> np.ndarray:
+        """A row at random, for tests and benchmarks.
+
+        Args:
+            size: subwords of the sentence, at least 1.
+            labels: the number of labels.
+            random: the generator.
+        """
+
+    @abstractmethod
+    def collate(self, rows: RaggedArray, text: BatchedText, labels: int) -> Tensor:
+        """The tensor of a batch, int32, whose first dimension is B.
+
+        Args:
+            rows: of all sentences of the dataset.
+            text: the batch.
+            labels: the number of labels.
+        """
+
+    def beside(self, tensor: Tensor) -> dict[str, Any]:
+        """What the data loader knows about a tensor, so that no model waits for its GPU to ask."""
+        return {}
+
+    def figures(self, labels: Sequence[str] = ()) -> SideFigures:
+        """What is counted of a file; nothing yet.
+
+        Args:
+            labels: in the order of their ids.
+        """
+        return SideFigures()
+
+    def show(
+        self, row: np.ndarray, sentence: SegmentedSentence, labels: Sequence[str]
+    ) -> list[str]:
+        """A row as lines for people.
+
+        Args:
+            row: annotated.
+            sentence: its sentence.
+            labels: in the order of their ids.
+        """
+        return labelled(self.name, [str(number) for number in row.tolist()])

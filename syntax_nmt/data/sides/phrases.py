@@ -1,0 +1,83 @@
+"""Phrases of the source, cut from its constituency trees (Xu et al., 2020)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+from torch import Tensor
+
+from syntax_nmt.data.collation import collate_phrases
+from syntax_nmt.data.constituents import ConstituentTree, parse_tree
+from syntax_nmt.data.figures.segment_figures import PhraseFigures
+from syntax_nmt.data.projection import project_phrases
+from syntax_nmt.data.ragged import RaggedArray
+from syntax_nmt.data.sides.kind import SOURCE, BatchedText, Place, SegmentedSentence, SideKind
+from syntax_nmt.data.text_columns import labelled
+from syntax_nmt.data.text_match import check_same_text
+
+
+class Phrases(SideKind):
+    """Lengths of the phrases in subwords, from left to right; out of bracketed trees."""
+
+    name = "phrases"
+    ending = "trees"
+    side = SOURCE
+    keys = ("phrase_lengths",)
+    what = "phrases of the source's constituency trees"
+    option = "load_phrases"
+    help = "load the phrases cut from the constituents of the source"
+    title = "phrases, in subwords"
+
+    def parse(self, entry: str, place: Place) -> ConstituentTree | None:
+        """The tree of a bracketed line."""
+        return parse_tree(entry, str(place.file), place.line)
+
+    def fit(
+        self, annotation: ConstituentTree, words: Sequence[str], place: Place, corpus: str
+    ) -> ConstituentTree:
+        """The same tree."""
+        check_same_text(words, annotation.words, str(place), corpus)
+        return annotation
+
+    def row(
+        self, annotation: ConstituentTree, counts: Sequence[int], label_ids: Mapping[str, int]
+    ) -> np.ndarray:
+        """See :func:`~syntax_nmt.data.projection.project_phrases`."""
+        return project_phrases(annotation, counts)
+
+    def no_row(self, size: int) -> np.ndarray:
+        """One −1, whatever the length."""
+        return super().no_row(1)
+
+    def covered(self, rows: RaggedArray, sizes: np.ndarray) -> np.ndarray:
+        """The sum of each row; a sentence without parse fits any length."""
+        sums = np.zeros(len(rows), dtype=np.int64)
+        filled = rows.sizes > 0  # reduceat gives an empty row its neighbour's first number
+        if filled.any():
+            sums[filled] = np.add.reduceat(rows.values, rows.starts[filled], dtype=np.int64)
+        return np.where(sums < 0, sizes, sums)
+
+    def draw(self, size: int, labels: int, random: np.random.Generator) -> np.ndarray:
+        """Cut at every second place on average."""
+        ends = [*np.flatnonzero(random.integers(2, size=size - 1)) + 1, size]
+        return np.diff(ends, prepend=0).astype(np.int32)
+
+    def collate(self, rows: RaggedArray, text: BatchedText, labels: int) -> Tensor:
+        """B×P: lengths with EOS, 0 = no phrase; n-grams for a sentence without parse."""
+        return collate_phrases(rows, text.ids, text.sizes.take(text.ids))
+
+    def figures(self, labels: Sequence[str] = ()) -> PhraseFigures:
+        """Their number and length."""
+        return PhraseFigures()
+
+    def show(
+        self, row: np.ndarray, sentence: SegmentedSentence, labels: Sequence[str]
+    ) -> list[str]:
+        """`[the old man] [saw] [the sea]`."""
+        ends = np.cumsum(row)
+        spans = zip((ends - row).tolist(), ends.tolist())
+        return labelled(self.name, [f"[{sentence.joined(*span)}]" for span in spans])
+
+
+PHRASES = Phrases()

@@ -1,0 +1,69 @@
+"""Text laid out in the columns of a terminal: tables, labelled lists, numbers as cells."""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Iterator, Sequence
+
+NONE = "–"
+_GAP = "  "
+_WIDTH = 100
+
+
+def display_width(text: str) -> int:
+    """The columns that a terminal takes for a text: two for wide characters, none for accents.
+
+    Args:
+        text: one line without control characters.
+    """
+    wide = sum(unicodedata.east_asian_width(character) in "WF" for character in text)
+    return len(text) + wide - sum(unicodedata.combining(character) > 0 for character in text)
+
+
+def table(rows: Sequence[Sequence[str]], left: int) -> str:
+    """Lines with columns under one another, two spaces apart.
+
+    Args:
+        rows: the cells, of which there are equally many in each row.
+        left: how many columns, from the first, are set left; numbers are set right.
+    """
+    widths = [max(map(display_width, column)) for column in zip(*rows)]
+    return "\n".join(_GAP.join(_cells(row, widths, left)).rstrip() for row in rows)
+
+
+def _cells(row: Sequence[str], widths: Sequence[int], left: int) -> Iterator[str]:
+    for column, (cell, width) in enumerate(zip(row, widths)):
+        space = " " * (width - display_width(cell))
+        yield cell + space if column < left else space + cell
+
+
+def labelled(label: str, parts: Sequence[str]) -> list[str]:
+    """A label and a list of parts, on as many lines as it takes."""
+    margin = max(8, display_width(label)) + 2
+    lines = [label + " " * (margin - display_width(label))]
+    for part in parts:
+        if len(lines[-1]) > margin and display_width(lines[-1]) + display_width(part) > _WIDTH - 2:
+            lines.append(" " * margin)
+        lines[-1] += part + " "
+    return [f"  {line.rstrip()}" for line in lines]
+
+
+def percent(share: float | None) -> str:
+    """A share between 0 and 1 with two digits; neither all nor nothing by rounding."""
+    if share is None:
+        return NONE
+    if 0 < share < 0.0001:
+        return "<0.01%"
+    if 0.9999 < share < 1:
+        return ">99.99%"
+    return f"{share:.2%}" if 0 < share < 1 else f"{share:.0%}"
+
+
+def number(value: int | None) -> str:
+    """A whole number, its thousands separated."""
+    return NONE if value is None else f"{value:,}"
+
+
+def decimal(value: float | None, digits: int = 2) -> str:
+    """A number with so many digits after the point."""
+    return NONE if value is None else f"{value:.{digits}f}"
