@@ -127,8 +127,9 @@ class SideInputs:
     def _given(
         self, models: Sequence[nn.Module], sample: dict[str, Any], known: Iterable[SideKind]
     ) -> dict[str, Any]:
+        there = {**sample["net_input"], **sample}
         read = [key for kind in known if kind in declared(models) for key in kind.keys]
-        given = {key: sample[key] for key in read if key in sample}
+        given = {key: there[key] for key in read if key in there}
         if given and not all(hasattr(model, "reads_sides") for model in models):
             raise UserError(
                 "an ensemble of a model that reads side information and one that takes none, which "
