@@ -38,9 +38,9 @@ def sample_of(model: nn.Module, task, lengths) -> dict:
     sample["heads"] = chain_heads(net_input["src_tokens"], dictionary).int()
     if CHUNKS in model.reads_sides:
         sample["chunk_tags"] = chunks_of_tokens(sample["target"], task)
+        net_input["chunk_tags"] = sample["chunk_tags"]
     if PHRASES in model.reads_sides:
-        sample["phrase_lengths"] = phrases_of_tokens(net_input["src_tokens"], task)
-    net_input.update({kind.key: sample[kind.key] for kind in model.reads_sides})
+        net_input["phrase_lengths"] = phrases_of_tokens(net_input["src_tokens"], task)
     return sample
 
 

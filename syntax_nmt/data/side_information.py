@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
-from torch import Tensor
 
 from syntax_nmt.data.manifest import NAME, REMEDY, Fingerprint, SideFile, read_manifest
 from syntax_nmt.data.ragged import RaggedArray
@@ -52,13 +52,10 @@ class SideInformation:
     def __len__(self) -> int:
         return len(self.rows)
 
-    def collate(self, text: BatchedText) -> dict[str, Tensor | bool]:
-        """What a batch gets under the kind's keys."""
+    def batched(self, text: BatchedText) -> dict[str, Any]:
+        """What a batch gets, under the keys of the kind."""
         tensor = self.kind.collate(self.rows, text, len(self.labels))
-        batch: dict[str, Tensor | bool] = {self.kind.key: tensor}
-        if self.kind.complete_key is not None:
-            batch[self.kind.complete_key] = bool(tensor.amax(dim=1).ge(0).all())
-        return batch
+        return {self.kind.key: tensor, **self.kind.beside(tensor)}
 
 
 def open_side_information(

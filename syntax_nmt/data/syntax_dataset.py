@@ -16,7 +16,7 @@ from syntax_nmt.errors import UserError
 class SyntaxDataset(BaseWrapperDataset):
     """Adds side information to the batches of a `LanguagePairDataset`.
 
-    The batch gets what each kind has for it under its keys, in its own order of sentences; see
+    The batch gets the tensor of each kind under its key, in its own order of sentences; see
     :mod:`syntax_nmt.data.sides`. Nothing is added for what was not given, nor for the target where
     there is none.
 
@@ -61,7 +61,7 @@ class SyntaxDataset(BaseWrapperDataset):
             texts[TARGET] = BatchedText(ids, self.tgt_sizes, target.size(1), self.left_pad_target)
         for side in self.sides:
             if side.kind.side in texts:
-                batch.update(side.collate(texts[side.kind.side]))
+                batch.update(side.batched(texts[side.kind.side]))
         return batch
 
     def __getitems__(self, indices: list[int]) -> list[dict]:

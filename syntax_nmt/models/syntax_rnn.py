@@ -131,7 +131,8 @@ class SyntaxRNNModel(WeightsOfAnother, FairseqEncoderDecoderModel):
             attention weights, B×T×S.
         """
         encoder_out = self.encoder(src_tokens, src_lengths)
-        chunks = {key: sides.get(key) for kind in self.reads_sides for key in kind.keys}
+        read = [name for kind in self.reads_sides for name in kind.keys]
+        chunks = {name: sides[name] for name in read if name in sides}
         features_only = features_only or token_loss is not None
         output, extra = self.decoder(
             prev_output_tokens, encoder_out, features_only=features_only, **chunks

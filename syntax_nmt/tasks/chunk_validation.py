@@ -10,18 +10,10 @@ from torch import nn
 from syntax_nmt.criterions.auxiliary import log_average
 from syntax_nmt.criterions.chunk import LOGGED
 from syntax_nmt.data.sides import CHUNKS
+from syntax_nmt.tasks.side_inputs import without
 
 Validated = tuple[Any, Any, dict[str, Any]]
 _NLL, _TOKENS = "gold_nll_loss", "gold_ntokens"
-
-
-def reads_boundaries(sample: Mapping[str, Any]) -> bool:
-    """Whether the inputs of a batch say where chunks open.
-
-    Args:
-        sample: the batch.
-    """
-    return CHUNKS.key in sample["net_input"]
 
 
 def under_own_boundaries(
@@ -47,8 +39,7 @@ def under_own_boundaries(
         loss, sample size and log as of `validate`; the log has in addition the sums of
         :func:`log_gold_boundaries` and the figures of boundaries and tags.
     """
-    own = _without_chunks(sample)
-    loss, size, logs = validate({**own, "net_input": _without_chunks(sample["net_input"])})
+    loss, size, logs = validate(without(CHUNKS, sample))
     _, _, gold = criterion(model, sample)
     logs.update({name: gold[name] for name in LOGGED if name in gold})
     logs.update({_NLL: gold["nll_loss"], _TOKENS: gold["ntokens"]})
@@ -65,7 +56,3 @@ def log_gold_boundaries(logging_outputs: Iterable[Mapping[str, Any]]) -> None:
         float(sum(log.get(name, 0) for log in logging_outputs)) for name in (_NLL, _TOKENS)
     )
     log_average(_NLL, nll, tokens)
-
-
-def _without_chunks(batch: Mapping[str, Any]) -> dict[str, Any]:
-    return {name: value for name, value in batch.items() if name not in CHUNKS.keys}

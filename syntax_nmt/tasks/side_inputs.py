@@ -1,7 +1,7 @@
 """The one place where side information goes from the batch into the inputs of models.
 
-A model declares the kinds that it reads as `reads_sides`; it takes each as the arguments
-`kind.keys` of its own forward, which trains and scores, and of its encoder's, which translates, and
+A model declares the kinds that it reads as `reads_sides`; it takes each as the argument
+`kind.key` of its own forward, which trains and scores, and of its encoder's, which translates, and
 leaves aside those of other models of an ensemble, which is given one input. A model that was built
 for the labels of a data folder has them as `side_labels`.
 """
@@ -28,6 +28,15 @@ Parser = Callable[[Tensor, "KnowsPieces | None"], Tensor]
 def declared(models: Iterable[Any]) -> tuple[SideKind, ...]:
     """The kinds that any of some models or objectives reads."""
     return tuple(dict.fromkeys(kind for x in models for kind in getattr(x, "reads_sides", ())))
+
+
+def without(kind: SideKind, sample: dict[str, Any]) -> dict[str, Any]:
+    """A copy of a batch that does not know a kind, neither at its top nor among the inputs."""
+
+    def rest(values: dict[str, Any]) -> dict[str, Any]:
+        return {key: value for key, value in values.items() if key not in kind.keys}
+
+    return {**rest(sample), "net_input": rest(sample["net_input"])}
 
 
 class SideInputs:
@@ -118,8 +127,9 @@ class SideInputs:
     def _given(
         self, models: Sequence[nn.Module], sample: dict[str, Any], known: Iterable[SideKind]
     ) -> dict[str, Any]:
+        there = {**sample["net_input"], **sample}
         read = [key for kind in known if kind in declared(models) for key in kind.keys]
-        given = {key: sample[key] for key in read if key in sample}
+        given = {key: there[key] for key in read if key in there}
         if given and not all(hasattr(model, "reads_sides") for model in models):
             raise UserError(
                 "an ensemble of a model that reads side information and one that takes none, which "

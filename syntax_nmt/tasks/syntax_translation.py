@@ -18,7 +18,7 @@ from omegaconf import II
 from torch import Tensor, nn
 
 from syntax_nmt.criterions.syntax_cross_entropy import ways_to_learn
-from syntax_nmt.data.sides import PHRASES
+from syntax_nmt.data.sides import CHUNKS, PHRASES
 from syntax_nmt.data.sides.kind import SideKind
 from syntax_nmt.data.text import base_language
 from syntax_nmt.errors import UserError, one_line_errors
@@ -28,11 +28,7 @@ from syntax_nmt.modules.masked_batch_norm import ignored_batch
 from syntax_nmt.parsing.config import ParserConfig
 from syntax_nmt.tasks.annotated_translation import AnnotatedTranslationConfig
 from syntax_nmt.tasks.checked_checkpoints import check_models, check_options
-from syntax_nmt.tasks.chunk_validation import (
-    log_gold_boundaries,
-    reads_boundaries,
-    under_own_boundaries,
-)
+from syntax_nmt.tasks.chunk_validation import log_gold_boundaries, under_own_boundaries
 from syntax_nmt.tasks.languages import check_languages
 from syntax_nmt.tasks.parsed_phrases import PhraseParser
 from syntax_nmt.tasks.prepared_search import prepared_for
@@ -203,7 +199,7 @@ class SyntaxTranslationTask(TypedTranslationTask):
         validate = partial(super().valid_step, model=model, criterion=criterion)
         with one_line_errors("syntax_nmt"):
             sample = self._sides.for_forward([model], sample)
-        if not reads_boundaries(sample):
+        if CHUNKS.key not in sample["net_input"]:
             return validate(sample)
         return under_own_boundaries(validate, sample, model, criterion)
 

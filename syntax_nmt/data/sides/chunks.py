@@ -23,8 +23,7 @@ class Chunks(SideKind):
     name = "chunks"
     ending = "chunks"
     side = TARGET
-    key = "chunk_tags"
-    complete_key = "all_annotated"
+    keys = ("chunk_tags", "all_annotated")
     what = "chunks of the target"
     option = "load_chunks"
     help = "load the chunk boundaries and tags of the target"
@@ -67,6 +66,10 @@ class Chunks(SideKind):
     def collate(self, rows: RaggedArray, text: BatchedText, labels: int) -> Tensor:
         """B×T: the id where a chunk opens, 0 inside, one more than the last at EOS; −1 = none."""
         return collate_chunk_tags(rows, text.ids, text.width, text.left_pad, labels + 1)
+
+    def beside(self, tensor: Tensor) -> dict[str, bool]:
+        """Whether no sentence of the batch is without annotation."""
+        return {"all_annotated": bool(tensor.amax(dim=1).ge(0).all())}
 
     def figures(self, labels: Sequence[str] = ()) -> ChunkFigures:
         """How many of each type."""

@@ -26,7 +26,7 @@ class Heads(SideKind):
     name = "heads"
     ending = "conllu"
     side = SOURCE
-    key = "heads"
+    keys = ("heads",)
     what = "dependency trees of the source"
     option = "load_dependencies"
     help = "load the head indices of the source (supervised attention heads)"

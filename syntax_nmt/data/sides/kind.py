@@ -79,17 +79,14 @@ class SideKind(ABC):
 
     A kind knows the text form (:meth:`entries`, :meth:`parse`, :meth:`fit`), the binarised form, a
     row of int32 a sentence without EOS (:meth:`row`), and the tensor of a batch (:meth:`collate`).
-    Models and criterions declare the kinds that they read as `reads_sides`; a model is given the
-    tensor as the argument :attr:`key` of its forward pass.
+    Models and criterions declare the kinds that they read as `reads_sides`; a model is given
+    what the batch has of it as the arguments :attr:`keys` of its forward pass.
 
     Attributes:
         name: of the binarised files, `train.de-en.de.NAME.bin`.
         ending: of the text files, `train.de.ENDING`.
         side: `source` or `target`. What belongs to the target is not known in a search.
-        key: of the tensor in the batch.
-        complete_key: of a flag beside the tensor: whether every sentence of the batch has an
-            annotation. It is for models that would have to wait for their GPU to read it off the
-            tensor; None = nobody asks.
+        keys: of what the batch gets, the tensor first.
         what: it says, in messages.
         option: of the task, which loads it.
         help: of that option.
@@ -102,8 +99,7 @@ class SideKind(ABC):
     name: ClassVar[str]
     ending: ClassVar[str]
     side: ClassVar[str]
-    key: ClassVar[str]
-    complete_key: ClassVar[str | None] = None
+    keys: ClassVar[tuple[str, ...]]
     what: ClassVar[str]
     option: ClassVar[str]
     help: ClassVar[str]
@@ -123,9 +119,9 @@ class SideKind(ABC):
         return self.name.upper()
 
     @property
-    def keys(self) -> tuple[str, ...]:
-        """All keys that the batch has of the kind."""
-        return (self.key,) if self.complete_key is None else (self.key, self.complete_key)
+    def key(self) -> str:
+        """Of the tensor in the batch."""
+        return self.keys[0]
 
     @property
     def flag(self) -> str:
@@ -215,6 +211,10 @@ class SideKind(ABC):
             text: the batch.
             labels: the number of labels.
         """
+
+    def beside(self, tensor: Tensor) -> dict[str, Any]:
+        """What the data loader knows about a tensor, so that no model waits for its GPU to ask."""
+        return {}
 
     def figures(self, labels: Sequence[str] = ()) -> SideFigures:
         """What is counted of a file; nothing yet.

@@ -23,7 +23,7 @@ class Phrases(SideKind):
     name = "phrases"
     ending = "trees"
     side = SOURCE
-    key = "phrase_lengths"
+    keys = ("phrase_lengths",)
     what = "phrases of the source's constituency trees"
     option = "load_phrases"
     help = "load the phrases cut from the constituents of the source"
