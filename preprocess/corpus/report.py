@@ -67,7 +67,8 @@ def _phrase_system(plan: Plan, user_dir: Path) -> str:
     shared = _shared(plan, user_dir)
     system = ["--arch", "phrase_transformer", "--phrase-segmentation", "parsed", "--load-phrases"]
     checkpoints = plan.folder / "phrase_checkpoints"
-    train = _train(plan, shared, system, "label_smoothed_cross_entropy", checkpoints)
+    criterion, warmup = "label_smoothed_cross_entropy", 8000  # twice the usual, as in the paper
+    train = _train(plan, shared, system, criterion, checkpoints, warmup)
     if plan.parser_config.is_file():
         parser = ["--parser-config", str(plan.parser_config)]
         translate = _interactive(plan, shared, checkpoints, *parser)
@@ -99,14 +100,19 @@ def _shared(plan: Plan, user_dir: Path) -> list[str]:
 
 
 def _train(
-    plan: Plan, shared: Sequence[str], system: Sequence[str], criterion: str, checkpoints: Path
+    plan: Plan,
+    shared: Sequence[str],
+    system: Sequence[str],
+    criterion: str,
+    checkpoints: Path,
+    warmup: int = 4000,
 ) -> str:
     command = [
         *["fairseq-train", str(plan.data_bin), *shared, *system],
         *(["--share-all-embeddings"] if plan.joined else []),
         *["--criterion", criterion, "--label-smoothing", "0.1"],
         *["--optimizer", "adam", "--adam-betas", "(0.9, 0.98)", "--clip-norm", "0.0"],
-        *["--lr", "5e-4", "--lr-scheduler", "inverse_sqrt", "--warmup-updates", "4000"],
+        *["--lr", "5e-4", "--lr-scheduler", "inverse_sqrt", "--warmup-updates", str(warmup)],
         *["--dropout", "0.3", "--weight-decay", "0.0001", "--max-tokens", "4096"],
         *["--max-epoch", "50"],
         *["--save-dir", str(checkpoints)],
