@@ -127,6 +127,15 @@ def _add_piece_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--sentencepiece-model", type=Path, help="use this model instead of training one"
     )
+    for side in ("source", "target"):
+        parser.add_argument(
+            f"--{side}-words",
+            type=int,
+            metavar="N",
+            help=f"no pieces on the {side} side: its tokens are words, its vocabulary the N most "
+            "frequent of the training text, all others <unk>; each language then has a dictionary "
+            "of its own",
+        )
     joined = parser.add_mutually_exclusive_group()
     joined.add_argument(
         "--joined-dictionary",
@@ -166,8 +175,9 @@ def _plan(args: argparse.Namespace) -> Plan:
     }
     if args.sentencepiece_model is not None:
         load_model(args.sentencepiece_model)
-    for option in ("vocab_size", "sentencepiece_lines"):
-        if getattr(args, option) < 1:
+    for option in ("vocab_size", "sentencepiece_lines", "source_words", "target_words"):
+        value = getattr(args, option)
+        if value is not None and value < 1:
             name = option.replace("_", "-")
             raise UserError(f"--{name} {getattr(args, option)}: must be 1 or more")
     prefixes = (("train", args.trainpref), ("valid", args.validpref), ("test", args.testpref))
@@ -178,6 +188,13 @@ def _plan(args: argparse.Namespace) -> Plan:
         lang = source if kind.side == SOURCE else target
         if any(find_side_file(split.prefix, lang, kind) is None for split in splits):
             find()  # models that are missing are reported now
+    sizes = {source: args.source_words, target: args.target_words}
+    vocabularies = {lang: size for lang, size in sizes.items() if size is not None}
+    if len(vocabularies) == 2 and args.sentencepiece_model is not None:
+        raise UserError(
+            "--sentencepiece-model is for pieces, and with --source-words and --target-words "
+            "neither side has any: leave one of them out"
+        )
     plan = Plan(
         source=source,
         target=target,
@@ -188,9 +205,10 @@ def _plan(args: argparse.Namespace) -> Plan:
         piece_model=args.sentencepiece_model,
         piece_kind=args.sentencepiece_type,
         piece_lines=args.sentencepiece_lines,
-        joined=args.joined,
+        joined=args.joined and not vocabularies,
         annotators=annotators,
         resources=resources(args),
+        vocabularies=vocabularies,
     )
     _refuse_to_overwrite(plan)
     return plan

@@ -18,7 +18,8 @@ source=en target=de
 . examples/multi30k_settings.sh
 
 parsed=(--phrase-segmentation parsed --load-phrases)
-phrases=(--task syntax_translation --arch phrase_transformer
+# Twice the usual warm-up, as in the paper.
+phrases=(--task syntax_translation --arch phrase_transformer --warmup-updates 1000
   --criterion label_smoothed_cross_entropy)
 
 prepare_multi30k --stanza-dir "$stanza" --no-parse --constituents

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from syntax_nmt.data.manifest import NAME
@@ -31,6 +31,7 @@ class Plan:
         piece_kind: `bpe` or `unigram`.
         piece_lines: the most lines that a sentencepiece model is trained on.
         joined: one model and one dictionary for both languages.
+        vocabularies: the most words of a language whose tokens are its words, not pieces.
         annotators: what annotates the words, asked for only where annotation is not given.
         resources: what the work runs on.
     """
@@ -47,6 +48,12 @@ class Plan:
     joined: bool
     annotators: Mapping[SideKind, Callable[[], StanzaAnnotator]]
     resources: Resources
+    vocabularies: Mapping[str, int] = field(default_factory=dict)
+
+    @property
+    def cut_languages(self) -> list[str]:
+        """The languages whose words are cut into pieces."""
+        return [lang for lang in self.languages if lang not in self.vocabularies]
 
     @property
     def languages(self) -> tuple[str, str]:
@@ -77,7 +84,7 @@ class Plan:
     def outputs(self) -> list[Path]:
         """What is written: every file, and the data-bin folder, which comes as a whole."""
         found = [self.record, self.parser_config, self.data_bin, self.data_bin / NAME]
-        found += map(self.model, self.languages)
+        found += map(self.model, self.cut_languages)
         for split in self.splits:
             for lang in self.languages:
                 found += [self.words(split.name, lang), self.pieces(split.name, lang)]

@@ -10,6 +10,7 @@ from typing import Any
 from syntax_nmt.data.manifest import NAME, read_manifest
 from syntax_nmt.data.sides import KINDS, PHRASES
 from syntax_nmt.data.sides.kind import SideKind
+from syntax_nmt.data.subwords import NO_SUBWORDS, SENTENCEPIECE
 from syntax_nmt.data.text_files import write_bytes_atomically
 from syntax_nmt.data.text_match import OtherTextError
 from syntax_nmt.parsing.config import ParserConfig
@@ -25,6 +26,7 @@ from syntax_nmt.preprocess.corpus.sole_user import sole_user
 from syntax_nmt.preprocess.corpus.splits import Split
 from syntax_nmt.preprocess.corpus.steps import Report, Steps
 from syntax_nmt.preprocess.corpus.tokenize import loaded_tokenizer, tokenize_file
+from syntax_nmt.preprocess.corpus.word_vocabulary import copy_words
 
 # Raised when a step makes something else out of the same input, so that old results are not reused.
 FORMAT = 2
@@ -116,12 +118,14 @@ class Preparation:
 
     def _models(self) -> None:
         plan = self.plan
+        if not plan.cut_languages:
+            return
         if plan.piece_model is not None:
             self._given_model(plan.piece_model)
         elif plan.joined:
             self._trained_model(plan.languages)
         else:
-            for lang in plan.languages:
+            for lang in plan.cut_languages:
                 self._trained_model([lang])
 
     def _given_model(self, given: Path) -> None:
@@ -159,34 +163,43 @@ class Preparation:
 
     def _pieces(self, split: Split, lang: str) -> None:
         plan = self.plan
-        words, pieces, model = (
-            plan.words(split.name, lang),
-            plan.pieces(split.name, lang),
-            plan.model(lang),
-        )
-        made_from = {"words": self._steps.checksum(words), "model": self._steps.checksum(model)}
-        self._step(
-            f"pieces/{pieces.name}",
-            made_from,
-            lambda: dict(segment_file(model, words, pieces, plan.workers)),
-            lambda: [pieces],
-        )
+        words, pieces = plan.words(split.name, lang), plan.pieces(split.name, lang)
+        made_from = {"words": self._steps.checksum(words)}
+        if lang in plan.vocabularies:
+
+            def make() -> Report:
+                return dict(copy_words(words, pieces))
+
+        else:
+            model = plan.model(lang)
+            made_from["model"] = self._steps.checksum(model)
+
+            def make() -> Report:
+                return dict(segment_file(model, words, pieces, plan.workers))
+
+        self._step(f"pieces/{pieces.name}", made_from, make, lambda: [pieces])
 
     def _data_bin(self) -> None:
         plan = self.plan
         names = [split.name for split in plan.splits]
         data = FairseqData(
-            *plan.languages, plan.folder / "pieces", names, plan.joined, plan.workers
-        )
+            *plan.languages, plan.folder / "pieces", names, plan.joined, plan.workers,
+            plan.vocabularies,
+        )  # fmt: skip
         log = plan.folder / "logs" / "fairseq-preprocess.log"
         pieces = {
             f"{name}.{lang}": self._steps.checksum(plan.pieces(name, lang))
             for name in names
             for lang in plan.languages
         }
+        made_from: dict[str, Any] = {
+            "pieces": pieces, "languages": plan.languages, "joined": plan.joined
+        }  # fmt: skip
+        if plan.vocabularies:
+            made_from["vocabularies"] = dict(plan.vocabularies)
         self._step(
             "data-bin",
-            {"pieces": pieces, "languages": plan.languages, "joined": plan.joined},
+            made_from,
             lambda: {"unknown": preprocess(data, plan.data_bin, log)},
             lambda: written_files(data, plan.data_bin),
         )
@@ -276,7 +289,7 @@ class Preparation:
             # The device is left out: who translates may have another.
             ParserConfig.of(
                 annotator.models,
-                "sentencepiece",
+                NO_SUBWORDS if self.plan.source in self.plan.vocabularies else SENTENCEPIECE,
                 max_words=annotator.max_words,
                 batch_size=annotator.batch_size,
             ).write(self.plan.parser_config)
@@ -299,6 +312,7 @@ class Preparation:
                 *plan.languages,
                 plan.data_bin,
                 words=plan.folder / "words",
+                subwords="auto" if plan.cut_languages else NO_SUBWORDS,
                 workers=plan.workers,
                 report=lambda line: self.note(f"  {line}"),
                 **{option: ",".join(listed) for option, listed in prefixes.items()},

@@ -56,9 +56,13 @@ def _first_system(plan: Plan, user_dir: Path) -> str:
     criterion = "dependency_cross_entropy" if parsed else "label_smoothed_cross_entropy"
     system = ["--arch", arch, *(["--load-dependencies"] if parsed else [])]
     checkpoints = plan.folder / "checkpoints"
+    if _takes_typed_text(plan):
+        translate = _interactive(plan, shared, checkpoints)
+    else:
+        translate = _generate(plan, shared, checkpoints, plan.splits[-1].name)
     return (
         f"train with\n  {_train(plan, shared, system, criterion, checkpoints)}\n"
-        f"then translate with\n  {_interactive(plan, shared, checkpoints)}"
+        f"then translate with\n  {translate}"
     )
 
 
@@ -67,19 +71,14 @@ def _phrase_system(plan: Plan, user_dir: Path) -> str:
     shared = _shared(plan, user_dir)
     system = ["--arch", "phrase_transformer", "--phrase-segmentation", "parsed", "--load-phrases"]
     checkpoints = plan.folder / "phrase_checkpoints"
-    train = _train(plan, shared, system, "label_smoothed_cross_entropy", checkpoints)
-    if plan.parser_config.is_file():
+    criterion, warmup = "label_smoothed_cross_entropy", 8000  # twice the usual, as in the paper
+    train = _train(plan, shared, system, criterion, checkpoints, warmup)
+    if plan.parser_config.is_file() and _takes_typed_text(plan):
         parser = ["--parser-config", str(plan.parser_config)]
         translate = _interactive(plan, shared, checkpoints, *parser)
     else:  # no parser is known, as the trees were given
-        names = [split.name for split in plan.splits]
-        subset = ["--gen-subset", [name for name in names if _has_trees(plan, name)][-1]]
-        translate = shlex.join(
-            [
-                *["fairseq-generate", str(plan.data_bin), *shared, *subset, "--load-phrases"],
-                *["--path", _best(checkpoints), *_pieces(plan)],
-            ]
-        )
+        annotated = [split.name for split in plan.splits if _has_trees(plan, split.name)][-1]
+        translate = _generate(plan, shared, checkpoints, annotated, "--load-phrases")
     return (
         f"or with the phrases of the source's constituents\n  {train}\n"
         f"then translate with\n  {translate}"
@@ -99,14 +98,19 @@ def _shared(plan: Plan, user_dir: Path) -> list[str]:
 
 
 def _train(
-    plan: Plan, shared: Sequence[str], system: Sequence[str], criterion: str, checkpoints: Path
+    plan: Plan,
+    shared: Sequence[str],
+    system: Sequence[str],
+    criterion: str,
+    checkpoints: Path,
+    warmup: int = 4000,
 ) -> str:
     command = [
         *["fairseq-train", str(plan.data_bin), *shared, *system],
         *(["--share-all-embeddings"] if plan.joined else []),
         *["--criterion", criterion, "--label-smoothing", "0.1"],
         *["--optimizer", "adam", "--adam-betas", "(0.9, 0.98)", "--clip-norm", "0.0"],
-        *["--lr", "5e-4", "--lr-scheduler", "inverse_sqrt", "--warmup-updates", "4000"],
+        *["--lr", "5e-4", "--lr-scheduler", "inverse_sqrt", "--warmup-updates", str(warmup)],
         *["--dropout", "0.3", "--weight-decay", "0.0001", "--max-tokens", "4096"],
         *["--max-epoch", "50"],
         *["--save-dir", str(checkpoints)],
@@ -126,12 +130,27 @@ def _interactive(plan: Plan, shared: Sequence[str], checkpoints: Path, *more: st
     return shlex.join(command)
 
 
+def _generate(plan: Plan, shared: Sequence[str], checkpoints: Path, split: str, *more: str) -> str:
+    subset = ["--gen-subset", split, *more]
+    command = ["fairseq-generate", str(plan.data_bin), *shared, *subset]
+    return shlex.join([*command, "--path", _best(checkpoints), *_pieces(plan)])
+
+
+def _takes_typed_text(plan: Plan) -> bool:
+    """Whether fairseq-interactive can cut what is typed: it knows one way for both sides."""
+    return len(plan.cut_languages) != 1
+
+
 def _best(checkpoints: Path) -> str:
     return str(checkpoints / "checkpoint_best.pt")
 
 
 def _pieces(plan: Plan) -> list[str]:
-    return ["--bpe", "sentencepiece", "--sentencepiece-model", str(plan.model(plan.source))]
+    """How typed text is cut and translations are joined; nothing where these are words."""
+    if plan.target in plan.vocabularies:
+        return []
+    lang = plan.target if plan.vocabularies else plan.source
+    return ["--bpe", "sentencepiece", "--sentencepiece-model", str(plan.model(lang))]
 
 
 def _tokenizer_options(side: str, tokenizer: Tokenizer) -> list[str]:

@@ -28,7 +28,8 @@ The chunks that a bi-scale decoder sees in given translations, its own output or
 forced decoding: boundaries as a search chooses them, and the likeliest type of each chunk. They go
 to stdout or --output, as IOB2 tags or bracketed text. Compared with --score, boundary and tag
 accuracy are those that training logs: each decision after the gold boundaries before it, by
-pieces, with the end of the sentence; F1 is conlleval's over the model's own chunks. With
+pieces, with the end of the sentence; F1 is conlleval's over the model's own chunks. With a
+model --json has the loss of the words by their place in a chunk, too. With
 --hypothesis the chunks come from a file instead, no model is needed, and accuracies are by words:
 boundaries at all words but the first, and whether the chunk at the first word of a gold chunk has
 its type.

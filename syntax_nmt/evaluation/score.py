@@ -19,6 +19,7 @@ from syntax_nmt.evaluation.translation.length_arguments import (
     length_text,
 )
 from syntax_nmt.evaluation.translation.metric_arguments import add_metric_arguments, metric_set
+from syntax_nmt.evaluation.translation.repeated_ngrams import repetition_figures
 from syntax_nmt.evaluation.translation.resampling import RESAMPLES, SEED
 from syntax_nmt.evaluation.translation.score_report import Confidence, score_figures, score_tables
 
@@ -56,6 +57,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         choices=range(8),
         metavar="N",
         help="digits after the point in the tables (default: 1)",
+    )
+    add(
+        "--repeated-ngrams",
+        action="store_true",
+        help="count n-grams that come again within a sentence, in outputs and references: those of "
+        "what is translated twice are among them",
     )
     add(
         "--confidence",
@@ -96,6 +103,8 @@ def run(args: argparse.Namespace) -> None:
     statistics = corpus_statistics(metrics, test_set, args)
     confidence = Confidence(args.confidence_n, args.seed) if args.confidence else None
     figures = score_figures(metrics, test_set, statistics, source, length_bins(args), confidence)
+    if args.repeated_ngrams:
+        figures["repetition"] = repetition_figures(test_set, args.tokenize, args.lowercase)
     if args.json is not None:
         with open_output(args.json) as stream:
             stream.write(json.dumps(figures, indent=2, ensure_ascii=False) + "\n")

@@ -7,6 +7,7 @@ import argparse
 from syntax_nmt.arguments import positive_int
 from syntax_nmt.data.subwords import SCHEMES
 from syntax_nmt.errors import UserError
+from syntax_nmt.evaluation.dependencies.selection import Selection
 from syntax_nmt.evaluation.output import STDOUT, check_outputs
 from syntax_nmt.evaluation.trained_model.source_text import SOURCE, TARGET
 
@@ -14,7 +15,7 @@ DEPENDENCIES, CONSTITUENTS = "dependencies", "constituents"
 
 # What only one kind of trees has.
 _OPTIONS = {
-    DEPENDENCIES: ("conllu", "no_punctuation"),
+    DEPENDENCIES: ("conllu", "no_punctuation", "words", "known_words"),
     CONSTITUENTS: ("trees", "collins", "side", "layer", "translations"),
 }
 
@@ -87,6 +88,16 @@ def _add_dependencies(parser: argparse.ArgumentParser) -> None:
         "--no-punctuation",
         action="store_true",
         help="leave punctuation (of the reference) out of UAS",
+    )
+    add(
+        "--words",
+        metavar="LEAST-MOST",
+        help="score sentences of so many words only, such as 20-30, the paper's",
+    )
+    add(
+        "--known-words",
+        action="store_true",
+        help="score sentences only that have no unknown token, as the paper does",
     )
 
 
@@ -175,6 +186,13 @@ def check_tree_arguments(args: argparse.Namespace, draws: bool) -> None:
     _check_translations(args)
     if args.no_punctuation and not args.conllu:
         raise UserError("--no-punctuation is about UAS: add the reference as --conllu")
+    for option in ("words", "known_words"):
+        if getattr(args, option) and not args.conllu:
+            name = option.replace("_", "-")
+            raise UserError(f"--{name} is about UAS: add the reference as --conllu")
+    Selection.of(args)
+    if args.known_words and args.hypothesis:
+        raise UserError("--known-words needs the model, and --hypothesis comes without one")
     if args.collins and not args.trees:
         raise UserError("--collins is about bracket F1: add the gold trees as --trees")
     if draws and args.json == STDOUT:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 
 import numpy as np
@@ -16,6 +17,7 @@ from syntax_nmt.data.chunks import Chunk, read_chunks
 from syntax_nmt.evaluation.chunking.chunk_prediction import ChunkPredictor, PieceChunks
 from syntax_nmt.evaluation.chunking.chunk_report import ChunkReport, bracketed
 from syntax_nmt.evaluation.chunking.chunked_corpus import ChunkedCorpus
+from syntax_nmt.evaluation.chunking.position_loss import positions_in_chunks
 from syntax_nmt.evaluation.trained_model.forced_decoding import TokenPair, load_forced_decoder
 
 TAGS = ("NP", "VP", "O")
@@ -89,13 +91,58 @@ def refused(chunks):
 
 def test_pieces_to_words():
     # Words of 2, 1, 1 and 3 pieces; a chunk that opens within a word opens none.
-    pieces = PieceChunks(np.array([2, 1, 0, 1, 3, 0, 1]), np.arange(21).reshape(7, 3) / 1.0)
+    pieces = PieceChunks(
+        np.array([2, 1, 0, 1, 3, 0, 1]), np.arange(21).reshape(7, 3) / 1.0, np.zeros(7)
+    )
     found = pieces.of_words([2, 1, 1, 3], TAGS)
     assert found == (Chunk("VP", 0, 2), Chunk("NP", 2, 3), Chunk("O", 3, 4))
     matrix = pieces.alignment(found, [1, 2], [2, 1, 1, 3])
     expected = [[3, 9], [9, 21], [15, 33]]  # mean over the pieces of a chunk, sums over sources
     np.testing.assert_allclose(matrix, expected)
-    assert PieceChunks(np.zeros(0), np.zeros((0, 3))).of_words([], TAGS) == ()
+    assert PieceChunks(np.zeros(0), np.zeros((0, 3)), np.zeros(0)).of_words([], TAGS) == ()
+
+
+def test_positions_in_chunks():
+    """Every sentence of up to six pieces, opened or not, counted from its last opening."""
+    for length in range(7):
+        for choices in itertools.product((0, 2), repeat=length):
+            expected, place = [], 0
+            for opens in choices:
+                place = 1 if opens else place + 1
+                expected.append(place)
+            found = positions_in_chunks(np.array(choices, dtype=int))
+            assert found.tolist() == expected
+
+
+@pytest.mark.parametrize("scored", [True, False], ids=["reference", "own chunks"])
+def test_losses_by_position(parser, checkpoint, chunks, files, tmp_path, scored):
+    """Piece by piece under the model's own boundaries, by the place in a gold or in its chunk."""
+    gold = ["--score", files / "gold"] if scored else []
+    chunks("--json", tmp_path / "figures", "--output", tmp_path / "out", *gold)
+    figures = json.loads((tmp_path / "figures").read_text())["nll_by_position"]
+    decoder = load_forced_decoder(str(checkpoint), str(parser.data), torch.device("cpu"))
+    dictionary, losses = decoder.task.target_dictionary, {}
+    for number, (source, target) in enumerate(zip(PIECES, TARGETS)):
+        if scored and not GOLD[number]:
+            continue
+        tokens = dictionary.encode_line(source, add_if_not_exist=False).long()[None]
+        ids = dictionary.encode_line(target, add_if_not_exist=False).long()
+        before = torch.cat([torch.tensor([2]), ids[:-1]])[None]
+        with torch.no_grad():
+            logits, extra = decoder.model(tokens, torch.tensor([tokens.size(1)]), before)
+        nll = -logits[0].log_softmax(-1).gather(1, ids[:, None]).squeeze(1)
+        tags, place = iter(GOLD[number].split()), 0
+        for index, piece in enumerate(target.split()):
+            opens = bool(extra["opened"][0][0, index])
+            if scored:
+                opens = piece.startswith("▁") and next(tags)[0] in "BO"
+            place = 1 if opens else place + 1
+            losses.setdefault(min(place, 5), []).append(float(nll[index]))
+    assert [figure["position"] for figure in figures] == sorted(losses)
+    for figure in figures:
+        of_place = losses[figure["position"]]
+        assert figure["pieces"] == len(of_place)
+        assert figure["nll"] == pytest.approx(sum(of_place) / len(of_place), abs=1e-4)
 
 
 def test_brackets():

@@ -13,6 +13,8 @@ from small_models import build, save_checkpoint
 
 from syntax_nmt.cli import main
 from syntax_nmt.data.conllu import format_conllu, format_no_parse, read_conllu
+from syntax_nmt.data.dependency_tree import DependencyTree
+from syntax_nmt.evaluation.dependencies.selection import Selection
 
 
 @pytest.fixture
@@ -102,6 +104,50 @@ def test_scores(trees, reference, tmp_path):
     assert stderr.count("\n") == 1
 
 
+@pytest.mark.parametrize("by_model", [True, False], ids=["model", "file"])
+def test_scores_of_sentences_of_some_length(trees, reference, tmp_path, by_model):
+    """3 to 6 words are the first and the last sentence; the trees are written all the same."""
+    figures = tmp_path / "figures.json"
+    found = trees("--conllu", reference)[0].rename(tmp_path / "found.conllu")
+    source = [] if by_model else ["--hypothesis", found]
+    chosen = ["--conllu", reference, "--words", "3-6", "--json", figures]
+    output, _, stderr = trees(*source, *chosen, model=by_model)
+    scored = json.loads(figures.read_text())
+    pairs = list(zip(read_conllu(found), read_conllu(reference)))
+    correct = [sum(a == b for a, b in zip(*(tree.heads for tree in pairs[n]))) for n in (0, 6)]
+    assert scored["words_correct"] == sum(correct)
+    assert (scored["words_scored"], scored["sentences_scored"]) == (9, 2)
+    assert (scored["sentences_not_selected"], scored["sentences_without_reference"]) == (3, 2)
+    assert "3 sentences that do not have 3 to 6 words left out" in stderr
+    assert len(words_of(output)) == len(WORDS)
+
+
+def test_what_is_selected():
+    """Every range of lengths, with and without unknown tokens, one sentence at a time."""
+    trees = [None, *(DependencyTree(("a",) * n, (0,) * n, (), ()) for n in range(1, 8))]
+    unknown = [n % 3 == 0 for n in range(8)]
+    for least in range(9):
+        for most in [*range(least, 9), None]:
+            for known in (False, True):
+                chosen = Selection(least, most, known).apply(trees, unknown)
+                for n in range(8):
+                    fits = n > 0 and least <= n and (most is None or n <= most)
+                    assert chosen[n] == (fits and not (known and n % 3 == 0))
+
+
+def test_sentences_with_unknown_tokens_are_left_out(parser, tmp_path, capsys, reference):
+    """Given as text, one sentence has a piece that the model has never seen."""
+    text = parser.pieces.read_text(encoding="utf-8").replace("▁gar dens", "▁gar ☃")
+    (tmp_path / "input").write_text(text, encoding="utf-8")
+    gold = reference.read_text(encoding="utf-8").replace("gardens", "gar☃")
+    reference.write_text(gold, encoding="utf-8")
+    command = ["trees", parser.data, "--path", parser.checkpoint, "--cpu", "--known-words"]
+    command += ["--input", tmp_path / "input", "--conllu", reference]
+    main([*map(str, command), "--output", str(tmp_path / "out")])
+    assert "in 4 sentences" in (said := capsys.readouterr().err)
+    assert "1 sentences that do not have only known words left out" in said
+
+
 def test_its_own_trees_score_100(trees):
     output = trees()[0]
     gold = output.rename(output.with_name("gold.conllu"))
@@ -116,6 +162,18 @@ def test_parses_of_other_systems(trees, reference, tmp_path):
     by_model = trees("--conllu", reference)[2].split(",")[0]
     by_file = trees("--hypothesis", hypothesis, "--conllu", reference, model=False)[2]
     assert by_file.startswith(by_model)
+
+
+def test_selections_that_cannot_be(refused, reference):
+    message = refused("--words", "3-6")
+    assert "--words is about UAS" in message
+    assert "give the least and the most" in refused("--conllu", reference, "--words", "6-3")
+    assert "no sentence with a reference parse has 40 to 50 words" in refused(
+        "--conllu", reference, "--words", "40-50"
+    )
+    assert "comes without one" in refused(
+        "--hypothesis", reference, "--conllu", reference, "--known-words", model=False
+    )
 
 
 def test_drawings(trees, reference):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Sequence
+from dataclasses import asdict
 from typing import Any
 
 from syntax_nmt.data.chunk_tags import iob2_tags
@@ -86,7 +87,10 @@ class ChunkReport:
         return "\n".join(lines)
 
     def json(self) -> str:
-        """The figures as a JSON object, in percent, null where there are none."""
+        """The figures as a JSON object, in percent, null where there are none.
+
+        `nll_by_position` is in nats a piece, under the model's own boundaries.
+        """
         corpus = self.corpus
         figures: dict[str, Any] = {
             "sentences": len(corpus),
@@ -97,6 +101,8 @@ class ChunkReport:
             "tag_accuracy": None,
             "f1": None,
         }
+        if corpus.losses is not None:
+            figures["nll_by_position"] = [asdict(loss) for loss in corpus.losses]
         if corpus.accuracies is not None and self.scores is not None:
             for name, accuracy in zip(("boundary", "tag"), corpus.accuracies):
                 share = accuracy.percent if accuracy.total else None

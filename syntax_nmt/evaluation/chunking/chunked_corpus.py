@@ -17,6 +17,7 @@ from syntax_nmt.errors import UserError
 from syntax_nmt.evaluation.alignment.aligned_corpus import AUTO, parallel_text
 from syntax_nmt.evaluation.alignment.attention_alignment import WordCounts
 from syntax_nmt.evaluation.chunking.chunk_prediction import ChunkPredictor
+from syntax_nmt.evaluation.chunking.position_loss import PositionLoss, nll_by_position
 from syntax_nmt.evaluation.contrastive.accuracy import Accuracy
 from syntax_nmt.evaluation.trained_model.checkpoint import choose_device
 from syntax_nmt.evaluation.trained_model.forced_decoding import TokenPair, load_forced_decoder
@@ -37,6 +38,8 @@ class ChunkedCorpus:
         sources: the words of the sources; None = not known.
         alignments: chunks × source words; None = not asked for.
         gold: the reference; None = there is none; an entry None = it has no annotation.
+        losses: of the pieces by their place in a chunk, those of the reference if there is one,
+            otherwise the model's own; None = there is no model.
         accuracies: of boundaries and of tags; None = nothing to compare with.
         too_long: sentences too long for the model.
     """
@@ -47,6 +50,7 @@ class ChunkedCorpus:
     sources: list[Words] | None = None
     alignments: list[np.ndarray | None] | None = None
     gold: list[Chunks | None] | None = None
+    losses: list[PositionLoss] | None = None
     accuracies: tuple[Accuracy, Accuracy] | None = None
     too_long: int = field(default=0)
 
@@ -106,10 +110,12 @@ def corpus_of_model(args: argparse.Namespace) -> ChunkedCorpus:
     )
     # Before the model runs, as it can fail.
     _read_gold(args, corpus, [len(targets) for targets in counts.targets])
-    _predict(predictor, pairs, counts, corpus)
+    found = _predict(predictor, pairs, counts, corpus)
+    of_pieces = {index: tags for index, (tags, _) in found.items()}
     if corpus.gold is not None:
-        gold = _gold_pieces(corpus, counts, predictor.names)
-        corpus.accuracies = predictor.accuracies(pairs, gold)
+        of_pieces = _gold_pieces(corpus, counts, predictor.names)
+        corpus.accuracies = predictor.accuracies(pairs, of_pieces)
+    corpus.losses = nll_by_position((tags, found[index][1]) for index, tags in of_pieces.items())
     return corpus
 
 
@@ -145,20 +151,21 @@ def _starts(chunk: Chunk) -> range:
 
 def _predict(
     predictor: ChunkPredictor, pairs: Sequence[TokenPair], counts: WordCounts, corpus: ChunkedCorpus
-) -> None:
-    """Fills in what the model says."""
+) -> dict[int, tuple[np.ndarray, np.ndarray]]:
+    """Fills in what the model says; gives tags and losses of the pieces of each sentence."""
     found = tqdm(
         predictor.choices(pairs), total=len(pairs), unit="sentence", leave=False, disable=None
     )
-    left = len(pairs)
+    of_pieces = {}
     for index, pieces in found:
         sources, targets = counts.sources[index], counts.targets[index]
         chunks = pieces.of_words(targets, predictor.names)
         corpus.chunks[index] = chunks
         if corpus.alignments is not None:
             corpus.alignments[index] = pieces.alignment(chunks, sources, targets)
-        left -= 1
-    corpus.too_long = left
+        of_pieces[index] = pieces.tags, pieces.nll
+    corpus.too_long = len(pairs) - len(of_pieces)
+    return of_pieces
 
 
 def _gold_pieces(

@@ -8,15 +8,19 @@ from dataclasses import dataclass
 
 from syntax_nmt.data.conllu import format_conllu, format_no_parse, read_conllu
 from syntax_nmt.data.dependency_tree import DependencyTree
+from syntax_nmt.errors import UserError
 from syntax_nmt.evaluation.dependencies.parent_head import ParentHead, predict_trees
 from syntax_nmt.evaluation.dependencies.reference import (
     over_corpus_words,
     over_same_words,
     read_reference,
 )
+from syntax_nmt.evaluation.dependencies.selection import Selection
 from syntax_nmt.evaluation.dependencies.uas import Trees
 from syntax_nmt.evaluation.trained_model.checkpoint import choose_device, load_model, quiet_fairseq
 from syntax_nmt.evaluation.trained_model.source_text import read_segmented, read_split
+
+ALL = Selection()
 
 
 @dataclass(frozen=True)
@@ -47,8 +51,11 @@ class ParsedCorpus:
     Args:
         sentences: how many there are.
         parse: parses them anew, in order.
-        reference: their reference trees over the same words; None = there is no reference.
+        reference: their reference trees over the same words; None = there is no reference. Those
+            that are scored, and None in place of the others, are in :attr:`scored`.
         unknown_tokens: sentences whose words are not sure, as they have unknown subwords.
+        selection: which sentences are scored.
+        unknown: whether a sentence has an unknown token.
     """
 
     def __init__(
@@ -57,11 +64,23 @@ class ParsedCorpus:
         parse: Callable[[], Iterator[ParsedSentence]],
         reference: Trees | None,
         unknown_tokens: int = 0,
+        selection: Selection = ALL,
+        unknown: Sequence[bool] = (),
     ) -> None:
         self.sentences = sentences
         self.parse = parse
         self.reference = reference
         self.unknown_tokens = unknown_tokens
+        self.selection = selection
+        self.scored = reference
+        if reference is not None and selection != ALL:
+            chosen = selection.apply(reference, unknown)
+            if not any(chosen):
+                raise UserError(
+                    f"no sentence with a reference parse has {selection}: give another --words, or "
+                    "leave --known-words out"
+                )
+            self.scored = [gold if takes else None for gold, takes in zip(reference, chosen)]
 
     def __len__(self) -> int:
         return self.sentences
@@ -92,7 +111,7 @@ def corpus_of_file(args: argparse.Namespace) -> ParsedCorpus:
         for tree in trees:
             yield ParsedSentence(() if tree is None else tree.words, tree)
 
-    return ParsedCorpus(len(trees), parse, reference)
+    return ParsedCorpus(len(trees), parse, reference, selection=Selection.of(args))
 
 
 def corpus_of_model(args: argparse.Namespace) -> ParsedCorpus:
@@ -112,6 +131,7 @@ def corpus_of_model(args: argparse.Namespace) -> ParsedCorpus:
             text = read_segmented(args.input, dictionary, args.subwords)
         else:
             text = read_split(task, args.gen_subset, args.segmented, args.subwords)
+    unknown = [bool((tokens == dictionary.unk()).any()) for tokens in text.tokens]
     completed: list[tuple[str, ...] | None] = [None] * len(text)
     reference: list[DependencyTree | None] | None = None
     if args.conllu:
@@ -130,7 +150,9 @@ def corpus_of_model(args: argparse.Namespace) -> ParsedCorpus:
             trees = (_tree(words, found.heads), _tree(words, found.strongest))
             yield ParsedSentence(words, *trees)
 
-    return ParsedCorpus(len(text), parse, reference, text.unsure(completed))
+    return ParsedCorpus(
+        len(text), parse, reference, text.unsure(completed), Selection.of(args), unknown
+    )
 
 
 def _tree(words: Sequence[str], heads: Sequence[int] | None) -> DependencyTree | None:

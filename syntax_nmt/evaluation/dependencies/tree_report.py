@@ -47,15 +47,22 @@ class TreeReport:
 
     def score(self) -> AttachmentScore | None:
         """The score of the trees, or None without a reference."""
-        if self.corpus.reference is None:
+        if self.corpus.scored is None:
             return None
-        return attachment_score(self._trees, self.corpus.reference, self.punctuation)
+        return attachment_score(self._trees, self.corpus.scored, self.punctuation)
 
     def strongest_score(self) -> AttachmentScore | None:
         """The score of the strongest weights before they become trees, or None."""
-        if self.corpus.reference is None or not any(self._strongest):
+        if self.corpus.scored is None or not any(self._strongest):
             return None
-        return attachment_score(self._strongest, self.corpus.reference, self.punctuation)
+        return attachment_score(self._strongest, self.corpus.scored, self.punctuation)
+
+    def not_selected(self) -> int:
+        """The sentences with a reference that are not scored, as the selection leaves them out."""
+        reference, scored = self.corpus.reference or (), self.corpus.scored or ()
+        return sum(gold is not None for gold in reference) - sum(
+            gold is not None for gold in scored
+        )
 
     def drawings(self, colour: bool) -> str:
         """The chosen trees, one below the other.
@@ -95,8 +102,14 @@ class TreeReport:
             if strongest is not None:
                 parts.append(f"{strongest.uas:.2f} before tree search")
             parts.append(f"root {score.root_accuracy:.2f}")
-            if score.without_reference:
-                notes.append(f"{score.without_reference} sentences without reference left out")
+            not_selected = self.not_selected()
+            if not_selected:
+                notes.append(
+                    f"{not_selected} sentences that do not have {self.corpus.selection} left out"
+                )
+            without = score.without_reference - not_selected
+            if without:
+                notes.append(f"{without} sentences without reference left out")
         if self.without_parse:
             wrong = "" if score is None else ", counted as wrong where there is a reference"
             notes.append(f"{self.without_parse} without parse (empty or too long){wrong}")
@@ -123,7 +136,8 @@ class TreeReport:
                 words_scored=score.words,
                 words_correct=score.correct,
                 sentences_scored=score.sentences,
-                sentences_without_reference=score.without_reference,
+                sentences_without_reference=score.without_reference - self.not_selected(),
+                sentences_not_selected=self.not_selected(),
             )
         return json.dumps(figures, indent=2) + "\n"
 

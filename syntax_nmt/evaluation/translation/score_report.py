@@ -13,6 +13,7 @@ from syntax_nmt.evaluation.translation.corpus_scores import interval_figures, ru
 from syntax_nmt.evaluation.translation.evaluated_systems import System, TestSet, Text
 from syntax_nmt.evaluation.translation.length_bins import LengthBins
 from syntax_nmt.evaluation.translation.metrics import MetricSet
+from syntax_nmt.evaluation.translation.repeated_ngrams import repetition_table
 from syntax_nmt.evaluation.translation.resampling import bootstrap_scores, interval
 from syntax_nmt.evaluation.translation.text_tables import (
     aligned,
@@ -127,6 +128,8 @@ def score_tables(figures: dict[str, Any], width: int) -> str:
     parts.append(_corpus_table(figures, width))
     if "by_length" in figures:
         parts += [_length_table(figures, name, width) for name in figures["metrics"]]
+    if "repetition" in figures:
+        parts.append(repetition_table(figures["repetition"]))
     parts.append(signature_lines(figures))
     return "\n\n".join(parts) + "\n"
 
