@@ -15,10 +15,10 @@ from fairseq.models import BaseFairseqModel
 from fairseq.tasks.translation import TranslationConfig, TranslationTask
 from omegaconf import II
 
+from syntax_nmt.checkpoints.interrupted_copy import finish_interrupted_copy
+from syntax_nmt.checkpoints.of_task import check_weights
 from syntax_nmt.errors import UserError, one_line_errors
-from syntax_nmt.tasks.checked_checkpoints import check_weights
 from syntax_nmt.tasks.foreign_options import foreign_option
-from syntax_nmt.tasks.interrupted_checkpoint import finish_interrupted_copy
 
 logger = logging.getLogger(__name__)
 

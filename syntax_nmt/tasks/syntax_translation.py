@@ -17,6 +17,7 @@ from fairseq.tasks import register_task
 from omegaconf import II
 from torch import Tensor, nn
 
+from syntax_nmt.checkpoints.of_task import check_models, check_options
 from syntax_nmt.criterions.syntax_cross_entropy import ways_to_learn
 from syntax_nmt.data.sides import CHUNKS, PHRASES
 from syntax_nmt.data.sides.kind import SideKind
@@ -27,7 +28,6 @@ from syntax_nmt.models.yaml_options import refuse_unknown_options
 from syntax_nmt.modules.masked_batch_norm import ignored_batch
 from syntax_nmt.parsing.config import ParserConfig
 from syntax_nmt.tasks.annotated_translation import AnnotatedTranslationConfig
-from syntax_nmt.tasks.checked_checkpoints import check_models, check_options
 from syntax_nmt.tasks.chunk_validation import log_gold_boundaries, under_own_boundaries
 from syntax_nmt.tasks.languages import check_languages
 from syntax_nmt.tasks.parsed_phrases import PhraseParser

@@ -5,8 +5,8 @@ import os
 import pytest
 import torch
 
+from syntax_nmt.checkpoints.interrupted_copy import finish_interrupted_copy, is_whole
 from syntax_nmt.errors import UserError
-from syntax_nmt.tasks.interrupted_checkpoint import finish_interrupted_copy, is_whole
 
 
 def write(path, seed, age, **format_):

@@ -13,7 +13,7 @@ import re
 import shutil
 from pathlib import Path
 
-from syntax_nmt.checkpoint_check import is_whole
+from syntax_nmt.checkpoints.check import is_whole
 from syntax_nmt.errors import UserError
 
 logger = logging.getLogger(__name__)
