@@ -245,6 +245,18 @@ class SyntaxTranslationTask(TypedTranslationTask):
         with prepared_for(generator, models):
             return super().inference_step(generator, models, sample, prefix_tokens, constraints)
 
+    def eval_lm_dataloader(self, *_: Any, **__: Any) -> Any:
+        """What `fairseq-eval-lm` asks of a task of language models.
+
+        Raises:
+            SystemExit: always; one line says so.
+        """
+        with one_line_errors("syntax_nmt"):
+            raise UserError(
+                "fairseq-eval-lm is for language models, and this task translates: give --task "
+                "language_modeling, or score translations with fairseq-generate --score-reference"
+            )
+
 
 def _phrase_parser(cfg: SyntaxTranslationConfig, dictionary: Dictionary) -> Optional[PhraseParser]:
     """The parser of `--parser-config`, found but not loaded."""

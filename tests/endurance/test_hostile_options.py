@@ -118,16 +118,7 @@ SMALL = ("--arch", "dependency_transformer_tiny", "--share-all-embeddings", "--o
 @pytest.mark.parametrize("option", ["--restore-file", "--finetune-from-model", "--continue-once"])
 def test_training(prepared, evil, tmp_path, option):
     folder = tmp_path / "saved"
-    arguments = [
-        str(prepared.data),
-        "--user-dir",
-        USER_DIR,
-        "--task",
-        "syntax_translation",
-        "--cpu",
-    ]
-    arguments += [*SMALL, "--max-tokens", "999", "--save-dir", str(folder), option, str(evil)]
-    arguments = [str(prepared.data), *arguments]
+    arguments = [str(prepared.data), *PLUGIN, *SMALL, "--save-dir", str(folder), option, str(evil)]
     parsed = options.parse_args_and_arch(options.get_training_parser(), arguments)
     with pytest.raises(SystemExit, match=REFUSED):
         train.main(convert_namespace_to_omegaconf(parsed))
@@ -135,16 +126,8 @@ def test_training(prepared, evil, tmp_path, option):
 
 
 def test_validation(prepared, evil):
-    """fairseq loads the file first; under our task we see its options before they are evaluated."""
-    arguments = [
-        str(prepared.data),
-        "--user-dir",
-        USER_DIR,
-        "--task",
-        "syntax_translation",
-        "--cpu",
-    ]
-    arguments += ["--path", str(evil), "--max-tokens", "999"]
+    """fairseq loads the file; under our task its options are seen before they are evaluated."""
+    arguments = [str(prepared.data), *PLUGIN, "--path", str(evil)]
     parsed = options.parse_args_and_arch(options.get_validation_parser(), arguments)
     with pytest.raises(SystemExit, match=r"encoder_xformers_att_config .*could run code"):
         validate.main(parsed, override_args=None)
