@@ -29,11 +29,15 @@ from syntax_nmt.data.subwords import SCHEMES, detect_scheme
 from syntax_nmt.data.text_files import find_text, read_lines
 from syntax_nmt.errors import UserError
 from syntax_nmt.preprocess.annotation.executor import Workers, open_workers, ordered_results
+from syntax_nmt.preprocess.annotation.folder_lock import folder_lock
 
 EXAMPLE = (
     "syntax-nmt binarize --source-lang de --target-lang en --trainpref bpe/train "
     "--validpref bpe/valid --testpref bpe/test --words tok --destdir data-bin"
 )
+
+
+_STAGING = ".binarize-"  # the folder of what is not whole yet, and some letters
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -125,7 +129,8 @@ def binarize(
         What was written, by name (`train.de-en.de.heads`).
 
     Raises:
-        UserError: nothing was found, or something does not belong together.
+        UserError: nothing was found, something does not belong together, or another process writes
+            there.
     """
     destdir = Path(destdir)
     splits = _splits(trainpref, validpref, testpref)
@@ -142,7 +147,11 @@ def binarize(
             f"files such as {texts[0].side_path(KINDS[0])}: make them, or name their folder with "
             f"--words"
         )
-    return _write_all(destdir, texts, subwords, workers, report)
+    busy = f"another process binarises into {destdir}: wait for it"
+    with folder_lock(destdir, busy):
+        for left in destdir.glob(f"{_STAGING}*"):  # of a process that was killed
+            shutil.rmtree(left, ignore_errors=True)
+        return _write_all(destdir, texts, subwords, workers, report)
 
 
 @dataclass(frozen=True)
@@ -219,7 +228,7 @@ def _write_all(
 ) -> dict[str, SideFile]:
     """Writes into a folder of its own, then moves all files, the manifest last."""
     try:
-        staging = Path(tempfile.mkdtemp(prefix=".binarize-", dir=destdir))
+        staging = Path(tempfile.mkdtemp(prefix=_STAGING, dir=destdir))
     except OSError as error:
         raise UserError(
             f"{destdir}: cannot be written to ({error.strerror}): check the folder's permissions"
@@ -328,7 +337,7 @@ def _open_tokens(projector: Projector) -> tuple[np.ndarray, BinarisedPieces | No
         dataset = indexed_dataset.make_dataset(str(tokens), impl)
         return np.array(dataset.sizes), None
     try:
-        indexed = open_indexed(tokens)
+        indexed = open_indexed(tokens, shortest=1)
     except (OSError, ValueError) as error:
         raise UserError(f"{error}: run fairseq-preprocess again") from error
     path = _dictionary_file(tokens)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 from collections.abc import Callable, Sequence
 from functools import cache
@@ -169,6 +170,11 @@ def _plan(args: argparse.Namespace) -> Plan:
     source, target = args.source_lang, args.target_lang
     if source == target:
         raise UserError(f"--source-lang and --target-lang are both {source}")
+    if os.pathsep in str(args.destdir):
+        raise UserError(
+            f"--destdir {args.destdir}: fairseq takes what stands after {os.pathsep} for another "
+            f"folder: give a name without"
+        )
     tokenizers = {
         source: _tokenizer(args, "source", source),
         target: _tokenizer(args, "target", target),

@@ -4,16 +4,18 @@ Importing the package (fairseq does so for `--user-dir`) registers its task, mod
 tokenizer, and lets torch's safe loader read fairseq's checkpoints.
 """
 
-from syntax_nmt.checkpoints import allow_fairseq_checkpoints
+from syntax_nmt.checkpoints.safe_loader import allow_fairseq_checkpoints
+from syntax_nmt.errors import one_line_errors
 
-allow_fairseq_checkpoints()
+with one_line_errors("syntax_nmt"):
+    allow_fairseq_checkpoints()
 
-import syntax_nmt.criterions.chunk_cross_entropy  # noqa: E402
-import syntax_nmt.criterions.dependency_cross_entropy  # noqa: E402
-import syntax_nmt.criterions.synchronous_cross_entropy  # noqa: E402
-import syntax_nmt.criterions.syntax_cross_entropy  # noqa: E402
-import syntax_nmt.data.tokenizer  # noqa: E402
-import syntax_nmt.models.presets  # noqa: E402
-import syntax_nmt.models.rnn_presets  # noqa: E402
-import syntax_nmt.optim.fused_adam  # noqa: E402
-import syntax_nmt.tasks.syntax_translation  # noqa: E402, F401
+import syntax_nmt.criterions.chunk_cross_entropy
+import syntax_nmt.criterions.dependency_cross_entropy
+import syntax_nmt.criterions.synchronous_cross_entropy
+import syntax_nmt.criterions.syntax_cross_entropy
+import syntax_nmt.data.tokenizer
+import syntax_nmt.models.presets
+import syntax_nmt.models.rnn_presets
+import syntax_nmt.optim.fused_adam
+import syntax_nmt.tasks.syntax_translation  # noqa: F401

@@ -13,9 +13,9 @@ from executable_files import as_checkpoint, numpy_pickles, touching, write_check
 from fairseq import checkpoint_utils
 from small_models import build, save_checkpoint
 
-from syntax_nmt.checkpoint_check import check_checkpoint
-from syntax_nmt.checkpoint_options import executable_option
-from syntax_nmt.checkpoints import _PlainArray
+from syntax_nmt.checkpoints.check import check_checkpoint
+from syntax_nmt.checkpoints.options import executable_option
+from syntax_nmt.checkpoints.safe_loader import _PlainArray
 from syntax_nmt.errors import UserError
 from syntax_nmt.evaluation.average import average_checkpoints
 from syntax_nmt.evaluation.trained_model.checkpoint import load_model

@@ -22,6 +22,7 @@ from syntax_nmt.data.sides import KINDS
 from syntax_nmt.data.syntax_dataset import SyntaxDataset
 from syntax_nmt.errors import UserError
 from syntax_nmt.preprocess import binarize as module
+from syntax_nmt.preprocess.annotation.folder_lock import folder_lock
 from syntax_nmt.preprocess.binarize import binarize
 
 # Words ("@": cut here into pieces), heads, bracketing; chunks of the target, the same words.
@@ -346,6 +347,24 @@ def test_a_failure_later_leaves_what_was_there(corpus):
     with pytest.raises(UserError):
         run(corpus)
     assert {path.name: path.read_bytes() for path in databin.iterdir()} == before
+
+
+def test_what_a_killed_process_left_goes_away(corpus):
+    preprocess_texts(corpus)
+    left = corpus / "data-bin" / ".binarize-killed"
+    left.mkdir()
+    (left / "train.de-en.de.heads.bin").write_bytes(b"half")
+    run(corpus)
+    assert not list((corpus / "data-bin").glob(".binarize-*"))
+
+
+def test_two_at_once(corpus):
+    preprocess_texts(corpus)
+    with (
+        folder_lock(corpus / "data-bin", "busy"),
+        pytest.raises(UserError, match=r"another process binarises into .*data-bin: wait"),
+    ):
+        run(corpus)
 
 
 def test_cut_off_between_the_files_and_the_manifest(corpus, monkeypatch):

@@ -15,8 +15,9 @@ from fairseq.data import Dictionary
 from fairseq.distributed.utils import get_global_rank
 from fairseq.file_io import PathManager
 
-from syntax_nmt.checkpoint_check import check_checkpoint
-from syntax_nmt.checkpoint_options import executable_option
+from syntax_nmt.checkpoints.check import check_buildable, check_checkpoint
+from syntax_nmt.checkpoints.components import foreign_model
+from syntax_nmt.checkpoints.options import executable_option
 from syntax_nmt.errors import UserError
 from syntax_nmt.tasks.foreign_options import foreign_option
 
@@ -42,8 +43,10 @@ def check_models(cfg: Any, vocabularies: Vocabularies) -> list[str]:
     if names is None:
         return []
     language_model = foreign_option(cfg, "lm_path")
-    if language_model is not None and Path(language_model).is_file():
-        check_checkpoint(language_model)
+    if language_model is not None:
+        if not Path(language_model).is_file():
+            raise UserError(f"--lm-path {language_model}: no such file on a disk of this machine")
+        check_buildable(language_model)
     files = []
     suffix = foreign_option(cfg, "checkpoint_suffix") or ""
     shards = foreign_option(cfg, "checkpoint_shard_count") or 1
@@ -71,6 +74,9 @@ def check_options(cfg: Any) -> None:
         raise UserError(
             f"the checkpoint's {executable}, which could run code: load no such file of a stranger"
         )
+    foreign = foreign_model(cfg)
+    if foreign is not None:
+        raise UserError(f"the checkpoint has {foreign}, and is no translation or language model")
 
 
 def check_weights(path: str | Path, vocabularies: Vocabularies) -> None:

@@ -1,12 +1,15 @@
 """Interrupted copies of checkpoints are completed from what they were copied from, or refused."""
 
+import errno
 import os
+import shutil
+from pathlib import Path
 
 import pytest
 import torch
 
+from syntax_nmt.checkpoints.interrupted_copy import finish_interrupted_copy, is_whole
 from syntax_nmt.errors import UserError
-from syntax_nmt.tasks.interrupted_checkpoint import finish_interrupted_copy, is_whole
 
 
 def write(path, seed, age, **format_):
@@ -71,3 +74,20 @@ def test_a_whole_one_is_left_alone(folder, zipped):
     assert is_whole(last)
     finish_interrupted_copy(last)
     assert last.read_bytes() == content
+
+
+def test_no_room(folder, monkeypatch):
+    """Nothing is left over, and what a killed completion left goes away."""
+    newest = folder / "checkpoint_1_9.pt"
+    last = folder / "checkpoint_last.pt"
+    last.write_bytes(newest.read_bytes()[:-1])
+    (folder / "checkpoint_last.pt.4711.tmp").write_bytes(b"PK")
+
+    def copy(source, destination):
+        Path(destination).write_bytes(b"PK")
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr(shutil, "copyfile", copy)
+    with pytest.raises(UserError, match=r"No space left .*--restore-file .*checkpoint_1_9\.pt"):
+        finish_interrupted_copy(last)
+    assert not list(folder.glob("checkpoint_last.pt.*"))

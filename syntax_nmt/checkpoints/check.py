@@ -8,13 +8,15 @@ from __future__ import annotations
 
 import re
 import zipfile
+from argparse import Namespace
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import torch
 
-from syntax_nmt.checkpoint_options import executable_option
+from syntax_nmt.checkpoints.components import foreign_component
+from syntax_nmt.checkpoints.options import executable_option
 from syntax_nmt.errors import UserError
 
 _REMEDY = "give a whole checkpoint of fairseq-train"
@@ -36,7 +38,7 @@ def check_checkpoint(path: str | Path) -> Mapping[str, Any]:
         path: the checkpoint.
 
     Returns:
-        Its content, the weights memory-mapped; nothing where torch < 2.6.
+        Its content, the weights memory-mapped.
 
     Raises:
         UserError: it is damaged, no checkpoint of fairseq, or holds something that could run code.
@@ -50,11 +52,30 @@ def check_checkpoint(path: str | Path) -> Mapping[str, Any]:
         raise UserError(f"{path}: incomplete ({path.stat().st_size} bytes): {_REMEDY}")
     if zipped:
         _check_records(path)
-    # Older versions of torch cannot tell fairseq's options from code.
-    if torch.__version__ < "2.6":
-        return {}
     state = _load(path, zipped)
     _check_content(path, state)
+    return state
+
+
+def check_buildable(path: str | Path) -> Mapping[str, Any]:
+    """Refuses what :func:`check_checkpoint` does, and models that load further files.
+
+    Args:
+        path: the checkpoint, whose options will build a model.
+
+    Returns:
+        Its content, the weights memory-mapped.
+
+    Raises:
+        UserError: as of :func:`check_checkpoint`, or it is of no translation or language model.
+    """
+    state = check_checkpoint(path)
+    for options in filter(None, map(state.get, ("args", "cfg"))):
+        foreign = foreign_component(options)
+        if foreign is not None:
+            raise UserError(
+                f"{path}: has {foreign}, and is no translation or language model: {_REMEDY}"
+            )
     return state
 
 
@@ -116,6 +137,8 @@ def _check_content(path: Path, state: Any) -> None:
     options = [state[key] for key in ("args", "cfg") if state.get(key) is not None]
     if not options:
         raise UserError(f"{path}: has no options (neither args nor cfg): {_REMEDY}")
+    if not all(isinstance(each, (Namespace, Mapping)) for each in options):
+        raise UserError(f"{path}: its options are no mapping of names: {_REMEDY}")
     executable = executable_option(options)
     if executable is not None:
         raise UserError(f"{path}: {executable}, which could run code: {_UNTRUSTED.format(_REMEDY)}")

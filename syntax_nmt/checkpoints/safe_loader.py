@@ -1,20 +1,25 @@
 """What fairseq's checkpoints hold besides tensors, made known to torch's safe loader.
 
-torch ≥ 2.6 loads only what is on a list (`weights_only=True`). fairseq's own checkpoints hold the
-options as a Namespace, and numpy numbers and arrays among the metrics; without this list none of
-its commands could read what another wrote. Namespace only takes attributes. numpy's own classes are
-not on the list but stand-ins for them: `numpy.ndarray` and `numpy.dtype`, called as a stranger's
-pickle likes, make arrays of objects out of bytes, and whatever reads those runs into any memory.
+Since 2.6 torch loads only what is on a list (`weights_only=True`). fairseq's own checkpoints hold
+the options as a Namespace, and numpy numbers and arrays among the metrics; without this list none
+of its commands could read what another wrote. Namespace only takes attributes. numpy's own classes
+are not on the list but stand-ins for them: `numpy.ndarray` and `numpy.dtype`, called as a
+stranger's pickle likes, make arrays of objects out of bytes, and whatever reads those runs into any
+memory.
 """
 
 from __future__ import annotations
 
+import io
 import pickle
 from argparse import Namespace
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
 import torch
+
+from syntax_nmt.errors import UserError
 
 _PLAIN = {
     dtype.str.lstrip("<>|="): dtype
@@ -28,10 +33,27 @@ _CORES = ("core", "_core")  # numpy 1 and 2 call it differently
 def allow_fairseq_checkpoints() -> None:
     """Puts Namespace and numpy's numbers and arrays on the safe loader's list.
 
-    Older versions of torch load everything unless told otherwise, and need no list.
+    Raises:
+        UserError: this torch loads code, too: everything that fairseq loads would run.
     """
-    if torch.__version__ >= "2.6":
-        torch.serialization.add_safe_globals([Namespace, *_numpy_globals()])
+    if _loads_anything():
+        raise UserError(
+            f"torch {torch.__version__} would run code that a checkpoint holds: install torch 2.6 "
+            f"or newer, and leave TORCH_FORCE_NO_WEIGHTS_ONLY_LOAD unset"
+        )
+    torch.serialization.add_safe_globals([Namespace, *_numpy_globals()])
+
+
+def _loads_anything() -> bool:
+    """Whether torch loads what is on no list; tried, as a version's number does not tell."""
+    stream = io.BytesIO()
+    torch.save(Fraction(1, 2), stream)
+    stream.seek(0)
+    try:
+        torch.load(stream)
+    except pickle.UnpicklingError:
+        return False
+    return True
 
 
 def _numpy_globals() -> list[Any]:

@@ -7,13 +7,14 @@ beginning of the file that it was copied from.
 
 from __future__ import annotations
 
+import glob
 import logging
 import os
 import re
 import shutil
 from pathlib import Path
 
-from syntax_nmt.checkpoint_check import is_whole
+from syntax_nmt.checkpoints.check import is_whole
 from syntax_nmt.errors import UserError
 
 logger = logging.getLogger(__name__)
@@ -30,10 +31,13 @@ def finish_interrupted_copy(path: Path) -> None:
         path: the copy.
 
     Raises:
-        UserError: it is incomplete, and no checkpoint in its folder begins with it.
+        UserError: it is incomplete, and no checkpoint in its folder begins with it, or there is no
+            room.
     """
     if is_whole(path):
         return
+    for left in path.parent.glob(f"{glob.escape(path.name)}.*.tmp"):  # of a completion killed
+        left.unlink(missing_ok=True)
     others = [
         other
         for other in path.parent.iterdir()
@@ -69,5 +73,13 @@ def _begins_with(whole: Path, part: Path) -> bool:
 def _replace(path: Path, source: Path) -> None:
     """Copies a file so that the copy is there as a whole or not at all."""
     temporary = path.with_name(f"{path.name}.{os.getpid()}.tmp")
-    shutil.copyfile(source, temporary)
-    temporary.replace(path)
+    try:
+        shutil.copyfile(source, temporary)
+        temporary.replace(path)
+    except OSError as error:
+        raise UserError(
+            f"{path}: cannot be completed from {source.name} ({error.strerror}): make room, or go "
+            f"on from it with --restore-file {source}"
+        ) from error
+    finally:
+        temporary.unlink(missing_ok=True)

@@ -7,8 +7,8 @@ import torch
 from fairseq.data import Dictionary
 from fairseq.file_io import PathManager
 
+from syntax_nmt.checkpoints.of_task import check_models
 from syntax_nmt.errors import UserError
-from syntax_nmt.tasks.checked_checkpoints import check_models
 from syntax_nmt.tasks.syntax_translation import SyntaxTranslationConfig, SyntaxTranslationTask
 
 REMOTE = "store://models/stock.pt"  # of a handler that fairseq's path manager was given
@@ -40,6 +40,7 @@ def test_remote_models(remote):
 def test_language_models(remote, tmp_path):
     """fairseq gives some of their options to `eval`, too."""
     options = {"model": {"_name": "transformer_lm", "character_filters": "print(1)"}}
+    options["task"] = {"_name": "language_modeling"}
     state = {"model": {}, "args": None, "cfg": options}
     torch.save(state, tmp_path / "lm.pt")
     cfg = Namespace(path=REMOTE, checkpoint_shard_count=1, lm_path=str(tmp_path / "lm.pt"))
