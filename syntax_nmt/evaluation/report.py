@@ -9,7 +9,7 @@ import sys
 from typing import TYPE_CHECKING
 
 from syntax_nmt.arguments import natural_int
-from syntax_nmt.errors import UserError
+from syntax_nmt.evaluation.findings import add_digits_argument
 from syntax_nmt.evaluation.output import STDOUT, check_outputs, open_output
 from syntax_nmt.evaluation.report_page.named_files import (
     STRUCTURE_OPTIONS,
@@ -62,15 +62,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("--output", default="report.html", metavar="FILE", help="the page (default: %(default)s)")
     add("--title", metavar="TEXT", help="of the page (default: the systems' names)")
     add("--json", metavar="FILE", help="write all figures here; - is stdout")
-    add(
-        "--width",
-        "-w",
-        type=int,
-        default=1,
-        choices=range(8),
-        metavar="N",
-        help="digits after the point of scores in the page (default: 1)",
-    )
+    add_digits_argument(group)
 
 
 def _add_sample_arguments(parser: argparse.ArgumentParser) -> None:
@@ -159,8 +151,6 @@ def _how_chosen(args: argparse.Namespace, data: ReportData) -> str:
 
 
 def _check_outputs(args: argparse.Namespace) -> None:
-    if args.json == args.output == STDOUT:
-        raise UserError("--output - and --json - together: give one of them a file")
     named = [
         path
         for option in (*SYSTEM_OPTIONS, *STRUCTURE_OPTIONS)

@@ -15,6 +15,7 @@ from syntax_nmt.evaluation.dependencies.reference import (
     read_reference,
 )
 from syntax_nmt.evaluation.dependencies.uas import Trees
+from syntax_nmt.evaluation.other_words import OtherWords
 from syntax_nmt.evaluation.trained_model.checkpoint import choose_device, load_model, quiet_fairseq
 from syntax_nmt.evaluation.trained_model.source_text import read_segmented, read_split
 
@@ -49,6 +50,7 @@ class ParsedCorpus:
         parse: parses them anew, in order.
         reference: their reference trees over the same words; None = there is no reference.
         unknown_tokens: sentences whose words are not sure, as they have unknown subwords.
+        other_words: words that are not those of the reference.
     """
 
     def __init__(
@@ -57,11 +59,13 @@ class ParsedCorpus:
         parse: Callable[[], Iterator[ParsedSentence]],
         reference: Trees | None,
         unknown_tokens: int = 0,
+        other_words: OtherWords | None = None,
     ) -> None:
         self.sentences = sentences
         self.parse = parse
         self.reference = reference
         self.unknown_tokens = unknown_tokens
+        self.other_words = other_words or OtherWords()
 
     def __len__(self) -> int:
         return self.sentences
@@ -79,20 +83,23 @@ def corpus_of_file(args: argparse.Namespace) -> ParsedCorpus:
     Raises:
         UserError: a file is damaged, or the two are not parallel.
     """
-    trees = list(read_conllu(args.hypothesis))
+    trees = list(read_conllu(args.hypothesis, one_root=False))
     reference: list[DependencyTree | None] | None = None
+    other = OtherWords()
     if args.conllu:
         reference = list(read_reference(args.conllu, len(trees), args.hypothesis))
         for index, (tree, gold) in enumerate(zip(trees, reference)):
             if tree is not None and gold is not None:
                 where, name = f"{args.conllu}:{gold.line}", f"{args.hypothesis}:{tree.line}"
-                trees[index], reference[index] = over_same_words(tree, gold, where, name)
+                pair = over_same_words(tree, gold, where, name)
+                trees[index], reference[index] = pair
+                other.add(pair[0].words, pair[1].words, name)
 
     def parse() -> Iterator[ParsedSentence]:
         for tree in trees:
             yield ParsedSentence(() if tree is None else tree.words, tree)
 
-    return ParsedCorpus(len(trees), parse, reference)
+    return ParsedCorpus(len(trees), parse, reference, other_words=other)
 
 
 def corpus_of_model(args: argparse.Namespace) -> ParsedCorpus:

@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from syntax_nmt.data.chunks import OUTSIDE, Chunk, read_chunks
+from syntax_nmt.data.chunks import OUTSIDE, Chunk
 from syntax_nmt.data.text_files import NEWLINE_ONLY, read_lines
 from syntax_nmt.errors import UserError
+from syntax_nmt.evaluation.chunking.chunk_file import read_chunk_file
 from syntax_nmt.evaluation.plots.kinds.sentence_choice import (
     add_sentence_argument,
     chosen,
@@ -80,7 +81,7 @@ def _segmentation(args: argparse.Namespace) -> Figure:
     texts = [line.split() for line in read_lines(args.target, NEWLINE_ONLY)]
     columns: list[tuple[str, Sequence]] = [(args.target, texts)]
     paths = {name: path for name, path in (("model", args.hypothesis), ("gold", args.gold)) if path}
-    columns += [(path, list(read_chunks(path))) for path in paths.values()]
+    columns += [(path, read_chunk_file(path).chunks) for path in paths.values()]
     words, *found = chosen_parallel(columns, args.sentence)
     rows: dict[str, tuple[Chunk, ...]] = {}
     for (name, path), chunks in zip(paths.items(), found):

@@ -58,7 +58,7 @@ def figure(args: argparse.Namespace) -> Figure:
     """
     paths = [path for path in (args.trees, args.gold) if path]
     tree, *gold = chosen_parallel(
-        [(path, list(read_conllu(path))) for path in paths], args.sentence
+        [(path, list(read_conllu(path, one_root=False))) for path in paths], args.sentence
     )
     if tree is None:
         raise UserError(
