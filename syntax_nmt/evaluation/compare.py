@@ -68,8 +68,8 @@ def run(args: argparse.Namespace) -> None:
     if len(args.outputs) + len(args.system) == 1:
         raise UserError("one system: give the baseline first, then those to compare with it")
     check_outputs(findings_outputs(args), files_of_test_set(args))
-    metrics = metric_set(args)
     test_set = read_test_set(args)
+    metrics = metric_set(args, test_set)
     sampling = sampling_of(args, test_set)
     statistics = corpus_statistics(metrics, test_set, args)
     figures = comparison_figures(metrics, test_set, statistics, sampling)

@@ -87,8 +87,8 @@ def run(args: argparse.Namespace) -> None:
         UserError: files that are damaged or do not go together.
     """
     check_outputs(findings_outputs(args), [*files_of_test_set(args), args.source])
-    metrics = metric_set(args)
     test_set = read_test_set(args)
+    metrics = metric_set(args, test_set)
     source = length_text(args, test_set)
     statistics = corpus_statistics(metrics, test_set, args)
     confidence = Confidence(args.confidence_n, args.seed) if args.confidence else None

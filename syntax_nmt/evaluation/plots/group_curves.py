@@ -22,6 +22,7 @@ from syntax_nmt.evaluation.plots.style import (
 _HEIGHT, _GROUP, _NARROWEST = 190.0, 62.0, 250.0  # points
 _SAMPLE = 30.0  # points of a line in the legend
 _FEW = 10  # a line through fewer sentences would show chance
+_AXIS = 40.0  # points of the numbers and the name left of the curves
 _BESIDE = 0.05  # so that intervals of several systems do not hide each other
 
 
@@ -75,6 +76,7 @@ def draw_curves(
     x_label: str,
     y_label: str,
     title: str = "",
+    room: float | None = None,
 ) -> Figure:
     """One curve a system, told apart by dashes and markers; intervals are error bars.
 
@@ -86,6 +88,7 @@ def draw_curves(
         x_label: what the groups are.
         y_label: what the figures are.
         title: above the curves.
+        room: the most that it may be wide, in points; None = any.
 
     Raises:
         ValueError: a system has another number of figures than there are groups.
@@ -99,6 +102,9 @@ def draw_curves(
         lines = [line for label in labels for line in label.split("\n")]
         pitch = max(_GROUP, _widest(lines, families) + 10)
         width = max(_NARROWEST, len(groups) * pitch)
+        if room is not None:
+            narrowest = len(groups) * (_widest(lines, families) + 6)
+            width = min(width, max(room - _AXIS, narrowest))
         figure = figure_in_points(width, _HEIGHT)
         figure.set_label(title or f"{y_label} by {x_label}")
         axes = axes_in_points(figure, 0, 0, width, _HEIGHT)

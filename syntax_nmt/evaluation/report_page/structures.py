@@ -19,8 +19,6 @@ from syntax_nmt.evaluation.report_page.chunk_text import Chunks, read_chunk_text
 from syntax_nmt.evaluation.report_page.named_files import (
     REFERENCE,
     STRUCTURE_OPTIONS,
-    Files,
-    named_files,
 )
 from syntax_nmt.evaluation.translation.evaluated_systems import (
     TestSet,
@@ -28,6 +26,7 @@ from syntax_nmt.evaluation.translation.evaluated_systems import (
     check_parallel,
     read_text,
 )
+from syntax_nmt.evaluation.translation.system_files import Files, named_files
 
 Words = tuple[str, ...]
 Item = TypeVar("Item")

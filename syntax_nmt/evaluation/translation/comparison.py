@@ -99,10 +99,7 @@ def comparison_figures(
         "sentences": test_set.sentences,
         "references": [reference.name for reference in test_set.references],
         "baseline": systems[0]["name"],
-        "metrics": {
-            name: {"signature": signature, "higher_is_better": metrics.higher_is_better(name)}
-            for name, signature in metrics.signatures(**sampling.signature()).items()
-        },
+        "metrics": metrics.figures(**sampling.signature()),
         "systems": systems,
     }
 
@@ -177,6 +174,7 @@ def comparison_findings(figures: dict[str, Any], width: int) -> Findings:
 
 def _table(figures: dict[str, Any], name: str, width: int) -> Table:
     systems = figures["systems"]
+    width += figures["metrics"][name]["more_digits"]
     columns = [column for column in _COLUMNS if column in systems[1]["scores"][name]]
     head = [metric_name(figures, name), "score", "Δ"]
     head += [_COLUMNS[column][0] for column in columns]

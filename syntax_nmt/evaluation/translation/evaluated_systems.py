@@ -141,7 +141,8 @@ def files_of_test_set(args: argparse.Namespace) -> list[str]:
         args: as :func:`add_test_set_arguments` defines them.
     """
     named = [path for _, *paths in args.system for path in paths]
-    return [*args.outputs, *args.reference, *named]
+    scores = [path for _, *paths in args.sentence_scores for path in paths]
+    return [*args.outputs, *args.reference, *named, *scores]
 
 
 def read_test_set(args: argparse.Namespace) -> TestSet:

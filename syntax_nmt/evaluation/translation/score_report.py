@@ -57,10 +57,7 @@ def score_figures(
     figures: dict[str, Any] = {
         "sentences": test_set.sentences,
         "references": [reference.name for reference in test_set.references],
-        "metrics": {
-            name: {"signature": signature, "higher_is_better": metrics.higher_is_better(name)}
-            for name, signature in metrics.signatures(**extra).items()
-        },
+        "metrics": metrics.figures(**extra),
         "systems": [
             _system_figures(metrics, system, of_system, confidence)
             for system, of_system in zip(test_set.systems, runs)
@@ -142,8 +139,9 @@ def _corpus_table(figures: dict[str, Any], width: int) -> Table:
     rows = [[system["name"]] for system in systems]
     for name in figures["metrics"]:
         head.append(metric_name(figures, name))
+        digits = width + figures["metrics"][name]["more_digits"]
         for row, system in zip(rows, systems):
-            row.append(score_cell(system["scores"][name], width))
+            row.append(score_cell(system["scores"][name], digits))
         if name == "BLEU":  # its brevity penalty is named, always
             head += ["BP", "length ratio"]
             for row, system in zip(rows, systems):
@@ -159,6 +157,7 @@ def _corpus_table(figures: dict[str, Any], width: int) -> Table:
 
 def _length_table(figures: dict[str, Any], name: str, width: int) -> Table:
     systems = [system["name"] for system in figures["systems"]]
+    width += figures["metrics"][name]["more_digits"]
     rows = [
         [
             group["label"],

@@ -34,6 +34,8 @@ The chunks of --hypothesis, of --gold, or both, below the words of --target; or,
 the weights of the attention of chunks to source words.
 """
 
+_REFERENCE = "reference"
+
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Adds the options.
@@ -80,7 +82,9 @@ def figure(args: argparse.Namespace) -> Figure:
 def _segmentation(args: argparse.Namespace) -> Figure:
     texts = [line.split() for line in read_lines(args.target, NEWLINE_ONLY)]
     columns: list[tuple[str, Sequence]] = [(args.target, texts)]
-    paths = {name: path for name, path in (("model", args.hypothesis), ("gold", args.gold)) if path}
+    paths = {
+        name: path for name, path in (("model", args.hypothesis), (_REFERENCE, args.gold)) if path
+    }
     columns += [(path, read_chunk_file(path).chunks) for path in paths.values()]
     words, *found = chosen_parallel(columns, args.sentence)
     rows: dict[str, tuple[Chunk, ...]] = {}
@@ -98,7 +102,7 @@ def _segmentation(args: argparse.Namespace) -> Figure:
     from syntax_nmt.evaluation.plots.chunk_strips import draw_chunks
 
     both = args.hypothesis and args.gold
-    return draw_chunks(words, rows, "gold" if both else None, args.title)
+    return draw_chunks(words, rows, _REFERENCE if both else None, args.title)
 
 
 def _attention(args: argparse.Namespace) -> Figure:

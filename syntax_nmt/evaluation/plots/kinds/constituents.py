@@ -79,4 +79,4 @@ def figure(args: argparse.Namespace) -> Figure:
 
     from syntax_nmt.evaluation.plots.constituency_tree import draw_constituents
 
-    return draw_constituents(tree, gold, args.title)
+    return draw_constituents(tree, gold, args.title, args.room)

@@ -80,4 +80,5 @@ def figure(args: argparse.Namespace) -> Figure:
         "distance in words\n(bars: 95 % intervals, Wilson)",
         "accuracy (%)",
         args.title,
+        args.room,
     )

@@ -73,4 +73,4 @@ def figure(args: argparse.Namespace) -> Figure:
 
     from syntax_nmt.evaluation.plots.dependency_arcs import draw_dependencies
 
-    return draw_dependencies(tree, reference, not args.no_relations, args.title)
+    return draw_dependencies(tree, reference, not args.no_relations, args.title, args.room)

@@ -79,7 +79,7 @@ def figure(args: argparse.Namespace) -> Figure:
     if any(scores.bars for scores in files):
         x_label += f"\n(bars: {' or '.join(sorted({bar for each in files for bar in each.bars}))})"
     y_label = first.metric if first.higher_is_better else f"{first.metric} (lower is better)"
-    return draw_curves(first.groups, systems, x_label, y_label, args.title)
+    return draw_curves(first.groups, systems, x_label, y_label, args.title, args.room)
 
 
 @dataclass(frozen=True)
