@@ -115,7 +115,12 @@ class ConstituentReport:
             self._table("with the bracket around the whole sentence", "with_whole"),
             self._table("without it", "without_whole"),
         ]
-        return Findings(figures, tables, heading, [self._what_counts(), *self._notes()])
+        return Findings(
+            figures,
+            tables,
+            heading,
+            [self._what_counts(), "brackets around the same words counted once", *self._notes()],
+        )
 
     def _table(self, title: str, which: str) -> Table:
         rows = []
@@ -130,10 +135,7 @@ class ConstituentReport:
         deleted = "nothing deleted"
         if self.corpus.gold.labels:
             deleted = f"{self.deleted_words} words deleted as by COLLINS.prm"
-        return (
-            f"{self.scored} sentences; unlabelled, brackets around one word left out, around the "
-            f"same words counted once, {deleted}"
-        )
+        return f"{self.scored} sentences; unlabelled, {deleted}; brackets around one word left out"
 
     def _notes(self) -> Iterator[str]:
         if self.corpus.gold is not None and self.sentences > self.scored:

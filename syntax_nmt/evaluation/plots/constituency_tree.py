@@ -100,18 +100,19 @@ def _down_the_page(
     tree: ConstituentTree, labels: Sequence[str], heights: Sequence[int], families: list[str]
 ) -> tuple[Figure, Axes, list[Spot]]:
     """A word a line; and where the nodes are."""
-    names = [text_width(label, SMALL, families) for label in labels]
-    level = max(_LEAST_LEVEL, max(names) + 6)
-    tags = [name for name, node in zip(names, tree.nodes) if node.leaf]
-    left = level * heights[0] + max(names) / 2
-    right = left + max(tags, default=0.0) / 2 + 5
+    # Each level is as wide as its widest label.
+    steps = [_LEAST_LEVEL] * (heights[0] + 1)
+    for label, each in zip(labels, heights):
+        steps[each] = max(steps[each], text_width(label, SMALL, families) + 6)
+    starts = [sum(steps[each + 1 :]) for each in range(len(steps))]
+    right = sum(steps) + 2
     column = max(text_width(word, FONT_SIZE, families) for word in tree.words)
     height = _ROW * len(tree)
     figure, axes = blank_axes(right + column, height)
     rows = [height - _ROW * (place + 0.5) for place in range(len(tree))]
     for word, row in zip(tree.words, rows):
         axes.text(right, row, word, ha="left", va="center_baseline")
-    columns = [left - level * each for each in heights]
+    columns = [starts[each] + steps[each] / 2 for each in heights]
     return figure, axes, list(zip(columns, _node_places(tree.nodes, rows)))
 
 

@@ -19,7 +19,7 @@ def read_contrast(path: str, name: str) -> dict[str, Any]:
         UserError: the file is something else, or has several models and none of this name.
     """
     models = contrast_models(path)
-    if not models:
+    if not models or not all("accuracy" in model for model in models.values()):
         raise other_file(path, CONTRAST)
     if len(models) > 1 and name not in models:
         raise UserError(

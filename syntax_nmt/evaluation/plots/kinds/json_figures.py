@@ -75,7 +75,7 @@ def contrast_models(path: str) -> dict[str, dict[str, Any]]:
     try:
         return {
             str(model["name"]): {
-                **_accuracy(model),
+                **(_accuracy(model) if "accuracy" in model else model),
                 "by_distance": [_accuracy(part) for part in model["by_distance"]],
             }
             for model in figures["models"]
