@@ -24,7 +24,8 @@ def tree_texts(path: str | Path) -> Iterator[tuple[int, str]]:
     if not any(line[:1].isspace() and line.strip() for line in read_lines(path)):
         yield from enumerate(read_lines(path), start=1)
         return
-    first, parts, still_open = 0, [], 0
+    parts: list[str] = []
+    first = still_open = 0
     for number, line in enumerate(read_lines(path), start=1):
         if parts and (still_open <= 0 or line.startswith("(")):
             yield first, " ".join(parts)

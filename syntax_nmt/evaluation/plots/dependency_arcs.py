@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Callable
 
+import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
@@ -258,7 +259,7 @@ def _draw_side(
             path = Path([spot(end, away), spot(end, 0)])
         else:
             bridge = _bridge(start, end, away, min(_CORNER, step / 2))
-            path = Path([spot(*point) for point in bridge.vertices], bridge.codes)
+            path = Path([spot(*point) for point in np.asarray(bridge.vertices)], bridge.codes)
         _arrow(axes, path, arc.kind)
 
 

@@ -94,6 +94,5 @@ def _accuracy(part: dict[str, Any]) -> dict[str, Any]:
         **part,
         "accuracy": accuracy,
         "interval": {"low": float(low), "high": float(high)},
-        "correct": part["correct"],
         "total": int(part["total"] if "total" in part else part["pairs"]),
     }
