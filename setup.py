@@ -43,6 +43,7 @@ setup(
     ],
     extras_require={
         "cluster": ["dask[distributed]"],
+        "ja": ["sacrebleu[ja]"],  # --tokenize ja-mecab
         "test": [
             "dask[distributed]",
             "mypy",

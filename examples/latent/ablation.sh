@@ -79,7 +79,7 @@ for seed in "${seeds[@]}"; do
     train "$folder" "$folder/words" "$name" "$system"
     echo "$name"
     syntax-nmt trees "$folder/words" --path "$folder/$name/averaged.pt" --kind constituents \
-      --cpu --trees "$gold.src.trees" --collins --output "$folder/$name.trees" 2>&1 | tail -n 6
+      --cpu --trees "$gold.src.trees" --collins --output "$folder/$name.trees" 2>&1 | tail -n 20
   done
 
   printf '\nseed %s, two layers: BLEU with and without position embeddings\n' "$seed"

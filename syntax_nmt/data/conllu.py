@@ -32,17 +32,18 @@ _HEAD = re.compile(r"[0-9]{1,9}")
 _TRUNCATED = "mend the line, or write the file again if it was cut off"
 
 
-def read_conllu(path: str | Path) -> Iterator[DependencyTree | None]:
+def read_conllu(path: str | Path, one_root: bool = True) -> Iterator[DependencyTree | None]:
     """The trees of a CoNLL-U file one at a time; None for a block with `# parse = none`.
 
     Args:
-        path: the file, plain or `.gz`.
+        path: the file, plain or `.gz`; CoNLL-X, with 8 columns or 10, is read as well.
+        one_root: refuse trees with several roots, which treebanks in CoNLL-X have.
 
     Raises:
         UserError: a block is not a tree; the message names the file and line.
     """
     for first_line, block in conllu_blocks(read_lines(path)):
-        yield parse_block(block, str(path), first_line)
+        yield parse_block(block, str(path), first_line, one_root)
 
 
 def conllu_blocks(lines: Iterable[str]) -> Iterator[tuple[int, list[str]]]:
@@ -63,18 +64,21 @@ def conllu_blocks(lines: Iterable[str]) -> Iterator[tuple[int, list[str]]]:
         yield number - len(block) + 1, block
 
 
-def parse_block(block: Sequence[str], name: str, first_line: int) -> DependencyTree | None:
+def parse_block(
+    block: Sequence[str], name: str, first_line: int, one_root: bool = True
+) -> DependencyTree | None:
     """The tree of one block, checked; None where it says `# parse = none`.
 
     Args:
         block: its lines, comments included.
         name: the file, for messages.
         first_line: 1-based number of its first line.
+        one_root: refuse several roots.
 
     Raises:
         UserError: wrong columns, ids or heads, no root or two, a cycle; names file and line.
     """
-    parser = _BlockParser(name, first_line)
+    parser = _BlockParser(name, first_line, one_root)
     for number, line in enumerate(block, start=first_line):
         if line[0] == "#":
             parser.add_comment(line)
@@ -86,9 +90,10 @@ def parse_block(block: Sequence[str], name: str, first_line: int) -> DependencyT
 class _BlockParser:
     """Collects the lines of one block and checks them as they come."""
 
-    def __init__(self, name: str, first_line: int) -> None:
+    def __init__(self, name: str, first_line: int, one_root: bool = True) -> None:
         self.name = name
         self.first_line = first_line
+        self.one_root = one_root
         self.has_parse = True
         self.rows: list[list[str]] = []
         self.numbers: list[int] = []
@@ -103,6 +108,8 @@ class _BlockParser:
 
     def add_line(self, number: int, line: str) -> None:
         columns = line.split("\t")
+        if len(columns) == NUM_COLUMNS - 2:  # CoNLL-X without its last two
+            columns += ["_", "_"]
         if len(columns) != NUM_COLUMNS:
             raise self.error(
                 number,
@@ -168,7 +175,7 @@ class _BlockParser:
         """0-based heads, the root's being itself."""
         heads = [self._head(number, row) for number, row in zip(self.numbers, self.rows)]
         roots = [word for word, head in enumerate(heads) if head < 0]
-        if len(roots) != 1:
+        if not roots or (self.one_root and len(roots) > 1):
             self._raise_root_count(roots)
         cycle = find_cycle(heads)
         if cycle:
@@ -178,7 +185,8 @@ class _BlockParser:
                 f"the heads run in a circle ({path}): mend the parse, or mark the sentence "
                 f"'# parse = none'",
             )
-        heads[roots[0]] = roots[0]
+        for root in roots:
+            heads[root] = root
         return tuple(heads)
 
     def _raise_root_count(self, roots: Sequence[int]) -> None:

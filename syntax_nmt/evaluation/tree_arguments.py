@@ -8,6 +8,7 @@ from syntax_nmt.arguments import positive_int
 from syntax_nmt.data.subwords import SCHEMES
 from syntax_nmt.errors import UserError
 from syntax_nmt.evaluation.dependencies.selection import Selection
+from syntax_nmt.evaluation.findings import add_findings_arguments, findings_outputs
 from syntax_nmt.evaluation.output import STDOUT, check_outputs
 from syntax_nmt.evaluation.trained_model.source_text import SOURCE, TARGET
 
@@ -139,9 +140,9 @@ def _add_output(parser: argparse.ArgumentParser) -> None:
     add(
         "--output",
         metavar="FILE",
-        help="write the trees here (default: stdout, unless it is taken by a drawing or --json -)",
+        help="write the trees here (default: stdout, unless a drawing or figures take it)",
     )
-    add("--json", metavar="FILE", help="write the figures here; - is stdout")
+    add_findings_arguments(group, default="stderr")
     add(
         "--draw",
         metavar="N",
@@ -195,12 +196,9 @@ def check_tree_arguments(args: argparse.Namespace, draws: bool) -> None:
         raise UserError("--known-words needs the model, and --hypothesis comes without one")
     if args.collins and not args.trees:
         raise UserError("--collins is about bracket F1: add the gold trees as --trees")
-    if draws and args.json == STDOUT:
-        raise UserError("the drawings go to stdout: give --json a file")
-    if args.output == STDOUT and (draws or args.json == STDOUT):
-        raise UserError("--output - together with drawings or --json -: give --output a file")
     names = ("input", "segmented", "hypothesis", "conllu", "trees", "translations", "path")
-    check_outputs([args.json, args.output], [getattr(args, name) for name in names])
+    outputs = [*findings_outputs(args), args.output, STDOUT if draws else None]
+    check_outputs(outputs, [getattr(args, name) for name in names])
 
 
 def _check_kind(args: argparse.Namespace) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import json
+import re
 
 import numpy as np
 import pytest
@@ -212,7 +213,7 @@ def test_accuracies_are_those_of_training(parser, checkpoint, chunks, files):
             *counted,
             right,
         ]
-    names = ("boundary_total", "boundary_right", "tag_total", "tag_right")
+    names = ("boundary_total", "boundary_correct", "tag_total", "tag_correct")
     assert [figures[name] for name in names] == totals.tolist()
     assert figures["boundary_accuracy"] == pytest.approx(100 * totals[1] / totals[0])
 
@@ -243,11 +244,13 @@ def test_files_alone(chunks, files, tmp_path):
     figures = json.loads(stdout)
     assert figures["chunks"] == 9  # words outside are none
     # Words but the first of 1, 5, 3, 6 and 1 words; two boundaries are wrong.
-    assert (figures["boundary_total"], figures["boundary_right"]) == (11, 9)
+    assert (figures["boundary_total"], figures["boundary_correct"]) == (11, 9)
     # Gold chunks: 1, 4, 1, 4 and 1; only the second NP of the third line is in a VP.
-    assert (figures["tag_total"], figures["tag_right"]) == (11, 10)
-    assert figures["types"]["NP"] == {"f1": pytest.approx(60), "gold": 5, "predicted": 5}
-    assert "boundary accuracy 81.82 (9 of 11), tag accuracy 90.91 (10 of 11)" in stderr
+    assert (figures["tag_total"], figures["tag_correct"]) == (11, 10)
+    noun = figures["types"]["NP"]
+    assert (noun["correct"], noun["predicted"], noun["gold"]) == (3, 5, 5)
+    assert re.search(r"boundary accuracy +81\.82 +9 +11\n", stderr)
+    assert re.search(r"tag accuracy +90\.91 +10 +11\n", stderr)
     text, _ = chunks(
         *("--hypothesis", hypothesis, "--target", files / "words", "--format", "brackets"),
         model=False,
@@ -272,8 +275,8 @@ def test_words_outside_are_no_chunks():
     """Whether the model groups them or a file, which cannot, the number of chunks is the same."""
     for outside in ((Chunk("O", 0, 2),), (Chunk("O", 0, 1), Chunk("O", 1, 2))):
         report = ChunkReport(ChunkedCorpus("text", [(*outside, Chunk("NP", 2, 3)), None]))
-        assert json.loads(report.json())["chunks"] == 1
-        assert report.summary() == "2 sentences, 1 chunks"
+        assert report.findings().figures["chunks"] == 1
+        assert report.findings().text() == "2 sentences, 1 chunks\n"
 
 
 def test_alignments_are_made_on_demand(chunks, monkeypatch):
@@ -298,10 +301,10 @@ def test_refused(parser, refused, files, tmp_path):
     assert "--hypothesis alone does nothing" in refused(*gold, model=False)
     assert "add --target" in refused(*gold, "--format", "brackets", model=False)
     assert "--path and --hypothesis" in refused(*gold, "--path", "x", model=False)
-    assert "only one of them" in refused("--json", "-", "--alignments", "-")
+    assert "cannot take two outputs" in refused("--json", "-", "--alignments", "-")
     short = tmp_path / "short"
     short.write_text("B-NP\n", encoding="utf-8")
-    assert "short has 1 lines" in refused("--score", short)
+    assert "short has 1 sentences" in refused("--score", short)
     other = tmp_path / "other"
     other.write_text("".join(f"{line}\n" for line in ["B-NP", *GOLD[1:]]), encoding="utf-8")
     assert "other:1: 1 words" in refused("--score", other)

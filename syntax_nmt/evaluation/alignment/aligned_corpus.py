@@ -34,6 +34,7 @@ class AlignedCorpus:
             is the result.
         lengths: source and target words of each sentence; None = not known.
         names: the file of an alignment that was read.
+        base: what these files call the first word.
         too_long: pairs too long for a model, whose alignment is empty.
     """
 
@@ -41,6 +42,7 @@ class AlignedCorpus:
     alignments: dict[str, list[Alignment]] = field(default_factory=dict)
     lengths: list[tuple[int, int]] | None = None
     names: dict[str, str] = field(default_factory=dict)
+    base: int = 0
     too_long: int = 0
 
     def __len__(self) -> int:
@@ -82,8 +84,10 @@ def corpus_of_files(args: argparse.Namespace) -> AlignedCorpus:
     Raises:
         UserError: a file is damaged, or the files are not parallel.
     """
-    corpus = AlignedCorpus(args.hypothesis, names={FORWARD: args.hypothesis})
-    corpus.add(FORWARD, read_alignments(args.hypothesis))
+    corpus = AlignedCorpus(
+        args.hypothesis, names={FORWARD: args.hypothesis}, base=args.hypothesis_base
+    )
+    corpus.add(FORWARD, read_alignments(args.hypothesis, args.hypothesis_base))
     if args.source:
         # Words, or pieces that tell their words.
         pairs = parallel_text(args.source, args.target, split_pieces, split_pieces)
@@ -107,7 +111,7 @@ def corpus_of_models(args: argparse.Namespace) -> AlignedCorpus:
     source, target = segmenters(args, decoder.task)
     pairs = parallel_text(args.source, args.target, source, target)
     counts = _counts(args, pairs)
-    corpus = AlignedCorpus(args.source, lengths=counts.lengths())
+    corpus = AlignedCorpus(args.source, lengths=counts.lengths(), base=args.hypothesis_base)
     corpus.add(FORWARD, _aligned(args, args.path, decoder, pairs, counts))
     if args.reverse_path:
         other = load_forced_decoder(args.reverse_path, args.reverse_databin or args.databin, device)
@@ -136,7 +140,7 @@ def _aligned(
 def _add_reverse_file(args: argparse.Namespace, corpus: AlignedCorpus) -> None:
     if not args.reverse:
         return
-    links = read_alignments(args.reverse)
+    links = read_alignments(args.reverse, args.hypothesis_base)
     _check_parallel(args.reverse, len(links), corpus)
     corpus.names[REVERSE] = args.reverse
     corpus.add(REVERSE, links if args.reverse_in_order else [flipped(each) for each in links])

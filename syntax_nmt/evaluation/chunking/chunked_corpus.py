@@ -9,13 +9,14 @@ from dataclasses import dataclass, field
 import numpy as np
 from tqdm import tqdm
 
-from syntax_nmt.data.chunks import OUTSIDE, Chunk, read_chunks
+from syntax_nmt.data.chunks import OUTSIDE, Chunk
 from syntax_nmt.data.projection import project_chunks
 from syntax_nmt.data.subwords import detect_scheme, join_pieces
 from syntax_nmt.data.text_files import NEWLINE_ONLY, read_lines
 from syntax_nmt.errors import UserError
 from syntax_nmt.evaluation.alignment.aligned_corpus import AUTO, parallel_text
 from syntax_nmt.evaluation.alignment.attention_alignment import WordCounts
+from syntax_nmt.evaluation.chunking.chunk_file import Tags, read_chunk_file
 from syntax_nmt.evaluation.chunking.chunk_prediction import ChunkPredictor
 from syntax_nmt.evaluation.chunking.position_loss import PositionLoss, nll_by_position
 from syntax_nmt.evaluation.contrastive.accuracy import Accuracy
@@ -42,6 +43,8 @@ class ChunkedCorpus:
             otherwise the model's own; None = there is no model.
         accuracies: of boundaries and of tags; None = nothing to compare with.
         too_long: sentences too long for the model.
+        tags: as a file has them; None = the chunks are a model's.
+        gold_tags: likewise, of the reference.
     """
 
     name: str
@@ -53,6 +56,8 @@ class ChunkedCorpus:
     losses: list[PositionLoss] | None = None
     accuracies: tuple[Accuracy, Accuracy] | None = None
     too_long: int = field(default=0)
+    tags: list[Tags | None] | None = None
+    gold_tags: list[Tags | None] | None = None
 
     def __len__(self) -> int:
         return len(self.chunks)
@@ -72,13 +77,19 @@ def corpus_of_file(args: argparse.Namespace) -> ChunkedCorpus:
     Raises:
         UserError: a file is damaged, or the files are not parallel.
     """
-    corpus = ChunkedCorpus(args.hypothesis, list(read_chunks(args.hypothesis)))
+    file = read_chunk_file(args.hypothesis, args.strict)
+    corpus = ChunkedCorpus(args.hypothesis, file.chunks, words=file.words, tags=file.tags)
+    if not len(corpus):
+        raise UserError(f"{corpus.name}: is empty: give a sentence a line, or a word a line")
     if args.target:
         corpus.words = [tuple(line.split()) for line in read_lines(args.target, NEWLINE_ONLY)]
         _check_parallel(args.target, len(corpus.words), corpus)
         lengths = [len(words) for words in corpus.words]
         _check_words(corpus.chunks, lengths, args.hypothesis, args.target)
-    _read_gold(args, corpus, [_length(chunks) or None for chunks in corpus.chunks])
+    if args.score:
+        _read_gold(args, corpus, [_length(chunks) or None for chunks in corpus.chunks])
+    elif file.reference is not None:
+        corpus.gold, corpus.gold_tags = file.reference.chunks, file.reference.tags
     if corpus.gold is not None:
         corpus.accuracies = word_accuracies(corpus)
     return corpus
@@ -190,18 +201,19 @@ def _read_gold(
     """Reads `--score` and compares the numbers of words; None = not known."""
     if not args.score:
         return
-    gold = list(read_chunks(args.score))
+    file = read_chunk_file(args.score, args.strict)
+    gold = file.chunks
     _check_parallel(args.score, len(gold), corpus)
     _check_words(gold, lengths, args.score, corpus.name)
     if not any(gold):
         raise UserError(f"{args.score}: no sentence is annotated, there is nothing to compare with")
-    corpus.gold = gold
+    corpus.gold, corpus.gold_tags = gold, file.tags
 
 
 def _check_parallel(path: str, lines: int, corpus: ChunkedCorpus) -> None:
     if lines != len(corpus):
         raise UserError(
-            f"{path} has {lines} lines, {corpus.name} {len(corpus)}: give parallel files"
+            f"{path} has {lines} sentences, {corpus.name} {len(corpus)}: give parallel files"
         )
 
 

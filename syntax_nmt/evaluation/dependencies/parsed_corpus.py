@@ -17,6 +17,7 @@ from syntax_nmt.evaluation.dependencies.reference import (
 )
 from syntax_nmt.evaluation.dependencies.selection import Selection
 from syntax_nmt.evaluation.dependencies.uas import Trees
+from syntax_nmt.evaluation.other_words import OtherWords
 from syntax_nmt.evaluation.trained_model.checkpoint import choose_device, load_model, quiet_fairseq
 from syntax_nmt.evaluation.trained_model.source_text import read_segmented, read_split
 
@@ -56,6 +57,7 @@ class ParsedCorpus:
         unknown_tokens: sentences whose words are not sure, as they have unknown subwords.
         selection: which sentences are scored.
         unknown: whether a sentence has an unknown token.
+        other_words: words that are not those of the reference.
     """
 
     def __init__(
@@ -66,6 +68,7 @@ class ParsedCorpus:
         unknown_tokens: int = 0,
         selection: Selection = ALL,
         unknown: Sequence[bool] = (),
+        other_words: OtherWords | None = None,
     ) -> None:
         self.sentences = sentences
         self.parse = parse
@@ -81,6 +84,7 @@ class ParsedCorpus:
                     "leave --known-words out"
                 )
             self.scored = [gold if takes else None for gold, takes in zip(reference, chosen)]
+        self.other_words = other_words or OtherWords()
 
     def __len__(self) -> int:
         return self.sentences
@@ -98,20 +102,25 @@ def corpus_of_file(args: argparse.Namespace) -> ParsedCorpus:
     Raises:
         UserError: a file is damaged, or the two are not parallel.
     """
-    trees = list(read_conllu(args.hypothesis))
+    trees = list(read_conllu(args.hypothesis, one_root=False))
     reference: list[DependencyTree | None] | None = None
+    other = OtherWords()
     if args.conllu:
         reference = list(read_reference(args.conllu, len(trees), args.hypothesis))
         for index, (tree, gold) in enumerate(zip(trees, reference)):
             if tree is not None and gold is not None:
                 where, name = f"{args.conllu}:{gold.line}", f"{args.hypothesis}:{tree.line}"
-                trees[index], reference[index] = over_same_words(tree, gold, where, name)
+                pair = over_same_words(tree, gold, where, name)
+                trees[index], reference[index] = pair
+                other.add(pair[0].words, pair[1].words, name)
 
     def parse() -> Iterator[ParsedSentence]:
         for tree in trees:
             yield ParsedSentence(() if tree is None else tree.words, tree)
 
-    return ParsedCorpus(len(trees), parse, reference, selection=Selection.of(args))
+    return ParsedCorpus(
+        len(trees), parse, reference, selection=Selection.of(args), other_words=other
+    )
 
 
 def corpus_of_model(args: argparse.Namespace) -> ParsedCorpus:

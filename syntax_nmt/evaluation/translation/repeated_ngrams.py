@@ -9,8 +9,8 @@ from typing import Any
 
 from sacrebleu.metrics import BLEU
 
+from syntax_nmt.evaluation.findings import Table
 from syntax_nmt.evaluation.translation.evaluated_systems import TestSet
-from syntax_nmt.evaluation.translation.text_tables import aligned
 
 ORDERS = (1, 2, 3, 4)
 
@@ -78,8 +78,8 @@ def repetition_figures(test_set: TestSet, tokenize: str | None, lowercase: bool)
     }
 
 
-def repetition_table(figures: dict[str, Any]) -> str:
-    """A table for the terminal: shares in percent, means over the runs of a system.
+def repetition_table(figures: dict[str, Any]) -> Table:
+    """Shares in percent, means over the runs of a system.
 
     Args:
         figures: of :func:`repetition_figures`.
@@ -90,4 +90,4 @@ def repetition_table(figures: dict[str, Any]) -> str:
         shares = (sum(run[k]["percent"] for run in runs) / len(runs) for k in range(len(ORDERS)))
         rows.append([text["name"], *(f"{share:.2f}" for share in shares)])
     head = ["% of n-grams that repeat", *(f"n = {order}" for order in ORDERS)]
-    return aligned(head, rows)
+    return Table(head, rows)
