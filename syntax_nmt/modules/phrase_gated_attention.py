@@ -14,7 +14,7 @@ from syntax_nmt.modules.phrase_gates import log_phrase_gates
 from syntax_nmt.modules.syntactic_distance import SyntacticDistance
 
 # Pairs of positions, over all sentences and heads, of which gates and weights are held at a time.
-_PAIRS = 2**24
+_PAIRS = 2**23
 
 
 class PhraseGatedAttention(FusedMultiheadAttention):

@@ -15,6 +15,6 @@ def folder(tmp_path_factory):
     return folder
 
 
-@pytest.fixture(params=["cpu", CUDA])
+@pytest.fixture(scope="module", params=["cpu", CUDA])
 def device(request) -> str:
     return request.param

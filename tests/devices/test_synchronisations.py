@@ -25,7 +25,7 @@ ON_A_CPU_ALONE = {
 }
 
 
-@pytest.fixture(params=MODELS)
+@pytest.fixture(scope="module", params=MODELS)
 def model_and_task(request, folder, device):
     arch, *options = MODELS[request.param]
     model, task, _ = build(folder, arch, *options)
