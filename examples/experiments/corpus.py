@@ -101,7 +101,7 @@ def prepare(plan: Mapping[str, Any], folder: Path) -> None:
     options += ["--trainpref", str(corpus / "train"), "--validpref", str(corpus / "valid")]
     options += ["--testpref", tests, "--destdir", str(prepared)]
     places = {"corpus": str(corpus)} | ({"stanza": plan["stanza"]} if plan["stanza"] else {})
-    options += fill(shlex.split(declared["prepare"]), places)
+    options += fill(declared["prepare"], places)
     run_program("syntax_nmt.cli", ["prepare", *options], log)
     done = {"checksum": _checksum(prepared / "data-bin"), "tests": plan["tests"]}
     write_bytes_atomically(folder / DONE, json.dumps(done).encode())

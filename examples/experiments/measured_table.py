@@ -40,9 +40,7 @@ class MeasuredTable:
     def __init__(self, runs: Runs, folder: Path) -> None:
         self.runs, self.table = runs, runs.table
         self.rows = list(runs.rows())
-        self._data = {
-            name: folder / "data" / plan["key"] for name, plan in runs.data.items()
-        }
+        self._data = {name: folder / "data" / plan["key"] for name, plan in runs.data.items()}
 
     def figures(self) -> dict[str, Any]:
         """Everything that is known."""
@@ -58,7 +56,7 @@ class MeasuredTable:
             "chosen_by": "validation nll",
             "rows": rows,
             "families": families,
-            "grid": self._grid(),
+            "trials": self._trials(),
         }
 
     def done(self, row: Row) -> list[tuple[Run, dict[str, Any]]]:
@@ -72,7 +70,8 @@ class MeasuredTable:
 
     def _row(self, row: Row) -> dict[str, Any]:
         records = [record for _, record in self.done(row)]
-        names = [*_FACTS, *row.system.figures]
+        figures = list((row.trained or row.system).figures)
+        names = [*_FACTS, *figures]
         facts = {name: _mean([_fact(record, name) for record in records]) for name in names}
         return {
             "family": row.family.name,
@@ -81,11 +80,11 @@ class MeasuredTable:
             "baseline": row.system.name == row.family.baseline,
             "seeds_declared": list(row.system.seeds),
             "seeds_done": [record["seed"] for record in records],
-            "setting": None if row.setting is None else " ".join(row.setting),
+            "setting": _setting(row),
             "published": row.system.published,
             "parameters": records[0]["parameters"] if records else None,
             **facts,
-            "figures": list(row.system.figures),
+            "figures": figures,
             "runs": [
                 {name: record[name] for name in ("seed", "key", *_MACHINE)} for record in records
             ],
@@ -122,7 +121,7 @@ class MeasuredTable:
             run: that is done.
             test: name of the test set, or `log`.
         """
-        return (self.runs.results / run.record).with_suffix(f".{test}.gz")
+        return self.runs.record_file(run).with_suffix(f".{test}.gz")
 
     def _scores(self, rows: Sequence[Row], test: str, place: int) -> dict[str, Any]:
         reference, source = map(_text, self.test_files(rows[0].family, place))
@@ -161,27 +160,21 @@ class MeasuredTable:
     def _output(self, run: Run, test: str) -> Text:
         return Text(f"{run.name} on {test}", read_text(str(self.output_file(run, test))).sentences)
 
-    def _grid(self) -> list[dict[str, Any]]:
-        """Validation at every point; the one that was chosen."""
-        points = []
-        for family in self.table.families:
-            for system in family.systems if family.grid else ():
-                if system.like != system.name:
-                    continue
-                chosen = self.runs.choice(family, system)
-                for setting in family.settings():
-                    run = self.runs.run(family, system, setting, system.seeds[0])
-                    record = self.runs.record(run)
-                    points.append(
-                        {
-                            "family": family.name,
-                            "label": system.label,
-                            "setting": " ".join(setting),
-                            "validation_nll": record and record["validation_nll"],
-                            "chosen": setting == chosen,
-                        }
-                    )
-        return points
+    def _trials(self) -> list[dict[str, Any]]:
+        """What settings and systems were chosen by."""
+        chosen = {run.key for row in self.rows for run in row.runs}
+        found = []
+        for run in [*self.runs.trials(), *self.runs.candidates()]:
+            record = self.runs.record(run)
+            found.append(
+                {
+                    "run": run.name,
+                    "options": run.plan["options"],
+                    "validation_nll": record and record["validation_nll"],
+                    "chosen": run.key in chosen,
+                }
+            )
+        return found
 
 
 def _adjust(families: Sequence[Mapping[str, Any]]) -> None:
@@ -196,6 +189,14 @@ def _adjust(families: Sequence[Mapping[str, Any]]) -> None:
     for compared in items.values():
         for item, adjusted in zip(compared, holm([item["p_value"] for item in compared])):
             item["p_holm"] = adjusted
+
+
+def _setting(row: Row) -> str | None:
+    """What was chosen for a row, by name and options."""
+    if row.trained is None or row.setting is None:
+        return None
+    chosen = [row.trained.label] if row.system.best_of else []
+    return " ".join([*chosen, *row.setting])
 
 
 def _fact(record: Mapping[str, Any], name: str) -> float | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import subprocess
 import sys
 from collections.abc import Sequence
@@ -42,21 +43,14 @@ def run_program(
         raise UserError(f"{module} ended with status {done.returncode}: see {log}")
 
 
-def fill(options: Sequence[str], places: dict[str, str]) -> list[str]:
-    """Options with the places put in; other braces stay as they are.
+def fill(options: str, places: dict[str, str]) -> list[str]:
+    """Options as a list, with the places put in; other braces stay as they are.
 
     Args:
-        options: of a YAML.
-        places: what stands for `{data}`, `{model}` and so on.
-
-    Raises:
-        UserError: a place is used that is not known here.
+        options: of a YAML, as on a command line.
+        places: what stands for `{data}`, `{model}` and so on; an option that is empty then is none.
     """
-    found = []
-    for option in options:
-        for name, value in places.items():
-            option = option.replace(f"{{{name}}}", value)
-        found.append(option)
-    if "{stanza}" in " ".join(found):
-        raise UserError("this table needs Stanza's models: give their folder with --stanza")
-    return found
+    found = shlex.split(options)
+    for name, value in places.items():
+        found = [option.replace(f"{{{name}}}", value) for option in found]
+    return [option for option in found if option]

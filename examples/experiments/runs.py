@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -26,11 +27,6 @@ class Run:
     key: str
     plan: Mapping[str, Any]
 
-    @property
-    def record(self) -> str:
-        """The name of the file with what came out."""
-        return f"{self.name}.{self.key}.json"
-
 
 @dataclass(frozen=True)
 class Row:
@@ -38,13 +34,15 @@ class Row:
 
     Attributes:
         family: of the system.
-        system: declared.
-        setting: options chosen from the grid; None = not all of the grid has run.
+        system: as it is declared.
+        trained: the same, or the one that was chosen for it; None = there is no choice yet.
+        setting: point of the grid, as options; None = there is no choice yet.
         runs: of the declared seeds; none before there is a choice.
     """
 
     family: Family
     system: System
+    trained: System | None
     setting: tuple[str, ...] | None
     runs: tuple[Run, ...]
 
@@ -76,56 +74,94 @@ class Runs:
         evaluation = self.table.evaluation
         plan = {
             "data": self.data[family.name]["key"],
-            "options": [*family.training, *setting, *system.options],
+            "options": shlex.join([*family.training, *setting, *system.options]),
             "seed": seed,
             "average": evaluation["average"],
-            "generate": [*evaluation["generate"], *system.generate],
+            "generate": shlex.join([*evaluation["generate"], *system.generate]),
             "figures": system.figures,
         }
         return Run(f"{family.name}.{system.name}.{seed}", key_of(plan), plan)
 
-    def grid(self) -> Iterator[Run]:
-        """The runs that settings are chosen by, with each system's first seed."""
+    def trials(self) -> Iterator[Run]:
+        """The runs that something is chosen by, each with its system's first seed."""
         for family in self.table.families:
-            for system in family.systems if family.grid else ():
-                if system.like == system.name:
-                    for setting in family.settings():
-                        yield self.run(family, system, setting, system.seeds[0])
+            for system in family.systems:
+                for setting in family.settings() if family.grid and system.is_tuned else ():
+                    yield self.run(family, system, setting, system.seeds[0])
+
+    def candidates(self) -> Iterator[Run]:
+        """The runs that systems are chosen by, once settings have been."""
+        for family in self.table.families:
+            for name in dict.fromkeys(name for system in family.systems for name in system.best_of):
+                setting = self.setting(family, family.system(name))
+                if setting is not None:
+                    yield self.run(
+                        family, family.system(name), setting, family.system(name).seeds[0]
+                    )
 
     def rows(self) -> Iterator[Row]:
-        """The rows of the table, with their runs as far as settings have been chosen."""
+        """The rows of the table, with their runs as far as choices have been made."""
         for family in self.table.families:
-            by_name = {system.name: system for system in family.systems}
             for system in family.systems:
-                setting = self.choice(family, by_name[system.like])
-                seeds = () if setting is None else system.seeds
-                runs = tuple(self.run(family, system, setting or (), seed) for seed in seeds)
-                yield Row(family, system, setting, runs)
+                trained = self.trained_as(family, system)
+                setting = None if trained is None else self.setting(family, trained)
+                runs: tuple[Run, ...] = ()
+                if trained is not None and setting is not None:
+                    runs = tuple(self.run(family, trained, setting, seed) for seed in system.seeds)
+                yield Row(family, system, trained, setting, runs)
 
-    def choice(self, family: Family, system: System) -> tuple[str, ...] | None:
-        """The setting of the grid with the best validation nll, the first of equals.
+    def trained_as(self, family: Family, system: System) -> System | None:
+        """The system itself, or the one that was chosen for it; None = there is no choice yet.
+
+        Args:
+            family: of the system.
+            system: of a row.
+        """
+        if not system.best_of:
+            return system
+        candidates = [family.system(name) for name in system.best_of]
+        settings = [self.setting(family, candidate) for candidate in candidates]
+        runs = [
+            None if setting is None else self.run(family, candidate, setting, candidate.seeds[0])
+            for candidate, setting in zip(candidates, settings)
+        ]
+        best = self._best(runs)
+        return None if best is None else candidates[best]
+
+    def setting(self, family: Family, system: System) -> tuple[str, ...] | None:
+        """The point of the grid that a system is trained with; None = there is no choice yet.
 
         Args:
             family: with the grid.
-            system: that was trained with each setting.
+            system: of the family; another may be tuned in its place.
         """
-        found = []
-        for setting in family.settings():
-            if not family.grid:
-                return setting
-            record = self.record(self.run(family, system, setting, system.seeds[0]))
-            if record is None:
-                return None
-            found.append((record["validation_nll"], len(found), setting))
-        return min(found)[2]
+        if not family.grid:
+            return ()
+        tuned, settings = family.system(system.like), list(family.settings())
+        seed = tuned.seeds[0]
+        best = self._best([self.run(family, tuned, setting, seed) for setting in settings])
+        return None if best is None else settings[best]
+
+    def _best(self, runs: Sequence[Run | None]) -> int | None:
+        """Which run has the least validation nll, the first of equals; None = some are not done."""
+        records = [None if run is None else self.record(run) for run in runs]
+        losses = [record["validation_nll"] for record in records if record is not None]
+        return losses.index(min(losses)) if len(losses) == len(runs) else None
 
     def record(self, run: Run) -> dict[str, Any] | None:
-        """What came out of a run; None = it is not done.
+        """What came out of a run, under whichever name; None = it is not done.
 
         Args:
             run: of this table.
         """
-        file = self.results / run.record
-        if not file.is_file():
-            return None
-        return json.loads(file.read_text(encoding="utf-8"))
+        file = self.record_file(run)
+        return json.loads(file.read_text(encoding="utf-8")) if file.is_file() else None
+
+    def record_file(self, run: Run) -> Path:
+        """The record of a run; another name with the same key is that of the same training.
+
+        Args:
+            run: of this table.
+        """
+        found = sorted(self.results.glob(f"*.{run.key}.json"))
+        return found[0] if found else self.results / f"{run.name}.{run.key}.json"

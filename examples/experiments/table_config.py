@@ -29,7 +29,8 @@ class System:
         options: of fairseq-train, beside the family's.
         generate: of fairseq-generate, beside the evaluation's.
         seeds: declared.
-        like: the system of the family whose choice from the grid this one takes.
+        like: the system of the family whose setting from the grid this one takes.
+        best_of: the systems of which it is the best by validation, instead of options of its own.
         figures: further figures, by name; each a command and where its JSON has the value.
         published: what the paper says.
     """
@@ -40,8 +41,14 @@ class System:
     generate: tuple[str, ...]
     seeds: tuple[int, ...]
     like: str
+    best_of: tuple[str, ...]
     figures: Mapping[str, Mapping[str, str]]
     published: str
+
+    @property
+    def is_tuned(self) -> bool:
+        """Whether it is trained with every point of the grid."""
+        return self.like == self.name and not self.best_of
 
 
 @dataclass(frozen=True)
@@ -63,6 +70,14 @@ class Family:
     training: tuple[str, ...]
     grid: Mapping[str, tuple[str, ...]]
     systems: tuple[System, ...]
+
+    def system(self, name: str) -> System:
+        """One of its systems.
+
+        Args:
+            name: of it.
+        """
+        return next(system for system in self.systems if system.name == name)
 
     def settings(self) -> Iterator[tuple[str, ...]]:
         """The points of the grid, as options; one without options where there is no grid."""
@@ -139,22 +154,28 @@ def _family(where: str, name: str, family: dict[str, Any], declared: dict[str, A
 
 def _system(where: str, name: str, systems: dict[str, Any], declared: dict[str, Any]) -> System:
     given = systems[name]
-    like = given.get("like", name)
-    if like not in systems or "like" in systems[like]:
-        raise UserError(f"{where}: like: {like} is no system of the family that is tuned itself")
+    best_of, like = given.get("best_of", ()), given.get("like", name)
+    for other in (*best_of, like):
+        if other not in systems or (other != name and {"best_of", "like"} & systems[other].keys()):
+            raise UserError(
+                f"{where}: {other} is no system of the family with a setting of its own"
+            )
+    if bool(best_of) == ("options" in given):
+        raise UserError(f"{where}: give either options, or best_of")
     known = declared.get("figures", {})
     unknown = [figure for figure in given.get("figures", ()) if figure not in known]
     if unknown:
         raise UserError(f"{where}: figures: {unknown[0]} is not defined under figures")
     return System(
-        name,
-        given.get("label", name),
-        tuple(shlex.split(given["options"])),
-        tuple(shlex.split(given.get("generate", ""))),
-        tuple(given.get("seeds", declared["seeds"])),
-        like,
-        {figure: known[figure] for figure in given.get("figures", ())},
-        given.get("published", ""),
+        name=name,
+        label=given.get("label", name),
+        options=tuple(shlex.split(given.get("options", ""))),
+        generate=tuple(shlex.split(given.get("generate", ""))),
+        seeds=tuple(given.get("seeds", declared["seeds"])),
+        like=like,
+        best_of=tuple(best_of),
+        figures={figure: known[figure] for figure in given.get("figures", ())},
+        published=given.get("published", ""),
     )
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -52,11 +53,12 @@ def sheets_of(figures: Mapping[str, Any]) -> list[Sheet]:
         test["test"] for family in figures["families"] for test in family["tests"]
     )
     sheets = [_scores(figures, test) for test in tests or [""]]
-    sheets += [_by_length(family, test) for family in figures["families"]
-               for test in family["tests"]]
+    sheets += [
+        _by_length(family, test) for family in figures["families"] for test in family["tests"]
+    ]
     sheets.append(_trainings(figures))
-    if figures["grid"]:
-        sheets.append(_grid(figures))
+    if figures["trials"]:
+        sheets.append(_trials(figures))
     return sheets
 
 
@@ -133,17 +135,20 @@ def _trainings(figures: Mapping[str, Any]) -> Sheet:
     return "Trainings; nll in bits a token, hours and tokens of one run", head, rows
 
 
-def _grid(figures: Mapping[str, Any]) -> Sheet:
+def _trials(figures: Mapping[str, Any]) -> Sheet:
+    """What distinguishes the options of all that was tried, and which was chosen."""
+    options = [set(re.findall(r"-\S+(?: [^-]\S*)*", run["options"])) for run in figures["trials"]]
+    common = set.intersection(*options)
     rows = [
         [
-            point["label"],
-            point["setting"],
-            _NOT_RUN if point["validation_nll"] is None else f"{point['validation_nll']:.3f}",
-            "chosen" if point["chosen"] else "",
+            run["run"],
+            " ".join(sorted(own - common)),
+            _NOT_RUN if run["validation_nll"] is None else f"{run['validation_nll']:.3f}",
+            "chosen" if run["chosen"] else "",
         ]
-        for point in figures["grid"]
+        for run, own in zip(figures["trials"], options)
     ]
-    return "Settings tried, with the first seed", ["system", "setting", "validation nll", ""], rows
+    return "Tried on the validation set", ["run", "options", "validation nll", ""], rows
 
 
 def notes_of(figures: Mapping[str, Any]) -> list[str]:
@@ -159,8 +164,11 @@ def notes_of(figures: Mapping[str, Any]) -> list[str]:
         "family's baseline, all seeds pooled; Holm's adjustment is over the table's systems.",
     ]
     runs = [(row, run) for row in figures["rows"] for run in row["runs"]]
-    few = [row["label"] for row in figures["rows"]
-           if 0 < len(row["seeds_done"]) < len(row["seeds_declared"])]
+    few = [
+        row["label"]
+        for row in figures["rows"]
+        if 0 < len(row["seeds_done"]) < len(row["seeds_declared"])
+    ]
     if few:
         notes.append(f"Fewer seeds than declared: {', '.join(few)}.")
     for what, name in (("commit", "commit"), ("device", "device"), ("CPU", "cpu")):
@@ -169,8 +177,11 @@ def notes_of(figures: Mapping[str, Any]) -> list[str]:
     versions = [(row["label"], _versions(run["versions"])) for row, run in runs]
     notes += _by_value("versions", versions)
     for family in figures["families"]:
-        checksums = [(row["label"], run["data_checksum"]) for row, run in runs
-                     if row["family"] == family["name"]]
+        checksums = [
+            (row["label"], run["data_checksum"])
+            for row, run in runs
+            if row["family"] == family["name"]
+        ]
         if len({checksum for _, checksum in checksums}) > 1:
             notes += ["**Rows of different data.**", *_by_value("data", checksums)]
         for test in family["tests"]:

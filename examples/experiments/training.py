@@ -7,7 +7,6 @@ import gzip
 import json
 import platform
 import re
-import shlex
 import shutil
 import statistics
 import sys
@@ -103,8 +102,8 @@ class RunJob:
         places = {**self.places, "model": str(model), "device": "".join(self.device)}
         further = {}
         for name, figure in self.plan["figures"].items():
-            command = fill(shlex.split(figure["command"]), places)
-            run_program("syntax_nmt.cli", [word for word in command[1:] if word], log, output)
+            _, *command = fill(figure["command"], places)
+            run_program("syntax_nmt.cli", command, log, output)
             further[name] = _value_at(json.loads(output.read_text("utf-8")), figure["value"])
         figures = {"validation_nll": float(nll), "translation_seconds": seconds, "figures": further}
         return figures, outputs
@@ -140,8 +139,10 @@ def write_record(record: Path, content: Mapping[str, Any], job: RunJob, outputs:
         job: that was done.
         outputs: translations of each test set.
     """
-    texts = {name: "".join(f"{line}\n" for line in output).encode()
-             for name, output in zip(job.prepared["tests"], outputs)}
+    texts = {
+        name: "".join(f"{line}\n" for line in output).encode()
+        for name, output in zip(job.prepared["tests"], outputs)
+    }
     for name, text in {**texts, "log": job.kept_log()}.items():
         packed = gzip.compress(text, mtime=0)  # equal texts, equal files
         write_bytes_atomically(record.with_suffix(f".{name}.gz"), packed)
@@ -216,7 +217,9 @@ def main() -> None:
         }
         write_record(record, content, job, outputs)
         for left in (job.checkpoints, folder / "averaged.pt"):
-            shutil.rmtree(left, ignore_errors=True) if left.is_dir() else left.unlink(missing_ok=True)
+            shutil.rmtree(left, ignore_errors=True) if left.is_dir() else left.unlink(
+                missing_ok=True
+            )
 
 
 if __name__ == "__main__":

@@ -1,6 +1,6 @@
 """The workflow of a snapshot: plans the runs that are missing, has Snakemake do them, in stages.
 
-First the grids, by which settings are chosen, then the first seed of every system, then the second,
+First the runs by which settings and systems are chosen, then the first seed of every system, then the second,
 and so on, so that a table that was stopped has as many rows as can be. The tables are made of the
 records that there are, whatever is still missing.
 """
@@ -82,18 +82,32 @@ class Workflow:
         ]
 
     def stages(self) -> Iterator[list[tuple[Runs, Run]]]:
-        """The runs of each stage, the grids first, as settings are known only after them."""
-        yield [(runs, run) for runs in self.tables for run in runs.grid() if self._asked(run)]
+        """The runs of each stage; those that something is chosen by come first."""
+        for choosing in (Runs.trials, Runs.candidates):
+            yield [
+                (runs, run)
+                for runs in self.tables
+                for run in choosing(runs)
+                if self._asked(runs, run)
+            ]
         rows = [
-            [(runs, run) for run in row.runs[: self.args.seeds] if self._asked(run)]
+            [(runs, run) for run in row.runs[: self.args.seeds]]
             for runs in self.tables
             for row in runs.rows()
+            if self.args.only is None or row.system.name in self.args.only
         ]
         for stage in zip_longest(*rows):
             yield [run for run in stage if run is not None]
 
-    def _asked(self, run: Run) -> bool:
-        return self.args.only is None or run.name.split(".")[1] in self.args.only
+    def _asked(self, runs: Runs, run: Run) -> bool:
+        """Whether a system that is asked for is chosen by this run."""
+        only, wanted = self.args.only, set()
+        for family in runs.table.families:
+            for system in family.systems:
+                if only is None or system.name in only:
+                    wanted |= {system.like, *system.best_of}
+                    wanted |= {family.system(name).like for name in system.best_of}
+        return run.name.split(".")[1] in wanted
 
     def run_stage(self, stage: Sequence[tuple[Runs, Run]]) -> bool:
         """Has Snakemake make what is missing, data included; whether all of it is there now.
@@ -114,7 +128,7 @@ class Workflow:
             family, system, seed = run.name.split(".")
             planned = {"key": run.key, "family": family, "system": system, "seed": int(seed)}
             _write_json(folder / "runs" / run.key / "run.json", {**planned, "plan": run.plan})
-            targets[str(runs.results / run.record)] = run.plan["data"]
+            targets[str(runs.record_file(run))] = run.plan["data"]
         plan_file = folder / f"plan-{os.getpid()}.json"
         fields = ("commit", "device")
         _write_json(
@@ -131,7 +145,9 @@ class Workflow:
         command += ["--directory", str(folder), "--cores", str(self.args.cores), *_SNAKEMAKE]
         command += ["--config", f"plan={plan_file}", *self.args.snakemake]
         try:
-            return subprocess.run(command, env={**os.environ, "OMP_NUM_THREADS": "1"}).returncode == 0
+            return (
+                subprocess.run(command, env={**os.environ, "OMP_NUM_THREADS": "1"}).returncode == 0
+            )
         finally:
             plan_file.unlink()
 
@@ -139,13 +155,13 @@ class Workflow:
         """A line for each system of each table."""
         for runs in self.tables:
             print(f"{runs.table.name}: {runs.table.title}")
-            grid = list(runs.grid())
-            if grid:
-                done = sum(runs.record(run) is not None for run in grid)
-                print(f"  settings tried: {done} of {len(grid)}")
+            trials = list(runs.trials())
+            if trials:
+                done = sum(runs.record(run) is not None for run in trials)
+                print(f"  settings tried: {done} of {len(trials)}")
             for row in runs.rows():
                 done = sum(runs.record(run) is not None for run in row.runs)
-                unknown = " (its setting is not chosen yet)" if row.setting is None else ""
+                unknown = " (not chosen yet)" if row.setting is None else ""
                 name = f"{row.family.name}.{row.system.name}"
                 print(f"  {name}: {done} of {len(row.system.seeds)} seeds{unknown}")
 
@@ -157,10 +173,15 @@ class Workflow:
             print(f"{runs.results / 'table.md'}")
             for family in runs.table.families:
                 self._write_report(table, family)
-            wanted = {run.record for run in runs.grid()}
-            wanted |= {run.record for row in runs.rows() for run in row.runs}
-            records = [path.name for path in runs.results.glob("*.*.*.*.json")]
-            others = sorted(set(records) - wanted)
+            known = [
+                *runs.trials(),
+                *runs.candidates(),
+                *(r for row in runs.rows() for r in row.runs),
+            ]
+            keys = {run.key for run in known}
+            others = [
+                p for p in runs.results.glob("*.*.*.*.json") if p.stem.split(".")[-1] not in keys
+            ]
             if others:
                 print(f"note: {len(others)} records of other options, data or seeds are left aside")
 
