@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import statistics
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from experiments.holm import holm
 from experiments.runs import Row, Run, Runs
-from experiments.table_config import Family
-from syntax_nmt.data.text_files import NEWLINE_ONLY, read_lines
 from syntax_nmt.evaluation.translation.comparison import Sampling, comparison_figures
 from syntax_nmt.evaluation.translation.corpus_scores import spread
 from syntax_nmt.evaluation.translation.evaluated_systems import (
@@ -25,191 +23,159 @@ from syntax_nmt.evaluation.translation.metrics import MetricSet, MetricSettings
 from syntax_nmt.evaluation.translation.resampling import SEED, TRIALS
 from syntax_nmt.evaluation.translation.score_report import score_figures
 
-_FACTS = ("validation_nll", "training_nll", "updates", "seconds", "tokens_per_second")
-_MACHINE = ("commit", "data_checksum", "device", "cpu", "threads", "versions")
+FACTS = ("validation_nll", "training_nll", "updates", "seconds", "tokens_per_second")
+_OF_A_RUN = ("key", "seed", "commit", "data_checksum", "device", "cpu", "threads", "versions")
 
 
-class MeasuredTable:
-    """A table and what its runs gave.
+class FamilyTest:
+    """A test set and the rows of a family that have translations of it.
 
     Args:
         runs: of the table.
+        rows: of the family.
+        place: of the test set among those of the data.
         folder: with the prepared data.
     """
 
-    def __init__(self, runs: Runs, folder: Path) -> None:
-        self.runs, self.table = runs, runs.table
-        self.rows = list(runs.rows())
-        self._data = {name: folder / "data" / plan["key"] for name, plan in runs.data.items()}
+    def __init__(self, runs: Runs, rows: Sequence[Row], place: int, folder: Path) -> None:
+        self.runs, self.family = runs, rows[0].family
+        self.rows = [row for row in rows if done(runs, row)]
+        plan, declared = runs.data[self.family.name], self.family.data
+        self.name = plan["tests"][place]
+        data, lengths = folder / "data" / plan["key"], runs.table.evaluation["lengths"]
+        self.reference = data / "corpus" / f"{self.name}.{declared['target']}"
+        self.source = data / "prepared" / lengths / f"test{place or ''}.{declared['source']}"
+
+    def files(self, row: Row, kind: str = "") -> list[Path]:
+        """The translations of a row's runs, or their logs if `kind` is `log`."""
+        ending = f".{kind or self.name}.gz"
+        return [self.runs.record_file(run).with_suffix(ending) for run, _ in done(self.runs, row)]
 
     def figures(self) -> dict[str, Any]:
-        """Everything that is known."""
-        rows = [self._row(row) for row in self.rows]
-        families = [
-            {"name": family.name, "tests": self._tests(family)} for family in self.table.families
-        ]
-        _adjust(families)
-        return {
-            "table": self.table.name,
-            "title": self.table.title,
-            "primary": self.table.primary,
-            "chosen_by": "validation nll",
-            "rows": rows,
-            "families": families,
-            "trials": self._trials(),
-        }
-
-    def done(self, row: Row) -> list[tuple[Run, dict[str, Any]]]:
-        """The runs of a row that have a record.
-
-        Args:
-            row: of the table.
-        """
-        found = [(run, self.runs.record(run)) for run in row.runs]
-        return [(run, record) for run, record in found if record is not None]
-
-    def _row(self, row: Row) -> dict[str, Any]:
-        records = [record for _, record in self.done(row)]
-        figures = list((row.trained or row.system).figures)
-        names = [*_FACTS, *figures]
-        facts = {name: _mean([_fact(record, name) for record in records]) for name in names}
-        return {
-            "family": row.family.name,
-            "system": row.system.name,
-            "label": row.system.label,
-            "baseline": row.system.name == row.family.baseline,
-            "seeds_declared": list(row.system.seeds),
-            "seeds_done": [record["seed"] for record in records],
-            "setting": _setting(row),
-            "published": row.system.published,
-            "parameters": records[0]["parameters"] if records else None,
-            **facts,
-            "figures": figures,
-            "runs": [
-                {name: record[name] for name in ("seed", "key", *_MACHINE)} for record in records
-            ],
-        }
-
-    def _tests(self, family: Family) -> list[dict[str, Any]]:
-        """Scores of a family's systems on each test set, where the baseline has run beside it."""
-        rows = [row for row in self.rows if row.family is family and self.done(row)]
-        return [
-            {"test": test, **self._scores(rows, test, i)}
-            for i, test in enumerate(self.runs.data[family.name]["tests"])
-            if rows
-        ]
-
-    def test_files(self, family: Family, place: int) -> tuple[Path, Path]:
-        """Reference, and the source that lengths are counted on.
-
-        Args:
-            family: whose data it is.
-            place: of the test set.
-        """
-        data, declared = self._data[family.name], family.data
-        test = self.runs.data[family.name]["tests"][place]
-        lengths = data / "prepared" / self.table.evaluation["lengths"]
-        return (
-            data / "corpus" / f"{test}.{declared['target']}",
-            lengths / f"test{place or ''}.{declared['source']}",
-        )
-
-    def output_file(self, run: Run, test: str) -> Path:
-        """The translations of a run.
-
-        Args:
-            run: that is done.
-            test: name of the test set, or `log`.
-        """
-        return self.runs.record_file(run).with_suffix(f".{test}.gz")
-
-    def _scores(self, rows: Sequence[Row], test: str, place: int) -> dict[str, Any]:
-        reference, source = map(_text, self.test_files(rows[0].family, place))
+        """Scores of all rows, by length too; differences and p-values against the baseline."""
+        evaluation = self.runs.table.evaluation
+        reference, source = self._text(self.reference), self._text(self.source)
         systems = tuple(
-            System(row.system.name, tuple(self._output(run, test) for run, _ in self.done(row)))
-            for row in rows
+            System(row.system.name, tuple(map(self._text, self.files(row)))) for row in self.rows
         )
-        for system in systems:
-            for run in system.runs:
-                check_parallel(run, reference)
+        for text in (run for system in systems for run in system.runs):
+            check_parallel(text, reference)
         test_set = TestSet(systems, (reference,), None)
-        evaluation = self.table.evaluation
         metrics = MetricSet(evaluation["metrics"], MetricSettings(evaluation["tokenize"]))
         found = test_set.by_system(metrics.statistics(test_set.outputs, [reference.sentences]))
         bins = LengthBins(tuple(evaluation["bins"]))
         figures = score_figures(metrics, test_set, found, source, bins, None)
         scores = {system["name"]: system["scores"] for system in figures["systems"]}
-        baseline = rows[0].family.baseline
-        if systems[0].name == baseline:
+        if systems[0].name == self.family.baseline:
             sampling = Sampling(("randomisation",), 0, TRIALS, SEED)
             compared = comparison_figures(metrics, test_set, found, sampling)
             for system in compared["systems"][1:]:
                 for metric, item in system["scores"].items():
-                    mine = scores[system["name"]][metric]
-                    mine["difference"] = item["difference"]
-                    mine["p_value"] = item["randomisation"]["p_value"]
+                    p_value = item["randomisation"]["p_value"]
+                    more = {"difference": item["difference"], "p_value": p_value}
+                    scores[system["name"]][metric].update(more)
         return {
+            "test": self.name,
+            "family": self.family.name,
             "sentences": figures["sentences"],
-            "metrics": figures["metrics"],
-            "baseline": baseline,
             "trials": TRIALS,
-            "systems": scores,
+            "metrics": figures["metrics"],
+            "scores": scores,
             "by_length": figures["by_length"]["bins"],
         }
 
-    def _output(self, run: Run, test: str) -> Text:
-        return Text(f"{run.name} on {test}", read_text(str(self.output_file(run, test))).sentences)
-
-    def _trials(self) -> list[dict[str, Any]]:
-        """What settings and systems were chosen by."""
-        chosen = {run.key for row in self.rows for run in row.runs}
-        found = []
-        for run in [*self.runs.trials(), *self.runs.candidates()]:
-            record = self.runs.record(run)
-            found.append(
-                {
-                    "run": run.name,
-                    "options": run.plan["options"],
-                    "validation_nll": record and record["validation_nll"],
-                    "chosen": run.key in chosen,
-                }
-            )
-        return found
+    @staticmethod
+    def _text(path: Path) -> Text:
+        return Text(path.name, read_text(str(path)).sentences)
 
 
-def _adjust(families: Sequence[Mapping[str, Any]]) -> None:
-    """Holm's adjustment over all systems of the table, for each test set and metric."""
-    items: dict[tuple[str, str], list[dict[str, Any]]] = {}
-    for family in families:
-        for test in family["tests"]:
-            for scores in test["systems"].values():
-                for metric, item in scores.items():
-                    if "p_value" in item:
-                        items.setdefault((test["test"], metric), []).append(item)
-    for compared in items.values():
-        for item, adjusted in zip(compared, holm([item["p_value"] for item in compared])):
+def done(runs: Runs, row: Row) -> list[tuple[Run, dict[str, Any]]]:
+    """The runs of a row that have a record, with it."""
+    found = [(run, runs.record(run)) for run in row.runs]
+    return [(run, record) for run, record in found if record is not None]
+
+
+def family_tests(runs: Runs, folder: Path) -> Iterator[FamilyTest]:
+    """Each family with each of its test sets, where some row has run."""
+    rows = list(runs.rows())
+    for family in runs.table.families:
+        for place, _ in enumerate(runs.data[family.name]["tests"]):
+            found = FamilyTest(runs, [row for row in rows if row.family is family], place, folder)
+            if found.rows:
+                yield found
+
+
+def measure(runs: Runs, folder: Path) -> dict[str, Any]:
+    """Everything that is known of a table.
+
+    Args:
+        runs: of the table.
+        folder: with the prepared data.
+    """
+    tests = [test.figures() for test in family_tests(runs, folder)]
+    adjust(tests)
+    table, rows = runs.table, list(runs.rows())
+    return {
+        "table": table.name,
+        "title": table.title,
+        "primary": table.primary,
+        "choice": table.choice,
+        "rows": [_row_figures(runs, row) for row in rows],
+        "tests": tests,
+        "trials": list(_trials(runs, {run.key for row in rows for run in row.runs})),
+    }
+
+
+def adjust(tests: Sequence[Mapping[str, Any]]) -> None:
+    """Adds `p_holm`: Holm's adjustment over all systems of the table, for each test and metric."""
+    compared: dict[tuple[str, str], list[dict[str, Any]]] = {}
+    for test in tests:
+        for scores in test["scores"].values():
+            for metric, item in scores.items():
+                if "p_value" in item:
+                    compared.setdefault((test["test"], metric), []).append(item)
+    for items in compared.values():
+        for item, adjusted in zip(items, holm([item["p_value"] for item in items])):
             item["p_holm"] = adjusted
 
 
-def _setting(row: Row) -> str | None:
-    """What was chosen for a row, by name and options."""
-    if row.trained is None or row.setting is None:
-        return None
-    chosen = [row.trained.label] if row.system.best_of else []
-    return " ".join([*chosen, *row.setting])
+def _row_figures(runs: Runs, row: Row) -> dict[str, Any]:
+    system, records = row.system, [record for _, record in done(runs, row)]
+    figures = list((row.trained or system).figures)
+    chosen = [row.trained.label] if system.best_of and row.trained else []
+    return {
+        "family": row.family.name,
+        "system": system.name,
+        "label": system.label,
+        "baseline": system.name == row.family.baseline,
+        "seeds_declared": list(system.seeds),
+        "seeds_done": [record["seed"] for record in records],
+        "chosen": " ".join([*chosen, row.setting or ""]),
+        "published": system.published,
+        "parameters": records[0]["parameters"] if records else None,
+        **{name: _mean([record[name] for record in records]) for name in FACTS},
+        "figures": {
+            name: _mean([record["figures"][name] for record in records]) for name in figures
+        },
+        "runs": [{name: record[name] for name in _OF_A_RUN} for record in records],
+    }
 
 
-def _fact(record: Mapping[str, Any], name: str) -> float | None:
-    return record["figures"].get(name, record.get(name))
+def _trials(runs: Runs, used: set[str]) -> Iterator[dict[str, Any]]:
+    for run in [*runs.trials(), *runs.candidates()]:
+        nll = (runs.record(run) or {}).get("validation_nll")
+        chosen = run.key in used
+        yield {
+            "run": run.name,
+            "options": run.plan["options"],
+            "validation_nll": nll,
+            "chosen": chosen,
+        }
 
 
 def _mean(values: Sequence[float | None]) -> dict[str, Any] | None:
-    """Mean, standard deviation and the values; None where a record has none."""
+    """None where a run lacks the figure."""
     known = [value for value in values if value is not None]
     if not known or len(known) < len(values):
         return None
-    return {"mean": statistics.mean(known), "spread": spread(known), "runs": known}
-
-
-def _text(path: Path) -> Text:
-    return Text(path.name, tuple(line.rstrip() for line in read_lines(path, NEWLINE_ONLY)))
+    return {"score": statistics.mean(known), "spread": spread(known), "runs": known}

@@ -1,12 +1,13 @@
-"""The programs that a workflow starts: fairseq's and ours, of the snapshot that runs already."""
+"""The programs that jobs start: fairseq's and ours, of the snapshot that the jobs run in."""
 
 from __future__ import annotations
 
+import fcntl
 import shlex
 import subprocess
 import sys
-from collections.abc import Sequence
-from contextlib import nullcontext
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 
 from syntax_nmt.errors import UserError
@@ -43,13 +44,20 @@ def run_program(
         raise UserError(f"{module} ended with status {done.returncode}: see {log}")
 
 
-def fill(options: str, places: dict[str, str]) -> list[str]:
-    """Options as a list, with the places put in; other braces stay as they are.
+@contextmanager
+def sole_owner(folder: Path) -> Iterator[int]:
+    """Waits until no other process works in a folder, orphans of a killed one included.
 
-    Args:
-        options: of a YAML, as on a command line.
-        places: what stands for `{data}`, `{model}` and so on; an option that is empty then is none.
+    Yields:
+        The descriptor of the lock, for child processes to hold on to.
     """
+    with (folder / "lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield lock.fileno()
+
+
+def fill(options: str, places: Mapping[str, str]) -> list[str]:
+    """Options as a list, with what `{data}`, `{model}` and so on stand for; empty ones left out."""
     found = shlex.split(options)
     for name, value in places.items():
         found = [option.replace(f"{{{name}}}", value) for option in found]

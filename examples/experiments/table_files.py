@@ -12,30 +12,27 @@ from typing import Any
 
 from tabulate import tabulate
 
+from experiments.measured_table import FACTS
 from syntax_nmt.data.text_files import write_bytes_atomically
+
+Figures = Mapping[str, Any]
+"""Of :func:`experiments.measured_table.measure`, or a part of them."""
+Sheet = tuple[str, list[str], list[list[str]]]
+"""Caption, head and rows."""
 
 _NONE = "–"
 _NOT_RUN = "not run"
 # What LaTeX's default fonts lack.
-_LATEX = {"±": r"$\pm$", "−": "$-$", "→": r"$\rightarrow$", "≤": r"$\leq$", "≥": r"$\geq$"}
-_LATEX |= {"λ": r"$\lambda$", "α": r"$\alpha$", "β": r"$\beta$", "τ": r"$\tau$", "²": r"$^2$"}
-_LATEX |= {"–": "--", "×": r"$\times$", "…": r"\ldots{}", "½": r"$\frac12$", "Δ": r"$\Delta$"}
-
-Sheet = tuple[str, list[str], list[list[str]]]
-"""A caption, the head and the rows."""
+_LATEX = {"±": r"$\pm$", "−": "$-$", "→": r"$\to$", "≤": r"$\leq$", "≥": r"$\geq$", "–": "--"}
+_LATEX |= {"λ": r"$\lambda$", "α": r"$\alpha$", "β": r"$\beta$", "τ": r"$\tau$", "×": r"$\times$"}
 
 
-def write_table(figures: Mapping[str, Any], folder: Path) -> None:
-    """Writes `table.md`, `table.tex`, `table.csv` and `table.json`.
-
-    Args:
-        figures: of :class:`experiments.measured_table.MeasuredTable`.
-        folder: of the results.
-    """
-    sheets, notes = [*sheets_of(figures)], notes_of(figures)
+def write_table(figures: Figures, folder: Path) -> None:
+    """Writes `table.md`, `table.tex`, `table.csv` and `table.json`."""
+    sheets, notes = sheets_of(figures), notes_of(figures)
     files = {
-        "md": _markdown(figures["title"], sheets, notes),
-        "tex": _latex(sheets, notes),
+        "md": markdown(figures["title"], sheets, notes),
+        "tex": latex(sheets, notes),
         "csv": _csv(figures),
         "json": json.dumps(figures, indent=1, ensure_ascii=False) + "\n",
     }
@@ -43,127 +40,86 @@ def write_table(figures: Mapping[str, Any], folder: Path) -> None:
         write_bytes_atomically(folder / f"table.{ending}", text.encode())
 
 
-def sheets_of(figures: Mapping[str, Any]) -> list[Sheet]:
-    """Scores on each test set, scores by length, trainings, and the grid if there is one.
-
-    Args:
-        figures: of the table.
-    """
-    tests = dict.fromkeys(
-        test["test"] for family in figures["families"] for test in family["tests"]
-    )
-    sheets = [_scores(figures, test) for test in tests or [""]]
-    sheets += [
-        _by_length(family, test) for family in figures["families"] for test in family["tests"]
-    ]
+def sheets_of(figures: Figures) -> list[Sheet]:
+    """Scores on each test set, scores by length, trainings, and what was tried."""
+    names = dict.fromkeys(test["test"] for test in figures["tests"])
+    sheets = [_scores(figures, name) for name in names or ("",)]
+    sheets += [_by_length(figures, test) for test in figures["tests"]]
     sheets.append(_trainings(figures))
-    if figures["trials"]:
-        sheets.append(_trials(figures))
-    return sheets
+    return sheets + ([_trials(figures)] if figures["trials"] else [])
 
 
-def _scores(figures: Mapping[str, Any], test: str) -> Sheet:
-    """A row a system: scores, differences, further figures, and what was published."""
-    by_family = {
-        family["name"]: found
-        for family in figures["families"]
-        for found in family["tests"]
-        if found["test"] == test
-    }
-    names = list(next(iter(by_family.values()))["metrics"]) if by_family else []
-    main = _name_of(figures["primary"], names)
+def _scores(figures: Figures, name: str) -> Sheet:
+    tests = {test["family"]: test for test in figures["tests"] if test["test"] == name}
+    metrics = list(next(iter(tests.values()))["metrics"]) if tests else []
+    metrics.sort(key=lambda metric: not _is_primary(figures, metric))
     further = list(dict.fromkeys(name for row in figures["rows"] for name in row["figures"]))
-    head = ["system", "seeds", main, "difference", "p", "p (Holm)"]
-    head += [*(name for name in names if name != main), *further, "published"]
+    head = ["system", "seeds", *(metrics[:1] or [figures["primary"]])]
+    head += ["difference", "p", "p (Holm)", *metrics[1:], *further, "published"]
     rows = []
     for row in figures["rows"]:
-        label = f"{row['label']} (baseline)" if row["baseline"] else row["label"]
-        found = by_family.get(row["family"], {"systems": {}})["systems"].get(row["system"])
-        if found is None:
-            cells = [label, _seeds(row), _NOT_RUN, *[_NONE] * (len(head) - 4), row["published"]]
-            rows.append(cells)
-            continue
-        item = found[main]
-        cells = [label, _seeds(row), _with_spread(item["score"], item["spread"], 1)]
-        cells += [_signed(item.get("difference")), _p(item.get("p_value")), _p(item.get("p_holm"))]
-        cells += [
-            _with_spread(found[name]["score"], found[name]["spread"], 1)
-            for name in names
-            if name != main
-        ]
-        cells += [_mean_cell(row.get(name), 1) for name in further]
+        scores = (
+            tests[row["family"]]["scores"].get(row["system"]) if row["family"] in tests else None
+        )
+        cells = [row["label"] + (" (baseline)" if row["baseline"] else ""), _seeds(row)]
+        if scores is None:
+            cells += [_NOT_RUN, *[_NONE] * (len(head) - 4)]
+        else:
+            main = scores[metrics[0]]
+            cells += [_mean(main), _signed(main.get("difference"))]
+            cells += [_p(main.get("p_value")), _p(main.get("p_holm"))]
+            cells += [_mean(scores[metric]) for metric in metrics[1:]]
+            cells += [_mean(row["figures"].get(name)) for name in further]
         rows.append([*cells, row["published"]])
-    sentences = {found["sentences"] for found in by_family.values()}
-    caption = f"{test}, {', '.join(map(str, sentences))} sentences" if by_family else "Scores"
-    return caption, head, rows
+    sentences = ", ".join({f"{test['sentences']} sentences" for test in tests.values()})
+    return f"{name}, {sentences}" if tests else "Scores", head, rows
 
 
-def _name_of(key: str, names: Sequence[str]) -> str:
-    """The metric as sacrebleu writes it: chrf, chrF2."""
-    return next((name for name in names if name.lower().startswith(key)), key)
+def _by_length(figures: Figures, test: Figures) -> Sheet:
+    metric = next(name for name in test["metrics"] if _is_primary(figures, name))
+    labels = {
+        row["system"]: row["label"] for row in figures["rows"] if row["family"] == test["family"]
+    }
+    head = ["system", *(group["label"] for group in test["by_length"])]
+    rows = [["sentences", *(str(group["sentences"]) for group in test["by_length"])]]
+    for system in test["scores"]:
+        cells = [group["scores"][metric][system] for group in test["by_length"]]
+        rows.append([labels[system], *map(_mean, cells)])
+    return f"{metric} by length of the source: {test['test']}, {test['family']}", head, rows
 
 
-def _by_length(family: Mapping[str, Any], test: Mapping[str, Any]) -> Sheet:
-    metric = next(iter(test["metrics"]))
-    bins = test["by_length"]
-    head = ["system", *(group["label"] for group in bins)]
-    rows = [["sentences", *(str(group["sentences"]) for group in bins)]]
-    for system in test["systems"]:
-        cells = [group["scores"][metric][system] for group in bins]
-        rows.append([system, *(_with_spread(cell["score"], cell["spread"], 1) for cell in cells)])
-    return f"{metric} by length of the source, {test['test']}, {family['name']}", head, rows
-
-
-def _trainings(figures: Mapping[str, Any]) -> Sheet:
-    head = ["system", "setting", "validation nll", "training nll", "parameters", "updates"]
+def _trainings(figures: Figures) -> Sheet:
+    head = ["system", "chosen", "validation nll", "training nll", "parameters", "updates"]
     head += ["hours", "tokens/s"]
     rows = []
     for row in figures["rows"]:
-        hours = row["seconds"] and row["seconds"]["mean"] / 3600
-        rows.append(
-            [
-                row["label"],
-                row["setting"] or _NONE,
-                _mean_cell(row["validation_nll"], 3),
-                _mean_cell(row["training_nll"], 3),
-                _NONE if row["parameters"] is None else f"{row['parameters']:,}",
-                _mean_cell(row["updates"], 0),
-                _NONE if hours is None else f"{hours:.2f}",
-                _mean_cell(row["tokens_per_second"], 0),
-            ]
-        )
-    return "Trainings; nll in bits a token, hours and tokens of one run", head, rows
+        hours = row["seconds"] and {"score": row["seconds"]["score"] / 3600, "spread": None}
+        cells = [row["label"], row["chosen"] or _NONE]
+        cells += [_mean(row[name], 3) for name in ("validation_nll", "training_nll")]
+        cells.append(f"{row['parameters']:,}" if row["parameters"] else _NONE)
+        cells += [_mean(row["updates"], 0), _mean(hours, 2), _mean(row["tokens_per_second"], 0)]
+        rows.append(cells)
+    return "Trainings: nll in bits a token; hours and tokens a second of one run", head, rows
 
 
-def _trials(figures: Mapping[str, Any]) -> Sheet:
-    """What distinguishes the options of all that was tried, and which was chosen."""
+def _trials(figures: Figures) -> Sheet:
     options = [set(re.findall(r"-\S+(?: [^-]\S*)*", run["options"])) for run in figures["trials"]]
-    common = set.intersection(*options)
-    rows = [
-        [
-            run["run"],
-            " ".join(sorted(own - common)),
-            _NOT_RUN if run["validation_nll"] is None else f"{run['validation_nll']:.3f}",
-            "chosen" if run["chosen"] else "",
-        ]
-        for run, own in zip(figures["trials"], options)
-    ]
-    return "Tried on the validation set", ["run", "options", "validation nll", ""], rows
+    rows = []
+    for run, own in zip(figures["trials"], options):
+        different = " ".join(sorted(own - set.intersection(*options)))
+        nll = _NOT_RUN if run["validation_nll"] is None else f"{run['validation_nll']:.3f}"
+        rows.append([run["run"], different, nll, "chosen" if run["chosen"] else ""])
+    return "Tried, with the first seed", ["run", "options", "validation nll", ""], rows
 
 
-def notes_of(figures: Mapping[str, Any]) -> list[str]:
-    """What a reader must know beside the figures.
-
-    Args:
-        figures: of the table.
-    """
+def notes_of(figures: Figures) -> list[str]:
+    """What a reader must know: how figures are meant, and where they come from."""
     notes = [
-        f"Declared before the runs: the primary figure is {figures['primary']}, settings are "
-        f"chosen by {figures['chosen_by']}.",
+        f"Declared before the runs: the primary figure is {figures['primary']}; settings and "
+        f"systems are chosen by {figures['choice']}.",
         "± is the standard deviation over seeds. p: approximate randomisation against the "
-        "family's baseline, all seeds pooled; Holm's adjustment is over the table's systems.",
+        "family's baseline, its seeds pooled; Holm's adjustment is over all systems of the table.",
     ]
-    runs = [(row, run) for row in figures["rows"] for run in row["runs"]]
     few = [
         row["label"]
         for row in figures["rows"]
@@ -171,102 +127,95 @@ def notes_of(figures: Mapping[str, Any]) -> list[str]:
     ]
     if few:
         notes.append(f"Fewer seeds than declared: {', '.join(few)}.")
-    for what, name in (("commit", "commit"), ("device", "device"), ("CPU", "cpu")):
-        notes += _by_value(what, [(row["label"], str(run[name])[:60]) for row, run in runs])
-    notes += _by_value("torch threads", [(row["label"], str(run["threads"])) for row, run in runs])
-    versions = [(row["label"], _versions(run["versions"])) for row, run in runs]
-    notes += _by_value("versions", versions)
-    for family in figures["families"]:
-        checksums = [
-            (row["label"], run["data_checksum"])
-            for row, run in runs
-            if row["family"] == family["name"]
+    runs = [(row, run) for row in figures["rows"] for run in row["runs"]]
+    for what in ("commit", "device", "cpu", "threads"):
+        notes += _by_value(what, [(row["label"], str(run[what])) for row, run in runs])
+    versions = [
+        (row, " ".join(f"{n} {v}," for n, v in run["versions"].items())) for row, run in runs
+    ]
+    notes += _by_value("versions", [(row["label"], text.rstrip(",")) for row, text in versions])
+    for family in dict.fromkeys(row["family"] for row in figures["rows"]):
+        sums = [
+            (row["label"], run["data_checksum"]) for row, run in runs if row["family"] == family
         ]
-        if len({checksum for _, checksum in checksums}) > 1:
-            notes += ["**Rows of different data.**", *_by_value("data", checksums)]
-        for test in family["tests"]:
-            notes += [item["signature"] for item in test["metrics"].values()]
-    return list(dict.fromkeys(notes))
+        notes += _by_value(f"data of {family}", sums)
+    signatures = [
+        item["signature"] for test in figures["tests"] for item in test["metrics"].values()
+    ]
+    return [*notes, *dict.fromkeys(signatures)]
 
 
 def _by_value(what: str, pairs: Sequence[tuple[str, str]]) -> list[str]:
-    """One line where all rows agree; else says so, and which rows have which."""
+    """One line: the value of all rows, or which rows have which."""
     rows: dict[str, dict[str, None]] = {}
     for label, value in pairs:
         rows.setdefault(value, {})[label] = None
     if len(rows) < 2:
         return [f"{what}: {value}" for value in rows]
-    parts = [f"{value} ({', '.join(labels)})" for value, labels in rows.items()]
-    return [f"Rows of {len(rows)} different values of {what}: {'; '.join(parts)}"]
+    parts = "; ".join(f"{value} ({', '.join(labels)})" for value, labels in rows.items())
+    return [f"rows differ in {what}, which has {len(rows)} values: {parts}"]
 
 
-def _versions(versions: Mapping[str, str]) -> str:
-    return ", ".join(f"{name} {version}" for name, version in versions.items())
-
-
-def _markdown(title: str, sheets: Sequence[Sheet], notes: Sequence[str]) -> str:
+def markdown(title: str, sheets: Sequence[Sheet], notes: Sequence[str]) -> str:
+    """All sheets and notes."""
     parts = [f"# {title}"]
     for caption, head, rows in sheets:
         parts += [f"**{caption}**", tabulate(rows, head, "github", disable_numparse=True)]
-    parts.append("\n".join(f"- {note}" for note in notes))
-    return "\n\n".join(parts) + "\n"
+    return "\n\n".join([*parts, "\n".join(f"- {note}" for note in notes)]) + "\n"
 
 
-def _latex(sheets: Sequence[Sheet], notes: Sequence[str]) -> str:
-    parts = ["% needs \\usepackage{booktabs}", *(f"% {note}" for note in notes)]
+def latex(sheets: Sequence[Sheet], notes: Sequence[str]) -> str:
+    r"""A `table` each; to be read with `\input`, with booktabs."""
+    parts = [r"% \usepackage{booktabs}", *(f"% {note}" for note in notes)]
     for caption, head, rows in sheets:
         align = ("left", *("right" for _ in head[1:]))
-        body = tabulate(
-            rows, head, "latex_booktabs", disable_numparse=True, colalign=align if rows else None
-        )
-        caption = tabulate([[caption]], tablefmt="latex").split("\n")[2].removesuffix(r"\\").strip()
-        parts += ["\\begin{table}", "\\centering", body, f"\\caption{{{caption}}}", "\\end{table}"]
-    text = "\n".join(parts) + "\n"
-    return "".join(_LATEX.get(character, character) for character in text)
+        body = tabulate(rows, head, "latex_booktabs", disable_numparse=True, colalign=align)
+        escaped = re.sub(r"([%&_#$])", r"\\\1", caption)
+        parts += [r"\begin{table}", r"\centering", body, rf"\caption{{{escaped}}}", r"\end{table}"]
+    return "".join(_LATEX.get(character, character) for character in "\n".join(parts) + "\n")
 
 
-def _csv(figures: Mapping[str, Any]) -> str:
+def _csv(figures: Figures) -> str:
     """A line for each system, test set and metric, with all digits."""
     stream = io.StringIO()
-    head = ["test", "family", "system", "label", "seeds", "metric", "mean", "sd", "difference"]
-    head += ["p", "p_holm", "validation_nll", "training_nll", "parameters", "updates", "seconds"]
-    head += ["tokens_per_second", "setting", "commits"]
-    writer = csv.writer(stream, lineterminator="\n")
-    writer.writerow(head)
-    tests = {family["name"]: family["tests"] for family in figures["families"]}
+    scores = ("score", "spread", "difference", "p_value", "p_holm")
+    head = ["family", "system", "label", "chosen", "parameters", "seeds", "commits", *FACTS]
+    writer = csv.DictWriter(stream, [*head, "test", "metric", *scores], lineterminator="\n")
+    writer.writeheader()
     for row in figures["rows"]:
-        names = ("validation_nll", "training_nll", "updates", "seconds", "tokens_per_second")
-        means = {name: row[name] and row[name]["mean"] for name in names}
-        facts = [means["validation_nll"], means["training_nll"], row["parameters"]]
-        facts += [means["updates"], means["seconds"], means["tokens_per_second"], row["setting"]]
-        facts.append(" ".join(dict.fromkeys(run["commit"] for run in row["runs"])))
-        start = [row["family"], row["system"], row["label"], len(row["seeds_done"])]
-        scored = [test for test in tests[row["family"]] if row["system"] in test["systems"]]
-        if not scored:
-            writer.writerow(["", *start, *[""] * 6, *facts])
-        for test in scored:
-            for metric, item in test["systems"][row["system"]].items():
-                cells = [item["score"], item["spread"], item.get("difference")]
-                cells += [item.get("p_value"), item.get("p_holm")]
-                writer.writerow([test["test"], *start, metric, *cells, *facts])
+        facts = {name: row[name] for name in head[:5]}
+        facts |= {name: row[name] and row[name]["score"] for name in FACTS}
+        facts["seeds"] = len(row["runs"])
+        facts["commits"] = " ".join(dict.fromkeys(run["commit"] for run in row["runs"]))
+        tests = [
+            test
+            for test in figures["tests"]
+            if test["family"] == row["family"] and row["system"] in test["scores"]
+        ]
+        if not tests:
+            writer.writerow(facts)
+        for test in tests:
+            for metric, item in test["scores"][row["system"]].items():
+                known = {name: item.get(name) for name in scores}
+                writer.writerow({**facts, "test": test["test"], "metric": metric, **known})
     return stream.getvalue()
 
 
-def _seeds(row: Mapping[str, Any]) -> str:
+def _is_primary(figures: Figures, metric: str) -> bool:
+    """Metrics are declared as `chrf` and reported as sacrebleu writes them: `chrF2`."""
+    return metric.lower().startswith(figures["primary"])
+
+
+def _seeds(row: Figures) -> str:
     done, declared = len(row["seeds_done"]), len(row["seeds_declared"])
     return str(done) if done == declared else f"{done} of {declared}"
 
 
-def _with_spread(score: float | None, spread: float | None, width: int) -> str:
-    if score is None:
+def _mean(item: Figures | None, width: int = 1) -> str:
+    if item is None or item["score"] is None:
         return _NONE
-    return f"{score:,.{width}f}" + ("" if spread is None else f" ± {spread:,.{width}f}")
-
-
-def _mean_cell(item: Mapping[str, Any] | None, width: int) -> str:
-    if item is None:
-        return _NONE
-    return _with_spread(item["mean"], item["spread"] or None, width)
+    spread = "" if not item["spread"] else f" ± {item['spread']:,.{width}f}"
+    return f"{item['score']:,.{width}f}{spread}"
 
 
 def _signed(value: float | None) -> str:
