@@ -80,7 +80,7 @@ class Runs:
         for family in self.table.families:
             for system in family.systems.values():
                 trained = self._trained(family, system)
-                setting = trained and self._setting(family, trained)
+                setting = None if trained is None else self._setting(family, trained)
                 if trained is None or setting is None:
                     yield Row(family, system)
                     continue

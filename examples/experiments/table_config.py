@@ -97,8 +97,8 @@ def read_table(path: Path) -> Table:
         _family(f"{path}: families.{name}", name, family, declared)
         for name, family in declared["families"].items()
     )
-    texts = [declared[field] for field in ("title", "primary", "choice")]
-    return Table(path.stem, *texts, declared["evaluation"], families)
+    texts = {field: declared[field] for field in ("title", "primary", "choice", "evaluation")}
+    return Table(name=path.stem, families=families, **texts)
 
 
 def _family(where: str, name: str, family: dict[str, Any], declared: dict[str, Any]) -> Family:

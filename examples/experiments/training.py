@@ -27,8 +27,10 @@ from syntax_nmt.evaluation.report_page.training_summary import training_figures
 from syntax_nmt.evaluation.translation.generate_output import parse_generate_output
 
 _PACKAGES = ("syntax-nmt", "torch", "fairseq-fixed", "numpy", "sacrebleu", "sentencepiece")
-_KEPT = (" | train | ", " | train_inner | ", " | valid on ", "' subset | ", " | done training in ")
-_KEPT += (" | model: ", " | criterion: ", " | num. shared model params: ")
+_KEPT = (
+    *(" | train | ", " | train_inner | ", " | valid on ", "' subset | ", " | done training in "),
+    *(" | model: ", " | criterion: ", " | num. shared model params: "),
+)
 _VALID_NLL = re.compile(r'"valid_nll_loss": "?([\d.]+)')
 
 Plan = Mapping[str, Any]
