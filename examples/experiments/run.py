@@ -21,6 +21,7 @@ from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
 REPOSITORY = HERE.parents[1]
+_RUN = ("syntax_nmt", "preprocess", "examples/experiments/*.py", "examples/experiments/Snakefile")
 
 
 def main() -> None:
@@ -31,7 +32,7 @@ def main() -> None:
     own, rest = parser.parse_known_args()
     folder = own.folder.resolve()
     commit = _git("rev-parse", "--verify", f"{own.commit}^{{commit}}").decode().strip()
-    if own.commit == "HEAD" and _git("status", "--porcelain", "--untracked-files=no"):
+    if own.commit == "HEAD" and _git("diff", "--name-only", "HEAD", "--", *_RUN):
         print(f"note: changes that are not committed are not run, but {commit[:10]}", flush=True)
     snapshot = install(commit, folder / "snapshots")
     environment = {

@@ -43,7 +43,7 @@ class RunJob:
     Args:
         plan: of the run.
         folder: the run's own, for checkpoints and logs.
-        data: folder of :mod:`experiments.corpus`, prepared.
+        data: folder that :mod:`experiments.corpus` has prepared.
         device: cpu or cuda.
         lock: a descriptor that programs hold on to.
     """
@@ -144,13 +144,15 @@ def value_at(content: Any, path: str) -> Any:
     return reduce(lambda inside, step: inside[step], steps, content)
 
 
-def do_run(folder: Path, data: Path, record: Path, device: str, commit: str) -> None:
+def do_run(root: Path, key: str, record: Path, device: str, commit: str) -> None:
     """Trains, evaluates, and writes translations, log and last the record."""
+    folder = root / "runs" / key
     planned = json.loads((folder / "run.json").read_text(encoding="utf-8"))
     with sole_owner(folder) as lock:
         if record.is_file():  # made by the one that was waited for
             return
-        job = RunJob(planned["plan"], folder, data, device, lock)
+        plan = planned["plan"]
+        job = RunJob(plan, folder, root / "data" / plan["data"], device, lock)
         model = job.train()
         content = {**planned, "commit": commit, "data_checksum": job.prepared["checksum"]}
         content |= {**machine(device), **job.training_facts()}
@@ -168,10 +170,10 @@ def do_run(folder: Path, data: Path, record: Path, device: str, commit: str) -> 
 
 
 def main() -> None:
-    """`python -m experiments.training FOLDER DATA RECORD DEVICE COMMIT`."""
-    folder, data, record = map(Path, sys.argv[1:4])
+    """`python -m experiments.training FOLDER KEY RECORD DEVICE COMMIT`."""
+    root, key, record, device, commit = sys.argv[1:]
     with one_line_errors("experiments"):
-        do_run(folder, data, record, *sys.argv[4:])
+        do_run(Path(root), key, Path(record), device, commit)
 
 
 if __name__ == "__main__":

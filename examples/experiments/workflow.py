@@ -114,12 +114,10 @@ class Workflow:
             f"{runs.table.name}/{run.name}.{key}.json": run.plan["data"]
             for key, (runs, run) in missing.items()
         }
-        places = {
-            name: str(getattr(self.args, name))
-            for name in ("folder", "results", "device", "commit")
-        }
+        names = ("folder", "results", "device", "commit")
+        fixed = {"python": sys.executable, **{n: str(getattr(self.args, n)) for n in names}}
         plan_file = folder / f"plan-{os.getpid()}.json"
-        _write_json(plan_file, {**places, "data": list(data), "runs": records})
+        _write_json(plan_file, {**fixed, "data": list(data), "runs": records})
         command = [sys.executable, "-m", "snakemake", "--snakefile", str(_SNAKEFILE), *_SNAKEMAKE]
         command += ["--directory", str(folder), "--cores", str(self.args.cores)]
         command += ["--config", f"plan={plan_file}", *self.args.snakemake]
