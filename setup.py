@@ -44,14 +44,17 @@ setup(
     extras_require={
         "cluster": ["dask[distributed]"],
         "ja": ["sacrebleu[ja]"],  # --tokenize ja-mecab
+        "experiments": ["jsonschema", "snakemake>=9; python_version >= '3.11'"],
         "test": [
             "dask[distributed]",
+            "jsonschema",
             "mypy",
             "nltk>=3.8",
             "pytest",
             "pytest-xdist",
             "filelock",
             "ruff",
+            "snakemake>=9; python_version >= '3.11'",
         ],
     },
     entry_points={"console_scripts": ["syntax-nmt = syntax_nmt.cli:main"]},
