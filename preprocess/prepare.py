@@ -10,6 +10,13 @@ from functools import cache
 from pathlib import Path
 
 import syntax_nmt
+from syntax_nmt.data.mismatch import (
+    ATTACH_ROOTS_HELP,
+    ON_MISMATCH_HELP,
+    REPARSE,
+    SKIP,
+    STOP,
+)
 from syntax_nmt.data.sides import CHUNKS, HEADS, PHRASES
 from syntax_nmt.data.sides.kind import SOURCE, SideKind
 from syntax_nmt.data.text_files import NEWLINE_ONLY, read_lines
@@ -31,6 +38,7 @@ from syntax_nmt.preprocess.corpus.segment import load_model
 from syntax_nmt.preprocess.corpus.side_files import find_side_file
 from syntax_nmt.preprocess.corpus.splits import Split, find_splits
 from syntax_nmt.preprocess.corpus.tokenize import Tokenizer, loaded_tokenizer
+from syntax_nmt.preprocess.corpus.training_settings import default_vocabulary
 
 EXAMPLE = (
     "syntax-nmt prepare --source-lang en --target-lang de --trainpref raw/train --validpref "
@@ -69,6 +77,13 @@ def _add_annotation_arguments(parser: argparse.ArgumentParser) -> None:
         help="chunks of the target where no PREF.LANG.chunks lies beside it: by a sequence tagger "
         "(chunker.pt), or by rules out of constituency trees",
     )
+    parser.add_argument(
+        "--on-mismatch",
+        choices=(STOP, SKIP, REPARSE),
+        default=STOP,
+        help=f"{ON_MISMATCH_HELP}, or reparse (Stanza annotates them) (default: %(default)s)",
+    )
+    parser.add_argument("--attach-roots", action="store_true", help=ATTACH_ROOTS_HELP)
     parser.add_argument(
         "--parser-lang", help="language of the parser's models, if not --source-lang"
     )
@@ -109,8 +124,8 @@ def _add_piece_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--vocab-size",
         type=int,
-        default=8000,
-        help="sentencepiece pieces; fewer for a text too small (default: %(default)s)",
+        help="sentencepiece pieces; fewer for a text too small (default: by the number of training "
+        "pairs: 1,500 below 3,000 pairs, 4,000 below 15,000, otherwise 8,000)",
     )
     parser.add_argument(
         "--sentencepiece-type",
@@ -192,7 +207,8 @@ def _plan(args: argparse.Namespace) -> Plan:
     annotators = _annotators(args)
     for kind, find in annotators.items():
         lang = source if kind.side == SOURCE else target
-        if any(find_side_file(split.prefix, lang, kind) is None for split in splits):
+        missing = any(find_side_file(split.prefix, lang, kind) is None for split in splits)
+        if missing or args.on_mismatch == REPARSE:
             find()  # models that are missing are reported now
     sizes = {source: args.source_words, target: args.target_words}
     vocabularies = {lang: size for lang, size in sizes.items() if size is not None}
@@ -207,7 +223,7 @@ def _plan(args: argparse.Namespace) -> Plan:
         splits=splits,
         folder=args.destdir,
         tokenizers=tokenizers,
-        vocab_size=args.vocab_size,
+        vocab_size=args.vocab_size or default_vocabulary(splits[0].lines),
         piece_model=args.sentencepiece_model,
         piece_kind=args.sentencepiece_type,
         piece_lines=args.sentencepiece_lines,
@@ -215,6 +231,8 @@ def _plan(args: argparse.Namespace) -> Plan:
         annotators=annotators,
         resources=resources(args),
         vocabularies=vocabularies,
+        on_mismatch=args.on_mismatch,
+        attach_roots=args.attach_roots,
     )
     _refuse_to_overwrite(plan)
     return plan

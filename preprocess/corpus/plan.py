@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from syntax_nmt.data.manifest import NAME
+from syntax_nmt.data.mismatch import STOP
 from syntax_nmt.data.sides import KINDS
 from syntax_nmt.data.sides.kind import SOURCE, SideKind
 from syntax_nmt.parsing.config import FILE_NAME
@@ -34,6 +35,8 @@ class Plan:
         vocabularies: the most words of a language whose tokens are its words, not pieces.
         annotators: what annotates the words, asked for only where annotation is not given.
         resources: what the work runs on.
+        on_mismatch: `stop`, `skip` or `reparse` where given annotation is of other words.
+        attach_roots: see :func:`~syntax_nmt.data.side_text.side_entries`.
     """
 
     source: str
@@ -49,6 +52,8 @@ class Plan:
     annotators: Mapping[SideKind, Callable[[], StanzaAnnotator]]
     resources: Resources
     vocabularies: Mapping[str, int] = field(default_factory=dict)
+    on_mismatch: str = STOP
+    attach_roots: bool = False
 
     @property
     def cut_languages(self) -> list[str]:

@@ -10,12 +10,14 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
+from syntax_nmt.data.column_formats import named_format
 from syntax_nmt.data.dependency_tree import DependencyTree, MultiwordRange, find_cycle
 from syntax_nmt.data.text_files import read_lines
 from syntax_nmt.errors import UserError
 
 __all__ = [
     "DependencyTree",
+    "attach_roots",
     "conllu_blocks",
     "format_conllu",
     "format_no_parse",
@@ -87,6 +89,24 @@ def parse_block(
     return parser.tree()
 
 
+def attach_roots(block: Sequence[str]) -> list[str]:
+    """A block whose roots depend on the first of them.
+
+    Args:
+        block: its lines, comments included.
+    """
+    first = None
+    attached = []
+    for line in block:
+        columns = line.split("\t")
+        if len(columns) == NUM_COLUMNS and columns[0].isdecimal() and columns[6] == "0":
+            if first is not None:
+                columns[6:8] = [first, "parataxis" if columns[7] == "root" else columns[7]]
+            first = first or columns[0]
+        attached.append("\t".join(columns))
+    return attached
+
+
 class _BlockParser:
     """Collects the lines of one block and checks them as they come."""
 
@@ -113,7 +133,8 @@ class _BlockParser:
         if len(columns) != NUM_COLUMNS:
             raise self.error(
                 number,
-                f"{len(columns)} tab-separated columns instead of {NUM_COLUMNS}: {_TRUNCATED}",
+                f"{len(columns)} tab-separated columns instead of {NUM_COLUMNS}"
+                f"{named_format(line)}",
             )
         if columns[0] == str(len(self.rows) + 1):
             self.rows.append(columns)
@@ -199,7 +220,8 @@ class _BlockParser:
         raise self.error(
             self.numbers[roots[1]],
             f"a second root (words {roots[0] + 1} and {roots[1] + 1} both have HEAD 0): "
-            f"use a parser that gives one root, or mark the sentence '# parse = none'",
+            f"use a parser that gives one root, mark the sentence '# parse = none', or give "
+            f"--attach-roots to prepare or binarize, and the others depend on the first",
         )
 
     def _head(self, number: int, row: Sequence[str]) -> int:

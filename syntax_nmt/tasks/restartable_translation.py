@@ -22,6 +22,7 @@ from syntax_nmt.checkpoints.of_task import check_weights
 from syntax_nmt.errors import UserError, one_line_errors
 from syntax_nmt.tasks.early_options import check_while_parsing
 from syntax_nmt.tasks.foreign_options import foreign_option
+from syntax_nmt.tasks.warmup import planned_updates, warn_of_long_warmup
 
 logger = logging.getLogger(__name__)
 
@@ -45,6 +46,8 @@ class RestartableTranslationConfig(TranslationConfig):
     fp16: bool = II("common.fp16")
     memory_efficient_fp16: bool = II("common.memory_efficient_fp16")
     fp16_no_flatten_grads: bool = II("common.fp16_no_flatten_grads")
+    max_epoch: int = II("optimization.max_epoch")
+    update_freq: Any = II("optimization.update_freq")  # noqa: RUF009  a list, by its name
 
 
 class RestartableTranslationTask(TranslationTask):
@@ -56,6 +59,7 @@ class RestartableTranslationTask(TranslationTask):
     """
 
     cfg: RestartableTranslationConfig
+    _warmup = 0
 
     @classmethod
     def add_args(cls, parser: argparse.ArgumentParser) -> None:
@@ -104,6 +108,8 @@ class RestartableTranslationTask(TranslationTask):
         if not kept or dataset in self.dataset_to_epoch_iter:
             return super().get_batch_iterator(dataset, **kwargs)
         iterator = super().get_batch_iterator(dataset, **{**kwargs, "epoch": 1})
+        if dataset is self.datasets.get("train"):
+            self._warn_of_long_warmup(len(iterator))
         iterator.epoch = max(kwargs.get("epoch", 1), 1)
         dataset.set_epoch(iterator.epoch)
         return iterator
@@ -126,6 +132,7 @@ class RestartableTranslationTask(TranslationTask):
             begin = self._beginning()
             if begin is not None:
                 check_weights(begin, (self.src_dict, self.tgt_dict))
+        self._warmup = getattr(cfg, "warmup_updates", None) or 0
         model = super().build_model(cfg, from_checkpoint)
         if begin is not None:
             model.origin = begin
@@ -170,6 +177,11 @@ class RestartableTranslationTask(TranslationTask):
                 "--fp16 flattens the gradients on a GPU, and there is none: add "
                 "--fp16-no-flatten-grads, or leave --fp16 out"
             )
+
+    def _warn_of_long_warmup(self, batches: int) -> None:
+        limits = (foreign_option(self.cfg, name) or 0 for name in ("max_epoch", "max_update"))
+        update_freq = foreign_option(self.cfg, "update_freq") or [1]
+        warn_of_long_warmup(self._warmup, planned_updates(batches, update_freq[0], *limits))
 
     def _beginning(self) -> Optional[str]:
         """The checkpoint that fairseq will load, made whole; None = training begins anew."""
