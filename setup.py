@@ -34,7 +34,6 @@ setup(
         "tabulate",
         "tensorboardX",
         "tqdm",
-        "udapi",
     ],
     extras_require={
         "cluster": ["dask[distributed]"],
