@@ -12,14 +12,9 @@ setup(
     long_description_content_type="text/markdown",
     license="MIT",
     python_requires=">=3.9",
-    # preprocess/ is a folder of its own beside the plugin, installed inside it; the plugin never
-    # imports it, so that `--user-dir syntax_nmt` also works from a bare checkout.
-    package_dir={"syntax_nmt": "syntax_nmt", "syntax_nmt.preprocess": "preprocess"},
-    packages=[
-        *find_packages(include=["syntax_nmt", "syntax_nmt.*"]),
-        "syntax_nmt.preprocess",
-        *(f"syntax_nmt.preprocess.{name}" for name in find_packages("preprocess")),
-    ],
+    # preprocess/ is a folder of its own beside the plugin, and syntax_nmt/preprocess a link to it:
+    # each checkout imports its own, and type checkers see one package.
+    packages=find_packages(include=["syntax_nmt", "syntax_nmt.*"]),
     package_data={
         "syntax_nmt.preprocess": ["*.sh"],
         "syntax_nmt.evaluation.report_page": ["templates/*"],
@@ -39,7 +34,6 @@ setup(
         "tabulate",
         "tensorboardX",
         "tqdm",
-        "udapi",
     ],
     extras_require={
         "cluster": ["dask[distributed]"],
