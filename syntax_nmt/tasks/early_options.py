@@ -6,6 +6,7 @@ A task has no other hook so early. `fairseq-hydra-train` parses its options itse
 from __future__ import annotations
 
 import argparse
+import glob
 import os
 from pathlib import Path
 from typing import Any
@@ -58,11 +59,10 @@ class _SaveDir(_Checked):
 class _Checkpoints(_Checked):
     def check(self, value: str) -> None:
         for path in utils.split_paths(value):
-            sharded = (
-                f"{path.removesuffix('.pt')}-shard0.pt",
-                f"{path.removesuffix('.pt')}_part0.pt",
-            )
-            if not any(map(PathManager.isfile, (path, *sharded))):
+            stem = glob.escape(
+                path.removesuffix(".pt")
+            )  # a part for each worker has more of a name
+            if not PathManager.isfile(path) and not glob.glob(f"{stem}[-_]*.pt"):
                 raise UserError(f"{path}: no such checkpoint: give --path files of fairseq-train")
 
 

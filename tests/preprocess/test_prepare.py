@@ -407,3 +407,10 @@ def test_models_of_another_language_are_found_before_the_long_work(raw, models, 
     with pytest.raises(SystemExit, match="Stanza cannot load"):
         main(command(raw, folder, *more))
     assert not (folder / "sentencepiece.model").exists()
+
+
+def test_a_name_that_fairseq_would_cut_in_two(raw, tmp_path):
+    """The commands printed at the end could not use it."""
+    with pytest.raises(SystemExit, match=r"--destdir .*a:b: fairseq takes what stands after :"):
+        main(command(raw, tmp_path / "a:b", "--no-parse"))
+    assert not (tmp_path / "a:b").exists()
