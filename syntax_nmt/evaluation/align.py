@@ -5,10 +5,8 @@ from __future__ import annotations
 import argparse
 
 from syntax_nmt.arguments import positive_int
-from syntax_nmt.data.subwords import SCHEMES
 from syntax_nmt.errors import UserError
 from syntax_nmt.evaluation.alignment.aligned_corpus import (
-    AUTO,
     AlignedCorpus,
     corpus_of_files,
     corpus_of_models,
@@ -26,6 +24,11 @@ from syntax_nmt.evaluation.findings import (
     write_findings,
 )
 from syntax_nmt.evaluation.output import STDOUT, check_outputs, open_output
+from syntax_nmt.evaluation.shared_options import (
+    add_base_argument,
+    add_subwords_argument,
+    refuse_beside_hypothesis,
+)
 from syntax_nmt.evaluation.trained_model.forced_arguments import add_forcing_arguments
 from syntax_nmt.evaluation.trained_model.segmentation import (
     add_segmentation_arguments,
@@ -82,24 +85,13 @@ def _add_input(parser: argparse.ArgumentParser) -> None:
         type=positive_int,
         help="mean over the first N heads (default: all)",
     )
-    add(
-        "--subwords",
-        choices=(AUTO, *SCHEMES),
-        default=AUTO,
-        help="how pieces tell words (default: told from the text)",
-    )
+    add_subwords_argument(group)
     add(
         "--hypothesis",
         metavar="FILE",
         help="take these alignments instead, in any format that --score takes",
     )
-    add(
-        "--hypothesis-base",
-        type=int,
-        choices=(0, 1),
-        default=0,
-        help="what --hypothesis and --reverse call the first word (default: %(default)s)",
-    )
+    add_base_argument(group, "--hypothesis-base", "--hypothesis and --reverse")
 
 
 def _add_reverse(parser: argparse.ArgumentParser) -> None:
@@ -142,13 +134,7 @@ def _add_output(parser: argparse.ArgumentParser) -> None:
         "(a sentence a line: sure links i-j, possible ones ipj, i?j or i-j-P, scores left out), "
         "NAACL's (a link a line: sentence i j S or P), GIZA++'s A3.final, or fairseq's A- lines",
     )
-    add(
-        "--gold-base",
-        type=int,
-        choices=(0, 1),
-        default=0,
-        help="what the gold alignments call the first word (default: %(default)s)",
-    )
+    add_base_argument(group, "--gold-base", "the gold alignments")
     add(
         "--output",
         metavar="FILE",
@@ -217,10 +203,7 @@ def _check_options(args: argparse.Namespace) -> None:
 
 
 def _check_without_model(args: argparse.Namespace) -> None:
-    for option in ("databin", "path", "reverse_path", "layer", "heads"):
-        if getattr(args, option) is not None:
-            name = "DATABIN" if option == "databin" else f"--{option.replace('_', '-')}"
-            raise UserError(f"{name} and --hypothesis exclude each other: leave one out")
+    refuse_beside_hypothesis(args, ("databin", "path", "reverse_path", "layer", "heads"))
     if not (args.score or args.reverse or args.output or any(findings_outputs(args))):
         raise UserError("--hypothesis alone does nothing: add --score or --reverse")
 

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from syntax_nmt.data.subwords import SCHEMES
 from syntax_nmt.errors import UserError
-from syntax_nmt.evaluation.alignment.aligned_corpus import AUTO
 from syntax_nmt.evaluation.chunking.chunk_report import (
     BRACKETS,
     CHUNK_FORMATS,
@@ -24,6 +22,7 @@ from syntax_nmt.evaluation.findings import (
     write_findings,
 )
 from syntax_nmt.evaluation.output import STDOUT, check_outputs, open_output
+from syntax_nmt.evaluation.shared_options import add_subwords_argument, refuse_beside_hypothesis
 from syntax_nmt.evaluation.trained_model.forced_arguments import add_forcing_arguments
 from syntax_nmt.evaluation.trained_model.segmentation import (
     add_segmentation_arguments,
@@ -62,12 +61,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("--path", metavar="FILE", help="checkpoint of the model")
     add("--source", metavar="FILE", help="sentences, one a line")
     add("--target", metavar="FILE", help="their translations (with --hypothesis: its words)")
-    add(
-        "--subwords",
-        choices=(AUTO, *SCHEMES),
-        default=AUTO,
-        help="how pieces tell words (default: told from the text)",
-    )
+    add_subwords_argument(group)
     add(
         "--hypothesis",
         metavar="FILE",
@@ -158,10 +152,7 @@ def _check_options(args: argparse.Namespace) -> None:
 
 
 def _check_without_model(args: argparse.Namespace) -> None:
-    for option in ("databin", "path", "source", "alignments"):
-        if getattr(args, option) is not None:
-            name = "DATABIN" if option == "databin" else f"--{option}"
-            raise UserError(f"{name} and --hypothesis exclude each other: leave one out")
+    refuse_beside_hypothesis(args, ("databin", "path", "source", "alignments"))
 
 
 def _check_use(args: argparse.Namespace, corpus: ChunkedCorpus) -> None:

@@ -5,11 +5,12 @@ from __future__ import annotations
 import argparse
 
 from syntax_nmt.arguments import positive_int
-from syntax_nmt.data.subwords import SCHEMES
 from syntax_nmt.errors import UserError
 from syntax_nmt.evaluation.dependencies.selection import Selection
 from syntax_nmt.evaluation.findings import add_findings_arguments, findings_outputs
 from syntax_nmt.evaluation.output import STDOUT, check_outputs
+from syntax_nmt.evaluation.shared_options import add_subwords_argument, refuse_beside_hypothesis
+from syntax_nmt.evaluation.trained_model.forced_arguments import add_batch_arguments
 from syntax_nmt.evaluation.trained_model.source_text import SOURCE, TARGET
 
 DEPENDENCIES, CONSTITUENTS = "dependencies", "constituents"
@@ -31,22 +32,7 @@ def add_tree_arguments(parser: argparse.ArgumentParser) -> None:
     _add_dependencies(parser)
     _add_constituents(parser)
     _add_output(parser)
-    model = parser.add_argument_group("running the model")
-    model.add_argument(
-        "--max-tokens",
-        metavar="N",
-        type=positive_int,
-        default=12000,
-        help="tokens of a batch, padding included (default: 12000)",
-    )
-    model.add_argument(
-        "--batch-size", metavar="N", type=positive_int, help="sentences of a batch (default: any)"
-    )
-    device = model.add_mutually_exclusive_group()
-    device.add_argument("--cpu", action="store_const", const="cpu", dest="device", help="no GPU")
-    device.add_argument(
-        "--device", metavar="NAME", help="cpu, cuda, cuda:1, … (default: a GPU if there is one)"
-    )
+    add_batch_arguments(parser.add_argument_group("running the model"), 12000, "sentences")
 
 
 def _add_input(parser: argparse.ArgumentParser) -> None:
@@ -68,12 +54,7 @@ def _add_input(parser: argparse.ArgumentParser) -> None:
         help="the segmented text that the split was made from; it tells the words where the split "
         "has unknown subwords",
     )
-    add(
-        "--subwords",
-        choices=("auto", *SCHEMES),
-        default="auto",
-        help="how the text was segmented (default: told from the text)",
-    )
+    add_subwords_argument(group)
     add(
         "--hypothesis",
         metavar="FILE",
@@ -211,10 +192,7 @@ def _check_kind(args: argparse.Namespace) -> None:
 
 
 def _check_without_model(args: argparse.Namespace, draws: bool) -> None:
-    for option in ("databin", "path", "input", "segmented", "side", "layer"):
-        if getattr(args, option) is not None:
-            name = "DATABIN" if option == "databin" else f"--{option}"
-            raise UserError(f"{name} and --hypothesis exclude each other: leave one out")
+    refuse_beside_hypothesis(args, ("databin", "path", "input", "segmented", "side", "layer"))
     if not (args.conllu or args.trees or draws or args.output):
         gold = "--conllu" if args.kind == DEPENDENCIES else "--trees"
         raise UserError(f"--hypothesis alone does nothing: add {gold}, --draw or --sentences")

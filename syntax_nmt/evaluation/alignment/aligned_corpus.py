@@ -12,6 +12,7 @@ from syntax_nmt.evaluation.alignment.alignment import Alignment, flipped, read_a
 from syntax_nmt.evaluation.alignment.attention_alignment import WordCounts, align_words
 from syntax_nmt.evaluation.alignment.cross_attention import CrossAttention
 from syntax_nmt.evaluation.alignment.symmetrisation import symmetrise
+from syntax_nmt.evaluation.shared_options import check_parallel, chosen_scheme
 from syntax_nmt.evaluation.trained_model.checkpoint import choose_device
 from syntax_nmt.evaluation.trained_model.forced_decoding import (
     ForcedDecoder,
@@ -21,7 +22,6 @@ from syntax_nmt.evaluation.trained_model.forced_decoding import (
 from syntax_nmt.evaluation.trained_model.segmentation import Segment, segmenters, split_pieces
 
 FORWARD, REVERSE = "forward", "reverse"
-AUTO = "auto"
 
 
 @dataclass
@@ -91,7 +91,7 @@ def corpus_of_files(args: argparse.Namespace) -> AlignedCorpus:
     if args.source:
         # Words, or pieces that tell their words.
         pairs = parallel_text(args.source, args.target, split_pieces, split_pieces)
-        _check_parallel(args.source, len(pairs), corpus)
+        check_parallel(args.source, len(pairs), corpus.name, len(corpus))
         corpus.lengths = _counts(args, pairs).lengths()
     _add_reverse_file(args, corpus)
     return corpus
@@ -141,16 +141,9 @@ def _add_reverse_file(args: argparse.Namespace, corpus: AlignedCorpus) -> None:
     if not args.reverse:
         return
     links = read_alignments(args.reverse, args.hypothesis_base)
-    _check_parallel(args.reverse, len(links), corpus)
+    check_parallel(args.reverse, len(links), corpus.name, len(corpus))
     corpus.names[REVERSE] = args.reverse
     corpus.add(REVERSE, links if args.reverse_in_order else [flipped(each) for each in links])
-
-
-def _check_parallel(path: str, lines: int, corpus: AlignedCorpus) -> None:
-    if lines != len(corpus):
-        raise UserError(
-            f"{path} has {lines} lines, {corpus.name} {len(corpus)}: give parallel files"
-        )
 
 
 def _check_direction(
@@ -180,13 +173,9 @@ def parallel_text(
         UserError: they have different numbers of lines.
     """
     columns = [list(read_lines(path, NEWLINE_ONLY)) for path in (source, target)]
-    if len(columns[0]) != len(columns[1]):
-        raise UserError(
-            f"{target} has {len(columns[1])} lines, {source} {len(columns[0])}: give parallel files"
-        )
+    check_parallel(target, len(columns[1]), source, len(columns[0]))
     return [TokenPair(segment(x), segment_target(y)) for x, y in zip(*columns)]
 
 
 def _counts(args: argparse.Namespace, pairs: Sequence[TokenPair]) -> WordCounts:
-    scheme = None if args.subwords == AUTO else args.subwords
-    return WordCounts.of(pairs, scheme, (args.source, args.target))
+    return WordCounts.of(pairs, chosen_scheme(args), (args.source, args.target))

@@ -14,12 +14,13 @@ from syntax_nmt.data.projection import project_chunks
 from syntax_nmt.data.subwords import detect_scheme, join_pieces
 from syntax_nmt.data.text_files import NEWLINE_ONLY, read_lines
 from syntax_nmt.errors import UserError
-from syntax_nmt.evaluation.alignment.aligned_corpus import AUTO, parallel_text
+from syntax_nmt.evaluation.alignment.aligned_corpus import parallel_text
 from syntax_nmt.evaluation.alignment.attention_alignment import WordCounts
 from syntax_nmt.evaluation.chunking.chunk_file import Tags, read_chunk_file
 from syntax_nmt.evaluation.chunking.chunk_prediction import ChunkPredictor
 from syntax_nmt.evaluation.chunking.position_loss import PositionLoss, nll_by_position
 from syntax_nmt.evaluation.contrastive.accuracy import Accuracy
+from syntax_nmt.evaluation.shared_options import check_parallel, chosen_scheme
 from syntax_nmt.evaluation.trained_model.checkpoint import choose_device
 from syntax_nmt.evaluation.trained_model.forced_decoding import TokenPair, load_forced_decoder
 from syntax_nmt.evaluation.trained_model.segmentation import segmenters
@@ -83,7 +84,7 @@ def corpus_of_file(args: argparse.Namespace) -> ChunkedCorpus:
         raise UserError(f"{corpus.name}: is empty: give a sentence a line, or a word a line")
     if args.target:
         corpus.words = [tuple(line.split()) for line in read_lines(args.target, NEWLINE_ONLY)]
-        _check_parallel(args.target, len(corpus.words), corpus)
+        check_parallel(args.target, len(corpus.words), corpus.name, len(corpus))
         lengths = [len(words) for words in corpus.words]
         _check_words(corpus.chunks, lengths, args.hypothesis, args.target)
     if args.score:
@@ -110,7 +111,7 @@ def corpus_of_model(args: argparse.Namespace) -> ChunkedCorpus:
     except UserError as error:
         raise UserError(f"{args.path}: {error}") from None
     pairs = parallel_text(args.source, args.target, *segmenters(args, decoder.task))
-    scheme = None if args.subwords == AUTO else args.subwords
+    scheme = chosen_scheme(args)
     counts = WordCounts.of(pairs, scheme, (args.source, args.target))
     corpus = ChunkedCorpus(
         args.target,
@@ -203,18 +204,11 @@ def _read_gold(
         return
     file = read_chunk_file(args.score, args.strict)
     gold = file.chunks
-    _check_parallel(args.score, len(gold), corpus)
+    check_parallel(args.score, len(gold), corpus.name, len(corpus), "sentences")
     _check_words(gold, lengths, args.score, corpus.name)
     if not any(gold):
         raise UserError(f"{args.score}: no sentence is annotated, there is nothing to compare with")
     corpus.gold, corpus.gold_tags = gold, file.tags
-
-
-def _check_parallel(path: str, lines: int, corpus: ChunkedCorpus) -> None:
-    if lines != len(corpus):
-        raise UserError(
-            f"{path} has {lines} sentences, {corpus.name} {len(corpus)}: give parallel files"
-        )
 
 
 def _check_words(
