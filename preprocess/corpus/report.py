@@ -66,10 +66,7 @@ def _first_system(plan: Plan, user_dir: str) -> str:
         translate = _interactive(plan, shared, checkpoints)
     else:
         translate = _generate(plan, shared, checkpoints, plan.splits[-1].name)
-    return (
-        f"train {_expectation(plan)} with\n{train}\n"
-        f"then translate with\n{translate}"
-    )
+    return f"train {_expectation(plan)} with\n{train}\nthen translate with\n{translate}"
 
 
 def _phrase_system(plan: Plan, user_dir: str) -> str:
