@@ -90,7 +90,7 @@ def test_layers(model_and_task):
             "encoder_out": [numbers(3, 9, width)], "encoder_padding_mask": [mask(3, 9)]
         }  # fmt: skip
         tags = {}
-        if model.reads_chunks:
+        if "chunk_tags" in sample:
             tags = {"chunk_tags": sample["chunk_tags"], "all_annotated": False}
         logits, extra = model.decoder(
             sample["net_input"]["prev_output_tokens"], encoder_out, **tags
