@@ -18,8 +18,9 @@ _OF_STATES = ("hidden_projection", "query_projection")
 def start_orthogonal(model: nn.Module) -> None:
     """Recurrent matrices orthogonal, other weights normal with deviation 0.01, biases 0.
 
-    Each gate's matrix is one of its own. Batch norms keep their 1 and 0, and the embedding of the
-    pad its 0.
+    Each gate's matrix is one of its own. (The tutorial draws other weights that happen to be square
+    as it draws recurrent ones, so that its start depends on the widths; not here.) Batch norms keep
+    their 1 and 0, and the embedding of the pad its 0.
 
     Args:
         model: changed in place.
