@@ -17,7 +17,7 @@ from syntax_nmt.errors import UserError
 
 _TOKEN = re.compile(r"[()]|[^\s()]+")
 _TRACE = "-NONE-"
-_DEPTH = 5_000  # a chain of one bracket a word in a sentence that no model takes
+_DEPTH = 20_000  # a chain of one bracket a word, in a sentence longer than any model takes
 UNNAMED_CONSTITUENT, UNNAMED_WORD = "X", "W"
 PENN_BRACKETS = {
     "-LRB-": "(",

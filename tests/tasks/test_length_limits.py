@@ -43,9 +43,15 @@ def test_those_that_are_skipped_are_named(caplog):
 
 
 def test_many_are_not_all_named(caplog):
-    within_limits(np.arange(30), dataset(*[9] * 30), (5, 5), may_skip=True)
+    within_limits(np.arange(31), dataset(*[9] * 30, 5), (5, 5), may_skip=True)
     assert "30 sentences" in caplog.text
     assert caplog.text.count("9 source") == 10
+
+
+def test_all_of_them():
+    """fairseq would stop at an empty list of batches."""
+    with pytest.raises(UserError, match=r"every sentence is too long, such as 0 \(6 source"):
+        within_limits(np.arange(2), dataset(6, 7), (5, 5), may_skip=True)
 
 
 def test_lines_are_counted_over_all_buffers():
