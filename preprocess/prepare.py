@@ -8,7 +8,6 @@ from collections.abc import Callable, Sequence
 from functools import cache
 from pathlib import Path
 
-import syntax_nmt
 from syntax_nmt.data.sides import CHUNKS, HEADS, PHRASES
 from syntax_nmt.data.sides.kind import SOURCE, SideKind
 from syntax_nmt.data.text_files import NEWLINE_ONLY, read_lines
@@ -30,11 +29,13 @@ from syntax_nmt.preprocess.corpus.segment import load_model
 from syntax_nmt.preprocess.corpus.side_files import find_side_file
 from syntax_nmt.preprocess.corpus.splits import Split, find_splits
 from syntax_nmt.preprocess.corpus.tokenize import Tokenizer, loaded_tokenizer
+from syntax_nmt.user_dir import FOLDER
 
 EXAMPLE = (
     "syntax-nmt prepare --source-lang en --target-lang de --trainpref raw/train --validpref "
     "raw/val --testpref raw/test2016,raw/test2017 --stanza-dir stanza_resources --destdir prepared"
 )
+RESUMES = True
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -152,7 +153,7 @@ def run(args: argparse.Namespace) -> None:
     done = Preparation(_plan(args), lambda line: print(line, file=sys.stderr))
     done.run()
     print(summary(done))
-    print(next_commands(done, Path(syntax_nmt.__file__).parent))
+    print(next_commands(done, FOLDER))
 
 
 def _plan(args: argparse.Namespace) -> Plan:

@@ -13,7 +13,7 @@ from fairseq.models import ARCH_MODEL_REGISTRY
 from fairseq.models.transformer import TransformerModel
 from omegaconf import OmegaConf
 
-import syntax_nmt  # noqa: F401  registers the architectures
+import syntax_nmt.plugin  # noqa: F401  registers the architectures
 from syntax_nmt.data.sides import CHUNKS
 
 VOCABULARY = 40

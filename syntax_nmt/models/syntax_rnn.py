@@ -72,7 +72,7 @@ class SyntaxRNNModel(WeightsOfAnother, FairseqEncoderDecoderModel):
             task: has the dictionaries.
 
         Raises:
-            SystemExit: options that contradict each other, or another task; one line says which.
+            UserError: options that contradict each other, or another task; one line says which.
         """
         model = build_for_own_task(cls._build, args, task, "syntax_rnn")
         if CHUNKS in model.reads_sides:

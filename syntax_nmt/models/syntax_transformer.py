@@ -60,7 +60,7 @@ class SyntaxTransformerModel(WeightsOfAnother, TransformerModel):
             task: has the dictionaries.
 
         Raises:
-            SystemExit: options that contradict each other, or another task; one line says which.
+            UserError: options that contradict each other, or another task; one line says which.
         """
         return build_for_own_task(super().build_model, args, task, "syntax_transformer")
 

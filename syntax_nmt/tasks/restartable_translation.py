@@ -15,7 +15,7 @@ from fairseq.models import BaseFairseqModel
 from fairseq.tasks.translation import TranslationConfig, TranslationTask
 from omegaconf import II
 
-from syntax_nmt.errors import UserError, one_line_errors
+from syntax_nmt.errors import UserError, exits_in_fairseq_programs
 from syntax_nmt.tasks.checked_checkpoints import check_weights
 from syntax_nmt.tasks.foreign_options import foreign_option
 from syntax_nmt.tasks.interrupted_checkpoint import finish_interrupted_copy
@@ -78,12 +78,12 @@ class RestartableTranslationTask(TranslationTask):
             from_checkpoint: whether its weights will be loaded: the model is not to be trained.
 
         Raises:
-            SystemExit: that checkpoint is missing, damaged or of other data; one line says what to
+            UserError: that checkpoint is missing, damaged or of other data; one line says what to
                 do.
         """
         if from_checkpoint:
             return super().build_model(cfg, from_checkpoint)
-        with one_line_errors("syntax_nmt"):
+        with exits_in_fairseq_programs():
             begin = self._beginning()
             if begin is not None:
                 check_weights(begin, (self.src_dict, self.tgt_dict))

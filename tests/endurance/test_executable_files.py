@@ -128,7 +128,7 @@ def test_options_that_fairseq_evaluates(prepared, state, tmp_path):
     path = evil("options", state, tmp_path / "evil.pt", proof)
     with pytest.raises(UserError, match=r"encoder_xformers_att_config is .*could run code"):
         load_model(path, prepared.data, CPU)
-    with pytest.raises(SystemExit, match=r"encoder_xformers_att_config is .*could run code"):
+    with pytest.raises(UserError, match=r"encoder_xformers_att_config is .*could run code"):
         SyntaxTransformerModel.from_pretrained(str(tmp_path), "evil.pt", str(prepared.data))
     assert not proof.exists()
 

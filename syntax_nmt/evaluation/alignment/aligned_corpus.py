@@ -18,7 +18,7 @@ from syntax_nmt.evaluation.trained_model.forced_decoding import (
     TokenPair,
     load_forced_decoder,
 )
-from syntax_nmt.evaluation.trained_model.segmentation import Segment, segmenters, split_pieces
+from syntax_nmt.evaluation.trained_model.segmentation import Segment, segmenters
 
 FORWARD, REVERSE = "forward", "reverse"
 AUTO = "auto"
@@ -86,7 +86,7 @@ def corpus_of_files(args: argparse.Namespace) -> AlignedCorpus:
     corpus.add(FORWARD, read_alignments(args.hypothesis))
     if args.source:
         # Words, or pieces that tell their words.
-        pairs = parallel_text(args.source, args.target, split_pieces, split_pieces)
+        pairs = parallel_text(args.source, args.target, Segment(), Segment())
         _check_parallel(args.source, len(pairs), corpus)
         corpus.lengths = _counts(args, pairs).lengths()
     _add_reverse_file(args, corpus)
