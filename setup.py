@@ -1,56 +1,90 @@
 """Packaging of syntax_nmt; tool settings are in pyproject.toml."""
 
+import re
 from pathlib import Path
 
 from setuptools import find_packages, setup
 
+HERE = Path(__file__).parent
+PACKAGE = (HERE / "syntax_nmt/__init__.py").read_text("utf-8")
+(VERSION,) = re.findall('__version__ = "(.+)"', PACKAGE)
+
 setup(
     name="syntax-nmt",
-    version="0.1.0",
+    version=VERSION,
     description="Phrases and syntax in neural machine translation: a plugin suite for fairseq",
-    long_description=Path(__file__).with_name("README.md").read_text(encoding="utf-8"),
+    long_description=(HERE / "README.md").read_text("utf-8"),
     long_description_content_type="text/markdown",
     license="MIT",
-    python_requires=">=3.9",
-    # preprocess/ is a folder of its own beside the plugin, installed inside it; the plugin never
-    # imports it, so that `--user-dir syntax_nmt` also works from a bare checkout.
-    package_dir={"syntax_nmt": "syntax_nmt", "syntax_nmt.preprocess": "preprocess"},
+    license_files=["LICENSE"],
+    keywords=[
+        "neural machine translation",
+        "fairseq",
+        "syntax",
+        "dependency parsing",
+        "phrase structure",
+        "chunking",
+        "natural language processing",
+    ],
+    classifiers=[
+        "Development Status :: 4 - Beta",
+        "Environment :: Console",
+        "Intended Audience :: Science/Research",
+        "Operating System :: POSIX :: Linux",
+        "Programming Language :: Python :: 3",
+        "Programming Language :: Python :: 3.10",
+        "Programming Language :: Python :: 3.11",
+        "Programming Language :: Python :: 3.12",
+        "Programming Language :: Python :: 3.13",
+        "Topic :: Scientific/Engineering :: Artificial Intelligence",
+        "Topic :: Text Processing :: Linguistic",
+    ],
+    python_requires=">=3.10,<3.14",
+    # preprocess/ and examples/ are folders of their own beside the plugin, installed inside it; the
+    # plugin never imports them, so that `--user-dir` also works from a bare checkout.
+    package_dir={
+        "syntax_nmt": "syntax_nmt",
+        "syntax_nmt.preprocess": "preprocess",
+        "syntax_nmt.examples": "examples",
+    },
     packages=[
         *find_packages(include=["syntax_nmt", "syntax_nmt.*"]),
         "syntax_nmt.preprocess",
         *(f"syntax_nmt.preprocess.{name}" for name in find_packages("preprocess")),
+        "syntax_nmt.examples",
     ],
     package_data={
         "syntax_nmt.preprocess": ["*.sh"],
+        "syntax_nmt.examples": ["*.sh", "*.ipynb", "*/*.md", "*/*.sh", "*/*.yaml", "*/*.py"],
         "syntax_nmt.evaluation.report_page": ["templates/*"],
     },
     install_requires=[
-        "fairseq-fixed>=0.12.3.1; python_version >= '3.11'",
-        "fairseq>=0.12.2; python_version < '3.11'",
-        "torch>=2.1",
-        "jinja2>=3.0",
-        "matplotlib>=3.5",
-        "numpy",
-        "regex",
-        "sacrebleu>=2.0",
+        "fairseq-fixed>=0.12.3.1",  # fairseq's main branch, repackaged
+        "torch>=2.6",  # older ones load checkpoints that run code
+        "jinja2>=3.1",
+        "matplotlib>=3.8",
+        "numpy>=1.26",
+        "packaging>=22",
+        "regex>=2023.10.3",
+        "sacrebleu>=2.3",
         "sacremoses>=0.1",
-        "sentencepiece>=0.1.99",
+        "sentencepiece>=0.2",
         "stanza>=1.10",
-        "tabulate",
-        "tensorboardX",
-        "tqdm",
-        "udapi",
+        "tabulate>=0.9",
+        "tensorboardX>=2.6",
+        "tqdm>=4.66",
+        "udapi>=0.3",
     ],
     extras_require={
-        "cluster": ["dask[distributed]"],
+        "cluster": ["dask[distributed]>=2024.1"],
         "test": [
-            "dask[distributed]",
-            "mypy",
+            "dask[distributed]>=2024.1",
+            "filelock>=3.13",
+            "mypy>=1.14",
             "nltk>=3.8",
-            "pytest",
-            "pytest-xdist",
-            "filelock",
-            "ruff",
+            "pytest>=8",
+            "pytest-xdist>=3.5",
+            "ruff>=0.15",
         ],
     },
     entry_points={"console_scripts": ["syntax-nmt = syntax_nmt.cli:main"]},

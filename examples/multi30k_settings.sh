@@ -12,7 +12,7 @@ prepare_multi30k() { # [OPTION of syntax-nmt prepare …]
 }
 
 multi30k_training=(
-  "$data" -s "$source" -t "$target" --user-dir syntax_nmt --share-all-embeddings
+  "$data" -s "$source" -t "$target" --user-dir "$(syntax-nmt user-dir)" --share-all-embeddings
   --encoder-embed-dim 256 --label-smoothing 0.1
   --optimizer adam --adam-betas '(0.9, 0.98)' --clip-norm 1.0 --lr-scheduler inverse_sqrt
   --max-tokens 2048 --no-epoch-checkpoints --cpu --seed 1 --log-format simple --log-interval 50
@@ -36,7 +36,7 @@ train_stock_on_multi30k() { # fairseq's own Transformer
 }
 
 translate_multi30k() { # NAME OPTION …: the best checkpoint's translations in $folder/NAME.gen
-  fairseq-generate "$data" -s "$source" -t "$target" --user-dir syntax_nmt "${@:2}" --cpu \
+  fairseq-generate "$data" -s "$source" -t "$target" --user-dir "$(syntax-nmt user-dir)" "${@:2}" --cpu \
     --beam 5 --path "$folder/$1/checkpoint_best.pt" --max-tokens 4000 --tokenizer syntax_words \
     --bpe sentencepiece --sentencepiece-model "$folder/prepared/sentencepiece.model" \
     >"$folder/$1.gen" 2>"$folder/$1.generate.log" ||

@@ -47,7 +47,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     ),
     "contrast": (
         "syntax_nmt.evaluation.contrast",
-        "how often models prefer a reference to the same with an error, by distance",
+        "how often models prefer the reference to a copy with an error, by distance",
     ),
     "score": ("syntax_nmt.evaluation.score", "BLEU, chrF, TER and RIBES, by length as well"),
     "compare": ("syntax_nmt.evaluation.compare", "is one system better than another: paired tests"),
@@ -60,6 +60,10 @@ COMMANDS: dict[str, tuple[str, str]] = {
         "one HTML page: scores, training curves, translations and their structures",
     ),
     "average": ("syntax_nmt.evaluation.average", "average checkpoints, such as the last ones"),
+    "examples": (
+        "syntax_nmt.examples_command",
+        "copy the examples: each paper's settings, comparisons, a notebook",
+    ),
     "user-dir": ("syntax_nmt.user_dir", "print the path to give to --user-dir"),
 }
 
