@@ -17,6 +17,7 @@ from syntax_nmt.data.chunks import Chunk
 from syntax_nmt.data.constituents import ConstituentTree
 from syntax_nmt.data.dependency_tree import DependencyTree
 from syntax_nmt.data.prepared_text import read_segmentation
+from syntax_nmt.data.sides import PHRASES
 from syntax_nmt.data.subwords import SENTENCEPIECE
 from syntax_nmt.errors import UserError
 from syntax_nmt.evaluation.alignment.alignment import Alignment, format_alignment
@@ -46,7 +47,7 @@ from syntax_nmt.evaluation.trained_model.source_text import AUTO, SourceText, to
 from syntax_nmt.parsing.config import FILE_NAME as PARSER_CONFIG
 from syntax_nmt.parsing.config import ParserConfig
 from syntax_nmt.tasks.parsed_phrases import PhraseParser
-from syntax_nmt.tasks.phrase_inputs import reads_phrases
+from syntax_nmt.tasks.side_inputs import declared
 
 Result = TypeVar("Result")
 
@@ -269,7 +270,7 @@ def load(
         else:
             sides = _as_prepared(folder, task)
         phrases = None
-        if reads_phrases([model]):
+        if PHRASES in declared([model]):
             file = str(parser_config or folder / PARSER_CONFIG)
             phrases = PhraseParser(ParserConfig.read(file), file, task.source_dictionary)
             with open_dict(cfg):
