@@ -112,7 +112,7 @@ class SyntaxRNNModel(WeightsOfAnother, FairseqEncoderDecoderModel):
         src_lengths: Tensor,
         prev_output_tokens: Tensor,
         features_only: bool = False,
-        token_loss: Optional[LinearCrossEntropy] = None,  # noqa: UP045
+        token_loss: Optional[LinearCrossEntropy] = None,
         **sides: Any,
     ) -> tuple[Tensor, dict[str, Any]]:
         """Teacher-forced pass of training and validation; generators never call it.

@@ -116,10 +116,10 @@ class SyntaxTransformerModel(WeightsOfAnother, TransformerModel):
         prev_output_tokens: Tensor,
         return_all_hiddens: bool = True,
         features_only: bool = False,
-        alignment_layer: Optional[int] = None,  # noqa: UP045
-        alignment_heads: Optional[int] = None,  # noqa: UP045
-        structures: Optional[StructureLayers] = None,  # noqa: UP045
-        token_loss: Optional[LinearCrossEntropy] = None,  # noqa: UP045
+        alignment_layer: Optional[int] = None,
+        alignment_heads: Optional[int] = None,
+        structures: Optional[StructureLayers] = None,
+        token_loss: Optional[LinearCrossEntropy] = None,
         **sides: Tensor,
     ) -> tuple[Tensor, dict[str, Any]]:
         """Teacher-forced pass of training and validation; generators never call it.
