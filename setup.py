@@ -64,7 +64,6 @@ setup(
         "jinja2>=3.1",
         "matplotlib>=3.8",
         "numpy>=1.26",
-        "packaging>=22",
         "regex>=2023.10.3",
         "sacrebleu>=2.3",
         "sacremoses>=0.1",

@@ -36,8 +36,9 @@ train_stock_on_multi30k() { # fairseq's own Transformer
 }
 
 translate_multi30k() { # NAME OPTION …: the best checkpoint's translations in $folder/NAME.gen
-  fairseq-generate "$data" -s "$source" -t "$target" --user-dir "$(syntax-nmt user-dir)" "${@:2}" --cpu \
-    --beam 5 --path "$folder/$1/checkpoint_best.pt" --max-tokens 4000 --tokenizer syntax_words \
+  echo "translating, log: $folder/$1.generate.log" >&2
+  fairseq-generate "$data" -s "$source" -t "$target" --user-dir "$(syntax-nmt user-dir)" \
+    "${@:2}" --cpu --beam 5 --path "$folder/$1/checkpoint_best.pt" --max-tokens 4000 --tokenizer syntax_words \
     --bpe sentencepiece --sentencepiece-model "$folder/prepared/sentencepiece.model" \
     >"$folder/$1.gen" 2>"$folder/$1.generate.log" ||
     { tail -n 20 "$folder/$1.generate.log" >&2; return 1; }

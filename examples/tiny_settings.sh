@@ -20,6 +20,7 @@ tiny_training=(
 
 train_once() { # LOG OPTION …: fairseq-train, unless the log says that it has been done
   grep -qs 'done training' "$1" && return
+  echo "training, log: $1" >&2
   fairseq-train "${@:2}" >"$1" 2>&1 || { tail -n 20 "$1" >&2; return 1; }
 }
 

@@ -14,13 +14,10 @@ seeds=("${@:2}")
 mkdir -p "$folder"
 corpus_and_data "$folder"
 
-train() { # NAME OPTION …: the system's checkpoints are in $folder/NAME
+row() { # NAME OPTION …: trains a system, into $folder/NAME, and prints its row of the table
+  local best=$folder/$1/checkpoint_best.pt bleu uas=-
   train_once "$folder/$1.log" "$folder/prepared/data-bin" "${tiny_training[@]}" "${@:2}" \
     --save-dir "$folder/$1"
-}
-
-score() { # NAME: prints a row of the table
-  local best=$folder/$1/checkpoint_best.pt bleu uas=-
   translate_test "$folder" "$best" "$folder/$1.output"
   bleu=$(sacrebleu "$folder/corpus/test.tgt" -i "$folder/$1.output" --tokenize none --force -b -w 1)
   if [[ $1 != transformer* ]]; then
@@ -34,11 +31,10 @@ score() { # NAME: prints a row of the table
 supervised=(--arch dependency_transformer_tiny "${dependency_supervision[@]}")
 printf '%-24s %6s %6s\n' system BLEU UAS
 for seed in "${seeds[@]}"; do
-  train "transformer-$seed" --seed "$seed" \
+  row "transformer-$seed" --seed "$seed" \
     --arch syntax_transformer_tiny --criterion label_smoothed_cross_entropy
-  train "csh-$seed" --seed "$seed" "${supervised[@]}" --parent-weight 0
-  train "psh-$seed" --seed "$seed" "${supervised[@]}" --child-weight 0
-  train "csh+psh-top-$seed" --seed "$seed" "${supervised[@]}"
-  train "csh+psh-bottom-$seed" --seed "$seed" "${supervised[@]}" --supervised-layer 0
-  for system in transformer csh psh csh+psh-top csh+psh-bottom; do score "$system-$seed"; done
+  row "csh-$seed" --seed "$seed" "${supervised[@]}" --parent-weight 0
+  row "psh-$seed" --seed "$seed" "${supervised[@]}" --child-weight 0
+  row "csh+psh-top-$seed" --seed "$seed" "${supervised[@]}"
+  row "csh+psh-bottom-$seed" --seed "$seed" "${supervised[@]}" --supervised-layer 0
 done

@@ -18,14 +18,12 @@ corpus_and_data "$folder"
 ngram=(--arch syntax_transformer_tiny --phrase-segmentation ngram)
 parsed=(--phrase-segmentation parsed --load-phrases)
 
-train() { # NAME OPTION …
+row() { # NAME OPTION …: trains a system and prints its row of the table
+  local bleu parameters inputs=()
   train_to_average "$folder" "$folder/prepared/data-bin" "$1" \
     --criterion label_smoothed_cross_entropy "${@:2}"
-}
-
-score() { # NAME [OPTION of fairseq-generate …]: prints a row of the table
-  local bleu parameters
-  bleu=$(test_bleu "$folder" "$@")
+  [[ " $* " = *' --load-phrases '* ]] && inputs=(--load-phrases)
+  bleu=$(test_bleu "$folder" "$1" "${inputs[@]}")
   parameters=$(grep -o 'num\. shared model params: [0-9,]*' "$folder/$1.log" | head -n 1 |
     grep -o '[0-9,]*$')
   printf '%-24s %6s %12s\n' "$1" "$bleu" "$parameters"
@@ -33,12 +31,10 @@ score() { # NAME [OPTION of fairseq-generate …]: prints a row of the table
 
 printf '%-24s %6s %12s\n' system BLEU parameters
 for seed in "${seeds[@]}"; do
-  train "transformer-$seed" --seed "$seed" --arch syntax_transformer_tiny
-  train "mean-$seed" --seed "$seed" "${ngram[@]}" --phrase-summary mean
-  train "max-$seed" --seed "$seed" "${ngram[@]}"
-  train "max+attn-$seed" --seed "$seed" "${ngram[@]}" --phrase-attention
-  train "max+attn+ta-$seed" --seed "$seed" --arch phrase_transformer_tiny
-  train "max+attn+ta+parsed-$seed" --seed "$seed" --arch phrase_transformer_tiny "${parsed[@]}"
-  for system in transformer mean max max+attn max+attn+ta; do score "$system-$seed"; done
-  score "max+attn+ta+parsed-$seed" --load-phrases
+  row "transformer-$seed" --seed "$seed" --arch syntax_transformer_tiny
+  row "mean-$seed" --seed "$seed" "${ngram[@]}" --phrase-summary mean
+  row "max-$seed" --seed "$seed" "${ngram[@]}"
+  row "max+attn-$seed" --seed "$seed" "${ngram[@]}" --phrase-attention
+  row "max+attn+ta-$seed" --seed "$seed" --arch phrase_transformer_tiny
+  row "max+attn+ta+parsed-$seed" --seed "$seed" --arch phrase_transformer_tiny "${parsed[@]}"
 done
