@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 from fairseq import tasks
 from fairseq.hub_utils import GeneratorHubInterface
@@ -48,8 +48,6 @@ from syntax_nmt.parsing.config import FILE_NAME as PARSER_CONFIG
 from syntax_nmt.parsing.config import ParserConfig
 from syntax_nmt.tasks.parsed_phrases import PhraseParser
 from syntax_nmt.tasks.side_inputs import declared
-
-Result = TypeVar("Result")
 
 
 @dataclass(frozen=True)
@@ -295,7 +293,6 @@ def _as_prepared(folder: Path, task: Any) -> tuple[Segment, Segment]:
                 f"{folder}: holds {', '.join(languages)}, the model translates {pair[0]} to "
                 f"{pair[1]}: give the folder that it was trained with"
             )
-    source, target = (languages[language] for language in pair)
     options: dict[str, Any] = {"tokenizer": "syntax_words", "bpe": "sentencepiece"}
     for side, language in zip(("source", "target"), pair):
         options[f"{side}_tokenizer"] = languages[language].tokenizer
@@ -322,7 +319,7 @@ def _segmentation_arguments(given: dict[str, Any]) -> argparse.Namespace:
     return args
 
 
-def _of_each(function: Callable[..., list[Result]], *texts: str | Sequence[str]) -> Any:
+def _of_each(function: Callable[..., Any], *texts: str | Sequence[str]) -> Any:
     """The results for lists of sentences, or the one result where each is a single sentence."""
     single = [isinstance(text, str) for text in texts]
     if any(single) and not all(single):
