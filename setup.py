@@ -40,19 +40,11 @@ setup(
         "Topic :: Text Processing :: Linguistic",
     ],
     python_requires=">=3.10,<3.14",
-    # preprocess/ and examples/ are folders of their own beside the plugin, installed inside it; the
-    # plugin never imports them, so that `--user-dir` also works from a bare checkout.
-    package_dir={
-        "syntax_nmt": "syntax_nmt",
-        "syntax_nmt.preprocess": "preprocess",
-        "syntax_nmt.examples": "examples",
-    },
-    packages=[
-        *find_packages(include=["syntax_nmt", "syntax_nmt.*"]),
-        "syntax_nmt.preprocess",
-        *(f"syntax_nmt.preprocess.{name}" for name in find_packages("preprocess")),
-        "syntax_nmt.examples",
-    ],
+    # preprocess/ is a folder of its own beside the plugin, and syntax_nmt/preprocess a link to it:
+    # each checkout imports its own, and type checkers see one package. examples/ is installed
+    # inside the package for who has no checkout.
+    package_dir={"syntax_nmt": "syntax_nmt", "syntax_nmt.examples": "examples"},
+    packages=[*find_packages(include=["syntax_nmt", "syntax_nmt.*"]), "syntax_nmt.examples"],
     package_data={
         "syntax_nmt.preprocess": ["*.sh"],
         "syntax_nmt.examples": ["*.sh", "*.ipynb", "*/*.md", "*/*.sh", "*/*.yaml", "*/*.py"],
@@ -72,18 +64,21 @@ setup(
         "tabulate>=0.9",
         "tensorboardX>=2.6",
         "tqdm>=4.66",
-        "udapi>=0.3",
     ],
     extras_require={
         "cluster": ["dask[distributed]>=2024.1"],
+        "ja": ["sacrebleu[ja]"],  # --tokenize ja-mecab
+        "experiments": ["jsonschema>=4.20", "snakemake>=9; python_version >= '3.11'"],
         "test": [
             "dask[distributed]>=2024.1",
             "filelock>=3.13",
+            "jsonschema>=4.20",
             "mypy>=1.14",
             "nltk>=3.8",
             "pytest>=8",
             "pytest-xdist>=3.5",
             "ruff>=0.15",
+            "snakemake>=9; python_version >= '3.11'",
         ],
     },
     entry_points={"console_scripts": ["syntax-nmt = syntax_nmt.cli:main"]},

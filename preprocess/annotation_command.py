@@ -74,7 +74,8 @@ def add_worker_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--dask-scheduler",
         metavar="ADDRESS",
-        help="work on the Dask cluster of this scheduler (tcp://HOST:PORT) instead",
+        help="work on the Dask cluster of this scheduler (tcp://HOST:PORT) instead; it runs what "
+        "anybody sends who reaches it: keep it in a network that you trust (SECURITY.md)",
     )
     parser.add_argument(
         "--part-size",

@@ -7,9 +7,10 @@ import os
 import shutil
 import tempfile
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 from fairseq.data import indexed_dataset
@@ -19,21 +20,34 @@ from syntax_nmt.data.binarised_pieces import BinarisedPieces
 from syntax_nmt.data.dictionary import load_dictionary
 from syntax_nmt.data.indexed_file import open_indexed
 from syntax_nmt.data.manifest import Fingerprint, SideFile, read_manifest, write_manifest
+from syntax_nmt.data.mismatch import (
+    ATTACH_ROOTS_HELP,
+    ON_MISMATCH_HELP,
+    SKIP,
+    STOP,
+    Findings,
+    refuse_missing,
+    refuse_shift,
+)
 from syntax_nmt.data.ragged import RaggedWriter
-from syntax_nmt.data.sentence_projection import Projector
+from syntax_nmt.data.sentence_projection import Projected, Projector
 from syntax_nmt.data.side_information import read_labels
-from syntax_nmt.data.side_text import side_entries
+from syntax_nmt.data.side_text import EntryCountError, side_entries
 from syntax_nmt.data.sides import KINDS
 from syntax_nmt.data.sides.kind import SOURCE, TARGET, SideKind
 from syntax_nmt.data.subwords import SCHEMES, detect_scheme
 from syntax_nmt.data.text_files import find_text, read_lines
 from syntax_nmt.errors import UserError
 from syntax_nmt.preprocess.annotation.executor import Workers, open_workers, ordered_results
+from syntax_nmt.preprocess.annotation.folder_lock import folder_lock
 
 EXAMPLE = (
     "syntax-nmt binarize --source-lang de --target-lang en --trainpref bpe/train "
     "--validpref bpe/valid --testpref bpe/test --words tok --destdir data-bin"
 )
+
+
+_STAGING = ".binarize-"  # the folder of what is not whole yet, and some letters
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -67,6 +81,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="how the text was segmented (default: told from the text)",
     )
     add("--workers", type=int, default=1, metavar="N", help="processes (default: 1)")
+    add(
+        "--on-mismatch",
+        choices=(STOP, SKIP),
+        default=STOP,
+        help=f"{ON_MISMATCH_HELP} (default: %(default)s)",
+    )
+    add("--attach-roots", action="store_true", help=ATTACH_ROOTS_HELP)
 
 
 def run(args: argparse.Namespace) -> None:
@@ -85,6 +106,8 @@ def run(args: argparse.Namespace) -> None:
         words=args.words,
         subwords=args.subwords,
         workers=args.workers,
+        on_mismatch=args.on_mismatch,
+        attach_roots=args.attach_roots,
     )
 
 
@@ -99,6 +122,8 @@ def binarize(
     words: str | Path | None = None,
     subwords: str = "auto",
     workers: int = 1,
+    on_mismatch: str = STOP,
+    attach_roots: bool = False,
     report: Callable[[str], None] = print,
 ) -> dict[str, SideFile]:
     """Binarises every side file there is; needs fairseq-preprocess to have run.
@@ -119,13 +144,16 @@ def binarize(
         words: folder of the tokenised text and the side files; the prefixes' own by default.
         subwords: `auto` or one of `subwords.SCHEMES`.
         workers: processes.
+        on_mismatch: `stop` or `skip` where annotation is of other words than the text's.
+        attach_roots: see :func:`~syntax_nmt.data.side_text.side_entries`.
         report: called with each line that says what was found.
 
     Returns:
         What was written, by name (`train.de-en.de.heads`).
 
     Raises:
-        UserError: nothing was found, or something does not belong together.
+        UserError: nothing was found, something does not belong together, or another process writes
+            there.
     """
     destdir = Path(destdir)
     splits = _splits(trainpref, validpref, testpref)
@@ -142,7 +170,21 @@ def binarize(
             f"files such as {texts[0].side_path(KINDS[0])}: make them, or name their folder with "
             f"--words"
         )
-    return _write_all(destdir, texts, subwords, workers, report)
+    choices = _Choices(subwords, workers, on_mismatch == SKIP, attach_roots)
+    busy = f"another process binarises into {destdir}: wait for it"
+    with folder_lock(destdir, busy):
+        for left in destdir.glob(f"{_STAGING}*"):  # of a process that was killed
+            shutil.rmtree(left, ignore_errors=True)
+        return _write_all(destdir, texts, choices, report)
+
+
+class _Choices(NamedTuple):
+    """How side files are read."""
+
+    subwords: str
+    workers: int
+    skip_mismatched: bool
+    attach_roots: bool
 
 
 @dataclass(frozen=True)
@@ -186,10 +228,29 @@ def _find_text(
     tokenised = base if base.is_file() and base.resolve() != pieces.resolve() else None
     found = {kind: find_text(f"{base}.{kind.ending}") for kind in KINDS}
     sides = {kind: path for kind, path in found.items() if path is not None}
-    if sides and not pieces.is_file():
-        raise UserError(f"{pieces}: not found: give the prefixes that fairseq-preprocess was given")
+    if not pieces.is_file() and (sides or lang == pair[1]):
+        _refuse_prefix(prefix, pair, sides)
     tokens = _token_prefix(destdir, split, pair, lang) if sides else destdir
     return _Text(split, lang, pieces, tokenised, base, tokens, sides)
+
+
+def _refuse_prefix(prefix: str, pair: tuple[str, str], sides: Container[SideKind]) -> None:
+    """A prefix without text must not pass for one without annotation.
+
+    Raises:
+        UserError: there is no text, in either language or beside side files.
+    """
+    missing = [f"{prefix}.{lang}" for lang in pair if not Path(f"{prefix}.{lang}").is_file()]
+    stem, dot, ending = prefix.rpartition(".")
+    if dot and ending in pair and Path(prefix).is_file():
+        raise UserError(
+            f"{prefix}: a prefix ends before the dot and the language: give {stem}, as to "
+            f"fairseq-preprocess"
+        )
+    if sides or len(missing) == len(pair):
+        raise UserError(
+            f"{missing[0]}: not found: give the prefixes that fairseq-preprocess was given"
+        )
 
 
 def _token_prefix(destdir: Path, split: str, pair: tuple[str, str], lang: str) -> Path:
@@ -213,13 +274,12 @@ def _report_missing(text: _Text, side: str, report: Callable[[str], None]) -> No
 def _write_all(
     destdir: Path,
     texts: list[_Text],
-    subwords: str,
-    workers: int,
+    choices: _Choices,
     report: Callable[[str], None],
 ) -> dict[str, SideFile]:
     """Writes into a folder of its own, then moves all files, the manifest last."""
     try:
-        staging = Path(tempfile.mkdtemp(prefix=".binarize-", dir=destdir))
+        staging = Path(tempfile.mkdtemp(prefix=_STAGING, dir=destdir))
     except OSError as error:
         raise UserError(
             f"{destdir}: cannot be written to ({error.strerror}): check the folder's permissions"
@@ -227,11 +287,13 @@ def _write_all(
     try:
         labels = {kind: _labels(kind, texts, destdir, staging) for kind in KINDS}
         written = {}
-        with open_workers(workers) as opened:
+        with open_workers(choices.workers) as opened:
             for text in texts:
-                for projector in _projectors(text, subwords, labels):
+                for projector in _projectors(text, choices, labels):
                     name = f"{text.tokens.name}.{projector.kind.name}"
-                    written[name] = _write_one(projector, staging / name, opened, report)
+                    written[name] = _write_one(
+                        projector, staging / name, opened, choices.skip_mismatched, report
+                    )
         files = {**read_manifest(destdir), **written}
         for path in sorted(staging.iterdir()):
             os.replace(path, destdir / path.name)
@@ -242,13 +304,16 @@ def _write_all(
 
 
 def _projectors(
-    text: _Text, subwords: str, labels: Mapping[SideKind, Sequence[str]]
+    text: _Text, choices: _Choices, labels: Mapping[SideKind, Sequence[str]]
 ) -> Iterator[Projector]:
     """What is to be done for one text: one projector a side file."""
     for kind, side in text.sides.items():
-        scheme = detect_scheme(read_lines(text.pieces)) if subwords == "auto" else subwords
+        scheme = choices.subwords
+        if scheme == "auto":
+            scheme = detect_scheme(read_lines(text.pieces))
+        places = (kind, side, text.pieces, text.words, scheme, text.tokens)
         ids = {label: number for number, label in enumerate(labels[kind], start=1)}
-        yield Projector(kind, side, text.pieces, text.words, scheme, text.tokens, ids)
+        yield Projector(*places, ids, choices.attach_roots)
 
 
 def _labels(
@@ -293,23 +358,30 @@ def _write_one(
     projector: Projector,
     prefix: Path,
     workers: Workers,
+    skip_mismatched: bool,
     report: Callable[[str], None],
 ) -> SideFile:
     sizes, binarised = _open_tokens(projector)
     writer = RaggedWriter(prefix)
     annotated = 0
     unseen: Counter[str] = Counter()
+    findings = Findings()
     # disable=None: no bar where stderr is not a terminal
     with tqdm(total=len(sizes), desc=prefix.name, unit=" sentences", disable=None) as bar:
         batches = projector.batches(sizes, binarised)
-        for projected in ordered_results(workers, projector.project, batches):
+        for projected in _explained(
+            projector, ordered_results(workers, projector.project, batches)
+        ):
             for row in np.split(projected.values, np.cumsum(projected.sizes)[:-1]):
                 writer.add(row)
             annotated += projected.annotated
             unseen.update(projected.unseen_labels)
+            findings.merge(projected.findings)
             bar.update(len(projected.sizes))
     writer.close()
-    _report_written(projector, prefix.name, len(sizes), annotated, unseen, report)
+    if findings.mismatched and not skip_mismatched:
+        raise findings.refusal("or give --on-mismatch skip")
+    _report_written(projector, prefix.name, annotated, unseen, findings, report)
     return SideFile(
         sentences=len(sizes),
         annotated=annotated,
@@ -317,6 +389,22 @@ def _write_one(
         source_text=Fingerprint.of(projector.side),
         files=_fingerprints(projector, prefix),
     )
+
+
+def _explained(projector: Projector, results: Iterator[Projected]) -> Iterator[Projected]:
+    """The results as they come; where a sentence is missing in the side file, that is said."""
+    place = (projector.side, projector.kind, projector.words_of_lines)
+    text = projector.words or projector.pieces
+    known = False
+    try:
+        for projected in results:
+            if projected.findings.mismatched and not known:
+                known = True
+                refuse_shift(*place, projected.findings.mismatched[0], text)
+            yield projected
+    except EntryCountError:
+        refuse_missing(*place, text)
+        raise
 
 
 def _open_tokens(projector: Projector) -> tuple[np.ndarray, BinarisedPieces | None]:
@@ -328,7 +416,7 @@ def _open_tokens(projector: Projector) -> tuple[np.ndarray, BinarisedPieces | No
         dataset = indexed_dataset.make_dataset(str(tokens), impl)
         return np.array(dataset.sizes), None
     try:
-        indexed = open_indexed(tokens)
+        indexed = open_indexed(tokens, shortest=1)
     except (OSError, ValueError) as error:
         raise UserError(f"{error}: run fairseq-preprocess again") from error
     path = _dictionary_file(tokens)
@@ -362,15 +450,21 @@ def _fingerprints(projector: Projector, prefix: Path) -> dict[str, Fingerprint]:
 def _report_written(
     projector: Projector,
     name: str,
-    sentences: int,
     annotated: int,
     unseen: Counter[str],
+    findings: Findings,
     report: Callable[[str], None],
 ) -> None:
+    sentences, skipped = findings.sentences, len(findings.mismatched)
+    of_these = f", {skipped} of these skipped as of other words" if skipped else ""
     report(
         f"{name}: {sentences} sentences from {projector.side}, {annotated} annotated, "
-        f"{sentences - annotated} without annotation ({projector.scheme} segmentation)"
+        f"{sentences - annotated} without annotation{of_these} ({projector.scheme} segmentation)"
     )
+    for note in findings.notes(projector.side):
+        report(note)
+    if skipped:
+        report(f"{findings.first} (the first that was skipped)")
     if unseen:
         listed = ", ".join(f"{tag} in {count}" for tag, count in sorted(unseen.items()))
         report(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import json
 import sys
 import tempfile
 from collections import Counter
@@ -19,6 +18,7 @@ from syntax_nmt.data.constituents import read_trees
 from syntax_nmt.data.text_files import check_writable, write_atomically
 from syntax_nmt.errors import UserError
 from syntax_nmt.evaluation.chunking.chunk_f1 import ChunkScores, chunk_f1
+from syntax_nmt.evaluation.findings import JSON, Findings
 from syntax_nmt.evaluation.output import STDOUT, check_outputs, open_output
 from syntax_nmt.preprocess.annotation.annotate import annotate_file, describe
 from syntax_nmt.preprocess.annotation.annotator import StanzaAnnotator
@@ -215,10 +215,11 @@ def _score(args: argparse.Namespace) -> ChunkScores:
 
 def _write_scores(args: argparse.Namespace, scores: ChunkScores) -> None:
     """The table goes where the figures do not."""
-    print(scores.table(), file=sys.stderr if args.json == STDOUT else sys.stdout)
+    findings = Findings(scores.figures(), [scores.table()])
+    print(findings.text(), end="", file=sys.stderr if args.json == STDOUT else sys.stdout)
     if args.json is not None:
         with open_output(args.json) as stream:
-            stream.write(json.dumps(scores.figures(), indent=1) + "\n")
+            stream.write(findings.text(JSON))
 
 
 def _filled(gold: list[ChunkedSentence], found: Path) -> Iterator[list[str]]:

@@ -3,11 +3,19 @@
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 from collections.abc import Callable, Sequence
 from functools import cache
 from pathlib import Path
 
+from syntax_nmt.data.mismatch import (
+    ATTACH_ROOTS_HELP,
+    ON_MISMATCH_HELP,
+    REPARSE,
+    SKIP,
+    STOP,
+)
 from syntax_nmt.data.sides import CHUNKS, HEADS, PHRASES
 from syntax_nmt.data.sides.kind import SOURCE, SideKind
 from syntax_nmt.data.text_files import NEWLINE_ONLY, read_lines
@@ -29,6 +37,7 @@ from syntax_nmt.preprocess.corpus.segment import load_model
 from syntax_nmt.preprocess.corpus.side_files import find_side_file
 from syntax_nmt.preprocess.corpus.splits import Split, find_splits
 from syntax_nmt.preprocess.corpus.tokenize import Tokenizer, loaded_tokenizer
+from syntax_nmt.preprocess.corpus.training_settings import default_vocabulary
 from syntax_nmt.user_dir import FOLDER
 
 EXAMPLE = (
@@ -70,6 +79,13 @@ def _add_annotation_arguments(parser: argparse.ArgumentParser) -> None:
         "(chunker.pt), or by rules out of constituency trees",
     )
     parser.add_argument(
+        "--on-mismatch",
+        choices=(STOP, SKIP, REPARSE),
+        default=STOP,
+        help=f"{ON_MISMATCH_HELP}, or reparse (Stanza annotates them) (default: %(default)s)",
+    )
+    parser.add_argument("--attach-roots", action="store_true", help=ATTACH_ROOTS_HELP)
+    parser.add_argument(
         "--parser-lang", help="language of the parser's models, if not --source-lang"
     )
     parser.add_argument(
@@ -109,8 +125,8 @@ def _add_piece_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--vocab-size",
         type=int,
-        default=8000,
-        help="sentencepiece pieces; fewer for a text too small (default: %(default)s)",
+        help="sentencepiece pieces; fewer for a text too small (default: by the number of training "
+        "pairs: 1,500 below 3,000 pairs, 4,000 below 15,000, otherwise 8,000)",
     )
     parser.add_argument(
         "--sentencepiece-type",
@@ -128,6 +144,15 @@ def _add_piece_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--sentencepiece-model", type=Path, help="use this model instead of training one"
     )
+    for side in ("source", "target"):
+        parser.add_argument(
+            f"--{side}-words",
+            type=int,
+            metavar="N",
+            help=f"no pieces on the {side} side: its tokens are words, its vocabulary the N most "
+            "frequent of the training text, all others <unk>; each language then has a dictionary "
+            "of its own",
+        )
     joined = parser.add_mutually_exclusive_group()
     joined.add_argument(
         "--joined-dictionary",
@@ -161,14 +186,20 @@ def _plan(args: argparse.Namespace) -> Plan:
     source, target = args.source_lang, args.target_lang
     if source == target:
         raise UserError(f"--source-lang and --target-lang are both {source}")
+    if os.pathsep in str(args.destdir):
+        raise UserError(
+            f"--destdir {args.destdir}: fairseq takes what stands after {os.pathsep} for another "
+            f"folder: give a name without"
+        )
     tokenizers = {
         source: _tokenizer(args, "source", source),
         target: _tokenizer(args, "target", target),
     }
     if args.sentencepiece_model is not None:
         load_model(args.sentencepiece_model)
-    for option in ("vocab_size", "sentencepiece_lines"):
-        if getattr(args, option) < 1:
+    for option in ("vocab_size", "sentencepiece_lines", "source_words", "target_words"):
+        value = getattr(args, option)
+        if value is not None and value < 1:
             name = option.replace("_", "-")
             raise UserError(f"--{name} {getattr(args, option)}: must be 1 or more")
     prefixes = (("train", args.trainpref), ("valid", args.validpref), ("test", args.testpref))
@@ -177,21 +208,32 @@ def _plan(args: argparse.Namespace) -> Plan:
     annotators = _annotators(args)
     for kind, find in annotators.items():
         lang = source if kind.side == SOURCE else target
-        if any(find_side_file(split.prefix, lang, kind) is None for split in splits):
+        missing = any(find_side_file(split.prefix, lang, kind) is None for split in splits)
+        if missing or args.on_mismatch == REPARSE:
             find()  # models that are missing are reported now
+    sizes = {source: args.source_words, target: args.target_words}
+    vocabularies = {lang: size for lang, size in sizes.items() if size is not None}
+    if len(vocabularies) == 2 and args.sentencepiece_model is not None:
+        raise UserError(
+            "--sentencepiece-model is for pieces, and with --source-words and --target-words "
+            "neither side has any: leave one of them out"
+        )
     plan = Plan(
         source=source,
         target=target,
         splits=splits,
         folder=args.destdir,
         tokenizers=tokenizers,
-        vocab_size=args.vocab_size,
+        vocab_size=args.vocab_size or default_vocabulary(splits[0].lines),
         piece_model=args.sentencepiece_model,
         piece_kind=args.sentencepiece_type,
         piece_lines=args.sentencepiece_lines,
-        joined=args.joined,
+        joined=args.joined and not vocabularies,
         annotators=annotators,
         resources=resources(args),
+        vocabularies=vocabularies,
+        on_mismatch=args.on_mismatch,
+        attach_roots=args.attach_roots,
     )
     _refuse_to_overwrite(plan)
     return plan

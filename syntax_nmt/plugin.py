@@ -4,16 +4,18 @@ The task, models, criterions, tokenizer and optimizer get their names, and torch
 read fairseq's checkpoints.
 """
 
-from syntax_nmt.checkpoints import allow_fairseq_checkpoints
+from syntax_nmt.checkpoints.safe_loader import allow_fairseq_checkpoints
+from syntax_nmt.errors import exits_in_fairseq_programs
 
-allow_fairseq_checkpoints()
+with exits_in_fairseq_programs():
+    allow_fairseq_checkpoints()
 
-import syntax_nmt.criterions.chunk_cross_entropy  # noqa: E402
-import syntax_nmt.criterions.dependency_cross_entropy  # noqa: E402
-import syntax_nmt.criterions.synchronous_cross_entropy  # noqa: E402
-import syntax_nmt.criterions.syntax_cross_entropy  # noqa: E402
-import syntax_nmt.data.tokenizer  # noqa: E402
-import syntax_nmt.models.presets  # noqa: E402
-import syntax_nmt.models.rnn_presets  # noqa: E402
-import syntax_nmt.optim.fused_adam  # noqa: E402
-import syntax_nmt.tasks.syntax_translation  # noqa: E402, F401
+import syntax_nmt.criterions.chunk_cross_entropy
+import syntax_nmt.criterions.dependency_cross_entropy
+import syntax_nmt.criterions.synchronous_cross_entropy
+import syntax_nmt.criterions.syntax_cross_entropy
+import syntax_nmt.data.tokenizer
+import syntax_nmt.models.presets
+import syntax_nmt.models.rnn_presets
+import syntax_nmt.optim.fused_adam
+import syntax_nmt.tasks.syntax_translation  # noqa: F401

@@ -19,10 +19,14 @@ def pytest_addoption(parser):
 
 
 def pytest_collection_modifyitems(config, items):
+    skipped = {}
     if not config.getoption("--slow"):
-        skip = pytest.mark.skip(reason="slow: run with --slow")
-        for item in items:
-            if "slow" in item.keywords:
+        skipped["slow"] = pytest.mark.skip(reason="slow: run with --slow")
+    if not torch.cuda.is_available():
+        skipped["gpu"] = pytest.mark.skip(reason="needs a GPU")
+    for item in items:
+        for marker, skip in skipped.items():
+            if item.get_closest_marker(marker):
                 item.add_marker(skip)
 
 

@@ -25,10 +25,10 @@ class Prepared:
 
 
 @pytest.fixture(scope="session")
-def shared_folder(tmp_path_factory, worker_id) -> Path:
+def shared_folder(tmp_path_factory, request) -> Path:
     """A temporary folder that the processes of a parallel run share."""
     own = tmp_path_factory.getbasetemp()
-    return own if worker_id == "master" else own.parent
+    return own.parent if hasattr(request.config, "workerinput") else own
 
 
 @pytest.fixture(scope="session")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
+import numpy as np
 import torch
 from fairseq import checkpoint_utils, options, tasks, utils
 from fairseq.data import Dictionary, LanguagePairDataset
@@ -14,9 +15,13 @@ from fairseq.models.transformer import TransformerModel
 from omegaconf import OmegaConf
 
 import syntax_nmt.plugin  # noqa: F401  registers the architectures
+from syntax_nmt.data.side_information import SideInformation
 from syntax_nmt.data.sides import CHUNKS
+from syntax_nmt.data.sides.kind import SOURCE
+from syntax_nmt.data.syntax_dataset import SyntaxDataset
 
 VOCABULARY = 40
+LABELS = ("NP", "VP", "O")
 
 # Every architecture that this package registers.
 ARCHITECTURES = sorted(
@@ -97,6 +102,7 @@ def batch(
     left_pad_source: bool = True,
     pad_to: tuple[int, int] | None = None,
     left_pad_target: bool = False,
+    sides: Sequence[SideInformation] = (),
 ) -> dict:
     """A batch as fairseq collates it, sorted back to the given order; `pad_to` widens it."""
     dataset = LanguagePairDataset(
@@ -109,12 +115,33 @@ def batch(
         left_pad_source=left_pad_source,
         left_pad_target=left_pad_target,
     )
+    dataset = SyntaxDataset(dataset, sides)
     widths = None if pad_to is None else {"source": pad_to[0], "target": pad_to[1]}
     sample = dataset.collater([dataset[i] for i in range(len(dataset))], pad_to_length=widths)
     order = sample["id"].argsort()
     return utils.apply_to_sample(
         lambda x: x[order] if x.dim() and x.size(0) == len(order) else x, sample
     )
+
+
+def random_sides(
+    model: torch.nn.Module, sources: Sequence[torch.Tensor], targets: Sequence[torch.Tensor],
+    seed: int = 0,
+) -> list[SideInformation]:  # fmt: skip
+    """What a model reads and learns, drawn at random by each sentence's own tokens and the seed.
+
+    About every fourth sentence has no annotation.
+    """
+    found = []
+    for kind in dict.fromkeys((*model.reads_sides, *model.learns_sides)):
+        rows = []
+        for tokens in sources if kind.side == SOURCE else targets:
+            size, numbers = len(tokens) - 1, tokens.tolist()
+            random = np.random.default_rng([seed, *numbers])
+            annotated = size > 0 and numbers[0] % 4 > 0
+            rows.append(kind.draw(size, len(LABELS), random) if annotated else kind.no_row(size))
+        found.append(SideInformation.from_rows(kind, rows, LABELS if kind.labels_file else ()))
+    return found
 
 
 def chain_heads(tokens: torch.Tensor, dictionary: Dictionary) -> torch.Tensor:

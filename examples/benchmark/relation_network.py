@@ -27,7 +27,7 @@ from syntax_nmt.modules.graph_propagation import GraphPropagation
 from syntax_nmt.modules.word_convolutions import SLOPE
 
 MIB = 2**20
-NAIVE, DEFAULT = -1, 2**16
+NAIVE, DEFAULT = -1, 2**16  # pairs that are kept; of the default width
 
 
 def naive(network: GraphPropagation, words: Tensor, padding: Tensor) -> Tensor:

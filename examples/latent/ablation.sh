@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# The paper's experiments on the built-in corpus: BLEU, word alignments out of the top three
-# layers, induced trees of word-level models, and what position embeddings are worth.
+# The paper's analyses on the built-in corpus: word alignments out of the top three layers, and
+# induced trees of word-level models.
 #
 #   bash examples/latent/ablation.sh [FOLDER] [SEED …]   (default: outputs/latent_ablation 1)
 #
@@ -35,11 +35,7 @@ declare -A systems=(
   [lpsi+rank]="${latent[*]} --criterion synchronous_cross_entropy"
   [attention]='--arch syntax_transformer_tiny --criterion synchronous_cross_entropy
     --sync-loss attention'
-  [local]='--arch syntax_transformer_tiny --criterion label_smoothed_cross_entropy
-    --local-attention-window 2'
 )
-no_positions=--no-token-positional-embeddings
-
 train() { # FOLDER DATA NAME SYSTEM OPTION …
   # shellcheck disable=SC2086 # options without spaces
   train_to_average "$1" "$2" "$3" ${systems[$4]} --seed "$seed" "${@:5}"
@@ -79,16 +75,6 @@ for seed in "${seeds[@]}"; do
     train "$folder" "$folder/words" "$name" "$system"
     echo "$name"
     syntax-nmt trees "$folder/words" --path "$folder/$name/averaged.pt" --kind constituents \
-      --cpu --trees "$gold.src.trees" --collins --output "$folder/$name.trees" 2>&1 | tail -n 6
-  done
-
-  printf '\nseed %s, two layers: BLEU with and without position embeddings\n' "$seed"
-  for system in transformer lpsi local; do
-    name=positions-$system-$seed
-    train "$folder" "$folder/prepared/data-bin" "$name" "$system"
-    train "$folder" "$folder/prepared/data-bin" "no-$name" "$system" "$no_positions"
-    with=$(test_bleu "$folder" "$name")
-    without=$(test_bleu "$folder" "no-$name")
-    printf '%-20s %s %s\n' "$system" "$with" "$without"
+      --cpu --trees "$gold.src.trees" --collins --output "$folder/$name.trees" 2>&1 | tail -n 20
   done
 done

@@ -6,8 +6,9 @@
 # Later options override the ones below. Rows of the paper's tables (see README.md):
 #   Transformer Base      --arch syntax_transformer_wmt_en_de
 #   +Mean                 --arch syntax_transformer_wmt_en_de --phrase-segmentation ngram
-#                         --phrase-summary mean
+#                         --phrase-combine-dim 1536 --phrase-summary mean
 #   +Max                  --arch syntax_transformer_wmt_en_de --phrase-segmentation ngram
+#                         --phrase-combine-dim 1536
 #   +Max+Attn             … --phrase-attention
 #   +Max+Attn+TA          (no option)
 #   … +Parsing Phrase     --phrase-segmentation parsed --load-phrases

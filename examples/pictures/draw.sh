@@ -1,17 +1,15 @@
 #!/usr/bin/env bash
-# Draws the pictures of this folder and a report, out of what the ablation scripts have trained.
+# Draws the pictures of this folder and a report, out of what examples/latent/ablation.sh has trained
+# and two models of its own, with supervised heads and with chunks.
 #
-#   bash examples/pictures/draw.sh [OUTPUT [DEPENDENCY LATENT BI_SCALE]]
-#
-# OUTPUT defaults to outputs/pictures; the others are the folders of examples/dependency/ablation.sh,
-# examples/latent/ablation.sh and examples/bi_scale/ablation.sh, by default theirs.
+#   bash examples/pictures/draw.sh [OUTPUT [LATENT]]   (default: outputs/pictures, and the folder of
+#                                                       examples/latent/ablation.sh)
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 output=${1:-outputs/pictures}
-dependency=${2:-outputs/ablation}
-latent=${3:-outputs/latent_ablation}
-bi_scale=${4:-outputs/bi_scale_ablation}
+latent=${2:-outputs/latent_ablation}
 . examples/environment.sh
+. examples/tiny_settings.sh
 mkdir -p "$output"
 sentence=(--sentence 21)
 
@@ -25,11 +23,19 @@ pieces=(--source "$latent/prepared/pieces/test.src" --target "$latent/prepared/p
 text=("$corpus.src" "$corpus.tgt")
 words=(--source "$corpus.src" --target "$corpus.tgt")
 
+data=$latent/prepared/data-bin
+train_to_average "$output" "$data" heads --seed 1 \
+  --arch dependency_transformer_tiny "${dependency_supervision[@]}"
+train_to_average "$output" "$data" chunks --seed 1 --lr 5e-3 \
+  --arch bi_scale_rnn_tiny --load-chunks --criterion chunk_cross_entropy
+
 # Supervised heads beside free ones; the trees of the parent head.
-draw attention supervised_heads "$dependency/prepared/data-bin" --cpu \
-  --path "$dependency/csh+psh-top-1/checkpoint_best.pt" "${pieces[@]:0:2}" --segmented \
+draw attention supervised_heads "$data" --cpu \
+  --path "$output/heads/averaged.pt" "${pieces[@]:0:2}" --segmented \
   --gold "$corpus.src.conllu" "${sentence[@]}"
-draw dependencies dependencies "$dependency/csh+psh-top-1.conllu" --gold "$corpus.src.conllu" \
+syntax-nmt trees "$data" --cpu --path "$output/heads/averaged.pt" \
+  --conllu "$corpus.src.conllu" --output "$output/heads.conllu"
+draw dependencies dependencies "$output/heads.conllu" --gold "$corpus.src.conllu" \
   "${sentence[@]}"
 
 # Latent phrases: cross-attention, alignments, trees and the distances that they come from.
@@ -44,8 +50,8 @@ draw distances distances "$latent/words" --cpu --path "$latent/words-lpsi+mse-1/
   "${words[@]}" --segmented "${sentence[@]}"
 
 # Chunks of the bi-scale decoder, and where in the source it looks for each.
-spm=(--bpe sentencepiece --sentencepiece-model "$bi_scale/prepared/sentencepiece.model")
-syntax-nmt chunks "$bi_scale/prepared/data-bin" --cpu --path "$bi_scale/bi-scale-1/averaged.pt" \
+spm=(--bpe sentencepiece --sentencepiece-model "$latent/prepared/sentencepiece.model")
+syntax-nmt chunks "$data" --cpu --path "$output/chunks/averaged.pt" \
   "${words[@]}" "${spm[@]}" --output "$output/test.chunks" --alignments "$output/test.chunks.json"
 draw chunks chunks --target "$corpus.tgt" --hypothesis "$output/test.chunks" \
   --gold "$corpus.tgt.chunks" "${sentence[@]}"

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections import Counter, deque
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from tqdm import tqdm
 
@@ -24,6 +24,8 @@ from syntax_nmt.preprocess.annotation.parts import (
 from syntax_nmt.preprocess.annotation.shard import Shard
 
 PART_SIZE = 2000
+# Sentences that a worker is given at a time: the bar moves by these, and they fill some batches.
+_SLICE = 200
 _REASONS = ("empty", "too long", "failed")
 
 
@@ -45,14 +47,35 @@ class Resources:
 
 
 class _Task(NamedTuple):
-    part: Part
+    """Sentences of like length, a slice of a part."""
+
     annotator: Annotator
+    sentences: list[list[str]]
 
 
-class _Annotated(NamedTuple):
+class _Slice(NamedTuple):
+    """Where the sentences of a task stand in their part; the last one completes it."""
+
+    part: _OpenPart
+    places: list[int]
+    last: bool
+
+
+@dataclass
+class _OpenPart:
+    """A part whose entries are on their way."""
+
     part: Part
-    entries: str
+    sentences: list[list[str]]
     counts: Counter[str]
+    entries: dict[int, str | None] = field(default_factory=dict)
+
+    def text(self, annotator: Annotator) -> str:
+        """All entries, in the order of the lines."""
+        return "".join(
+            self.entries.get(place) or annotator.no_annotation(words)
+            for place, words in enumerate(self.sentences)
+        )
 
 
 def annotate_file(
@@ -92,11 +115,10 @@ def annotate_file(
     counts: Counter[str] = Counter(lines=0)
     whole = resources.shard.count == 1
     # disable=None: no bar where stderr is not a terminal
-    bar = tqdm(total=lines, desc=output.name, unit="line", unit_scale=True, disable=None)
+    bar = tqdm(total=lines, desc=output.name, unit=" sentences", disable=None)
     with parts.held(shared=not whole), bar:
-        for done in _annotated_parts(text, parts, annotator, resources):
+        for done in _annotated_parts(text, parts, annotator, resources, bar.update):
             counts.update(done)
-            bar.update(done["lines"])
         if whole:
             merge_parts(text, output, parts)
             parts.remove()
@@ -117,44 +139,60 @@ def describe(counts: Counter[str]) -> str:
 
 
 def _annotated_parts(
-    text: Path, parts: PartFolder, annotator: Annotator, resources: Resources
+    text: Path,
+    parts: PartFolder,
+    annotator: Annotator,
+    resources: Resources,
+    progress: Callable[[int], Any],
 ) -> Iterator[Counter[str]]:
     """Counts of this job's parts as they get ready; those of an earlier run are among them."""
     options = options_sum(annotator.fingerprint(), resources.part_size)
     parts.refuse_other_options(options)
     reused: Counter[str] = Counter()
+    underway: deque[_Slice] = deque()
 
     def unfinished() -> Iterator[_Task]:
         for part in cut(text, resources.part_size):
             if not resources.shard.holds(part.number):
                 continue
             done = parts.finished(part, options)
-            if done is None:
-                yield _Task(part, annotator)
-            else:
+            if done is not None:
                 reused.update(done, reused=done["lines"])
+                progress(done["lines"])
+                continue
+            for piece in _slices(part, annotator.max_words):
+                underway.append(piece)
+                sentences = piece.part.sentences
+                yield _Task(annotator, [sentences[place] for place in piece.places])
 
     with open_workers(resources.workers, resources.dask_scheduler) as workers:
-        for done in ordered_results(workers, _annotate, unfinished()):
-            parts.write(done.part, options, done.entries, done.counts)
-            yield done.counts + reused
+        for entries in ordered_results(workers, _annotate, unfinished()):
+            part, places, last = underway.popleft()
+            part.entries.update(zip(places, entries))
+            progress(len(places))
+            if not last:
+                continue
+            found = list(part.entries.values())
+            part.counts.update(annotated=len(found) - found.count(None), failed=found.count(None))
+            parts.write(part.part, options, part.text(annotator), part.counts)
+            progress(len(part.sentences) - len(found))
+            yield part.counts + reused
             reused.clear()
     yield reused
 
 
-def _annotate(task: _Task) -> _Annotated:
-    """Annotates a part, its sentences in order of length, so that batches are even."""
-    part, annotator = task
+def _slices(part: Part, max_words: int) -> Iterator[_Slice]:
+    """A part's sentences in order of length, so that batches are even, some at a time."""
     sentences = [line.split() for line in part.lines]
-    counts, wanted = _sort_out(sentences, annotator.max_words)
-    found = annotator.annotate([sentences[index] for index in wanted])
-    entries = dict(zip(wanted, found))
-    counts.update(annotated=len(wanted) - found.count(None), failed=found.count(None))
-    text = "".join(
-        entries.get(index) or annotator.no_annotation(words)
-        for index, words in enumerate(sentences)
-    )
-    return _Annotated(part, text, counts)
+    counts, wanted = _sort_out(sentences, max_words)
+    opened = _OpenPart(part, sentences, counts)
+    for start in range(0, max(1, len(wanted)), _SLICE):
+        places = wanted[start : start + _SLICE]
+        yield _Slice(opened, places, last=start + _SLICE >= len(wanted))
+
+
+def _annotate(task: _Task) -> list[str | None]:
+    return task.annotator.annotate(task.sentences) if task.sentences else []
 
 
 def _sort_out(sentences: Sequence[Sequence[str]], max_words: int) -> tuple[Counter[str], list[int]]:

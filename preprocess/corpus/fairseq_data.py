@@ -6,9 +6,11 @@ import re
 import shutil
 import subprocess
 import sys
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
+
+from fairseq.data import Dictionary
 
 from syntax_nmt.errors import UserError
 
@@ -29,6 +31,7 @@ class FairseqData:
         splits: names of the splits, `train` among them.
         joined: one dictionary for both languages.
         workers: processes.
+        vocabularies: the most words that the dictionary of a language keeps; of the others all.
     """
 
     source: str
@@ -37,6 +40,7 @@ class FairseqData:
     splits: Sequence[str]
     joined: bool
     workers: int
+    vocabularies: Mapping[str, int] = field(default_factory=dict)
 
     def command(self, destination: Path) -> list[str]:
         """The command line.
@@ -47,6 +51,10 @@ class FairseqData:
         command = [sys.executable, "-m", "fairseq_cli.preprocess"]
         command += ["--source-lang", self.source, "--target-lang", self.target]
         command += ["--destdir", str(destination), "--workers", str(self.workers)]
+        for side, lang in (("src", self.source), ("tgt", self.target)):
+            if lang in self.vocabularies:  # fairseq counts its own symbols, too
+                words = self.vocabularies[lang] + Dictionary().nspecial
+                command += [f"--nwords{side}", str(words)]
         for kind in ("train", "valid", "test"):
             names = [name for name in self.splits if name.rstrip("0123456789") == kind]
             if names:

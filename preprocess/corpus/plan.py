@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from syntax_nmt.data.manifest import NAME
+from syntax_nmt.data.mismatch import STOP
 from syntax_nmt.data.prepared_text import FILE_NAME as SEGMENTATION
 from syntax_nmt.data.prepared_text import TextSegmentation
 from syntax_nmt.data.sides import KINDS
@@ -33,8 +34,11 @@ class Plan:
         piece_kind: `bpe` or `unigram`.
         piece_lines: the most lines that a sentencepiece model is trained on.
         joined: one model and one dictionary for both languages.
+        vocabularies: the most words of a language whose tokens are its words, not pieces.
         annotators: what annotates the words, asked for only where annotation is not given.
         resources: what the work runs on.
+        on_mismatch: `stop`, `skip` or `reparse` where given annotation is of other words.
+        attach_roots: see :func:`~syntax_nmt.data.side_text.side_entries`.
     """
 
     source: str
@@ -49,6 +53,14 @@ class Plan:
     joined: bool
     annotators: Mapping[SideKind, Callable[[], StanzaAnnotator]]
     resources: Resources
+    vocabularies: Mapping[str, int] = field(default_factory=dict)
+    on_mismatch: str = STOP
+    attach_roots: bool = False
+
+    @property
+    def cut_languages(self) -> list[str]:
+        """The languages whose words are cut into pieces."""
+        return [lang for lang in self.languages if lang not in self.vocabularies]
 
     @property
     def languages(self) -> tuple[str, str]:
@@ -88,7 +100,7 @@ class Plan:
         """What is written: every file, and the data-bin folder, which comes as a whole."""
         found = [self.record, self.parser_config, self.folder / SEGMENTATION]
         found += [self.data_bin, self.data_bin / NAME]
-        found += map(self.model, self.languages)
+        found += map(self.model, self.cut_languages)
         for split in self.splits:
             for lang in self.languages:
                 found += [self.words(split.name, lang), self.pieces(split.name, lang)]

@@ -2,34 +2,43 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Sequence
+from collections.abc import Callable, Container, Iterator, Sequence
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
 from syntax_nmt.data.manifest import NAME, read_manifest
+from syntax_nmt.data.mismatch import SKIP, STOP, Findings
 from syntax_nmt.data.prepared_text import write_segmentation
-from syntax_nmt.data.sides import KINDS, PHRASES
+from syntax_nmt.data.sides import CHUNKS, HEADS, KINDS, PHRASES
 from syntax_nmt.data.sides.kind import SideKind
+from syntax_nmt.data.subwords import NO_SUBWORDS, SENTENCEPIECE
 from syntax_nmt.data.text_files import write_bytes_atomically
-from syntax_nmt.data.text_match import OtherTextError
+from syntax_nmt.errors import UserError
 from syntax_nmt.parsing.config import ParserConfig
 from syntax_nmt.preprocess.annotation.annotate import annotate_file, describe
 from syntax_nmt.preprocess.annotation.annotator import StanzaAnnotator
 from syntax_nmt.preprocess.annotation.executor import open_workers
 from syntax_nmt.preprocess.binarize import binarize
 from syntax_nmt.preprocess.corpus.fairseq_data import FairseqData, preprocess, written_files
+from syntax_nmt.preprocess.corpus.mismatched_sentences import annotated_anew
 from syntax_nmt.preprocess.corpus.plan import Plan
 from syntax_nmt.preprocess.corpus.segment import load_model, segment_file, train_model
-from syntax_nmt.preprocess.corpus.side_files import check_side_file, copy_side_file, find_side_file
+from syntax_nmt.preprocess.corpus.side_files import (
+    GivenAnnotation,
+    copy_side_file,
+    find_side_file,
+)
 from syntax_nmt.preprocess.corpus.sole_user import sole_user
 from syntax_nmt.preprocess.corpus.splits import Split
 from syntax_nmt.preprocess.corpus.steps import Report, Steps
 from syntax_nmt.preprocess.corpus.tokenize import loaded_tokenizer, tokenize_file
+from syntax_nmt.preprocess.corpus.word_vocabulary import copy_words
 
 # Raised when a step makes something else out of the same input, so that old results are not reused.
 FORMAT = 2
 
+_ASKED_FOR = {HEADS: "--parse", PHRASES: "--constituents", CHUNKS: "--chunks"}
 _REPLACED = (
     ("space", "unusual spaces by spaces"),
     ("invisible", "invisible characters by nothing"),
@@ -118,12 +127,14 @@ class Preparation:
 
     def _models(self) -> None:
         plan = self.plan
+        if not plan.cut_languages:
+            return
         if plan.piece_model is not None:
             self._given_model(plan.piece_model)
         elif plan.joined:
             self._trained_model(plan.languages)
         else:
-            for lang in plan.languages:
+            for lang in plan.cut_languages:
                 self._trained_model([lang])
 
     def _given_model(self, given: Path) -> None:
@@ -155,40 +166,49 @@ class Preparation:
         report = self._step(model.name, made_from, make, lambda: [model])
         if report["size"] != plan.vocab_size:
             self.note(
-                f"  --vocab-size {plan.vocab_size} is more than the training text has pieces: "
+                f"  the training text has fewer pieces than --vocab-size {plan.vocab_size}: "
                 f"{report['size']} instead"
             )
 
     def _pieces(self, split: Split, lang: str) -> None:
         plan = self.plan
-        words, pieces, model = (
-            plan.words(split.name, lang),
-            plan.pieces(split.name, lang),
-            plan.model(lang),
-        )
-        made_from = {"words": self._steps.checksum(words), "model": self._steps.checksum(model)}
-        self._step(
-            f"pieces/{pieces.name}",
-            made_from,
-            lambda: dict(segment_file(model, words, pieces, plan.workers)),
-            lambda: [pieces],
-        )
+        words, pieces = plan.words(split.name, lang), plan.pieces(split.name, lang)
+        made_from = {"words": self._steps.checksum(words)}
+        if lang in plan.vocabularies:
+
+            def make() -> Report:
+                return dict(copy_words(words, pieces))
+
+        else:
+            model = plan.model(lang)
+            made_from["model"] = self._steps.checksum(model)
+
+            def make() -> Report:
+                return dict(segment_file(model, words, pieces, plan.workers))
+
+        self._step(f"pieces/{pieces.name}", made_from, make, lambda: [pieces])
 
     def _data_bin(self) -> None:
         plan = self.plan
         names = [split.name for split in plan.splits]
         data = FairseqData(
-            *plan.languages, plan.folder / "pieces", names, plan.joined, plan.workers
-        )
+            *plan.languages, plan.folder / "pieces", names, plan.joined, plan.workers,
+            plan.vocabularies,
+        )  # fmt: skip
         log = plan.folder / "logs" / "fairseq-preprocess.log"
         pieces = {
             f"{name}.{lang}": self._steps.checksum(plan.pieces(name, lang))
             for name in names
             for lang in plan.languages
         }
+        made_from: dict[str, Any] = {
+            "pieces": pieces, "languages": plan.languages, "joined": plan.joined
+        }  # fmt: skip
+        if plan.vocabularies:
+            made_from["vocabularies"] = dict(plan.vocabularies)
         self._step(
             "data-bin",
-            {"pieces": pieces, "languages": plan.languages, "joined": plan.joined},
+            made_from,
             lambda: {"unknown": preprocess(data, plan.data_bin, log)},
             lambda: written_files(data, plan.data_bin),
         )
@@ -222,33 +242,66 @@ class Preparation:
         return found
 
     def _taken_along(self, split: Split, kind: SideKind) -> bool:
-        lang = self.plan.language(kind)
-        destination = self.plan.side_text(split.name, kind)
-        given = find_side_file(split.prefix, lang, kind)
-        if given is None and self._made_elsewhere(destination):
-            given = destination
-        if given is None:
+        plan = self.plan
+        lang = plan.language(kind)
+        destination = plan.side_text(split.name, kind)
+        found = find_side_file(split.prefix, lang, kind)
+        if found is None and self._made_elsewhere(destination):
+            found = destination
+        if found is None:
             return False
-        words = self.plan.words(split.name, lang)
+        raw = split.source if lang == plan.source else split.target
+        given = GivenAnnotation(
+            found,
+            kind,
+            plan.words(split.name, lang),
+            None if kind.has_words else raw,
+            plan.attach_roots,
+        )
         made_from = {
-            "given": self._steps.checksum(given),
-            "words": self._steps.checksum(words),
+            "given": self._steps.checksum(found),
+            "words": self._steps.checksum(given.words),
+            "raw": self._steps.checksum(raw),
+            "policy": [plan.on_mismatch, plan.attach_roots],
         }
 
         def make() -> Report:
-            check_side_file(given, kind, words)
-            if given != destination:
-                copy_side_file(given, destination)
-            return {"from": str(given)}
+            findings = given.check()
+            for note in findings.notes(found):
+                self.note(f"  {note}")
+            report = {"from": str(found)}
+            if not findings.mismatched:
+                _over_words(given, destination, findings, iter(()))
+                return report
+            return report | self._mended(given, destination, findings)
 
-        try:
-            self._step(f"words/{destination.name}", made_from, make, lambda: [destination])
-        except OtherTextError as error:
-            if self.plan.tokenizers[lang].mode == "none" or given == destination:
-                raise
-            self.note(f"  not taken along, its words are others than the tokeniser's: {error}")
-            return False
+        self._step(f"words/{destination.name}", made_from, make, lambda: [destination])
         return True
+
+    def _mended(self, given: GivenAnnotation, destination: Path, findings: Findings) -> Report:
+        """Does what was asked for about sentences whose annotation is of other words."""
+        policy, numbers = self.plan.on_mismatch, findings.mismatched
+        if policy == STOP or given.side == destination:
+            raise findings.refusal(
+                "or give --on-mismatch skip (they have no annotation) or reparse (Stanza's)"
+                if policy == STOP
+                else f"or remove {destination}"
+            )
+        done = "skipped" if policy == SKIP else "annotated by Stanza"
+        self.note(f"  {len(numbers):,} sentences {done}, the first is {findings.first}")
+        if policy == SKIP:
+            _over_words(given, destination, findings, given.no_entries(numbers))
+            return {"skipped": len(numbers)}
+        if given.kind not in self.plan.annotators:
+            raise UserError(
+                f"{given.side}: --on-mismatch reparse needs what annotates: give "
+                f"{_ASKED_FOR[given.kind]}, or --on-mismatch skip"
+            )
+        with annotated_anew(
+            given, numbers, self.plan.annotators[given.kind](), self.plan.resources
+        ) as entries:
+            _over_words(given, destination, findings, entries)
+        return {"by Stanza": len(numbers)}
 
     def _made_elsewhere(self, side_text: Path) -> bool:
         """Whether annotation beside the words is the user's, such as parsed by jobs and merged."""
@@ -278,7 +331,7 @@ class Preparation:
             # The device is left out: who translates may have another.
             ParserConfig.of(
                 annotator.models,
-                "sentencepiece",
+                NO_SUBWORDS if self.plan.source in self.plan.vocabularies else SENTENCEPIECE,
                 max_words=annotator.max_words,
                 batch_size=annotator.batch_size,
             ).write(self.plan.parser_config)
@@ -301,7 +354,10 @@ class Preparation:
                 *plan.languages,
                 plan.data_bin,
                 words=plan.folder / "words",
+                subwords="auto" if plan.cut_languages else NO_SUBWORDS,
                 workers=plan.workers,
+                on_mismatch=STOP if plan.on_mismatch == STOP else SKIP,
+                attach_roots=plan.attach_roots,
                 report=lambda line: self.note(f"  {line}"),
                 **{option: ",".join(listed) for option, listed in prefixes.items()},
             )
@@ -316,6 +372,18 @@ class Preparation:
         made_from = {path.name: self._steps.checksum(path) for path in sides}
         made_from["text"] = ",".join(map(self._steps.checksum, texts))
         self._step("binarize", made_from, make, lambda: _side_information(plan.data_bin))
+
+
+def _over_words(
+    given: GivenAnnotation, destination: Path, findings: Findings, replaced: Iterator[str]
+) -> None:
+    """Takes a given annotation along: byte for byte where it is over the text's words already."""
+    if given.side == destination:
+        return
+    if findings.bridged or findings.mismatched or given.attach_roots:
+        given.write(destination, replaced)
+    else:
+        copy_side_file(given.side, destination)
 
 
 def _side_information(data_bin: Path) -> list[Path]:

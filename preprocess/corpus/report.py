@@ -6,10 +6,15 @@ import shlex
 from collections.abc import Sequence
 from pathlib import Path
 
+import torch
+
 from syntax_nmt.data.sides import HEADS, KINDS, PHRASES
 from syntax_nmt.preprocess.corpus.plan import Plan
 from syntax_nmt.preprocess.corpus.preparation import Preparation
 from syntax_nmt.preprocess.corpus.tokenize import Tokenizer
+from syntax_nmt.preprocess.corpus.training_settings import TrainingSettings, training_settings
+
+_LINE = 100
 
 
 def summary(done: Preparation) -> str:
@@ -42,88 +47,140 @@ def next_commands(done: Preparation, user_dir: Path) -> str:
         user_dir: the plugin's folder.
     """
     plan = done.plan
-    blocks = [_first_system(plan, user_dir)]
+    blocks = [_first_system(plan, str(user_dir))]
     if _has_trees(plan, "train"):
-        blocks.append(_phrase_system(plan, user_dir))
+        blocks.append(_phrase_system(plan, str(user_dir)))
     return "\n".join(blocks)
 
 
-def _first_system(plan: Plan, user_dir: Path) -> str:
-    """Supervised heads where the source has dependencies, otherwise fairseq's own model."""
+def _first_system(plan: Plan, user_dir: str) -> str:
+    """Supervised heads where the source has dependencies, otherwise the plain Transformer."""
     shared = _shared(plan, user_dir)
     parsed = plan.side_text("train", HEADS).is_file()
-    arch = "dependency_transformer" if parsed else "transformer_iwslt_de_en"
+    arch = "dependency_transformer" if parsed else "syntax_transformer"
     criterion = "dependency_cross_entropy" if parsed else "label_smoothed_cross_entropy"
-    system = ["--arch", arch, *(["--load-dependencies"] if parsed else [])]
+    system = ["--load-dependencies"] if parsed else []
     checkpoints = plan.folder / "checkpoints"
-    return (
-        f"train with\n  {_train(plan, shared, system, criterion, checkpoints)}\n"
-        f"then translate with\n  {_interactive(plan, shared, checkpoints)}"
-    )
+    train = _train(plan, shared, arch, system, criterion, checkpoints)
+    if _takes_typed_text(plan):
+        translate = _interactive(plan, shared, checkpoints)
+    else:
+        translate = _generate(plan, shared, checkpoints, plan.splits[-1].name)
+    return f"train {_expectation(plan)} with\n{train}\nthen translate with\n{translate}"
 
 
-def _phrase_system(plan: Plan, user_dir: Path) -> str:
+def _phrase_system(plan: Plan, user_dir: str) -> str:
     """Phrases cut from constituents, which translation needs as well."""
     shared = _shared(plan, user_dir)
-    system = ["--arch", "phrase_transformer", "--phrase-segmentation", "parsed", "--load-phrases"]
+    system = ["--phrase-segmentation", "parsed", "--load-phrases"]
     checkpoints = plan.folder / "phrase_checkpoints"
-    train = _train(plan, shared, system, "label_smoothed_cross_entropy", checkpoints)
-    if plan.parser_config.is_file():
+    criterion = "label_smoothed_cross_entropy"
+    # Twice the usual warm-up, as in the paper.
+    train = _train(plan, shared, "phrase_transformer", system, criterion, checkpoints, 2)
+    if plan.parser_config.is_file() and _takes_typed_text(plan):
         parser = ["--parser-config", str(plan.parser_config)]
         translate = _interactive(plan, shared, checkpoints, *parser)
     else:  # no parser is known, as the trees were given
-        names = [split.name for split in plan.splits]
-        subset = ["--gen-subset", [name for name in names if _has_trees(plan, name)][-1]]
-        translate = shlex.join(
-            [
-                *["fairseq-generate", str(plan.data_bin), *shared, *subset, "--load-phrases"],
-                *["--path", _best(checkpoints), *_pieces(plan)],
-            ]
-        )
+        annotated = [split.name for split in plan.splits if _has_trees(plan, split.name)][-1]
+        translate = _generate(plan, shared, checkpoints, annotated, "--load-phrases")
     return (
-        f"or with the phrases of the source's constituents\n  {train}\n"
-        f"then translate with\n  {translate}"
+        f"or with the phrases of the source's constituents\n{train}\n"
+        f"then translate with\n{translate}"
     )
+
+
+def _expectation(plan: Plan) -> str:
+    """Where the training line runs and how long it takes."""
+    settings = _settings(plan)
+    if settings.gpu:
+        return "on the GPU"
+    if not settings.minutes:
+        return "(there is no GPU here, and a CPU needs days for so much text)"
+    return f"(about {max(1, round(settings.minutes)):,} minutes on one core)"
+
+
+def _settings(plan: Plan) -> TrainingSettings:
+    return training_settings(plan.splits[0].lines, gpu=torch.cuda.is_available())
 
 
 def _has_trees(plan: Plan, split: str) -> bool:
     return plan.side_text(split, PHRASES).is_file()
 
 
-def _shared(plan: Plan, user_dir: Path) -> list[str]:
+def _shared(plan: Plan, user_dir: str) -> list[str]:
     """What all programs are given."""
     return [
-        *["--user-dir", str(user_dir), "--task", "syntax_translation"],
+        *["--user-dir", user_dir, "--task", "syntax_translation"],
         *["--source-lang", plan.source, "--target-lang", plan.target],
     ]
 
 
 def _train(
-    plan: Plan, shared: Sequence[str], system: Sequence[str], criterion: str, checkpoints: Path
+    plan: Plan,
+    shared: Sequence[str],
+    arch: str,
+    system: Sequence[str],
+    criterion: str,
+    checkpoints: Path,
+    warmups: int = 1,
 ) -> str:
-    command = [
-        *["fairseq-train", str(plan.data_bin), *shared, *system],
-        *(["--share-all-embeddings"] if plan.joined else []),
-        *["--criterion", criterion, "--label-smoothing", "0.1"],
-        *["--optimizer", "adam", "--adam-betas", "(0.9, 0.98)", "--clip-norm", "0.0"],
-        *["--lr", "5e-4", "--lr-scheduler", "inverse_sqrt", "--warmup-updates", "4000"],
-        *["--dropout", "0.3", "--weight-decay", "0.0001", "--max-tokens", "4096"],
-        *["--max-epoch", "50"],
-        *["--save-dir", str(checkpoints)],
-    ]
-    return shlex.join(command)
+    settings = _settings(plan)
+    return wrapped(
+        [
+            *["fairseq-train", str(plan.data_bin), *shared],
+            *["--arch", arch + settings.size, *system],
+            *(["--share-all-embeddings"] if plan.joined else []),
+            *["--criterion", criterion, "--label-smoothing", "0.1", *settings.options(warmups)],
+            *["--save-dir", str(checkpoints)],
+        ]
+    )
 
 
 def _interactive(plan: Plan, shared: Sequence[str], checkpoints: Path, *more: str) -> str:
-    command = [
-        *["fairseq-interactive", str(plan.data_bin), *shared],
-        *["--path", _best(checkpoints), *more],
-        *["--tokenizer", "syntax_words"],
-        *_tokenizer_options("source", plan.tokenizers[plan.source]),
-        *_tokenizer_options("target", plan.tokenizers[plan.target]),
-        *_pieces(plan),
-    ]
-    return shlex.join(command)
+    return wrapped(
+        [
+            *["fairseq-interactive", str(plan.data_bin), *shared],
+            *["--path", _best(checkpoints), *more],
+            *["--tokenizer", "syntax_words"],
+            *_tokenizer_options("source", plan.tokenizers[plan.source]),
+            *_tokenizer_options("target", plan.tokenizers[plan.target]),
+            *_pieces(plan),
+        ]
+    )
+
+
+def wrapped(words: Sequence[str]) -> str:
+    """A command for the shell, indented, in lines of at most 100 characters that end in a \\.
+
+    An option stands on the line of its values.
+
+    Args:
+        words: the program and its arguments.
+    """
+    groups: list[str] = []
+    for word in map(shlex.quote, words):
+        if word.startswith("--") or not groups:
+            groups.append(word)
+        else:
+            groups[-1] += f" {word}"
+    lines = [f"  {groups[0]}"]
+    for group in groups[1:]:
+        if len(lines[-1]) + len(group) < _LINE - 2:
+            lines[-1] += f" {group}"
+        else:
+            lines.append(f"    {group}")
+    return " \\\n".join(lines)
+
+
+def _generate(plan: Plan, shared: Sequence[str], checkpoints: Path, split: str, *more: str) -> str:
+    subset = ["--gen-subset", split, *more]
+    command = ["fairseq-generate", str(plan.data_bin), *shared, *subset]
+    return wrapped([*command, "--path", _best(checkpoints), *_pieces(plan)])
+
+
+def _takes_typed_text(plan: Plan) -> bool:
+    """Whether fairseq-interactive can cut what is typed: it knows one way for both sides."""
+    return len(plan.cut_languages) != 1
 
 
 def _best(checkpoints: Path) -> str:
@@ -131,7 +188,11 @@ def _best(checkpoints: Path) -> str:
 
 
 def _pieces(plan: Plan) -> list[str]:
-    return ["--bpe", "sentencepiece", "--sentencepiece-model", str(plan.model(plan.source))]
+    """How typed text is cut and translations are joined; nothing where these are words."""
+    if plan.target in plan.vocabularies:
+        return []
+    lang = plan.target if plan.vocabularies else plan.source
+    return ["--bpe", "sentencepiece", "--sentencepiece-model", str(plan.model(lang))]
 
 
 def _tokenizer_options(side: str, tokenizer: Tokenizer) -> list[str]:
@@ -157,12 +218,17 @@ def _row(done: Preparation, name: str) -> tuple[str, ...]:
 
 
 def _annotated_shares(done: Preparation, name: str) -> str:
-    """Of each kind of annotation the share of lines that have it, or that it was given."""
+    """Of each kind of annotation where it is from, and how many lines it lacks."""
     shares = []
     for kind in KINDS:
         report = done.reports.get(f"words/{name}.{kind.ending}")
-        if report is not None and "from" in report:
-            shares.append(f"{kind.ending} given")
-        elif report is not None:
-            shares.append(f"{kind.ending} {report['annotated'] / max(1, report['lines']):.2%}")
-    return ", ".join(shares) or "–"
+        if report is None:
+            continue
+        if "from" in report:
+            others = [key for key in ("skipped", "by Stanza") if key in report]
+            said = [f"{kind.ending} given", *(f"{report[key]:,} {key}" for key in others)]
+            shares.append(", ".join(said))
+        else:
+            share = report["annotated"] / max(1, report["lines"])
+            shares.append(f"{kind.ending} by Stanza ({share:.2%})")
+    return "; ".join(shares) or "–"

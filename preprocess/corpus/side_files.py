@@ -3,8 +3,14 @@
 from __future__ import annotations
 
 import shutil
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
+from typing import Any
 
+from syntax_nmt.data.carry_over import CarriedOver
+from syntax_nmt.data.mismatch import Findings, refuse_shift
 from syntax_nmt.data.side_text import in_step, side_entries
 from syntax_nmt.data.sides.kind import SideKind
 from syntax_nmt.data.text_files import (
@@ -15,6 +21,8 @@ from syntax_nmt.data.text_files import (
     write_atomically,
 )
 from syntax_nmt.data.text_match import OtherTextError
+
+_Check = Callable[[], "CarriedOver[Any] | None"]
 
 
 def find_side_file(raw_prefix: str, lang: str, kind: SideKind) -> Path | None:
@@ -28,33 +36,95 @@ def find_side_file(raw_prefix: str, lang: str, kind: SideKind) -> Path | None:
     return find_text(f"{raw_prefix}.{lang}.{kind.ending}")
 
 
-def check_side_file(side: Path, kind: SideKind, words: Path) -> None:
-    """Checks that an annotation has one entry a line of a text and that the words are the same.
+@dataclass(frozen=True)
+class GivenAnnotation:
+    """An annotation and the text it is wanted for.
 
-    All of the file is read before other words are reported, so that what is malformed is an error
-    wherever it stands.
-
-    Args:
+    Attributes:
         side: the annotation.
         kind: of the annotation.
         words: the text.
-
-    Raises:
-        UserError: an entry is malformed, or there are too many or too few.
-        OtherTextError: the annotation is in order, but of other words; names the first such line.
+        raw: the text before it was cut into words, whose words chunks may be over.
+        attach_roots: see :func:`~syntax_nmt.data.side_text.side_entries`.
     """
-    other: OtherTextError | None = None
-    streams = {
-        str(side): side_entries(side, kind),
-        str(words): read_lines(words, NEWLINE_ONLY),
-    }
-    for number, ((place, entry), text) in in_step(streams):
-        try:
-            kind.annotation(entry, text.split(), place, f"{words}:{number}")
-        except OtherTextError as error:
-            other = other or error
-    if other is not None:
-        raise other
+
+    side: Path
+    kind: SideKind
+    words: Path
+    raw: Path | None = None
+    attach_roots: bool = False
+
+    def check(self) -> Findings:
+        """Reads all of it beside the text; what is malformed is an error wherever it stands.
+
+        Raises:
+            UserError: an entry is malformed, or there are too many or too few.
+        """
+        findings = Findings()
+        for number, _, _, check in self._sentences():
+            try:
+                findings.add(check())
+            except OtherTextError as error:
+                if not findings.mismatched:
+                    refuse_shift(self.side, self.kind, self._lines, number, self.words)
+                findings.add_mismatch(number, error)
+        return findings
+
+    def write(self, destination: Path, replaced: Iterator[str]) -> None:
+        """Writes it over the words of the text; what is over them already stays as it is.
+
+        Args:
+            destination: the new file, there only once it is whole.
+            replaced: entries for the sentences whose annotation is of other words, in order.
+        """
+        with write_atomically(destination) as out:
+            for _, entry, words, check in self._sentences():
+                try:
+                    found = check()
+                except OtherTextError:
+                    out.write(next(replaced))
+                    continue
+                if found is not None and (found.bridged):
+                    out.write(self.kind.format(found.annotation, words))
+                else:
+                    out.write(self.kind.entry_text(entry))
+
+    def no_entries(self, numbers: Sequence[int]) -> Iterator[str]:
+        """Entries without annotation.
+
+        Args:
+            numbers: of the sentences, from 1, in order.
+        """
+        for words in self.sentences(numbers):
+            yield self.kind.format(None, words)
+
+    def sentences(self, numbers: Sequence[int]) -> Iterator[list[str]]:
+        """The words of some sentences of the text.
+
+        Args:
+            numbers: from 1, in order.
+        """
+        wanted = set(numbers)
+        for number, words in enumerate(self._lines(), start=1):
+            if number in wanted:
+                yield words
+
+    def _lines(self) -> Iterator[list[str]]:
+        return (line.split() for line in read_lines(self.words, NEWLINE_ONLY))
+
+    def _sentences(self) -> Iterator[tuple[int, Any, list[str], _Check]]:
+        """Number, entry, words, and what checks the entry, of each sentence."""
+        streams: dict[str, Iterator[Any]] = {
+            str(self.side): side_entries(self.side, self.kind, self.attach_roots),
+            str(self.words): self._lines(),
+        }
+        if self.raw is not None:
+            streams[str(self.raw)] = read_lines(self.raw, NEWLINE_ONLY)
+        for number, ((place, entry), words, *raw) in in_step(streams):
+            raw_words = raw[0].split() if raw else None
+            corpus = f"{self.words}:{number}"
+            check = partial(self.kind.annotation, entry, words, place, corpus, raw_words)
+            yield number, entry, words, check
 
 
 def copy_side_file(side: Path, destination: Path) -> None:
@@ -66,3 +136,13 @@ def copy_side_file(side: Path, destination: Path) -> None:
     """
     with open_text(side, newline="") as source, write_atomically(destination) as out:
         shutil.copyfileobj(source, out)
+
+
+def entry_texts(side: Path, kind: SideKind) -> Iterator[str]:
+    """The entries of an annotation as they stand there, line ends included.
+
+    Args:
+        side: the annotation.
+        kind: of the annotation.
+    """
+    return (kind.entry_text(entry) for _, entry in side_entries(side, kind))

@@ -9,6 +9,7 @@ import numpy as np
 from fairseq.data import Dictionary
 
 from syntax_nmt.data.indexed_file import IndexedFile
+from syntax_nmt.data.text_files import BYTE_ORDER_MARK
 from syntax_nmt.errors import UserError
 
 
@@ -49,6 +50,8 @@ class BinarisedPieces:
         start = self._starts[line - 1]
         found = self._values[start : start + len(pieces)].tolist()
         given = [get(piece, unknown) for piece in pieces]
+        if line == 1 and found != given:  # fairseq keeps it
+            given[0] = get(f"{BYTE_ORDER_MARK}{pieces[0]}", unknown)
         if found != given:
             place = next(i for i, pair in enumerate(zip(found, given)) if pair[0] != pair[1])
             raise UserError(

@@ -10,12 +10,14 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
+from syntax_nmt.data.column_formats import named_format
 from syntax_nmt.data.dependency_tree import DependencyTree, MultiwordRange, find_cycle
 from syntax_nmt.data.text_files import read_lines
 from syntax_nmt.errors import UserError
 
 __all__ = [
     "DependencyTree",
+    "attach_roots",
     "conllu_blocks",
     "format_conllu",
     "format_no_parse",
@@ -32,17 +34,18 @@ _HEAD = re.compile(r"[0-9]{1,9}")
 _TRUNCATED = "mend the line, or write the file again if it was cut off"
 
 
-def read_conllu(path: str | Path) -> Iterator[DependencyTree | None]:
+def read_conllu(path: str | Path, one_root: bool = True) -> Iterator[DependencyTree | None]:
     """The trees of a CoNLL-U file one at a time; None for a block with `# parse = none`.
 
     Args:
-        path: the file, plain or `.gz`.
+        path: the file, plain or `.gz`; CoNLL-X, with 8 columns or 10, is read as well.
+        one_root: refuse trees with several roots, which treebanks in CoNLL-X have.
 
     Raises:
         UserError: a block is not a tree; the message names the file and line.
     """
     for first_line, block in conllu_blocks(read_lines(path)):
-        yield parse_block(block, str(path), first_line)
+        yield parse_block(block, str(path), first_line, one_root)
 
 
 def conllu_blocks(lines: Iterable[str]) -> Iterator[tuple[int, list[str]]]:
@@ -63,18 +66,21 @@ def conllu_blocks(lines: Iterable[str]) -> Iterator[tuple[int, list[str]]]:
         yield number - len(block) + 1, block
 
 
-def parse_block(block: Sequence[str], name: str, first_line: int) -> DependencyTree | None:
+def parse_block(
+    block: Sequence[str], name: str, first_line: int, one_root: bool = True
+) -> DependencyTree | None:
     """The tree of one block, checked; None where it says `# parse = none`.
 
     Args:
         block: its lines, comments included.
         name: the file, for messages.
         first_line: 1-based number of its first line.
+        one_root: refuse several roots.
 
     Raises:
         UserError: wrong columns, ids or heads, no root or two, a cycle; names file and line.
     """
-    parser = _BlockParser(name, first_line)
+    parser = _BlockParser(name, first_line, one_root)
     for number, line in enumerate(block, start=first_line):
         if line[0] == "#":
             parser.add_comment(line)
@@ -83,12 +89,31 @@ def parse_block(block: Sequence[str], name: str, first_line: int) -> DependencyT
     return parser.tree()
 
 
+def attach_roots(block: Sequence[str]) -> list[str]:
+    """A block whose roots depend on the first of them.
+
+    Args:
+        block: its lines, comments included.
+    """
+    first = None
+    attached = []
+    for line in block:
+        columns = line.split("\t")
+        if len(columns) == NUM_COLUMNS and columns[0].isdecimal() and columns[6] == "0":
+            if first is not None:
+                columns[6:8] = [first, "parataxis" if columns[7] == "root" else columns[7]]
+            first = first or columns[0]
+        attached.append("\t".join(columns))
+    return attached
+
+
 class _BlockParser:
     """Collects the lines of one block and checks them as they come."""
 
-    def __init__(self, name: str, first_line: int) -> None:
+    def __init__(self, name: str, first_line: int, one_root: bool = True) -> None:
         self.name = name
         self.first_line = first_line
+        self.one_root = one_root
         self.has_parse = True
         self.rows: list[list[str]] = []
         self.numbers: list[int] = []
@@ -103,10 +128,13 @@ class _BlockParser:
 
     def add_line(self, number: int, line: str) -> None:
         columns = line.split("\t")
+        if len(columns) == NUM_COLUMNS - 2:  # CoNLL-X without its last two
+            columns += ["_", "_"]
         if len(columns) != NUM_COLUMNS:
             raise self.error(
                 number,
-                f"{len(columns)} tab-separated columns instead of {NUM_COLUMNS}: {_TRUNCATED}",
+                f"{len(columns)} tab-separated columns instead of {NUM_COLUMNS}"
+                f"{named_format(line)}",
             )
         if columns[0] == str(len(self.rows) + 1):
             self.rows.append(columns)
@@ -168,7 +196,7 @@ class _BlockParser:
         """0-based heads, the root's being itself."""
         heads = [self._head(number, row) for number, row in zip(self.numbers, self.rows)]
         roots = [word for word, head in enumerate(heads) if head < 0]
-        if len(roots) != 1:
+        if not roots or (self.one_root and len(roots) > 1):
             self._raise_root_count(roots)
         cycle = find_cycle(heads)
         if cycle:
@@ -178,7 +206,8 @@ class _BlockParser:
                 f"the heads run in a circle ({path}): mend the parse, or mark the sentence "
                 f"'# parse = none'",
             )
-        heads[roots[0]] = roots[0]
+        for root in roots:
+            heads[root] = root
         return tuple(heads)
 
     def _raise_root_count(self, roots: Sequence[int]) -> None:
@@ -191,7 +220,8 @@ class _BlockParser:
         raise self.error(
             self.numbers[roots[1]],
             f"a second root (words {roots[0] + 1} and {roots[1] + 1} both have HEAD 0): "
-            f"use a parser that gives one root, or mark the sentence '# parse = none'",
+            f"use a parser that gives one root, mark the sentence '# parse = none', or give "
+            f"--attach-roots to prepare or binarize, and the others depend on the first",
         )
 
     def _head(self, number: int, row: Sequence[str]) -> int:

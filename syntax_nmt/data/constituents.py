@@ -17,6 +17,7 @@ from syntax_nmt.errors import UserError
 
 _TOKEN = re.compile(r"[()]|[^\s()]+")
 _TRACE = "-NONE-"
+_DEPTH = 5_000  # a chain of one bracket a word in a sentence that no model takes
 UNNAMED_CONSTITUENT, UNNAMED_WORD = "X", "W"
 PENN_BRACKETS = {
     "-LRB-": "(",
@@ -137,6 +138,10 @@ class _Builder:
         return self.words, [node for node in self.nodes if node is not None]
 
     def _open(self) -> None:
+        if len(self.stack) == _DEPTH:
+            raise ValueError(
+                f"more than {_DEPTH} brackets in each other: mend or recreate the line"
+            )
         if self.stack:
             self._flush_atoms(self.stack[-1])
             self.stack[-1].has_brackets = True

@@ -6,7 +6,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from syntax_nmt.data.character_alignment import words_of_tokens
 from syntax_nmt.data.text_match import OtherTextError
+
+CONTINUATION = "goeswith"
+"""The relation of Universal Dependencies for the rest of a word that a text has cut apart."""
 
 
 class MultiwordRange(NamedTuple):
@@ -68,30 +72,56 @@ class DependencyTree:
         if num_words != self.num_surface_tokens:
             surface = f" and {self.num_surface_tokens} surface tokens" if self.multiword else ""
             raise OtherTextError(
-                f"{where}: the parse has {len(self.words)} words{surface}, the corpus line "
-                f"{num_words}: parse the tokenised text that the subwords were made from"
+                where,
+                f"the parse has {len(self.words)} words{surface}, the corpus line {num_words}",
+                "parse the tokenised text that the subwords were made from",
             )
-        return self._collapsed()
+        spans = self.surface_spans()
+        home = [token for token, (start, end, _) in enumerate(spans) for _ in range(start, end)]
+        return self.carried_over(home, [span.form for span in spans])
 
-    def _collapsed(self) -> DependencyTree:
+    def carried_over(self, home: Sequence[int], tokens: Sequence[str]) -> DependencyTree:
+        """The tree over tokens that were cut otherwise.
+
+        A token of several words stands for the one nearest to the root (the first of equals). That
+        word's head lies in another token, and nearness to the root keeps the result a tree with one
+        root. A token without a word goes on with one that began before it, and depends on that
+        one's token (`goeswith`).
+
+        Args:
+            home: the token of each word, never falling
+                (:func:`~syntax_nmt.data.character_alignment.align_words`).
+            tokens: the new words.
+        """
         depths = word_depths(self.heads)
-        kept: list[int] = []
-        forms: list[str] = []
-        token_of_word = [0] * len(self.words)
-        for start, end, form in self._surface_spans():
-            token_of_word[start:end] = [len(kept)] * (end - start)
-            kept.append(min(range(start, end), key=depths.__getitem__))
-            forms.append(form)
+        groups = words_of_tokens(home, len(tokens))
+        heads, relations, upos = [], [], []
+        goes_on = home[0]  # a token before the first word can only depend on what follows
+        for token, group in enumerate(groups):
+            if group:
+                word = min(group, key=depths.__getitem__)
+                goes_on = token
+                heads.append(home[self.heads[word]])
+                relations.append(self.relations[word])
+                upos.append(self.upos[word])
+            else:
+                heads.append(goes_on)
+                relations.append(CONTINUATION)
+                upos.append("X")
         return DependencyTree(
-            words=tuple(forms),
-            heads=tuple(token_of_word[self.heads[word]] for word in kept),
-            relations=tuple(self.relations[word] for word in kept),
-            upos=tuple(self.upos[word] for word in kept),
-            line=self.line,
+            tuple(tokens), tuple(heads), tuple(relations), tuple(upos), line=self.line
         )
 
-    def _surface_spans(self) -> list[MultiwordRange]:
-        """Every surface token, single words included, as a range of syntactic words."""
+    def leaves_several(self, words: Sequence[int]) -> bool:
+        """Whether more than one of some words has its head elsewhere: they are no subtree.
+
+        Args:
+            words: neighbours.
+        """
+        return sum(self.heads[word] == word or self.heads[word] not in words for word in words) > 1
+
+    def surface_spans(self) -> list[MultiwordRange]:
+        """Every surface token in order, single words included, as a range of syntactic words."""
         spans: list[MultiwordRange] = []
         ranges = {item.start: item for item in self.multiword}
         position = 0

@@ -2,23 +2,22 @@
 
 from __future__ import annotations
 
-import io
-from contextlib import redirect_stdout
-
-from udapi.block.write.textmodetrees import TextModeTrees
-from udapi.core.root import Root
+from collections.abc import Sequence
+from typing import NamedTuple
 
 from syntax_nmt.data.dependency_tree import DependencyTree
 from syntax_nmt.data.text_columns import display_width
 
-_PLAIN_FORKS = str.maketrans("┡┢", "├├")
+# A head by whether it has dependents above and below; where others' lines pass, with a plain end.
+_HEADS = {(True, True): "┾", (True, False): "┶", (False, True): "┮"}
+_PASSED_HEADS = {(True, True): "┼", (True, False): "┴", (False, True): "┬"}
 _RED, _DIM, _PLAIN = "\033[31m", "\033[2m", "\033[0m"
 
 
 def draw_tree(
     tree: DependencyTree, reference: DependencyTree | None = None, colour: bool = False
 ) -> str:
-    """One line a word: its number, its arcs (by udapi), the word, its head in the reference.
+    """One line a word: its number, its arcs, the word, its head in the reference.
 
     Args:
         tree: what to draw.
@@ -43,31 +42,70 @@ def draw_tree(
 
 
 def _arcs(tree: DependencyTree) -> list[str]:
-    """The arcs and the words, a line each."""
-    top = Root()
-    nodes = [top.create_child(form=word) for word in tree.words]
-    root = 0
-    for word, head in enumerate(tree.heads):
-        if head == word:
-            root = word
-        else:
-            nodes[word].parent = nodes[head]
-    writer = TextModeTrees(
-        print_sent_id=False,
-        print_text=False,
-        add_empty_line=False,
-        color=False,
-        attributes="form",
-        layout="compact",  # no arc runs on the right of a word
-        mark="",
-        hints=True,  # without, arcs that cross have gaps (udapi 0.5)
-    )
-    with redirect_stdout(io.StringIO()):  # it prints; the lines are kept as well
-        writer.process_tree(nodes[root], force_print=True)
-    return [
-        line.removesuffix(word).translate(_PLAIN_FORKS) + word
-        for line, word in zip(writer.lines, tree.words)
-    ]
+    """The arcs and the words, a line each.
+
+    A head and its dependents are joined by an upright line, which stands to the right of the one
+    that the head hangs on, and shares its column with no other on the same lines. A word stands to
+    the right of all upright lines that pass it.
+    """
+    uprights = _uprights(tree.heads)
+    lines = []
+    for row, (head, word) in enumerate(zip(tree.heads, tree.words)):
+        passing = {x.column for x in uprights.values() if x.first <= row <= x.last}
+        begin = -1 if head == row else uprights[head].column
+        own = uprights.get(row)
+        rightmost = max(passing, default=-1)
+        end = rightmost if own is not None and own.column == rightmost else rightmost + 2
+        arcs = ""
+        for column in range(end + 1):
+            if own is not None and column == own.column:
+                shapes = _HEADS if column == end else _PASSED_HEADS
+                arcs += shapes[own.first < row, own.last > row]
+            elif column == begin:
+                arcs += _corner(uprights[head], row)
+            elif column in passing:
+                arcs += "│" if column < begin else "┼"
+            elif column > begin:
+                arcs += "╼" if column == end else "─"
+            else:
+                arcs += " "
+        lines.append(f"{arcs} {word}")
+    return lines
+
+
+class _Upright(NamedTuple):
+    """The line that joins a head and its dependents: its column, its first and its last row."""
+
+    column: int
+    first: int
+    last: int
+
+
+def _uprights(heads: Sequence[int]) -> dict[int, _Upright]:
+    """The upright line of each word that has dependents."""
+    dependents: dict[int, list[int]] = {}
+    for word, head in enumerate(heads):
+        if word != head:
+            dependents.setdefault(head, []).append(word)
+    uprights: dict[int, _Upright] = {}
+    waiting = [word for word, head in enumerate(heads) if word == head]
+    for head in waiting:  # grows, so that a head comes before its dependents
+        if head not in dependents:
+            continue
+        column = 1 if heads[head] == head else uprights[heads[head]].column + 2
+        first, last = min(head, *dependents[head]), max(head, *dependents[head])
+        while any(
+            x.column == column and x.first <= last and first <= x.last for x in uprights.values()
+        ):
+            column += 2
+        uprights[head] = _Upright(column, first, last)
+        waiting += dependents[head]
+    return uprights
+
+
+def _corner(upright: _Upright, row: int) -> str:
+    """Where a dependent leaves the line of its head."""
+    return {upright.first: "╭", upright.last: "╰"}.get(row, "├")
 
 
 def _note(reference: DependencyTree, word: int) -> str:

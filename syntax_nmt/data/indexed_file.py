@@ -42,11 +42,15 @@ class IndexedFile(NamedTuple):
     sizes: np.ndarray
 
 
-def open_indexed(prefix: str | Path) -> IndexedFile:
+def open_indexed(prefix: str | Path, shortest: int = 0) -> IndexedFile:
     """Maps `prefix.bin` and reads `prefix.idx`.
+
+    Sizes are compared before anything is made of the rows, of which an index may promise many more
+    than there are.
 
     Args:
         prefix: the two files without their ending.
+        shortest: numbers that each row has at least; 1 for sentences, which have their EOS.
 
     Raises:
         ValueError: the index is none, or does not agree with itself or with `prefix.bin`; names
@@ -54,26 +58,51 @@ def open_indexed(prefix: str | Path) -> IndexedFile:
         OSError: a file cannot be read.
     """
     path = f"{prefix}.idx"
+    number_type, rows = _header(path)
     index = _mapped(path, np.dtype(np.uint8))
-    header = index[: _HEADER.size].tobytes()
-    if not header.startswith(MAGIC) or len(header) < _HEADER.size:
-        raise ValueError(f"{path}: damaged (no index of fairseq's mmap format)")
-    _, version, number_type, rows = _HEADER.unpack(header)
-    if version != _VERSION or number_type not in _NUMBER_TYPES:
-        raise ValueError(f"{path}: damaged (version {version}, number type {number_type})")
-    expected = _HEADER.size + rows * (_SIZE.itemsize + _POSITION.itemsize)
-    if len(index) != expected:
-        raise ValueError(f"{path}: damaged ({len(index)} bytes, {expected} expected)")
     stored = np.frombuffer(index, _SIZE, rows, _HEADER.size)
     positions = np.frombuffer(index, _POSITION, rows, _HEADER.size + stored.nbytes)
+    values = _mapped(f"{prefix}.bin", number_type)
+    if len(values) < rows * shortest:
+        raise ValueError(
+            f"{prefix}.bin: damaged ({len(values)} numbers where the index has {rows} rows)"
+        )
     sizes = stored.astype(np.int64)
-    values = _mapped(f"{prefix}.bin", np.dtype(_NUMBER_TYPES[number_type]))
     _check_positions(path, sizes, positions, values.itemsize)
     if len(values) != sizes.sum():
         raise ValueError(
             f"{prefix}.bin: damaged ({len(values)} numbers where the index has {sizes.sum()})"
         )
     return IndexedFile(values, sizes)
+
+
+def count_rows(prefix: str | Path) -> int:
+    """The number of rows that `prefix.idx` promises, and has room for.
+
+    Args:
+        prefix: the file without its ending.
+
+    Raises:
+        ValueError: the index is none.
+        OSError: the file cannot be read.
+    """
+    return _header(f"{prefix}.idx")[1]
+
+
+def _header(path: str) -> tuple[np.dtype, int]:
+    """Type and number of the rows."""
+    with open(path, "rb") as stream:
+        header = stream.read(_HEADER.size)
+    if not header.startswith(MAGIC) or len(header) < _HEADER.size:
+        raise ValueError(f"{path}: damaged (no index of fairseq's mmap format)")
+    _, version, number_type, rows = _HEADER.unpack(header)
+    if version != _VERSION or number_type not in _NUMBER_TYPES:
+        raise ValueError(f"{path}: damaged (version {version}, number type {number_type})")
+    found = Path(path).stat().st_size
+    expected = _HEADER.size + rows * (_SIZE.itemsize + _POSITION.itemsize)
+    if found != expected:
+        raise ValueError(f"{path}: damaged ({found} bytes, {expected} expected)")
+    return np.dtype(_NUMBER_TYPES[number_type]), rows
 
 
 def _check_positions(path: str, sizes: np.ndarray, positions: np.ndarray, width: int) -> None:

@@ -11,10 +11,12 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from syntax_nmt.data.binarised_pieces import BinarisedPieces
+from syntax_nmt.data.mismatch import Findings
 from syntax_nmt.data.side_text import in_step, side_entries
 from syntax_nmt.data.sides.kind import Place, SideKind
 from syntax_nmt.data.subwords import join_pieces, pieces_per_word
 from syntax_nmt.data.text_files import read_lines
+from syntax_nmt.data.text_match import OtherTextError
 from syntax_nmt.errors import UserError
 
 _BATCH = 500
@@ -38,6 +40,7 @@ class Projected(NamedTuple):
     sizes: np.ndarray
     annotated: int
     unseen_labels: Counter[str]
+    findings: Findings
 
 
 @dataclass(frozen=True)
@@ -52,6 +55,7 @@ class Projector:
         scheme: one of `subwords.SCHEMES`.
         tokens: fairseq's prefix of the binarised tokens, for messages.
         label_ids: id of each label of a kind that has some.
+        attach_roots: see :func:`~syntax_nmt.data.side_text.side_entries`.
     """
 
     kind: SideKind
@@ -61,6 +65,7 @@ class Projector:
     scheme: str
     tokens: Path
     label_ids: Mapping[str, int] = field(default_factory=dict)
+    attach_roots: bool = False
 
     def batches(
         self, sizes: np.ndarray, binarised: BinarisedPieces | None = None
@@ -83,7 +88,7 @@ class Projector:
     def _batches(self, sizes: np.ndarray) -> Iterator[list[Sentence]]:
         batch: list[Sentence] = []
         streams: dict[str, Iterator[Any]] = {
-            str(self.side): side_entries(self.side, self.kind),
+            str(self.side): side_entries(self.side, self.kind, self.attach_roots),
             str(self.pieces): read_lines(self.pieces),
             f"{self.tokens}.idx": iter(sizes.tolist()),
         }
@@ -100,22 +105,25 @@ class Projector:
     def project(self, batch: Sequence[Sentence]) -> Projected:
         """Parses, checks and projects a batch.
 
+        A sentence whose annotation is of other words is among the findings, and has no row.
+
         Args:
             batch: from :meth:`batches`.
 
         Raises:
-            UserError: what is annotated is not this text; names file, line and both values.
+            UserError: something is malformed; names file, line and both values.
         """
         unseen: Counter[str] = Counter()
+        findings = Findings()
         rows = []
         annotated = 0
         for sentence in batch:
             counts, words = self._words(sentence)
-            row = self._row(sentence, counts, words, unseen)
+            row = self._row(sentence, counts, words, unseen, findings)
             annotated += row is not None
             rows.append(self.kind.no_row(sentence.size - 1) if row is None else row)
         sizes = np.array([len(row) for row in rows], dtype=np.int64)
-        return Projected(np.concatenate(rows), sizes, annotated, unseen)
+        return Projected(np.concatenate(rows), sizes, annotated, unseen, findings)
 
     def _words(self, sentence: Sentence) -> tuple[list[int], list[str]]:
         """The number of pieces of each word, and the words."""
@@ -144,13 +152,30 @@ class Projector:
         counts: Sequence[int],
         words: Sequence[str],
         unseen: Counter[str],
+        findings: Findings,
     ) -> np.ndarray | None:
         corpus = f"{self.words or self.pieces}:{sentence.line}"
-        found = self.kind.annotation(sentence.side, words, sentence.place, corpus)
-        if found is None:
+        try:
+            carried = self.kind.annotation(sentence.side, words, sentence.place, corpus)
+        except OtherTextError as error:
+            findings.add_mismatch(sentence.line, error)
             return None
+        findings.add(carried)
+        if carried is None:
+            return None
+        found = carried.annotation
         unknown = set(self.kind.labels(found)) - self.label_ids.keys()
         if unknown:
             unseen.update(unknown)
             return None
         return self.kind.row(found, counts, self.label_ids)
+
+    def words_of_lines(self) -> Iterator[list[str]]:
+        """The words of each line of the text."""
+        if self.words is not None:
+            yield from (line.split() for line in read_lines(self.words))
+            return
+        for number, line in enumerate(read_lines(self.pieces), start=1):
+            pieces = line.split()
+            counts = pieces_per_word(pieces, self.scheme, f"{self.pieces}:{number}")
+            yield join_pieces(pieces, counts, self.scheme)

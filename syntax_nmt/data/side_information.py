@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from syntax_nmt.data.indexed_file import count_rows
 from syntax_nmt.data.manifest import NAME, REMEDY, Fingerprint, SideFile, read_manifest
 from syntax_nmt.data.ragged import RaggedArray
 from syntax_nmt.data.sides.kind import BatchedText, SideKind
@@ -80,6 +81,7 @@ def open_side_information(
     if verify:
         _check_fingerprints(prefix.parent, name, entry, kind)
     try:
+        _check_number(count_rows(prefix.parent / name), len(sizes), prefix.parent / name)
         rows = RaggedArray.open(prefix.parent / name)
         labels = read_labels(prefix.parent, kind)
     except (OSError, ValueError, AssertionError) as error:
@@ -138,15 +140,19 @@ def _check_fingerprints(folder: Path, name: str, entry: SideFile, kind: SideKind
         raise UserError(f"{path}: {cause}: {REMEDY}")
 
 
+def _check_number(found: int, expected: int, path: Path) -> None:
+    """Compares the number of sentences with the dataset's."""
+    if found != expected:
+        raise UserError(
+            f"{path}: {found} sentences, the dataset has {expected}: {REMEDY}, and give no "
+            f"option that joins or leaves out sentences"
+        )
+
+
 def _check_lengths(
     rows: RaggedArray, kind: SideKind, sizes: np.ndarray, path: Path, source: str
 ) -> None:
-    """Compares the number of sentences and each sentence's length with the dataset's."""
-    if len(rows) != len(sizes):
-        raise UserError(
-            f"{path}: {len(rows)} sentences, the dataset has {len(sizes)}: {REMEDY}, and give no "
-            f"option that joins or leaves out sentences"
-        )
+    """Compares each sentence's length with the dataset's."""
     expected = sizes.astype(np.int64) - 1
     found = kind.covered(rows, expected)
     differing = np.flatnonzero(found != expected)

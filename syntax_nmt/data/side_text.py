@@ -12,10 +12,22 @@ from syntax_nmt.data.text_files import read_lines
 from syntax_nmt.errors import UserError
 
 
-def side_entries(side: Path, kind: SideKind) -> Iterator[tuple[Place, Any]]:
-    """The entries of a side file, plain or `.gz`, as they stand there."""
+class EntryCountError(UserError):
+    """Files that belong together have different numbers of sentences."""
+
+
+def side_entries(
+    side: Path, kind: SideKind, attach_roots: bool = False
+) -> Iterator[tuple[Place, Any]]:
+    """The entries of a side file, plain or `.gz`, as they stand there.
+
+    Args:
+        side: the file.
+        kind: of the file.
+        attach_roots: whether all roots of a parse but the first are made to depend on that.
+    """
     for line, entry in kind.entries(read_lines(side)):
-        yield Place(side, line), entry
+        yield Place(side, line), kind.attach_roots(entry) if attach_roots else entry
 
 
 def in_step(streams: Mapping[str, Iterator[Any]]) -> Iterator[tuple[int, tuple]]:
@@ -25,7 +37,7 @@ def in_step(streams: Mapping[str, Iterator[Any]]) -> Iterator[tuple[int, tuple]]
         streams: what each file holds, by the file's name; no entry is None.
 
     Raises:
-        UserError: the files have different numbers of entries.
+        EntryCountError: the files have different numbers of entries.
     """
     for number, row in enumerate(zip_longest(*streams.values()), start=1):
         if None in row:
@@ -33,7 +45,7 @@ def in_step(streams: Mapping[str, Iterator[Any]]) -> Iterator[tuple[int, tuple]]
         yield number, row
 
 
-def _count_error(line: int, row: tuple, streams: Mapping[str, Iterator[Any]]) -> UserError:
+def _count_error(line: int, row: tuple, streams: Mapping[str, Iterator[Any]]) -> EntryCountError:
     """Says how many sentences each file has; reads the longer ones to their ends."""
     counts = {}
     for item, (name, stream) in zip(row, streams.items()):
@@ -41,7 +53,7 @@ def _count_error(line: int, row: tuple, streams: Mapping[str, Iterator[Any]]) ->
         counts[name] = line - 1 if ended else line + sum(1 for _ in stream)
     shortest = min(counts, key=counts.__getitem__)
     listed = ", ".join(f"{name} {count}" for name, count in counts.items())
-    return UserError(
+    return EntryCountError(
         f"{shortest}:{line}: the file ends before the others (sentences: {listed}): they must "
         f"have one entry a sentence; a sentence without annotation keeps an empty one"
     )

@@ -14,6 +14,8 @@ from typing import IO, TextIO
 from syntax_nmt.errors import UserError
 
 NEWLINE_ONLY = "\n"
+_ENCODING = "utf-8-sig"  # a byte order mark at the beginning is no part of the text
+BYTE_ORDER_MARK = "\ufeff"
 
 
 def open_text(path: str | Path, newline: str | None = None) -> IO[str]:
@@ -28,8 +30,8 @@ def open_text(path: str | Path, newline: str | None = None) -> IO[str]:
     """
     try:
         if str(path).endswith(".gz"):
-            return gzip.open(path, "rt", encoding="utf-8", newline=newline)
-        return open(path, encoding="utf-8", newline=newline)
+            return gzip.open(path, "rt", encoding=_ENCODING, newline=newline)
+        return open(path, encoding=_ENCODING, newline=newline)
     except OSError as error:
         raise UserError(f"{path}: cannot be read ({error.strerror}): check the path") from error
 

@@ -1,20 +1,54 @@
-"""Does a side file belong to its corpus? A comparison of words that forgives spelling habits."""
+"""Does annotation belong to its corpus? What is said where its words are others."""
 
 from __future__ import annotations
 
-import html
-import unicodedata
 from collections.abc import Sequence
+from itertools import takewhile
+from typing import NoReturn
 
-from syntax_nmt.data.constituents import unescape_word
+from syntax_nmt.data.character_alignment import same_spelling
 from syntax_nmt.errors import UserError
 
-_QUOTES = {"``": '"', "''": '"', "“": '"', "”": '"', "„": '"', "@-@": "-", "’": "'", "‘": "'"}
 _SHOWN_WORDS = 8
 
 
 class OtherTextError(UserError):
-    """An annotation is well-formed, but its words are not those of the corpus."""
+    """An annotation is well-formed, but its words are not those of the corpus.
+
+    Args:
+        where: file and line of the annotation.
+        detail: the difference, both sides of it.
+        remedy: what to do.
+    """
+
+    def __init__(self, where: str, detail: str, remedy: str) -> None:
+        super().__init__(f"{where}: {detail}: {remedy}")
+        self.where = where
+        self.detail = detail
+
+
+def other_text(
+    annotated: Sequence[str], tokens: Sequence[str], where: str, corpus: str
+) -> NoReturn:
+    """Refuses an annotation of another sentence.
+
+    Args:
+        annotated: its words.
+        tokens: the words of the corpus line.
+        where: file and line of the annotation.
+        corpus: file and line of the corpus.
+
+    Raises:
+        OtherTextError: always; with both texts from where they begin to differ.
+    """
+    same = sum(1 for _ in takewhile(lambda pair: same_spelling(*pair), zip(annotated, tokens)))
+    start = max(0, min(same, len(annotated) - 1, len(tokens) - 1) - 2)
+    raise OtherTextError(
+        where,
+        f"the parse has {len(annotated)} words, the text ({corpus}) has {len(tokens)}: "
+        f"{_excerpt(annotated, start)!r} against {_excerpt(tokens, start)!r}",
+        "annotate this very text, one entry a sentence",
+    )
 
 
 def check_same_text(
@@ -35,33 +69,21 @@ def check_same_text(
         return
     if len(annotated) != len(corpus):
         raise OtherTextError(
-            f"{where}: {len(annotated)} words, but {corpus_name} has {len(corpus)}: annotate the "
-            f"tokenised text that the subwords were made from"
+            where,
+            f"{len(annotated)} words, but {corpus_name} has {len(corpus)}",
+            "annotate the tokenised text that the subwords were made from",
         )
-    agreeing = sum(map(_same_word, corpus, annotated))
+    agreeing = sum(map(same_spelling, corpus, annotated))
     if agreeing * 2 < len(corpus):
         raise OtherTextError(
-            f"{where}: the words differ from {corpus_name} ({agreeing} of {len(corpus)} agree): "
-            f"{_excerpt(annotated)!r} against {_excerpt(corpus)!r}: annotate this very text, "
-            f"one entry a line"
+            where,
+            f"the words differ from {corpus_name} ({agreeing} of {len(corpus)} agree): "
+            f"{_excerpt(annotated)!r} against {_excerpt(corpus)!r}",
+            "annotate this very text, one entry a line",
         )
 
 
-def _same_word(left: str, right: str) -> bool:
-    return left == right or normalise_word(left) == normalise_word(right)
-
-
-def normalise_word(word: str) -> str:
-    """A word without what tokenisers and treebanks change: case, width, escapes, quotes.
-
-    Args:
-        word: a word of a corpus (Moses escapes undone) or of a tree (Penn escapes undone).
-    """
-    word = unescape_word(html.unescape(word))
-    word = unicodedata.normalize("NFKC", _QUOTES.get(word, word)).casefold()
-    return _QUOTES.get(word, word)
-
-
-def _excerpt(words: Sequence[str]) -> str:
-    shown = " ".join(words[:_SHOWN_WORDS])
-    return shown + " …" if len(words) > _SHOWN_WORDS else shown
+def _excerpt(words: Sequence[str], start: int = 0) -> str:
+    shown = " ".join(words[start : start + _SHOWN_WORDS])
+    before = "… " if start else ""
+    return f"{before}{shown} …" if len(words) > start + _SHOWN_WORDS else before + shown

@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 import argparse
-import sys
 
 from syntax_nmt.arguments import positive_int
-from syntax_nmt.data.subwords import SCHEMES
 from syntax_nmt.errors import UserError
 from syntax_nmt.evaluation.alignment.aligned_corpus import (
-    AUTO,
     AlignedCorpus,
     corpus_of_files,
     corpus_of_models,
@@ -21,7 +18,17 @@ from syntax_nmt.evaluation.alignment.alignment import (
 )
 from syntax_nmt.evaluation.alignment.alignment_report import AlignmentReport
 from syntax_nmt.evaluation.alignment.symmetrisation import GROW_DIAG, METHODS
+from syntax_nmt.evaluation.findings import (
+    add_findings_arguments,
+    findings_outputs,
+    write_findings,
+)
 from syntax_nmt.evaluation.output import STDOUT, check_outputs, open_output
+from syntax_nmt.evaluation.shared_options import (
+    add_base_argument,
+    add_subwords_argument,
+    refuse_beside_hypothesis,
+)
 from syntax_nmt.evaluation.trained_model.forced_arguments import add_forcing_arguments
 from syntax_nmt.evaluation.trained_model.segmentation import (
     add_segmentation_arguments,
@@ -78,13 +85,13 @@ def _add_input(parser: argparse.ArgumentParser) -> None:
         type=positive_int,
         help="mean over the first N heads (default: all)",
     )
+    add_subwords_argument(group)
     add(
-        "--subwords",
-        choices=(AUTO, *SCHEMES),
-        default=AUTO,
-        help="how pieces tell words (default: told from the text)",
+        "--hypothesis",
+        metavar="FILE",
+        help="take these alignments instead, in any format that --score takes",
     )
-    add("--hypothesis", metavar="FILE", help="take these alignments (Pharaoh) instead")
+    add_base_argument(group, "--hypothesis-base", "--hypothesis and --reverse")
 
 
 def _add_reverse(parser: argparse.ArgumentParser) -> None:
@@ -95,7 +102,7 @@ def _add_reverse(parser: argparse.ArgumentParser) -> None:
     add(
         "--reverse",
         metavar="FILE",
-        help="or its alignments (Pharaoh) as this command wrote them: the language that it "
+        help="or its alignments as this command wrote them: the language that it "
         "translates from comes first in each link",
     )
     add(
@@ -123,23 +130,18 @@ def _add_output(parser: argparse.ArgumentParser) -> None:
     add(
         "--score",
         metavar="GOLD",
-        help="gold alignments, one sentence a line: sure links i-j, possible ones ipj, i?j or "
-        "i-j-P; prints alignment error rate, precision and recall",
+        help="gold alignments; prints alignment error rate, precision and recall. Pharaoh's format "
+        "(a sentence a line: sure links i-j, possible ones ipj, i?j or i-j-P, scores left out), "
+        "NAACL's (a link a line: sentence i j S or P), GIZA++'s A3.final, or fairseq's A- lines",
     )
-    add(
-        "--gold-base",
-        type=int,
-        choices=(0, 1),
-        default=0,
-        help="what the gold alignments call the first word (default: %(default)s)",
-    )
+    add_base_argument(group, "--gold-base", "the gold alignments")
     add(
         "--output",
         metavar="FILE",
-        help="write the alignments here (default: stdout, unless --json - takes it, or nothing is "
+        help="write the alignments here (default: stdout, unless figures take it, or nothing is "
         "made that is not in --hypothesis already)",
     )
-    add("--json", metavar="FILE", help="write the figures here; - is stdout")
+    add_findings_arguments(group, default="stderr")
 
 
 def run(args: argparse.Namespace) -> None:
@@ -154,18 +156,17 @@ def run(args: argparse.Namespace) -> None:
     _check_options(args)
     gold = read_gold(args.score, args.gold_base) if args.score else None
     corpus = corpus_of_files(args) if args.hypothesis else corpus_of_models(args)
+    if not len(corpus):
+        raise UserError(f"{corpus.name}: is empty: give a sentence a line")
     _check_gold(args, gold, corpus)
     if args.reverse or args.reverse_path:
         corpus.add_symmetrised(args.symmetrise or GROW_DIAG, args.strict)
     report = AlignmentReport(corpus, gold, args.score, args.gold_base)
     nothing_new = args.hypothesis and not args.reverse
-    if args.output or not (nothing_new or args.json == STDOUT):
+    if args.output or not (nothing_new or STDOUT in findings_outputs(args)):
         with open_output(args.output or STDOUT) as stream:
             stream.writelines(f"{format_alignment(links)}\n" for links in corpus.result)
-    if args.json is not None:
-        with open_output(args.json) as stream:
-            stream.write(report.json())
-    print(report.summary(), file=sys.stderr)
+    write_findings(report.findings(), args, stdout_is_free=False)
 
 
 def _check_gold(
@@ -173,8 +174,8 @@ def _check_gold(
 ) -> None:
     if gold is not None and len(gold) != len(corpus):
         raise UserError(
-            f"{args.score} has {len(gold)} lines, {corpus.name} {len(corpus)}: give --score the "
-            f"gold alignments of this very text"
+            f"{args.score} has {len(gold)} sentences, {corpus.name} {len(corpus)}: give "
+            f"--score the gold alignments of this very text"
         )
 
 
@@ -192,21 +193,18 @@ def _check_options(args: argparse.Namespace) -> None:
     else:
         check_segmentation(args)
     _check_reverse(args)
+    if args.hypothesis_base and not (args.hypothesis or args.reverse):
+        raise UserError("--hypothesis-base is about files of alignments: add --hypothesis")
     if args.gold_base and not args.score:
         raise UserError("--gold-base is about gold alignments: add --score")
-    if args.json == args.output == STDOUT:
-        raise UserError("--output - and --json - together: give one of them a file")
     inputs = [args.path, args.reverse_path, args.source, args.target]
     inputs += [args.hypothesis, args.reverse, args.score]
-    check_outputs([args.json, args.output], inputs)
+    check_outputs([*findings_outputs(args), args.output], inputs)
 
 
 def _check_without_model(args: argparse.Namespace) -> None:
-    for option in ("databin", "path", "reverse_path", "layer", "heads"):
-        if getattr(args, option) is not None:
-            name = "DATABIN" if option == "databin" else f"--{option.replace('_', '-')}"
-            raise UserError(f"{name} and --hypothesis exclude each other: leave one out")
-    if not (args.score or args.reverse or args.output or args.json):
+    refuse_beside_hypothesis(args, ("databin", "path", "reverse_path", "layer", "heads"))
+    if not (args.score or args.reverse or args.output or any(findings_outputs(args))):
         raise UserError("--hypothesis alone does nothing: add --score or --reverse")
 
 

@@ -15,7 +15,7 @@ from tqdm import tqdm
 
 import syntax_nmt.plugin  # noqa: F401  lets torch's safe loader read fairseq's checkpoints
 from syntax_nmt.arguments import positive_int
-from syntax_nmt.checkpoint_check import check_checkpoint, reason_of
+from syntax_nmt.checkpoints.check import check_checkpoint, reason_of
 from syntax_nmt.data.text_files import check_writable
 from syntax_nmt.errors import UserError
 from syntax_nmt.evaluation.trained_model.checkpoint import quiet_fairseq

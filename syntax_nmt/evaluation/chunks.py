@@ -3,14 +3,26 @@
 from __future__ import annotations
 
 import argparse
-import sys
 
-from syntax_nmt.data.subwords import SCHEMES
 from syntax_nmt.errors import UserError
-from syntax_nmt.evaluation.alignment.aligned_corpus import AUTO
-from syntax_nmt.evaluation.chunking.chunk_report import BRACKETS, FORMATS, IOB2, ChunkReport
-from syntax_nmt.evaluation.chunking.chunked_corpus import corpus_of_file, corpus_of_model
+from syntax_nmt.evaluation.chunking.chunk_report import (
+    BRACKETS,
+    CHUNK_FORMATS,
+    IOB2,
+    ChunkReport,
+)
+from syntax_nmt.evaluation.chunking.chunked_corpus import (
+    ChunkedCorpus,
+    corpus_of_file,
+    corpus_of_model,
+)
+from syntax_nmt.evaluation.findings import (
+    add_findings_arguments,
+    findings_outputs,
+    write_findings,
+)
 from syntax_nmt.evaluation.output import STDOUT, check_outputs, open_output
+from syntax_nmt.evaluation.shared_options import add_subwords_argument, refuse_beside_hypothesis
 from syntax_nmt.evaluation.trained_model.forced_arguments import add_forcing_arguments
 from syntax_nmt.evaluation.trained_model.segmentation import (
     add_segmentation_arguments,
@@ -20,7 +32,7 @@ from syntax_nmt.evaluation.trained_model.segmentation import (
 EXAMPLE = (
     "syntax-nmt chunks data-bin --path checkpoints/checkpoint_best.pt --source test.de "
     "--target test.output --bpe sentencepiece --sentencepiece-model sentencepiece.model "
-    "--format brackets"
+    "--chunk-format brackets"
 )
 
 DESCRIPTION = """\
@@ -28,7 +40,8 @@ The chunks that a bi-scale decoder sees in given translations, its own output or
 forced decoding: boundaries as a search chooses them, and the likeliest type of each chunk. They go
 to stdout or --output, as IOB2 tags or bracketed text. Compared with --score, boundary and tag
 accuracy are those that training logs: each decision after the gold boundaries before it, by
-pieces, with the end of the sentence; F1 is conlleval's over the model's own chunks. With
+pieces, with the end of the sentence; F1 is conlleval's over the model's own chunks. With a
+model --json has the loss of the words by their place in a chunk, too. With
 --hypothesis the chunks come from a file instead, no model is needed, and accuracies are by words:
 boundaries at all words but the first, and whether the chunk at the first word of a gold chunk has
 its type.
@@ -48,13 +61,19 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("--path", metavar="FILE", help="checkpoint of the model")
     add("--source", metavar="FILE", help="sentences, one a line")
     add("--target", metavar="FILE", help="their translations (with --hypothesis: its words)")
+    add_subwords_argument(group)
     add(
-        "--subwords",
-        choices=(AUTO, *SCHEMES),
-        default=AUTO,
-        help="how pieces tell words (default: told from the text)",
+        "--hypothesis",
+        metavar="FILE",
+        help="take these chunks instead: tags, a sentence a line, or the columns of CoNLL, where "
+        "the column before may be the reference, as conlleval has it",
     )
-    add("--hypothesis", metavar="FILE", help="take these chunks (IOB2) instead")
+    add(
+        "--strict",
+        action="store_true",
+        help="refuse tags that are not IOB2, such as an I- that continues nothing (default: read "
+        "them as conlleval does)",
+    )
     add_segmentation_arguments(parser)
     _add_output(parser)
     add_forcing_arguments(parser)
@@ -66,23 +85,27 @@ def _add_output(parser: argparse.ArgumentParser) -> None:
     add(
         "--score",
         metavar="GOLD",
-        help="reference chunks (IOB2), one sentence a line, empty where there is no annotation: "
+        help="reference chunks in the same formats, empty where there is no annotation: "
         "prints boundary accuracy, tag accuracy and F1",
     )
     add(
         "--output",
         metavar="FILE",
-        help="write the chunks here (default: stdout, unless --json - or --alignments - takes it, "
+        help="write the chunks here (default: stdout, unless figures or --alignments take it, "
         "or they are those of --hypothesis in IOB2)",
     )
-    add("--format", choices=FORMATS, default=IOB2, help="of the chunks (default: %(default)s)")
+    add(
+        "--chunk-format",
+        choices=CHUNK_FORMATS,
+        help=f"of the chunks (default: {IOB2}; --format {BRACKETS} says the same)",
+    )
+    add_findings_arguments(group, default="stderr", others=CHUNK_FORMATS)
     add(
         "--alignments",
         metavar="FILE",
         help="write the attention of chunks to source words here, a JSON object a sentence: "
         "source, chunks, attention (a row a chunk)",
     )
-    add("--json", metavar="FILE", help="write the figures here; - is stdout")
 
 
 def run(args: argparse.Namespace) -> None:
@@ -94,20 +117,23 @@ def run(args: argparse.Namespace) -> None:
     Raises:
         UserError: options that do not go together, or files that do not.
     """
+    if args.format in CHUNK_FORMATS:  # 0.1.0 had no other form to choose
+        args.chunk_format, args.format = args.chunk_format or args.format, None
     _check_options(args)
     corpus = corpus_of_file(args) if args.hypothesis else corpus_of_model(args)
+    form = args.chunk_format or IOB2
+    if args.hypothesis:
+        _check_use(args, corpus)
     report = ChunkReport(corpus)
-    nothing_new = args.hypothesis and args.format == IOB2
-    if args.output or not (nothing_new or STDOUT in (args.json, args.alignments)):
+    nothing_new = args.hypothesis and form == IOB2
+    taken = STDOUT in (*findings_outputs(args), args.alignments)
+    if args.output or not (nothing_new or taken):
         with open_output(args.output or STDOUT) as stream:
-            stream.writelines(report.lines(args.format))
+            stream.writelines(report.lines(form))
     if args.alignments:
         with open_output(args.alignments) as stream:
             stream.writelines(report.alignments())
-    if args.json:
-        with open_output(args.json) as stream:
-            stream.write(report.json())
-    print(report.summary(), file=sys.stderr)
+    write_findings(report.findings(), args, stdout_is_free=False)
 
 
 def _check_options(args: argparse.Namespace) -> None:
@@ -121,18 +147,18 @@ def _check_options(args: argparse.Namespace) -> None:
         )
     else:
         check_segmentation(args)
-    if [args.output, args.json, args.alignments].count(STDOUT) > 1:
-        raise UserError("--output, --json and --alignments: only one of them can be - (stdout)")
     inputs = [args.path, args.source, args.target, args.hypothesis, args.score]
-    check_outputs([args.json, args.output, args.alignments], inputs)
+    check_outputs([*findings_outputs(args), args.output, args.alignments], inputs)
 
 
 def _check_without_model(args: argparse.Namespace) -> None:
-    for option in ("databin", "path", "source", "alignments"):
-        if getattr(args, option) is not None:
-            name = "DATABIN" if option == "databin" else f"--{option}"
-            raise UserError(f"{name} and --hypothesis exclude each other: leave one out")
-    if args.format == BRACKETS and not args.target:
-        raise UserError("--format brackets needs the words of --hypothesis: add --target")
-    if not (args.score or args.output or args.json or args.format == BRACKETS):
-        raise UserError("--hypothesis alone does nothing: add --score or --format brackets")
+    refuse_beside_hypothesis(args, ("databin", "path", "source", "alignments"))
+
+
+def _check_use(args: argparse.Namespace, corpus: ChunkedCorpus) -> None:
+    """Refuses what only the columns of the file can tell."""
+    if args.chunk_format == BRACKETS and corpus.words is None:
+        raise UserError("--chunk-format brackets needs the words of --hypothesis: add --target")
+    wanted = args.output or any(findings_outputs(args)) or args.chunk_format == BRACKETS
+    if corpus.gold is None and not wanted:
+        raise UserError("--hypothesis alone does nothing: add --score or --chunk-format brackets")

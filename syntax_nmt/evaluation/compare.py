@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 import argparse
-import json
 
 from syntax_nmt.errors import UserError
-from syntax_nmt.evaluation.output import STDOUT, check_outputs, open_output
-from syntax_nmt.evaluation.translation.comparison import comparison_figures, comparison_tables
+from syntax_nmt.evaluation.findings import (
+    add_digits_argument,
+    add_findings_arguments,
+    findings_outputs,
+    write_findings,
+)
+from syntax_nmt.evaluation.output import check_outputs
+from syntax_nmt.evaluation.translation.comparison import comparison_figures, comparison_findings
 from syntax_nmt.evaluation.translation.corpus_scores import corpus_statistics
 from syntax_nmt.evaluation.translation.evaluated_systems import (
     add_test_set_arguments,
@@ -47,18 +52,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_sampling_arguments(parser)
     add_metric_arguments(parser)
     group = parser.add_argument_group("what to write")
-    group.add_argument(
-        "--json", metavar="FILE", help="write the figures here; - is stdout, without the tables"
-    )
-    group.add_argument(
-        "--width",
-        "-w",
-        type=int,
-        default=1,
-        choices=range(8),
-        metavar="N",
-        help="digits after the point of scores in the tables (default: 1)",
-    )
+    add_findings_arguments(group)
+    add_digits_argument(group)
 
 
 def run(args: argparse.Namespace) -> None:
@@ -72,15 +67,10 @@ def run(args: argparse.Namespace) -> None:
     """
     if len(args.outputs) + len(args.system) == 1:
         raise UserError("one system: give the baseline first, then those to compare with it")
-    check_outputs([args.json], [*files_of_test_set(args)])
-    metrics = metric_set(args)
+    check_outputs(findings_outputs(args), files_of_test_set(args))
     test_set = read_test_set(args)
+    metrics = metric_set(args, test_set)
     sampling = sampling_of(args, test_set)
     statistics = corpus_statistics(metrics, test_set, args)
     figures = comparison_figures(metrics, test_set, statistics, sampling)
-    if args.json is not None:
-        with open_output(args.json) as stream:
-            stream.write(json.dumps(figures, indent=2, ensure_ascii=False) + "\n")
-    if args.json != STDOUT:
-        with open_output(STDOUT) as stream:
-            stream.write(comparison_tables(figures, args.width))
+    write_findings(comparison_findings(figures, args.width), args, stdout_is_free=True)

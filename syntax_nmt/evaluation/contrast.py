@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import sys
 
 from syntax_nmt.errors import UserError
 from syntax_nmt.evaluation.contrastive.contrast_accuracy import (
@@ -18,6 +17,11 @@ from syntax_nmt.evaluation.contrastive.contrastive_pairs import (
     read_parallel_pairs,
 )
 from syntax_nmt.evaluation.contrastive.sentence_scores import sentence_scores
+from syntax_nmt.evaluation.findings import (
+    add_findings_arguments,
+    findings_outputs,
+    write_findings,
+)
 from syntax_nmt.evaluation.output import STDOUT, check_outputs, open_output
 from syntax_nmt.evaluation.trained_model.checkpoint import choose_device
 from syntax_nmt.evaluation.trained_model.forced_arguments import add_forcing_arguments
@@ -68,7 +72,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
             "%(default)s", ",".join(map(str, DEFAULT_BINS))
         ),
     )
-    output.add_argument("--json", metavar="FILE", help="write the figures here; - is stdout")
+    add_findings_arguments(output)
     output.add_argument(
         "--output",
         metavar="FILE",
@@ -129,14 +133,7 @@ def run(args: argparse.Namespace) -> None:
     if args.output is not None:
         with open_output(args.output) as stream:
             stream.writelines(report.tsv())
-    if args.json is not None:
-        with open_output(args.json) as stream:
-            stream.write(report.json())
-    if STDOUT in (args.output, args.json):
-        print(report.table(), end="", file=sys.stderr)
-    else:
-        with open_output(STDOUT) as stream:
-            stream.write(report.table())
+    write_findings(report.findings(), args, stdout_is_free=args.output != STDOUT)
 
 
 def _pair_scores(
@@ -200,10 +197,8 @@ def _check_options(args: argparse.Namespace) -> None:
         raise UserError(
             f"{len(args.name)} --name for {len(args.path)} --path: give one name a model, or none"
         )
-    if args.json == args.output == STDOUT:
-        raise UserError("--output - and --json - together: give one of them a file")
     inputs = [*args.path, args.source, args.correct, args.incorrect, args.distance, args.pairs]
-    check_outputs([args.json, args.output], inputs)
+    check_outputs([*findings_outputs(args), args.output], inputs)
 
 
 def _starts(text: str) -> tuple[int, ...]:

@@ -41,8 +41,11 @@ def check_outputs(outputs: Iterable[str | None], inputs: Iterable[str | Path | N
         inputs: files that are read and must stay; None for what is not given.
 
     Raises:
-        UserError: an output cannot be written, is an input, or the file of another output.
+        UserError: an output cannot be written, is an input, or the same as another output.
     """
+    outputs = list(outputs)
+    if outputs.count(STDOUT) > 1:
+        raise UserError("stdout cannot take two outputs: give all but one of them a file")
     given = [Path(path) for path in inputs if path]
     files = [Path(path) for path in outputs if path not in (None, STDOUT)]
     for index, path in enumerate(files):

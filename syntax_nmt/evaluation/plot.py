@@ -16,7 +16,11 @@ from syntax_nmt.evaluation.plots.kinds import (
     distances,
     length,
 )
-from syntax_nmt.evaluation.plots.picture_format import picture_format
+from syntax_nmt.evaluation.plots.picture_format import (
+    add_size_arguments,
+    picture_format,
+    picture_size,
+)
 
 KINDS = {
     "attention": attention,
@@ -29,12 +33,14 @@ KINDS = {
     "contrast": contrast,
 }
 
+_READABLE = 5.0  # points
+
 EXAMPLE = "\n  ".join(kind.EXAMPLE for kind in KINDS.values())
 
 DESCRIPTION = """\
 Draws a picture. The end of --output's name says whether it is SVG, PNG or PDF. Pictures are
-readable in grey, and the same input gives the same file. In SVG letters are outlines, so that they
-show on any machine. Where no installed font has a letter, a warning says what to install.
+readable in grey, and the same input gives the same file. In SVG letters are text. Where no
+installed font has a letter, a warning says what to install.
 """
 
 
@@ -65,6 +71,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         group.add_argument(
             "--title", metavar="TEXT", default="", help="stands above (default: none)"
         )
+        add_size_arguments(group)
 
 
 def run(args: argparse.Namespace) -> None:
@@ -79,12 +86,19 @@ def run(args: argparse.Namespace) -> None:
     picture_format(args.output)
     kind = KINDS[args.kind]
     check_outputs([args.output], kind.inputs(args))
+    size = picture_size(args)
+    args.room = size.room
     figure = kind.figure(args)
     # These load matplotlib.
     from syntax_nmt.evaluation.plots.figure_file import save_figure, unshown
     from syntax_nmt.evaluation.plots.fonts import advice
 
-    save_figure(figure, args.output)
+    letters_are = save_figure(figure, args.output, size)
+    if letters_are < _READABLE:
+        print(
+            f"note: {args.output}: words of {letters_are:.1f} points: give more --width",
+            file=sys.stderr,
+        )
     letters = unshown(figure)
     if letters:
         print(f"warning: {advice(letters)}", file=sys.stderr)

@@ -6,10 +6,12 @@ import argparse
 import json
 import re
 import sys
-from typing import TYPE_CHECKING
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
 
 from syntax_nmt.arguments import natural_int
 from syntax_nmt.errors import UserError
+from syntax_nmt.evaluation.findings import add_digits_argument
 from syntax_nmt.evaluation.output import STDOUT, check_outputs, open_output
 from syntax_nmt.evaluation.report_page.named_files import (
     STRUCTURE_OPTIONS,
@@ -62,15 +64,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("--output", default="report.html", metavar="FILE", help="the page (default: %(default)s)")
     add("--title", metavar="TEXT", help="of the page (default: the systems' names)")
     add("--json", metavar="FILE", help="write all figures here; - is stdout")
-    add(
-        "--width",
-        "-w",
-        type=int,
-        default=1,
-        choices=range(8),
-        metavar="N",
-        help="digits after the point of scores in the page (default: 1)",
-    )
+    add_digits_argument(group)
 
 
 def _add_sample_arguments(parser: argparse.ArgumentParser) -> None:
@@ -114,7 +108,32 @@ def run(args: argparse.Namespace) -> None:
     for note in pictures.notes():
         print(f"note: {note}", file=sys.stderr)
     if args.output != STDOUT:
-        print(f"{args.output}: {len(names)} systems, {len(data.samples)} samples", file=sys.stderr)
+        counted = f"{len(names)} system{'s' if len(names) > 1 else ''}"
+        print(f"{args.output}: {counted}, {len(data.samples)} samples", file=sys.stderr)
+    if page.failed:
+        reasons = "; ".join(f"{section} ({reason})" for section, reason in page.failed.items())
+        raise UserError(f"{args.output}: written without what could not be drawn: {reasons}")
+
+
+class _Drawing:
+    """Draws section after section; where one fails, the others are still there."""
+
+    def __init__(self) -> None:
+        self.failed: dict[str, str] = {}
+
+    def of(self, section: str, draw: Callable[..., Any], *args: Any) -> Any:
+        """What `draw` gives, or nothing where it fails.
+
+        Args:
+            section: its name, for the page.
+            draw: makes pictures.
+            *args: its arguments.
+        """
+        try:
+            return draw(*args)
+        except Exception as error:
+            self.failed[section] = " ".join(f"{type(error).__name__}: {error}".split())
+            return None
 
 
 def _page(args: argparse.Namespace, data: ReportData, title: str, pictures: Pictures) -> Page:
@@ -123,28 +142,29 @@ def _page(args: argparse.Namespace, data: ReportData, title: str, pictures: Pict
     from syntax_nmt.evaluation.report_page.page import Page, ShownSample
     from syntax_nmt.evaluation.report_page.structure_pictures import structure_groups
 
-    inputs = data.inputs
-    by_length = "by_length" in data.scores
-    samples = [
-        ShownSample(
-            sample,
-            structure_groups(inputs.structures, sample.position, pictures),
-            open=sample is data.samples[0],
-        )
-        for sample in data.samples
-    ]
+    inputs, drawing = data.inputs, _Drawing()
+    samples = []
+    for sample in data.samples:
+        section = f"structures of sentence {sample.position + 1}"
+        structures = inputs.structures, sample.position, pictures
+        groups = drawing.of(section, structure_groups, *structures) or []
+        samples.append(ShownSample(sample, groups, open=sample is data.samples[0]))
+    lengths = None
+    if "by_length" in data.scores:
+        lengths = drawing.of("scores by length", draw.length_pictures, data.scores, pictures)
     return Page(
         title,
         data.scores,
         data.comparison,
         args.width,
-        draw.length_pictures(data.scores, pictures) if by_length else [],
+        lengths or [],
         inputs.contrast,
-        draw.contrast_picture(inputs.contrast, pictures),
+        drawing.of("contrastive pairs", draw.contrast_picture, inputs.contrast, pictures),
         data.trainings,
-        draw.training_pictures(inputs.logs, pictures),
+        drawing.of("training", draw.training_pictures, inputs.logs, pictures) or [],
         samples,
         _how_chosen(args, data),
+        drawing.failed,
     )
 
 
@@ -159,8 +179,6 @@ def _how_chosen(args: argparse.Namespace, data: ReportData) -> str:
 
 
 def _check_outputs(args: argparse.Namespace) -> None:
-    if args.json == args.output == STDOUT:
-        raise UserError("--output - and --json - together: give one of them a file")
     named = [
         path
         for option in (*SYSTEM_OPTIONS, *STRUCTURE_OPTIONS)

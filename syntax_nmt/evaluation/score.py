@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 import argparse
-import json
 
 from syntax_nmt.arguments import natural_int, positive_int
-from syntax_nmt.evaluation.output import STDOUT, check_outputs, open_output
+from syntax_nmt.evaluation.findings import (
+    add_digits_argument,
+    add_findings_arguments,
+    findings_outputs,
+    write_findings,
+)
+from syntax_nmt.evaluation.output import check_outputs
 from syntax_nmt.evaluation.translation.corpus_scores import corpus_statistics
 from syntax_nmt.evaluation.translation.evaluated_systems import (
     add_test_set_arguments,
@@ -19,8 +24,9 @@ from syntax_nmt.evaluation.translation.length_arguments import (
     length_text,
 )
 from syntax_nmt.evaluation.translation.metric_arguments import add_metric_arguments, metric_set
+from syntax_nmt.evaluation.translation.repeated_ngrams import repetition_figures
 from syntax_nmt.evaluation.translation.resampling import RESAMPLES, SEED
-from syntax_nmt.evaluation.translation.score_report import Confidence, score_figures, score_tables
+from syntax_nmt.evaluation.translation.score_report import Confidence, score_figures, score_findings
 
 EXAMPLE = (
     "syntax-nmt score stock.gen dependency.gen --reference test.de --source pieces/test.en\n"
@@ -47,15 +53,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_metric_arguments(parser)
     group = parser.add_argument_group("what to write")
     add = group.add_argument
-    add("--json", metavar="FILE", help="write the figures here; - is stdout, without the tables")
+    add_findings_arguments(group)
+    add_digits_argument(group)
     add(
-        "--width",
-        "-w",
-        type=int,
-        default=1,
-        choices=range(8),
-        metavar="N",
-        help="digits after the point in the tables (default: 1)",
+        "--repeated-ngrams",
+        action="store_true",
+        help="count n-grams that come again within a sentence, in outputs and references: those of "
+        "what is translated twice are among them",
     )
     add(
         "--confidence",
@@ -89,16 +93,13 @@ def run(args: argparse.Namespace) -> None:
     Raises:
         UserError: files that are damaged or do not go together.
     """
-    check_outputs([args.json], [*files_of_test_set(args), args.source])
-    metrics = metric_set(args)
+    check_outputs(findings_outputs(args), [*files_of_test_set(args), args.source])
     test_set = read_test_set(args)
+    metrics = metric_set(args, test_set)
     source = length_text(args, test_set)
     statistics = corpus_statistics(metrics, test_set, args)
     confidence = Confidence(args.confidence_n, args.seed) if args.confidence else None
     figures = score_figures(metrics, test_set, statistics, source, length_bins(args), confidence)
-    if args.json is not None:
-        with open_output(args.json) as stream:
-            stream.write(json.dumps(figures, indent=2, ensure_ascii=False) + "\n")
-    if args.json != STDOUT:
-        with open_output(STDOUT) as stream:
-            stream.write(score_tables(figures, args.width))
+    if args.repeated_ngrams:
+        figures["repetition"] = repetition_figures(test_set, args.tokenize, args.lowercase)
+    write_findings(score_findings(figures, args.width), args, stdout_is_free=True)

@@ -5,16 +5,19 @@ from __future__ import annotations
 import argparse
 
 from syntax_nmt.arguments import positive_int
-from syntax_nmt.data.subwords import SCHEMES
 from syntax_nmt.errors import UserError
+from syntax_nmt.evaluation.dependencies.selection import Selection
+from syntax_nmt.evaluation.findings import add_findings_arguments, findings_outputs
 from syntax_nmt.evaluation.output import STDOUT, check_outputs
+from syntax_nmt.evaluation.shared_options import add_subwords_argument, refuse_beside_hypothesis
+from syntax_nmt.evaluation.trained_model.forced_arguments import add_batch_arguments
 from syntax_nmt.evaluation.trained_model.source_text import SOURCE, TARGET
 
 DEPENDENCIES, CONSTITUENTS = "dependencies", "constituents"
 
 # What only one kind of trees has.
 _OPTIONS = {
-    DEPENDENCIES: ("conllu", "no_punctuation"),
+    DEPENDENCIES: ("conllu", "no_punctuation", "words", "known_words"),
     CONSTITUENTS: ("trees", "collins", "side", "layer", "translations"),
 }
 
@@ -29,22 +32,7 @@ def add_tree_arguments(parser: argparse.ArgumentParser) -> None:
     _add_dependencies(parser)
     _add_constituents(parser)
     _add_output(parser)
-    model = parser.add_argument_group("running the model")
-    model.add_argument(
-        "--max-tokens",
-        metavar="N",
-        type=positive_int,
-        default=12000,
-        help="tokens of a batch, padding included (default: 12000)",
-    )
-    model.add_argument(
-        "--batch-size", metavar="N", type=positive_int, help="sentences of a batch (default: any)"
-    )
-    device = model.add_mutually_exclusive_group()
-    device.add_argument("--cpu", action="store_const", const="cpu", dest="device", help="no GPU")
-    device.add_argument(
-        "--device", metavar="NAME", help="cpu, cuda, cuda:1, … (default: a GPU if there is one)"
-    )
+    add_batch_arguments(parser.add_argument_group("running the model"), 12000, "sentences")
 
 
 def _add_input(parser: argparse.ArgumentParser) -> None:
@@ -66,12 +54,7 @@ def _add_input(parser: argparse.ArgumentParser) -> None:
         help="the segmented text that the split was made from; it tells the words where the split "
         "has unknown subwords",
     )
-    add(
-        "--subwords",
-        choices=("auto", *SCHEMES),
-        default="auto",
-        help="how the text was segmented (default: told from the text)",
-    )
+    add_subwords_argument(group)
     add(
         "--hypothesis",
         metavar="FILE",
@@ -87,6 +70,16 @@ def _add_dependencies(parser: argparse.ArgumentParser) -> None:
         "--no-punctuation",
         action="store_true",
         help="leave punctuation (of the reference) out of UAS",
+    )
+    add(
+        "--words",
+        metavar="LEAST-MOST",
+        help="score sentences of so many words only, such as 20-30, the paper's",
+    )
+    add(
+        "--known-words",
+        action="store_true",
+        help="score sentences only that have no unknown token, as the paper does",
     )
 
 
@@ -128,9 +121,9 @@ def _add_output(parser: argparse.ArgumentParser) -> None:
     add(
         "--output",
         metavar="FILE",
-        help="write the trees here (default: stdout, unless it is taken by a drawing or --json -)",
+        help="write the trees here (default: stdout, unless a drawing or figures take it)",
     )
-    add("--json", metavar="FILE", help="write the figures here; - is stdout")
+    add_findings_arguments(group, default="stderr")
     add(
         "--draw",
         metavar="N",
@@ -175,14 +168,18 @@ def check_tree_arguments(args: argparse.Namespace, draws: bool) -> None:
     _check_translations(args)
     if args.no_punctuation and not args.conllu:
         raise UserError("--no-punctuation is about UAS: add the reference as --conllu")
+    for option in ("words", "known_words"):
+        if getattr(args, option) and not args.conllu:
+            name = option.replace("_", "-")
+            raise UserError(f"--{name} is about UAS: add the reference as --conllu")
+    Selection.of(args)
+    if args.known_words and args.hypothesis:
+        raise UserError("--known-words needs the model, and --hypothesis comes without one")
     if args.collins and not args.trees:
         raise UserError("--collins is about bracket F1: add the gold trees as --trees")
-    if draws and args.json == STDOUT:
-        raise UserError("the drawings go to stdout: give --json a file")
-    if args.output == STDOUT and (draws or args.json == STDOUT):
-        raise UserError("--output - together with drawings or --json -: give --output a file")
     names = ("input", "segmented", "hypothesis", "conllu", "trees", "translations", "path")
-    check_outputs([args.json, args.output], [getattr(args, name) for name in names])
+    outputs = [*findings_outputs(args), args.output, STDOUT if draws else None]
+    check_outputs(outputs, [getattr(args, name) for name in names])
 
 
 def _check_kind(args: argparse.Namespace) -> None:
@@ -195,10 +192,7 @@ def _check_kind(args: argparse.Namespace) -> None:
 
 
 def _check_without_model(args: argparse.Namespace, draws: bool) -> None:
-    for option in ("databin", "path", "input", "segmented", "side", "layer"):
-        if getattr(args, option) is not None:
-            name = "DATABIN" if option == "databin" else f"--{option}"
-            raise UserError(f"{name} and --hypothesis exclude each other: leave one out")
+    refuse_beside_hypothesis(args, ("databin", "path", "input", "segmented", "side", "layer"))
     if not (args.conllu or args.trees or draws or args.output):
         gold = "--conllu" if args.kind == DEPENDENCIES else "--trees"
         raise UserError(f"--hypothesis alone does nothing: add {gold}, --draw or --sentences")

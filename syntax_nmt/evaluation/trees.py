@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import os
-import sys
 from collections.abc import Iterator
 
 from tqdm import tqdm
@@ -22,6 +21,7 @@ from syntax_nmt.evaluation.dependencies.parsed_corpus import (
     corpus_of_model,
 )
 from syntax_nmt.evaluation.dependencies.tree_report import TreeReport
+from syntax_nmt.evaluation.findings import findings_outputs, write_findings
 from syntax_nmt.evaluation.output import STDOUT, open_output
 from syntax_nmt.evaluation.tree_arguments import (
     CONSTITUENTS,
@@ -71,16 +71,15 @@ def run(args: argparse.Namespace) -> None:
     check_tree_arguments(args, bool(drawn))
     of_kind = _constituents if args.kind == CONSTITUENTS else _dependencies
     corpus, report = of_kind(args, drawn)
+    if not len(corpus):
+        raise UserError(f"{args.hypothesis or args.input or args.gen_subset}: has no sentences")
     _check_positions(args.sentences, len(corpus))
-    _write_trees(args, corpus, report, stdout_taken=bool(drawn) or args.json == STDOUT)
+    _write_trees(args, corpus, report, bool(drawn) or STDOUT in findings_outputs(args))
     if drawn:
         with open_output(STDOUT) as stream:
             colour = stream.isatty() and not os.environ.get("NO_COLOR")
             stream.write(report.drawings(colour))
-    if args.json is not None:
-        with open_output(args.json) as stream:
-            stream.write(report.json())
-    print(report.summary(), file=sys.stderr)
+    write_findings(report.findings(), args, stdout_is_free=False)
 
 
 def _dependencies(

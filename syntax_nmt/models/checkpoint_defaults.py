@@ -37,6 +37,8 @@ def keep_defaults(cfg: Any) -> None:
     """
     names = vars(cfg) if isinstance(cfg, Namespace) else cfg
     model = ARCH_MODEL_REGISTRY.get(names.get("_name") or names.get("arch"))
-    for option in fields(getattr(model, "feature_options", None) or ()):
+    if not hasattr(model, "feature_options"):
+        return  # not one of ours
+    for option in fields(model.feature_options):
         if option.name != "_name" and option.name not in names:
             set_option(cfg, option.name, option.default)

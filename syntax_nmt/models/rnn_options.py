@@ -178,6 +178,24 @@ class SyntaxRNNOptions(FairseqDataclass):
             "released code (default: off, after it)"
         },
     )
+    relation_block: Optional[int] = field(
+        default=None,
+        metadata={
+            "help": "relation network: pairs of words that are computed at a time, at most; larger "
+            "is faster on a GPU and slower beyond the cache of a CPU (default: 1024, on a GPU "
+            "32768)"
+        },
+    )
+    relation_kept_pairs: Optional[int] = field(
+        default=None,
+        metadata={
+            "help": "relation network: pairs of words of a batch, in each layer, that a training "
+            "step keeps at 4 times --relation-hidden-dim numbers each; the others are computed "
+            "again in the backward pass, which is slower and takes no memory; 0 = all of them "
+            "(default: what takes 2^26 numbers, on a GPU 2^28: of --relation-hidden-dim 256 65536 "
+            "and 262144 pairs)"
+        },
+    )
     bi_scale: bool = field(
         default=False,
         metadata={

@@ -70,6 +70,8 @@ def build_encoder_network(options: SyntaxRNNOptions, sizes: RNNSizes) -> Encoder
         hidden_dim=options.relation_hidden_dim,
         parallel_convolutions=options.relation_parallel_convolutions,
         norm_before_activation=options.relation_norm_before_activation,
+        block=options.relation_block,
+        kept_pairs=options.relation_kept_pairs,
     )
     if str(options.relation_placement) == INTERLEAVED:
         return InterleavedEncoder(

@@ -29,6 +29,8 @@ _OF_RELATION_NETWORK = {
     "relation_parallel_convolutions": False,
     "relation_dense_embedding": False,
     "relation_norm_before_activation": False,
+    "relation_block": None,
+    "relation_kept_pairs": None,
 }
 _OF_BI_SCALE_DECODER = {
     "chunk_context": BOUNDARY,
@@ -55,6 +57,7 @@ _NUMBERS = (
     "decoder_out_embed_dim",
     "attention_dim",
     "relation_hidden_dim",
+    "relation_block",
 )
 _DROPOUTS = ("dropout", "encoder_dropout_in", "encoder_dropout_out", "decoder_dropout_in")
 
@@ -108,6 +111,9 @@ def _check_values(options: SyntaxRNNOptions) -> None:
         value = getattr(options, name)
         if value is not None and (isinstance(value, str) or value < 1):
             raise UserError(f"{_flag(name)} {value}: give a number of at least 1")
+    kept = options.relation_kept_pairs
+    if kept is not None and (isinstance(kept, str) or kept < 0):
+        raise UserError(f"--relation-kept-pairs {kept}: give a number of at least 0")
     for name in _DROPOUTS:
         value = getattr(options, name)
         if isinstance(value, str) or not 0 <= value < 1:

@@ -14,6 +14,7 @@ from syntax_nmt.data.sides import CHUNKS
 from syntax_nmt.data.sides.kind import SideKind
 from syntax_nmt.errors import UserError
 from syntax_nmt.models.bi_scale_decoder import BiScaleDecoder
+from syntax_nmt.models.checked_hub import CheckedHub
 from syntax_nmt.models.checkpoint_defaults import set_option
 from syntax_nmt.models.own_task import build_for_own_task
 from syntax_nmt.models.pretrained_embeddings import load_embeddings
@@ -29,7 +30,7 @@ from syntax_nmt.modules.uniform_start import start_uniform
 
 
 @register_model("syntax_rnn")
-class SyntaxRNNModel(WeightsOfAnother, FairseqEncoderDecoderModel):
+class SyntaxRNNModel(CheckedHub, WeightsOfAnother, FairseqEncoderDecoderModel):
     """RNNsearch (Bahdanau et al., 2015) and what is built on it.
 
     - Conditional GRU (`--conditional-gru`): RNNsearch*, the decoder of the dl4mt tutorial.

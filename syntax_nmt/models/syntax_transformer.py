@@ -14,6 +14,7 @@ from torch import Tensor, nn
 
 from syntax_nmt.data.sides import HEADS, PHRASES
 from syntax_nmt.data.sides.kind import SideKind
+from syntax_nmt.models.checked_hub import CheckedHub
 from syntax_nmt.models.options import PARSED, SyntaxTransformerOptions
 from syntax_nmt.models.own_task import build_for_own_task
 from syntax_nmt.models.structures import SOURCE_STRUCTURES, StructureLayers
@@ -24,7 +25,7 @@ from syntax_nmt.modules.linear_cross_entropy import LinearCrossEntropy
 
 
 @register_model("syntax_transformer")
-class SyntaxTransformerModel(WeightsOfAnother, TransformerModel):
+class SyntaxTransformerModel(CheckedHub, WeightsOfAnother, TransformerModel):
     """Transformer (Vaswani et al., 2017) that the methods of this package build on.
 
     With every feature off it is fairseq's `transformer`: the same parameter names, outputs and

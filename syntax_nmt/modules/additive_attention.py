@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
 
 import torch
 from torch import Tensor, nn
+from torch.autograd.function import once_differentiable
 
 
 @dataclass(frozen=True)
@@ -23,6 +26,14 @@ class AttentionMemory:
     values: Tensor
     annotations: Tensor
     padding: Tensor
+
+    @cached_property
+    def room(self) -> Tensor:
+        """For the largest intermediate result of a step, which all steps lay in the same place.
+
+        What is as large and freed in every step leaves gaps in the memory of a process.
+        """
+        return self.keys.new_empty(0)
 
     def index_select(self, sentences: Tensor) -> AttentionMemory:
         """The memory of some sentences.
@@ -53,6 +64,8 @@ class AdditiveAttention(nn.Module):
     `W s` is the caller's, who takes it in one product with the gates that read the same state. The
     hypotheses of a search share the keys `U h` of their sentence.
 
+    The backward pass computes `tanh(W s + U h)` again: kept, it would be T·S·A numbers a sentence.
+
     Args:
         memory_dim: M, width of the annotations h.
         attention_dim: A, rows of W and U.
@@ -75,10 +88,29 @@ class AdditiveAttention(nn.Module):
         """
         keys = memory.keys.unsqueeze(1)  # B×1×S×A
         grouped = query.view(keys.size(0), -1, 1, keys.size(-1))  # B×(N/B)×1×A
-        scores = torch.tanh(grouped + keys) @ self.score.to(keys.dtype)
+        scores = _Scores.apply(grouped, keys, self.score.to(keys.dtype), memory.room)
         scores = scores.float() if scores.dtype in _HALF else scores
         scores = scores.masked_fill(memory.padding.unsqueeze(1), float("-inf"))
         return scores.softmax(dim=-1).flatten(0, 1)
+
+
+class _Scores(torch.autograd.Function):
+    """`v · tanh(q + k)`, which keeps its inputs alone."""
+
+    @staticmethod
+    def forward(ctx: Any, query: Tensor, keys: Tensor, score: Tensor, room: Tensor) -> Tensor:
+        ctx.save_for_backward(query, keys, score)
+        return torch.add(query, keys, out=room).tanh_() @ score
+
+    @staticmethod
+    @once_differentiable
+    def backward(ctx: Any, *gradients: Tensor) -> tuple[Tensor | None, ...]:
+        query, keys, score = ctx.saved_tensors
+        (gradient,) = gradients  # B×(N/B)×S
+        hidden = (query + keys).tanh_()
+        of_score = gradient.flatten() @ hidden.flatten(0, 2)
+        of_sum = torch.ops.aten.tanh_backward(gradient.unsqueeze(-1) * score, hidden)
+        return of_sum.sum(dim=2, keepdim=True), of_sum.sum(dim=1, keepdim=True), of_score, None
 
 
 _HALF = (torch.float16, torch.bfloat16)

@@ -14,6 +14,10 @@ from syntax_nmt.modules.linear_of_pair import LinearOfPair
 from syntax_nmt.modules.word_convolutions import SLOPE
 
 _HIDDEN_LAYERS = 4
+# By default, on a CPU and on a GPU: pairs in a block, which stay in the one's cache and keep the
+# other busy; and numbers that are kept for the backward pass, 256 MB and 1 GB in float32.
+_BLOCK = 2**10, 2**15
+_KEPT = 2**26, 2**28
 
 
 class GraphPropagation(nn.Module):
@@ -31,9 +35,9 @@ class GraphPropagation(nn.Module):
         input_dim: width of c.
         hidden_dim: H, width of all layers of the MLP.
         block: pairs that are computed at a time, at most; a row of pairs of one word is never cut.
-            By default what stays in a CPU's cache, and on a GPU what keeps it busy.
+            None = 1,024, and 32,768 on a GPU.
         kept_pairs: pairs of a batch whose hidden layers are kept for the backward pass, at 4·H
-            numbers each (256 MB for H = 256 in float32 by default).
+            numbers each. None = as many as take 2²⁶ numbers, and 2²⁸ on a GPU.
     """
 
     def __init__(
@@ -41,7 +45,7 @@ class GraphPropagation(nn.Module):
         input_dim: int,
         hidden_dim: int,
         block: int | None = None,
-        kept_pairs: int = 2**16,
+        kept_pairs: int | None = None,
     ) -> None:
         super().__init__()
         self.block = block
@@ -66,13 +70,17 @@ class GraphPropagation(nn.Module):
         Returns:
             r, N×H.
         """
-        block = self.block or (1024 if words.device.type == "cpu" else 2**15)
+        on_gpu = int(words.device.type != "cpu")
+        block = _BLOCK[on_gpu] if self.block is None else self.block
+        kept_pairs = self.kept_pairs
+        if kept_pairs is None:
+            kept_pairs = _KEPT[on_gpu] // (_HIDDEN_LAYERS * self.of_pair.first.out_features)
         pairs, means = 0, []
         for first, second in _blocks(
             self.of_pair.first(words), self.of_pair.second(words), sizes, block
         ):
             pairs += first.size(0) * first.size(1) * second.size(2)
-            if pairs <= self.kept_pairs or not torch.is_grad_enabled():
+            if pairs <= kept_pairs or not torch.is_grad_enabled():
                 mean = self._mean_message(first, second)
             else:
                 mean = checkpoint(

@@ -54,7 +54,7 @@ class LinearCrossEntropy:
             loss, nll = self.of_block(log_p, self.target.flatten())
             return loss, nll.detach()
         x, target = features.flatten(0, 1), self.target.flatten()
-        if not target.is_cuda:
+        if target.device.type == "cpu":
             words = target.ne(self.padding_idx).nonzero().squeeze(1)
             x, target = x.index_select(0, words), target.index_select(0, words)
         weight: Tensor = projection.weight

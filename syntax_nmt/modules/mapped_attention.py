@@ -20,7 +20,7 @@ class MappedMemory(NamedTuple):
         keys: `W_qᵀ k / √D` of each head, B×C×(H·P).
         offsets: `b_q · k / √D`, −inf where masked, B×1×(H·P).
         values: `W W_o v` of each head, B×(H·P)×K.
-        bias: `W b_o`, B×1×K.
+        bias: `W b_o + b`, B×1×K.
     """
 
     keys: Tensor
@@ -30,7 +30,7 @@ class MappedMemory(NamedTuple):
 
 
 class MappedAttention(FusedMultiheadAttention):
-    """`W · MultiHead(x, memory)`, a linear map of what an attention finds, and two ways to it.
+    """`V x + b + W · MultiHead(x, memory)`, a map of x and of what it finds, and two ways to it.
 
     Token by token, the projections of queries and outputs and the map cost `(2C + K) C`
     multiplications, K = rows of W. But `q · k = x · W_qᵀ k`, and `W W_o Σ_i a_i v_i` is
@@ -48,34 +48,39 @@ class MappedAttention(FusedMultiheadAttention):
         padding: Tensor | None,
         incremental_state: IncrementalState | None,
         output: nn.Linear,
+        onto: nn.Linear,
     ) -> Tensor:
-        """Attends from each query position to the memory, and maps the result.
+        """Attends from each query position to the memory, maps the result and adds it to another.
 
         Args:
             query: T×B×C.
             memory: P×B×C; may be None where its projections are cached.
             padding: B×P, True = masked.
             incremental_state: the cache of incremental decoding.
-            output: the map, C → K, without bias.
+            output: W, C → K, without bias.
+            onto: V and b, C → K.
 
         Returns:
             T×B×K.
         """
         cached = self._cached_memory(incremental_state)
         if cached is None:
-            if memory is None or not self._is_short(query, memory, output, incremental_state):
+            plain = is_plain(onto)
+            if memory is None or not (
+                plain and self._is_short(query, memory, output, incremental_state)
+            ):
                 attended, _ = self(
                     query, memory, memory, padding, incremental_state,
                     need_weights=False, static_kv=True,
                 )  # fmt: skip
-                return output(attended)
+                return onto(query).add_(output(attended))
             if incremental_state is not None and self.beam_size > 1:
                 memory = memory[:, :: self.beam_size]
                 padding = None if padding is None else padding[:: self.beam_size]
-            cached = self._map(memory, padding, output)
+            cached = self._map(memory, padding, output, onto.bias)
             if incremental_state is not None:
                 self._set_input_buffer(incremental_state, dict(cached._asdict()))
-        return self._attend(query, cached)
+        return self._attend(query, cached, onto.weight)
 
     def _cached_memory(self, incremental_state: IncrementalState | None) -> MappedMemory | None:
         if incremental_state is None:
@@ -89,7 +94,7 @@ class MappedAttention(FusedMultiheadAttention):
         """Whether mapping the memory costs less."""
         if query.is_cuda or query.dtype not in _EXACT or torch.is_autocast_enabled("cpu"):
             return False
-        if not all(map(_is_plain, (self.q_proj, self.out_proj))):
+        if not all(map(is_plain, (self.q_proj, self.out_proj))):
             return False
         width, rows = self.embed_dim, output.out_features
         heads, phrases = self.num_heads, len(memory)
@@ -102,7 +107,9 @@ class MappedAttention(FusedMultiheadAttention):
         )
         return len(query) * query.size(1) * saved > mapping
 
-    def _map(self, memory: Tensor, padding: Tensor | None, output: nn.Linear) -> MappedMemory:
+    def _map(
+        self, memory: Tensor, padding: Tensor | None, output: nn.Linear, bias: Tensor
+    ) -> MappedMemory:
         """Applies the three maps to the memory."""
         heads = (self.num_heads, self.head_dim)
         k = self.k_proj(memory).unflatten(2, heads) * self.scaling  # P×B×H×D
@@ -118,22 +125,28 @@ class MappedAttention(FusedMultiheadAttention):
         else:
             of_head = self.out_proj.weight.unflatten(1, heads)  # C×H×D
             values = output(torch.einsum("pbhd,chd->bhpc", v, of_head))
-        bias = output(self.out_proj.bias).expand(memory.size(1), 1, -1)
+        bias = (output(self.out_proj.bias) + bias).expand(memory.size(1), 1, -1)
         return MappedMemory(
             keys.flatten(2), offsets.flatten(1).unsqueeze(1), values.flatten(1, 2), bias
         )
 
-    def _attend(self, query: Tensor, memory: MappedMemory) -> Tensor:
+    def _attend(self, query: Tensor, memory: MappedMemory, onto: Tensor) -> Tensor:
         """Reads the mapped memory; hypotheses of one sentence, if there are any, side by side."""
         length, rows, width = query.shape
         x = query.view(length, len(memory.keys), -1, width).transpose(0, 1)  # B×T×hypotheses×C
-        logits = torch.baddbmm(memory.offsets, x.flatten(1, 2), memory.keys)
+        x = x.flatten(1, 2)
+        logits = torch.baddbmm(memory.offsets, x, memory.keys)
         weights = F.softmax(logits.unflatten(2, (self.num_heads, -1)), dim=-1)
         weights = self.dropout_module(weights).flatten(2)
-        found = torch.baddbmm(memory.bias, weights, memory.values)  # B×(T·hypotheses)×K
+        # What is found is added where the map of x stands: K numbers a token are written once.
+        found = F.linear(x, onto, memory.bias[0, 0]).baddbmm_(weights, memory.values)
         return found.unflatten(1, (length, -1)).transpose(0, 1).reshape(length, rows, -1)
 
 
-def _is_plain(projection: nn.Module) -> bool:
-    """Whether a projection is its weights alone: fairseq's quantisation noise comes with calls."""
+def is_plain(projection: nn.Module) -> bool:
+    """Whether a projection is its weights alone: fairseq's quantisation noise comes with calls.
+
+    Args:
+        projection: a linear map.
+    """
     return isinstance(projection, nn.Linear) and not projection._forward_pre_hooks

@@ -7,10 +7,14 @@ from typing import Any
 import torch
 import torch.nn.functional as F
 from torch import Tensor
+from torch.utils.checkpoint import checkpoint
 
 from syntax_nmt.modules.fused_attention import FusedMultiheadAttention, IncrementalState
 from syntax_nmt.modules.phrase_gates import log_phrase_gates
 from syntax_nmt.modules.syntactic_distance import SyntacticDistance
+
+# Pairs of positions, over all sentences and heads, of which gates and weights are held at a time.
+_PAIRS = 2**23
 
 
 class PhraseGatedAttention(FusedMultiheadAttention):
@@ -19,6 +23,9 @@ class PhraseGatedAttention(FusedMultiheadAttention):
     The distances come from the keys, the gates from the distances, and the gates enter the fused
     kernel as a bias of the logits. Incremental decoding projects one key and computes one distance
     a step; both are kept and follow the beam.
+
+    Gates and weights are several S×S tensors a head. Of long sentences they are computed for some
+    heads at a time, and again in the backward pass.
 
     Args:
         embed_dim: C.
@@ -88,22 +95,54 @@ class PhraseGatedAttention(FusedMultiheadAttention):
         )
         distances = self._distances(k, padding, incremental_state)
         q = self._split_heads(self.q_proj(query), k.size(0))
-        bias = log_phrase_gates(
-            distances, padding, both_directions=not self.causal, temperature=self.temperature,
-            gate=self.gate, queries=len(query),
-        ).to(q)  # fmt: skip
-        if attn_mask is not None and not self.causal:
-            bias = bias + attn_mask.to(q)
+        attn_mask = None if self.causal else attn_mask
         weights = None
         if need_weights or need_head_weights:
-            attended, weights = self._explicit(q, k, v, bias)
+            attended, weights = self._explicit(
+                q, k, v, self._bias(q, distances, padding, attn_mask)
+            )
             weights = weights.transpose(0, 1) if need_head_weights else weights.mean(dim=1)
         else:
-            attended = F.scaled_dot_product_attention(
-                q, k, v, attn_mask=bias, dropout_p=self._dropout_probability()
-            )
+            attended = self._attended_in_parts(q, k, v, distances, padding, attn_mask)
         output = self._output(attended, len(query))
         return (output, weights, distances) if need_distances else (output, weights)
+
+    def _bias(
+        self, q: Tensor, distances: Tensor, padding: Tensor | None, attn_mask: Tensor | None
+    ) -> Tensor:
+        """What is added to the logits, B×H×T×S."""
+        bias = log_phrase_gates(
+            distances, padding, both_directions=not self.causal, temperature=self.temperature,
+            gate=self.gate, queries=q.size(2),
+        ).to(q)  # fmt: skip
+        return bias if attn_mask is None else bias + attn_mask.to(q)
+
+    def _attended(
+        self, q: Tensor, k: Tensor, v: Tensor, distances: Tensor, *masks: Tensor | None
+    ) -> Tensor:
+        """The output of some heads before the last projection, B×H×T×D."""
+        bias = self._bias(q, distances, *masks)
+        dropout = self._dropout_probability()
+        return F.scaled_dot_product_attention(q, k, v, attn_mask=bias, dropout_p=dropout)
+
+    def _attended_in_parts(
+        self, q: Tensor, k: Tensor, v: Tensor, distances: Tensor, *masks: Tensor | None
+    ) -> Tensor:
+        """The output of all heads; of long sentences some heads at a time."""
+        heads = max(1, _PAIRS // (q.size(0) * q.size(2) * k.size(2)))
+        if heads >= q.size(1):
+            return self._attended(q, k, v, distances, *masks)
+        parts = zip(*(each.split(heads, dim=1) for each in (q, k, v, distances)))
+        if not torch.is_grad_enabled():
+            return torch.cat([self._attended(*part, *masks) for part in parts], dim=1)
+        random = self._dropout_probability() > 0
+        done = [
+            checkpoint(
+                self._attended, *part, *masks, use_reentrant=False, preserve_rng_state=random
+            )
+            for part in parts
+        ]
+        return torch.cat(done, dim=1)
 
     def _distances(
         self, keys: Tensor, padding: Tensor | None, incremental_state: IncrementalState | None

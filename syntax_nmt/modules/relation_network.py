@@ -38,7 +38,7 @@ class RelationNetworkLayer(nn.Module):
         parallel_convolutions: bool = False,
         norm_before_activation: bool = False,
         block: int | None = None,
-        kept_pairs: int = 2**16,
+        kept_pairs: int | None = None,
     ) -> None:
         super().__init__()
         self.convolutions = WordConvolutions(

@@ -140,7 +140,7 @@ class ParserConfig:
 
 def _read_object(path: Path) -> dict[str, Any]:
     try:
-        values = json.loads(path.read_text(encoding="utf-8"))
+        values = json.loads(path.read_text(encoding="utf-8-sig"))
     except OSError as error:
         raise UserError(
             f"{path}: cannot be read ({error.strerror}): give --parser-config the file {FILE_NAME} "

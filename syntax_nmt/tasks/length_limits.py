@@ -28,7 +28,7 @@ def within_limits(
         before: sentences before the first one of the dataset, as output lines count them.
 
     Raises:
-        UserError: a sentence is too long and must not be skipped.
+        UserError: a sentence is too long and must not be skipped, or all are.
     """
     kept, skipped = dataset.filter_indices_by_size(indices, limits)
     if len(skipped) == 0:
@@ -40,6 +40,8 @@ def within_limits(
             f"sentence {named[0]} is too long ({allowed}), and {len(skipped) - 1} others: shorten "
             "them, or leave them out with --skip-invalid-size-inputs-valid-test"
         )
+    if len(kept) == 0:
+        raise UserError(f"every sentence is too long, such as {named[0]} ({allowed}): shorten them")
     more = ", …" if len(skipped) > _NAMED else ""
     logger.warning(
         f"{len(skipped):,} sentences are too long ({allowed}) and skipped: sentences "

@@ -3,11 +3,13 @@
 fairseq reads the types of the options at run time: no postponed annotations in this file.
 """
 
+import argparse
 import logging
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Optional
 
+import torch
 from fairseq.data import FairseqDataset
 from fairseq.data.iterators import EpochBatchIterator
 from fairseq.file_io import PathManager
@@ -15,10 +17,12 @@ from fairseq.models import BaseFairseqModel
 from fairseq.tasks.translation import TranslationConfig, TranslationTask
 from omegaconf import II
 
+from syntax_nmt.checkpoints.interrupted_copy import finish_interrupted_copy
+from syntax_nmt.checkpoints.of_task import check_weights
 from syntax_nmt.errors import UserError, exits_in_fairseq_programs
-from syntax_nmt.tasks.checked_checkpoints import check_weights
+from syntax_nmt.tasks.early_options import check_while_parsing
 from syntax_nmt.tasks.foreign_options import foreign_option
-from syntax_nmt.tasks.interrupted_checkpoint import finish_interrupted_copy
+from syntax_nmt.tasks.warmup import planned_updates, warn_of_long_warmup
 
 logger = logging.getLogger(__name__)
 
@@ -38,6 +42,12 @@ class RestartableTranslationConfig(TranslationConfig):
     finetune_from_model: Optional[str] = II("checkpoint.finetune_from_model")
     checkpoint_suffix: str = II("checkpoint.checkpoint_suffix")
     max_update: int = II("optimization.max_update")
+    cpu: bool = II("common.cpu")
+    fp16: bool = II("common.fp16")
+    memory_efficient_fp16: bool = II("common.memory_efficient_fp16")
+    fp16_no_flatten_grads: bool = II("common.fp16_no_flatten_grads")
+    max_epoch: int = II("optimization.max_epoch")
+    update_freq: Any = II("optimization.update_freq")  # noqa: RUF009  a list, by its name
 
 
 class RestartableTranslationTask(TranslationTask):
@@ -49,6 +59,17 @@ class RestartableTranslationTask(TranslationTask):
     """
 
     cfg: RestartableTranslationConfig
+    _warmup = 0
+
+    @classmethod
+    def add_args(cls, parser: argparse.ArgumentParser) -> None:
+        """Adds the options of the task, and checks of some that are not its own.
+
+        Args:
+            parser: of a program of fairseq.
+        """
+        super().add_args(parser)
+        check_while_parsing(parser)
 
     def get_batch_iterator(self, dataset: FairseqDataset, **kwargs: Any) -> EpochBatchIterator:
         """Cuts a dataset into batches, into the same whatever epoch a training goes on with.
@@ -59,13 +80,36 @@ class RestartableTranslationTask(TranslationTask):
         Args:
             dataset: the dataset.
             **kwargs: as of fairseq's own task.
+
+        Raises:
+            SystemExit: a sentence has more tokens than a batch may; one line says so.
         """
+        with exits_in_fairseq_programs():
+            return self._batches(dataset, kwargs)
+
+    def _batches(self, dataset: FairseqDataset, kwargs: dict[str, Any]) -> EpochBatchIterator:
+        try:
+            return self._same_batches(dataset, kwargs)
+        except AssertionError as error:
+            limit, longest = (
+                kwargs.get("max_tokens"),
+                max(map(dataset.num_tokens, range(len(dataset)))),
+            )
+            if limit is None or longest <= limit:
+                raise
+            raise UserError(
+                f"--max-tokens {limit}: a sentence has {longest} tokens: give at least as many"
+            ) from error
+
+    def _same_batches(self, dataset: FairseqDataset, kwargs: dict[str, Any]) -> EpochBatchIterator:
         kept = self.can_reuse_epoch_itr(dataset) and not (
             kwargs.get("disable_iterator_cache") or kwargs.get("update_epoch_batch_itr")
         )
         if not kept or dataset in self.dataset_to_epoch_iter:
             return super().get_batch_iterator(dataset, **kwargs)
         iterator = super().get_batch_iterator(dataset, **{**kwargs, "epoch": 1})
+        if dataset is self.datasets.get("train"):
+            self._warn_of_long_warmup(len(iterator))
         iterator.epoch = max(kwargs.get("epoch", 1), 1)
         dataset.set_epoch(iterator.epoch)
         return iterator
@@ -84,9 +128,11 @@ class RestartableTranslationTask(TranslationTask):
         if from_checkpoint:
             return super().build_model(cfg, from_checkpoint)
         with exits_in_fairseq_programs():
+            self._check_half_precision()
             begin = self._beginning()
             if begin is not None:
                 check_weights(begin, (self.src_dict, self.tgt_dict))
+        self._warmup = getattr(cfg, "warmup_updates", None) or 0
         model = super().build_model(cfg, from_checkpoint)
         if begin is not None:
             model.origin = begin
@@ -119,6 +165,23 @@ class RestartableTranslationTask(TranslationTask):
             )
             raise SystemExit(0)
         return super().train_step(sample, model, criterion, optimizer, update_num, ignore_grad)
+
+    def _check_half_precision(self) -> None:
+        """Refuses what fairseq can do on a GPU alone."""
+        fp16, on_cpu, *others = (
+            foreign_option(self.cfg, name)
+            for name in ("fp16", "cpu", "memory_efficient_fp16", "fp16_no_flatten_grads")
+        )
+        if fp16 and not any(others) and (on_cpu or not torch.cuda.is_available()):
+            raise UserError(
+                "--fp16 flattens the gradients on a GPU, and there is none: add "
+                "--fp16-no-flatten-grads, or leave --fp16 out"
+            )
+
+    def _warn_of_long_warmup(self, batches: int) -> None:
+        limits = (foreign_option(self.cfg, name) or 0 for name in ("max_epoch", "max_update"))
+        update_freq = foreign_option(self.cfg, "update_freq") or [1]
+        warn_of_long_warmup(self._warmup, planned_updates(batches, update_freq[0], *limits))
 
     def _beginning(self) -> Optional[str]:
         """The checkpoint that fairseq will load, made whole; None = training begins anew."""

@@ -17,6 +17,7 @@ from fairseq.tasks import register_task
 from omegaconf import II
 from torch import Tensor, nn
 
+from syntax_nmt.checkpoints.of_task import check_models, check_options
 from syntax_nmt.criterions.syntax_cross_entropy import ways_to_learn
 from syntax_nmt.data.sides import CHUNKS, PHRASES
 from syntax_nmt.data.sides.kind import SideKind
@@ -27,7 +28,6 @@ from syntax_nmt.models.yaml_options import refuse_unknown_options
 from syntax_nmt.modules.masked_batch_norm import ignored_batch
 from syntax_nmt.parsing.config import ParserConfig
 from syntax_nmt.tasks.annotated_translation import AnnotatedTranslationConfig
-from syntax_nmt.tasks.checked_checkpoints import check_models, check_options
 from syntax_nmt.tasks.chunk_validation import log_gold_boundaries, under_own_boundaries
 from syntax_nmt.tasks.languages import check_languages
 from syntax_nmt.tasks.parsed_phrases import PhraseParser
@@ -244,6 +244,18 @@ class SyntaxTranslationTask(TypedTranslationTask):
             sample = self._sides.for_inference(models, sample, self._typed, scores)
         with prepared_for(generator, models):
             return super().inference_step(generator, models, sample, prefix_tokens, constraints)
+
+    def eval_lm_dataloader(self, *_: Any, **__: Any) -> Any:
+        """What `fairseq-eval-lm` asks of a task of language models.
+
+        Raises:
+            SystemExit: always; one line says so.
+        """
+        with exits_in_fairseq_programs():
+            raise UserError(
+                "fairseq-eval-lm is for language models, and this task translates: give --task "
+                "language_modeling, or score translations with fairseq-generate --score-reference"
+            )
 
 
 def _phrase_parser(cfg: SyntaxTranslationConfig, dictionary: Dictionary) -> Optional[PhraseParser]:

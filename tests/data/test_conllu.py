@@ -94,7 +94,7 @@ def test_collapsing_random_ranges_gives_trees_over_the_surface():
         assert len(roots) == 1
         arcs = [-1 if word in roots else head for word, head in enumerate(surface.heads)]
         assert not find_cycle(arcs)
-        spans = tree._surface_spans()
+        spans = tree.surface_spans()
         for token, (start, end, form) in enumerate(spans):
             assert surface.words[token] == form
             outside = {

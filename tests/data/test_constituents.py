@@ -124,3 +124,10 @@ def test_craft_reads_whole_and_as_nltk_reads_it(shared):
         if not expected[0][0]:  # the bracket without a label
             expected = [(label, start, end, depth - 1) for label, start, end, depth in expected[1:]]
         assert found == expected
+
+
+def test_brackets_in_each_other_are_bounded():
+    """A chain as deep as the longest sentence is read; what nobody writes is refused at once."""
+    assert len(parse_tree("(X " * 2000 + "(W a)" + ")" * 2000, "f", 1).nodes) == 2001
+    with pytest.raises(UserError, match=r"f:3: more than 5000 brackets in each other"):
+        parse_tree("(" * 10**6 + ")" * 10**6, "f", 3)

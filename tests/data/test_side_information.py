@@ -128,6 +128,8 @@ def test_without_verification_truncation_is_still_found(tmp_path):
 def test_another_type_is_refused(tmp_path):
     write_all(tmp_path)
     builder = MMapIndexedDatasetBuilder(str(tmp_path / f"{NAME}.heads.bin"), dtype=np.uint16)
+    for row in ROWS["heads"]:
+        builder.add_item(torch.ones(len(row)))
     builder.finalize(str(tmp_path / f"{NAME}.heads.idx"))
     with pytest.raises(UserError, match="uint16 instead of int32"):
         open_kind(tmp_path, verify=False)

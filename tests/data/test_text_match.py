@@ -1,6 +1,7 @@
 import pytest
 
-from syntax_nmt.data.text_match import check_same_text, normalise_word
+from syntax_nmt.data.character_alignment import same_spelling
+from syntax_nmt.data.text_match import check_same_text
 from syntax_nmt.errors import UserError
 
 
@@ -22,7 +23,7 @@ from syntax_nmt.errors import UserError
     ],
 )
 def test_spellings_of_one_word(left, right):
-    assert normalise_word(left) == normalise_word(right)
+    assert same_spelling(left, right)
 
 
 def test_half_of_the_words_is_enough():

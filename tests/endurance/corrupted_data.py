@@ -17,13 +17,13 @@ from fairseq.data.indexed_dataset import MMapIndexedDatasetBuilder
 from nltk import Tree
 
 from syntax_nmt.data.binarised_pieces import BinarisedPieces
+from syntax_nmt.data.character_alignment import same_spelling
 from syntax_nmt.data.indexed_file import open_indexed
 from syntax_nmt.data.sentence_projection import Projector
 from syntax_nmt.data.side_information import read_labels
 from syntax_nmt.data.sides import CHUNKS, HEADS, PHRASES
 from syntax_nmt.data.subwords import detect_scheme
 from syntax_nmt.data.text_files import read_lines
-from syntax_nmt.data.text_match import normalise_word
 from syntax_nmt.preprocess.binarize import binarize
 from syntax_nmt.tasks.syntax_translation import SyntaxTranslationConfig, SyntaxTranslationTask
 
@@ -231,10 +231,7 @@ def same_words(space: Workspace, name: str) -> str:
     pairs = [(words, line) for words, line in zip(annotated, corpus) if words]
     if any(len(words) != len(line) for words, line in pairs):
         return WRONG
-    same = [
-        sum(normalise_word(one) == normalise_word(other) for one, other in zip(*pair))
-        for pair in pairs
-    ]
+    same = [sum(same_spelling(*words) for words in zip(*pair)) for pair in pairs]
     if all(count == len(words) for count, (words, _) in zip(same, pairs)):
         return OTHER
     half = all(2 * count >= len(words) for count, (words, _) in zip(same, pairs))

@@ -67,7 +67,7 @@ def close(one, other, tolerance=PRINTED) -> bool:
     """Whether token scores of all sentences are the same."""
     pairs = list(zip(flat(one.tokens), flat(other.tokens)))
     return len(pairs) >= TEST_SENTENCES and all(
-        a == pytest.approx(b, abs=tolerance) for a, b in pairs
+        a == pytest.approx(b, rel=1e-3, abs=tolerance) for a, b in pairs
     )
 
 
@@ -111,7 +111,7 @@ def test_references_are_scored(system, forced):
     whole = ("--beam", "1", "--max-len-b", str(longest), "--prefix-size", str(longest + 1))
     searched = system.generate(*whole, *words_alone(system))
     assert searched.best == forced.best
-    assert close(searched, forced, 0.05)  # scores go down to −100, and rounding adds up
+    assert close(searched, forced, 0.05)  # scores go down to −240, and rounding adds up
 
 
 def test_prefixes_are_kept(system, plain):

@@ -1,4 +1,4 @@
-"""Every method in float16 and bfloat16, and under autocast, on a CPU: close to float32."""
+"""Every method in float16 and bfloat16, and under autocast: close to float32 on a CPU."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 import torch
 from fairseq.trainer import Trainer
+from fairseq.utils import move_to_cuda
 from small_models import build, enlarge, write_dictionaries
 from small_training import MODELS, SYNCHRONOUS, criterion_of, sample_of
 from torch import Tensor, nn
@@ -26,7 +27,13 @@ LONGEST = (1024, 1, 1)
 SEARCH = SimpleNamespace(beam=3, max_len_a=0, max_len_b=8)
 SCALE = 128  # of fairseq's loss under float16, at the start
 # Bounds of relative error of the loss, and of the angle between the gradients.
-TOLERANCES = {torch.float16: (2e-3, 0.999), torch.bfloat16: (1e-2, 0.99)}
+TOLERANCES = {
+    torch.float16: (2e-3, 0.999), torch.bfloat16: (1e-2, 0.99), torch.float32: (1e-4, 0.9999)
+}  # fmt: skip
+TYPES = [
+    *((dtype, device) for dtype in (torch.float16, torch.bfloat16) for device in ("cpu", "cuda")),
+    (torch.float32, "cuda"),
+]
 
 
 @pytest.fixture(scope="module")
@@ -53,7 +60,22 @@ def model_and_task(request, build_model):
     return build_model(request.param)
 
 
-@pytest.fixture(params=TOLERANCES, ids=lambda dtype: str(dtype).rpartition(".")[2])
+@pytest.fixture(
+    params=[
+        pytest.param(
+            (dtype, device),
+            marks=pytest.mark.gpu if device == "cuda" else (),
+            id=f"{str(dtype).rpartition('.')[2]}-{device}",
+        )
+        for dtype, device in TYPES
+    ]
+)
+def kind(request) -> tuple[torch.dtype, str]:
+    """A type and the device that computes in it."""
+    return request.param
+
+
+@pytest.fixture(params=[torch.float16, torch.bfloat16], ids=["float16", "bfloat16"])
 def dtype(request) -> torch.dtype:
     return request.param
 
@@ -63,8 +85,8 @@ def loss_and_gradient(
 ) -> tuple[float, Tensor]:
     """The loss, and the gradients of all parameters side by side, which must be finite."""
     model.train().zero_grad()
-    loss_of, sample = criterion_of(model, task, synchronous), sample_of(model, task, lengths)
-    with torch.autocast("cpu", dtype=autocast, enabled=autocast is not None):
+    loss_of, sample = criterion_of(model, task, synchronous), batch_for(model, task, lengths)
+    with torch.autocast(device_of(model), dtype=autocast, enabled=autocast is not None):
         loss, size, _ = loss_of(model, sample)
     assert loss.dtype == torch.float32
     (SCALE * loss / size).backward()
@@ -72,7 +94,16 @@ def loss_and_gradient(
     without = [name for name, g in gradients.items() if g is None or not g.isfinite().all()]
     assert loss.isfinite()
     assert not without
-    return loss.item(), torch.cat([g.float().flatten() for g in gradients.values()])
+    return loss.item(), torch.cat([g.float().flatten() for g in gradients.values()]).cpu()
+
+
+def device_of(model: nn.Module) -> str:
+    return next(model.parameters()).device.type
+
+
+def batch_for(model: nn.Module, task, lengths) -> dict:
+    sample = sample_of(model, task, lengths)
+    return move_to_cuda(sample) if device_of(model) == "cuda" else sample
 
 
 def assert_close(found, expected, dtype: torch.dtype) -> None:
@@ -81,30 +112,35 @@ def assert_close(found, expected, dtype: torch.dtype) -> None:
     assert torch.cosine_similarity(found[1], expected[1], dim=0) > cosine
 
 
-def of_type(model: nn.Module, dtype: torch.dtype) -> nn.Module:
-    model = copy.deepcopy(model)
-    return model.half() if dtype == torch.float16 else model.bfloat16()
+def of_type(model: nn.Module, dtype: torch.dtype, device: str = "cpu") -> nn.Module:
+    model = copy.deepcopy(model).to(device)
+    return {torch.float16: model.half, torch.bfloat16: model.bfloat16, torch.float32: model.float}[
+        dtype
+    ]()
 
 
 def kinds(model: nn.Module):
     return SYNCHRONOUS if getattr(model.decoder, "latent_phrase_layers", 0) else SYNCHRONOUS[:1]
 
 
-def test_whole_model(model_and_task, dtype):
-    model, task = model_and_task
-    half = of_type(model, dtype)
+def test_whole_model(model_and_task, kind):
+    (model, task), (dtype, device) = model_and_task, kind
+    half = of_type(model, dtype, device)
     for synchronous in kinds(model):
         for lengths in BATCHES:
             expected = loss_and_gradient(copy.deepcopy(model), task, lengths, synchronous)
             assert_close(loss_and_gradient(half, task, lengths, synchronous), expected, dtype)
 
 
-def test_autocast(model_and_task, dtype):
-    """What --amp does on a GPU, on another device."""
-    model, task = model_and_task
+def test_autocast(model_and_task, kind):
+    """What --amp does on a GPU, and the same on another device."""
+    (model, task), (dtype, device) = model_and_task, kind
+    if dtype == torch.float32:
+        pytest.skip("is no autocast")
     for synchronous in kinds(model):
         expected = loss_and_gradient(copy.deepcopy(model), task, BATCHES[0], synchronous)
-        found = loss_and_gradient(copy.deepcopy(model), task, BATCHES[0], synchronous, dtype)
+        other = copy.deepcopy(model).to(device)
+        found = loss_and_gradient(other, task, BATCHES[0], synchronous, dtype)
         assert_close(found, expected, dtype)
 
 
@@ -117,13 +153,13 @@ def test_longest_sentence(model_and_task, dtype):
         assert_close(found, expected, dtype)
 
 
-def test_search(model_and_task, dtype):
+def test_search(model_and_task, kind):
     """Translations are found in half precision, too, and score alike."""
     model, task = model_and_task
     lengths = (7, 3, 1)
     hypotheses = []
-    for each in (model, of_type(model, dtype)):
-        sample = sample_of(model, task, lengths)
+    for each in (model, of_type(model, *kind)):
+        sample = batch_for(each, task, lengths)
         generator = task.build_generator([each.eval()], SEARCH)
         found = task.inference_step(generator, [each], sample)
         hypotheses.append([best[0] for best in found])

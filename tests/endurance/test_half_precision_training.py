@@ -29,7 +29,11 @@ ANYWHERE = {
     "fp16": ("--fp16", "--fp16-no-flatten-grads"),
     "memory-efficient-fp16": ("--memory-efficient-fp16",),
 }
-ON_GPU = {**ANYWHERE, "fp16-flat": ("--fp16",), "amp": ("--amp",)}
+# bfloat16 is no option of fairseq-train's, see above.
+BF16 = "common.bf16"
+ON_GPU = {
+    **ANYWHERE, "float32": (), "fp16-flat": ("--fp16",), "amp": ("--amp",), "bf16": (BF16,)
+}  # fmt: skip
 QUICK = ("dependency_transformer", "memory-efficient-fp16")
 CASES = [
     pytest.param(method, precision, marks=() if (method, precision) == QUICK else pytest.mark.slow)
@@ -49,11 +53,13 @@ def run_program(prepared, caplog, capsys):
             "train": (options.get_training_parser, train.main),
             "generate": (options.get_generation_parser, generate.main),
         }[program]
-        command = [data, *(part for part in others if part != "--cpu" or not on_gpu)]
-        args = options.parse_args_and_arch(parser(), command)
+        left_out = {BF16, "--cpu"} if on_gpu else {BF16}
+        command = [data, *(part for part in others if part not in left_out)]
+        cfg = convert_namespace_to_omegaconf(options.parse_args_and_arch(parser(), command))
+        cfg.common.bf16 = BF16 in others
         caplog.clear()
         capsys.readouterr()
-        main(convert_namespace_to_omegaconf(args))
+        main(cfg)
         return capsys.readouterr().out, caplog.records
 
     return run
@@ -85,9 +91,35 @@ def test_on_a_cpu(method, precision, run_program, tmp_path):
     assert torch.equal(weights, weights.half().float())
 
 
-@pytest.mark.slow
-@pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a GPU")
+@pytest.mark.gpu
 @pytest.mark.parametrize("precision", ON_GPU)
 @pytest.mark.parametrize("method", METHODS)
 def test_on_a_gpu(method, precision, run_program, tmp_path):
     train_and_translate(run_program, method, ON_GPU[precision], tmp_path, on_gpu=True)
+
+
+@pytest.mark.gpu
+@pytest.mark.parametrize("method", METHODS)
+def test_same_seed_and_resumed_on_a_gpu(method, run_program, tmp_path):
+    """A second run, and one in two parts, end with the same weights; to rounding on a GPU."""
+    assert_repeatable(run_program, method, tmp_path, on_gpu=True)
+
+
+def test_same_seed_and_resumed_on_a_cpu(run_program, tmp_path):
+    """Here to show that the test above can be passed."""
+    assert_repeatable(run_program, QUICK[0], tmp_path, on_gpu=False)
+
+
+def assert_repeatable(run_program, method: str, folder, on_gpu: bool) -> None:
+    found = []
+    for name, parts in (("first", (UPDATES,)), ("second", (UPDATES,)), ("resumed", (5, UPDATES))):
+        for updates in parts:
+            limits = ("--max-update", updates, "--max-tokens", "700", "--dropout", "0.1")
+            options_ = (*METHODS[method], *COMMON, *limits, "--save-dir", folder / name)
+            run_program("train", *options_, on_gpu=on_gpu)
+        state = torch.load(folder / name / "checkpoint_last.pt")
+        assert state["optimizer_history"][-1]["num_updates"] == UPDATES
+        found.append(state["model"])
+    tolerance = 1e-3 if on_gpu else 0
+    for other in found[1:]:
+        torch.testing.assert_close(other, found[0], atol=tolerance, rtol=tolerance)

@@ -21,7 +21,7 @@ import torch
 from checkpoint_record import CHUNK_TAGS, FAMILIES, ROWS, data_folder, defaults, shapes, weights_of
 from fairseq import checkpoint_utils, tasks
 from fairseq.criterions import CRITERION_DATACLASS_REGISTRY
-from fairseq.models import ARCH_MODEL_REGISTRY
+from fairseq.models import ARCH_CONFIG_REGISTRY, ARCH_MODEL_REGISTRY
 from omegaconf import OmegaConf
 from small_models import batch, phrases_of_tokens, random_sentences
 
@@ -29,6 +29,7 @@ from syntax_nmt.data.manifest import read_manifest
 from syntax_nmt.data.ragged import RaggedArray
 from syntax_nmt.data.side_information import read_labels
 from syntax_nmt.data.sides import CHUNKS, PHRASES
+from syntax_nmt.models.checkpoint_defaults import keep_defaults
 from syntax_nmt.models.yaml_options import option_names
 from syntax_nmt.tasks.syntax_translation import SyntaxTranslationConfig
 
@@ -110,6 +111,22 @@ def test_loads_and_translates(version, name, folder, tmp_path):
         assert torch.equal(loaded[parameter], value), broken(version, parameter)
     for hypotheses in translate(model, task):
         assert hypotheses[0]["positional_scores"].isfinite().all()
+
+
+@pytest.mark.parametrize("by_hydra", [False, True])
+def test_presets_of_today_do_not_reach_older_checkpoints(by_hydra):
+    """fairseq applies the preset again while it loads: an option it has learned of stays out."""
+    options = {"arch": "phrase_transformer_tiny", "phrase_attention": True}
+    of_another = {"arch": "transformer"}
+    for cfg in (options, of_another):
+        cfg = OmegaConf.create(cfg) if by_hydra else Namespace(**cfg)
+        keep_defaults(cfg)
+        if cfg.arch == "transformer":
+            assert "phrase_combine_dim" not in cfg
+            continue
+        ARCH_CONFIG_REGISTRY[cfg.arch](cfg)
+        assert cfg.phrase_combine_dim is None  # as wide as the FFN, as all were in 0.1.0
+        assert cfg.phrase_attention is True
 
 
 @pytest.mark.parametrize(("version", "name"), CASES)

@@ -74,10 +74,10 @@ def test_chunks_and_tags_score_alike():
 
 
 def test_table_has_a_row_for_each_type_and_one_for_all():
-    lines = scores(GOLD, PREDICTED).table().splitlines()
-    assert [line.split()[0] for line in lines] == ["type", "NP", "PP", "VP", "all", "accuracy"]
-    assert lines[4].split() == ["all", "60.00", "50.00", "54.55", "6", "5", "3"]
-    assert lines[5] == "accuracy of tags 66.67 (6 of 9)"
+    table = scores(GOLD, PREDICTED).table()
+    assert [row[0] for row in (table.head, *table.rows)] == ["type", "NP", "PP", "VP", "all"]
+    assert table.rows[3] == ["all", "60.00", "50.00", "54.55", "6", "5", "3"]
+    assert table.title == "accuracy of tags 66.67 (6 of 9)"
 
 
 @pytest.mark.parametrize(

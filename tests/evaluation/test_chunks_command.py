@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import itertools
 import json
+import re
 
 import numpy as np
 import pytest
@@ -16,6 +18,7 @@ from syntax_nmt.data.chunks import Chunk, read_chunks
 from syntax_nmt.evaluation.chunking.chunk_prediction import ChunkPredictor, PieceChunks
 from syntax_nmt.evaluation.chunking.chunk_report import ChunkReport, bracketed
 from syntax_nmt.evaluation.chunking.chunked_corpus import ChunkedCorpus
+from syntax_nmt.evaluation.chunking.position_loss import positions_in_chunks
 from syntax_nmt.evaluation.trained_model.forced_decoding import TokenPair, load_forced_decoder
 
 TAGS = ("NP", "VP", "O")
@@ -89,13 +92,58 @@ def refused(chunks):
 
 def test_pieces_to_words():
     # Words of 2, 1, 1 and 3 pieces; a chunk that opens within a word opens none.
-    pieces = PieceChunks(np.array([2, 1, 0, 1, 3, 0, 1]), np.arange(21).reshape(7, 3) / 1.0)
+    pieces = PieceChunks(
+        np.array([2, 1, 0, 1, 3, 0, 1]), np.arange(21).reshape(7, 3) / 1.0, np.zeros(7)
+    )
     found = pieces.of_words([2, 1, 1, 3], TAGS)
     assert found == (Chunk("VP", 0, 2), Chunk("NP", 2, 3), Chunk("O", 3, 4))
     matrix = pieces.alignment(found, [1, 2], [2, 1, 1, 3])
     expected = [[3, 9], [9, 21], [15, 33]]  # mean over the pieces of a chunk, sums over sources
     np.testing.assert_allclose(matrix, expected)
-    assert PieceChunks(np.zeros(0), np.zeros((0, 3))).of_words([], TAGS) == ()
+    assert PieceChunks(np.zeros(0), np.zeros((0, 3)), np.zeros(0)).of_words([], TAGS) == ()
+
+
+def test_positions_in_chunks():
+    """Every sentence of up to six pieces, opened or not, counted from its last opening."""
+    for length in range(7):
+        for choices in itertools.product((0, 2), repeat=length):
+            expected, place = [], 0
+            for opens in choices:
+                place = 1 if opens else place + 1
+                expected.append(place)
+            found = positions_in_chunks(np.array(choices, dtype=int))
+            assert found.tolist() == expected
+
+
+@pytest.mark.parametrize("scored", [True, False], ids=["reference", "own chunks"])
+def test_losses_by_position(parser, checkpoint, chunks, files, tmp_path, scored):
+    """Piece by piece under the model's own boundaries, by the place in a gold or in its chunk."""
+    gold = ["--score", files / "gold"] if scored else []
+    chunks("--json", tmp_path / "figures", "--output", tmp_path / "out", *gold)
+    figures = json.loads((tmp_path / "figures").read_text())["nll_by_position"]
+    decoder = load_forced_decoder(str(checkpoint), str(parser.data), torch.device("cpu"))
+    dictionary, losses = decoder.task.target_dictionary, {}
+    for number, (source, target) in enumerate(zip(PIECES, TARGETS)):
+        if scored and not GOLD[number]:
+            continue
+        tokens = dictionary.encode_line(source, add_if_not_exist=False).long()[None]
+        ids = dictionary.encode_line(target, add_if_not_exist=False).long()
+        before = torch.cat([torch.tensor([2]), ids[:-1]])[None]
+        with torch.no_grad():
+            logits, extra = decoder.model(tokens, torch.tensor([tokens.size(1)]), before)
+        nll = -logits[0].log_softmax(-1).gather(1, ids[:, None]).squeeze(1)
+        tags, place = iter(GOLD[number].split()), 0
+        for index, piece in enumerate(target.split()):
+            opens = bool(extra["opened"][0][0, index])
+            if scored:
+                opens = piece.startswith("▁") and next(tags)[0] in "BO"
+            place = 1 if opens else place + 1
+            losses.setdefault(min(place, 5), []).append(float(nll[index]))
+    assert [figure["position"] for figure in figures] == sorted(losses)
+    for figure in figures:
+        of_place = losses[figure["position"]]
+        assert figure["pieces"] == len(of_place)
+        assert figure["nll"] == pytest.approx(sum(of_place) / len(of_place), abs=1e-4)
 
 
 def test_brackets():
@@ -165,7 +213,7 @@ def test_accuracies_are_those_of_training(parser, checkpoint, chunks, files):
             *counted,
             right,
         ]
-    names = ("boundary_total", "boundary_right", "tag_total", "tag_right")
+    names = ("boundary_total", "boundary_correct", "tag_total", "tag_correct")
     assert [figures[name] for name in names] == totals.tolist()
     assert figures["boundary_accuracy"] == pytest.approx(100 * totals[1] / totals[0])
 
@@ -196,11 +244,13 @@ def test_files_alone(chunks, files, tmp_path):
     figures = json.loads(stdout)
     assert figures["chunks"] == 9  # words outside are none
     # Words but the first of 1, 5, 3, 6 and 1 words; two boundaries are wrong.
-    assert (figures["boundary_total"], figures["boundary_right"]) == (11, 9)
+    assert (figures["boundary_total"], figures["boundary_correct"]) == (11, 9)
     # Gold chunks: 1, 4, 1, 4 and 1; only the second NP of the third line is in a VP.
-    assert (figures["tag_total"], figures["tag_right"]) == (11, 10)
-    assert figures["types"]["NP"] == {"f1": pytest.approx(60), "gold": 5, "predicted": 5}
-    assert "boundary accuracy 81.82 (9 of 11), tag accuracy 90.91 (10 of 11)" in stderr
+    assert (figures["tag_total"], figures["tag_correct"]) == (11, 10)
+    noun = figures["types"]["NP"]
+    assert (noun["correct"], noun["predicted"], noun["gold"]) == (3, 5, 5)
+    assert re.search(r"boundary accuracy +81\.82 +9 +11\n", stderr)
+    assert re.search(r"tag accuracy +90\.91 +10 +11\n", stderr)
     text, _ = chunks(
         *("--hypothesis", hypothesis, "--target", files / "words", "--format", "brackets"),
         model=False,
@@ -225,8 +275,8 @@ def test_words_outside_are_no_chunks():
     """Whether the model groups them or a file, which cannot, the number of chunks is the same."""
     for outside in ((Chunk("O", 0, 2),), (Chunk("O", 0, 1), Chunk("O", 1, 2))):
         report = ChunkReport(ChunkedCorpus("text", [(*outside, Chunk("NP", 2, 3)), None]))
-        assert json.loads(report.json())["chunks"] == 1
-        assert report.summary() == "2 sentences, 1 chunks"
+        assert report.findings().figures["chunks"] == 1
+        assert report.findings().text() == "2 sentences, 1 chunks\n"
 
 
 def test_alignments_are_made_on_demand(chunks, monkeypatch):
@@ -251,10 +301,10 @@ def test_refused(parser, refused, files, tmp_path):
     assert "--hypothesis alone does nothing" in refused(*gold, model=False)
     assert "add --target" in refused(*gold, "--format", "brackets", model=False)
     assert "--path and --hypothesis" in refused(*gold, "--path", "x", model=False)
-    assert "only one of them" in refused("--json", "-", "--alignments", "-")
+    assert "cannot take two outputs" in refused("--json", "-", "--alignments", "-")
     short = tmp_path / "short"
     short.write_text("B-NP\n", encoding="utf-8")
-    assert "short has 1 lines" in refused("--score", short)
+    assert "short has 1 sentences" in refused("--score", short)
     other = tmp_path / "other"
     other.write_text("".join(f"{line}\n" for line in ["B-NP", *GOLD[1:]]), encoding="utf-8")
     assert "other:1: 1 words" in refused("--score", other)

@@ -90,6 +90,14 @@ def test_wilson_is_that_of_newcombe():
         assert Accuracy(*counts).interval == pytest.approx(ends, abs=0.005)
 
 
+@pytest.mark.parametrize("total", [*range(1, 501), 6701, 97_000, 10**6])
+def test_ends_are_exact_where_all_or_none_are_right(total):
+    none, all_right = Accuracy(0, total), Accuracy(total, total)
+    assert (none.interval[0], all_right.interval[1]) == (0, 100)
+    for each in (none, all_right, Accuracy(total // 2, total)):
+        assert each.interval[0] <= each.percent <= each.interval[1]
+
+
 def test_nothing_counted():
     assert math.isnan(Accuracy(0, 0).percent)
     assert Accuracy(0, 0).interval == (0, 100)

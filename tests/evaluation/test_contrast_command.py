@@ -101,10 +101,10 @@ def test_figures_are_those_of_the_pairs(contrast):
     assert [int(row[6]) for row in rows] == right
     assert 0 < sum(right) < len(right)
     (model,) = figures["models"]
-    assert (model["name"], model["correct"], model["pairs"]) == ("tiny", sum(right), 7)
+    assert (model["name"], model["correct"], model["total"]) == ("tiny", sum(right), 7)
     assert model["accuracy"] == pytest.approx(100 * sum(right) / 7)
     by_distance = {
-        part["distance"]: (part["correct"], part["pairs"]) for part in model["by_distance"]
+        part["distance"]: (part["correct"], part["total"]) for part in model["by_distance"]
     }
     assert by_distance == {
         "0": (right[0], 1),
@@ -112,9 +112,9 @@ def test_figures_are_those_of_the_pairs(contrast):
         "≥4": (right[2] + right[4] + right[5], 3),
     }
     assert [row[3] for row in rows] == DISTANCES
-    low, high = model["interval"]
+    low, high = model["interval"].values()
     expected = f"{model['accuracy']:.1f} [{low:.1f}, {high:.1f}] {sum(right)}/7"
-    assert table.splitlines()[1].split("  ", 1)[1].strip() == expected
+    assert table.splitlines()[2].split("  ", 1)[1].strip() == expected
     assert "a tie is wrong" in table
 
 
@@ -155,7 +155,7 @@ def test_models_side_by_side(contrast, checkpoints):
     assert [model["name"] for model in figures["models"]] == ["a", "b"]
     assert [row[1:] for row in rows[7:]] == [row[1:] for row in alone[2]]
     assert figures["models"][1]["by_distance"] == alone[1]["models"][0]["by_distance"]
-    assert table.splitlines()[0].split() == ["a", "b"]
+    assert table.splitlines()[0].split() == ["pairs", "a", "b"]
 
 
 def test_json_of_lingeval(contrast, files):
@@ -164,7 +164,7 @@ def test_json_of_lingeval(contrast, files):
     _, figures, rows = contrast("--pairs", files["json"], *cut, kind=None)
     assert scores(rows)[::4] == pytest.approx(parallel[::2], abs=1e-4)
     assert len(rows) == 14
-    categories = {part["category"]: part["pairs"] for part in figures["models"][0]["by_category"]}
+    categories = {part["category"]: part["total"] for part in figures["models"][0]["by_category"]}
     assert sum(categories.values()) == 14
     only = contrast("--pairs", files["json"], *cut, "--category", "short", kind=None)
     assert only[1]["pairs"] == categories["short"]

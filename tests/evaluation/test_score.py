@@ -110,7 +110,7 @@ def test_default_bins_are_the_papers_and_an_empty_one_has_no_score(files, capsys
         ("≥45", 0),
     ]
     assert groups[0]["scores"]["BLEU"]["out"]["score"] == scores_of(found)["BLEU"]
-    assert groups[1]["scores"]["BLEU"]["out"] == {"score": None, "spread": None}
+    assert groups[1]["scores"]["BLEU"]["out"] == {"score": None, "spread": None, "interval": None}
 
 
 def test_fairseq_output_is_put_in_order_and_brings_references_and_source(files, capsys):

@@ -74,7 +74,7 @@ def statistics(metric, hypotheses, reference):
     return np.array(metric._extract_corpus_statistics(hypotheses, [reference]), dtype=float)
 
 
-def test_several_runs_count_by_the_mean_change():
+def test_all_translations_of_a_sentence_are_replaced_together():
     def score(sums):
         return sums[0]
 

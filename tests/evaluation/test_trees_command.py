@@ -13,6 +13,8 @@ from small_models import build, save_checkpoint
 
 from syntax_nmt.cli import main
 from syntax_nmt.data.conllu import format_conllu, format_no_parse, read_conllu
+from syntax_nmt.data.dependency_tree import DependencyTree
+from syntax_nmt.evaluation.dependencies.selection import Selection
 
 
 @pytest.fixture
@@ -61,6 +63,11 @@ def reference(tmp_path):
     return path
 
 
+def row_of(text, name):
+    """The figures of a row of a table."""
+    return next(line for line in text.splitlines() if line.startswith(f"{name} ")).split()[1:]
+
+
 def words_of(path):
     return [[] if tree is None else list(tree.words) for tree in read_conllu(path)]
 
@@ -69,7 +76,7 @@ def test_every_sentence_in_order(trees):
     output, stdout, stderr = trees()
     assert words_of(output) == WORDS
     assert stdout == ""
-    assert stderr == "6 sentences parsed; 1 without parse (empty or too long)\n"
+    assert stderr == "6 sentences parsed\n\n1 without parse (empty or too long)\n"
 
 
 def test_the_size_of_batches_changes_nothing(trees):
@@ -96,16 +103,60 @@ def test_scores(trees, reference, tmp_path):
     assert scored["words_scored"] == sum(len(gold) for _, gold in pairs)
     assert scored["uas"] == pytest.approx(100 * correct / scored["words_scored"])
     assert (scored["sentences"], scored["sentences_scored"]) == (len(WORDS), len(WORDS) - 2)
-    assert f"UAS {scored['uas']:.2f} ({correct} of " in stderr
-    assert f"{scored['uas_before_tree_search']:.2f} before tree search" in stderr
+    assert f"{correct} of {scored['words_scored']} heads as in the reference" in stderr
+    names = ("uas", "root_accuracy", "uas_before_tree_search")
+    assert row_of(stderr, "trees") == [f"{scored[name]:.2f}" for name in names]
     assert "2 sentences without reference left out" in stderr
-    assert stderr.count("\n") == 1
+
+
+@pytest.mark.parametrize("by_model", [True, False], ids=["model", "file"])
+def test_scores_of_sentences_of_some_length(trees, reference, tmp_path, by_model):
+    """3 to 6 words are the first and the last sentence; the trees are written all the same."""
+    figures = tmp_path / "figures.json"
+    found = trees("--conllu", reference)[0].rename(tmp_path / "found.conllu")
+    source = [] if by_model else ["--hypothesis", found]
+    chosen = ["--conllu", reference, "--words", "3-6", "--json", figures]
+    output, _, stderr = trees(*source, *chosen, model=by_model)
+    scored = json.loads(figures.read_text())
+    pairs = list(zip(read_conllu(found), read_conllu(reference)))
+    correct = [sum(a == b for a, b in zip(*(tree.heads for tree in pairs[n]))) for n in (0, 6)]
+    assert scored["words_correct"] == sum(correct)
+    assert (scored["words_scored"], scored["sentences_scored"]) == (9, 2)
+    assert (scored["sentences_not_selected"], scored["sentences_without_gold"]) == (3, 2)
+    assert "3 sentences that do not have 3 to 6 words left out" in stderr
+    assert len(words_of(output)) == len(WORDS)
+
+
+def test_what_is_selected():
+    """Every range of lengths, with and without unknown tokens, one sentence at a time."""
+    trees = [None, *(DependencyTree(("a",) * n, (0,) * n, (), ()) for n in range(1, 8))]
+    unknown = [n % 3 == 0 for n in range(8)]
+    for least in range(9):
+        for most in [*range(least, 9), None]:
+            for known in (False, True):
+                chosen = Selection(least, most, known).apply(trees, unknown)
+                for n in range(8):
+                    fits = n > 0 and least <= n and (most is None or n <= most)
+                    assert chosen[n] == (fits and not (known and n % 3 == 0))
+
+
+def test_sentences_with_unknown_tokens_are_left_out(parser, tmp_path, capsys, reference):
+    """Given as text, one sentence has a piece that the model has never seen."""
+    text = parser.pieces.read_text(encoding="utf-8").replace("▁gar dens", "▁gar ☃")
+    (tmp_path / "input").write_text(text, encoding="utf-8")
+    gold = reference.read_text(encoding="utf-8").replace("gardens", "gar☃")
+    reference.write_text(gold, encoding="utf-8")
+    command = ["trees", parser.data, "--path", parser.checkpoint, "--cpu", "--known-words"]
+    command += ["--input", tmp_path / "input", "--conllu", reference]
+    main([*map(str, command), "--output", str(tmp_path / "out")])
+    assert "in 4 sentences" in (said := capsys.readouterr().err)
+    assert "1 sentences that do not have only known words left out" in said
 
 
 def test_its_own_trees_score_100(trees):
     output = trees()[0]
     gold = output.rename(output.with_name("gold.conllu"))
-    assert "UAS 100.00" in trees("--conllu", gold)[2]
+    assert row_of(trees("--conllu", gold)[2], "trees")[0] == "100.00"
     out = trees("--hypothesis", gold, "--conllu", gold, "--json", "-", model=False)[1]
     assert json.loads(out)["uas"] == 100
     assert json.loads(out)["uas_before_tree_search"] is None
@@ -113,9 +164,22 @@ def test_its_own_trees_score_100(trees):
 
 def test_parses_of_other_systems(trees, reference, tmp_path):
     hypothesis = trees()[0].rename(tmp_path / "a.conllu")
-    by_model = trees("--conllu", reference)[2].split(",")[0]
+    by_model = trees("--conllu", reference)[2]
     by_file = trees("--hypothesis", hypothesis, "--conllu", reference, model=False)[2]
-    assert by_file.startswith(by_model)
+    assert by_file.splitlines()[0] == by_model.splitlines()[0]
+    assert row_of(by_file, "trees") == row_of(by_model, "trees")[:2]
+
+
+def test_selections_that_cannot_be(refused, reference):
+    message = refused("--words", "3-6")
+    assert "--words is about UAS" in message
+    assert "give the least and the most" in refused("--conllu", reference, "--words", "6-3")
+    assert "no sentence with a reference parse has 40 to 50 words" in refused(
+        "--conllu", reference, "--words", "40-50"
+    )
+    assert "comes without one" in refused(
+        "--hypothesis", reference, "--conllu", reference, "--known-words", model=False
+    )
 
 
 def test_drawings(trees, reference):
@@ -134,7 +198,7 @@ def test_a_fresh_process_prints_trees_and_nothing_else(parser):
     done = subprocess.run(list(map(str, command)), capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     assert done.stdout.count("\n\n") == len(WORDS)
-    assert done.stderr.count("\n") == 1
+    assert done.stderr.count("\n") == 3
 
 
 @pytest.mark.parametrize(
@@ -203,7 +267,7 @@ def test_options_that_do_not_go_together(refused, parser, reference):
     assert "exclude each other" in refused("--hypothesis", reference)
     assert "leave --segmented out" in refused("--input", "a", "--segmented", "b")
     assert "add the reference" in refused("--no-punctuation")
-    assert "give --json a file" in refused("--draw", "1", "--json", "-")
+    assert "cannot take two outputs" in refused("--draw", "1", "--json", "-")
     assert "the corpus has 7 sentences" in refused("--sentences", "8")
 
 

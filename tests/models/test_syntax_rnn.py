@@ -348,6 +348,9 @@ def test_sizes_of_the_paper(folder):
         ([*RELATION, "--encoder-gru=stacked"], "--encoder-gru stacked is for a model without"),
         (["--encoder-gru=dense", "--encoder-hidden-size=8"], "--encoder-gru dense adds the"),
         (["--relation-dense-embedding"], "needs --relation-kernels"),
+        (["--relation-kept-pairs=9"], "--relation-kept-pairs needs --relation-kernels"),
+        ([*RELATION, "--relation-kept-pairs=-1"], "--relation-kept-pairs -1: give a number"),
+        ([*RELATION, "--relation-block=0"], "--relation-block 0: give a number"),
         ([*RELATION, "--encoder-hidden-size=8"], "is 16 and --encoder-hidden-size 8"),
         ([*RELATION, "--relation-placement=top", "--relation-dense-embedding"], "interleaved"),
         (["--decoder-layers=0"], "--decoder-layers 0"),
@@ -364,6 +367,20 @@ def test_sizes_of_the_paper(folder):
 def test_contradicting_options(folder, arguments, message):
     with pytest.raises(UserError, match=message):
         build(folder, "rnn_search", *arguments)
+
+
+def test_pairs_that_are_kept_change_nothing(folder):
+    """Neither does the size of a block; the options reach both layers."""
+    gradients = []
+    for more in ([], ["--relation-kept-pairs=0", "--relation-block=5"]):
+        model, task = model_of(folder, "rnmt", *more)
+        layers = [layer.graph_propagation for layer in model.encoder.network.relations]
+        if more:
+            assert {(layer.kept_pairs, layer.block) for layer in layers} == {(0, 5)}
+        model.double().train()(**sample_for(task)["net_input"])[0].square().sum().backward()
+        gradients.append([parameter.grad for parameter in model.parameters()])
+    for one, other in zip(*gradients):
+        torch.testing.assert_close(one, other, atol=1e-9, rtol=1e-9)
 
 
 def test_other_tasks_are_refused(folder):

@@ -5,9 +5,7 @@ import torch
 
 from syntax_nmt.modules.gru_step import gru_step
 
-CUDA = pytest.param(
-    "cuda", marks=pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a GPU")
-)
+CUDA = pytest.param("cuda", marks=pytest.mark.gpu)
 
 
 @pytest.mark.parametrize("device", ["cpu", CUDA])

@@ -28,6 +28,11 @@ def output():
 
 
 @pytest.fixture
+def onto():
+    return nn.Linear(C, K).double()
+
+
+@pytest.fixture
 def inputs():
     x = torch.randn(TOKENS, SENTENCES, C, dtype=torch.float64, requires_grad=True)
     memory = torch.randn(PHRASES, SENTENCES, C, dtype=torch.float64, requires_grad=True)
@@ -40,27 +45,28 @@ def way(module, monkeypatch, mapped):
 
 @pytest.mark.parametrize("few", [True, False], ids=["map by map", "maps multiplied first"])
 @torch.no_grad()
-def test_equals_the_equations(attention, output, inputs, few, monkeypatch):
+def test_equals_the_equations(attention, output, onto, inputs, few, monkeypatch):
     way(attention, monkeypatch, mapped=True)
     x, memory = inputs
     padding = PADDING
     if few:
         x, memory, padding = x[:, 1:2], memory[:1, 1:2], padding[1:2, :1]
-    found = attention.mapped(x, memory, padding, None, output)
+    found = attention.mapped(x, memory, padding, None, output, onto)
     for row in range(x.size(1)):
         real = ~padding[row]
         attended = multi_head(attention, x[:, row], memory[real, row])
-        torch.testing.assert_close(found[:, row], output(attended))
+        expected = onto(x[:, row]) + output(attended)
+        torch.testing.assert_close(found[:, row], expected)
 
 
 @pytest.mark.parametrize("padding", [PADDING, None], ids=["padded", "full"])
-def test_both_ways_are_one(attention, output, inputs, padding, monkeypatch):
+def test_both_ways_are_one(attention, output, onto, inputs, padding, monkeypatch):
     """Same results, and the same gradients of inputs and parameters."""
-    needed = [*inputs, *attention.parameters(), output.weight]
+    needed = [*inputs, *attention.parameters(), output.weight, *onto.parameters()]
     outcomes = []
     for mapped in (True, False):
         way(attention, monkeypatch, mapped)
-        found = attention.mapped(*inputs, padding, None, output)
+        found = attention.mapped(*inputs, padding, None, output, onto)
         weights = torch.linspace(-1, 1, found.numel(), dtype=found.dtype).view_as(found)
         gradients = torch.autograd.grad((found * weights).sum(), needed)
         outcomes.append((found, *gradients))
@@ -70,21 +76,21 @@ def test_both_ways_are_one(attention, output, inputs, padding, monkeypatch):
 
 @pytest.mark.parametrize("mapped", [True, False])
 @torch.no_grad()
-def test_search_with_hypotheses(attention, output, inputs, mapped, monkeypatch):
+def test_search_with_hypotheses(attention, output, onto, inputs, mapped, monkeypatch):
     """Step by step, hypotheses share a memory that is mapped once and leaves with its sentence."""
     x, memory = inputs
     beam = 2
     way(attention, monkeypatch, mapped=False)
     rows = torch.arange(SENTENCES).repeat_interleave(beam)
-    whole = attention.mapped(x[:, rows], memory[:, rows], PADDING[rows], None, output)
+    whole = attention.mapped(x[:, rows], memory[:, rows], PADDING[rows], None, output, onto)
     way(attention, monkeypatch, mapped)
     attention.set_beam_size(beam)
     state = {}
-    first = attention.mapped(x[:1, rows], memory[:, rows], PADDING[rows], state, output)
+    first = attention.mapped(x[:1, rows], memory[:, rows], PADDING[rows], state, output, onto)
     torch.testing.assert_close(first, whole[:1])
     stay = torch.tensor([5, 4, 0, 1])  # the sentence in the middle is finished
     attention.reorder_incremental_state(state, stay)
-    second = attention.mapped(x[1:2, rows[stay]], None, None, state, output)
+    second = attention.mapped(x[1:2, rows[stay]], None, None, state, output, onto)
     torch.testing.assert_close(second, whole[1:2, stay])
 
 

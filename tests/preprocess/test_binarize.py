@@ -22,6 +22,7 @@ from syntax_nmt.data.sides import KINDS
 from syntax_nmt.data.syntax_dataset import SyntaxDataset
 from syntax_nmt.errors import UserError
 from syntax_nmt.preprocess import binarize as module
+from syntax_nmt.preprocess.annotation.folder_lock import folder_lock
 from syntax_nmt.preprocess.binarize import binarize
 
 # Words ("@": cut here into pieces), heads, bracketing; chunks of the target, the same words.
@@ -284,19 +285,19 @@ def drop_first_block(path):
 MISMATCHES = {
     "other words": (
         lambda c: edit(c / "tok/train.de.conllu", "\tgo\t", "\tstay\t"),
-        r"tok/train\.de\.conllu:5: the words differ from .*tok/train\.de:2 \(0 of 1.*'stay'.*'go'",
+        r"tok/train\.de\.conllu:5: sentence 2: .* text \(.*tok/train\.de:2\) has 1: 'stay' .* 'go'",
     ),
     "other words of a tree": (
         lambda c: edit(c / "tok/train.de.trees", "(V go)", "(V stay)"),
-        r"tok/train\.de\.trees:2: the words differ from .*tok/train\.de:2",
+        r"tok/train\.de\.trees:2: sentence 2: .*'stay' against 'go' \(1 of 5 sentences",
     ),
     "a word more": (
         lambda c: edit(c / "tok/train.de.trees", "(V go)", "(V go) (X now)"),
-        r"tok/train\.de\.trees:2: 2 words, but .*tok/train\.de:2 has 1",
+        r"tok/train\.de\.trees:2: .* parse has 2 words, .*tok/train\.de:2\) has 1: 'go now' .*skip",
     ),
     "a block missing": (
         lambda c: drop_first_block(c / "tok/train.de.conllu"),
-        r"tok/train\.de\.conllu:5: the file ends before the others .*conllu 4, .*de 5, .*idx 5",
+        r"tok/train\.de\.conllu:1: sentence 1 is missing here .*annotation of sentence 2 \('go'",
     ),
     "a line too many": (
         lambda c: (c / "tok/train.de.trees").open("a").write("()\n()\n"),
@@ -304,7 +305,7 @@ MISMATCHES = {
     ),
     "a tag missing": (
         lambda c: edit(c / "tok/train.en.chunks", "I-NP B-VP\n", "I-NP\n"),
-        r"tok/train\.en\.chunks:1: 2 tags, but .*tok/train\.en:1 has 3 words",
+        r"tok/train\.en\.chunks:1: sentence 1: 2 tags, but .*tok/train\.en:1 has 3 words",
     ),
     "a malformed tag": (
         lambda c: edit(c / "tok/train.en.chunks", "B-NP", "NP"),
@@ -346,6 +347,24 @@ def test_a_failure_later_leaves_what_was_there(corpus):
     with pytest.raises(UserError):
         run(corpus)
     assert {path.name: path.read_bytes() for path in databin.iterdir()} == before
+
+
+def test_what_a_killed_process_left_goes_away(corpus):
+    preprocess_texts(corpus)
+    left = corpus / "data-bin" / ".binarize-killed"
+    left.mkdir()
+    (left / "train.de-en.de.heads.bin").write_bytes(b"half")
+    run(corpus)
+    assert not list((corpus / "data-bin").glob(".binarize-*"))
+
+
+def test_two_at_once(corpus):
+    preprocess_texts(corpus)
+    with (
+        folder_lock(corpus / "data-bin", "busy"),
+        pytest.raises(UserError, match=r"another process binarises into .*data-bin: wait"),
+    ):
+        run(corpus)
 
 
 def test_cut_off_between_the_files_and_the_manifest(corpus, monkeypatch):
@@ -430,3 +449,50 @@ def test_wrong_forced_segmentation_is_noticed(corpus):
     preprocess_texts(corpus)
     with pytest.raises(UserError, match=r"5 words \(none segmentation\).* has 3.*--subwords"):
         run(corpus, subwords="none")
+
+
+def test_sentences_of_other_words_are_skipped_where_that_was_asked_for(corpus):
+    databin = preprocess_texts(corpus)
+    edit(corpus / "tok/train.de.conllu", "\tgo\t", "\tstay\t")
+    _, reported = run(corpus, on_mismatch="skip")
+    assert rows_of(databin, "heads", "de") == [HEADS[0], [-1], *HEADS[2:]]
+    assert any("1 of these skipped as of other words" in line for line in reported)
+    assert any(".conllu:5: sentence 2: " in line for line in reported)
+
+
+def test_escapes_and_case_are_no_other_words(corpus):
+    databin = preprocess_texts(corpus)
+    edit(corpus / "tok/train.de.conllu", "\tcat\t", "\tCAT\t")
+    run(corpus)
+    assert rows_of(databin, "heads", "de") == HEADS
+
+
+def test_annotation_that_is_cut_otherwise_is_carried_over(corpus):
+    """`the big dog` of the last sentence is one word of its parse less: `thebig`."""
+    databin = preprocess_texts(corpus)
+    words = ["a", "cat", "and", "thebig", "dog", "go"]
+    block = format_conllu(words, [1, 5, 1, 4, 1, 5])
+    blocks = (corpus / "tok/train.de.conllu").read_text().split("\n\n")
+    (corpus / "tok/train.de.conllu").write_text("\n\n".join([*blocks[:4], block]))
+    _, reported = run(corpus)
+    found = rows_of(databin, "heads", "de")
+    assert found[:4] == HEADS[:4]
+    # a ca@@ t a@@ nd the b@@ i@@ g dog go
+    assert found[4] == [1, 10, 1, 1, 3, 9, 5, 6, 6, 1, 10]
+    assert any("1 of 5 sentences have the text's characters in other words" in r for r in reported)
+
+
+@pytest.mark.parametrize(
+    ("prefix", "message"),
+    [
+        (
+            "bpe/train.de",
+            r"train\.de: a prefix ends before the dot and the language: give",
+        ),
+        ("bpe/gone", r"gone\.de: not found: give the prefixes"),
+    ],
+)
+def test_a_prefix_without_text_is_an_error(corpus, prefix, message):
+    preprocess_texts(corpus)
+    with pytest.raises(UserError, match=message):
+        run(corpus, trainpref=str(corpus / prefix), validpref=str(corpus / "bpe/train"))

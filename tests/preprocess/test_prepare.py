@@ -15,7 +15,7 @@ import pytest
 from fairseq.data import Dictionary, data_utils
 
 from syntax_nmt.cli import main
-from syntax_nmt.data.conllu import format_conllu, read_conllu
+from syntax_nmt.data.conllu import read_conllu
 from syntax_nmt.preprocess.corpus.fairseq_data import FairseqData, preprocess
 from syntax_nmt.preprocess.corpus.sole_user import sole_user
 
@@ -185,17 +185,6 @@ def test_given_annotation_is_taken_along(treebank, tmp_path, capfd):
     assert not list(folder.rglob("*chunks*"))
 
 
-@pytest.mark.slow
-def test_annotation_of_other_words_is_not_taken_along(raw, models, treebank, tmp_path, capfd):
-    copy = tmp_path / "raw"
-    shutil.copytree(raw, copy)
-    blocks = treebank.read_text(encoding="utf-8").split("\n\n")[:30]
-    (copy / "val.en.conllu").write_text("\n\n".join(blocks) + "\n\n", encoding="utf-8")
-    main(command(copy, tmp_path / "out", "--stanza-dir", str(models)))
-    assert "not taken along" in capfd.readouterr().err
-    assert len(list(read_conllu(tmp_path / "out" / "words" / "valid.en.conllu"))) == 30
-
-
 @pytest.mark.parametrize("damage", ["tag", "cycle", "gzip"])
 def test_malformed_annotation_is_an_error_whatever_the_tokeniser(raw, tmp_path, damage):
     copy, folder = tmp_path / "raw", tmp_path / "out"
@@ -213,19 +202,6 @@ def test_malformed_annotation_is_an_error_whatever_the_tokeniser(raw, tmp_path, 
     with pytest.raises(SystemExit, match=f"error: .*{message}"):
         main(command(copy, folder, "--no-parse"))
     assert not (folder / "data-bin").exists()
-
-
-def test_models_missing_for_a_given_file_of_other_words_are_found_first(raw, tmp_path, capfd):
-    copy, folder = tmp_path / "raw", tmp_path / "out"
-    shutil.copytree(raw, copy)
-    for name, count in (("train", 240), ("val", 30), ("test", 30)):
-        blocks = format_conllu(["other", "words"], [1, 1]) * count
-        (copy / f"{name}.en.conllu").write_text(blocks)
-    with pytest.raises(SystemExit, match=r"no Stanza models .*or --no-parse to do without"):
-        main(command(copy, folder, "--stanza-dir", str(tmp_path / "gone")))
-    assert "not taken along" in capfd.readouterr().err
-    assert not (folder / "data-bin").exists()
-    assert not (folder / "sentencepiece.model").exists()
 
 
 def test_given_multiword_tokens_become_one_word(treebank, tmp_path):
@@ -431,3 +407,10 @@ def test_models_of_another_language_are_found_before_the_long_work(raw, models, 
     with pytest.raises(SystemExit, match="Stanza cannot load"):
         main(command(raw, folder, *more))
     assert not (folder / "sentencepiece.model").exists()
+
+
+def test_a_name_that_fairseq_would_cut_in_two(raw, tmp_path):
+    """The commands printed at the end could not use it."""
+    with pytest.raises(SystemExit, match=r"--destdir .*a:b: fairseq takes what stands after :"):
+        main(command(raw, tmp_path / "a:b", "--no-parse"))
+    assert not (tmp_path / "a:b").exists()

@@ -6,23 +6,31 @@ from dataclasses import dataclass
 from functools import cache
 
 import pytest
+import tree_mixer  # noqa: F401  registers itself
 from fairseq.models import ARCH_MODEL_REGISTRY
 from fairseq.tasks import FairseqTask
 from small_models import (
     ARCHITECTURES,
+    LABELS,
+    batch,
     build,
     enlarge,
-    phrases_of_tokens,
+    random_sides,
     write_dictionaries,
 )
 from torch import nn
 
 from syntax_nmt.models.syntax_rnn import SyntaxRNNModel
+from syntax_nmt.tasks.side_inputs import SideInputs
 
-# Models that need a side file; the sentences of these tests bring their phrases along.
-PARSED = {
-    "phrase_transformer+parsed": (),
-    "phrase_transformer+parsed+mean": ("--phrase-summary=mean", "--encoder-normalize-before"),
+# Settings in which an architecture reads side information that its preset does not ask for.
+MORE = {
+    "phrase_transformer+parsed": ("phrase_transformer", "--phrase-segmentation=parsed"),
+    "phrase_transformer+parsed+mean": (
+        *("phrase_transformer", "--phrase-segmentation=parsed"),
+        *("--phrase-summary=mean", "--encoder-normalize-before"),
+    ),
+    "tree_mixer": ("tree_mixer",),  # of the tests alone
 }
 
 
@@ -34,35 +42,42 @@ class Small:
     model: nn.Module
     task: FairseqTask
 
+    def batch(self, sources, targets, *layout, seed=0, searches=False):
+        """A batch with the side information that the model declares, handed over by the task."""
+        sides = random_sides(self.model, sources, targets, seed)
+        sample = batch(self.task.source_dictionary, sources, targets, *layout, sides=sides)
+        inputs = SideInputs((), {}, {}, "")
+        if searches:
+            return inputs.for_inference([self.model], sample, None, scores=False)
+        return inputs.for_forward([self.model], sample)
+
+    @property
+    def sides(self):
+        """The kinds that the model declares."""
+        return self.model.reads_sides
+
 
 @pytest.fixture(scope="session")
 def dictionaries(tmp_path_factory):
     folder = write_dictionaries(tmp_path_factory.mktemp("dictionaries"))
-    (folder / "dict.chunks.txt").write_text("NP\nVP\nO\n", encoding="utf-8")
+    (folder / "dict.chunks.txt").write_text("\n".join(LABELS) + "\n", encoding="utf-8")
     return folder
 
 
 @pytest.fixture(scope="session")
 def build_small(dictionaries):
     @cache
-    def built(arch: str) -> Small:
-        if arch not in PARSED:
-            model, task, _ = build(dictionaries, arch)
-            if ARCH_MODEL_REGISTRY[arch] is SyntaxRNNModel:
-                enlarge(model)
-            return Small(arch, model, task)
-        options = ("--phrase-segmentation=parsed", *PARSED[arch])
-        model, task, _ = build(dictionaries, "phrase_transformer", *options)
-        encode = model.encoder.forward
-        model.encoder.forward = lambda src_tokens, **inputs: encode(
-            src_tokens, **{**inputs, "phrase_lengths": phrases_of_tokens(src_tokens, task)}
-        )
-        return Small(arch, model, task)
+    def built(name: str) -> Small:
+        arch, *options = MORE.get(name, (name,))
+        model, task, _ = build(dictionaries, arch, *options)
+        if ARCH_MODEL_REGISTRY[arch] is SyntaxRNNModel:
+            enlarge(model)
+        return Small(name, model, task)
 
     return built
 
 
-@pytest.fixture(params=[*ARCHITECTURES, *PARSED])
+@pytest.fixture(params=[*ARCHITECTURES, *MORE])
 def small(request, build_small) -> Small:
     yield_model = build_small(request.param)
     yield_model.model.zero_grad()

@@ -2,7 +2,7 @@
 
 import pytest
 import torch
-from small_models import batch, random_sentences
+from small_models import random_sentences
 
 from syntax_nmt.modules.masked_batch_norm import MaskedBatchNorm
 
@@ -16,12 +16,8 @@ def logits_of_each(small, left_pad_source=True, pad_to=None, alone=False, traini
     groups = [[i] for i in range(len(SOURCES))] if alone else [list(range(len(SOURCES)))]
     results = []
     for group in groups:
-        sample = batch(
-            small.task.source_dictionary,
-            [SOURCES[i] for i in group],
-            [TARGETS[i] for i in group],
-            left_pad_source,
-            pad_to,
+        sample = small.batch(
+            [SOURCES[i] for i in group], [TARGETS[i] for i in group], left_pad_source, pad_to
         )
         with torch.no_grad():
             logits = small.model(**sample["net_input"])[0]
@@ -50,7 +46,18 @@ def test_same_logits(small, change):
 def test_inputs_matter(small):
     """Guards the tests above: a model that ignores its source would pass them."""
     first, *_ = logits_of_each(small)
-    sample = batch(small.task.source_dictionary, [SOURCES[1]], [TARGETS[0]])
+    sample = small.batch([SOURCES[1]], [TARGETS[0]])
     with torch.no_grad():
         other = small.model(**sample["net_input"])[0][0, : len(TARGETS[0])]
     assert (first - other).abs().max() > 1e-3
+
+
+def test_every_declared_input_matters(small):
+    """A model that declares side information and does not read it would pass the tests above."""
+    first = small.batch(SOURCES, TARGETS)
+    for kind in small.sides:
+        other = small.batch(SOURCES, TARGETS, seed=1)["net_input"]
+        given = {**first["net_input"], **{key: other[key] for key in kind.keys}}
+        with torch.no_grad():
+            difference = small.model(**first["net_input"])[0] - small.model(**given)[0]
+        assert difference.abs().max() > 1e-4, kind

@@ -3,7 +3,7 @@
 from argparse import Namespace
 
 import torch
-from small_models import batch, random_sentences
+from small_models import random_sentences
 
 
 def encode_and_step(model, inputs, steps, orders=None, first=0):
@@ -31,9 +31,7 @@ def encode_and_step(model, inputs, steps, orders=None, first=0):
 @torch.no_grad()
 def test_steps_equal_teacher_forcing(small):
     lengths = [8, 8, 8]
-    sample = batch(
-        small.task.source_dictionary, random_sentences([5, 9, 2]), random_sentences(lengths, 6)
-    )
+    sample = small.batch(random_sentences([5, 9, 2]), random_sentences(lengths, 6), searches=True)
     expected = small.model(**sample["net_input"])[0]
     actual = encode_and_step(small.model, sample["net_input"], lengths[0])
     torch.testing.assert_close(actual, expected, atol=2e-5, rtol=1e-4)
@@ -44,7 +42,7 @@ def test_state_follows_the_beam(small):
     """After hypotheses are rearranged, every row continues as its new history demands."""
     source = random_sentences([6])[0]
     targets = random_sentences([7, 7, 7], 8)
-    sample = batch(small.task.source_dictionary, [source] * 3, targets)
+    sample = small.batch([source] * 3, targets, searches=True)
     inputs = sample["net_input"]
     order = torch.tensor([2, 0, 0])
     actual = encode_and_step(small.model, inputs, 7, orders={4: order}, first=4)
@@ -57,7 +55,7 @@ def test_state_follows_the_beam(small):
 def test_state_follows_when_sentences_are_done(small):
     """Sentences leave the search: the rows of the others keep their own source."""
     targets = random_sentences([7, 7, 7], 8)
-    sample = batch(small.task.source_dictionary, random_sentences([6, 3, 9]), targets)
+    sample = small.batch(random_sentences([6, 3, 9]), targets, searches=True)
     inputs = sample["net_input"]
     expected = small.model(**inputs)[0]
     for left in ([0, 2], [1], [1, 2]):
@@ -68,7 +66,7 @@ def test_state_follows_when_sentences_are_done(small):
 
 def translate(small, sources, beam):
     targets = [torch.tensor([2])] * len(sources)
-    sample = batch(small.task.source_dictionary, sources, targets)
+    sample = small.batch(sources, targets)
     generator = small.task.build_generator([small.model], Namespace(beam=beam, max_len_b=12))
     return small.task.inference_step(generator, [small.model], sample)
 
@@ -90,13 +88,10 @@ def test_beam_1_is_greedy_by_hand(small):
     source = random_sentences([8])[0]
     best = translate(small, [source], 1)[0][0]["tokens"].tolist()
     tokens = [2]
+    inputs = small.batch([source], [torch.tensor([2])], searches=True)["net_input"]
     dictionary = small.task.target_dictionary
     while (len(tokens) <= 12 and tokens[-1:] != [2]) or tokens == [2]:
-        inputs = {
-            "src_tokens": source[None],
-            "src_lengths": torch.tensor([len(source)]),
-            "prev_output_tokens": torch.tensor([tokens]),
-        }
+        inputs["prev_output_tokens"] = torch.tensor([tokens])
         logits = small.model(**inputs)[0][0, -1]
         logits[dictionary.pad()] = float("-inf")
         if len(tokens) == 1:

@@ -69,7 +69,7 @@ class TokenFile:
                 f"fairseq-preprocess with --dataset-impl mmap (its default)"
             )
         try:
-            self._values, self.sizes = open_indexed(self.prefix)
+            self._values, self.sizes = open_indexed(self.prefix, shortest=1)
         except (OSError, ValueError) as error:
             raise UserError(f"{error}: {_REMEDY}") from error
 

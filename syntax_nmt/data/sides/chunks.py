@@ -7,6 +7,8 @@ from collections.abc import Iterable, Mapping, Sequence
 import numpy as np
 from torch import Tensor
 
+from syntax_nmt.data.carry_over import CarriedOver, carry_over_chunks
+from syntax_nmt.data.chunk_tags import iob2_tags
 from syntax_nmt.data.chunks import OUTSIDE, Chunk, parse_chunks
 from syntax_nmt.data.collation import collate_chunk_tags
 from syntax_nmt.data.figures.segment_figures import ChunkFigures
@@ -28,6 +30,7 @@ class Chunks(SideKind):
     option = "load_chunks"
     help = "load the chunk boundaries and tags of the target"
     title = "chunks, in words"
+    has_words = False
     labels_file = "dict.chunks.txt"
     label = "chunk type"
     no_label = OUTSIDE
@@ -37,15 +40,28 @@ class Chunks(SideKind):
         return parse_chunks(entry, str(place.file), place.line)
 
     def fit(
-        self, annotation: tuple[Chunk, ...], words: Sequence[str], place: Place, corpus: str
-    ) -> tuple[Chunk, ...]:
-        """The same chunks; there must be as many tags as words."""
-        if annotation[-1].end != len(words):
+        self,
+        annotation: tuple[Chunk, ...],
+        words: Sequence[str],
+        place: Place,
+        corpus: str,
+        raw: Sequence[str] | None = None,
+    ) -> CarriedOver[tuple[Chunk, ...]]:
+        """There must be as many tags as words, or as words of the raw line, which are aligned."""
+        if annotation[-1].end == len(words):
+            return CarriedOver(annotation)
+        carried = None if raw is None else carry_over_chunks(annotation, raw, words)
+        if carried is None:
             raise OtherTextError(
-                f"{place}: {annotation[-1].end} tags, but {corpus} has {len(words)} words: chunk "
-                f"the tokenised text that the subwords were made from"
+                str(place),
+                f"{annotation[-1].end} tags, but {corpus} has {len(words)} words",
+                "chunk the tokenised text that the subwords were made from",
             )
-        return annotation
+        return carried
+
+    def format(self, annotation: Sequence[Chunk] | None, words: Sequence[str]) -> str:
+        """A line of IOB2 tags."""
+        return " ".join(iob2_tags(annotation or ())) + "\n"
 
     def labels(self, annotation: Sequence[Chunk]) -> Iterable[str]:
         """The types; `O` is one."""

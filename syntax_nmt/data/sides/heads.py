@@ -8,8 +8,15 @@ from typing import Any
 import numpy as np
 from torch import Tensor
 
+from syntax_nmt.data.carry_over import CarriedOver, carry_over_dependencies
 from syntax_nmt.data.collation import collate_heads
-from syntax_nmt.data.conllu import conllu_blocks, parse_block
+from syntax_nmt.data.conllu import (
+    attach_roots,
+    conllu_blocks,
+    format_conllu,
+    format_no_parse,
+    parse_block,
+)
 from syntax_nmt.data.dependency_tree import DependencyTree
 from syntax_nmt.data.draw_tree import draw_tree
 from syntax_nmt.data.figures.tree_figures import TreeFigures
@@ -17,7 +24,7 @@ from syntax_nmt.data.figures.word_trees import lift_heads
 from syntax_nmt.data.projection import project_heads
 from syntax_nmt.data.ragged import RaggedArray
 from syntax_nmt.data.sides.kind import SOURCE, BatchedText, Place, SegmentedSentence, SideKind
-from syntax_nmt.data.text_match import check_same_text
+from syntax_nmt.data.text_match import other_text
 
 
 class Heads(SideKind):
@@ -41,12 +48,32 @@ class Heads(SideKind):
         return parse_block(entry, str(place.file), place.line)
 
     def fit(
-        self, annotation: DependencyTree, words: Sequence[str], place: Place, corpus: str
-    ) -> DependencyTree:
-        """The tree over the words of the corpus, into which multiword tokens are put together."""
-        tree = annotation.collapse(len(words), str(place))
-        check_same_text(words, tree.words, str(place), corpus)
-        return tree
+        self,
+        annotation: DependencyTree,
+        words: Sequence[str],
+        place: Place,
+        corpus: str,
+        raw: Sequence[str] | None = None,
+    ) -> CarriedOver[DependencyTree]:
+        """See :func:`~syntax_nmt.data.carry_over.carry_over_dependencies`."""
+        forms = [span.form for span in annotation.surface_spans()]
+        return carry_over_dependencies(annotation, words) or other_text(
+            forms, words, str(place), corpus
+        )
+
+    def format(self, annotation: DependencyTree | None, words: Sequence[str]) -> str:
+        """A block of CoNLL-U."""
+        if annotation is None:
+            return format_no_parse(words)
+        return format_conllu(words, annotation.heads, annotation.relations, annotation.upos)
+
+    def entry_text(self, entry: Sequence[str]) -> str:
+        """The lines of a block and a blank one."""
+        return "".join(f"{line}\n" for line in [*entry, ""])
+
+    def attach_roots(self, entry: Sequence[str]) -> list[str]:
+        """See :func:`~syntax_nmt.data.conllu.attach_roots`."""
+        return attach_roots(entry)
 
     def row(
         self, annotation: DependencyTree, counts: Sequence[int], label_ids: Mapping[str, int]

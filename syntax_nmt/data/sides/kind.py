@@ -11,6 +11,7 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 from torch import Tensor
 
+from syntax_nmt.data.carry_over import CarriedOver
 from syntax_nmt.data.figures.side_figures import SideFigures
 from syntax_nmt.data.projection import NO_ANNOTATION
 from syntax_nmt.data.ragged import RaggedArray
@@ -91,6 +92,7 @@ class SideKind(ABC):
         option: of the task, which loads it.
         help: of that option.
         title: of its figures.
+        has_words: whether an entry of a text file says what it is over.
         labels_file: the file of the data folder that lists its labels; None = it has none.
         label: what a label is called.
         no_label: the only one where a training text has none.
@@ -104,6 +106,7 @@ class SideKind(ABC):
     option: ClassVar[str]
     help: ClassVar[str]
     title: ClassVar[str]
+    has_words: ClassVar[bool] = True
     labels_file: ClassVar[str | None] = None
     label: ClassVar[str] = "label"
     no_label: ClassVar[str] = "_"
@@ -145,23 +148,55 @@ class SideKind(ABC):
         """
 
     @abstractmethod
-    def fit(self, annotation: Any, words: Sequence[str], place: Place, corpus: str) -> Any:
-        """The annotation over the words of the corpus, which are checked.
+    def fit(
+        self,
+        annotation: Any,
+        words: Sequence[str],
+        place: Place,
+        corpus: str,
+        raw: Sequence[str] | None = None,
+    ) -> CarriedOver[Any]:
+        """The annotation over the words of the corpus, into which it is carried over.
 
         Args:
             annotation: of :meth:`parse`.
             words: the words of the corpus line.
             place: where the annotation stands.
             corpus: file and line of the corpus.
+            raw: the words of the raw line, which an annotation without words may be over.
 
         Raises:
             OtherTextError: it is of other words; names both places.
         """
 
-    def annotation(self, entry: Any, words: Sequence[str], place: Place, corpus: str) -> Any:
+    def annotation(
+        self,
+        entry: Any,
+        words: Sequence[str],
+        place: Place,
+        corpus: str,
+        raw: Sequence[str] | None = None,
+    ) -> CarriedOver[Any] | None:
         """:meth:`parse` and :meth:`fit` in one; None where the sentence has no annotation."""
         found = self.parse(entry, place)
-        return None if found is None else self.fit(found, words, place, corpus)
+        return None if found is None else self.fit(found, words, place, corpus, raw)
+
+    @abstractmethod
+    def format(self, annotation: Any, words: Sequence[str]) -> str:
+        """The entry of a text file, its line end included.
+
+        Args:
+            annotation: over the words; None = none.
+            words: the words of the corpus line.
+        """
+
+    def entry_text(self, entry: Any) -> str:
+        """An entry as it stands in the file, its line end included."""
+        return f"{entry}\n"
+
+    def attach_roots(self, entry: Any) -> Any:
+        """The entry with all roots but the first made to depend on that, where it has several."""
+        return entry
 
     def labels(self, annotation: Any) -> Iterable[str]:
         """The labels in an annotation, for a kind that has :attr:`labels_file`."""

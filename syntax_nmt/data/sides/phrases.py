@@ -7,14 +7,15 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 from torch import Tensor
 
+from syntax_nmt.data.carry_over import CarriedOver, carry_over_constituents
 from syntax_nmt.data.collation import collate_phrases
-from syntax_nmt.data.constituents import ConstituentTree, parse_tree
+from syntax_nmt.data.constituents import ConstituentTree, format_tree, parse_tree
 from syntax_nmt.data.figures.segment_figures import PhraseFigures
 from syntax_nmt.data.projection import project_phrases
 from syntax_nmt.data.ragged import RaggedArray
 from syntax_nmt.data.sides.kind import SOURCE, BatchedText, Place, SegmentedSentence, SideKind
 from syntax_nmt.data.text_columns import labelled
-from syntax_nmt.data.text_match import check_same_text
+from syntax_nmt.data.text_match import other_text
 
 
 class Phrases(SideKind):
@@ -34,11 +35,21 @@ class Phrases(SideKind):
         return parse_tree(entry, str(place.file), place.line)
 
     def fit(
-        self, annotation: ConstituentTree, words: Sequence[str], place: Place, corpus: str
-    ) -> ConstituentTree:
-        """The same tree."""
-        check_same_text(words, annotation.words, str(place), corpus)
-        return annotation
+        self,
+        annotation: ConstituentTree,
+        words: Sequence[str],
+        place: Place,
+        corpus: str,
+        raw: Sequence[str] | None = None,
+    ) -> CarriedOver[ConstituentTree]:
+        """See :func:`~syntax_nmt.data.carry_over.carry_over_constituents`."""
+        return carry_over_constituents(annotation, words) or other_text(
+            annotation.words, words, str(place), corpus
+        )
+
+    def format(self, annotation: ConstituentTree | None, words: Sequence[str]) -> str:
+        """A bracketed line."""
+        return f"{format_tree(annotation)}\n"
 
     def row(
         self, annotation: ConstituentTree, counts: Sequence[int], label_ids: Mapping[str, int]

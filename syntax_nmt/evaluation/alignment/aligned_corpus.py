@@ -12,6 +12,7 @@ from syntax_nmt.evaluation.alignment.alignment import Alignment, flipped, read_a
 from syntax_nmt.evaluation.alignment.attention_alignment import WordCounts, align_words
 from syntax_nmt.evaluation.alignment.cross_attention import CrossAttention
 from syntax_nmt.evaluation.alignment.symmetrisation import symmetrise
+from syntax_nmt.evaluation.shared_options import check_parallel, chosen_scheme
 from syntax_nmt.evaluation.trained_model.checkpoint import choose_device
 from syntax_nmt.evaluation.trained_model.forced_decoding import (
     ForcedDecoder,
@@ -21,7 +22,6 @@ from syntax_nmt.evaluation.trained_model.forced_decoding import (
 from syntax_nmt.evaluation.trained_model.segmentation import Segment, segmenters
 
 FORWARD, REVERSE = "forward", "reverse"
-AUTO = "auto"
 
 
 @dataclass
@@ -34,6 +34,7 @@ class AlignedCorpus:
             is the result.
         lengths: source and target words of each sentence; None = not known.
         names: the file of an alignment that was read.
+        base: what these files call the first word.
         too_long: pairs too long for a model, whose alignment is empty.
     """
 
@@ -41,6 +42,7 @@ class AlignedCorpus:
     alignments: dict[str, list[Alignment]] = field(default_factory=dict)
     lengths: list[tuple[int, int]] | None = None
     names: dict[str, str] = field(default_factory=dict)
+    base: int = 0
     too_long: int = 0
 
     def __len__(self) -> int:
@@ -82,12 +84,14 @@ def corpus_of_files(args: argparse.Namespace) -> AlignedCorpus:
     Raises:
         UserError: a file is damaged, or the files are not parallel.
     """
-    corpus = AlignedCorpus(args.hypothesis, names={FORWARD: args.hypothesis})
-    corpus.add(FORWARD, read_alignments(args.hypothesis))
+    corpus = AlignedCorpus(
+        args.hypothesis, names={FORWARD: args.hypothesis}, base=args.hypothesis_base
+    )
+    corpus.add(FORWARD, read_alignments(args.hypothesis, args.hypothesis_base))
     if args.source:
         # Words, or pieces that tell their words.
         pairs = parallel_text(args.source, args.target, Segment(), Segment())
-        _check_parallel(args.source, len(pairs), corpus)
+        check_parallel(args.source, len(pairs), corpus.name, len(corpus))
         corpus.lengths = _counts(args, pairs).lengths()
     _add_reverse_file(args, corpus)
     return corpus
@@ -107,7 +111,7 @@ def corpus_of_models(args: argparse.Namespace) -> AlignedCorpus:
     source, target = segmenters(args, decoder.task)
     pairs = parallel_text(args.source, args.target, source, target)
     counts = _counts(args, pairs)
-    corpus = AlignedCorpus(args.source, lengths=counts.lengths())
+    corpus = AlignedCorpus(args.source, lengths=counts.lengths(), base=args.hypothesis_base)
     corpus.add(FORWARD, _aligned(args, args.path, decoder, pairs, counts))
     if args.reverse_path:
         other = load_forced_decoder(args.reverse_path, args.reverse_databin or args.databin, device)
@@ -136,17 +140,10 @@ def _aligned(
 def _add_reverse_file(args: argparse.Namespace, corpus: AlignedCorpus) -> None:
     if not args.reverse:
         return
-    links = read_alignments(args.reverse)
-    _check_parallel(args.reverse, len(links), corpus)
+    links = read_alignments(args.reverse, args.hypothesis_base)
+    check_parallel(args.reverse, len(links), corpus.name, len(corpus))
     corpus.names[REVERSE] = args.reverse
     corpus.add(REVERSE, links if args.reverse_in_order else [flipped(each) for each in links])
-
-
-def _check_parallel(path: str, lines: int, corpus: AlignedCorpus) -> None:
-    if lines != len(corpus):
-        raise UserError(
-            f"{path} has {lines} lines, {corpus.name} {len(corpus)}: give parallel files"
-        )
 
 
 def _check_direction(
@@ -176,13 +173,9 @@ def parallel_text(
         UserError: they have different numbers of lines.
     """
     columns = [list(read_lines(path, NEWLINE_ONLY)) for path in (source, target)]
-    if len(columns[0]) != len(columns[1]):
-        raise UserError(
-            f"{target} has {len(columns[1])} lines, {source} {len(columns[0])}: give parallel files"
-        )
+    check_parallel(target, len(columns[1]), source, len(columns[0]))
     return [TokenPair(segment(x), segment_target(y)) for x, y in zip(*columns)]
 
 
 def _counts(args: argparse.Namespace, pairs: Sequence[TokenPair]) -> WordCounts:
-    scheme = None if args.subwords == AUTO else args.subwords
-    return WordCounts.of(pairs, scheme, (args.source, args.target))
+    return WordCounts.of(pairs, chosen_scheme(args), (args.source, args.target))

@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 from syntax_nmt.data.text_files import read_lines
 from syntax_nmt.errors import UserError
+from syntax_nmt.evaluation.alignment.alignment_formats import (
+    WrittenLink,
+    counts_from_1,
+    written_links,
+)
 
 Link = tuple[int, int]
 """A source word and a target word, counted from 0."""
 
 Alignment = frozenset[Link]
-
-_LINK = re.compile(r"(\d+)([-p?])(\d+)(-[PS])?", re.ASCII)
 
 
 @dataclass(frozen=True)
@@ -31,35 +33,42 @@ class GoldAlignment:
     possible: Alignment
 
 
-def read_gold(path: str | Path, base: int = 0) -> list[GoldAlignment]:
-    """Alignments of Pharaoh's form, one sentence a line, with possible links.
+def read_gold(path: str | Path, base: int = 0, option: str = "--gold-base") -> list[GoldAlignment]:
+    """Alignments of sentences, with possible links, in any format of `alignment_formats`.
 
-    `i-j` (or `i-j-S`) is a sure link between source word i and target word j; `ipj`, `i?j` and
-    `i-j-P` are possible ones. A link that is given as both is sure.
+    A link that is given as both sure and possible is sure.
 
     Args:
         path: the file, plain or `.gz`.
-        base: what the first word of a sentence is called, 0 or 1.
+        base: what the first word of a sentence is called, 0 or 1, where the format does not say it.
+        option: that tells the base, for messages.
 
     Raises:
         UserError: the file cannot be read, or something in it is no link.
     """
+    lines = list(read_lines(path))
+    from_1 = counts_from_1(lines)
+    base = base if from_1 is None else int(from_1)
     return [
-        _gold(line, base, f"{path}:{number}")
-        for number, line in enumerate(read_lines(path), start=1)
+        _gold(found.links, base, f"{path}:{found.line}", option)
+        for found in written_links(lines, str(path))
     ]
 
 
-def read_alignments(path: str | Path) -> list[Alignment]:
-    """Alignments of Pharaoh's form, words counted from 0; possible links count as any other.
+def read_alignments(
+    path: str | Path, base: int = 0, option: str = "--hypothesis-base"
+) -> list[Alignment]:
+    """Alignments of sentences; possible links count as any other.
 
     Args:
         path: the file, plain or `.gz`.
+        base: as of :func:`read_gold`.
+        option: likewise.
 
     Raises:
         UserError: the file cannot be read, or something in it is no link.
     """
-    return [gold.possible for gold in read_gold(path)]
+    return [gold.possible for gold in read_gold(path, base, option)]
 
 
 def format_alignment(alignment: Iterable[Link]) -> str:
@@ -93,18 +102,23 @@ def links_outside(alignment: Iterable[Link], source: int, target: int) -> Iterat
             yield link
 
 
-def _gold(line: str, base: int, where: str) -> GoldAlignment:
+def never_from_zero(alignments: Iterable[Alignment]) -> bool:
+    """Whether there are links, and none of them has a word 0: they may count from 1.
+
+    Args:
+        alignments: as read with base 0.
+    """
+    links = [link for alignment in alignments for link in alignment]
+    return bool(links) and all(min(link) > 0 for link in links)
+
+
+def _gold(links: Iterable[WrittenLink], base: int, where: str, option: str) -> GoldAlignment:
     sure, possible = set(), set()
-    for text in line.split():
-        match = _LINK.fullmatch(text)
-        if match is None:
-            raise UserError(
-                f"{where}: {text[:40]!r} is no link such as 3-4, 3p4, 3?4 or 3-4-P: mend it"
-            )
-        link = int(match[1]) - base, int(match[3]) - base
+    for written in links:
+        link = written.source - base, written.target - base
         if min(link) < 0:
-            raise UserError(f"{where}: {text!r} counts from 0: leave --gold-base {base} out")
+            raise UserError(f"{where}: {written.text!r} counts from 0: leave {option} {base} out")
         possible.add(link)
-        if match[2] == "-" and match[4] != "-P":
+        if written.sure:
             sure.add(link)
     return GoldAlignment(frozenset(sure), frozenset(possible))

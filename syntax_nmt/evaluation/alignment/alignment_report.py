@@ -1,21 +1,22 @@
-"""What `syntax-nmt align` says about alignments: error rates and oddities, in words and JSON."""
+"""What `syntax-nmt align` says about alignments: error rates and oddities."""
 
 from __future__ import annotations
 
-import json
-import math
 from collections.abc import Iterator, Sequence
 
 from syntax_nmt.evaluation.alignment.aligned_corpus import AlignedCorpus
 from syntax_nmt.evaluation.alignment.alignment import (
+    Alignment,
     GoldAlignment,
     format_alignment,
     links_outside,
+    never_from_zero,
 )
 from syntax_nmt.evaluation.alignment.alignment_error_rate import (
     AlignmentScore,
     score_alignments,
 )
+from syntax_nmt.evaluation.findings import Findings, Table, cell, number
 
 
 class AlignmentReport:
@@ -48,37 +49,29 @@ class AlignmentReport:
         items = self.corpus.alignments.items()
         return {name: score_alignments(links, self.gold) for name, links in items}
 
-    def summary(self) -> str:
-        """A line for each alignment, and one for each oddity."""
-        count = len(self.corpus)
-        lines = [
-            f"{name}: AER {_shown(score.aer)}, precision {_shown(score.precision)}, recall "
-            f"{_shown(score.recall)} ({score.links} links, {score.sure} sure and {score.possible} "
-            f"possible ones, {count} sentences)"
-            for name, score in self.scores().items()
-        ]
-        if self.gold is None:
-            links = sum(map(len, self.corpus.result))
-            lines = [f"{list(self.corpus.alignments)[-1]}: {links} links, {count} sentences"]
-        return "\n".join([*lines, *self._notes()])
-
-    def json(self) -> str:
-        """The figures as a JSON object, in percent, null where there are none."""
-        alignments = [
-            {"name": name, "links": sum(map(len, links))}
+    def findings(self) -> Findings:
+        """A row for each alignment, and a line for each oddity."""
+        scores = self.scores()
+        alignments: list[dict[str, object]] = [
+            {"name": name, "links": sum(map(len, links)), **_figures(scores.get(name))}
             for name, links in self.corpus.alignments.items()
         ]
-        scores = self.scores()
-        for entry in alignments:
-            if scores:
-                entry.update(_figures(scores[str(entry["name"])]))
-        report = {
+        figures = {
             "sentences": len(self.corpus),
             "sentences_too_long": self.corpus.too_long,
             "links_outside_sentences": len(self.outside),
             "alignments": alignments,
         }
-        return json.dumps(report, indent=2) + "\n"
+        head, rows = ["alignment", "links"], [[str(each["name"])] for each in alignments]
+        for row, each in zip(rows, alignments):
+            row.append(str(each["links"]))
+        if scores:
+            head += ["sure", "possible", "AER", "precision", "recall"]
+        for row, score in zip(rows, scores.values()):
+            row += [str(score.sure), str(score.possible)]
+            row += [cell(score.aer), cell(score.precision), cell(score.recall)]
+        heading = f"{len(self.corpus)} sentences"
+        return Findings(figures, [Table(head, rows)], heading, [*self._notes()])
 
     def _notes(self) -> Iterator[str]:
         if self.corpus.too_long:
@@ -86,43 +79,38 @@ class AlignmentReport:
         if self.outside:
             first = self.outside[0]
             yield f"{len(self.outside)} links outside their sentences, the first in {first}"
-        if self.gold and self.gold_base == 0 and self._never_counts_from_zero():
-            yield (
-                f"{self.gold_name}: no link has a word 0: if it counts from 1, add --gold-base 1"
-            )
+        for option, base, name, alignments in self._read():
+            if base == 0 and never_from_zero(alignments):
+                yield f"{name}: no link has a word 0: if it counts from 1, add {option} 1"
 
-    def _never_counts_from_zero(self) -> bool:
-        links = [link for gold in self.gold or () for link in gold.possible]
-        return bool(links) and all(min(link) > 0 for link in links)
+    def _read(self) -> Iterator[tuple[str, int, str, list[Alignment]]]:
+        """What came from files: the option that tells their base, the base, name, and links."""
+        for name, path in self.corpus.names.items():
+            yield "--hypothesis-base", self.corpus.base, path, self.corpus.alignments[name]
+        if self.gold is not None:
+            possible = [gold.possible for gold in self.gold]
+            yield "--gold-base", self.gold_base, self.gold_name, possible
 
     def _outside(self) -> Iterator[str]:
         """The links to words that are not there, with file and line."""
         if self.corpus.lengths is None:
             return
-        read = [
-            (self.corpus.names[name], links, 0)
-            for name, links in self.corpus.alignments.items()
-            if name in self.corpus.names
-        ]
-        if self.gold is not None:
-            read.append((self.gold_name, [gold.possible for gold in self.gold], self.gold_base))
-        for name, alignments, base in read:
-            for number, (links, (source, target)) in enumerate(
+        for _, base, name, alignments in self._read():
+            for line, (links, (source, target)) in enumerate(
                 zip(alignments, self.corpus.lengths), start=1
             ):
                 for link in sorted(links_outside(links, source, target)):
                     shown = format_alignment([(link[0] + base, link[1] + base)])
-                    yield f"{name}:{number}: {shown} in {source} and {target} words"
+                    yield f"{name}:{line}: {shown} in {source} and {target} words"
 
 
-def _shown(value: float) -> str:
-    return "–" if math.isnan(value) else f"{value:.2f}"
-
-
-def _figures(score: AlignmentScore) -> dict[str, object]:
-    shares = {"aer": score.aer, "precision": score.precision, "recall": score.recall}
+def _figures(score: AlignmentScore | None) -> dict[str, object]:
+    if score is None:
+        return {}
     return {
-        **{name: None if math.isnan(value) else value for name, value in shares.items()},
+        "aer": number(score.aer),
+        "precision": number(score.precision),
+        "recall": number(score.recall),
         "sure": score.sure,
         "possible": score.possible,
         "links_sure": score.links_sure,

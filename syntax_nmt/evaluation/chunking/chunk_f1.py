@@ -14,6 +14,7 @@ from typing import Any, Union
 
 from syntax_nmt.data.chunk_tags import chunks_of_tags, iob2_tags
 from syntax_nmt.data.chunks import OUTSIDE, Chunk
+from syntax_nmt.evaluation.findings import Table, cell
 
 # A sentence: its chunks, or one tag a word.
 Chunked = Union[Sequence[Chunk], Sequence[str]]
@@ -79,15 +80,11 @@ class ChunkScores:
         return _percent(self.correct_tags, self.words)
 
     def figures(self) -> dict[str, Any]:
-        """F1, precision and recall, and the F1 and counts of each type, as JSON knows them."""
+        """The scores of all types and of each, and the accuracy of tags, as JSON knows them."""
         return {
-            "f1": self.f1,
-            "precision": self.precision,
-            "recall": self.recall,
-            "types": {
-                name: {"f1": score.f1, "gold": score.gold, "predicted": score.predicted}
-                for name, score in sorted(self.types.items())
-            },
+            **_figures(self.overall),
+            "tags": {"accuracy": self.accuracy, "correct": self.correct_tags, "total": self.words},
+            "types": {name: _figures(score) for name, score in sorted(self.types.items())},
         }
 
     @property
@@ -105,13 +102,12 @@ class ChunkScores:
         """Overall F1, in percent."""
         return self.overall.f1
 
-    def table(self) -> str:
-        """A row for each type, then one for all together, and the accuracy of tags."""
-        head = f"{'type':8}{'precision':>10}{'recall':>8}{'F1':>8}"
-        head += f"{'gold':>9}{'predicted':>11}{'correct':>9}"
+    def table(self) -> Table:
+        """A row for each type, then one for all together."""
+        head = ["type", "precision", "recall", "F1", "gold", "predicted", "correct"]
         rows = [_row(name, score) for name, score in sorted(self.types.items())]
-        accuracy = f"accuracy of tags {self.accuracy:.2f} ({self.correct_tags} of {self.words})"
-        return "\n".join([head, *rows, _row("all", self.overall), accuracy])
+        title = f"accuracy of tags {self.accuracy:.2f} ({self.correct_tags} of {self.words})"
+        return Table(head, [*rows, _row("all", self.overall)], title)
 
 
 def chunk_f1(gold: Iterable[Chunked], predicted: Iterable[Chunked]) -> ChunkScores:
@@ -177,6 +173,11 @@ def _percent(part: int, whole: int) -> float:
     return 100 * part / whole if whole else 0.0
 
 
-def _row(name: str, score: PhraseScore) -> str:
-    shares = f"{score.precision:10.2f}{score.recall:8.2f}{score.f1:8.2f}"
-    return f"{name:8}{shares}{score.gold:9}{score.predicted:11}{score.correct:9}"
+def _row(name: str, score: PhraseScore) -> list[str]:
+    shares = [cell(share) for share in (score.precision, score.recall, score.f1)]
+    return [name, *shares, str(score.gold), str(score.predicted), str(score.correct)]
+
+
+def _figures(score: PhraseScore) -> dict[str, Any]:
+    shares = {"f1": score.f1, "precision": score.precision, "recall": score.recall}
+    return {**shares, "correct": score.correct, "predicted": score.predicted, "gold": score.gold}

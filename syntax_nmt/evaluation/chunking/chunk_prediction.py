@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import torch
+from torch.nn.functional import cross_entropy
 
 from syntax_nmt.data.chunks import Chunk
 from syntax_nmt.data.projection import first_pieces
@@ -20,6 +21,7 @@ from syntax_nmt.evaluation.trained_model.forced_decoding import (
     ForcedDecoder,
     TokenPair,
 )
+from syntax_nmt.modules.precision import at_least_float32
 from syntax_nmt.tasks.side_inputs import declared
 
 
@@ -30,10 +32,12 @@ class PieceChunks:
     Attributes:
         tags: the id of the likeliest type where a chunk opens, 0 inside; T.
         weights: of the chunks' attention, T×S.
+        nll: negative log-likelihood of each piece in nats, without the scores of chunks; T.
     """
 
     tags: np.ndarray
     weights: np.ndarray
+    nll: np.ndarray
 
     def of_words(self, pieces_per_word: Sequence[int], names: Sequence[str]) -> tuple[Chunk, ...]:
         """The chunks over words: what opens within a word opens nothing.
@@ -105,7 +109,7 @@ class ChunkPredictor:
             which pair it is, and its chunks.
         """
         for batch in self.decoder.batches(pairs, *self.limits):
-            _, extra = self.decoder.forward(batch, features_only=True)
+            features, extra = self.decoder.forward(batch, features_only=True)
             opened = extra["opened"][0]
             # A chunk of words is of some type, whatever the probability that the sentence ends.
             tags = extra["tag_logits"][0][..., : len(self.names)].argmax(dim=-1) + 1
@@ -113,10 +117,15 @@ class ChunkPredictor:
             weights = extra["chunk_attn"][0].float().cpu().numpy()
             for row, index in enumerate(batch.indices):
                 words, sources = batch.targets[row] - 1, batch.sources[row] - 1
-                yield (
-                    index,
-                    PieceChunks(tags[row, :words].cpu().numpy(), weights[row, :words, :sources]),
-                )
+                nll = self._nll(features[row, :words], batch.sample["target"][row, :words])
+                of_row = tags[row, :words].cpu().numpy()
+                yield index, PieceChunks(of_row, weights[row, :words, :sources], nll)
+
+    @torch.no_grad()
+    def _nll(self, features: torch.Tensor, target: torch.Tensor) -> np.ndarray:
+        """Of one sentence: logits of a whole batch would take much memory."""
+        logits = at_least_float32(self.decoder.model.decoder.output_layer(features))
+        return cross_entropy(logits, target, reduction="none").cpu().numpy()
 
     def accuracies(
         self, pairs: Sequence[TokenPair], gold: Mapping[int, np.ndarray]

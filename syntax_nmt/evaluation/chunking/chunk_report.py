@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Sequence
+from dataclasses import asdict
 from typing import Any
 
 from syntax_nmt.data.chunk_tags import iob2_tags
 from syntax_nmt.data.chunks import OUTSIDE, Chunk
 from syntax_nmt.evaluation.chunking.chunk_f1 import ChunkScores, chunk_f1
 from syntax_nmt.evaluation.chunking.chunked_corpus import ChunkedCorpus
-from syntax_nmt.evaluation.contrastive.accuracy import Accuracy
+from syntax_nmt.evaluation.findings import Findings, Table, cell, number
 
 IOB2, BRACKETS = "iob2", "brackets"
-FORMATS = (IOB2, BRACKETS)
+CHUNK_FORMATS = (IOB2, BRACKETS)
 
 
 def bracketed(chunks: Sequence[Chunk], words: Sequence[str]) -> str:
@@ -71,42 +72,39 @@ class ChunkReport:
             }
             yield json.dumps(sentence, ensure_ascii=False) + "\n"
 
-    def summary(self) -> str:
-        """A few lines for people."""
-        corpus, notes = self.corpus, []
-        if corpus.too_long:
-            notes.append(f"{corpus.too_long} too long for the model left out")
-        lines = [", ".join([f"{len(corpus)} sentences, {self._chunks()} chunks", *notes])]
-        if corpus.gold is not None:
-            lines[0] += f"; {len(corpus.scored())} compared with the reference"
-        if corpus.accuracies is not None and self.scores is not None:
-            boundary, tag = corpus.accuracies
-            lines.append(f"boundary accuracy {_shown(boundary)}, tag accuracy {_shown(tag)}")
-            lines.append(self.scores.table())
-        return "\n".join(lines)
+    def findings(self) -> Findings:
+        """Accuracies, F1 by type, and what they leave out.
 
-    def json(self) -> str:
-        """The figures as a JSON object, in percent, null where there are none."""
+        `nll_by_position` is in nats a piece, under the model's own boundaries.
+        """
         corpus = self.corpus
+        heading = f"{len(corpus)} sentences, {self._chunks()} chunks"
+        if corpus.gold is not None:
+            heading += f"; {len(corpus.scored())} compared with the reference"
         figures: dict[str, Any] = {
             "sentences": len(corpus),
-            "chunks": self._chunks(),
-            "too_long": corpus.too_long,
+            "sentences_too_long": corpus.too_long,
             "sentences_scored": len(corpus.scored()),
+            "chunks": self._chunks(),
             "boundary_accuracy": None,
             "tag_accuracy": None,
             "f1": None,
         }
-        if corpus.accuracies is not None and self.scores is not None:
-            for name, accuracy in zip(("boundary", "tag"), corpus.accuracies):
-                share = accuracy.percent if accuracy.total else None
-                figures[f"{name}_accuracy"] = share
-                figures[f"{name}_right"], figures[f"{name}_total"] = (
-                    accuracy.correct,
-                    accuracy.total,
-                )
-            figures.update(self.scores.figures())
-        return json.dumps(figures, indent=1) + "\n"
+        if corpus.losses is not None:
+            figures["nll_by_position"] = [asdict(loss) for loss in corpus.losses]
+        notes = [f"{corpus.too_long} too long for the model left out"] if corpus.too_long else []
+        if corpus.accuracies is None or self.scores is None:
+            return Findings(figures, heading=heading, notes=notes)
+        rows = []
+        for name, accuracy in zip(("boundary", "tag"), corpus.accuracies):
+            figures[f"{name}_accuracy"] = number(accuracy.percent)
+            figures[f"{name}_correct"] = accuracy.correct
+            figures[f"{name}_total"] = accuracy.total
+            counts = [str(accuracy.correct), str(accuracy.total)]
+            rows.append([f"{name} accuracy", cell(accuracy.percent), *counts])
+        figures.update(self.scores.figures())
+        accuracies = Table(["", "%", "correct", "of"], rows)
+        return Findings(figures, [accuracies, self.scores.table()], heading, notes)
 
     def _chunks(self) -> int:
         """How many chunks there are; words outside are none, however they are grouped."""
@@ -117,13 +115,8 @@ class ChunkReport:
         corpus, scored = self.corpus, self.corpus.scored()
         if corpus.gold is None or not scored:
             return None
-        return chunk_f1(
-            (corpus.gold[index] or () for index in scored),
-            (corpus.chunks[index] or () for index in scored),
-        )
-
-
-def _shown(accuracy: Accuracy) -> str:
-    if not accuracy.total:
-        return "– (nothing to count)"
-    return f"{accuracy.percent:.2f} ({accuracy.correct} of {accuracy.total})"
+        # Tags as they are written, where there are any: conlleval counts them.
+        sides: tuple[Sequence[Any], Sequence[Any]] = corpus.gold, corpus.chunks
+        if corpus.tags is not None and corpus.gold_tags is not None:
+            sides = corpus.gold_tags, corpus.tags
+        return chunk_f1(*([side[index] or () for index in scored] for side in sides))

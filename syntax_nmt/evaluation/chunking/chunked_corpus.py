@@ -9,15 +9,18 @@ from dataclasses import dataclass, field
 import numpy as np
 from tqdm import tqdm
 
-from syntax_nmt.data.chunks import OUTSIDE, Chunk, read_chunks
+from syntax_nmt.data.chunks import OUTSIDE, Chunk
 from syntax_nmt.data.projection import project_chunks
 from syntax_nmt.data.subwords import detect_scheme, join_pieces
 from syntax_nmt.data.text_files import NEWLINE_ONLY, read_lines
 from syntax_nmt.errors import UserError
-from syntax_nmt.evaluation.alignment.aligned_corpus import AUTO, parallel_text
+from syntax_nmt.evaluation.alignment.aligned_corpus import parallel_text
 from syntax_nmt.evaluation.alignment.attention_alignment import WordCounts
+from syntax_nmt.evaluation.chunking.chunk_file import Tags, read_chunk_file
 from syntax_nmt.evaluation.chunking.chunk_prediction import ChunkPredictor
+from syntax_nmt.evaluation.chunking.position_loss import PositionLoss, nll_by_position
 from syntax_nmt.evaluation.contrastive.accuracy import Accuracy
+from syntax_nmt.evaluation.shared_options import check_parallel, chosen_scheme
 from syntax_nmt.evaluation.trained_model.checkpoint import choose_device
 from syntax_nmt.evaluation.trained_model.forced_decoding import TokenPair, load_forced_decoder
 from syntax_nmt.evaluation.trained_model.segmentation import segmenters
@@ -37,8 +40,12 @@ class ChunkedCorpus:
         sources: the words of the sources; None = not known.
         alignments: chunks × source words; None = not asked for.
         gold: the reference; None = there is none; an entry None = it has no annotation.
+        losses: of the pieces by their place in a chunk, those of the reference if there is one,
+            otherwise the model's own; None = there is no model.
         accuracies: of boundaries and of tags; None = nothing to compare with.
         too_long: sentences too long for the model.
+        tags: as a file has them; None = the chunks are a model's.
+        gold_tags: likewise, of the reference.
     """
 
     name: str
@@ -47,8 +54,11 @@ class ChunkedCorpus:
     sources: list[Words] | None = None
     alignments: list[np.ndarray | None] | None = None
     gold: list[Chunks | None] | None = None
+    losses: list[PositionLoss] | None = None
     accuracies: tuple[Accuracy, Accuracy] | None = None
     too_long: int = field(default=0)
+    tags: list[Tags | None] | None = None
+    gold_tags: list[Tags | None] | None = None
 
     def __len__(self) -> int:
         return len(self.chunks)
@@ -68,13 +78,19 @@ def corpus_of_file(args: argparse.Namespace) -> ChunkedCorpus:
     Raises:
         UserError: a file is damaged, or the files are not parallel.
     """
-    corpus = ChunkedCorpus(args.hypothesis, list(read_chunks(args.hypothesis)))
+    file = read_chunk_file(args.hypothesis, args.strict)
+    corpus = ChunkedCorpus(args.hypothesis, file.chunks, words=file.words, tags=file.tags)
+    if not len(corpus):
+        raise UserError(f"{corpus.name}: is empty: give a sentence a line, or a word a line")
     if args.target:
         corpus.words = [tuple(line.split()) for line in read_lines(args.target, NEWLINE_ONLY)]
-        _check_parallel(args.target, len(corpus.words), corpus)
+        check_parallel(args.target, len(corpus.words), corpus.name, len(corpus))
         lengths = [len(words) for words in corpus.words]
         _check_words(corpus.chunks, lengths, args.hypothesis, args.target)
-    _read_gold(args, corpus, [_length(chunks) or None for chunks in corpus.chunks])
+    if args.score:
+        _read_gold(args, corpus, [_length(chunks) or None for chunks in corpus.chunks])
+    elif file.reference is not None:
+        corpus.gold, corpus.gold_tags = file.reference.chunks, file.reference.tags
     if corpus.gold is not None:
         corpus.accuracies = word_accuracies(corpus)
     return corpus
@@ -95,7 +111,7 @@ def corpus_of_model(args: argparse.Namespace) -> ChunkedCorpus:
     except UserError as error:
         raise UserError(f"{args.path}: {error}") from None
     pairs = parallel_text(args.source, args.target, *segmenters(args, decoder.task))
-    scheme = None if args.subwords == AUTO else args.subwords
+    scheme = chosen_scheme(args)
     counts = WordCounts.of(pairs, scheme, (args.source, args.target))
     corpus = ChunkedCorpus(
         args.target,
@@ -106,10 +122,12 @@ def corpus_of_model(args: argparse.Namespace) -> ChunkedCorpus:
     )
     # Before the model runs, as it can fail.
     _read_gold(args, corpus, [len(targets) for targets in counts.targets])
-    _predict(predictor, pairs, counts, corpus)
+    found = _predict(predictor, pairs, counts, corpus)
+    of_pieces = {index: tags for index, (tags, _) in found.items()}
     if corpus.gold is not None:
-        gold = _gold_pieces(corpus, counts, predictor.names)
-        corpus.accuracies = predictor.accuracies(pairs, gold)
+        of_pieces = _gold_pieces(corpus, counts, predictor.names)
+        corpus.accuracies = predictor.accuracies(pairs, of_pieces)
+    corpus.losses = nll_by_position((tags, found[index][1]) for index, tags in of_pieces.items())
     return corpus
 
 
@@ -145,20 +163,21 @@ def _starts(chunk: Chunk) -> range:
 
 def _predict(
     predictor: ChunkPredictor, pairs: Sequence[TokenPair], counts: WordCounts, corpus: ChunkedCorpus
-) -> None:
-    """Fills in what the model says."""
+) -> dict[int, tuple[np.ndarray, np.ndarray]]:
+    """Fills in what the model says; gives tags and losses of the pieces of each sentence."""
     found = tqdm(
         predictor.choices(pairs), total=len(pairs), unit="sentence", leave=False, disable=None
     )
-    left = len(pairs)
+    of_pieces = {}
     for index, pieces in found:
         sources, targets = counts.sources[index], counts.targets[index]
         chunks = pieces.of_words(targets, predictor.names)
         corpus.chunks[index] = chunks
         if corpus.alignments is not None:
             corpus.alignments[index] = pieces.alignment(chunks, sources, targets)
-        left -= 1
-    corpus.too_long = left
+        of_pieces[index] = pieces.tags, pieces.nll
+    corpus.too_long = len(pairs) - len(of_pieces)
+    return of_pieces
 
 
 def _gold_pieces(
@@ -183,19 +202,13 @@ def _read_gold(
     """Reads `--score` and compares the numbers of words; None = not known."""
     if not args.score:
         return
-    gold = list(read_chunks(args.score))
-    _check_parallel(args.score, len(gold), corpus)
+    file = read_chunk_file(args.score, args.strict)
+    gold = file.chunks
+    check_parallel(args.score, len(gold), corpus.name, len(corpus), "sentences")
     _check_words(gold, lengths, args.score, corpus.name)
     if not any(gold):
         raise UserError(f"{args.score}: no sentence is annotated, there is nothing to compare with")
-    corpus.gold = gold
-
-
-def _check_parallel(path: str, lines: int, corpus: ChunkedCorpus) -> None:
-    if lines != len(corpus):
-        raise UserError(
-            f"{path} has {lines} lines, {corpus.name} {len(corpus)}: give parallel files"
-        )
+    corpus.gold, corpus.gold_tags = gold, file.tags
 
 
 def _check_words(

@@ -9,9 +9,7 @@ from collections.abc import Callable, Iterable, Iterator
 from fairseq.models import BaseFairseqModel
 from fairseq.tasks import FairseqTask
 
-from syntax_nmt.data.constituents import read_trees
 from syntax_nmt.data.subwords import NO_SUBWORDS
-from syntax_nmt.data.text_files import read_lines
 from syntax_nmt.errors import UserError
 from syntax_nmt.evaluation.constituents.bracketing import COLLINS_LABELS
 from syntax_nmt.evaluation.constituents.constituent_trees import BracketedSentence, induced_trees
@@ -25,6 +23,7 @@ from syntax_nmt.evaluation.constituents.model_distances import (
     EncoderDistances,
     ModelDistances,
 )
+from syntax_nmt.evaluation.constituents.tree_file import read_tree_file, tree_texts
 from syntax_nmt.evaluation.trained_model.checkpoint import choose_device, load_model, quiet_fairseq
 from syntax_nmt.evaluation.trained_model.source_text import (
     SOURCE,
@@ -75,14 +74,16 @@ def bracketed_corpus_of_file(args: argparse.Namespace) -> BracketedCorpus:
     """
 
     def trees() -> Iterator[BracketedSentence]:
-        return (BracketedSentence(tree) for tree in read_trees(args.hypothesis))
+        return (BracketedSentence(tree) for tree in read_tree_file(args.hypothesis))
 
     # A large file is read again rather than kept.
     lines = (
-        CorpusLine(None if tree is None else tree.words, f"{args.hypothesis}:{number}")
-        for number, tree in enumerate(read_trees(args.hypothesis), start=1)
+        CorpusLine(None, args.hypothesis)
+        if tree is None
+        else CorpusLine(tree.words, f"{args.hypothesis}:{tree.line}")
+        for tree in read_tree_file(args.hypothesis)
     )
-    sentences = sum(1 for _ in read_lines(args.hypothesis))
+    sentences = sum(1 for _ in tree_texts(args.hypothesis))
     gold = _gold(args, lines, sentences, args.hypothesis)
     return BracketedCorpus(sentences, trees, gold)
 

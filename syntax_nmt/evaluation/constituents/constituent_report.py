@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-import math
 from collections.abc import Collection, Iterator
 
 from syntax_nmt.data.constituents import Constituent
@@ -12,13 +10,9 @@ from syntax_nmt.evaluation.constituents.branching_baselines import BASELINES
 from syntax_nmt.evaluation.constituents.constituent_corpus import BracketedCorpus
 from syntax_nmt.evaluation.constituents.constituent_trees import BracketedSentence
 from syntax_nmt.evaluation.constituents.draw_brackets import draw_brackets
+from syntax_nmt.evaluation.findings import Findings, Table, cell, number
 
 TREES = "trees"
-_HEADER = (
-    f"{'':15} {'with the whole sentence':>31}   {'without it':>31}\n"
-    f"{'bracket F1':15} {'corpus':>7} {'P':>7} {'R':>7} {'sent.':>7}"
-    f"   {'corpus':>7} {'P':>7} {'R':>7} {'sent.':>7}"
-)
 
 
 class ConstituentReport:
@@ -95,27 +89,59 @@ class ConstituentReport:
         )
         return f"{title}\n{draw_brackets(tree, wrong, colour)}"
 
-    def summary(self) -> str:
-        """The figures as a table, and what they leave out."""
-        lines = list(self._notes())
+    def findings(self) -> Findings:
+        """The figures, and what they leave out."""
+        figures: dict[str, object] = {
+            "sentences": self.sentences,
+            "sentences_without_tree": self.without_tree,
+        }
+        heading = f"{self.sentences - self.without_tree} trees"
         if self.corpus.gold is None:
-            return "; ".join([f"{self.sentences - self.without_tree} trees", *lines])
-        table = [_HEADER, *(_row(name, score) for name, score in self.scores.items())]
-        return "\n".join([*table, "; ".join([self._what_counts(), *lines])])
+            return Findings(figures, heading=heading, notes=[*self._notes()])
+        figures.update(
+            sentences_scored=self.scored,
+            sentences_without_gold=self.sentences - self.scored,
+            deleted_labels=sorted(self.corpus.gold.labels),
+            deleted_words=self.deleted_words,
+            bracket_f1={
+                name: {
+                    "with_whole_sentence": _figures(score.with_whole),
+                    "without_whole_sentence": _figures(score.without_whole),
+                }
+                for name, score in self.scores.items()
+            },
+        )
+        tables = [
+            self._table("with the bracket around the whole sentence", "with_whole"),
+            self._table("without it", "without_whole"),
+        ]
+        return Findings(
+            figures,
+            tables,
+            heading,
+            [self._what_counts(), "brackets around the same words counted once", *self._notes()],
+        )
+
+    def _table(self, title: str, which: str) -> Table:
+        rows = []
+        for name, score in self.scores.items():
+            counts: BracketCounts = getattr(score, which)
+            shares = (counts.f1, counts.precision, counts.recall, counts.sentence_f1)
+            rows.append([name, *map(cell, shares)])
+        return Table(["brackets", "F1", "precision", "recall", "F1 by sentence"], rows, title)
 
     def _what_counts(self) -> str:
         assert self.corpus.gold is not None
         deleted = "nothing deleted"
         if self.corpus.gold.labels:
             deleted = f"{self.deleted_words} words deleted as by COLLINS.prm"
-        return (
-            f"{self.scored} sentences; unlabelled, brackets around one word left out, around the "
-            f"same words counted once, {deleted}"
-        )
+        return f"{self.scored} sentences; unlabelled, {deleted}; brackets around one word left out"
 
     def _notes(self) -> Iterator[str]:
         if self.corpus.gold is not None and self.sentences > self.scored:
             yield f"{self.sentences - self.scored} sentences without gold tree left out"
+        if self.corpus.gold is not None:
+            yield from self.corpus.gold.other_words.note()
         if self.without_tree:
             wrong = f", {self.scored_without_tree} of them with a gold tree, whose brackets count "
             wrong = f"{wrong}as not found" if self.scored_without_tree else ""
@@ -126,52 +152,15 @@ class ConstituentReport:
                 f"wrongly: give --segmented"
             )
 
-    def json(self) -> str:
-        """The figures as a JSON object, in percent, null where there are none."""
-        figures: dict[str, object] = {
-            "sentences": self.sentences,
-            "sentences_without_tree": self.without_tree,
-        }
-        if self.corpus.gold is not None:
-            figures.update(
-                sentences_scored=self.scored,
-                sentences_without_gold=self.sentences - self.scored,
-                deleted_labels=sorted(self.corpus.gold.labels),
-                deleted_words=self.deleted_words,
-                bracket_f1={
-                    name: {
-                        "with_whole_sentence": _figures(score.with_whole),
-                        "without_whole_sentence": _figures(score.without_whole),
-                    }
-                    for name, score in self.scores.items()
-                },
-            )
-        return json.dumps(figures, indent=2) + "\n"
-
-
-def _row(name: str, score: BracketScore) -> str:
-    columns = []
-    for counts in (score.with_whole, score.without_whole):
-        shares = (counts.f1, counts.precision, counts.recall, counts.sentence_f1)
-        columns.append(" ".join(f"{_shown(share):>7}" for share in shares))
-    return "   ".join([f"{name:15} {columns[0]}", columns[1]])
-
-
-def _shown(value: float) -> str:
-    return "–" if math.isnan(value) else f"{value:.2f}"
-
 
 def _figures(counts: BracketCounts) -> dict[str, object]:
-    shares = {
-        "f1": counts.f1,
-        "precision": counts.precision,
-        "recall": counts.recall,
-        "sentence_f1": counts.sentence_f1,
-    }
     return {
-        **{name: None if math.isnan(value) else value for name, value in shares.items()},
-        "brackets": counts.hypothesis,
-        "gold_brackets": counts.gold,
-        "matched_brackets": counts.matched,
+        "f1": number(counts.f1),
+        "precision": number(counts.precision),
+        "recall": number(counts.recall),
+        "sentence_f1": number(counts.sentence_f1),
+        "correct": counts.matched,
+        "predicted": counts.hypothesis,
+        "gold": counts.gold,
         "sentences_averaged": counts.averaged,
     }

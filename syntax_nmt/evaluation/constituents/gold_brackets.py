@@ -6,8 +6,7 @@ from collections.abc import Iterable, Sequence, Set
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from syntax_nmt.data.constituents import ConstituentTree, read_trees
-from syntax_nmt.data.text_files import read_lines
+from syntax_nmt.data.constituents import ConstituentTree
 from syntax_nmt.errors import UserError
 from syntax_nmt.evaluation.constituents.bracketing import (
     Span,
@@ -15,7 +14,9 @@ from syntax_nmt.evaluation.constituents.bracketing import (
     comparable,
     deleted_words,
 )
+from syntax_nmt.evaluation.constituents.tree_file import read_tree_file, tree_texts
 from syntax_nmt.evaluation.dependencies.reference import other_length_error, over_reference_words
+from syntax_nmt.evaluation.other_words import OtherWords
 
 
 @dataclass(frozen=True)
@@ -64,11 +65,13 @@ class GoldCorpus:
         sentences: one a line; None = there is no tree.
         words: the whole words of sentences in which unknown pieces had hidden some, by index; and
             None of those where they had not.
+        other_words: those of a corpus that is complete.
     """
 
     labels: frozenset[str] = frozenset()
     sentences: list[GoldBrackets | None] = field(default_factory=list)
     words: list[tuple[str, ...] | None] = field(default_factory=list)
+    other_words: OtherWords = field(default_factory=OtherWords)
 
     def __len__(self) -> int:
         return len(self.sentences)
@@ -110,17 +113,19 @@ def read_gold_brackets(
     Raises:
         UserError: the file is damaged, has another number of lines, other words, or no tree at all.
     """
-    lines = sum(1 for _ in read_lines(path))
+    lines = sum(1 for _ in tree_texts(path))
     if lines != sentences:
         raise UserError(
-            f"{path} has {lines} lines, {corpus_name} {sentences} sentences: give --trees the "
+            f"{path} has {lines} trees, {corpus_name} {sentences} sentences: give --trees the "
             f"trees of this very text, one a line ('()' where there is none)"
         )
     gold = GoldCorpus(labels)
-    for number, (tree, line) in enumerate(zip(read_trees(path), corpus), start=1):
+    for tree, line in zip(read_tree_file(path), corpus):
         words = None
         if tree is not None and line.words is not None:
-            words = _checked(line, tree, f"{path}:{number}", unknown)
+            words = _checked(line, tree, f"{path}:{tree.line}", unknown)
+            if unknown is None:
+                gold.other_words.add(line.words, tree.words, line.name)
         gold.add(tree, words if words != line.words else None)
     if not any(gold.sentences):
         raise UserError(

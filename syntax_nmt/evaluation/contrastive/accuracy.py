@@ -5,6 +5,9 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from statistics import NormalDist
+from typing import Any
+
+from syntax_nmt.evaluation.findings import number
 
 CONFIDENCE = 0.95
 
@@ -41,5 +44,22 @@ class Accuracy:
         centre = share + z * z / (2 * n)
         half = z * math.sqrt(share * (1 - share) / n + z * z / (4 * n * n))
         scale = 100 / (1 + z * z / n)
-        # Where all or none are right, one end is exactly 100 or 0, but for rounding.
-        return max(0.0, scale * (centre - half)), min(100.0, scale * (centre + half))
+        # Where all or none are right, one end is exactly 100 or 0, which rounding must not move.
+        low = scale * (centre - half) if self.correct else 0.0
+        high = scale * (centre + half) if self.correct < n else 100.0
+        return low, high
+
+
+def accuracy_figures(accuracy: Accuracy) -> dict[str, Any]:
+    """An accuracy for JSON.
+
+    Args:
+        accuracy: decisions that were counted.
+    """
+    low, high = accuracy.interval
+    return {
+        "accuracy": number(accuracy.percent),
+        "interval": {"low": low, "high": high},
+        "correct": accuracy.correct,
+        "total": accuracy.total,
+    }

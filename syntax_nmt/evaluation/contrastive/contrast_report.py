@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import json
-import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from syntax_nmt.evaluation.contrastive.accuracy import Accuracy
+from syntax_nmt.evaluation.contrastive.accuracy import CONFIDENCE, Accuracy, accuracy_figures
 from syntax_nmt.evaluation.contrastive.contrast_accuracy import (
     ContrastAccuracy,
     DistanceBin,
@@ -16,6 +14,7 @@ from syntax_nmt.evaluation.contrastive.contrast_accuracy import (
     contrast_accuracy,
 )
 from syntax_nmt.evaluation.contrastive.contrastive_pairs import ContrastivePair
+from syntax_nmt.evaluation.findings import NO_FIGURE, Findings, Table
 
 _HEADER = ("model", "pair", "category", "distance", "correct", "incorrect", "right")
 
@@ -54,10 +53,9 @@ class ContrastReport:
         self.models = models
         self.figures = [contrast_accuracy(pairs, model.scores, bins) for model in models]
 
-    def table(self) -> str:
+    def findings(self) -> Findings:
         """One row a group of pairs, one column a model: accuracy, interval, counts."""
-        rows = [["", *(model.name for model in self.models)]]
-        rows.append(["all pairs", *(_cell(figures.overall) for figures in self.figures)])
+        rows = [["all pairs", *(_cell(figures.overall) for figures in self.figures)]]
         bins = _keys([figures.by_distance for figures in self.figures])
         for each in sorted(bins, key=lambda each: each.least):
             cells = [_cell(figures.by_distance.get(each)) for figures in self.figures]
@@ -66,15 +64,15 @@ class ContrastReport:
             cells = [_cell(figures.by_category.get(category)) for figures in self.figures]
             rows.append([category, *cells])
         notes = [note for pair in zip(self.models, self.figures) for note in _notes(*pair)]
-        return "\n".join([*_aligned(rows), *notes, _LEGEND]) + "\n"
+        table = Table(["pairs", *(model.name for model in self.models)], rows)
+        return Findings(self._json(), [table], notes=[*notes, *_LEGEND])
 
-    def json(self) -> str:
-        """The figures as a JSON object; accuracies and intervals in percent."""
+    def _json(self) -> dict[str, Any]:
         models = [
             {
                 "name": model.name,
                 "path": model.path,
-                **_figures(figures.overall),
+                **accuracy_figures(figures.overall),
                 "ties": figures.ties,
                 "pairs_too_long": figures.too_long,
                 "by_distance": [
@@ -82,19 +80,18 @@ class ContrastReport:
                         "distance": str(each),
                         "least": each.least,
                         "most": each.most,
-                        **_figures(part),
+                        **accuracy_figures(part),
                     }
                     for each, part in figures.by_distance.items()
                 ],
                 "by_category": [
-                    {"category": category, **_figures(part)}
+                    {"category": category, **accuracy_figures(part)}
                     for category, part in figures.by_category.items()
                 ],
             }
             for model, figures in zip(self.models, self.figures)
         ]
-        report = {"pairs": len(self.pairs), "confidence": 0.95, "models": models}
-        return json.dumps(report, indent=2, ensure_ascii=False) + "\n"
+        return {"pairs": len(self.pairs), "confidence": CONFIDENCE, "models": models}
 
     def tsv(self) -> Iterator[str]:
         """Lines of each model's scores of each pair, counted from 1, empty where there is none."""
@@ -111,8 +108,8 @@ class ContrastReport:
 
 
 _LEGEND = (
-    "accuracy in %, [95 % interval, Wilson], pairs right/all; right = the reference's sum of "
-    "log-probabilities is higher, a tie is wrong"
+    "accuracy in %, [95 % interval, Wilson], pairs right/all",
+    "right = the reference's sum of log-probabilities is higher, a tie is wrong",
 )
 
 
@@ -122,7 +119,7 @@ def _keys(parts: Sequence[dict]) -> set:
 
 def _cell(accuracy: Accuracy | None) -> str:
     if accuracy is None or not accuracy.total:
-        return "–"
+        return NO_FIGURE
     low, high = accuracy.interval
     counts = f"{accuracy.correct}/{accuracy.total}"
     return f"{accuracy.percent:.1f} [{low:.1f}, {high:.1f}] {counts}"
@@ -134,20 +131,3 @@ def _notes(model: ScoredModel, figures: ContrastAccuracy) -> Iterator[str]:
         yield f"{model.name}: {figures.ties} ties, {cause}"
     if figures.too_long:
         yield f"{model.name}: {figures.too_long} pairs left out, too long for the model"
-
-
-def _aligned(rows: Sequence[Sequence[str]]) -> list[str]:
-    """Rows with columns of one width."""
-    widths = [max(map(len, column)) for column in zip(*rows)]
-    lines = ["  ".join(cell.ljust(width) for cell, width in zip(row, widths)) for row in rows]
-    return [line.rstrip() for line in lines]
-
-
-def _figures(accuracy: Accuracy) -> dict[str, Any]:
-    percent = None if math.isnan(accuracy.percent) else accuracy.percent
-    return {
-        "accuracy": percent,
-        "interval": list(accuracy.interval),
-        "correct": accuracy.correct,
-        "pairs": accuracy.total,
-    }

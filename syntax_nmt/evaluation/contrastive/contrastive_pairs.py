@@ -10,6 +10,7 @@ from typing import Any
 
 from syntax_nmt.data.text_files import NEWLINE_ONLY, read_lines
 from syntax_nmt.errors import UserError
+from syntax_nmt.evaluation.shared_options import check_parallel
 
 
 @dataclass(frozen=True)
@@ -51,10 +52,7 @@ def read_parallel_pairs(
     paths = [source, correct, incorrect, *([] if distance is None else [distance])]
     columns = [list(read_lines(path, NEWLINE_ONLY)) for path in paths]
     for path, column in zip(paths[1:], columns[1:]):
-        if len(column) != len(columns[0]):
-            raise UserError(
-                f"{path} has {len(column)} lines, {source} {len(columns[0])}: give parallel files"
-            )
+        check_parallel(str(path), len(column), str(source), len(columns[0]))
     distances: list[int | None] = [None] * len(columns[0])
     if distance is not None:
         lines = enumerate(columns[3], start=1)

@@ -8,15 +8,20 @@ from dataclasses import dataclass
 
 from syntax_nmt.data.conllu import format_conllu, format_no_parse, read_conllu
 from syntax_nmt.data.dependency_tree import DependencyTree
+from syntax_nmt.errors import UserError
 from syntax_nmt.evaluation.dependencies.parent_head import ParentHead, predict_trees
 from syntax_nmt.evaluation.dependencies.reference import (
     over_corpus_words,
     over_same_words,
     read_reference,
 )
+from syntax_nmt.evaluation.dependencies.selection import Selection
 from syntax_nmt.evaluation.dependencies.uas import Trees
+from syntax_nmt.evaluation.other_words import OtherWords
 from syntax_nmt.evaluation.trained_model.checkpoint import choose_device, load_model, quiet_fairseq
 from syntax_nmt.evaluation.trained_model.source_text import read_segmented, read_split
+
+ALL = Selection()
 
 
 @dataclass(frozen=True)
@@ -47,8 +52,12 @@ class ParsedCorpus:
     Args:
         sentences: how many there are.
         parse: parses them anew, in order.
-        reference: their reference trees over the same words; None = there is no reference.
+        reference: their reference trees over the same words; None = there is no reference. Those
+            that are scored, and None in place of the others, are in :attr:`scored`.
         unknown_tokens: sentences whose words are not sure, as they have unknown subwords.
+        selection: which sentences are scored.
+        unknown: whether a sentence has an unknown token.
+        other_words: words that are not those of the reference.
     """
 
     def __init__(
@@ -57,11 +66,25 @@ class ParsedCorpus:
         parse: Callable[[], Iterator[ParsedSentence]],
         reference: Trees | None,
         unknown_tokens: int = 0,
+        selection: Selection = ALL,
+        unknown: Sequence[bool] = (),
+        other_words: OtherWords | None = None,
     ) -> None:
         self.sentences = sentences
         self.parse = parse
         self.reference = reference
         self.unknown_tokens = unknown_tokens
+        self.selection = selection
+        self.scored = reference
+        if reference is not None and selection != ALL:
+            chosen = selection.apply(reference, unknown)
+            if not any(chosen):
+                raise UserError(
+                    f"no sentence with a reference parse has {selection}: give another --words, or "
+                    "leave --known-words out"
+                )
+            self.scored = [gold if takes else None for gold, takes in zip(reference, chosen)]
+        self.other_words = other_words or OtherWords()
 
     def __len__(self) -> int:
         return self.sentences
@@ -79,20 +102,25 @@ def corpus_of_file(args: argparse.Namespace) -> ParsedCorpus:
     Raises:
         UserError: a file is damaged, or the two are not parallel.
     """
-    trees = list(read_conllu(args.hypothesis))
+    trees = list(read_conllu(args.hypothesis, one_root=False))
     reference: list[DependencyTree | None] | None = None
+    other = OtherWords()
     if args.conllu:
         reference = list(read_reference(args.conllu, len(trees), args.hypothesis))
         for index, (tree, gold) in enumerate(zip(trees, reference)):
             if tree is not None and gold is not None:
                 where, name = f"{args.conllu}:{gold.line}", f"{args.hypothesis}:{tree.line}"
-                trees[index], reference[index] = over_same_words(tree, gold, where, name)
+                pair = over_same_words(tree, gold, where, name)
+                trees[index], reference[index] = pair
+                other.add(pair[0].words, pair[1].words, name)
 
     def parse() -> Iterator[ParsedSentence]:
         for tree in trees:
             yield ParsedSentence(() if tree is None else tree.words, tree)
 
-    return ParsedCorpus(len(trees), parse, reference)
+    return ParsedCorpus(
+        len(trees), parse, reference, selection=Selection.of(args), other_words=other
+    )
 
 
 def corpus_of_model(args: argparse.Namespace) -> ParsedCorpus:
@@ -112,6 +140,7 @@ def corpus_of_model(args: argparse.Namespace) -> ParsedCorpus:
             text = read_segmented(args.input, dictionary, args.subwords)
         else:
             text = read_split(task, args.gen_subset, args.segmented, args.subwords)
+    unknown = [bool((tokens == dictionary.unk()).any()) for tokens in text.tokens]
     completed: list[tuple[str, ...] | None] = [None] * len(text)
     reference: list[DependencyTree | None] | None = None
     if args.conllu:
@@ -130,7 +159,9 @@ def corpus_of_model(args: argparse.Namespace) -> ParsedCorpus:
             trees = (tree_of_heads(words, found.heads), tree_of_heads(words, found.strongest))
             yield ParsedSentence(words, *trees)
 
-    return ParsedCorpus(len(text), parse, reference, text.unsure(completed))
+    return ParsedCorpus(
+        len(text), parse, reference, text.unsure(completed), Selection.of(args), unknown
+    )
 
 
 def tree_of_heads(words: Sequence[str], heads: Sequence[int] | None) -> DependencyTree | None:

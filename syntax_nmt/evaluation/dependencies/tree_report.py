@@ -1,15 +1,14 @@
-"""What `syntax-nmt trees` says about a parsed corpus: UAS, in words and as JSON, and drawings."""
+"""What `syntax-nmt trees` says about a parsed corpus: UAS, and drawings."""
 
 from __future__ import annotations
 
-import json
-import math
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
 
 from syntax_nmt.data.dependency_tree import DependencyTree
 from syntax_nmt.data.draw_tree import draw_tree
 from syntax_nmt.evaluation.dependencies.parsed_corpus import ParsedCorpus, ParsedSentence
 from syntax_nmt.evaluation.dependencies.uas import AttachmentScore, attachment_score
+from syntax_nmt.evaluation.findings import Findings, Table, cell, number
 
 
 class TreeReport:
@@ -47,15 +46,22 @@ class TreeReport:
 
     def score(self) -> AttachmentScore | None:
         """The score of the trees, or None without a reference."""
-        if self.corpus.reference is None:
+        if self.corpus.scored is None:
             return None
-        return attachment_score(self._trees, self.corpus.reference, self.punctuation)
+        return attachment_score(self._trees, self.corpus.scored, self.punctuation)
 
     def strongest_score(self) -> AttachmentScore | None:
         """The score of the strongest weights before they become trees, or None."""
-        if self.corpus.reference is None or not any(self._strongest):
+        if self.corpus.scored is None or not any(self._strongest):
             return None
-        return attachment_score(self._strongest, self.corpus.reference, self.punctuation)
+        return attachment_score(self._strongest, self.corpus.scored, self.punctuation)
+
+    def not_selected(self) -> int:
+        """The sentences with a reference that are not scored, as the selection leaves them out."""
+        reference, scored = self.corpus.reference or (), self.corpus.scored or ()
+        return sum(gold is not None for gold in reference) - sum(
+            gold is not None for gold in scored
+        )
 
     def drawings(self, colour: bool) -> str:
         """The chosen trees, one below the other.
@@ -69,6 +75,8 @@ class TreeReport:
         tree = parse.tree
         if tree is None:
             return f"sentence {number}: no parse\n"
+        if sum(head == word for word, head in enumerate(tree.heads)) > 1:
+            return f"sentence {number}: several roots, which `syntax-nmt plot dependencies` draws\n"
         reference = None if self.corpus.reference is None else self.corpus.reference[number - 1]
         title = f"sentence {number}"
         if reference is not None:
@@ -79,54 +87,51 @@ class TreeReport:
             title += ": the reference has no parse"
         return f"{title}\n{draw_tree(tree, reference, colour)}"
 
-    def summary(self) -> str:
-        """One line: the figures, and what they leave out."""
-        score = self.score()
-        notes = []
-        if score is None:
-            parts = [f"{self.sentences - self.without_parse} sentences parsed"]
-        else:
-            counted = "with" if self.punctuation else "without"
-            parts = [
-                f"UAS {score.uas:.2f} ({score.correct} of {score.words} words in "
-                f"{score.sentences} sentences, {counted} punctuation)"
-            ]
-            strongest = self.strongest_score()
-            if strongest is not None:
-                parts.append(f"{strongest.uas:.2f} before tree search")
-            parts.append(f"root {score.root_accuracy:.2f}")
-            if score.without_reference:
-                notes.append(f"{score.without_reference} sentences without reference left out")
-        if self.without_parse:
-            wrong = "" if score is None else ", counted as wrong where there is a reference"
-            notes.append(f"{self.without_parse} without parse (empty or too long){wrong}")
-        if self.corpus.unknown_tokens:
-            notes.append(
-                f"{self.corpus.unknown_tokens} with unknown subwords, whose words may be cut "
-                f"wrongly: give --segmented"
-            )
-        return "; ".join([", ".join(parts), *notes])
-
-    def json(self) -> str:
-        """The figures as a JSON object, null where there are none."""
+    def findings(self) -> Findings:
+        """The figures, and what they leave out."""
         score, strongest = self.score(), self.strongest_score()
         figures: dict[str, object] = {
             "sentences": self.sentences,
-            "sentences_without_parse": self.without_parse,
+            "sentences_without_tree": self.without_parse,
         }
+        heading = f"{self.sentences - self.without_parse} sentences parsed"
+        tables = []
         if score is not None:
             figures.update(
-                uas=_number(score.uas),
-                uas_before_tree_search=None if strongest is None else _number(strongest.uas),
-                root_accuracy=_number(score.root_accuracy),
-                punctuation=self.punctuation,
-                words_scored=score.words,
-                words_correct=score.correct,
                 sentences_scored=score.sentences,
-                sentences_without_reference=score.without_reference,
+                sentences_without_gold=score.without_reference - self.not_selected(),
+                sentences_not_selected=self.not_selected(),
+                uas=number(score.uas),
+                uas_before_tree_search=None if strongest is None else number(strongest.uas),
+                root_accuracy=number(score.root_accuracy),
+                punctuation=self.punctuation,
+                words_correct=score.correct,
+                words_scored=score.words,
             )
-        return json.dumps(figures, indent=2) + "\n"
+            heading = (
+                f"{score.correct} of {score.words} heads as in the reference, in "
+                f"{score.sentences} sentences, {'with' if self.punctuation else 'without'} "
+                f"punctuation"
+            )
+            columns = {"UAS": score.uas, "root": score.root_accuracy}
+            if strongest is not None:
+                columns["UAS before tree search"] = strongest.uas
+            tables = [Table(["", *columns], [["trees", *map(cell, columns.values())]])]
+        return Findings(figures, tables, heading, [*self._notes(score)])
 
-
-def _number(value: float) -> float | None:
-    return None if math.isnan(value) else value
+    def _notes(self, score: AttachmentScore | None) -> Iterator[str]:
+        not_selected = self.not_selected()
+        if not_selected:
+            yield f"{not_selected} sentences that do not have {self.corpus.selection} left out"
+        if score is not None and score.without_reference > not_selected:
+            without = score.without_reference - not_selected
+            yield f"{without} sentences without reference left out"
+        yield from self.corpus.other_words.note()
+        if self.without_parse:
+            wrong = "" if score is None else ", counted as wrong where there is a reference"
+            yield f"{self.without_parse} without parse (empty or too long){wrong}"
+        if self.corpus.unknown_tokens:
+            yield (
+                f"{self.corpus.unknown_tokens} with unknown subwords, whose words may be cut "
+                f"wrongly: give --segmented"
+            )

@@ -23,7 +23,7 @@ from syntax_nmt.evaluation.plots.style import (
     picture_style,
 )
 
-SURE, POSSIBLE, FOUND = "sure (gold)", "possible (gold)", "link"
+SURE, POSSIBLE, FOUND = "sure (reference)", "possible (reference)", "link"
 
 
 def draw_alignment(

@@ -23,7 +23,7 @@ from syntax_nmt.evaluation.plots.style import (
     text_width,
 )
 
-GOLD = "gold tree"
+GOLD = "reference"
 
 _GAP, _CAPTION = 10.0, 18.0  # points between panels, and for the text below each
 _BAR, _TALLEST_BAR = 8.0, 160.0

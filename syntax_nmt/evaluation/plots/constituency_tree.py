@@ -24,15 +24,21 @@ from syntax_nmt.evaluation.plots.style import (
     text_width,
 )
 
-AGREES, DIFFERS = "bracket of the gold tree", "not in the gold tree"
+AGREES, DIFFERS = "as in the reference", "not in the reference"
 BRANCH = "branch"
 
 _LEVEL, _LEAST_LEVEL, _TALLEST = 22.0, 11.0, 420.0  # points
 _SPACE = 8.0
+_ROW = 13.0  # points between words that stand below each other
+
+Spot = tuple[float, float]
 
 
 def draw_constituents(
-    tree: ConstituentTree, gold: ConstituentTree | None = None, title: str = ""
+    tree: ConstituentTree,
+    gold: ConstituentTree | None = None,
+    title: str = "",
+    room: float | None = None,
 ) -> Figure:
     """All words stand on one line, a node above the middle between its outer children.
 
@@ -41,10 +47,13 @@ def draw_constituents(
     With a gold tree, constituents of two words or more that it does not have are hollow, and the
     branches below them dashed. The gold tree's labels do not count.
 
+    A tree that is wider than the room for it goes down the page: a word a line, on the right.
+
     Args:
         tree: what to draw; nodes labelled X or W, as induced ones are, show no label.
         gold: over the same words.
         title: above the tree.
+        room: the most that it may be wide, in points; None = any.
 
     Raises:
         ValueError: the gold tree has another number of words.
@@ -55,22 +64,60 @@ def draw_constituents(
     with picture_style([*tree.words, *labels, title]) as families:
         words, width = _word_places(tree, labels, families)
         heights = _heights(tree.nodes)
-        level = min(_LEVEL, max(_LEAST_LEVEL, _TALLEST / max(heights[0], 1)))
-        tagged = any(label for label, node in zip(labels, tree.nodes) if node.leaf)
-        floor = FONT_SIZE * (2.6 if tagged else 1.5)
-        figure, axes = blank_axes(width, floor + level * heights[0] + 4)
-        figure.set_label(title or f"constituency tree: {' '.join(tree.words)}")
-        for word, place in zip(tree.words, words):
-            axes.text(place, FONT_SIZE * 0.6, word, ha="center", va="center_baseline")
-        places = _node_places(tree.nodes, words)
-        tops = [floor + level * height for height in heights]
         known = None if gold is None else frozenset(brackets_of(gold))
-        _draw_branches(axes, tree.nodes, list(zip(places, tops)), known)
-        _draw_nodes(axes, tree.nodes, labels, list(zip(places, tops)), known)
+        if room is not None and width > room:
+            figure, axes, places = _down_the_page(tree, labels, heights, families)
+            _draw_branches(axes, tree.nodes, places, known, level_first=False)
+        else:
+            figure, axes, places = _across_the_page(tree, labels, heights, words, width)
+            _draw_branches(axes, tree.nodes, places, known, level_first=True)
+        figure.set_label(title or f"constituency tree: {' '.join(tree.words)}")
+        _draw_nodes(axes, tree.nodes, labels, places, known)
         axes.set_title(title, pad=10)
         if known is not None:
             _legend(axes, bool(any(labels)))
         return figure
+
+
+def _across_the_page(
+    tree: ConstituentTree,
+    labels: Sequence[str],
+    heights: Sequence[int],
+    words: Sequence[float],
+    width: float,
+) -> tuple[Figure, Axes, list[Spot]]:
+    """Words on one line; and where the nodes are."""
+    level = min(_LEVEL, max(_LEAST_LEVEL, _TALLEST / max(heights[0], 1)))
+    floor = FONT_SIZE * (2.6 if _tagged(tree, labels) else 1.5)
+    figure, axes = blank_axes(width, floor + level * heights[0] + 4)
+    for word, place in zip(tree.words, words):
+        axes.text(place, FONT_SIZE * 0.6, word, ha="center", va="center_baseline")
+    tops = [floor + level * height for height in heights]
+    return figure, axes, list(zip(_node_places(tree.nodes, words), tops))
+
+
+def _down_the_page(
+    tree: ConstituentTree, labels: Sequence[str], heights: Sequence[int], families: list[str]
+) -> tuple[Figure, Axes, list[Spot]]:
+    """A word a line; and where the nodes are."""
+    # Each level is as wide as its widest label.
+    steps = [_LEAST_LEVEL] * (heights[0] + 1)
+    for label, each in zip(labels, heights):
+        steps[each] = max(steps[each], text_width(label, SMALL, families) + 6)
+    starts = [sum(steps[each + 1 :]) for each in range(len(steps))]
+    right = sum(steps) + 2
+    column = max(text_width(word, FONT_SIZE, families) for word in tree.words)
+    height = _ROW * len(tree)
+    figure, axes = blank_axes(right + column, height)
+    rows = [height - _ROW * (place + 0.5) for place in range(len(tree))]
+    for word, row in zip(tree.words, rows):
+        axes.text(right, row, word, ha="left", va="center_baseline")
+    columns = [starts[each] + steps[each] / 2 for each in heights]
+    return figure, axes, list(zip(columns, _node_places(tree.nodes, rows)))
+
+
+def _tagged(tree: ConstituentTree, labels: Sequence[str]) -> bool:
+    return any(label for label, node in zip(labels, tree.nodes) if node.leaf)
 
 
 def _label(node: Constituent) -> str:
@@ -137,7 +184,9 @@ def _draw_branches(
     nodes: Sequence[Constituent],
     places: Sequence[tuple[float, float]],
     known: frozenset[Span] | None,
+    level_first: bool,
 ) -> None:
+    """`level_first`: lines go level from the parent and then down, or down and then level."""
     for index, parent in enumerate(_parents(nodes)):
         if parent < 0:
             continue
@@ -145,7 +194,9 @@ def _draw_branches(
         dashes: Any = (0, (3, 2)) if wrong else "-"
         (x, y), (above_x, above_y) = places[index], places[parent]
         axes.plot(
-            [above_x, x, x], [above_y, above_y, y], color="0.3", linewidth=0.8, linestyle=dashes,
+            [above_x, x if level_first else above_x, x],
+            [above_y, above_y if level_first else y, y],
+            color="0.3", linewidth=0.8, linestyle=dashes,
             label=BRANCH, zorder=1, clip_on=False, solid_joinstyle="round",
         )  # fmt: skip
 

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
@@ -27,6 +28,9 @@ ARC = "arc"
 _STEP = 15.0  # points between arcs that lie above each other
 _BESIDE = 4.0  # points between arcs that end at one word
 _SPACE = 7.0  # points between words
+_CORNER = 7.0
+# Of trees that go down the page: between words, between arcs, between words, names and arcs.
+_ROW, _LEVEL, _GAP = 13.0, 8.0, 4.0
 _UNNAMED = ("_", "dep")  # relations that say nothing
 _STYLES: dict[str, dict[str, Any]] = {
     ARC: {"linestyle": "-", "linewidth": 0.9, "color": "black"},
@@ -34,6 +38,9 @@ _STYLES: dict[str, dict[str, Any]] = {
     DIFFERS: {"linestyle": (0, (4, 2)), "linewidth": 1.5, "color": "#d55e00"},
     MISSED: {"linestyle": (0, (1, 1.2)), "linewidth": 1.3, "color": "#0072b2"},
 }
+
+
+Spot = tuple[float, float]
 
 
 @dataclass(frozen=True)
@@ -55,17 +62,20 @@ def draw_dependencies(
     reference: DependencyTree | None = None,
     relations: bool = True,
     title: str = "",
+    room: float | None = None,
 ) -> Figure:
     """Arrows go from heads to dependents; the root's comes from above.
 
     With a reference, arcs whose head is another there are dashed, and the reference's own arcs for
-    these words are dotted and below the words.
+    these words are dotted and below the words. A tree that is wider than the room for it goes down
+    the page: a word a line, arcs on the right, those of the reference on the left.
 
     Args:
         tree: what to draw.
         reference: over the same words.
         relations: write their names at the arcs, where they say something.
         title: above the tree.
+        room: the most that it may be wide, in points; None = any.
 
     Raises:
         ValueError: the reference has another number of words.
@@ -77,18 +87,84 @@ def draw_dependencies(
     with picture_style([*tree.words, *names, title]) as families:
         centres, width = _places(tree.words, above + below, families)
         levels = _levels(above), _levels(below)
-        heights = [_STEP * (max(found, default=0) + 1) for found in levels]
-        lower = heights[1] if below else 0.0
-        line = FONT_SIZE * 1.6
-        figure, axes = blank_axes(width, lower + line + heights[0])
+        if room is not None and width > room:
+            figure, axes = _down_the_page(tree.words, (above, below), levels, families)
+        else:
+            figure, axes = _across_the_page(tree.words, (above, below), levels, centres, width)
         figure.set_label(title or f"dependency tree: {' '.join(tree.words)}")
-        for word, centre in zip(tree.words, centres):
-            axes.text(centre, lower + line / 2, word, ha="center", va="center_baseline")
-        _draw_side(axes, above, levels[0], centres, lower + line, 1)
-        _draw_side(axes, below, levels[1], centres, lower, -1)
         axes.set_title(title, pad=4)
         _legend(axes, above + below)
         return figure
+
+
+def _across_the_page(
+    words: Sequence[str],
+    arcs: tuple[Sequence[_Arc], Sequence[_Arc]],
+    levels: tuple[Sequence[int], Sequence[int]],
+    centres: Sequence[float],
+    width: float,
+) -> tuple[Figure, Axes]:
+    """Words on one line, arcs above and below it with their names."""
+    heights = [_STEP * (max(found, default=0) + 1) for found in levels]
+    lower = heights[1] if arcs[1] else 0.0
+    line = FONT_SIZE * 1.6
+    figure, axes = blank_axes(width, lower + line + heights[0])
+    for word, centre in zip(words, centres):
+        axes.text(centre, lower + line / 2, word, ha="center", va="center_baseline")
+    for side, base, up in ((0, lower + line, 1), (1, lower, -1)):
+
+        def spot(along: float, away: float, base: float = base, up: int = up) -> Spot:
+            return along, base + up * away
+
+        offsets = _offsets(arcs[side])
+        _draw_side(axes, arcs[side], levels[side], centres, offsets, _STEP, spot)
+        for index, (arc, level) in enumerate(zip(arcs[side], levels[side])):
+            ends = [centres[word] + offsets[index, word] for word in (arc.head, arc.word)]
+            place = spot(sum(ends) / 2, _STEP * level)
+            if arc.head == arc.word:
+                _write(axes, place[0] + 3, place[1], arc.relation, "left", up)
+            else:
+                _write(axes, *place, arc.relation, "center", up)
+    return figure, axes
+
+
+def _down_the_page(
+    words: Sequence[str],
+    arcs: tuple[Sequence[_Arc], Sequence[_Arc]],
+    levels: tuple[Sequence[int], Sequence[int]],
+    families: list[str],
+) -> tuple[Figure, Axes]:
+    """A word a line; between words and arcs the names of the arcs that end there."""
+    depths = [_LEVEL * (max(found, default=0) + 1) for found in levels]
+    names = [
+        max((text_width(arc.relation, SMALL, families) for arc in side), default=0.0) + 2 * _GAP
+        for side in arcs
+    ]
+    left = depths[1] + names[1] if arcs[1] else 0.0
+    column = max(text_width(word, FONT_SIZE, families) for word in words)
+    right = left + column + names[0]
+    height = _ROW * len(words)
+    figure, axes = blank_axes(right + depths[0], height)
+    centres = [_ROW * (place + 0.5) for place in range(len(words))]
+    for word, centre in zip(words, centres):
+        axes.text(left, height - centre, word, ha="left", va="center_baseline")
+    for side, base, outwards in ((0, right, 1), (1, depths[1], -1)):
+
+        def spot(along: float, away: float, base: float = base, outwards: int = outwards) -> Spot:
+            return base + outwards * away, height - along
+
+        offsets = _offsets(arcs[side])
+        most = max((abs(each) for each in offsets.values()), default=0.0)
+        fitting = min(1.0, 0.42 * _ROW / most) if most else 1.0
+        offsets = {key: fitting * each for key, each in offsets.items()}
+        _draw_side(axes, arcs[side], levels[side], centres, offsets, _LEVEL, spot)
+        for arc in arcs[side]:
+            x, y = spot(centres[arc.word], -_GAP)
+            axes.text(
+                x, y, arc.relation, ha="right" if outwards > 0 else "left", va="center_baseline",
+                fontsize=SMALL, color="0.25", gid="relation",
+            )  # fmt: skip
+    return figure, axes
 
 
 def _arcs(
@@ -170,20 +246,21 @@ def _draw_side(
     arcs: Sequence[_Arc],
     levels: Sequence[int],
     centres: Sequence[float],
-    base: float,
-    up: int,
+    offsets: Mapping[tuple[int, int], float],
+    step: float,
+    spot: Callable[[float, float], Spot],
 ) -> None:
-    offsets = _offsets(arcs)
+    """Arcs on one side of the words; `spot` places what lies so far along them and away."""
     for index, (arc, level) in enumerate(zip(arcs, levels)):
-        height = base + up * (_STEP * level)
+        away = step * level
         start = centres[arc.head] + offsets[index, arc.head]
         end = centres[arc.word] + offsets[index, arc.word]
         if arc.head == arc.word:
-            _arrow(axes, Path([(end, height), (end, base)]), arc.kind)
-            _write(axes, end + 3, height, arc.relation, "left", up)
+            path = Path([spot(end, away), spot(end, 0)])
         else:
-            _arrow(axes, _bridge(start, end, base, height), arc.kind)
-            _write(axes, (start + end) / 2, height, arc.relation, "center", up)
+            bridge = _bridge(start, end, away, min(_CORNER, step / 2))
+            path = Path([spot(*point) for point in np.asarray(bridge.vertices)], bridge.codes)
+        _arrow(axes, path, arc.kind)
 
 
 def _offsets(arcs: Sequence[_Arc]) -> dict[tuple[int, int], float]:
@@ -210,13 +287,13 @@ def _offsets(arcs: Sequence[_Arc]) -> dict[tuple[int, int], float]:
     return offsets
 
 
-def _bridge(start: float, end: float, base: float, height: float) -> Path:
+def _bridge(start: float, end: float, height: float, most: float) -> Path:
     """Up, over and down again, with round corners."""
-    corner = min(7.0, abs(end - start) / 2)
+    corner = min(most, abs(end - start) / 2)
     step = corner if end > start else -corner
     points = [
-        (start, base), (start, height), (start, height), (start + step, height),
-        (end - step, height), (end, height), (end, height), (end, base),
+        (start, 0), (start, height), (start, height), (start + step, height),
+        (end - step, height), (end, height), (end, height), (end, 0),
     ]  # fmt: skip
     codes = [Path.MOVETO, *[Path.CURVE4] * 3, Path.LINETO, *[Path.CURVE4] * 3]
     return Path(points, codes)

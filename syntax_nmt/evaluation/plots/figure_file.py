@@ -9,15 +9,21 @@ import warnings
 from pathlib import Path
 from typing import Any
 
+from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 from matplotlib.text import Text
 
 from syntax_nmt.data.text_files import write_bytes_atomically
-from syntax_nmt.evaluation.plots.fonts import unshown_characters
-from syntax_nmt.evaluation.plots.picture_format import picture_format
-from syntax_nmt.evaluation.plots.style import picture_style
+from syntax_nmt.evaluation.plots.fonts import BASE_FAMILY, unshown_characters
+from syntax_nmt.evaluation.plots.picture_format import (
+    DOTS_PER_INCH,
+    DRAWN_FONT_SIZE,
+    PictureSize,
+    picture_format,
+)
+from syntax_nmt.evaluation.plots.scaled_pdf import scaled_pdf
+from syntax_nmt.evaluation.plots.style import POINTS, picture_style
 
-DOTS_PER_INCH = 150
 _MARGIN = 0.06  # inches
 
 # What would change from day to day, or with matplotlib's version, stays out of the files.
@@ -26,27 +32,42 @@ _METADATA: dict[str, dict[str, Any]] = {
     "png": {"Software": None},
     "pdf": {"CreationDate": None, "Creator": None, "Producer": None},
 }
+_SVG_SIDE = re.compile(rb'\b(width|height)="([0-9.]+)pt"')
+_FAMILY = f"'{BASE_FAMILY}'".encode()
 _ID = re.compile(r'\bid="([^"]+)"')
 _REFERENCE = re.compile(r'(?<=url\(#)[^)]+|(?<=href="#)[^"]+')
 
 
-def save_figure(figure: Figure, path: str | Path) -> None:
+def save_figure(figure: Figure, path: str | Path, size: PictureSize | None = None) -> float:
     """Writes a figure; the file takes its name when all of it is there.
 
     Args:
         figure: as the modules of this folder draw them; its label becomes the title.
         path: ends in .svg, .png or .pdf.
+        size: how large it is; None = as it was drawn.
+
+    Returns:
+        the size of its words, in points.
 
     Raises:
         UserError: the name ends otherwise, or the file cannot be written.
     """
-    write_bytes_atomically(Path(path), _rendered(figure, picture_format(path)))
+    size = size or PictureSize()
+    form = picture_format(path)
+    factor = size.factor(_drawn_width(figure))
+    content = _rendered(figure, form, size.dpi * (factor if form == "png" else 1))
+    if factor != 1 and form == "svg":
+        content = _SVG_SIDE.sub(lambda m: b'%s="%.4fpt"' % (m[1], factor * float(m[2])), content, 2)
+    if factor != 1 and form == "pdf":
+        content = scaled_pdf(content, factor)
+    write_bytes_atomically(Path(path), content)
+    return factor * DRAWN_FONT_SIZE
 
 
 def svg_text(figure: Figure) -> str:
     """A figure as an `<svg>` element to stand in a page, beside others.
 
-    Letters are outlines, so that they show without their fonts. Ids that nothing refers to are
+    Letters are text: they can be searched and copied. Ids that nothing refers to are
     left out, and the others are those of this figure alone.
 
     Args:
@@ -77,7 +98,14 @@ def _texts(figure: Figure) -> list[str]:
     return [text.get_text() for text in figure.findobj(Text) if isinstance(text, Text)]
 
 
-def _rendered(figure: Figure, form: str) -> bytes:
+def _drawn_width(figure: Figure) -> float:
+    """With what reaches over the edges, in points."""
+    with picture_style(_texts(figure)):
+        box = figure.get_tightbbox(FigureCanvasAgg(figure).get_renderer())
+        return (box.width + 2 * _MARGIN) * POINTS
+
+
+def _rendered(figure: Figure, form: str, dpi: float = DOTS_PER_INCH) -> bytes:
     stream = io.BytesIO()
     metadata = dict(_METADATA[form])
     if figure.get_label():
@@ -87,9 +115,13 @@ def _rendered(figure: Figure, form: str) -> bytes:
         figure.savefig(
             stream,
             format=form,
-            dpi=DOTS_PER_INCH,
+            dpi=dpi,
             bbox_inches="tight",
             pad_inches=_MARGIN,
             metadata=metadata,
         )
-    return stream.getvalue()
+    content = stream.getvalue()
+    # Verdana is as wide as the font that was measured.
+    return (
+        content.replace(_FAMILY, _FAMILY + b", Verdana, sans-serif") if form == "svg" else content
+    )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
@@ -20,6 +21,8 @@ from syntax_nmt.evaluation.plots.style import (
 
 _HEIGHT, _GROUP, _NARROWEST = 190.0, 62.0, 250.0  # points
 _SAMPLE = 30.0  # points of a line in the legend
+_FEW = 10  # a line through fewer sentences would show chance
+_AXIS = 40.0  # points of the numbers and the name left of the curves
 _BESIDE = 0.05  # so that intervals of several systems do not hide each other
 
 
@@ -36,6 +39,22 @@ class Point:
     value: float
     low: float | None = None
     high: float | None = None
+
+
+def score_point(score: Mapping[str, Any]) -> Point | None:
+    """A score of `score --json` with its interval, or else with the spread of its runs.
+
+    Args:
+        score: with `score`, `spread` and, since 0.2.0, `interval`.
+    """
+    value, spread, interval = score["score"], score["spread"], score.get("interval")
+    if value is None:
+        return None
+    if interval:
+        return Point(float(value), float(interval["low"]), float(interval["high"]))
+    if spread is None:
+        return Point(float(value))
+    return Point(float(value), value - spread, value + spread)
 
 
 @dataclass(frozen=True)
@@ -57,8 +76,11 @@ def draw_curves(
     x_label: str,
     y_label: str,
     title: str = "",
+    room: float | None = None,
 ) -> Figure:
     """One curve a system, told apart by dashes and markers; intervals are error bars.
+
+    Groups of fewer than ten stand by themselves: no line goes through them.
 
     Args:
         groups: in the order of the axis.
@@ -66,6 +88,7 @@ def draw_curves(
         x_label: what the groups are.
         y_label: what the figures are.
         title: above the curves.
+        room: the most that it may be wide, in points; None = any.
 
     Raises:
         ValueError: a system has another number of figures than there are groups.
@@ -74,16 +97,20 @@ def draw_curves(
         if len(points) != len(groups):
             raise ValueError(f"{name}: {len(points)} figures for {len(groups)} groups")
     labels = [_tick(group) for group in groups]
+    joined = [group.size is None or group.size >= _FEW for group in groups]
     with picture_style([*systems, *labels, x_label, y_label, title]) as families:
         lines = [line for label in labels for line in label.split("\n")]
         pitch = max(_GROUP, _widest(lines, families) + 10)
         width = max(_NARROWEST, len(groups) * pitch)
+        if room is not None:
+            narrowest = len(groups) * (_widest(lines, families) + 6)
+            width = min(width, max(room - _AXIS, narrowest))
         figure = figure_in_points(width, _HEIGHT)
         figure.set_label(title or f"{y_label} by {x_label}")
         axes = axes_in_points(figure, 0, 0, width, _HEIGHT)
         for index, (name, points) in enumerate(systems.items()):
             shift = (index - (len(systems) - 1) / 2) * _BESIDE
-            _draw_curve(axes, name, points, index, shift)
+            _draw_curve(axes, name, points, index, shift, joined)
         axes.set_xlim(-0.5, len(groups) - 0.5)
         axes.set_xticks(range(len(groups)), labels)
         axes.set_xlabel(x_label)
@@ -122,7 +149,12 @@ def _tick(group: Group) -> str:
 
 
 def _draw_curve(
-    axes: Axes, name: str, points: Sequence[Point | None], index: int, shift: float
+    axes: Axes,
+    name: str,
+    points: Sequence[Point | None],
+    index: int,
+    shift: float,
+    joined: Sequence[bool],
 ) -> None:
     there = [(place, point) for place, point in enumerate(points) if point is not None]
     values = [float("nan") if point is None else point.value for point in points]
@@ -130,7 +162,11 @@ def _draw_curve(
     if index >= len(LINES):  # the seventh system has the first one's line with hollow markers
         look["markerfacecolor"] = "white"
     places = [place + shift for place in range(len(points))]
-    axes.plot(places, values, label=name, markersize=4.5, linewidth=1.2, **look)
+    lines = [value if join else float("nan") for value, join in zip(values, joined)]
+    axes.plot(places, lines, label=name, markersize=4.5, linewidth=1.2, **look)
+    alone = [(x, y) for x, y, join in zip(places, values, joined) if not join]
+    if alone:
+        axes.plot(*zip(*alone), markersize=4.5, **{**look, "linestyle": ""})
     bars = [
         (place + shift, point.value - point.low, point.high - point.value, point.value)
         for place, point in there

@@ -14,9 +14,10 @@ from matplotlib.font_manager import FontProperties
 from matplotlib.patches import Rectangle
 
 from syntax_nmt.evaluation.plots.fonts import families_for
+from syntax_nmt.evaluation.plots.picture_format import DRAWN_FONT_SIZE
 
 POINTS = 72  # of an inch
-FONT_SIZE = 9.0
+FONT_SIZE = DRAWN_FONT_SIZE
 SMALL = 7.0
 COLOUR_MAP = "magma_r"  # perceptually uniform, light to dark
 LINK = "0.35"  # grey of a filled cell
@@ -39,7 +40,7 @@ _SETTINGS: dict[str, Any] = {
     "axes.linewidth": 0.6,
     "hatch.linewidth": 0.5,
     "text.parse_math": False,  # a dollar is a dollar
-    "svg.fonttype": "path",  # letters show, and fit, whatever fonts the reader's machine has
+    "svg.fonttype": "none",  # text stays text
     "svg.hashsalt": "syntax_nmt",  # the same picture is the same file
     "pdf.fonttype": 42,
 }

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 
-from syntax_nmt.data.chunks import OUTSIDE, Chunk, parse_chunks
+from syntax_nmt.data.chunks import OUTSIDE, Chunk
 from syntax_nmt.data.text_files import read_lines
 from syntax_nmt.errors import UserError
+from syntax_nmt.evaluation.chunking.chunk_file import is_tag, read_chunk_file
 
-_IOB2 = re.compile(r"O|[BI]-\S+")
 _WORDS = "give the text that was chunked behind the chunks"
 
 Words = Sequence[str]
@@ -20,7 +19,7 @@ def read_chunk_text(path: str, words: Sequence[Words], text: str) -> list[Chunks
     """The chunks of each sentence; None for an empty line.
 
     Args:
-        path: the file, in IOB2 or as bracketed text; which, its tokens tell.
+        path: the file, in tags or as bracketed text; which, its tokens tell.
         words: of each sentence.
         text: where the words are from, for messages.
 
@@ -28,13 +27,19 @@ def read_chunk_text(path: str, words: Sequence[Words], text: str) -> list[Chunks
         UserError: a line is neither, or is of other words; or there are not as many lines.
     """
     lines = list(read_lines(path))
-    if len(lines) != len(words):
-        raise UserError(f"{path} has {len(lines)} lines, {text} {len(words)}: {_WORDS}")
-    as_tags = all(_IOB2.fullmatch(token) for line in lines for token in line.split())
+    as_tags = len(lines) != len(words) or all(
+        is_tag(token) for line in lines for token in line.split()
+    )
+    if as_tags:
+        read = read_chunk_file(path).chunks
+    else:
+        read = [bracketed_chunks(*pair) for pair in zip(lines, words)]
+    if len(read) != len(words):
+        raise UserError(f"{path} has {len(read)} sentences, {text} {len(words)}: {_WORDS}")
     found: list[Chunks | None] = []
-    for number, (line, of_line) in enumerate(zip(lines, words), start=1):
-        chunks = parse_chunks(line, path, number) if as_tags else bracketed_chunks(line, of_line)
-        if line.split() and (not chunks or chunks[-1].end != len(of_line)):
+    for number, (chunks, of_line) in enumerate(zip(read, words), start=1):
+        annotated = chunks is not None or (not as_tags and lines[number - 1].split())
+        if annotated and (not chunks or chunks[-1].end != len(of_line)):
             have = f"{chunks[-1].end} tags" if as_tags and chunks else "bracketed chunks"
             raise UserError(
                 f"{path}:{number}: {have}, but not of the {len(of_line)} words of {text}:{number}: "

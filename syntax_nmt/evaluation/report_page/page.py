@@ -9,6 +9,7 @@ from typing import Any
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
+from syntax_nmt.evaluation.findings import p_value_text
 from syntax_nmt.evaluation.report_page.picture import Picture
 from syntax_nmt.evaluation.report_page.samples import Sample
 from syntax_nmt.evaluation.report_page.score_pictures import distances
@@ -53,6 +54,7 @@ class Page:
         training_pictures: their curves.
         samples: sentences.
         how_chosen: a sentence about which ones.
+        failed: of sections that could not be drawn, the reason.
     """
 
     title: str
@@ -66,6 +68,7 @@ class Page:
     training_pictures: Sequence[Picture] = ()
     samples: Sequence[ShownSample] = ()
     how_chosen: str = ""
+    failed: Mapping[str, str] = field(default_factory=dict)
 
     def html(self) -> str:
         """One file that loads nothing: style and pictures stand in it, and it has no script."""
@@ -77,7 +80,7 @@ class Page:
             lstrip_blocks=True,
         )
         environment.filters.update(
-            fixed=_fixed, signed=_signed, duration=_duration, probability=_probability
+            fixed=_fixed, signed=_signed, duration=_duration, probability=p_value_text
         )
         known = {name: getattr(self, name) for name in self.__dataclass_fields__}
         return environment.get_template("page.html").render(
@@ -114,10 +117,6 @@ def _fixed(value: float, width: int) -> str:
 
 def _signed(value: float, width: int) -> str:
     return f"{value:+.{width}f}".replace("-", "−")
-
-
-def _probability(value: float) -> str:
-    return "<0.0001" if value < 0.0001 else _fixed(value, 4)
 
 
 def _duration(seconds: float | None) -> str:

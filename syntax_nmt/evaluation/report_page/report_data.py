@@ -9,7 +9,6 @@ from typing import Any
 
 from syntax_nmt.errors import UserError
 from syntax_nmt.evaluation.report_page.contrast_figures import read_contrast
-from syntax_nmt.evaluation.report_page.named_files import Files, named_files
 from syntax_nmt.evaluation.report_page.samples import Sample, SampleText, sample_figures
 from syntax_nmt.evaluation.report_page.structure_pictures import structure_figures
 from syntax_nmt.evaluation.report_page.structures import (
@@ -26,6 +25,7 @@ from syntax_nmt.evaluation.translation.length_arguments import length_bins, leng
 from syntax_nmt.evaluation.translation.metric_arguments import metric_set
 from syntax_nmt.evaluation.translation.sampling_arguments import sampling_of
 from syntax_nmt.evaluation.translation.score_report import Confidence, score_figures
+from syntax_nmt.evaluation.translation.system_files import Files, named_files
 
 _CHRF = "chrf"
 
@@ -125,7 +125,7 @@ def measure(args: argparse.Namespace, inputs: ReportInputs) -> ReportData:
     """
     if _CHRF not in args.metrics:
         args.metrics = [*args.metrics, _CHRF]
-    metrics, test_set = metric_set(args), inputs.test_set
+    metrics, test_set = metric_set(args, inputs.test_set), inputs.test_set
     chrf = metrics.names[metrics.keys.index(_CHRF)]
     _check_sentences(args.sentences, test_set)
     several = len(test_set.systems) > 1

@@ -20,7 +20,7 @@ def length_pictures(scores: dict[str, Any], pictures: Pictures) -> list[Picture]
         scores: of `score_report.score_figures`.
         pictures: what makes pictures.
     """
-    from syntax_nmt.evaluation.plots.group_curves import Group, Point, draw_curves
+    from syntax_nmt.evaluation.plots.group_curves import Group, Point, draw_curves, score_point
 
     bins = scores["by_length"]["bins"]
     groups = [Group(each["label"], each["sentences"]) for each in bins]
@@ -29,10 +29,9 @@ def length_pictures(scores: dict[str, Any], pictures: Pictures) -> list[Picture]
         curves: dict[str, list[Point | None]] = {}
         for system in scores["systems"]:
             name = system["name"]
-            values = [each["scores"][metric][name]["score"] for each in bins]
-            curves[name] = [None if value is None else Point(value) for value in values]
+            curves[name] = [score_point(each["scores"][metric][name]) for each in bins]
         figure = draw_curves(groups, curves, "tokens of the source", metric)
-        caption = f"{metric} by length of the source"
+        caption = f"{metric} by length of the source, with 95 % intervals"
         found.append(pictures.add(figure, caption, f"{caption}; the numbers are in the table"))
     return found
 
@@ -49,12 +48,12 @@ def contrast_picture(models: dict[str, dict[str, Any]], pictures: Pictures) -> P
     bins = distances(models)
     if not bins:
         return None
-    sizes = {bin_["distance"]: bin_["pairs"] for m in models.values() for bin_ in m["by_distance"]}
+    sizes = {bin_["distance"]: bin_["total"] for m in models.values() for bin_ in m["by_distance"]}
     curves: dict[str, list[Point | None]] = {}
     for name, model in models.items():
         known = {each["distance"]: each for each in model["by_distance"]}
         curves[name] = [
-            Point(known[each]["accuracy"], *known[each]["interval"])
+            Point(known[each]["accuracy"], **known[each]["interval"])
             if each in known and known[each]["accuracy"] is not None
             else None
             for each in bins

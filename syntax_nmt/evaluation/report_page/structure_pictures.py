@@ -19,6 +19,9 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 
+_ROOM = 780.0  # points of the widest page
+
+
 @dataclass(frozen=True)
 class _DrawnKind:
     """How structures of one kind are compared, drawn and put in words."""
@@ -136,14 +139,14 @@ def _draw_dependencies(tree: DependencyTree, gold: DependencyTree | None) -> Fig
     from syntax_nmt.evaluation.plots.dependency_arcs import draw_dependencies
 
     comparable = gold is not None and gold is not tree and gold.words == tree.words
-    return draw_dependencies(tree, gold if comparable else None)
+    return draw_dependencies(tree, gold if comparable else None, room=_ROOM)
 
 
 def _draw_constituents(tree: Any, gold: Any) -> Figure:
     from syntax_nmt.evaluation.plots.constituency_tree import draw_constituents
 
     comparable = gold is not None and gold is not tree and gold.words == tree.words
-    return draw_constituents(tree, gold if comparable else None)
+    return draw_constituents(tree, gold if comparable else None, room=_ROOM)
 
 
 def _draw_alignment(

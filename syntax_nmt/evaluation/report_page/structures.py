@@ -9,17 +9,16 @@ from dataclasses import dataclass, field
 from typing import Generic, TypeVar
 
 from syntax_nmt.data.conllu import read_conllu
-from syntax_nmt.data.constituents import ConstituentTree, read_trees
+from syntax_nmt.data.constituents import ConstituentTree
 from syntax_nmt.data.dependency_tree import DependencyTree
 from syntax_nmt.data.subwords import detect_scheme, join_pieces, pieces_per_word
 from syntax_nmt.errors import UserError
 from syntax_nmt.evaluation.alignment.alignment import GoldAlignment, links_outside, read_gold
+from syntax_nmt.evaluation.constituents.tree_file import read_tree_file
 from syntax_nmt.evaluation.report_page.chunk_text import Chunks, read_chunk_text
 from syntax_nmt.evaluation.report_page.named_files import (
     REFERENCE,
     STRUCTURE_OPTIONS,
-    Files,
-    named_files,
 )
 from syntax_nmt.evaluation.translation.evaluated_systems import (
     TestSet,
@@ -27,6 +26,7 @@ from syntax_nmt.evaluation.translation.evaluated_systems import (
     check_parallel,
     read_text,
 )
+from syntax_nmt.evaluation.translation.system_files import Files, named_files
 
 Words = tuple[str, ...]
 Item = TypeVar("Item")
@@ -99,9 +99,11 @@ def read_structures(files: dict[str, Files], test_set: TestSet, source: Text | N
     texts.setdefault(REFERENCE, test_set.references[0])
     found = Structures(files=files)
     for name, (path,) in files["dependencies"].items():
-        found.dependencies[name] = _complete(path, list(read_conllu(path)), test_set)
+        found.dependencies[name] = _complete(
+            path, list(read_conllu(path, one_root=False)), test_set
+        )
     for name, (path,) in files["constituents"].items():
-        found.constituents[name] = _complete(path, list(read_trees(path)), test_set)
+        found.constituents[name] = _complete(path, list(read_tree_file(path)), test_set)
     for name, paths in files["alignments"].items():
         pair = [read_text(path) for path in paths[1:]]
         if not pair and source is None:

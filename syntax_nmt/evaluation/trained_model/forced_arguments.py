@@ -17,16 +17,7 @@ def add_forcing_arguments(parser: argparse.ArgumentParser) -> None:
     """
     group = parser.add_argument_group("running the model")
     _add_parser_config(group)
-    add = group.add_argument
-    add(
-        "--max-tokens",
-        metavar="N",
-        type=positive_int,
-        default=MAX_TOKENS,
-        help="tokens of a batch on either side, padding included (default: %(default)s)",
-    )
-    add("--batch-size", metavar="N", type=positive_int, help="pairs of a batch (default: any)")
-    _add_device(group)
+    add_batch_arguments(group, MAX_TOKENS, "pairs")
 
 
 def add_single_pair_arguments(parser: argparse.ArgumentParser) -> None:
@@ -47,6 +38,26 @@ def _add_parser_config(group: argparse._ArgumentGroup) -> None:
         help="for models that read the phrases of parsed sources (--phrase-segmentation parsed): "
         "the file parser.json that `syntax-nmt prepare` wrote",
     )
+
+
+def add_batch_arguments(group: argparse._ArgumentGroup, tokens: int, unit: str) -> None:
+    """Adds the size of batches, and where the model runs.
+
+    Args:
+        group: of the subcommand.
+        tokens: of a batch, by default.
+        unit: what a batch is made of.
+    """
+    add = group.add_argument
+    add(
+        "--max-tokens",
+        metavar="N",
+        type=positive_int,
+        default=tokens,
+        help="tokens of a batch on either side, padding included (default: %(default)s)",
+    )
+    add("--batch-size", metavar="N", type=positive_int, help=f"{unit} of a batch (default: any)")
+    _add_device(group)
 
 
 def _add_device(group: argparse._ArgumentGroup) -> None:

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from syntax_nmt.evaluation.findings import NO_FIGURE, Findings, Table, p_value_text
 from syntax_nmt.evaluation.translation.corpus_scores import interval_figures, run_scores, spread
 from syntax_nmt.evaluation.translation.evaluated_systems import TestSet
 from syntax_nmt.evaluation.translation.metrics import MetricSet
@@ -21,8 +22,6 @@ from syntax_nmt.evaluation.translation.resampling import (
 )
 from syntax_nmt.evaluation.translation.sign_test import collins_sign_test
 from syntax_nmt.evaluation.translation.text_tables import (
-    NO_FIGURE,
-    aligned,
     metric_name,
     score_cell,
     signature_lines,
@@ -30,6 +29,12 @@ from syntax_nmt.evaluation.translation.text_tables import (
 
 TESTS = ("bootstrap", "randomisation", "sign")
 _SIGNIFICANT = 0.05
+# In tables: the head of a test's column, and what it stands for.
+_COLUMNS = {
+    "bootstrap": ("p boot", "paired bootstrap"),
+    "randomisation": ("p rand", "approximate randomisation"),
+    "sign_test": ("p sign", "sign test of Collins et al."),
+}
 
 
 @dataclass(frozen=True)
@@ -94,10 +99,7 @@ def comparison_figures(
         "sentences": test_set.sentences,
         "references": [reference.name for reference in test_set.references],
         "baseline": systems[0]["name"],
-        "metrics": {
-            name: {"signature": signature, "higher_is_better": metrics.higher_is_better(name)}
-            for name, signature in metrics.signatures(**sampling.signature()).items()
-        },
+        "metrics": metrics.figures(**sampling.signature()),
         "systems": systems,
     }
 
@@ -150,30 +152,34 @@ def _add_sign_test(
             item["sign_test"] = {**asdict(found), "p_value": found.p_value}
 
 
-def comparison_tables(figures: dict[str, Any], width: int) -> str:
+def comparison_findings(figures: dict[str, Any], width: int) -> Findings:
     """A table for each metric, and the signatures.
 
     Args:
         figures: as :func:`comparison_figures` gives them.
         width: digits after the point of scores.
     """
-    parts = [
-        f"{figures['sentences']} sentences; differences from {figures['baseline']}; "
+    heading = (
+        f"{figures['sentences']} sentences; Δ: difference from {figures['baseline']}; "
         f"* marks p < {_SIGNIFICANT}"
-    ]
-    parts += [_table(figures, name, width) for name in figures["metrics"]]
-    parts.append(signature_lines(figures))
-    return "\n\n".join(parts) + "\n"
+    )
+    there = figures["systems"][1]["scores"][next(iter(figures["metrics"]))]
+    legend = [f"{short}: {what}" for column, (short, what) in _COLUMNS.items() if column in there]
+    notes = ["; ".join(legend), *signature_lines(figures)]
+    if "sign_test" in there:
+        notes.insert(1, "+/-/=: sentences that make the baseline's score better, worse, or neither")
+    tables = [_table(figures, name, width) for name in figures["metrics"]]
+    return Findings(figures, tables, heading, notes)
 
 
-def _table(figures: dict[str, Any], name: str, width: int) -> str:
+def _table(figures: dict[str, Any], name: str, width: int) -> Table:
     systems = figures["systems"]
-    columns = ["bootstrap", "randomisation", "sign_test"]
-    columns = [column for column in columns if column in systems[1]["scores"][name]]
-    head = [metric_name(figures, name), "score", "difference"]
-    head += [f"p {column.replace('_', ' ')}" for column in columns]
+    width += figures["metrics"][name]["more_digits"]
+    columns = [column for column in _COLUMNS if column in systems[1]["scores"][name]]
+    head = [metric_name(figures, name), "score", "Δ"]
+    head += [_COLUMNS[column][0] for column in columns]
     if "sign_test" in columns:
-        head.append("better/worse/equal")
+        head.append("+/-/=")
     rows = []
     for system in systems:
         item = system["scores"][name]
@@ -184,9 +190,9 @@ def _table(figures: dict[str, Any], name: str, width: int) -> str:
             signs = item["sign_test"]
             row.append(f"{signs['better']}/{signs['worse']}/{signs['equal']}")
         rows.append([*row, *[""] * (len(head) - len(row))])
-    return aligned(head, rows)
+    return Table(head, rows)
 
 
 def _p_cell(p_value: float) -> str:
     """Flush right with and without the mark."""
-    return f"{p_value:.4f}{'*' if p_value < _SIGNIFICANT else ' '}"
+    return f"{p_value_text(p_value)}{'*' if p_value < _SIGNIFICANT else ' '}"

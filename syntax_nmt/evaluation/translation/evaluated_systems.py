@@ -9,6 +9,14 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from syntax_nmt.data.subwords import (
+    CONTINUED,
+    NO_SUBWORDS,
+    SUBWORD_NMT,
+    detect_scheme,
+    join_pieces,
+    pieces_per_word,
+)
 from syntax_nmt.data.text_files import NEWLINE_ONLY, read_lines
 from syntax_nmt.errors import UserError
 from syntax_nmt.evaluation.translation.generate_output import (
@@ -16,7 +24,9 @@ from syntax_nmt.evaluation.translation.generate_output import (
     is_generate_output,
     parse_generate_output,
 )
+from syntax_nmt.evaluation.translation.nbest_list import best_translations, is_nbest_list
 
+_FEW_CUT = 20  # one line of so many
 _UNKNOWN = "<<unk>>"  # how fairseq writes words of a reference that are not in its vocabulary
 _SAME_SENTENCES = "give translations of the same sentences, one a line"
 
@@ -96,7 +106,8 @@ def add_test_set_arguments(parser: argparse.ArgumentParser) -> None:
         nargs="*",
         metavar="FILE",
         help="translations, each file a system: plain text with a sentence a line, or the output "
-        "of fairseq-generate or fairseq-interactive; may be .gz",
+        "of fairseq-generate or fairseq-interactive, or an n-best list of Moses or Marian; may be "
+        ".gz",
     )
     add(
         "--system",
@@ -115,6 +126,12 @@ def add_test_set_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="FILE",
         help="one or more references, plain text (default: the T- lines of fairseq-generate)",
     )
+    add(
+        "--join-subwords",
+        action="store_true",
+        help="put words together again in texts that are in pieces of sentencepiece (▁) or "
+        "subword-nmt (@@)",
+    )
 
 
 def files_of_test_set(args: argparse.Namespace) -> list[str]:
@@ -124,7 +141,8 @@ def files_of_test_set(args: argparse.Namespace) -> list[str]:
         args: as :func:`add_test_set_arguments` defines them.
     """
     named = [path for _, *paths in args.system for path in paths]
-    return [*args.outputs, *args.reference, *named]
+    scores = [path for _, *paths in args.sentence_scores for path in paths]
+    return [*args.outputs, *args.reference, *named, *scores]
 
 
 def read_test_set(args: argparse.Namespace) -> TestSet:
@@ -154,6 +172,10 @@ def read_test_set(args: argparse.Namespace) -> TestSet:
         check_parallel(text, references[0])
     if not references[0].sentences:
         raise UserError(f"{references[0].name}: is empty: give a sentence a line")
+    texts = [in_words(text, args.join_subwords, args.force) for text in (references[0], *texts)]
+    rest = iter(texts)
+    references = tuple(next(rest) for _ in references)
+    systems = [System(system.name, tuple(next(rest) for _ in system.runs)) for system in systems]
     sources = [
         Text(f"the S- lines of {path}", _stripped(output.sources))
         for path, output in generated
@@ -194,10 +216,46 @@ def check_parallel(text: Text, reference: Text) -> None:
 
 def _read_output(path: str) -> tuple[Text, GenerateOutput | None]:
     lines = list(read_lines(path, NEWLINE_ONLY))
+    if is_nbest_list(lines):
+        print(f"note: {path}: an n-best list, its first translations are taken", file=sys.stderr)
+        return Text(path, _stripped(best_translations(lines, path))), None
     if not is_generate_output(lines):
         return Text(path, _stripped(lines)), None
     output = parse_generate_output(lines, path)
     return Text(path, _stripped(output.hypotheses)), output
+
+
+def in_words(text: Text, join: bool, quiet: bool = False) -> Text:
+    """A text with its words put together; otherwise says on stderr that it is in pieces.
+
+    Args:
+        text: some text.
+        join: whether to put words together.
+        quiet: say nothing.
+
+    Raises:
+        UserError: a piece reaches over the end of a word.
+    """
+    scheme = detect_scheme(text.sentences)
+    if scheme == SUBWORD_NMT and not join:  # a few words of a text may well end in @@
+        cut = sum(f"{CONTINUED} " in sentence for sentence in text.sentences)
+        scheme = SUBWORD_NMT if cut * _FEW_CUT > len(text.sentences) else NO_SUBWORDS
+    if scheme == NO_SUBWORDS:
+        return text
+    if not join:
+        if not quiet:
+            print(
+                f"note: {text.name} is in pieces of {scheme}, and scores of pieces are not those "
+                f"of words: add --join-subwords, or score the text in words (--force: no note)",
+                file=sys.stderr,
+            )
+        return text
+    joined = []
+    for number, sentence in enumerate(text.sentences, start=1):
+        pieces = sentence.split()
+        counts = pieces_per_word(pieces, scheme, f"{text.name}:{number}")
+        joined.append(" ".join(join_pieces(pieces, counts, scheme)))
+    return Text(text.name, tuple(joined))
 
 
 def _stripped(lines: Iterable[str]) -> tuple[str, ...]:

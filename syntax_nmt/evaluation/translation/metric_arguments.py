@@ -7,6 +7,8 @@ import argparse
 from sacrebleu.metrics import BLEU, CHRF
 
 from syntax_nmt.arguments import natural_int, positive_int
+from syntax_nmt.errors import UserError
+from syntax_nmt.evaluation.translation.evaluated_systems import TestSet
 from syntax_nmt.evaluation.translation.metrics import (
     DEFAULT_NAMES,
     NAMES,
@@ -14,6 +16,10 @@ from syntax_nmt.evaluation.translation.metrics import (
     MetricSettings,
 )
 from syntax_nmt.evaluation.translation.ribes import ALPHA, BETA
+from syntax_nmt.evaluation.translation.sentence_scores import (
+    add_sentence_score_arguments,
+    sentence_scores,
+)
 
 
 def add_metric_arguments(parser: argparse.ArgumentParser) -> None:
@@ -61,13 +67,15 @@ def add_metric_arguments(parser: argparse.ArgumentParser) -> None:
     add("--ribes-alpha", type=float, default=ALPHA, metavar="X", help="exponent of the precision")
     add("--ribes-beta", type=float, default=BETA, metavar="X", help="of the brevity penalty")
     add("--ribes-case-sensitive", action="store_true", help="RIBES minds case")
+    add_sentence_score_arguments(parser)
 
 
-def metric_set(args: argparse.Namespace) -> MetricSet:
+def metric_set(args: argparse.Namespace, test_set: TestSet) -> MetricSet:
     """The metrics that a command line asks for.
 
     Args:
         args: as :func:`add_metric_arguments` defines them.
+        test_set: what they are to measure.
 
     Raises:
         UserError: the tokeniser needs something that is not installed.
@@ -96,4 +104,7 @@ def metric_set(args: argparse.Namespace) -> MetricSet:
             "beta": args.ribes_beta,
         },
     )
-    return MetricSet(args.metrics, settings)
+    given = sentence_scores(args, test_set)
+    if given is not None and given.name in MetricSet(NAMES, settings).names:
+        raise UserError(f"--sentence-metric {given.name}: is computed here: give another name")
+    return MetricSet(args.metrics, settings, given)

@@ -16,6 +16,7 @@ from sacrebleu.metrics.base import Metric
 
 from syntax_nmt.errors import UserError
 from syntax_nmt.evaluation.translation.ribes import RIBES
+from syntax_nmt.evaluation.translation.sentence_scores import SentenceScores
 
 NAMES = ("bleu", "chrf", "ter", "ribes", "char-bleu")
 DEFAULT_NAMES = ("bleu", "chrf", "ter", "ribes")
@@ -51,17 +52,27 @@ class MetricSet:
     Args:
         names: some of :data:`NAMES`.
         settings: of all of them.
+        given: one more, whose scores are known.
 
     Raises:
         UserError: the tokeniser needs something that is not installed.
     """
 
-    def __init__(self, names: Sequence[str], settings: MetricSettings) -> None:
+    def __init__(
+        self,
+        names: Sequence[str],
+        settings: MetricSettings,
+        given: SentenceScores | None = None,
+    ) -> None:
+        self.given = given
         self.keys = tuple(dict.fromkeys(names))
         self._metrics = [_build(key, settings) for key in self.keys]
         # What one empty sentence gives tells how many statistics a metric has.
         empty = [metric._extract_corpus_statistics([""], [[""]]) for metric in self._metrics]
         widths = [len(sentences[0]) for sentences in empty]
+        if given is not None:
+            self.keys += (given.name,)
+            widths.append(2)
         ends = np.cumsum([0, *widths]).tolist()
         self._columns = [slice(low, high) for low, high in zip(ends, ends[1:])]
         self.names = tuple(
@@ -81,7 +92,27 @@ class MetricSet:
             for key, value in extra.items():
                 signature.update(key, value)
             signatures[name] = signature.format()
+        if self.given is not None:
+            signatures[self.given.name] = "|".join(
+                ["mean over sentences", *(f"{key}:{value}" for key, value in extra.items())]
+            )
         return signatures
+
+    def figures(self, **extra: object) -> dict[str, dict[str, Any]]:
+        """What there is to know of each metric, for JSON.
+
+        Args:
+            **extra: as of :meth:`signatures`.
+        """
+        small = self.given.name if self.given is not None and self.given.small else None
+        return {
+            name: {
+                "signature": signature,
+                "higher_is_better": self.higher_is_better(name),
+                "more_digits": 2 if name == small else 0,
+            }
+            for name, signature in self.signatures(**extra).items()
+        }
 
     def higher_is_better(self, name: str) -> bool:
         """Whether a rise is good.
@@ -89,6 +120,8 @@ class MetricSet:
         Args:
             name: one of `names`.
         """
+        if self.given is not None and name == self.given.name:
+            return self.given.higher_is_better
         return self.keys[self.names.index(name)] not in _LOWER_IS_BETTER
 
     def statistics(
@@ -119,7 +152,11 @@ class MetricSet:
                     table.append(np.array(found, dtype=np.float64))
             for row, table in zip(rows, tables):
                 row.append(np.concatenate(table, axis=1))
-        return [np.concatenate(row) for row in rows]
+        found = [np.concatenate(row) for row in rows]
+        if self.given is None:
+            return found
+        given = self.given.statistics()
+        return [np.concatenate(pair, axis=1) for pair in zip(found, given)]
 
     @staticmethod
     def blocks(sentences: int) -> range:
@@ -146,7 +183,7 @@ class MetricSet:
         """
         details = {}
         for i, columns in enumerate(self._columns):
-            if isinstance(self._metrics[i], BLEU):
+            if i < len(self._metrics) and isinstance(self._metrics[i], BLEU):
                 bleu = self._score(i, sums[columns])
                 details[self.names[i]] = {
                     "precisions": list(bleu.precisions),
@@ -175,6 +212,8 @@ class MetricSet:
         return self._score(self.names.index(name), sums).score
 
     def _score(self, index: int, sums: Sequence[float]) -> Any:
+        if index == len(self._metrics) and self.given is not None:
+            return self.given.score(sums)
         # BLEU with add-k smoothing adds to what it is given: a list of its own.
         return self._metrics[index]._compute_score_from_stats(list(sums))
 

@@ -9,13 +9,14 @@ from typing import Any
 
 import numpy as np
 
+from syntax_nmt.evaluation.findings import Findings, Table
 from syntax_nmt.evaluation.translation.corpus_scores import interval_figures, run_scores, spread
 from syntax_nmt.evaluation.translation.evaluated_systems import System, TestSet, Text
 from syntax_nmt.evaluation.translation.length_bins import LengthBins
 from syntax_nmt.evaluation.translation.metrics import MetricSet
+from syntax_nmt.evaluation.translation.repeated_ngrams import repetition_table
 from syntax_nmt.evaluation.translation.resampling import bootstrap_scores, interval
 from syntax_nmt.evaluation.translation.text_tables import (
-    aligned,
     metric_name,
     score_cell,
     signature_lines,
@@ -57,39 +58,42 @@ def score_figures(
     figures: dict[str, Any] = {
         "sentences": test_set.sentences,
         "references": [reference.name for reference in test_set.references],
-        "metrics": {
-            name: {"signature": signature, "higher_is_better": metrics.higher_is_better(name)}
-            for name, signature in metrics.signatures(**extra).items()
-        },
+        "metrics": metrics.figures(**extra),
         "systems": [
             _system_figures(metrics, system, of_system, confidence)
             for system, of_system in zip(test_set.systems, runs)
         ],
     }
     if source is not None:
-        figures["by_length"] = _length_figures(metrics, test_set, runs, source, bins)
+        figures["by_length"] = _length_figures(metrics, test_set, runs, source, bins, confidence)
     return figures
 
 
 def _system_figures(
     metrics: MetricSet, system: System, runs: Sequence[np.ndarray], confidence: Confidence | None
 ) -> dict[str, Any]:
-    scores = run_scores(metrics, runs)
+    scores = _certain_scores(metrics, runs, confidence)
     details = [metrics.details(run.sum(axis=0).tolist()) for run in runs]
-    resampled = None
-    if confidence is not None:
-        resampled = bootstrap_scores(runs, metrics.scores, confidence.resamples, confidence.seed)
-    found: dict[str, dict[str, Any]] = {}
-    for i, (name, of_runs) in enumerate(scores.items()):
-        found[name] = {
-            "score": statistics.mean(of_runs),
-            "spread": spread(of_runs),
-            "runs": of_runs,
-            "interval": None if resampled is None else interval_figures(interval(resampled[:, i])),
-        }
+    for name, of_runs in run_scores(metrics, runs).items():
+        scores[name]["runs"] = of_runs
         if name in details[0]:
-            found[name]["details"] = [detail[name] for detail in details]
-    return {"name": system.name, "files": [run.name for run in system.runs], "scores": found}
+            scores[name]["details"] = [detail[name] for detail in details]
+    return {"name": system.name, "files": [run.name for run in system.runs], "scores": scores}
+
+
+def _certain_scores(
+    metrics: MetricSet, runs: Sequence[np.ndarray], confidence: Confidence | None
+) -> dict[str, dict[str, Any]]:
+    """By metric the mean of the runs, their spread, and an interval where it is wanted."""
+    found: dict[str, dict[str, Any]] = {
+        name: {"score": statistics.mean(of_runs), "spread": spread(of_runs), "interval": None}
+        for name, of_runs in run_scores(metrics, runs).items()
+    }
+    if confidence is not None:
+        drawn = bootstrap_scores(runs, metrics.scores, confidence.resamples, confidence.seed)
+        for item, column in zip(found.values(), drawn.T):
+            item["interval"] = interval_figures(interval(column))
+    return found
 
 
 def _length_figures(
@@ -98,47 +102,49 @@ def _length_figures(
     runs: Sequence[Sequence[np.ndarray]],
     source: Text,
     bins: LengthBins,
+    confidence: Confidence | None,
 ) -> dict[str, Any]:
     members = bins.members([len(line.split()) for line in source.sentences])
     groups = []
     for label, (low, high), positions in zip(bins.labels, bins.bounds(), members):
         scores: dict[str, Any] = {name: {} for name in metrics.names}
         for system, of_system in zip(test_set.systems, runs):
-            found = run_scores(metrics, [run[positions] for run in of_system])
-            for name, of_runs in found.items():
-                scores[name][system.name] = {
-                    "score": statistics.mean(of_runs) if len(positions) else None,
-                    "spread": spread(of_runs) if len(positions) else None,
-                }
+            of_group = [run[positions] for run in of_system]
+            nothing = dict.fromkeys(("score", "spread", "interval"))
+            found = _certain_scores(metrics, of_group, confidence) if len(positions) else {}
+            for name in metrics.names:
+                scores[name][system.name] = found.get(name, nothing)
         groups.append(
             {"label": label, "from": low, "to": high, "sentences": len(positions), "scores": scores}
         )
     return {"tokens_of": source.name, "bins": groups}
 
 
-def score_tables(figures: dict[str, Any], width: int) -> str:
+def score_findings(figures: dict[str, Any], width: int) -> Findings:
     """The tables, the corpus first, and the signatures.
 
     Args:
         figures: as :func:`score_figures` gives them.
         width: digits after the point.
     """
-    parts = [f"{figures['sentences']} sentences, {_counted(len(figures['references']))}"]
-    parts.append(_corpus_table(figures, width))
+    tables = [_corpus_table(figures, width)]
     if "by_length" in figures:
-        parts += [_length_table(figures, name, width) for name in figures["metrics"]]
-    parts.append(signature_lines(figures))
-    return "\n\n".join(parts) + "\n"
+        tables += [_length_table(figures, name, width) for name in figures["metrics"]]
+    if "repetition" in figures:
+        tables.append(repetition_table(figures["repetition"]))
+    heading = f"{figures['sentences']} sentences, {_counted(len(figures['references']))}"
+    return Findings(figures, tables, heading, signature_lines(figures))
 
 
-def _corpus_table(figures: dict[str, Any], width: int) -> str:
+def _corpus_table(figures: dict[str, Any], width: int) -> Table:
     systems = figures["systems"]
     head = ["system"]
     rows = [[system["name"]] for system in systems]
     for name in figures["metrics"]:
         head.append(metric_name(figures, name))
+        digits = width + figures["metrics"][name]["more_digits"]
         for row, system in zip(rows, systems):
-            row.append(score_cell(system["scores"][name], width))
+            row.append(score_cell(system["scores"][name], digits))
         if name == "BLEU":  # its brevity penalty is named, always
             head += ["BP", "length ratio"]
             for row, system in zip(rows, systems):
@@ -149,11 +155,12 @@ def _corpus_table(figures: dict[str, Any], width: int) -> str:
         head.insert(1, "runs")
         for row, system in zip(rows, systems):
             row.insert(1, str(len(system["files"])))
-    return aligned(head, rows)
+    return Table(head, rows)
 
 
-def _length_table(figures: dict[str, Any], name: str, width: int) -> str:
+def _length_table(figures: dict[str, Any], name: str, width: int) -> Table:
     systems = [system["name"] for system in figures["systems"]]
+    width += figures["metrics"][name]["more_digits"]
     rows = [
         [
             group["label"],
@@ -164,7 +171,7 @@ def _length_table(figures: dict[str, Any], name: str, width: int) -> str:
     ]
     tokens_of = figures["by_length"]["tokens_of"]
     title = f"{metric_name(figures, name)} by length, in tokens of {tokens_of}"
-    return f"{title}\n{aligned(['length', 'sentences', *systems], rows)}"
+    return Table(["length", "sentences", *systems], rows, title)
 
 
 def _counted(references: int) -> str:

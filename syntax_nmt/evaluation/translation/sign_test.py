@@ -57,8 +57,9 @@ def collins_sign_test(
 ) -> SignTest:
     """Replaces each sentence of the baseline by the system's, one at a time.
 
-    With several runs of a system the change of the score is the mean over all pairs of a run of the
-    baseline and a run of the system.
+    With several runs of a system, the corpus has each sentence as often as there are runs, and all
+    translations of a sentence are replaced together: so a difference between runs of one system is
+    none between systems. Runs of the side that has fewer count more often.
 
     Args:
         baseline: of each run, the statistics of each sentence (sentences × statistics).
@@ -66,15 +67,15 @@ def collins_sign_test(
         score: the score of a corpus, from the sums of its statistics.
         higher_is_better: whether a rising score is better.
     """
-    change = np.zeros(len(baseline[0]))
-    for ours in baseline:
-        total = ours.sum(axis=0)
-        before = score(total.tolist())
-        for theirs in system:
-            difference = theirs - ours
-            for sentence in np.flatnonzero(difference.any(axis=1)):
-                change[sentence] += score((total + difference[sentence]).tolist()) - before
-    change /= len(baseline) * len(system)
+    # Sums and not means: metrics take whole numbers of words.
+    copies = math.lcm(len(baseline), len(system))
+    ours = np.sum(baseline, axis=0) * (copies // len(baseline))
+    difference = np.sum(system, axis=0) * (copies // len(system)) - ours
+    total = ours.sum(axis=0)
+    before = score(total.tolist())
+    change = np.zeros(len(ours))
+    for sentence in np.flatnonzero(difference.any(axis=1)):
+        change[sentence] = score((total + difference[sentence]).tolist()) - before
     if not higher_is_better:
         change = -change
     better = int((change > _ROUNDING).sum())

@@ -1,24 +1,10 @@
-"""Tables of scores for the terminal, made of the figures that go into JSON."""
+"""Cells and lines of tables of scores, made of the figures that go into JSON."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
-from tabulate import tabulate
-
-NO_FIGURE = "–"
-
-
-def aligned(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    """A table for the terminal: the first column flush left, the others flush right.
-
-    Args:
-        head: names of the columns.
-        rows: their cells.
-    """
-    align = ("left", *("right" for _ in head[1:]))
-    return tabulate(rows, head, tablefmt="simple", disable_numparse=True, colalign=align)
+from syntax_nmt.evaluation.findings import NO_FIGURE
 
 
 def metric_name(figures: dict[str, Any], name: str) -> str:
@@ -48,10 +34,10 @@ def score_cell(item: dict[str, Any], width: int) -> str:
     return cell
 
 
-def signature_lines(figures: dict[str, Any]) -> str:
+def signature_lines(figures: dict[str, Any]) -> list[str]:
     """A line for each metric: its name and signature.
 
     Args:
         figures: with `metrics`.
     """
-    return "\n".join(f"{name}: {item['signature']}" for name, item in figures["metrics"].items())
+    return [f"{name}: {item['signature']}" for name, item in figures["metrics"].items()]

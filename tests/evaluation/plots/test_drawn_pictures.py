@@ -299,13 +299,20 @@ class TestCurves:
         (axes,) = figure.axes
         looks = [
             (str(x.get_linestyle()), x.get_marker(), x.get_markerfacecolor() == "white")
-            for x in axes.lines[:8]
+            for x in axes.lines[::2]
         ]
         assert len({look[1:] for look in looks}) == 8
-        assert axes.lines[0].get_ydata().tolist() == [0, 2]
-        assert np.isnan(axes.lines[1].get_ydata()[1])
+        assert np.isnan(axes.lines[2].get_ydata()[1])
         assert tick_labels(axes.xaxis) == ["<15\nn = 10", "≥15\nn = 3"]
         assert set(systems) <= set(texts(figure))
+
+    def test_no_line_goes_through_a_few_sentences(self):
+        groups = [Group("<15", 10), Group("15–29", 9), Group("≥30", 40)]
+        figure = draw_curves(groups, {"a": [Point(1), Point(2), Point(3)]}, "length", "BLEU")
+        line, alone = figure.axes[0].lines
+        assert line.get_ydata()[[0, 2]].tolist() == [1, 3]
+        assert np.isnan(line.get_ydata()[1])
+        assert (alone.get_linestyle(), list(alone.get_ydata())) == ("None", [2])
 
     def test_intervals_are_bars(self):
         figure = draw_curves(self.GROUPS, {"a": [Point(5, 4, 7), Point(6)]}, "x", "y")

@@ -75,10 +75,13 @@ def test_svg_text_is_one_element_whose_ids_are_its_own():
     assert svg_text(alignment()) == texts[0]
 
 
-def test_svg_has_outlines_of_letters_and_a_title(tmp_path):
+def test_svg_has_text_and_a_title(tmp_path):
     text = svg_text(alignment())
     assert "<title>word alignment</title>" in text
-    assert "<text" not in text
+    assert [each for each in ("house", "$x$", "Haus") if f">{each}</text>" in text] == [
+        "house", "$x$", "Haus",
+    ]  # fmt: skip
+    assert "'DejaVu Sans', Verdana, sans-serif" in text
     assert "date" not in text
 
 

@@ -227,8 +227,8 @@ class TestFiles:
         hypothesis = write("h", "B-NP I-NP", "O")
         both = ["--hypothesis", hypothesis, "--gold", gold]
         args, _, _ = plot("chunks", "--target", words, *both)
-        assert list(args[1]) == ["model", "gold"]
-        assert args[2] == "gold"
+        assert list(args[1]) == ["model", "reference"]
+        assert args[2] == "reference"
         args, _, _ = plot("chunks", "--target", words, "--gold", gold, output="p.pdf")
         assert args[2] is None
 
@@ -252,7 +252,7 @@ class TestFiles:
     def test_scores_by_length_of_several_files(self, plot, refused, write):
         first, second = scores({"one": 30.0, "two": None}), scores({"one": 20.0}, spread=1.5)
         paths = [write("1.json", json.dumps(first)), write("2.json", json.dumps(second))]
-        (groups, systems, x_label, y_label, _), _, _ = plot("length", *paths, "--metric", "ter")
+        (groups, systems, x_label, y_label, *_), _, _ = plot("length", *paths, "--metric", "ter")
         assert [(group.label, group.size) for group in groups] == [("<15", 4), ("≥15", 2)]
         assert list(systems) == ["one", "two", f"one ({paths[1]})"]
         assert systems["two"] == [None, None]

@@ -214,7 +214,7 @@ def test_alignments_of_other_texts(folder, tmp_path, capsys):
         (("--log", "base2", "missing.log"), "no system has this name"),
         (("--output", "ref"), "is the input as well"),
         (("--output", "ours.log"), "is the input as well"),
-        (("--json", "-", "--output", "-"), "--output - and --json - together"),
+        (("--json", "-", "--output", "-"), "cannot take two outputs"),
         (("--json", "x.html", "--output", "x.html"), "would be written twice"),
     ],
 )  # fmt: skip
@@ -253,3 +253,40 @@ def test_a_failed_run_leaves_the_old_page(folder, tmp_path):
             output)  # fmt: skip
     assert output.read_text(encoding="utf-8") == "old\n"
     assert list(tmp_path.iterdir()) == [output]
+
+
+def test_a_section_that_fails_is_named_and_the_others_are_there(folder, tmp_path, monkeypatch):
+    from syntax_nmt.evaluation.report_page import score_pictures
+
+    def fails(*_):
+        raise ValueError("'yerr' must not contain <negative> values")
+
+    monkeypatch.setattr(score_pictures, "contrast_picture", fails)
+    given = arguments(folder)
+    given[given.index("--output") + 1] = tmp_path / "report.html"
+    message = refused("report", *given, "--samples", "1")
+    assert "report.html: written without what could not be drawn: contrastive pairs (Val" in message
+    page = Page(tmp_path / "report.html")
+    for section in SECTIONS:
+        assert page.ids[section] == 1
+    text = (tmp_path / "report.html").read_text(encoding="utf-8")
+    assert "contrastive pairs: could not be drawn (ValueError" in text
+    assert "&lt;negative&gt;" in text
+
+
+def test_where_all_pairs_are_right_the_report_stands(folder, tmp_path, capsys):
+    part = {"accuracy": 100.0, "interval": {"low": 90.6, "high": 100.0}, "correct": 37, "total": 37}
+    model = {"name": "x", **part, "by_distance": [{"distance": "1", "least": 1, **part}]}
+    write(tmp_path / "contrast.json", [json.dumps({"pairs": 37, "models": [model]})])
+    found, page = report(
+        capsys, "--system", "ours", folder / "ours.1", "-r", folder / "ref", "--contrast", "ours",
+        tmp_path / "contrast.json", "--output", tmp_path / "x.html", "--samples", "0",
+    )  # fmt: skip
+    assert found["contrast"]["ours"]["correct"] == 37
+    assert page.ids["contrast"] == 1
+
+
+def test_one_system_is_no_systems(folder, tmp_path, capsys):
+    options = ["--output", tmp_path / "x.html", "--samples", "0", *QUICK]
+    main([*map(str, ["report", folder / "ours.1", "-r", folder / "ref", *options])])
+    assert "x.html: 1 system, 0 samples" in capsys.readouterr().err

@@ -6,15 +6,19 @@ import argparse
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from syntax_nmt.data.subwords import SCHEMES, detect_scheme, join_pieces, pieces_per_word
+from syntax_nmt.data.subwords import detect_scheme, join_pieces, pieces_per_word
 from syntax_nmt.data.text_files import NEWLINE_ONLY, read_lines
 from syntax_nmt.errors import UserError
-from syntax_nmt.evaluation.alignment.aligned_corpus import AUTO
 from syntax_nmt.evaluation.alignment.alignment import links_outside, read_alignments, read_gold
 from syntax_nmt.evaluation.plots.kinds.sentence_choice import (
     add_sentence_argument,
     chosen_parallel,
     note,
+)
+from syntax_nmt.evaluation.shared_options import (
+    add_base_argument,
+    add_subwords_argument,
+    chosen_scheme,
 )
 
 if TYPE_CHECKING:
@@ -39,19 +43,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("--target", metavar="FILE", required=True, help="their translations")
     add("--hypothesis", metavar="FILE", help="alignments (Pharaoh), as `syntax-nmt align` writes")
     add("--gold", metavar="FILE", help="gold alignments: i-j sure, ipj, i?j or i-j-P possible")
-    add(
-        "--gold-base",
-        type=int,
-        choices=(0, 1),
-        default=0,
-        help="what the gold alignments call the first word (default: %(default)s)",
-    )
-    add(
-        "--subwords",
-        choices=(AUTO, *SCHEMES),
-        default=AUTO,
-        help="how pieces tell words, if the text is cut into pieces (default: told from the text)",
-    )
+    add_base_argument(parser, "--gold-base", "the gold alignments")
+    add_subwords_argument(parser)
     add_sentence_argument(parser)
 
 
@@ -97,7 +90,7 @@ def figure(args: argparse.Namespace) -> Figure:
 
 
 def _words(path: str, lines: Sequence[str], args: argparse.Namespace) -> list[str]:
-    scheme = detect_scheme(lines) if args.subwords == AUTO else args.subwords
+    scheme = chosen_scheme(args) or detect_scheme(lines)
     pieces = lines[args.sentence - 1].split()
     counts = pieces_per_word(pieces, scheme, f"{path}:{args.sentence}")
     words = join_pieces(pieces, counts, scheme)

@@ -130,8 +130,9 @@ def figure(args: argparse.Namespace) -> Figure:
         _labels(side, in_words, found.with_eos, attention == DECODER and place == 1)
         for place, side in enumerate((rows, columns))
     )
-    names = {ENCODER: ("source", "source"), DECODER: ("predicts", "reads")}
+    names = {ENCODER: ("source", "source"), DECODER: ("translation", "what it has read")}
     row_label, column_label = names.get(attention, ("translation", "source"))
+    row_label, column_label = f"query ({row_label})", f"key ({column_label})"
     return draw_attention(panels, attending, attended, row_label, column_label, args.title)
 
 
@@ -177,7 +178,7 @@ def _between_words(
 
 
 def _tree(args: argparse.Namespace, sentence: ModelSentence) -> DependencyTree:
-    tree = chosen(read_conllu(args.gold), args.sentence, args.gold)
+    tree = chosen(read_conllu(args.gold, one_root=False), args.sentence, args.gold)
     if tree is None:
         raise UserError(
             f"{args.gold}: sentence {args.sentence} has no parse: choose another --sentence"

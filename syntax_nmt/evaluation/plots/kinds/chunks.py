@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from syntax_nmt.data.chunks import OUTSIDE, Chunk, read_chunks
+from syntax_nmt.data.chunks import OUTSIDE, Chunk
 from syntax_nmt.data.text_files import NEWLINE_ONLY, read_lines
 from syntax_nmt.errors import UserError
+from syntax_nmt.evaluation.chunking.chunk_file import read_chunk_file
 from syntax_nmt.evaluation.plots.kinds.sentence_choice import (
     add_sentence_argument,
     chosen,
@@ -32,6 +33,8 @@ DESCRIPTION = """\
 The chunks of --hypothesis, of --gold, or both, below the words of --target; or, with --alignments,
 the weights of the attention of chunks to source words.
 """
+
+_REFERENCE = "reference"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -79,8 +82,10 @@ def figure(args: argparse.Namespace) -> Figure:
 def _segmentation(args: argparse.Namespace) -> Figure:
     texts = [line.split() for line in read_lines(args.target, NEWLINE_ONLY)]
     columns: list[tuple[str, Sequence]] = [(args.target, texts)]
-    paths = {name: path for name, path in (("model", args.hypothesis), ("gold", args.gold)) if path}
-    columns += [(path, list(read_chunks(path))) for path in paths.values()]
+    paths = {
+        name: path for name, path in (("model", args.hypothesis), (_REFERENCE, args.gold)) if path
+    }
+    columns += [(path, read_chunk_file(path).chunks) for path in paths.values()]
     words, *found = chosen_parallel(columns, args.sentence)
     rows: dict[str, tuple[Chunk, ...]] = {}
     for (name, path), chunks in zip(paths.items(), found):
@@ -97,7 +102,7 @@ def _segmentation(args: argparse.Namespace) -> Figure:
     from syntax_nmt.evaluation.plots.chunk_strips import draw_chunks
 
     both = args.hypothesis and args.gold
-    return draw_chunks(words, rows, "gold" if both else None, args.title)
+    return draw_chunks(words, rows, _REFERENCE if both else None, args.title)
 
 
 def _attention(args: argparse.Namespace) -> Figure:

@@ -5,9 +5,9 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING
 
-from syntax_nmt.data.constituents import read_trees
 from syntax_nmt.data.text_match import check_same_text
 from syntax_nmt.errors import UserError
+from syntax_nmt.evaluation.constituents.tree_file import read_tree_file
 from syntax_nmt.evaluation.plots.kinds.sentence_choice import (
     add_sentence_argument,
     chosen_parallel,
@@ -59,7 +59,7 @@ def figure(args: argparse.Namespace) -> Figure:
     """
     paths = [path for path in (args.trees, args.gold) if path]
     tree, *golds = chosen_parallel(
-        [(path, list(read_trees(path))) for path in paths], args.sentence
+        [(path, list(read_tree_file(path))) for path in paths], args.sentence
     )
     if tree is None:
         raise UserError(
@@ -79,4 +79,4 @@ def figure(args: argparse.Namespace) -> Figure:
 
     from syntax_nmt.evaluation.plots.constituency_tree import draw_constituents
 
-    return draw_constituents(tree, gold, args.title)
+    return draw_constituents(tree, gold, args.title, args.room)

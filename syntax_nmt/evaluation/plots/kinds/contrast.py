@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import argparse
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from syntax_nmt.errors import UserError
-from syntax_nmt.evaluation.plots.kinds.json_figures import free_name, other_file, read_figures
+from syntax_nmt.evaluation.plots.kinds.json_figures import CONTRAST, contrast_models, free_name
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -14,8 +14,6 @@ if TYPE_CHECKING:
 SUMMARY = "accuracy on contrastive pairs by distance, with intervals, for several models"
 
 EXAMPLE = "syntax-nmt plot contrast contrast.json --output contrast.svg"
-
-_COMMAND = "syntax-nmt contrast"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -56,26 +54,24 @@ def figure(args: argparse.Namespace) -> Figure:
     labels: dict[int, str] = {}
     pairs: dict[int, int] = {}
     for path in args.figures:
-        figures = read_figures(path, _COMMAND)
-        try:
-            for model in figures["models"]:
-                name = free_name(str(model["name"]), path, models)
-                parts = {int(part["least"]): part for part in model["by_distance"]}
-                models[name] = {
-                    least: Point(*_values(part)) for least, part in parts.items() if part["pairs"]
-                }
-                for least, part in parts.items():
-                    if labels.setdefault(least, str(part["distance"])) != str(part["distance"]):
-                        raise UserError(
-                            f"{path}: distance {part['distance']} where another file has "
-                            f"{labels[least]}: measure all models with the same --bins"
-                        )
-                    pairs[least] = max(pairs.get(least, 0), int(part["pairs"]))
-        except (KeyError, TypeError, ValueError):
-            raise other_file(path, _COMMAND) from None
+        for model, figures in contrast_models(path).items():
+            name = free_name(model, path, models)
+            parts = {int(part["least"]): part for part in figures["by_distance"]}
+            models[name] = {
+                least: Point(part["accuracy"], **part["interval"])
+                for least, part in parts.items()
+                if part["total"]
+            }
+            for least, part in parts.items():
+                if labels.setdefault(least, str(part["distance"])) != str(part["distance"]):
+                    raise UserError(
+                        f"{path}: distance {part['distance']} where another file has "
+                        f"{labels[least]}: measure all models with the same --bins"
+                    )
+                pairs[least] = max(pairs.get(least, 0), part["total"])
     if not labels:
         raise UserError(
-            f"{args.figures[0]}: has no accuracy by distance: give {_COMMAND} the pairs' --distance"
+            f"{args.figures[0]}: has no accuracy by distance: give {CONTRAST} the pairs' --distance"
         )
     order = sorted(labels)
     return draw_curves(
@@ -84,9 +80,5 @@ def figure(args: argparse.Namespace) -> Figure:
         "distance in words\n(bars: 95 % intervals, Wilson)",
         "accuracy (%)",
         args.title,
+        args.room,
     )
-
-
-def _values(part: dict[str, Any]) -> tuple[float, float, float]:
-    low, high = part["interval"]
-    return float(part["accuracy"]), float(low), float(high)

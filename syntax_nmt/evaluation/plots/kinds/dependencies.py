@@ -58,7 +58,7 @@ def figure(args: argparse.Namespace) -> Figure:
     """
     paths = [path for path in (args.trees, args.gold) if path]
     tree, *gold = chosen_parallel(
-        [(path, list(read_conllu(path))) for path in paths], args.sentence
+        [(path, list(read_conllu(path, one_root=False))) for path in paths], args.sentence
     )
     if tree is None:
         raise UserError(
@@ -73,4 +73,4 @@ def figure(args: argparse.Namespace) -> Figure:
 
     from syntax_nmt.evaluation.plots.dependency_arcs import draw_dependencies
 
-    return draw_dependencies(tree, reference, not args.no_relations, args.title)
+    return draw_dependencies(tree, reference, not args.no_relations, args.title, args.room)

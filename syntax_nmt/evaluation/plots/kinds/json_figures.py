@@ -9,6 +9,8 @@ from typing import Any
 from syntax_nmt.data.text_files import read_lines
 from syntax_nmt.errors import UserError
 
+CONTRAST = "syntax-nmt contrast"
+
 
 def read_figures(path: str, command: str) -> dict[str, Any]:
     """The JSON object of a file.
@@ -58,3 +60,39 @@ def free_name(name: str, path: str, taken: Mapping[str, Any]) -> str:
     if longer in taken:
         raise UserError(f"{path}: given twice, or has two systems of one name: leave one out")
     return longer
+
+
+def contrast_models(path: str) -> dict[str, dict[str, Any]]:
+    """The figures of each model, by its name.
+
+    Args:
+        path: the file; what 0.1.0 wrote is read as well.
+
+    Raises:
+        UserError: the file is something else.
+    """
+    figures = read_figures(path, CONTRAST)
+    try:
+        return {
+            str(model["name"]): {
+                **(_accuracy(model) if "accuracy" in model else model),
+                "by_distance": [_accuracy(part) for part in model["by_distance"]],
+            }
+            for model in figures["models"]
+        }
+    except (KeyError, TypeError, ValueError) as error:
+        raise other_file(path, CONTRAST) from error
+
+
+def _accuracy(part: dict[str, Any]) -> dict[str, Any]:
+    """An accuracy and what it is of, in today's form."""
+    low, high = (
+        part["interval"].values() if isinstance(part["interval"], dict) else part["interval"]
+    )
+    accuracy = None if part["accuracy"] is None else float(part["accuracy"])
+    return {
+        **part,
+        "accuracy": accuracy,
+        "interval": {"low": float(low), "high": float(high)},
+        "total": int(part["total"] if "total" in part else part["pairs"]),
+    }

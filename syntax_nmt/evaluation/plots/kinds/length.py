@@ -21,6 +21,7 @@ SUMMARY = "BLEU, or any other score, by length, for several systems"
 EXAMPLE = "syntax-nmt plot length scores.json --metric BLEU --output length.svg"
 
 _COMMAND = "syntax-nmt score"
+_BARS = {"interval": "95 % intervals", "spread": "standard deviation over runs"}
 _FOLDERS = re.compile(r"\S*/")
 
 
@@ -75,26 +76,27 @@ def figure(args: argparse.Namespace) -> Figure:
             systems[free_name(name, path, systems)] = points
     first = files[0]
     x_label = f"length in tokens of {_FOLDERS.sub('', first.tokens_of)}"
-    shown = [point for points in systems.values() for point in points if point is not None]
-    if any(point.low is not None for point in shown):
-        x_label += "\n(bars: standard deviation over runs)"
+    if any(scores.bars for scores in files):
+        x_label += f"\n(bars: {' or '.join(sorted({bar for each in files for bar in each.bars}))})"
     y_label = first.metric if first.higher_is_better else f"{first.metric} (lower is better)"
-    return draw_curves(first.groups, systems, x_label, y_label, args.title)
+    return draw_curves(first.groups, systems, x_label, y_label, args.title, args.room)
 
 
 @dataclass(frozen=True)
 class _Scores:
-    """What a file says of one metric; `tokens_of` is the text whose lengths count."""
+    """What a file says of one metric; `tokens_of` is the text whose lengths count, `bars` what
+    stands around scores."""
 
     metric: str
     higher_is_better: bool
     tokens_of: str
     groups: list[Group]
     systems: dict[str, list[Point | None]]
+    bars: set[str]
 
 
 def _scores(path: str, wanted: str | None) -> _Scores:
-    from syntax_nmt.evaluation.plots.group_curves import Group
+    from syntax_nmt.evaluation.plots.group_curves import Group, score_point
 
     figures = read_figures(path, _COMMAND)
     try:
@@ -106,8 +108,15 @@ def _scores(path: str, wanted: str | None) -> _Scores:
             str(figures["by_length"]["tokens_of"]),
             [Group(str(each["label"]), int(each["sentences"])) for each in bins],
             {
-                name: [_point(each["scores"][metric][name]) for each in bins]
+                name: [score_point(each["scores"][metric][name]) for each in bins]
                 for name in bins[0]["scores"][metric]
+            },
+            {
+                _BARS[key]
+                for each in bins
+                for score in each["scores"][metric].values()
+                if (key := "interval" if score.get("interval") else "spread") in score
+                and score[key] is not None
             },
         )
     except (KeyError, TypeError, ValueError, AttributeError, IndexError):
@@ -131,14 +140,3 @@ def _bins(path: str, figures: dict[str, Any]) -> list[dict[str, Any]]:
             f"{path}: has no scores by length: give {_COMMAND} the source text as --source"
         )
     return figures["by_length"]["bins"]
-
-
-def _point(score: dict[str, Any]) -> Point | None:
-    from syntax_nmt.evaluation.plots.group_curves import Point
-
-    value, spread = score["score"], score["spread"]
-    if value is None:
-        return None
-    if spread is None:
-        return Point(float(value))
-    return Point(float(value), value - spread, value + spread)

@@ -6,11 +6,12 @@ import argparse
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from syntax_nmt.data.subwords import SCHEMES, detect_scheme, join_pieces, pieces_per_word
+from syntax_nmt.data.subwords import detect_scheme, join_pieces, pieces_per_word
 from syntax_nmt.data.text_files import NEWLINE_ONLY, read_lines
 from syntax_nmt.errors import UserError
-from syntax_nmt.evaluation.alignment.aligned_corpus import AUTO, parallel_text
+from syntax_nmt.evaluation.alignment.aligned_corpus import parallel_text
 from syntax_nmt.evaluation.plots.kinds.sentence_choice import add_sentence_argument, chosen
+from syntax_nmt.evaluation.shared_options import add_subwords_argument, chosen_scheme
 from syntax_nmt.evaluation.trained_model.checkpoint import choose_device
 from syntax_nmt.evaluation.trained_model.forced_arguments import add_single_pair_arguments
 from syntax_nmt.evaluation.trained_model.forced_decoding import (
@@ -79,12 +80,7 @@ def add_model_arguments(parser: argparse.ArgumentParser) -> None:
     add("--source", metavar="FILE", required=True, help="sentences, one a line")
     add("--target", metavar="FILE", help="their translations, which the model is forced to")
     add_sentence_argument(parser)
-    add(
-        "--subwords",
-        choices=(AUTO, *SCHEMES),
-        default=AUTO,
-        help="how pieces tell words (default: told from the text)",
-    )
+    add_subwords_argument(parser)
     add_segmentation_arguments(parser)
     add_single_pair_arguments(parser)
 
@@ -135,9 +131,7 @@ def _side(
     path: str,
     args: argparse.Namespace,
 ) -> Side:
-    scheme = args.subwords
-    if scheme == AUTO:
-        scheme = detect_scheme(" ".join(pieces) for pieces in corpus)
+    scheme = chosen_scheme(args) or detect_scheme(" ".join(pieces) for pieces in corpus)
     name = f"{path}:{args.sentence}"
     counts = pieces_per_word(tokens, scheme, name)
     words = join_pieces(tokens, counts, scheme)

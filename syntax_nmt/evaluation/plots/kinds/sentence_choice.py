@@ -9,6 +9,7 @@ from typing import TypeVar
 
 from syntax_nmt.arguments import positive_int
 from syntax_nmt.errors import UserError
+from syntax_nmt.evaluation.shared_options import check_parallel
 
 T = TypeVar("T")
 
@@ -58,10 +59,7 @@ def chosen_parallel(columns: Sequence[tuple[str, Sequence[T]]], number: int) -> 
     """
     first, items = columns[0]
     for name, others in columns[1:]:
-        if len(others) != len(items):
-            raise UserError(
-                f"{name} has {len(others)} sentences, {first} {len(items)}: give parallel files"
-            )
+        check_parallel(name, len(others), first, len(items), "sentences")
     return [chosen(items, number, name) for name, items in columns]
 
 

@@ -1,0 +1,77 @@
+"""Which attention kernels the Transformers run, by name: proof that the fused ones are taken.
+
+    python examples/benchmark/kernels.py --size base --device cuda --dtype bfloat16
+
+On a GPU it fails where one of our systems has no fused kernel in its training or in its search. On
+a CPU the names are those of torch's operators; there is none for the gradient of a mask, which
+latent phrases train by.
+"""
+
+from __future__ import annotations
+
+import argparse
+import re
+import tempfile
+from collections import Counter
+from pathlib import Path
+
+from measure import Work
+from quiet import silence
+from random_sentences import write_dictionaries
+from sizes import add_size_arguments, sizes_of
+from speed import COMPARISONS
+from systems import System, build
+from torch.profiler import ProfilerActivity, profile
+from works import load
+
+WORKS = ("training", "beam5")
+# Kernels of a GPU, and the operators of a CPU: flash, memory-efficient, cuDNN's.
+FUSED = re.compile(r"flash|fmha|efficient_attention|cudnn.*(sdpa|attention)", re.IGNORECASE)
+
+
+def main() -> None:
+    """Profiles and prints a table."""
+    silence()
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    add_size_arguments(parser)
+    parser.add_argument("--device", default="cpu", choices=["cpu", "cuda"])
+    parser.add_argument("--dtype", default="float32", choices=["float32", "bfloat16", "float16"])
+    args = parser.parse_args()
+    sizes, missing = sizes_of(args), []
+    print("| system | work | fused attention kernels, calls |\n|---|---|---|")
+    for name in COMPARISONS["transformer"]:
+        with tempfile.TemporaryDirectory() as folder:
+            write_dictionaries(Path(folder), sizes.vocabulary)
+            system = build(name, [], Path(folder), sizes, args.device, args.dtype)
+        for work in WORKS:
+            data = load(work, system, sizes, 1, args.device)
+            found = kernels(data.work, system, args.device)
+            cell = ", ".join(f"`{kernel}` {calls}" for kernel, calls in found.most_common())
+            print(f"| `{name}` | {work} | {cell or 'none'} |", flush=True)
+            if not found and name != "transformer":  # fairseq's own takes them in some calls only
+                missing.append(f"{name} in {work}")
+    if missing and args.device == "cuda":
+        raise SystemExit(f"error: no fused attention kernel: {'; '.join(missing)}")
+
+
+def kernels(work: Work, system: System, device: str) -> Counter[str]:
+    """How often each fused kernel ran.
+
+    Args:
+        work: what is done; once before, so that nothing is chosen while it is profiled.
+        system: who does it.
+        device: that it is on.
+    """
+    work(system)
+    activity = ProfilerActivity.CUDA if device == "cuda" else ProfilerActivity.CPU
+    with profile(activities=[activity]) as profiled:
+        work(system)
+    names = (event.key for event in profiled.key_averages() for _ in range(event.count))
+    # Of a templated kernel the name, without its arguments.
+    return Counter(re.split(r"[<(]", name)[0] for name in names if FUSED.search(name))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,1 @@
+"""Experiments as a workflow: one YAML a table, records of runs, tables made of the records."""

@@ -1,0 +1,140 @@
+"""The data of a table: text by its checksum, chosen training pairs, and `syntax-nmt prepare`."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import shutil
+import sys
+import tempfile
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+from experiments.programs import fill, run_program, sole_owner
+from syntax_nmt.data.text_files import (
+    NEWLINE_ONLY,
+    find_text,
+    read_lines,
+    write_bytes_atomically,
+)
+from syntax_nmt.errors import UserError, one_line_errors
+
+DONE = "done.json"
+_BUILT_IN = {"test": "test"}
+
+
+def key_of(content: Any) -> str:
+    """A short name of what JSON can hold: equal contents have equal keys."""
+    text = json.dumps(content, sort_keys=True, ensure_ascii=False)
+    return hashlib.sha256(text.encode()).hexdigest()[:12]
+
+
+def plan_data(data: Mapping[str, Any], root: Path | None, stanza: Path | None) -> dict[str, Any]:
+    """What a job needs to prepare data, with the key that it is known by.
+
+    The key stands for what the YAML says and for the bytes of text and of Stanza's models, not for
+    their places: it is the same on every machine.
+
+    Args:
+        data: as the YAML has it.
+        root: of the texts (`--data`).
+        stanza: of the models (`--stanza`).
+
+    Raises:
+        UserError: a file is missing.
+    """
+    if "train" in data and root is None:
+        raise UserError("this table needs text: give the folder of the corpora with --data")
+    if "{stanza}" in data["prepare"] and stanza is None:
+        raise UserError("this table needs Stanza's models: give their folder with --stanza")
+    tests, texts = data.get("tests", _BUILT_IN), {}
+    if root is not None and "train" in data:
+        for split, prefix in {"train": data["train"], "valid": data["valid"], **tests}.items():
+            for lang in (data["source"], data["target"]):
+                path = root / f"{prefix}.{lang}"
+                found = find_text(path)
+                if found is None:
+                    raise UserError(f"{path}: no such file, nor with .gz: check --data")
+                texts[f"{split}.{lang}"] = str(found)
+    files = list(map(Path, texts.values()))
+    if stanza is not None and "{stanza}" in data["prepare"]:
+        files += sorted(stanza.rglob("*.pt"))
+    checksums = [hashlib.sha256(file.read_bytes()).hexdigest() for file in files]
+    places = {"texts": texts, "stanza": str(stanza)}
+    return {"key": key_of([data, checksums]), "data": data, "tests": list(tests), **places}
+
+
+def prepare(plan: Mapping[str, Any], folder: Path) -> None:
+    """Makes `corpus` and `prepared` in a folder, then `done.json`, as both are whole."""
+    data, log = plan["data"], folder / "prepare.log"
+    corpus, prepared = folder / "corpus", folder / "prepared"
+    if not corpus.is_dir():
+        unfinished = Path(tempfile.mkdtemp(prefix="unfinished-", dir=folder))
+        if "demo" in data:
+            run_program("syntax_nmt.cli", ["demo", str(unfinished), *data["demo"].split()], log)
+        else:
+            _write_texts(plan, unfinished)
+        unfinished.rename(corpus)
+    tests = ",".join(str(corpus / name) for name in plan["tests"])
+    options = ["--source-lang", data["source"], "--target-lang", data["target"]]
+    options += ["--trainpref", str(corpus / "train"), "--validpref", str(corpus / "valid")]
+    options += ["--testpref", tests, "--destdir", str(prepared)]
+    options += fill(data["prepare"], {"corpus": str(corpus), "stanza": plan["stanza"]})
+    run_program("syntax_nmt.cli", ["prepare", *options], log)
+    done = {"checksum": _checksum(prepared / "data-bin"), "tests": plan["tests"]}
+    write_bytes_atomically(folder / DONE, json.dumps(done).encode())
+
+
+def _write_texts(plan: Mapping[str, Any], folder: Path) -> None:
+    """The texts as they are, but of the training pairs those that the YAML chooses."""
+    langs = plan["data"]["source"], plan["data"]["target"]
+    for split in ("train", "valid", *plan["tests"]):
+        files = [plan["texts"][f"{split}.{lang}"] for lang in langs]
+        sides = [list(read_lines(file, NEWLINE_ONLY)) for file in files]
+        if len(sides[0]) != len(sides[1]):
+            counts = f"{len(sides[0])} and {len(sides[1])}"
+            raise UserError(f"{files[0]} and {files[1]} have {counts} lines: give parallel texts")
+        pairs = list(zip(*sides))
+        pairs = chosen_pairs(pairs, plan["data"]) if split == "train" else pairs
+        for lang, side in zip(langs, zip(*pairs)):
+            text = "".join(f"{line}\n" for line in side)
+            write_bytes_atomically(folder / f"{split}.{lang}", text.encode())
+
+
+def chosen_pairs(
+    pairs: Iterable[tuple[str, ...]], data: Mapping[str, Any]
+) -> list[tuple[str, ...]]:
+    """Training pairs in the order of the corpus: `max_words`, then `every`, then `longest`."""
+    most = data.get("max_words", float("inf"))
+    kept = [pair for pair in pairs if max(map(_words, pair)) <= most][:: data.get("every", 1)]
+    order = sorted(range(len(kept)), key=lambda place: -_words(kept[place][0]))
+    return [kept[place] for place in sorted(order[: data.get("longest")])]
+
+
+def _words(text: str) -> int:
+    return len(text.split())
+
+
+def _checksum(databin: Path) -> str:
+    """Of all that training reads, so that rows of other data can be told."""
+    digest = hashlib.sha256()
+    for file in sorted(databin.iterdir()):
+        if file.suffix in (".bin", ".idx") or file.name.startswith("dict."):
+            digest.update(file.name.encode() + file.read_bytes())
+    return digest.hexdigest()[:12]
+
+
+def main() -> None:
+    """`python -m experiments.corpus FOLDER`: prepares what FOLDER/data.json plans."""
+    folder = Path(sys.argv[1])
+    with one_line_errors("experiments"), sole_owner(folder):
+        if (folder / DONE).is_file():  # made by the one that was waited for
+            return
+        for left in folder.glob("unfinished-*"):
+            shutil.rmtree(left)
+        prepare(json.loads((folder / "data.json").read_text(encoding="utf-8")), folder)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,181 @@
+"""The figures of a table, out of the records that there are; ready for JSON."""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from experiments.holm import holm
+from experiments.runs import Row, Run, Runs
+from syntax_nmt.evaluation.translation.comparison import Sampling, comparison_figures
+from syntax_nmt.evaluation.translation.corpus_scores import spread
+from syntax_nmt.evaluation.translation.evaluated_systems import (
+    System,
+    TestSet,
+    Text,
+    check_parallel,
+    read_text,
+)
+from syntax_nmt.evaluation.translation.length_bins import LengthBins
+from syntax_nmt.evaluation.translation.metrics import MetricSet, MetricSettings
+from syntax_nmt.evaluation.translation.resampling import SEED, TRIALS
+from syntax_nmt.evaluation.translation.score_report import score_figures
+
+FACTS = ("validation_nll", "training_nll", "updates", "seconds", "tokens_per_second")
+_OF_A_RUN = ("key", "seed", "commit", "data_checksum", "device", "cpu", "threads", "versions")
+
+
+class FamilyTest:
+    """A test set and the rows of a family that have translations of it.
+
+    Args:
+        runs: of the table.
+        rows: of the family.
+        place: of the test set among those of the data.
+        folder: with the prepared data.
+    """
+
+    def __init__(self, runs: Runs, rows: Sequence[Row], place: int, folder: Path) -> None:
+        self.runs, self.family = runs, rows[0].family
+        self.rows = [row for row in rows if done(runs, row)]
+        plan, declared = runs.data[self.family.name], self.family.data
+        self.name = plan["tests"][place]
+        data, lengths = folder / "data" / plan["key"], runs.table.evaluation["lengths"]
+        self.reference = data / "corpus" / f"{self.name}.{declared['target']}"
+        self.source = data / "prepared" / lengths / f"test{place or ''}.{declared['source']}"
+
+    def files(self, row: Row, kind: str = "") -> list[Path]:
+        """The translations of a row's runs, or their logs if `kind` is `log`."""
+        ending = f".{kind or self.name}.gz"
+        return [self.runs.record_file(run).with_suffix(ending) for run, _ in done(self.runs, row)]
+
+    def figures(self) -> dict[str, Any]:
+        """Scores of all rows, by length too; differences and p-values against the baseline."""
+        evaluation = self.runs.table.evaluation
+        reference, source = self._text(self.reference), self._text(self.source)
+        systems = tuple(
+            System(row.system.name, tuple(map(self._text, self.files(row)))) for row in self.rows
+        )
+        for text in (run for system in systems for run in system.runs):
+            check_parallel(text, reference)
+        test_set = TestSet(systems, (reference,), None)
+        metrics = MetricSet(evaluation["metrics"], MetricSettings(evaluation["tokenize"]))
+        found = test_set.by_system(metrics.statistics(test_set.outputs, [reference.sentences]))
+        bins = LengthBins(tuple(evaluation["bins"]))
+        figures = score_figures(metrics, test_set, found, source, bins, None)
+        scores = {system["name"]: system["scores"] for system in figures["systems"]}
+        if systems[0].name == self.family.baseline:
+            sampling = Sampling(("randomisation",), 0, TRIALS, SEED)
+            compared = comparison_figures(metrics, test_set, found, sampling)
+            for system in compared["systems"][1:]:
+                for metric, item in system["scores"].items():
+                    p_value = item["randomisation"]["p_value"]
+                    more = {"difference": item["difference"], "p_value": p_value}
+                    scores[system["name"]][metric].update(more)
+        return {
+            "test": self.name,
+            "family": self.family.name,
+            "sentences": figures["sentences"],
+            "trials": TRIALS,
+            "metrics": figures["metrics"],
+            "scores": scores,
+            "by_length": figures["by_length"]["bins"],
+        }
+
+    @staticmethod
+    def _text(path: Path) -> Text:
+        return Text(path.name, read_text(str(path)).sentences)
+
+
+def done(runs: Runs, row: Row) -> list[tuple[Run, dict[str, Any]]]:
+    """The runs of a row that have a record, with it."""
+    found = [(run, runs.record(run)) for run in row.runs]
+    return [(run, record) for run, record in found if record is not None]
+
+
+def family_tests(runs: Runs, folder: Path) -> Iterator[FamilyTest]:
+    """Each family with each of its test sets, where some row has run."""
+    rows = list(runs.rows())
+    for family in runs.table.families:
+        for place, _ in enumerate(runs.data[family.name]["tests"]):
+            found = FamilyTest(runs, [row for row in rows if row.family is family], place, folder)
+            if found.rows:
+                yield found
+
+
+def measure(runs: Runs, folder: Path) -> dict[str, Any]:
+    """Everything that is known of a table.
+
+    Args:
+        runs: of the table.
+        folder: with the prepared data.
+    """
+    tests = [test.figures() for test in family_tests(runs, folder)]
+    adjust(tests)
+    table, rows = runs.table, list(runs.rows())
+    return {
+        "table": table.name,
+        "title": table.title,
+        "primary": table.primary,
+        "choice": table.choice,
+        "rows": [_row_figures(runs, row) for row in rows],
+        "tests": tests,
+        "trials": list(_trials(runs, {run.key for row in rows for run in row.runs})),
+    }
+
+
+def adjust(tests: Sequence[Mapping[str, Any]]) -> None:
+    """Adds `p_holm`: Holm's adjustment over all systems of the table, for each test and metric."""
+    compared: dict[tuple[str, str], list[dict[str, Any]]] = {}
+    for test in tests:
+        for scores in test["scores"].values():
+            for metric, item in scores.items():
+                if "p_value" in item:
+                    compared.setdefault((test["test"], metric), []).append(item)
+    for items in compared.values():
+        for item, adjusted in zip(items, holm([item["p_value"] for item in items])):
+            item["p_holm"] = adjusted
+
+
+def _row_figures(runs: Runs, row: Row) -> dict[str, Any]:
+    system, records = row.system, [record for _, record in done(runs, row)]
+    figures = list((row.trained or system).figures)
+    chosen = [row.trained.label] if system.best_of and row.trained else []
+    return {
+        "family": row.family.name,
+        "system": system.name,
+        "label": system.label,
+        "baseline": system.name == row.family.baseline,
+        "seeds_declared": list(system.seeds),
+        "seeds_done": [record["seed"] for record in records],
+        "chosen": " ".join([*chosen, row.setting or ""]),
+        "published": system.published,
+        "parameters": records[0]["parameters"] if records else None,
+        **{name: _mean([record[name] for record in records]) for name in FACTS},
+        "figures": {
+            name: _mean([record["figures"][name] for record in records]) for name in figures
+        },
+        "runs": [{name: record[name] for name in _OF_A_RUN} for record in records],
+    }
+
+
+def _trials(runs: Runs, used: set[str]) -> Iterator[dict[str, Any]]:
+    for run in [*runs.trials(), *runs.candidates()]:
+        nll = (runs.record(run) or {}).get("validation_nll")
+        chosen = run.key in used
+        yield {
+            "run": run.name,
+            "options": run.plan["options"],
+            "validation_nll": nll,
+            "chosen": chosen,
+        }
+
+
+def _mean(values: Sequence[float | None]) -> dict[str, Any] | None:
+    """None where a run lacks the figure."""
+    known = [value for value in values if value is not None]
+    if not known or len(known) < len(values):
+        return None
+    return {"score": statistics.mean(known), "spread": spread(known), "runs": known}

@@ -1,0 +1,64 @@
+"""The programs that jobs start: fairseq's and ours, of the snapshot that the jobs run in."""
+
+from __future__ import annotations
+
+import fcntl
+import shlex
+import subprocess
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, nullcontext
+from pathlib import Path
+
+from syntax_nmt.errors import UserError
+
+_SHOWN = 20  # lines of a log
+
+
+def run_program(
+    module: str,
+    arguments: Sequence[str],
+    log: Path,
+    output: Path | None = None,
+    keep_open: Sequence[int] = (),
+) -> None:
+    """Runs a module as a program.
+
+    Args:
+        module: such as `fairseq_cli.train`.
+        arguments: of its command line.
+        log: what it says is appended here.
+        output: what it prints to stdout is written here; None = that goes to the log, too.
+        keep_open: file descriptors that the program holds on to.
+
+    Raises:
+        UserError: it failed; the end of what it said has been printed to stderr.
+    """
+    command = [sys.executable, "-m", module, *arguments]
+    with log.open("ab") as said, nullcontext(said) if output is None else output.open("wb") as out:
+        start = said.tell()
+        done = subprocess.run(command, stdout=out, stderr=said, pass_fds=keep_open)
+    if done.returncode != 0:
+        lines = log.read_bytes()[start:].decode(errors="replace").splitlines()
+        print(*lines[-_SHOWN:], sep="\n", file=sys.stderr)
+        raise UserError(f"{module} ended with status {done.returncode}: see {log}")
+
+
+@contextmanager
+def sole_owner(folder: Path) -> Iterator[int]:
+    """Waits until no other process works in a folder, orphans of a killed one included.
+
+    Yields:
+        The descriptor of the lock, for child processes to hold on to.
+    """
+    with (folder / "lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield lock.fileno()
+
+
+def fill(options: str, places: Mapping[str, str]) -> list[str]:
+    """Options as a list, with what `{data}`, `{model}` and so on stand for; empty ones left out."""
+    found = shlex.split(options)
+    for name, value in places.items():
+        found = [option.replace(f"{{{name}}}", value) for option in found]
+    return [option for option in found if option]

@@ -1,0 +1,89 @@
+"""Makes or resumes tables of experiments, with an installed snapshot of a recorded commit.
+
+    python examples/experiments/run.py [--commit COMMIT] [--folder FOLDER] TABLE.yaml … [OPTION …]
+
+Nothing of the working tree is run but this file: the commit (HEAD unless told otherwise) is taken
+out of git and installed into FOLDER/snapshots, and the workflow there does the rest; its options
+come with `--help`. So files may be edited while a table grows for days.
+"""
+
+from __future__ import annotations
+
+import argparse
+import io
+import os
+import shutil
+import subprocess
+import sys
+import tarfile
+import tempfile
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+REPOSITORY = HERE.parents[1]
+_RUN = ("syntax_nmt", "preprocess", "examples/experiments/*.py", "examples/experiments/Snakefile")
+
+
+def main() -> None:
+    """Installs the snapshot unless it is there, and becomes its workflow."""
+    parser = argparse.ArgumentParser(add_help=False, allow_abbrev=False)
+    parser.add_argument("--commit", default="HEAD")
+    parser.add_argument("--folder", type=Path, default=REPOSITORY / "outputs" / "experiments")
+    own, rest = parser.parse_known_args()
+    folder = own.folder.resolve()
+    commit = _git("rev-parse", "--verify", f"{own.commit}^{{commit}}").decode().strip()
+    if own.commit == "HEAD" and _git("diff", "--name-only", "HEAD", "--", *_RUN):
+        print(f"note: changes that are not committed are not run, but {commit[:10]}", flush=True)
+    snapshot = install(commit, folder / "snapshots")
+    environment = {
+        **os.environ,
+        "PYTHONPATH": f"{snapshot / 'site'}{os.pathsep}{snapshot / 'source' / 'examples'}",
+        "PYTHONSAFEPATH": "1",  # the current folder may be the working tree
+    }
+    options = ["--commit", commit, "--folder", str(folder), "--results", str(HERE / "results")]
+    command = [sys.executable, "-m", "experiments.workflow", *options, *rest]
+    os.execve(sys.executable, command, environment)
+
+
+def install(commit: str, snapshots: Path) -> Path:
+    """The folder with the commit's `source` and what pip made of it, `site`.
+
+    Args:
+        commit: in full.
+        snapshots: where snapshots are kept.
+    """
+    snapshot = snapshots / commit
+    if snapshot.is_dir():
+        return snapshot
+    print(f"installing a snapshot of {commit[:10]}", flush=True)
+    snapshots.mkdir(parents=True, exist_ok=True)
+    work = Path(tempfile.mkdtemp(prefix="unfinished-", dir=snapshots))
+    with tarfile.open(fileobj=io.BytesIO(_git("archive", commit))) as archive:
+        archive.extractall(work / "source", filter="data")
+    if not (work / "source" / "examples" / "experiments").is_dir():
+        shutil.rmtree(work)
+        raise SystemExit(f"experiments: error: {commit[:10]} has no examples/experiments")
+    pip = [sys.executable, "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
+    pip += ["--no-deps", "--no-build-isolation", "--target", str(work / "site")]
+    # The sources are copied: building leaves files in their folder.
+    with tempfile.TemporaryDirectory() as copy:
+        shutil.copytree(work / "source", copy, dirs_exist_ok=True)
+        subprocess.run([*pip, copy], check=True)
+    try:
+        work.rename(snapshot)
+    except OSError:  # another start was faster
+        shutil.rmtree(work)
+    return snapshot
+
+
+def _git(*arguments: str) -> bytes:
+    command = ["git", "-C", str(REPOSITORY), *arguments]
+    try:
+        return subprocess.run(command, check=True, capture_output=True).stdout
+    except (OSError, subprocess.CalledProcessError) as error:
+        reason = getattr(error, "stderr", b"").decode().strip() or error
+        raise SystemExit(f"experiments: error: {' '.join(command)}: {reason}") from None
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,143 @@
+"""The trainings of a table, each known by the key of all that its figures depend on."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from experiments.corpus import key_of, plan_data
+from experiments.table_config import Family, System, Table
+
+
+@dataclass(frozen=True)
+class Run:
+    """A training, and what is measured after it.
+
+    Attributes:
+        name: family, system and seed, with dots between.
+        key: of the plan.
+        plan: all that a job needs to know but the places of files.
+    """
+
+    name: str
+    key: str
+    plan: Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class Row:
+    """A row of a table.
+
+    Attributes:
+        family: of the system.
+        system: as it is declared.
+        trained: the same, or the one that was chosen for it; None = there is no choice yet.
+        setting: point of the grid, as options; None = there is no choice yet.
+        runs: one a declared seed, once there are choices.
+    """
+
+    family: Family
+    system: System
+    trained: System | None = None
+    setting: str | None = None
+    runs: tuple[Run, ...] = ()
+
+
+class Runs:
+    """The runs of a table, and which of them have a record in the folder of results.
+
+    Args:
+        table: the table.
+        root: of the texts; None = not given.
+        stanza: of the parser's models; None = not given.
+        results: for records.
+    """
+
+    def __init__(self, table: Table, root: Path | None, stanza: Path | None, results: Path) -> None:
+        self.table, self.results = table, results
+        self.data = {family.name: plan_data(family.data, root, stanza) for family in table.families}
+
+    def trials(self) -> Iterator[Run]:
+        """The runs that settings are chosen by: the grid, with each tuned system's first seed."""
+        for family in self.table.families:
+            for system in family.systems.values() if family.grid else ():
+                if system.like == system.name and not system.best_of:
+                    yield from (self._first(family, system, one) for one in family.settings())
+
+    def candidates(self) -> Iterator[Run]:
+        """The runs that systems are chosen by, as far as settings have been chosen."""
+        for family in self.table.families:
+            for name in dict.fromkeys(n for s in family.systems.values() for n in s.best_of):
+                setting = self._setting(family, family.systems[name])
+                if setting is not None:
+                    yield self._first(family, family.systems[name], setting)
+
+    def rows(self) -> Iterator[Row]:
+        """The rows, with their runs as far as choices have been made."""
+        for family in self.table.families:
+            for system in family.systems.values():
+                trained = self._trained(family, system)
+                setting = None if trained is None else self._setting(family, trained)
+                if trained is None or setting is None:
+                    yield Row(family, system)
+                    continue
+                runs = (self._run(family, trained, setting, seed) for seed in system.seeds)
+                yield Row(family, system, trained, setting, tuple(runs))
+
+    def record(self, run: Run) -> dict[str, Any] | None:
+        """What came out of a run; None = it is not done."""
+        file = self.record_file(run)
+        return json.loads(file.read_text(encoding="utf-8")) if file.is_file() else None
+
+    def record_file(self, run: Run) -> Path:
+        """Where the record is or will be: a file of another name but the same key is it as well."""
+        found = sorted(self.results.glob(f"*.{run.key}.json"))
+        return found[0] if found else self.results / f"{run.name}.{run.key}.json"
+
+    def _run(self, family: Family, system: System, setting: str, seed: int) -> Run:
+        evaluation = self.table.evaluation
+        plan = {
+            "data": self.data[family.name]["key"],
+            "options": _joined(family.training, setting, system.options),
+            "seed": seed,
+            "average": evaluation["average"],
+            "generate": _joined(evaluation["generate"], system.generate),
+            "figures": system.figures,
+        }
+        return Run(f"{family.name}.{system.name}.{seed}", key_of(plan), plan)
+
+    def _first(self, family: Family, system: System, setting: str) -> Run:
+        return self._run(family, system, setting, system.seeds[0])
+
+    def _trained(self, family: Family, system: System) -> System | None:
+        if not system.best_of:
+            return system
+        systems = [family.systems[name] for name in system.best_of]
+        settings = [self._setting(family, candidate) for candidate in systems]
+        runs = [
+            None if setting is None else self._first(family, candidate, setting)
+            for candidate, setting in zip(systems, settings)
+        ]
+        best = self._best(runs)
+        return None if best is None else systems[best]
+
+    def _setting(self, family: Family, system: System) -> str | None:
+        settings = list(family.settings())
+        if not family.grid:
+            return settings[0]
+        tuned = family.systems[system.like]
+        best = self._best([self._first(family, tuned, setting) for setting in settings])
+        return None if best is None else settings[best]
+
+    def _best(self, runs: Sequence[Run | None]) -> int | None:
+        """The place of the least validation nll, the first of equals; None = some are not done."""
+        records = [None if run is None else self.record(run) for run in runs]
+        losses = [record["validation_nll"] for record in records if record is not None]
+        return losses.index(min(losses)) if len(losses) == len(runs) else None
+
+
+def _joined(*options: str) -> str:
+    return " ".join(" ".join(options).split())

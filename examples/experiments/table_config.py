@@ -1,0 +1,151 @@
+"""A table as its YAML declares it; `table.schema.yaml` says what may stand there."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import yaml
+from jsonschema import Draft202012Validator
+from jsonschema.exceptions import best_match
+
+from syntax_nmt.errors import UserError
+
+_SCHEMA = Path(__file__).with_name("table.schema.yaml")
+
+
+@dataclass(frozen=True)
+class System:
+    """A row of a table; texts of options are as on a command line.
+
+    Attributes:
+        name: within its family.
+        seeds: declared.
+        options: of fairseq-train, beside the family's.
+        generate: of fairseq-generate, beside the evaluation's.
+        like: the system whose setting from the grid this one takes; itself = it is tuned.
+        best_of: the systems of which it is the best by validation, instead of options of its own.
+        figures: further figures by name: a command, and where its JSON has the value.
+        label: what tables call it.
+        published: what its paper says.
+    """
+
+    name: str
+    seeds: tuple[int, ...]
+    options: str
+    generate: str
+    like: str
+    best_of: tuple[str, ...]
+    figures: Mapping[str, Mapping[str, str]]
+    label: str
+    published: str
+
+
+@dataclass(frozen=True)
+class Family:
+    """Systems that are compared with one baseline, which stands first."""
+
+    name: str
+    data: Mapping[str, Any]
+    training: str
+    grid: Mapping[str, list[str]]
+    systems: Mapping[str, System]
+
+    @property
+    def baseline(self) -> str:
+        """The name of the first system."""
+        return next(iter(self.systems))
+
+    def settings(self) -> Iterator[str]:
+        """The points of the grid, as options; one without any where there is no grid."""
+        for values in itertools.product(*self.grid.values()):
+            yield " ".join(itertools.chain(*zip(self.grid, map(str, values))))
+
+
+@dataclass(frozen=True)
+class Table:
+    """One YAML; `name` is that of the file, without its ending."""
+
+    name: str
+    title: str
+    primary: str
+    choice: str
+    evaluation: Mapping[str, Any]
+    families: tuple[Family, ...]
+
+
+def read_table(path: Path) -> Table:
+    """Reads and checks a YAML.
+
+    Raises:
+        UserError: it is not as the schema says, or names a system or a figure that it lacks.
+    """
+    try:
+        declared = yaml.load(path.read_text(encoding="utf-8"), _UniqueKeys)
+    except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
+        raise UserError(f"{path}: cannot be read: {error}") from None
+    schema = yaml.safe_load(_SCHEMA.read_text(encoding="utf-8"))
+    wrong = best_match(Draft202012Validator(schema).iter_errors(declared))
+    if wrong is not None:
+        raise UserError(f"{path}: {'.'.join(map(str, wrong.path)) or 'table'}: {wrong.message}")
+    if declared["primary"] not in declared["evaluation"]["metrics"]:
+        raise UserError(f"{path}: primary: {declared['primary']} is not among evaluation.metrics")
+    families = tuple(
+        _family(f"{path}: families.{name}", name, family, declared)
+        for name, family in declared["families"].items()
+    )
+    texts = {field: declared[field] for field in ("title", "primary", "choice", "evaluation")}
+    return Table(name=path.stem, families=families, **texts)
+
+
+def _family(where: str, name: str, family: dict[str, Any], declared: dict[str, Any]) -> Family:
+    data = {**declared["data"], **family.get("data", {})}
+    texts = {"train", "valid", "tests"} & data.keys()
+    if len(texts) != (0 if "demo" in data else 3):
+        raise UserError(f"{where}: data: give either demo, or all of train, valid and tests")
+    systems = {
+        system: _system(f"{where}.systems.{system}", system, family["systems"], declared)
+        for system in family["systems"]
+    }
+    return Family(name, data, family["training"], family.get("grid", {}), systems)
+
+
+def _system(where: str, name: str, systems: dict[str, Any], declared: dict[str, Any]) -> System:
+    given = {"like": name, "best_of": [], "generate": "", "figures": [], **systems[name]}
+    for other in {given["like"], *given["best_of"]} - {name}:
+        if "best_of" in systems.get(other, {"best_of": None}):
+            raise UserError(f"{where}: {other} is no system of the family with options of its own")
+    if systems.get(given["like"], {}).get("like", given["like"]) != given["like"]:
+        raise UserError(f"{where}: like: {given['like']} is not tuned itself")
+    if bool(given["best_of"]) == ("options" in given):
+        raise UserError(f"{where}: give either options or best_of")
+    known = declared.get("figures", {})
+    unknown = [figure for figure in given["figures"] if figure not in known]
+    if unknown:
+        raise UserError(f"{where}: figures: {unknown[0]} is not defined under figures")
+    return System(
+        name=name,
+        seeds=tuple(given.get("seeds", declared["seeds"])),
+        options=given.get("options", ""),
+        generate=given["generate"],
+        like=given["like"],
+        best_of=tuple(given["best_of"]),
+        figures={figure: known[figure] for figure in given["figures"]},
+        label=given.get("label", name),
+        published=given.get("published", ""),
+    )
+
+
+class _UniqueKeys(yaml.SafeLoader):
+    """Refuses a key that is there twice, where PyYAML drops the first."""
+
+    def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict:
+        """As PyYAML's; `<<` may be there several times."""
+        keys = [key.value for key, _ in node.value if not key.tag.endswith(":merge")]
+        for key in keys:
+            if keys.count(key) > 1:
+                raise yaml.MarkedYAMLError(problem=f"{key} twice", problem_mark=node.start_mark)
+        return super().construct_mapping(node, deep)

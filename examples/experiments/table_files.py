@@ -1,0 +1,228 @@
+"""A table as Markdown, LaTeX, CSV and JSON."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import re
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from tabulate import tabulate
+
+from experiments.measured_table import FACTS
+from syntax_nmt.data.text_files import write_bytes_atomically
+
+Figures = Mapping[str, Any]
+"""Of :func:`experiments.measured_table.measure`, or a part of them."""
+Sheet = tuple[str, list[str], list[list[str]]]
+"""Caption, head and rows."""
+
+_NONE = "–"
+_NOT_RUN = "not run"
+# What LaTeX's default fonts lack.
+_LATEX = {"±": r"$\pm$", "−": "$-$", "→": r"$\to$", "≤": r"$\leq$", "≥": r"$\geq$", "–": "--"}
+_LATEX |= {"λ": r"$\lambda$", "α": r"$\alpha$", "β": r"$\beta$", "τ": r"$\tau$", "×": r"$\times$"}
+
+
+def write_table(figures: Figures, folder: Path) -> None:
+    """Writes `table.md`, `table.tex`, `table.csv` and `table.json`."""
+    sheets, notes = sheets_of(figures), notes_of(figures)
+    files = {
+        "md": markdown(figures["title"], sheets, notes),
+        "tex": latex(sheets, notes),
+        "csv": _csv(figures),
+        "json": json.dumps(figures, indent=1, ensure_ascii=False) + "\n",
+    }
+    for ending, text in files.items():
+        write_bytes_atomically(folder / f"table.{ending}", text.encode())
+
+
+def sheets_of(figures: Figures) -> list[Sheet]:
+    """Scores on each test set, scores by length, trainings, and what was tried."""
+    names = dict.fromkeys(test["test"] for test in figures["tests"])
+    sheets = [_scores(figures, name) for name in names or ("",)]
+    sheets += [_by_length(figures, test) for test in figures["tests"]]
+    sheets.append(_trainings(figures))
+    return sheets + ([_trials(figures)] if figures["trials"] else [])
+
+
+def _scores(figures: Figures, name: str) -> Sheet:
+    tests = {test["family"]: test for test in figures["tests"] if test["test"] == name}
+    metrics = list(next(iter(tests.values()))["metrics"]) if tests else []
+    metrics.sort(key=lambda metric: not _is_primary(figures, metric))
+    further = list(dict.fromkeys(name for row in figures["rows"] for name in row["figures"]))
+    head = ["system", "seeds", *(metrics[:1] or [figures["primary"]])]
+    head += ["difference", "p", "p (Holm)", *metrics[1:], *further, "published"]
+    rows = []
+    for row in figures["rows"]:
+        scores = (
+            tests[row["family"]]["scores"].get(row["system"]) if row["family"] in tests else None
+        )
+        cells = [row["label"] + (" (baseline)" if row["baseline"] else ""), _seeds(row)]
+        if scores is None:
+            cells += [_NOT_RUN, *[_NONE] * (len(head) - 4)]
+        else:
+            main = scores[metrics[0]]
+            cells += [_mean(main), _signed(main.get("difference"))]
+            cells += [_p(main.get("p_value")), _p(main.get("p_holm"))]
+            cells += [_mean(scores[metric]) for metric in metrics[1:]]
+            cells += [_mean(row["figures"].get(name)) for name in further]
+        rows.append([*cells, row["published"]])
+    sentences = ", ".join({f"{test['sentences']} sentences" for test in tests.values()})
+    return f"{name}, {sentences}" if tests else "Scores", head, rows
+
+
+def _by_length(figures: Figures, test: Figures) -> Sheet:
+    metric = next(name for name in test["metrics"] if _is_primary(figures, name))
+    labels = {
+        row["system"]: row["label"] for row in figures["rows"] if row["family"] == test["family"]
+    }
+    head = ["system", *(group["label"] for group in test["by_length"])]
+    rows = [["sentences", *(str(group["sentences"]) for group in test["by_length"])]]
+    for system in test["scores"]:
+        cells = [group["scores"][metric][system] for group in test["by_length"]]
+        rows.append([labels[system], *map(_mean, cells)])
+    return f"{metric} by length of the source: {test['test']}, {test['family']}", head, rows
+
+
+def _trainings(figures: Figures) -> Sheet:
+    head = ["system", "chosen", "validation nll", "training nll", "parameters", "updates"]
+    head += ["hours", "tokens/s"]
+    rows = []
+    for row in figures["rows"]:
+        hours = row["seconds"] and {"score": row["seconds"]["score"] / 3600, "spread": None}
+        cells = [row["label"], row["chosen"] or _NONE]
+        cells += [_mean(row[name], 3) for name in ("validation_nll", "training_nll")]
+        cells.append(f"{row['parameters']:,}" if row["parameters"] else _NONE)
+        cells += [_mean(row["updates"], 0), _mean(hours, 2), _mean(row["tokens_per_second"], 0)]
+        rows.append(cells)
+    return "Trainings: nll in bits a token; hours and tokens a second of one run", head, rows
+
+
+def _trials(figures: Figures) -> Sheet:
+    options = [set(re.findall(r"-\S+(?: [^-]\S*)*", run["options"])) for run in figures["trials"]]
+    rows = []
+    for run, own in zip(figures["trials"], options):
+        different = " ".join(sorted(own - set.intersection(*options)))
+        nll = _NOT_RUN if run["validation_nll"] is None else f"{run['validation_nll']:.3f}"
+        rows.append([run["run"], different, nll, "chosen" if run["chosen"] else ""])
+    return "Tried, with the first seed", ["run", "options", "validation nll", ""], rows
+
+
+def notes_of(figures: Figures) -> list[str]:
+    """What a reader must know: how figures are meant, and where they come from."""
+    notes = [
+        f"Declared before the runs: the primary figure is {figures['primary']}; settings and "
+        f"systems are chosen by {figures['choice']}.",
+        "± is the standard deviation over seeds. p: approximate randomisation against the "
+        "family's baseline, its seeds pooled; Holm's adjustment is over all systems of the table.",
+    ]
+    few = [
+        row["label"]
+        for row in figures["rows"]
+        if 0 < len(row["seeds_done"]) < len(row["seeds_declared"])
+    ]
+    if few:
+        notes.append(f"Fewer seeds than declared: {', '.join(few)}.")
+    runs = [(row, run) for row in figures["rows"] for run in row["runs"]]
+    for what in ("commit", "device", "cpu", "threads"):
+        notes += _by_value(what, [(row["label"], str(run[what])) for row, run in runs])
+    versions = [
+        (row, " ".join(f"{n} {v}," for n, v in run["versions"].items())) for row, run in runs
+    ]
+    notes += _by_value("versions", [(row["label"], text.rstrip(",")) for row, text in versions])
+    for family in dict.fromkeys(row["family"] for row in figures["rows"]):
+        sums = [
+            (row["label"], run["data_checksum"]) for row, run in runs if row["family"] == family
+        ]
+        notes += _by_value(f"data of {family}", sums)
+    signatures = [
+        item["signature"] for test in figures["tests"] for item in test["metrics"].values()
+    ]
+    return [*notes, *dict.fromkeys(signatures)]
+
+
+def _by_value(what: str, pairs: Sequence[tuple[str, str]]) -> list[str]:
+    """One line: the value of all rows, or which rows have which."""
+    rows: dict[str, dict[str, None]] = {}
+    for label, value in pairs:
+        rows.setdefault(value, {})[label] = None
+    if len(rows) < 2:
+        return [f"{what}: {value}" for value in rows]
+    parts = "; ".join(f"{value} ({', '.join(labels)})" for value, labels in rows.items())
+    return [f"rows differ in {what}, which has {len(rows)} values: {parts}"]
+
+
+def markdown(title: str, sheets: Sequence[Sheet], notes: Sequence[str]) -> str:
+    """All sheets and notes."""
+    parts = [f"# {title}"]
+    for caption, head, rows in sheets:
+        parts += [f"**{caption}**", tabulate(rows, head, "github", disable_numparse=True)]
+    return "\n\n".join([*parts, "\n".join(f"- {note}" for note in notes)]) + "\n"
+
+
+def latex(sheets: Sequence[Sheet], notes: Sequence[str]) -> str:
+    r"""A `table` each; to be read with `\input`, with booktabs."""
+    parts = [r"% \usepackage{booktabs}", *(f"% {note}" for note in notes)]
+    for caption, head, rows in sheets:
+        align = ("left", *("right" for _ in head[1:]))
+        body = tabulate(rows, head, "latex_booktabs", disable_numparse=True, colalign=align)
+        escaped = re.sub(r"([%&_#$])", r"\\\1", caption)
+        parts += [r"\begin{table}", r"\centering", body, rf"\caption{{{escaped}}}", r"\end{table}"]
+    return "".join(_LATEX.get(character, character) for character in "\n".join(parts) + "\n")
+
+
+def _csv(figures: Figures) -> str:
+    """A line for each system, test set and metric, with all digits."""
+    stream = io.StringIO()
+    scores = ("score", "spread", "difference", "p_value", "p_holm")
+    head = ["family", "system", "label", "chosen", "parameters", "seeds", "commits", *FACTS]
+    writer = csv.DictWriter(stream, [*head, "test", "metric", *scores], lineterminator="\n")
+    writer.writeheader()
+    for row in figures["rows"]:
+        facts = {name: row[name] for name in head[:5]}
+        facts |= {name: row[name] and row[name]["score"] for name in FACTS}
+        facts["seeds"] = len(row["runs"])
+        facts["commits"] = " ".join(dict.fromkeys(run["commit"] for run in row["runs"]))
+        tests = [
+            test
+            for test in figures["tests"]
+            if test["family"] == row["family"] and row["system"] in test["scores"]
+        ]
+        if not tests:
+            writer.writerow(facts)
+        for test in tests:
+            for metric, item in test["scores"][row["system"]].items():
+                known = {name: item.get(name) for name in scores}
+                writer.writerow({**facts, "test": test["test"], "metric": metric, **known})
+    return stream.getvalue()
+
+
+def _is_primary(figures: Figures, metric: str) -> bool:
+    """Metrics are declared as `chrf` and reported as sacrebleu writes them: `chrF2`."""
+    return metric.lower().startswith(figures["primary"])
+
+
+def _seeds(row: Figures) -> str:
+    done, declared = len(row["seeds_done"]), len(row["seeds_declared"])
+    return str(done) if done == declared else f"{done} of {declared}"
+
+
+def _mean(item: Figures | None, width: int = 1) -> str:
+    if item is None or item["score"] is None:
+        return _NONE
+    spread = "" if not item["spread"] else f" ± {item['spread']:,.{width}f}"
+    return f"{item['score']:,.{width}f}{spread}"
+
+
+def _signed(value: float | None) -> str:
+    return _NONE if value is None else f"{value:+.1f}".replace("-", "−")
+
+
+def _p(value: float | None) -> str:
+    if value is None:
+        return _NONE
+    return "<0.0001" if value < 0.0001 else f"{value:.4f}"

@@ -1,0 +1,180 @@
+"""One run as a job: train or resume, evaluate, write the record, remove the checkpoints."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import platform
+import re
+import shutil
+import statistics
+import sys
+from collections.abc import Iterator, Mapping
+from functools import partial, reduce
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+import torch
+
+import syntax_nmt
+from experiments.corpus import DONE
+from experiments.programs import fill, run_program, sole_owner
+from syntax_nmt.data.text_files import NEWLINE_ONLY, read_lines, write_bytes_atomically
+from syntax_nmt.errors import one_line_errors
+from syntax_nmt.evaluation.report_page.training_log import INTERVAL, TRAIN, read_training_log
+from syntax_nmt.evaluation.report_page.training_summary import training_figures
+from syntax_nmt.evaluation.translation.generate_output import parse_generate_output
+
+_PACKAGES = ("syntax-nmt", "torch", "fairseq-fixed", "numpy", "sacrebleu", "sentencepiece")
+_KEPT = (
+    *(" | train | ", " | train_inner | ", " | valid on ", "' subset | ", " | done training in "),
+    *(" | model: ", " | criterion: ", " | num. shared model params: "),
+)
+_VALID_NLL = re.compile(r'"valid_nll_loss": "?([\d.]+)')
+
+Plan = Mapping[str, Any]
+"""Of :class:`experiments.runs.Run`."""
+
+
+class RunJob:
+    """A run on this machine.
+
+    Args:
+        plan: of the run.
+        folder: the run's own, for checkpoints and logs.
+        data: folder that :mod:`experiments.corpus` has prepared.
+        device: cpu or cuda.
+        lock: a descriptor that programs hold on to.
+    """
+
+    def __init__(self, plan: Plan, folder: Path, data: Path, device: str, lock: int) -> None:
+        self.run_program = partial(run_program, keep_open=[lock])
+        self.plan, self.folder, self.checkpoints = plan, folder, folder / "checkpoints"
+        self.train_log, self.log, self.output = (
+            folder / name for name in ("train.log", "evaluate.log", "output")
+        )
+        self.prepared = json.loads((data / DONE).read_text(encoding="utf-8"))
+        self.places = {
+            "data": str(data / "prepared" / "data-bin"),
+            "prepared": str(data / "prepared"),
+            "corpus": str(data / "corpus"),
+            "work": str(folder),
+            "device": "--cpu" if device == "cpu" else "",
+        }
+        user_dir = Path(syntax_nmt.__file__).parent
+        self.common = fill(f"{{data}} --user-dir '{user_dir}' {{device}}", self.places)
+
+    def train(self) -> Path:
+        """Trains, from the last checkpoint if there is one, and gives the model to evaluate."""
+        options = [*self.common, *fill(self.plan["options"], self.places)]
+        options += ["--seed", str(self.plan["seed"]), "--save-dir", str(self.checkpoints)]
+        options += ["--log-format", "simple"]
+        self.run_program("fairseq_cli.train", options, self.train_log)
+        last = self.plan["average"]
+        if not last:
+            return self.checkpoints / "checkpoint_best.pt"
+        model = self.folder / "averaged.pt"
+        options = ["average", str(self.checkpoints), "--last", str(last), "--output", str(model)]
+        self.run_program("syntax_nmt.cli", options, self.log)
+        return model
+
+    def validation_nll(self, model: Path) -> float:
+        """Bits a token on the validation set."""
+        options = [*self._evaluation(model), "--valid-subset", "valid", "--log-format", "json"]
+        self.run_program("fairseq_cli.validate", options, self.log, self.output)
+        (nll,) = _VALID_NLL.findall(self.output.read_text(encoding="utf-8"))
+        return float(nll)
+
+    def translations(self, model: Path) -> Iterator[tuple[str, tuple[str, ...]]]:
+        """Each test set by name, and its translations."""
+        options = [*self._evaluation(model), *fill(self.plan["generate"], self.places)]
+        for place, name in enumerate(self.prepared["tests"]):
+            subset = ["--gen-subset", f"test{place or ''}"]
+            self.run_program("fairseq_cli.generate", [*options, *subset], self.log, self.output)
+            lines = list(read_lines(self.output, NEWLINE_ONLY))
+            yield name, parse_generate_output(lines, name).hypotheses
+
+    def further_figures(self, model: Path) -> dict[str, Any]:
+        """What the commands of the YAML say."""
+        found = {}
+        for name, figure in self.plan["figures"].items():
+            _, *command = fill(figure["command"], {**self.places, "model": str(model)})
+            self.run_program("syntax_nmt.cli", command, self.log, self.output)
+            content = json.loads(self.output.read_text(encoding="utf-8"))
+            found[name] = value_at(content, figure["value"])
+        return found
+
+    def training_facts(self) -> dict[str, Any]:
+        """What the log says of the training."""
+        log = read_training_log(self.train_log)
+        figures = training_figures(log)
+        speeds = [row.values["wps"] for row in log.series.get(INTERVAL, []) if "wps" in row.values]
+        losses = [row.values["nll_loss"] for row in log.series.get(TRAIN, [])]
+        return {
+            **{name: figures[name] for name in ("parameters", "updates", "epochs", "seconds")},
+            "tokens_per_second": statistics.median(speeds) if speeds else None,
+            "training_nll": losses[-1] if losses else None,
+        }
+
+    def kept_log(self) -> list[str]:
+        """The lines of the log that figures and curves are made of; none has a path."""
+        lines = read_lines(self.train_log)
+        return [line for line in lines if any(mark in line for mark in _KEPT)]
+
+    def _evaluation(self, model: Path) -> list[str]:
+        options = "--task syntax_translation --max-tokens 4000 --required-batch-size-multiple 1"
+        return [*self.common, "--path", str(model), *options.split()]
+
+
+def machine(device: str) -> dict[str, Any]:
+    """What time and rounding depend on."""
+    names = re.findall(r"model name\s*: (.+)", Path("/proc/cpuinfo").read_text(encoding="utf-8"))
+    return {
+        "device": "CPU" if device == "cpu" else torch.cuda.get_device_name(),
+        "cpu": names[0] if names else platform.machine(),
+        "threads": torch.get_num_threads(),
+        "versions": {"python": platform.python_version(), **{n: version(n) for n in _PACKAGES}},
+    }
+
+
+def value_at(content: Any, path: str) -> Any:
+    """A value by keys and positions with dots between: `alignments.0.aer`."""
+    steps = [int(step) if step.isdigit() else step for step in path.split(".")]
+    return reduce(lambda inside, step: inside[step], steps, content)
+
+
+def do_run(root: Path, key: str, record: Path, device: str, commit: str) -> None:
+    """Trains, evaluates, and writes translations, log and last the record."""
+    folder = root / "runs" / key
+    planned = json.loads((folder / "run.json").read_text(encoding="utf-8"))
+    with sole_owner(folder) as lock:
+        if record.is_file():  # made by the one that was waited for
+            return
+        plan = planned["plan"]
+        job = RunJob(plan, folder, root / "data" / plan["data"], device, lock)
+        model = job.train()
+        content = {**planned, "commit": commit, "data_checksum": job.prepared["checksum"]}
+        content |= {**machine(device), **job.training_facts()}
+        content |= {"validation_nll": job.validation_nll(model)}
+        texts = [*job.translations(model), ("log", job.kept_log())]
+        content |= {"figures": job.further_figures(model)}
+        for name, lines in texts:
+            text = "".join(f"{line}\n" for line in lines).encode()
+            # Without the time: equal texts make equal files.
+            write_bytes_atomically(record.with_suffix(f".{name}.gz"), gzip.compress(text, mtime=0))
+        text = (json.dumps(content, indent=1, ensure_ascii=False) + "\n").encode()
+        write_bytes_atomically(record, text)
+        shutil.rmtree(job.checkpoints)
+        (folder / "averaged.pt").unlink(missing_ok=True)
+
+
+def main() -> None:
+    """`python -m experiments.training FOLDER KEY RECORD DEVICE COMMIT`."""
+    root, key, record, device, commit = sys.argv[1:]
+    with one_line_errors("experiments"):
+        do_run(Path(root), key, Path(record), device, commit)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,193 @@
+"""The workflow of a snapshot: plans the runs that are missing, has Snakemake do them, in stages.
+
+First come the runs by which settings and systems are chosen, then the first seed of every system,
+then the second, and so on, so that a table that was stopped has as many rows as can be. The tables
+are made of the records that there are, whatever is still missing.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Iterator, Sequence
+from itertools import zip_longest
+from pathlib import Path
+
+from experiments.corpus import DONE
+from experiments.measured_table import done, family_tests, measure
+from experiments.runs import Run, Runs
+from experiments.table_config import read_table
+from experiments.table_files import write_table
+from syntax_nmt.cli import main as syntax_nmt_command
+from syntax_nmt.data.text_files import write_bytes_atomically
+from syntax_nmt.errors import UserError, one_line_errors
+
+_SNAKEFILE = Path(__file__).with_name("Snakefile")
+# Names say what is done, and files are whole or not there: neither times nor Snakemake's own marks
+# are asked. Two starts at once are kept apart by the locks of runs.
+_SNAKEMAKE = ["--nolock", "--ignore-incomplete", "--rerun-triggers", "mtime", "--keep-going"]
+_SNAKEMAKE += ["--scheduler", "greedy", "--quiet", "host", "reason"]
+
+Stage = Sequence[tuple[Runs, Run]]
+
+
+def arguments() -> argparse.Namespace:
+    """The command line; what follows `--` is Snakemake's."""
+    parser = argparse.ArgumentParser(
+        prog="run.py",
+        description="Makes or resumes tables of experiments.",
+        epilog="What follows -- goes to Snakemake, such as -- --executor slurm --jobs 20",
+    )
+    add = parser.add_argument
+    add("tables", nargs="+", type=Path, metavar="TABLE.yaml")
+    add("--data", type=Path, metavar="DIR", help="folder of the corpora that the YAMLs name")
+    add("--stanza", type=Path, metavar="DIR", help="folder of Stanza's models")
+    add("--cores", type=int, default=1, metavar="N", help="runs at a time (default: 1)")
+    add("--device", choices=("cpu", "cuda"), default="cpu", help="to train on (default: cpu)")
+    add("--only", nargs="+", metavar="SYSTEM", help="these systems; others stay as they are")
+    add("--seeds", type=int, metavar="N", help="the first N of the declared seeds")
+    add("--dry-run", action="store_true", help="say what is missing, and do nothing")
+    add("--tables-only", action="store_true", help="make the tables of the records there are")
+    add("--commit", required=True, help="what is run, out of git (default: HEAD)")
+    add("--folder", type=Path, required=True, help="for all but results (outputs/experiments)")
+    add("--results", type=Path, required=True, help="for records and tables (beside run.py)")
+    place = sys.argv.index("--") if "--" in sys.argv else len(sys.argv)
+    args = parser.parse_args(sys.argv[1:place])
+    args.snakemake = sys.argv[place + 1 :]
+    return args
+
+
+class Workflow:
+    """The runs of all tables, and how they are done."""
+
+    def __init__(self, args: argparse.Namespace) -> None:
+        self.args = args
+        folders = (folder and folder.resolve() for folder in (args.data, args.stanza))
+        data, stanza = folders
+        self.tables = [
+            Runs(read_table(path), data, stanza, args.results / path.stem) for path in args.tables
+        ]
+
+    def stages(self) -> Iterator[Stage]:
+        """The runs of each stage; later ones are known only when earlier ones are done."""
+        for choosing in (Runs.trials, Runs.candidates):
+            yield [
+                (runs, run)
+                for runs in self.tables
+                for run in choosing(runs)
+                if self._decides(runs, run)
+            ]
+        rows = [
+            [(runs, run) for run in row.runs[: self.args.seeds]]
+            for runs in self.tables
+            for row in runs.rows()
+            if self.args.only is None or row.system.name in self.args.only
+        ]
+        for stage in zip_longest(*rows):
+            yield [run for run in stage if run is not None]
+
+    def _decides(self, runs: Runs, run: Run) -> bool:
+        """Whether something about a system that is asked for is chosen by this run."""
+        family, name, _ = run.name.split(".")
+        systems = next(each.systems for each in runs.table.families if each.name == family)
+        asked = systems.keys() if self.args.only is None else systems.keys() & self.args.only
+        asked = {*asked, *(name for system in asked for name in systems[system].best_of)}
+        return name in asked | {systems[system].like for system in asked}
+
+    def run_stage(self, stage: Stage) -> bool:
+        """Has Snakemake prepare data and do the runs that are missing; whether all succeeded."""
+        folder = self.args.folder
+        data = {plan["key"]: plan for runs in self.tables for plan in runs.data.values()}
+        missing = {run.key: (runs, run) for runs, run in stage if runs.record(run) is None}
+        if not missing and all((folder / "data" / key / DONE).is_file() for key in data):
+            return True
+        for key, plan in data.items():
+            _write_json(folder / "data" / key / "data.json", plan)
+        for key, (_, run) in missing.items():
+            names = dict(zip(("family", "system", "seed"), run.name.split(".")))
+            planned = {"key": key, **names, "seed": run.plan["seed"], "plan": run.plan}
+            _write_json(folder / "runs" / key / "run.json", planned)
+        records = {
+            f"{runs.table.name}/{run.name}.{key}.json": run.plan["data"]
+            for key, (runs, run) in missing.items()
+        }
+        names = ("folder", "results", "device", "commit")
+        fixed = {"python": sys.executable, **{n: str(getattr(self.args, n)) for n in names}}
+        plan_file = folder / f"plan-{os.getpid()}.json"
+        _write_json(plan_file, {**fixed, "data": list(data), "runs": records})
+        command = [sys.executable, "-m", "snakemake", "--snakefile", str(_SNAKEFILE), *_SNAKEMAKE]
+        command += ["--directory", str(folder), "--cores", str(self.args.cores)]
+        command += ["--config", f"plan={plan_file}", *self.args.snakemake]
+        one_thread = {**os.environ, "OMP_NUM_THREADS": "1"}
+        try:
+            return subprocess.run(command, env=one_thread).returncode == 0
+        finally:
+            plan_file.unlink()
+
+    def say_what_is_missing(self) -> None:
+        """A line for each system of each table."""
+        for runs in self.tables:
+            print(f"{runs.table.name}: {runs.table.title}")
+            trials = [runs.record(run) is not None for run in runs.trials()]
+            if trials:
+                print(f"  settings tried: {sum(trials)} of {len(trials)}")
+            for row in runs.rows():
+                count = f"{len(done(runs, row))} of {len(row.system.seeds)} seeds"
+                unknown = " (not chosen yet)" if row.trained is None or not row.runs else ""
+                print(f"  {row.family.name}.{row.system.name}: {count}{unknown}")
+
+    def write_tables(self) -> None:
+        """Tables into the results, report pages into the folder."""
+        for runs in self.tables:
+            write_table(measure(runs, self.args.folder), runs.results)
+            print(runs.results / "table.md")
+            self._write_reports(runs)
+            keys = {run.key for row in runs.rows() for run in row.runs}
+            keys |= {run.key for run in (*runs.trials(), *runs.candidates())}
+            records = [path.stem.split(".")[-1] for path in runs.results.glob("*.*.*.*.json")]
+            others = [key for key in records if key not in keys]
+            if others:
+                print(f"note: {len(others)} records of other options, data or seeds are left aside")
+
+    def _write_reports(self, runs: Runs) -> None:
+        evaluation = runs.table.evaluation
+        for test in family_tests(runs, self.args.folder):
+            name = f"{runs.table.name}.{test.family.name}.{test.name}.html"
+            page = self.args.folder / "reports" / name
+            page.parent.mkdir(exist_ok=True)
+            command = ["report", "--reference", str(test.reference), "--source", str(test.source)]
+            command += ["--metrics", *evaluation["metrics"], "--tests", "randomisation"]
+            command += ["--tokenize", evaluation["tokenize"], "--output", str(page)]
+            command += ["--bins", ",".join(map(str, evaluation["bins"]))]
+            command += ["--title", f"{runs.table.title}: {test.name}"]
+            for row in test.rows:
+                for option, kind in (("--system", ""), ("--log", "log")):
+                    command += [option, row.system.label, *map(str, test.files(row, kind))]
+            syntax_nmt_command(command)
+
+
+def _write_json(path: Path, content: object) -> None:
+    write_bytes_atomically(path, json.dumps(content, indent=1, ensure_ascii=False).encode())
+
+
+def main() -> None:
+    """Does what the command line asks for; the exit status is 0 if nothing failed."""
+    args = arguments()
+    with one_line_errors("experiments"):
+        workflow = Workflow(args)
+        if args.dry_run:
+            workflow.say_what_is_missing()
+            return
+        # A run that failed keeps no later stage from being done.
+        stages: Iterator[Stage] = iter([[]]) if args.tables_only else workflow.stages()
+        whole = all([workflow.run_stage(stage) for stage in stages])
+        workflow.write_tables()
+        if not whole:
+            raise UserError("some runs failed: see above; the same command tries them again")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,39 @@
+"""Sentences whose given annotation is of other words, annotated by a parser instead."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+from syntax_nmt.data.text_files import write_atomically
+from syntax_nmt.preprocess.annotation.annotate import Resources, annotate_file
+from syntax_nmt.preprocess.annotation.annotator import StanzaAnnotator
+from syntax_nmt.preprocess.corpus.side_files import GivenAnnotation, entry_texts
+
+
+@contextmanager
+def annotated_anew(
+    given: GivenAnnotation,
+    numbers: Sequence[int],
+    annotator: StanzaAnnotator,
+    resources: Resources,
+) -> Iterator[Iterator[str]]:
+    """The entries of some sentences as a parser makes them; resumable, like all annotation.
+
+    Args:
+        given: the annotation whose sentences they are.
+        numbers: of the sentences, from 1, in order.
+        annotator: what annotates.
+        resources: what the work runs on.
+    """
+    text = Path(f"{given.words}.mismatched")
+    output = Path(f"{text}.{given.kind.ending}")
+    with write_atomically(text) as out:
+        out.writelines(" ".join(words) + "\n" for words in given.sentences(numbers))
+    annotate_file(text, output, annotator, resources)
+    try:
+        yield entry_texts(output, given.kind)
+    finally:
+        text.unlink()
+        output.unlink()

@@ -1,0 +1,144 @@
+"""A checkpoint looked through before fairseq loads it: whole, of fairseq, and nothing but data.
+
+torch compares no checksums when it loads (a flipped bit becomes a weight), and what it does say
+about a damaged file takes a page.
+"""
+
+from __future__ import annotations
+
+import re
+import zipfile
+from argparse import Namespace
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from syntax_nmt.checkpoints.components import foreign_component
+from syntax_nmt.checkpoints.options import executable_option
+from syntax_nmt.errors import UserError
+
+_REMEDY = "give a whole checkpoint of fairseq-train"
+_SHOWN = 200  # characters
+_ZIP = b"PK\x03\x04"  # what torch's files begin with; their table of contents is at the end
+_UNTRUSTED = "load no such file of a stranger; {}"
+# What the safe loader says of itself, which stands amid a page of advice.
+_SAFE_LOADER = re.compile(r"WeightsUnpickler error:\s*(\S.*)")
+_GLOBAL = re.compile(r"GLOBAL ([\w.]+)")
+
+
+def check_checkpoint(path: str | Path) -> Mapping[str, Any]:
+    """Refuses what fairseq could not load, or should not.
+
+    Every byte is compared with the checksums of the zip archive that torch writes; files of
+    torch < 1.6 have none. Weights are not read into memory.
+
+    Args:
+        path: the checkpoint.
+
+    Returns:
+        Its content, the weights memory-mapped.
+
+    Raises:
+        UserError: it is damaged, no checkpoint of fairseq, or holds something that could run code.
+    """
+    path = Path(path)
+    try:
+        zipped, whole = zipfile.is_zipfile(path), is_whole(path)
+    except OSError as error:
+        raise UserError(f"{path}: cannot be read ({error.strerror}): {_REMEDY}") from error
+    if not whole:
+        raise UserError(f"{path}: incomplete ({path.stat().st_size} bytes): {_REMEDY}")
+    if zipped:
+        _check_records(path)
+    state = _load(path, zipped)
+    _check_content(path, state)
+    return state
+
+
+def check_buildable(path: str | Path) -> Mapping[str, Any]:
+    """Refuses what :func:`check_checkpoint` does, and models that load further files.
+
+    Args:
+        path: the checkpoint, whose options will build a model.
+
+    Returns:
+        Its content, the weights memory-mapped.
+
+    Raises:
+        UserError: as of :func:`check_checkpoint`, or it is of no translation or language model.
+    """
+    state = check_checkpoint(path)
+    for options in filter(None, map(state.get, ("args", "cfg"))):
+        foreign = foreign_component(options)
+        if foreign is not None:
+            raise UserError(
+                f"{path}: has {foreign}, and is no translation or language model: {_REMEDY}"
+            )
+    return state
+
+
+def is_whole(path: Path) -> bool:
+    """Whether a checkpoint has its end.
+
+    Files in the format of torch < 1.6 count as whole, unless they are empty.
+
+    Args:
+        path: the file.
+    """
+    with path.open("rb") as stream:
+        begin = stream.read(len(_ZIP))
+    return zipfile.is_zipfile(path) if _ZIP.startswith(begin) else True
+
+
+def reason_of(error: BaseException) -> str:
+    """The first line of what a library said.
+
+    Args:
+        error: whatever it raised.
+    """
+    lines = str(error).strip().splitlines()
+    return lines[0][:_SHOWN] if lines else type(error).__name__
+
+
+def _check_records(path: Path) -> None:
+    """Compares the archive's records with their checksums."""
+    try:
+        with zipfile.ZipFile(path) as archive:
+            damaged = archive.testzip()
+    except Exception as error:  # zipfile trips over damage in many ways
+        raise UserError(f"{path}: damaged ({reason_of(error)}): {_REMEDY}") from error
+    if damaged is not None:
+        raise UserError(f"{path}: damaged (checksum of {damaged} differs): {_REMEDY}")
+
+
+def _load(path: Path, zipped: bool) -> Any:
+    try:
+        return torch.load(path, map_location="cpu", weights_only=True, mmap=zipped or None)
+    except Exception as error:  # torch trips over damage in many ways
+        forbidden = _GLOBAL.search(str(error))
+        if forbidden is not None:
+            raise UserError(
+                f"{path}: holds {forbidden[1]}, which is neither weights nor options and could "
+                f"run code: {_UNTRUSTED.format(_REMEDY)}"
+            ) from error
+        said = _SAFE_LOADER.search(str(error))
+        reason = said[1] if said is not None else reason_of(error)
+        raise UserError(f"{path}: cannot be loaded ({reason}): {_REMEDY}") from error
+
+
+def _check_content(path: Path, state: Any) -> None:
+    if not isinstance(state, Mapping) or not isinstance(state.get("model"), Mapping):
+        raise UserError(f"{path}: holds no model of fairseq: {_REMEDY}")
+    for name, weight in state["model"].items():
+        if not isinstance(weight, torch.Tensor):
+            raise UserError(f"{path}: {name} is no tensor: {_REMEDY}")
+    options = [state[key] for key in ("args", "cfg") if state.get(key) is not None]
+    if not options:
+        raise UserError(f"{path}: has no options (neither args nor cfg): {_REMEDY}")
+    if not all(isinstance(each, (Namespace, Mapping)) for each in options):
+        raise UserError(f"{path}: its options are no mapping of names: {_REMEDY}")
+    executable = executable_option(options)
+    if executable is not None:
+        raise UserError(f"{path}: {executable}, which could run code: {_UNTRUSTED.format(_REMEDY)}")

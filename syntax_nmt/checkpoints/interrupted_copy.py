@@ -1,0 +1,85 @@
+"""Checkpoints that a killed training was still writing.
+
+fairseq writes a checkpoint under one name at once (a temporary file is renamed) and copies the file
+to its other names, `checkpoint_last.pt` being the last of them. A copy that was interrupted is the
+beginning of the file that it was copied from.
+"""
+
+from __future__ import annotations
+
+import glob
+import logging
+import os
+import re
+import shutil
+from pathlib import Path
+
+from syntax_nmt.checkpoints.check import is_whole
+from syntax_nmt.errors import UserError
+
+logger = logging.getLogger(__name__)
+
+# Names that fairseq gives to checkpoints besides checkpoint_last.pt.
+_NAMES = re.compile(r"checkpoint(\d+|_\d+_\d+|_best|\.best_.*)\.pt")
+_BLOCK = 1 << 20  # bytes compared at a time
+
+
+def finish_interrupted_copy(path: Path) -> None:
+    """Completes a checkpoint from the one that it was being copied from; a whole one is left alone.
+
+    Args:
+        path: the copy.
+
+    Raises:
+        UserError: it is incomplete, and no checkpoint in its folder begins with it, or there is no
+            room.
+    """
+    if is_whole(path):
+        return
+    for left in path.parent.glob(f"{glob.escape(path.name)}.*.tmp"):  # of a completion killed
+        left.unlink(missing_ok=True)
+    others = [
+        other
+        for other in path.parent.iterdir()
+        if _NAMES.fullmatch(other.name) and other.is_file() and is_whole(other)
+    ]
+    others.sort(key=lambda other: other.stat().st_mtime_ns, reverse=True)
+    for other in others:
+        if _begins_with(other, path):
+            _replace(path, other)
+            logger.warning(
+                f"{path} was incomplete, as a training was stopped while writing it: completed "
+                f"from {other.name}"
+            )
+            return
+    remedy = f"go on from another one with --restore-file {others[0]}" if others else "remove it"
+    raise UserError(
+        f"{path}: incomplete ({path.stat().st_size} bytes), probably a training was stopped while "
+        f"writing it, and it is no beginning of another checkpoint in the folder: {remedy}"
+    )
+
+
+def _begins_with(whole: Path, part: Path) -> bool:
+    size = part.stat().st_size
+    if whole.stat().st_size < size:
+        return False
+    with whole.open("rb") as one, part.open("rb") as other:
+        return all(
+            one.read(count) == other.read(count)
+            for count in (min(_BLOCK, size - start) for start in range(0, size, _BLOCK))
+        )
+
+
+def _replace(path: Path, source: Path) -> None:
+    """Copies a file so that the copy is there as a whole or not at all."""
+    temporary = path.with_name(f"{path.name}.{os.getpid()}.tmp")
+    try:
+        shutil.copyfile(source, temporary)
+        temporary.replace(path)
+    except OSError as error:
+        raise UserError(
+            f"{path}: cannot be completed from {source.name} ({error.strerror}): make room, or go "
+            f"on from it with --restore-file {source}"
+        ) from error
+    finally:
+        temporary.unlink(missing_ok=True)

@@ -1,0 +1,102 @@
+"""The checkpoints that a program of fairseq is about to load, checked while there is time.
+
+fairseq sets up the task before it loads a model; a mistake found here is one line, and there a
+traceback.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from fairseq import utils
+from fairseq.checkpoint_utils import get_maybe_sharded_checkpoint_filename
+from fairseq.data import Dictionary
+from fairseq.distributed.utils import get_global_rank
+from fairseq.file_io import PathManager
+
+from syntax_nmt.checkpoints.check import check_buildable, check_checkpoint
+from syntax_nmt.checkpoints.components import foreign_model
+from syntax_nmt.checkpoints.options import executable_option
+from syntax_nmt.errors import UserError
+from syntax_nmt.tasks.foreign_options import foreign_option
+
+Vocabularies = tuple[Dictionary, Dictionary]
+_EMBEDDINGS = ("encoder.embed_tokens.weight", "decoder.embed_tokens.weight")
+
+
+def check_models(cfg: Any, vocabularies: Vocabularies) -> list[str]:
+    """Checks the models of `--path`, and gives their files in the order they are loaded in.
+
+    A language model of `--lm-path`, which has a task and a dictionary of its own, is only looked
+    through.
+
+    Args:
+        cfg: the options of the task.
+        vocabularies: of source and target.
+
+    Raises:
+        UserError: one is missing, damaged, of other vocabularies, or holds something that could
+            run code.
+    """
+    names = foreign_option(cfg, "path")
+    if names is None:
+        return []
+    language_model = foreign_option(cfg, "lm_path")
+    if language_model is not None:
+        if not Path(language_model).is_file():
+            raise UserError(f"--lm-path {language_model}: no such file on a disk of this machine")
+        check_buildable(language_model)
+    files = []
+    suffix = foreign_option(cfg, "checkpoint_suffix") or ""
+    shards = foreign_option(cfg, "checkpoint_shard_count") or 1
+    for name in utils.split_paths(names):
+        for shard in range(shards):
+            path = get_maybe_sharded_checkpoint_filename(name, suffix, shard, shards)
+            if not PathManager.isfile(path):
+                raise UserError(f"{path}: no such checkpoint: give --path files of fairseq-train")
+            check_weights(path, vocabularies)
+            files.append(path)
+    return files
+
+
+def check_options(cfg: Any) -> None:
+    """Checks the options of a model out of a checkpoint that nothing here has seen before.
+
+    Args:
+        cfg: the options of the model.
+
+    Raises:
+        UserError: fairseq could run one as code.
+    """
+    executable = executable_option(cfg)
+    if executable is not None:
+        raise UserError(
+            f"the checkpoint's {executable}, which could run code: load no such file of a stranger"
+        )
+    foreign = foreign_model(cfg)
+    if foreign is not None:
+        raise UserError(f"the checkpoint has {foreign}, and is no translation or language model")
+
+
+def check_weights(path: str | Path, vocabularies: Vocabularies) -> None:
+    """Checks a checkpoint, once: the first worker does so for all.
+
+    Args:
+        path: the file; what is not on a disk is left to fairseq.
+        vocabularies: of source and target.
+
+    Raises:
+        UserError: it is damaged, of other vocabularies, or holds something that could run code.
+    """
+    if get_global_rank() != 0 or not Path(path).is_file():
+        return
+    weights = check_checkpoint(path).get("model", {})
+    for name, dictionary in zip(_EMBEDDINGS, vocabularies):
+        embedded = weights.get(name)
+        if embedded is not None and len(embedded) != len(dictionary):
+            side = "source" if name == _EMBEDDINGS[0] else "target"
+            raise UserError(
+                f"{path}: the model knows {len(embedded)} {side} tokens, the dictionary "
+                f"of the data has {len(dictionary)}: give the data-bin folder it was trained with"
+            )

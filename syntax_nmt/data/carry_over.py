@@ -1,0 +1,208 @@
+"""Annotation carried over from the words it was made for to the tokens of a corpus.
+
+All kinds go through one alignment by characters
+(:func:`~syntax_nmt.data.character_alignment.align_words`): heads, leaves of constituency trees, and
+chunks. What is over the very tokens stays as it is.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left, bisect_right
+from collections.abc import Sequence
+from typing import Generic, NamedTuple, TypeVar
+
+from syntax_nmt.data.character_alignment import align_words, same_spelling, words_of_tokens
+from syntax_nmt.data.chunks import OUTSIDE, Chunk
+from syntax_nmt.data.constituents import Constituent, ConstituentTree
+from syntax_nmt.data.dependency_tree import DependencyTree
+
+_Kind = TypeVar("_Kind")
+
+
+class CarriedOver(NamedTuple, Generic[_Kind]):
+    """Annotation over the tokens of a corpus.
+
+    Attributes:
+        annotation: the annotation.
+        bridged: whether the tokens were cut otherwise than its words (a multiword token that is one
+            token of the corpus is not).
+        torn: tokens of several words that are not one subtree, constituent or chunk of it, so that
+            something of the annotation is lost there.
+    """
+
+    annotation: _Kind
+    bridged: bool = False
+    torn: int = 0
+
+
+def carry_over_dependencies(
+    tree: DependencyTree, tokens: Sequence[str]
+) -> CarriedOver[DependencyTree] | None:
+    """A dependency tree over the tokens; None where it is of another sentence.
+
+    The tree's words are its surface tokens (`zum`), or the syntactic words where these spell them
+    (`do` and `n't`) or the corpus has them (`zu` and `dem`).
+
+    Args:
+        tree: the tree.
+        tokens: of the corpus line.
+    """
+    if tree.words == tuple(tokens):
+        return CarriedOver(tree)
+    spans = tree.surface_spans()
+    if tree.multiword and len(spans) == len(tokens):
+        forms = [span.form for span in spans]
+        if all(map(same_spelling, forms, tokens)):
+            return CarriedOver(tree.collapse(len(tokens), ""))
+    aligned = _aligned(tree, tokens)
+    if aligned is None:
+        return None
+    sizes, homes = aligned
+    home = [token for token, size in zip(homes, sizes) for _ in range(size)]
+    if home == list(range(len(tokens))):
+        return CarriedOver(tree)
+    parts = words_of_tokens(homes, len(tokens))
+    groups = words_of_tokens(home, len(tokens))
+    torn = sum(len(part) > 1 and tree.leaves_several(group) for part, group in zip(parts, groups))
+    return CarriedOver(tree.carried_over(home, tokens), bridged=True, torn=torn)
+
+
+def _aligned(
+    tree: DependencyTree, tokens: Sequence[str]
+) -> tuple[Sequence[int], Sequence[int]] | None:
+    """Surface tokens or words of a tree: how many words each stands for, and the token of each."""
+    forms: list[str] = []
+    sizes: list[int] = []
+    for start, end, form in tree.surface_spans():
+        words = tree.words[start:end]
+        spelled = same_spelling("".join(words), form)
+        forms += words if spelled else [form]
+        sizes += [1] * (end - start) if spelled else [end - start]
+    homes = align_words(forms, tokens)
+    if homes is None:
+        sizes = [1] * len(tree)
+        homes = align_words(tree.words, tokens) or _in_place(tree.words, tokens)
+    return None if homes is None else (sizes, homes)
+
+
+def carry_over_constituents(
+    tree: ConstituentTree, tokens: Sequence[str]
+) -> CarriedOver[ConstituentTree] | None:
+    """A constituency tree over the tokens; None where it is of another sentence.
+
+    A token of several words takes the place of the one nearest to the root (the first of equals).
+    A word of several tokens becomes a constituent of its own part of speech over them.
+
+    Args:
+        tree: the tree.
+        tokens: of the corpus line.
+    """
+    home = align_words(tree.words, tokens) or _in_place(tree.words, tokens)
+    if home is None:
+        return None
+    if home == list(range(len(tokens))):
+        return CarriedOver(tree)
+    groups = words_of_tokens(home, len(tokens))
+    torn = sum(len(group) > 1 and _is_torn(tree, group) for group in groups)
+    depths = [node.depth for node in tree.nodes if node.leaf]
+    kept = [min(group, key=depths.__getitem__) if group else None for group in groups]
+    owners = _filled(kept)
+    nodes: list[Constituent] = []
+    for node in tree.nodes:
+        start, end = bisect_left(owners, node.start), bisect_left(owners, node.end)
+        if start == end:
+            continue  # its words are in tokens that stand elsewhere
+        whole = node.leaf and end - start > 1
+        nodes.append(Constituent(node.label, start, end, node.depth, node.leaf and not whole))
+        if whole:
+            nodes += [
+                Constituent(node.label, token, token + 1, node.depth + 1, True)
+                for token in range(start, end)
+            ]
+    carried = ConstituentTree(tuple(tokens), tuple(nodes), tree.line)
+    return CarriedOver(carried, bridged=True, torn=torn)
+
+
+def carry_over_chunks(
+    chunks: Sequence[Chunk], words: Sequence[str], tokens: Sequence[str]
+) -> CarriedOver[tuple[Chunk, ...]] | None:
+    """Chunks over the tokens; None where they are of another sentence.
+
+    A token of several words is in the chunk of the first of them that is in one.
+
+    Args:
+        chunks: they cover the words.
+        words: what they are over, which files of chunks do not say.
+        tokens: of the corpus line.
+    """
+    if chunks[-1].end != len(words):
+        return None
+    home = align_words(words, tokens)
+    if home is None:
+        return None
+    if home == list(range(len(tokens))):
+        return CarriedOver(tuple(chunks))
+    chunk_of_word = [
+        number for number, chunk in enumerate(chunks) for _ in range(chunk.start, chunk.end)
+    ]
+    kept: list[int | None] = []
+    torn = 0
+    for group in words_of_tokens(home, len(tokens)):
+        numbers = [chunk_of_word[word] for word in group]
+        inside = [number for number in numbers if chunks[number].tag != OUTSIDE]
+        kept.append(next(iter(inside or numbers), None))
+        torn += len(set(inside)) > 1
+    owners = _filled(kept)
+    carried = [
+        Chunk(chunks[number].tag, bisect_left(owners, number), bisect_right(owners, number))
+        for number in sorted(set(owners))
+    ]
+    return CarriedOver(_outside_alone(carried), bridged=True, torn=torn)
+
+
+def _in_place(words: Sequence[str], tokens: Sequence[str]) -> list[int] | None:
+    """Words for tokens one by one, where others stand for some: `<num>` for 5, another spelling.
+
+    At least half of them must be the same, and no other a neighbour's: that is no replacement, but
+    other tokens.
+    """
+    if len(words) != len(tokens):
+        return None
+    differing = [place for place, pair in enumerate(zip(words, tokens)) if not same_spelling(*pair)]
+    if len(differing) * 2 > len(words):
+        return None
+    for place in differing:
+        neighbours = [*tokens[max(0, place - 1) : place], *tokens[place + 1 : place + 2]]
+        if any(same_spelling(words[place], neighbour) for neighbour in neighbours):
+            return None
+    return list(range(len(tokens)))
+
+
+def _filled(kept: Sequence[int | None]) -> list[int]:
+    """What tokens without a word go on with: what is before them, or what follows the first."""
+    before = next(item for item in kept if item is not None)
+    filled = []
+    for item in kept:
+        before = before if item is None else item
+        filled.append(before)
+    return filled
+
+
+def _is_torn(tree: ConstituentTree, group: range) -> bool:
+    """Whether a constituent begins or ends among the words of a token and goes beyond them."""
+    return any(
+        node.start < group.start < node.end < group.stop
+        or group.start < node.start < group.stop < node.end
+        for node in tree.nodes
+    )
+
+
+def _outside_alone(chunks: Sequence[Chunk]) -> tuple[Chunk, ...]:
+    """Chunks in which every token outside of all is one of its own."""
+    alone: list[Chunk] = []
+    for chunk in chunks:
+        if chunk.tag == OUTSIDE:
+            alone += [Chunk(OUTSIDE, token, token + 1) for token in range(chunk.start, chunk.end)]
+        else:
+            alone.append(chunk)
+    return tuple(alone)

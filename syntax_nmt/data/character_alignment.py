@@ -1,0 +1,195 @@
+"""Two tokenisations of one sentence, aligned by their characters.
+
+Annotation is over the words of a treebank or a parser, the corpus has tokens of its own: `don't`
+against `do n't`, `well-known` against `well @-@ known`, `'` against `&apos;`. Both are written as
+one string of characters in which only what tokenisers and treebanks never change is left; then
+characters that stand at the same place belong together.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from bisect import bisect_left
+from collections.abc import Sequence
+from functools import lru_cache
+from itertools import pairwise, takewhile
+from typing import NamedTuple
+
+import regex
+
+# What is written in several characters for one: Moses's and XML's escapes and joints, Penn's
+# brackets and slashes. Looked for in the whole sentence, as a tokeniser may cut an escape apart.
+_ESCAPE = re.compile(
+    r"&(?:amp|lt|gt|apos|quot|bar|bra|ket|#[0-9]{1,7});|@([^\w\s]|_)@|-[LR][RSC]B-|\\([/*])"
+)
+_ESCAPED = {
+    "&amp;": "&",
+    "&lt;": "<",
+    "&gt;": ">",
+    "&apos;": "'",
+    "&quot;": '"',
+    "&bar;": "|",
+    "&bra;": "[",
+    "&ket;": "]",
+    "-LRB-": "(",
+    "-RRB-": ")",
+    "-LSB-": "[",
+    "-RSB-": "]",
+    "-LCB-": "{",
+    "-RCB-": "}",
+}
+# A double quote is two single ones, as Penn writes it (`` and ''); every dash is a hyphen.
+_SPELLED = {
+    **dict.fromkeys('"“”„‟«»″〝〞', "''"),
+    **dict.fromkeys("'`´‘’‚‛′ʼ", "'"),
+    **dict.fromkeys("-‐‑‒–—―−﹣-", "-"),
+    "⁄": "/",
+}
+_PUNCTUATION = regex.compile(r"[^\p{L}\p{N}\p{M}]+")
+_PUNCTUATION_FROM = regex.compile(r"[^\p{L}\p{N}\p{M}]*")
+
+
+class Spelling(NamedTuple):
+    """The characters of a sentence without what differs between tokenisers.
+
+    Attributes:
+        characters: those of all words, end to end.
+        words: the word that each of them belongs to.
+    """
+
+    characters: str
+    words: list[int]
+
+
+def align_words(words: Sequence[str], tokens: Sequence[str]) -> list[int] | None:
+    """The token that each word belongs to: the one with its first character.
+
+    Case, width, accents' coding, escapes, kinds of quotes and dashes do not count. Where the
+    characters differ in punctuation only (`U.S.` at the end of a sentence against `U.S.` and `.`),
+    letters and digits are aligned, and the punctuation between two of them from its left. A word
+    that has none of the text's characters belongs to the token of the word before.
+
+    Args:
+        words: what annotation is over.
+        tokens: what it is wanted over.
+
+    Returns:
+        Indices of tokens, never falling; None where letters or digits differ: another sentence.
+    """
+    if len(words) == len(tokens) and all(map(same_spelling, words, tokens)):
+        return list(range(len(words)))
+    left, right = spelling(words), spelling(tokens)
+    if left.characters == right.characters:
+        pairs = list(enumerate(range(len(left.characters))))
+    else:
+        pairs = _pairs_by_letters(left.characters, right.characters)
+    if not pairs:
+        return None
+    home: dict[int, int] = {}
+    for one, other in pairs:
+        home.setdefault(left.words[one], right.words[other])
+    aligned = []
+    before = 0
+    for word in range(len(words)):
+        before = home.get(word, before)
+        aligned.append(before)
+    return aligned
+
+
+def words_of_tokens(home: Sequence[int], tokens: int) -> list[range]:
+    """The words that belong to each token; none for one that goes on with the word before.
+
+    Args:
+        home: of :func:`align_words`.
+        tokens: how many there are.
+    """
+    bounds = [bisect_left(home, token) for token in range(tokens + 1)]
+    return [range(start, end) for start, end in pairwise(bounds)]
+
+
+def spelling(words: Sequence[str]) -> Spelling:
+    """The characters that are compared, and the word of each.
+
+    Args:
+        words: of one sentence.
+    """
+    text = "".join(words)
+    owners = [index for index, word in enumerate(words) for _ in word]
+    while (unescaped := _unescaped(text, owners)) is not None:
+        text, owners = unescaped
+    characters = []
+    kept = []
+    for character, owner in zip(text, owners):
+        folded = _folded(character)
+        characters.append(folded)
+        kept += [owner] * len(folded)
+    return Spelling("".join(characters), kept)
+
+
+def same_spelling(left: str, right: str) -> bool:
+    """Whether two words have the same characters, as :func:`align_words` compares them.
+
+    Args:
+        left: a word.
+        right: another.
+    """
+    if left == right:
+        return True
+    characters = spelling([left]).characters
+    return bool(characters) and characters == spelling([right]).characters
+
+
+def _unescaped(text: str, owners: list[int]) -> tuple[str, list[int]] | None:
+    """Every escape as its character, which belongs to the word that the escape begins in."""
+    parts: list[str] = []
+    kept: list[int] = []
+    end = 0
+    for match in _ESCAPE.finditer(text):
+        character = match[1] or match[2] or _ESCAPED.get(match[0]) or _numbered(match[0])
+        parts += [text[end : match.start()], character]
+        kept += owners[end : match.start()] + owners[match.start() : match.start() + 1]
+        end = match.end()
+    if not end:
+        return None
+    return "".join(parts) + text[end:], kept + owners[end:]
+
+
+def _numbered(escape: str) -> str:
+    number = int(escape[2:-1])
+    return chr(number) if number < 0x110000 else "?"
+
+
+@lru_cache(maxsize=1 << 16)
+def _folded(character: str) -> str:
+    """A character without case, width and composition; nothing for one that cannot be seen."""
+    if unicodedata.category(character) in ("Cc", "Cf") or character.isspace():
+        return ""
+    if character in _SPELLED:
+        return _SPELLED[character]
+    plain = unicodedata.normalize("NFKD", character).casefold()
+    return "".join(_SPELLED.get(part, part) for part in plain if not part.isspace())
+
+
+def _pairs_by_letters(left: str, right: str) -> list[tuple[int, int]]:
+    """Indices of characters that belong together where only punctuation differs; else none."""
+    letters = _PUNCTUATION.sub("", left)
+    if not letters or letters != _PUNCTUATION.sub("", right):
+        return []
+    pairs = []
+    one = other = 0
+    # Every letter or digit stands behind a stretch of punctuation, which may be empty.
+    for _ in range(len(letters) + 1):
+        stretches = [_stretch(left, one), _stretch(right, other)]
+        common = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(*stretches)))
+        pairs += [(one + step, other + step) for step in range(common)]
+        one, other = one + len(stretches[0]), other + len(stretches[1])
+        pairs.append((one, other))
+        one, other = one + 1, other + 1
+    return pairs[:-1]
+
+
+def _stretch(text: str, start: int) -> str:
+    """The punctuation that begins at a place; may be empty."""
+    match = _PUNCTUATION_FROM.match(text, start)
+    return match[0] if match is not None else ""

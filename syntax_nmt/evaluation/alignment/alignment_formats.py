@@ -1,0 +1,178 @@
+"""The formats of alignment files, told apart by their lines.
+
+- Pharaoh: a sentence a line, `i-j`; possible links `ipj`, `i?j` or `i-j-P`; a score may follow a
+  link (`0-1:0.93`, `0-1/0.93`, `0-1-0.93`), a number and a tab may stand before the line, and other
+  fields between ` ||| ` around it, as fast_align, simalign and Marian write them;
+- the `A-` lines of fairseq-generate: `A-7`, a tab, and links from 0;
+- NAACL (Mihalcea and Pedersen, 2003): a link a line, `sentence i j`, then `S` or `P` and a
+  confidence where they are known; all counted from 1, word 0 is the empty word;
+- GIZA++ (`A3.final`): three lines a sentence, the last one `NULL ({ }) the ({ 1 }) house ({ 2 })`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+from syntax_nmt.errors import UserError
+
+PHARAOH, FAIRSEQ, NAACL, GIZA = "Pharaoh", "fairseq's A- lines", "NAACL", "GIZA++"
+
+_NUMBER = r"[0-9]*\.?[0-9]+(?:[eE][+-]?[0-9]+)?"
+_LINK = re.compile(
+    rf"(\d+)([-p?])(\d+)(-[PS])?(?:[:/]{_NUMBER}|[-p][0-9]*\.[0-9]+(?:[eE][+-]?[0-9]+)?)?", re.ASCII
+)
+_FAIRSEQ = re.compile(r"A-(\d+)\t(.*)", re.ASCII)
+_NAACL = re.compile(rf"\s*(\d+)\s+(\d+)\s+(\d+)(?:\s+([SP]))?(?:\s+{_NUMBER})?\s*", re.ASCII)
+_GIZA_HEAD = re.compile(r"# Sentence pair \((\d+)\)")
+_GIZA_WORD = re.compile(r"\S+ \(\{([\d ]*)\}\)", re.ASCII)
+_BEFORE = re.compile(r"\d+\t", re.ASCII)
+_FIELDS = "|||"
+
+
+class WrittenLink(NamedTuple):
+    """A link as a file has it; `sure` is False of a possible one."""
+
+    source: int
+    target: int
+    sure: bool
+    text: str
+
+
+class WrittenLinks(NamedTuple):
+    """The links of a sentence.
+
+    Attributes:
+        line: where they stand, for messages.
+        links: as written.
+    """
+
+    line: int
+    links: list[WrittenLink]
+
+
+def format_of(lines: Sequence[str]) -> str:
+    """Which format a file is in; Pharaoh where it is no other.
+
+    Args:
+        lines: of the file.
+    """
+    filled = [line for line in lines if line.strip()]
+    if any(_FAIRSEQ.match(line) for line in filled):
+        return FAIRSEQ
+    if filled and _GIZA_HEAD.match(filled[0]):
+        return GIZA
+    if filled and all(_NAACL.fullmatch(line) for line in filled):
+        return NAACL
+    return PHARAOH
+
+
+def written_links(lines: Sequence[str], name: str) -> Iterator[WrittenLinks]:
+    """The links of each sentence, in the order of the sentences.
+
+    Args:
+        lines: of the file.
+        name: of the file, for messages.
+
+    Raises:
+        UserError: something in it is no link, or a sentence is missing.
+    """
+    form = format_of(lines)
+    if form == PHARAOH:
+        for number, line in enumerate(lines, start=1):
+            yield WrittenLinks(number, _links(_field(line), f"{name}:{number}"))
+        return
+    of_format = {FAIRSEQ: _of_fairseq, NAACL: _of_naacl, GIZA: _of_giza}
+    found = of_format[form](lines, name)
+    first = min(found, default=1) if form == FAIRSEQ else 1
+    for sentence in range(min(first, 0 if form == FAIRSEQ else 1), max(found, default=0) + 1):
+        # NAACL has no line for a sentence without links.
+        if sentence not in found and form != NAACL:
+            raise UserError(
+                f"{name}: sentence {sentence} is missing between those of {form}: give the whole "
+                f"file"
+            )
+        yield found.get(sentence, WrittenLinks(0, []))
+
+
+def counts_from_1(lines: Sequence[str]) -> bool | None:
+    """Whether the format says what the first word is called; None = it does not.
+
+    Args:
+        lines: of the file.
+    """
+    return {NAACL: True, GIZA: True, FAIRSEQ: False}.get(format_of(lines))
+
+
+def _field(line: str) -> str:
+    """What is links of a line."""
+    line = _BEFORE.sub("", line, count=1)
+    fields = line.split(_FIELDS)
+    if len(fields) == 1:
+        return line
+    linked = [field for field in fields if all(map(_LINK.fullmatch, field.split()))]
+    return max(linked, key=len, default=line)
+
+
+def _links(text: str, where: str) -> list[WrittenLink]:
+    found = []
+    for part in text.split():
+        match = _LINK.fullmatch(part)
+        if match is None:
+            raise UserError(
+                f"{where}: {part[:40]!r} is no link such as 3-4, 3p4, 3?4 or 3-4-P: mend it, or "
+                f"give a file of Pharaoh's, NAACL's or GIZA++'s format, or fairseq's A- lines"
+            )
+        sure = match[2] == "-" and match[4] != "-P"
+        found.append(WrittenLink(int(match[1]), int(match[3]), sure, part))
+    return found
+
+
+def _of_fairseq(lines: Sequence[str], name: str) -> dict[int, WrittenLinks]:
+    found: dict[int, WrittenLinks] = {}
+    for number, line in enumerate(lines, start=1):
+        match = _FAIRSEQ.match(line)
+        if match and int(match[1]) not in found:  # the first is the best translation's
+            if "," in match[2]:
+                raise UserError(
+                    f"{name}:{number}: weights instead of links: run fairseq-generate with "
+                    f"--print-alignment hard"
+                )
+            found[int(match[1])] = WrittenLinks(number, _links(match[2], f"{name}:{number}"))
+    return found
+
+
+def _of_naacl(lines: Sequence[str], name: str) -> dict[int, WrittenLinks]:
+    found: dict[int, WrittenLinks] = {}
+    for number, line in enumerate(lines, start=1):
+        match = _NAACL.fullmatch(line)
+        if match is None:
+            continue  # an empty line
+        if match[1].strip("0") == "":
+            raise UserError(f"{name}:{number}: sentence 0: NAACL's format counts from 1: renumber")
+        of_sentence = found.setdefault(int(match[1]), WrittenLinks(number, []))
+        source, target = int(match[2]), int(match[3])
+        if source and target:
+            link = WrittenLink(source, target, match[4] != "P", f"{source} {target}")
+            of_sentence.links.append(link)
+    return found
+
+
+def _of_giza(lines: Sequence[str], name: str) -> dict[int, WrittenLinks]:
+    found: dict[int, WrittenLinks] = {}
+    for start in range(0, len(lines), 3):
+        match = _GIZA_HEAD.match(lines[start])
+        if match is None or len(lines) < start + 3:
+            raise UserError(
+                f"{name}:{start + 1}: three lines a sentence are expected, the first '# Sentence "
+                f"pair (…)', as GIZA++ writes them: give its whole A3.final file"
+            )
+        words = _GIZA_WORD.findall(lines[start + 2])[1:]  # without NULL
+        links = [
+            WrittenLink(source, int(target), True, f"{source} {target}")
+            for source, targets in enumerate(words, start=1)
+            for target in targets.split()
+        ]
+        found[int(match[1])] = WrittenLinks(start + 3, links)
+    return found

@@ -1,0 +1,210 @@
+"""What a command found, in every form it is wanted in: for people, for papers, for programs.
+
+All commands say the same things under the same JSON keys: shares are in percent, null where there
+was nothing to count; `sentences` are all of them, `sentences_scored` those compared with gold,
+`sentences_without_gold`, `sentences_without_tree` and `sentences_too_long` those left out;
+`accuracy` has its `correct` and `total`; `precision`, `recall` and `f1` have `correct`, `predicted`
+and `gold`; an `interval` has `low` and `high`.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import math
+import re
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from tabulate import tabulate
+
+from syntax_nmt.evaluation.output import STDOUT, open_output
+
+TEXT, MARKDOWN, LATEX, TSV, JSON = FORMATS = ("text", "markdown", "latex", "tsv", "json")
+NO_FIGURE = "–"
+
+_TABLES = {TEXT: "simple", MARKDOWN: "pipe", LATEX: "latex_booktabs"}
+_NAME_WIDTH = 28  # of the first column, so that tables of a few columns stay within 100
+# Plain LaTeX has these in mathematics alone.
+_IN_LATEX = {"≥": r"$\geq$", "≤": r"$\leq$", "±": r"$\pm$", "↓": r"$\downarrow$", "–": "--"}
+_IN_LATEX |= {"Δ": r"$\Delta$", "…": r"\dots{}"}
+_MINUS = re.compile(r"(?<= )-(?=\d)")
+
+
+@dataclass(frozen=True)
+class Table:
+    """Rows of cells.
+
+    Attributes:
+        head: names of the columns; the first one holds names, the others figures.
+        rows: their cells.
+        title: what the table is about.
+    """
+
+    head: Sequence[str]
+    rows: Sequence[Sequence[str]]
+    title: str = ""
+
+    def render(self, form: str = TEXT) -> str:
+        """The table without its title: the first column flush left, the others flush right.
+
+        Args:
+            form: one of :data:`FORMATS` but JSON.
+        """
+        if form == TSV:
+            return "\n".join("\t".join(row) for row in (self.head, *self.rows))
+        options: dict[str, Any] = {}
+        rows = self.rows
+        if form == TEXT and rows:
+            options["maxcolwidths"] = [_NAME_WIDTH, *[None] * (len(self.head) - 1)]
+        if form == MARKDOWN:
+            rows = [[cell.replace("|", r"\|") for cell in row] for row in rows]
+        text = tabulate(
+            rows,
+            self.head,
+            tablefmt=_TABLES[form],
+            disable_numparse=True,
+            colalign=("left", *("right" for _ in self.head[1:])) if rows else None,
+            **options,
+        )
+        if form == LATEX:
+            return _latex_text(text)
+        return "\n".join(line.rstrip() for line in text.split("\n"))
+
+
+@dataclass(frozen=True)
+class Findings:
+    """The figures of a command, and the same for people.
+
+    Attributes:
+        figures: as objects that JSON knows.
+        tables: of these figures.
+        heading: one line about all of them.
+        notes: what the tables leave out, a line each.
+    """
+
+    figures: Mapping[str, Any]
+    tables: Sequence[Table] = ()
+    heading: str = ""
+    notes: Sequence[str] = field(default_factory=tuple)
+
+    def text(self, form: str = TEXT) -> str:
+        """All of it. What is no table is a comment in LaTeX and TSV.
+
+        Args:
+            form: one of :data:`FORMATS`.
+        """
+        if form == JSON:
+            return json.dumps(self.figures, indent=2, ensure_ascii=False) + "\n"
+        remark = {LATEX: "% ", TSV: "# "}.get(form, "")
+        parts = [f"{remark}{self.heading}"] if self.heading else []
+        if form == LATEX and self.tables:
+            parts.append(r"% \usepackage{booktabs}")
+        for table in self.tables:
+            title = f"{remark}{table.title}\n" if table.title else ""
+            if title and form == MARKDOWN:
+                title = f"**{table.title}**\n\n"
+            parts.append(f"{title}{table.render(form)}")
+        # Paragraphs of their own in Markdown, which would join the lines.
+        between = "\n\n" if form == MARKDOWN else "\n"
+        parts.append(between.join(f"{remark}{note}" for note in self.notes))
+        return "\n\n".join(part for part in parts if part) + "\n"
+
+
+def add_findings_arguments(
+    group: argparse._ArgumentGroup, default: str = "stdout", others: Sequence[str] = ()
+) -> None:
+    """Adds where figures go, and in which form.
+
+    Args:
+        group: of the command's parser.
+        default: where tables go without --format.
+        others: forms that are not of figures.
+    """
+    group.add_argument("--json", metavar="FILE", help="write the figures here; - is stdout")
+    group.add_argument(
+        "--format",
+        choices=(*FORMATS, *others),
+        metavar="FORM",
+        help=f"write the figures to stdout as {', '.join(FORMATS)} (default: text to {default})",
+    )
+
+
+def add_digits_argument(group: argparse._ArgumentGroup) -> None:
+    """Adds how exactly scores are shown.
+
+    Args:
+        group: of the command's parser.
+    """
+    group.add_argument(
+        "--width",
+        "-w",
+        type=int,
+        default=1,
+        choices=range(8),
+        metavar="N",
+        help="digits after the point of scores (default: 1)",
+    )
+
+
+def findings_outputs(args: argparse.Namespace) -> list[str | None]:
+    """The outputs that :func:`write_findings` writes, for `check_outputs`.
+
+    Args:
+        args: as :func:`add_findings_arguments` defines them.
+    """
+    return [args.json, None if args.format is None else STDOUT]
+
+
+def write_findings(findings: Findings, args: argparse.Namespace, stdout_is_free: bool) -> None:
+    """Writes the figures where they are wanted.
+
+    Args:
+        findings: the figures.
+        args: as :func:`add_findings_arguments` defines them.
+        stdout_is_free: whether tables go there where nobody said so; otherwise to stderr.
+    """
+    if args.json is not None:
+        with open_output(args.json) as stream:
+            stream.write(findings.text(JSON))
+    if args.format is not None or (stdout_is_free and args.json != STDOUT):
+        with open_output(STDOUT) as stream:
+            stream.write(findings.text(args.format or TEXT))
+    else:
+        print(findings.text(), end="", file=sys.stderr)
+
+
+def number(value: float) -> float | None:
+    """A figure for JSON, which has no NaN.
+
+    Args:
+        value: the figure.
+    """
+    return None if math.isnan(value) else value
+
+
+def cell(value: float, digits: int = 2) -> str:
+    """A figure for a table.
+
+    Args:
+        value: the figure; NaN = there is none.
+        digits: after the point.
+    """
+    return NO_FIGURE if math.isnan(value) else f"{value:.{digits}f}"
+
+
+def p_value_text(p_value: float) -> str:
+    """A probability as papers give it.
+
+    Args:
+        p_value: the probability.
+    """
+    return "< 0.001" if p_value < 0.001 else f"{p_value:.3f}"
+
+
+def _latex_text(text: str) -> str:
+    for character, command in _IN_LATEX.items():
+        text = text.replace(character, command)
+    return _MINUS.sub("$-$", text)

@@ -1,0 +1,46 @@
+"""`from_pretrained`, which looks through a checkpoint before fairseq loads it."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any
+
+from syntax_nmt.checkpoints.check import check_buildable
+from syntax_nmt.errors import UserError
+
+
+class CheckedHub:
+    """A model that `from_pretrained` loads; it stands before a fairseq model among the bases."""
+
+    @classmethod
+    def from_pretrained(
+        cls: Any,
+        model_name_or_path: str,
+        checkpoint_file: str = "model.pt",
+        data_name_or_path: str = ".",
+        **kwargs: Any,
+    ) -> Any:
+        """fairseq's hub interface of trained models.
+
+        The task that a checkpoint names need not be ours, whose hooks would look at its options.
+
+        Args:
+            model_name_or_path: folder of the checkpoints, or a model of fairseq's list. (fairseq
+                unpacks archives, too, wherever their entries say.)
+            checkpoint_file: one checkpoint, or several with colons between.
+            data_name_or_path: of the dictionaries; relative to the folder if it begins with a dot.
+            **kwargs: options that take the place of the checkpoints'.
+
+        Raises:
+            UserError: no such folder, or a checkpoint is damaged or could run code.
+        """
+        if model_name_or_path not in cls.hub_models():
+            folder = Path(model_name_or_path)
+            if not folder.is_dir():
+                raise UserError(f"{folder}: no such folder: unpack an archive, and give its folder")
+            for name in checkpoint_file.split(os.pathsep):
+                check_buildable(folder / name)
+        return super().from_pretrained(  # type: ignore[misc]
+            model_name_or_path, checkpoint_file, data_name_or_path, **kwargs
+        )

@@ -1,0 +1,96 @@
+"""Where the task looks for checkpoints and texts: wherever fairseq itself finds them."""
+
+from argparse import Namespace
+
+import pytest
+import torch
+from fairseq.data import Dictionary
+from fairseq.file_io import PathManager
+
+from syntax_nmt.checkpoints.of_task import check_models
+from syntax_nmt.errors import UserError
+from syntax_nmt.tasks.syntax_translation import SyntaxTranslationConfig, SyntaxTranslationTask
+
+REMOTE = "store://models/stock.pt"  # of a handler that fairseq's path manager was given
+
+
+@pytest.fixture
+def remote(monkeypatch):
+    local = PathManager.isfile
+    monkeypatch.setattr(PathManager, "isfile", lambda path: path == REMOTE or local(path))
+    exists = PathManager.exists
+    monkeypatch.setattr(PathManager, "exists", lambda path: path == REMOTE or exists(path))
+
+
+def of_task(tmp_path, **options):
+    values = {"save_dir": str(tmp_path), "restore_file": "checkpoint_last.pt"}
+    cfg = SyntaxTranslationConfig(source_lang="src", target_lang="tgt", **{**values, **options})
+    return SyntaxTranslationTask(cfg, Dictionary(), Dictionary())
+
+
+def test_remote_models(remote):
+    vocabularies = Dictionary(), Dictionary()
+    cfg = Namespace(path=REMOTE, checkpoint_suffix="", checkpoint_shard_count=1)
+    assert check_models(cfg, vocabularies) == [REMOTE]
+    cfg.path = REMOTE.replace("stock", "lost")
+    with pytest.raises(UserError, match="no such checkpoint"):
+        check_models(cfg, vocabularies)
+
+
+def test_language_models(remote, tmp_path):
+    """fairseq gives some of their options to `eval`, too."""
+    options = {"model": {"_name": "transformer_lm", "character_filters": "print(1)"}}
+    options["task"] = {"_name": "language_modeling"}
+    state = {"model": {}, "args": None, "cfg": options}
+    torch.save(state, tmp_path / "lm.pt")
+    cfg = Namespace(path=REMOTE, checkpoint_shard_count=1, lm_path=str(tmp_path / "lm.pt"))
+    with pytest.raises(UserError, match=r"lm\.pt: option character_filters .*could run code"):
+        check_models(cfg, (Dictionary(), Dictionary()))
+    options["model"]["character_filters"] = "[(1, 64)]"
+    torch.save(state, tmp_path / "lm.pt")
+    assert check_models(cfg, (Dictionary(), Dictionary())) == [REMOTE]
+
+
+def test_remote_model_to_begin_with(remote, tmp_path):
+    assert of_task(tmp_path, finetune_from_model=REMOTE)._beginning() == REMOTE
+    lost = of_task(tmp_path, finetune_from_model=REMOTE.replace("stock", "lost"))
+    with pytest.raises(UserError, match="no such file"):
+        lost._beginning()
+
+
+def test_continued_once(tmp_path):
+    """Only where there is no last checkpoint, and before a model to begin with."""
+    once = str(tmp_path / "once.pt")
+    task = of_task(tmp_path, continue_once=once, finetune_from_model="lost.pt")
+    assert task._beginning() == once
+    last = tmp_path / "checkpoint_last.pt"
+    torch.save({}, last)
+    assert task._beginning() == str(last)
+
+
+@pytest.mark.parametrize(
+    ("suffix", "written", "begin"),
+    [
+        ("", "a.pt", "a.pt"),
+        ("-model_part-0", "a-model_part-0.pt", "a-model_part-0.pt"),
+        ("", "a-shard0.pt", "a.pt"),
+    ],
+)
+def test_restored_files_of_several_workers(tmp_path, suffix, written, begin):
+    restored = str(tmp_path / "a.pt")
+    task = of_task(tmp_path, restore_file=restored, checkpoint_suffix=suffix)
+    with pytest.raises(UserError, match="no such file"):
+        task._beginning()
+    torch.save({}, tmp_path / written)
+    assert task._beginning() == str(tmp_path / begin)
+
+
+def test_side_information_of_raw_text(tmp_path, capsys):
+    for language in ("src", "tgt"):
+        (tmp_path / f"valid.src-tgt.{language}").write_text("a b\n")
+        (tmp_path / f"dict.{language}.txt").write_text("a 1\nb 1\n")
+    cfg = SyntaxTranslationConfig(data=str(tmp_path), source_lang="src", target_lang="tgt")
+    cfg.dataset_impl, cfg.load_dependencies = "raw", True
+    task = SyntaxTranslationTask.setup_task(cfg)
+    with pytest.raises(UserError, match="not binarised"):
+        task.load_dataset("valid")

@@ -1,0 +1,168 @@
+"""Heads, constituents and chunks over other tokens: by hand, and by walks over random trees."""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+
+from syntax_nmt.data.carry_over import (
+    carry_over_chunks,
+    carry_over_constituents,
+    carry_over_dependencies,
+)
+from syntax_nmt.data.chunk_tags import chunks_of_tags, iob2_tags
+from syntax_nmt.data.constituents import format_tree, parse_tree
+from syntax_nmt.data.dependency_tree import CONTINUATION, DependencyTree, MultiwordRange, find_cycle
+
+
+def tree_of(words: str, heads: list[int], multiword: tuple[MultiwordRange, ...] = ()):
+    """Heads as in CoNLL-U: from 1, 0 = root."""
+    forms = tuple(words.split())
+    whole = tuple(word if head == 0 else head - 1 for word, head in enumerate(heads))
+    relations = tuple(f"r{word}" for word in range(1, len(heads) + 1))
+    return DependencyTree(forms, whole, relations, relations, multiword)
+
+
+ZUM = tree_of("geh zu dem Haus", [0, 4, 4, 1], (MultiwordRange(1, 3, "zum"),))
+
+
+@pytest.mark.parametrize(
+    ("tree", "tokens", "heads", "bridged", "torn"),
+    [
+        (tree_of("I do n't eat", [4, 4, 4, 0]), "I do n't eat", [4, 4, 4, 0], False, 0),
+        (tree_of("I do n't eat", [4, 4, 4, 0]), "I don &apos;t eat", [4, 4, 2, 0], True, 1),
+        (tree_of("I do n't eat", [4, 4, 4, 0]), "I don't eat", [3, 3, 0], True, 1),
+        (tree_of("a well-known cat", [3, 3, 0]), "a well @-@ known cat", [5, 5, 2, 2, 0], True, 0),
+        (tree_of("a well - known cat", [5, 4, 4, 5, 0]), "a well-known cat", [3, 3, 0], True, 0),
+        (tree_of("the ` ` end", [4, 4, 2, 0]), 'the " end', [3, 3, 0], True, 0),
+        (tree_of("in U.S. .", [2, 0, 2]), "in U.S.", [2, 0], True, 0),
+        (tree_of("` a b", [2, 3, 0]), "a b", [2, 0], True, 0),  # punctuation left out of the text
+        (tree_of("a b", [2, 0]), "` a b", [2, 3, 0], True, 0),
+        (ZUM, "geh zum Haus", [0, 3, 1], False, 0),
+        (ZUM, "geh zu dem Haus", [0, 4, 4, 1], False, 0),
+        (ZUM, "geh zum Ha us", [0, 3, 1, 3], True, 0),
+        (ZUM, "geh zumHaus", [0, 1], True, 0),
+        (tree_of("pay 5 now", [0, 1, 1]), "pay <num> now", [0, 1, 1], False, 0),
+    ],
+)
+def test_heads_by_hand(tree, tokens, heads, bridged, torn):
+    found = carry_over_dependencies(tree, tokens.split())
+    over = found.annotation
+    assert (found.bridged, found.torn) == (bridged, torn)
+    whole = over if len(over) == len(heads) else over.collapse(len(heads), "")
+    expected = [word if head == 0 else head - 1 for word, head in enumerate(heads)]
+    assert list(whole.heads) == expected
+
+
+def test_the_rest_of_a_word_goes_with_it():
+    over = carry_over_dependencies(
+        tree_of("a well-known cat", [3, 3, 0]), ["a", "well-", "known", "cat"]
+    )
+    assert over.annotation.relations == ("r1", "r2", CONTINUATION, "r3")
+    assert over.annotation.words == ("a", "well-", "known", "cat")
+
+
+@pytest.mark.parametrize(
+    ("words", "tokens"),
+    [
+        ("a b c d", "a x y d"),  # half may differ …
+        ("do n't say 5 U.S.", "don't say <num> U.S ."),  # … but not as other tokens
+        ("one two three", "four five six"),
+        ("a b", "a b c"),
+    ],
+)
+def test_other_sentences_are_not_carried_over(words, tokens):
+    heads = [0] + [1] * (len(words.split()) - 1)
+    found = carry_over_dependencies(tree_of(words, heads), tokens.split())
+    assert (found is None) == (words != "a b c d")
+
+
+def test_heads_over_random_cuts_are_trees():
+    """Oracle: each token's word is the one that fewest steps lead up from; one root, no circle."""
+    rng = random.Random(2)
+    for _ in range(1000):
+        text = "".join(rng.choice("abcd") for _ in range(rng.randint(2, 12)))
+        cut = sorted(rng.sample(range(1, len(text)), rng.randrange(len(text))))
+        words = [text[a:b] for a, b in zip([0, *cut], [*cut, len(text)])]
+        cut = sorted(rng.sample(range(1, len(text)), rng.randrange(len(text))))
+        tokens = [text[a:b] for a, b in zip([0, *cut], [*cut, len(text)])]
+        order = rng.sample(range(len(words)), len(words))
+        heads = [0] * len(words)
+        for place, word in enumerate(order):
+            heads[word] = 0 if place == 0 else order[rng.randrange(place)] + 1
+        tree = tree_of(" ".join(words), heads)
+        over = carry_over_dependencies(tree, tokens).annotation
+
+        def steps(word, heads=heads):
+            count = 0
+            while heads[word]:
+                word, count = heads[word] - 1, count + 1
+            return count
+
+        def place(index, of):
+            return len("".join(of[:index]))
+
+        begin = {place(index, tokens): index for index in range(len(tokens))}
+        token_of = [
+            max(start for start in begin if start <= place(word, words))
+            for word in range(len(words))
+        ]
+        assert sum(head == token for token, head in enumerate(over.heads)) == 1
+        for token in range(len(tokens)):
+            inside = [w for w in range(len(words)) if begin[token_of[w]] == token]
+            if inside and words != tokens:
+                top = min(inside, key=steps)
+                head = token if heads[top] == 0 else begin[token_of[heads[top] - 1]]
+                assert over.heads[token] == head
+            elif words != tokens:
+                assert over.relations[token] == CONTINUATION
+        arcs = [-1 if head == token else head for token, head in enumerate(over.heads)]
+        assert not find_cycle(arcs)
+
+
+@pytest.mark.parametrize(
+    ("tree", "tokens", "expected", "torn"),
+    [
+        ("(S (N a) (V b))", "a b", "(S (N a) (V b))", 0),
+        ("(S (N it) (V 's))", "It &apos;s", "(S (N it) (V 's))", 0),
+        (
+            "(S (NP (J well-known) (N cat)) (V sat))",
+            "well @-@ known cat sat",
+            "(S (NP (J (J well) (J @-@) (J known)) (N cat)) (V sat))",
+            0,
+        ),
+        ("(S (VP (V do) (R n't) (VP (V go))) (. .))", "don't go.", "(S (VP (V don't)) (. go.))", 1),
+        ("(S (NP (N John)) (VP (V 's) (A up)))", "John's up", "(S (NP (N John's)) (VP (A up)))", 1),
+        ("(S (NP (N a) (N b)) (V c))", "ab c", "(S (NP (N ab)) (V c))", 0),
+        ("(S (NP (N a)) (. .) (. .))", "a .", "(S (NP (N a)) (. .))", 0),
+    ],
+)
+def test_constituents_by_hand(tree, tokens, expected, torn):
+    found = carry_over_constituents(parse_tree(tree, "t", 1), tokens.split())
+    assert format_tree(found.annotation) == expected
+    assert found.torn == torn
+    if found.bridged:
+        assert parse_tree(format_tree(found.annotation), "t", 1).words == tuple(tokens.split())
+
+
+@pytest.mark.parametrize(
+    ("tags", "words", "tokens", "expected", "torn"),
+    [
+        ("B-NP I-NP O", "the cat.. .", "the cat .. .", "B-NP I-NP I-NP O", 0),
+        ("O B-NP I-NP", '" the cat', '"the cat', "B-NP I-NP", 0),
+        ("B-NP B-NP I-NP", "John 's cat", "John's cat", "B-NP B-NP", 1),
+        ("O B-VP", "well-known is", "well - known is", "O O O B-VP", 0),
+    ],
+)
+def test_chunks_by_hand(tags, words, tokens, expected, torn):
+    found = carry_over_chunks(chunks_of_tags(tags.split()), words.split(), tokens.split())
+    assert " ".join(iob2_tags(found.annotation)) == expected
+    assert found.torn == torn
+    assert found.annotation[-1].end == len(tokens.split())
+
+
+def test_chunks_of_other_words():
+    chunks = chunks_of_tags(["B-NP", "O"])
+    assert carry_over_chunks(chunks, ["a", "b", "c"], ["a", "b"]) is None
+    assert carry_over_chunks(chunks, ["a", "c"], ["a", "b"]) is None

@@ -1,0 +1,91 @@
+"""Mistakes that fairseq answers with a traceback, or not at all: one line each."""
+
+from __future__ import annotations
+
+import pytest
+from commands import USER_DIR, fairseq, refuse
+from fairseq import options, tasks
+from fairseq.dataclass.utils import convert_namespace_to_omegaconf
+from fairseq_cli import eval_lm, train
+
+PLUGIN = ("--user-dir", USER_DIR, "--task", "syntax_translation", "--cpu")
+TRAIN = ("--arch", "dependency_transformer_tiny", "--share-all-embeddings", "--optimizer", "sgd")
+TRAIN += ("--lr", "0.1", "--max-update", "1")
+
+
+def trained(prepared, folder, *arguments):
+    """Trains in this process."""
+    command = [
+        prepared.data,
+        *PLUGIN,
+        *TRAIN,
+        "--save-dir",
+        folder,
+        "--max-tokens",
+        999,
+        *arguments,
+    ]
+    parser = options.get_training_parser()
+    parsed = options.parse_args_and_arch(parser, [str(part) for part in command])
+    train.main(convert_namespace_to_omegaconf(parsed))
+
+
+MISTAKES = {
+    "too long": (("--max-source-positions", "2"), r"every sentence is too long, such as .* tokens"),
+    "no GPU": (("--fp16",), r"--fp16 flattens .* --fp16-no-flatten-grads"),
+    "small batches": (("--max-tokens", "3"), r"every sentence is too long, .* limit is 3 source"),
+    "asynchronous": (("--write-checkpoints-asynchronously",), "leave the option out"),
+}
+
+
+@pytest.mark.parametrize("mistake", MISTAKES)
+def test_trainings(prepared, tmp_path, mistake):
+    arguments, message = MISTAKES[mistake]
+    limits = () if mistake == "too long" else ("--max-source-positions", "99")
+    with pytest.raises(SystemExit, match=f"^syntax_nmt: error: [^\n]*{message}[^\n]*$"):
+        trained(prepared, tmp_path / "saved", *limits, *arguments)
+    assert not list((tmp_path / "saved").glob("*.pt"))
+
+
+def test_a_folder_below_a_file(prepared, tmp_path):
+    (tmp_path / "file").touch()
+    with pytest.raises(SystemExit, match=r"--save-dir .*/file is a file: give another folder"):
+        trained(prepared, tmp_path / "file" / "below" / "it")
+    trained(prepared, tmp_path / "new" / "folder")
+    assert (tmp_path / "new" / "folder" / "checkpoint_last.pt").is_file()
+
+
+def test_other_programs_keep_their_options():
+    """fairseq-train has no --path."""
+    for get, known in (
+        (options.get_training_parser, {"--save-dir"}),
+        (options.get_generation_parser, {"--save-dir", "--path"}),
+    ):
+        parser = get(default_task="syntax_translation")
+        tasks.TASK_REGISTRY["syntax_translation"].add_args(parser)
+        text = parser.format_help()
+        assert {name for name in ("--save-dir", "--path") if f"  {name} " in text} == known
+
+
+def test_validation_without_a_checkpoint(prepared, tmp_path):
+    message = refuse(*fairseq("validate", prepared.data, "--path", tmp_path / "none.pt"))
+    assert "none.pt: no such checkpoint" in message
+
+
+def test_generation_with_small_batches(prepared, trained_checkpoint):
+    command = fairseq("generate", prepared.data, "--path", trained_checkpoint, "--max-tokens", "5")
+    assert "too long" in refuse(*command) or "--max-tokens 5" in refuse(*command)
+
+
+def test_evaluation_of_language_models(prepared, trained_checkpoint):
+    command = [str(prepared.data), *PLUGIN, "--path", str(trained_checkpoint)]
+    parsed = options.parse_args_and_arch(options.get_eval_lm_parser("syntax_translation"), command)
+    with pytest.raises(SystemExit, match="fairseq-eval-lm is for language models"):
+        eval_lm.main(convert_namespace_to_omegaconf(parsed))
+
+
+@pytest.fixture(scope="module")
+def trained_checkpoint(prepared, tmp_path_factory):
+    folder = tmp_path_factory.mktemp("trained")
+    trained(prepared, folder)
+    return folder / "checkpoint_last.pt"

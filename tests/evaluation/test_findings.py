@@ -1,0 +1,131 @@
+"""Figures in every form: the same table as text, Markdown, LaTeX, TSV and JSON."""
+
+import json
+
+import pytest
+from translations import figures, noisy, refused, sentences, write
+
+from syntax_nmt.cli import main
+from syntax_nmt.evaluation.findings import FORMATS, Findings, Table, cell, number, p_value_text
+
+TABLE = Table(["system_1", "BLEU ↓", "Δ"], [["a & b|c", "35.1 ±1.2", "-1.5"], ["50%", "–", ""]])
+
+
+def test_text_is_aligned():
+    lines = TABLE.render().split("\n")
+    assert lines[0] == "system_1       BLEU ↓     Δ"
+    assert lines[2] == "a & b|c     35.1 ±1.2  -1.5"
+    assert lines[3] == "50%                 –"
+
+
+def test_markdown_has_no_stray_column():
+    lines = TABLE.render("markdown").split("\n")
+    assert [line.replace(r"\|", "").count("|") for line in lines] == [4] * 4
+    assert r"a & b\|c" in lines[2]
+    assert lines[1].startswith("|:--")
+    assert lines[1].endswith("-:|")
+
+
+def test_latex_is_escaped_and_plain():
+    text = TABLE.render("latex")
+    assert r"system\_1" in text
+    assert r"a \& b|c" in text
+    assert r"50\%" in text
+    assert r"35.1 $\pm$1.2" in text
+    assert "$-$1.5" in text
+    assert text.startswith("\\begin{tabular}{lrr}\n\\toprule")
+    assert text.isascii()
+
+
+def test_tsv_has_every_cell():
+    rows = [line.split("\t") for line in TABLE.render("tsv").split("\n")]
+    assert rows == [list(TABLE.head), *map(list, TABLE.rows)]
+
+
+def test_what_is_no_table_is_a_comment():
+    findings = Findings({"x": 1}, [TABLE], "all sentences", ["a note", "another"])
+    for form, sign in (("latex", "% "), ("tsv", "# ")):
+        text = findings.text(form)
+        for line in ("all sentences", "a note", "another"):
+            assert f"{sign}{line}\n" in text
+    assert "a note\nanother\n" in findings.text()
+    assert json.loads(findings.text("json")) == {"x": 1}
+
+
+def test_long_names_are_wrapped_in_text_alone():
+    table = Table(["system", "x"], [["a name " * 12, "1"]])
+    assert max(map(len, table.render().split("\n"))) < 40
+    assert "a name " * 11 in table.render("tsv")
+
+
+def test_numbers():
+    assert (number(1.5), number(float("nan"))) == (1.5, None)
+    assert (cell(1.005, 1), cell(float("nan"))) == ("1.0", "–")
+    assert [p_value_text(p) for p in (0.0, 0.0009, 0.001, 0.0512, 1.0)] == [
+        "< 0.001", "< 0.001", "0.001", "0.051", "1.000",
+    ]  # fmt: skip
+
+
+@pytest.fixture
+def commands(tmp_path):
+    """A command line of each command that needs no model."""
+    reference = sentences(30)
+    files = {
+        name: tmp_path / name for name in ("ref", "a", "b", "links", "tags", "trees", "conllu")
+    }
+    write(files["ref"], reference)
+    write(files["a"], noisy(reference, 1, 0.3))
+    write(files["b"], noisy(reference, 2, 0.2))
+    write(files["links"], ["0-0 1-1"] * 3)
+    write(files["tags"], ["B-NP I-NP O"] * 3)
+    write(files["trees"], ["(S (NP (D a) (N b)) (V c))"] * 3)
+    write(files["conllu"], ["1\ta\t_\t_\t_\t_\t0\troot\t_\t_", ""])
+    texts = [files["a"], files["b"], "--reference", files["ref"]]
+    return {
+        "score": texts,
+        "compare": [*texts, "--resamples", 50, "--trials", 50],
+        "align": ["--hypothesis", files["links"], "--score", files["links"]],
+        "chunks": ["--hypothesis", files["tags"], "--score", files["tags"]],
+        "trees": ["--hypothesis", files["conllu"], "--conllu", files["conllu"]],
+        "trees constituents": [
+            "--kind", "constituents", "--hypothesis", files["trees"], "--trees", files["trees"],
+        ],
+    }  # fmt: skip
+
+
+def test_every_command_has_every_form(commands, capsys):
+    for name, arguments in commands.items():
+        command = [name.split()[0], *map(str, arguments)]
+        capsys.readouterr()
+        texts = {}
+        for form in FORMATS:
+            main([*command, "--format", form])
+            texts[form] = capsys.readouterr().out
+        assert json.loads(texts["json"]) == figures(capsys, *command)
+        assert r"\begin{tabular}" in texts["latex"]
+        assert "| " in texts["markdown"]
+        assert "\t" in texts["tsv"]
+        assert max(map(len, texts["text"].split("\n"))) <= 100
+
+
+def test_two_outputs_cannot_share_stdout(commands):
+    for name, arguments in commands.items():
+        message = refused(name.split()[0], *arguments, "--format", "latex", "--json", "-")
+        assert "stdout cannot take two outputs" in message
+
+
+def test_the_same_things_have_the_same_keys(commands, capsys):
+    found = {
+        name: figures(capsys, name.split()[0], *arguments) for name, arguments in commands.items()
+    }
+    for name, of_command in found.items():
+        assert "sentences" in of_command, name
+    chunks, brackets = found["chunks"], found["trees constituents"]["bracket_f1"]["trees"]
+    scored = {"f1", "precision", "recall", "correct", "predicted", "gold"}
+    for scores in (chunks, chunks["types"]["NP"], brackets["with_whole_sentence"]):
+        assert scored <= scores.keys()
+    for name in ("trees", "trees constituents"):
+        assert {"sentences_scored", "sentences_without_gold"} <= found[name].keys()
+        assert "sentences_without_tree" in found[name]
+    for name in ("align", "chunks"):
+        assert "sentences_too_long" in found[name]

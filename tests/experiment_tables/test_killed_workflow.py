@@ -1,0 +1,99 @@
+"""The toy table from the command line: killed at random moments and started again, the same."""
+
+import json
+import os
+import random
+import shutil
+import signal
+import subprocess
+import sys
+
+import pytest
+
+pytest.importorskip("snakemake", reason="the extra `experiments` is not installed")
+from commands import REPOSITORY
+
+EXPERIMENTS = REPOSITORY / "examples" / "experiments"
+TOY = EXPERIMENTS / "tables" / "toy.yaml"
+KILLS = 10
+# What differs from one machine and start to the next.
+PASSING = ("seconds", "tokens_per_second")
+
+pytestmark = pytest.mark.skipif(
+    shutil.which("git") is None or not (REPOSITORY / ".git").exists(),
+    reason="a snapshot of a commit needs git and a repository",
+)
+
+
+def command(folder, *options):
+    given = ["--folder", folder / "work", "--results", folder / "results", "--cores", "2", *options]
+    return [sys.executable, EXPERIMENTS / "run.py", *map(str, given), str(TOY)]
+
+
+def run(folder, *options):
+    done = subprocess.run(command(folder, *options), capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-3000:]
+    return done.stdout
+
+
+def killed_after(folder, seconds):
+    """Starts the workflow and kills it with all that it started; whether it was still at work."""
+    process = subprocess.Popen(
+        command(folder),
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        start_new_session=True,
+    )
+    try:
+        process.wait(seconds)
+    except subprocess.TimeoutExpired:
+        os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
+        return True
+    return False
+
+
+def lasting_figures(folder):
+    figures = json.loads((folder / "results" / "toy" / "table.json").read_text(encoding="utf-8"))
+    for row in figures["rows"]:
+        for name in PASSING:
+            row.pop(name)
+    return figures
+
+
+@pytest.mark.slow
+def test_killed_at_ten_moments_and_started_again(tmp_path):
+    whole, broken = tmp_path / "whole", tmp_path / "broken"
+    started = os.times().elapsed
+    run(whole)
+    needed = os.times().elapsed - started
+    expected = lasting_figures(whole)
+    assert all(row["seeds_done"] == [1, 2] for row in expected["rows"])
+    assert expected["rows"][1]["figures"]["UAS"]["score"] > 0
+    assert not list((whole / "work" / "runs").rglob("*.pt"))  # checkpoints are gone
+
+    rng = random.Random(1)
+    kills = sum(killed_after(broken, rng.uniform(0.02, 0.12) * needed) for _ in range(KILLS))
+    assert kills == KILLS
+    run(broken)
+    assert lasting_figures(broken) == expected
+    assert "preparing" not in run(broken)  # nothing is left to do
+    for file in (whole / "results" / "toy").glob("*.test.gz"):
+        assert file.read_bytes() == (broken / "results" / "toy" / file.name).read_bytes()
+
+
+def test_what_is_missing_is_said(tmp_path):
+    said = run(tmp_path, "--dry-run")
+    assert "settings tried: 0 of 4" in said
+    assert "transformer.dependency: 0 of 2 seeds (not chosen yet)" in said
+    assert not (tmp_path / "results").exists()
+    assert not (tmp_path / "work" / "runs").exists()
+
+
+def test_a_commit_that_is_not_there(tmp_path):
+    done = subprocess.run(
+        command(tmp_path, "--commit", "no-such-commit"), capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 1
+    assert done.stderr.startswith("experiments: error: git ")
+    assert "Traceback" not in done.stderr

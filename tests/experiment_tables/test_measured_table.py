@@ -1,0 +1,168 @@
+"""Figures of a table against computations of their own, and the files that show them."""
+
+import csv
+import json
+import random
+import shutil
+import statistics
+import subprocess
+
+import pytest
+
+pytest.importorskip("jsonschema", reason="the extra `experiments` is not installed")
+from declared import damaged, declaration, runs_of, sentences, write_record, write_test_set
+from sacrebleu.metrics import BLEU
+
+from experiments.measured_table import adjust, measure
+from experiments.table_files import write_table
+
+REFERENCE = sentences(40, seed=1)
+OUTPUTS = {
+    "stock": [damaged(REFERENCE, 0.30, seed) for seed in (1, 2)],
+    "heads": [damaged(REFERENCE, 0.20, seed) for seed in (3, 4)],
+}
+
+
+@pytest.fixture(scope="module")
+def table(tmp_path_factory):
+    """Two systems with both seeds, one that has not run; two commits."""
+    folder = tmp_path_factory.mktemp("table")
+    runs = runs_of(folder, declaration())
+    write_test_set(runs, folder, REFERENCE)
+    for row in runs.rows():
+        for place, lines in enumerate(OUTPUTS.get(row.system.name, [])):
+            commit = ("a" if row.system.name == "stock" else "b") * 40
+            nll = 4.0 + place / 4
+            write_record(runs, row.runs[place], lines, commit=commit, validation_nll=nll)
+    figures = measure(runs, folder)
+    write_table(figures, folder / "results")
+    return folder / "results", figures
+
+
+def bleu(lines, reference=REFERENCE):
+    return BLEU(tokenize="none", force=True).corpus_score(lines, [reference]).score
+
+
+def pooled_p(baseline, system, trials, seed):
+    """Approximate randomisation by loops: each sentence's translations are dealt out anew."""
+
+    def difference(runs):
+        means = [statistics.mean(map(bleu, side)) for side in (runs[:2], runs[2:])]
+        return abs(means[0] - means[1])
+
+    rng = random.Random(seed)
+    runs = [*baseline, *system]
+    real, beyond = difference(runs), 0
+    for _ in range(trials):
+        dealt = [rng.sample(translations, 4) for translations in zip(*runs)]
+        beyond += difference([list(run) for run in zip(*dealt)]) > real
+    return (beyond + 1) / (trials + 1)
+
+
+def test_means_differences_and_p_values(table):
+    _, figures = table
+    (test,) = figures["tests"]
+    scores = {name: found["BLEU"] for name, found in test["scores"].items()}
+    for name, outputs in OUTPUTS.items():
+        found = [bleu(lines) for lines in outputs]
+        assert scores[name]["runs"] == pytest.approx(found)
+        assert scores[name]["score"] == pytest.approx(statistics.mean(found))
+        assert scores[name]["spread"] == pytest.approx(statistics.stdev(found))
+    difference = scores["heads"]["score"] - scores["stock"]["score"]
+    assert scores["heads"]["difference"] == pytest.approx(difference)
+    expected = pooled_p(OUTPUTS["stock"], OUTPUTS["heads"], trials=600, seed=5)
+    error = 3 * (expected * (1 - expected) / 600) ** 0.5 + 0.01
+    assert scores["heads"]["p_value"] == pytest.approx(expected, abs=error)
+    assert scores["heads"]["p_holm"] == scores["heads"]["p_value"]  # one comparison
+    assert "difference" not in scores["stock"]
+
+
+def test_by_length(table):
+    _, figures = table
+    (test,) = figures["tests"]
+    short = [i for i, line in enumerate(REFERENCE) if len(line.split()) < 5]
+    group = test["by_length"][0]
+    assert (group["label"], group["sentences"]) == ("<5", len(short))
+    found = [
+        bleu([lines[i] for i in short], [REFERENCE[i] for i in short]) for lines in OUTPUTS["heads"]
+    ]
+    assert group["scores"]["BLEU"]["heads"]["score"] == pytest.approx(statistics.mean(found))
+
+
+def test_holm_is_over_all_families_of_a_test_and_metric():
+    def test(name, family, **p_values):
+        scores = {system: {"BLEU": {"p_value": p}} for system, p in p_values.items()}
+        return {"test": name, "family": family, "scores": {"stock": {"BLEU": {}}, **scores}}
+
+    tests = [
+        test("news", "a", x=0.01, y=0.04),
+        test("news", "b", z=0.03),
+        test("docs", "a", x=0.04),
+    ]
+    adjust(tests)
+    found = [item["BLEU"].get("p_holm") for each in tests for item in each["scores"].values()]
+    assert found == [None, *map(pytest.approx, (0.03, 0.06)), None, pytest.approx(0.06), None, 0.04]
+
+
+def test_markdown(table):
+    folder, _ = table
+    text = (folder / "table.md").read_text(encoding="utf-8")
+    lines = text.splitlines()
+    cells = {line.split("|")[1].strip(): line for line in reversed(lines) if line.startswith("| ")}
+    scored = [line for line in lines if "(baseline)" in line and " ± " in line]
+    assert len(scored) == 1
+    assert "not run" in cells["phrases"]
+    assert "0 of 2" in cells["phrases"]
+    assert "38.6" in cells["heads"]
+    assert f"rows differ in commit, which has 2 values: {'a' * 40} (Transformer); " in text
+    assert "4.125 ± 0.177" in text  # validation nll
+    assert "test, 40 sentences" in text
+
+
+def test_fewer_seeds_than_declared(tmp_path):
+    runs = runs_of(tmp_path, declaration())
+    write_test_set(runs, tmp_path, REFERENCE)
+    rows = list(runs.rows())
+    write_record(runs, rows[1].runs[1], OUTPUTS["heads"][0])  # not even the baseline
+    figures = measure(runs, tmp_path)
+    write_table(figures, tmp_path)
+    text = (tmp_path / "table.md").read_text(encoding="utf-8")
+    assert "Fewer seeds than declared: heads." in text
+    assert "1 of 2" in text
+    assert figures["tests"][0]["scores"]["heads"]["BLEU"]["spread"] is None
+
+
+def test_nothing_has_run(tmp_path):
+    runs = runs_of(tmp_path, declaration())
+    write_table(measure(runs, tmp_path), tmp_path)
+    assert (tmp_path / "table.md").read_text(encoding="utf-8").count("not run") == 3
+
+
+def test_csv_and_json(table):
+    folder, figures = table
+    assert json.loads((folder / "table.json").read_text(encoding="utf-8")) == figures
+    with (folder / "table.csv").open(newline="", encoding="utf-8") as stream:
+        rows = list(csv.DictReader(stream))
+    assert [(row["system"], row["metric"]) for row in rows] == [
+        ("stock", "BLEU"),
+        ("stock", "chrF2"),
+        ("heads", "BLEU"),
+        ("heads", "chrF2"),
+        ("phrases", ""),
+    ]
+    expected = figures["tests"][0]["scores"]["heads"]["BLEU"]
+    assert float(rows[2]["p_holm"]) == expected["p_holm"]
+    assert float(rows[2]["score"]) == expected["score"]
+    assert rows[2]["commits"] == "b" * 40
+
+
+@pytest.mark.skipif(shutil.which("pdflatex") is None, reason="pdflatex is not installed")
+def test_latex_compiles(table, tmp_path):
+    folder, _ = table
+    (tmp_path / "page.tex").write_text(
+        r"\documentclass{article}\usepackage{booktabs}\begin{document}"
+        rf"\input{{{folder / 'table.tex'}}}\end{{document}}"
+    )
+    command = ["pdflatex", "-interaction=nonstopmode", "-halt-on-error", "page.tex"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout[-2000:]

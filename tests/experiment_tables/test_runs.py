@@ -1,0 +1,129 @@
+"""Keys, and choices by validation."""
+
+import pytest
+
+pytest.importorskip("jsonschema", reason="the extra `experiments` is not installed")
+from declared import declaration, runs_of, write_record
+
+from experiments.corpus import chosen_pairs, plan_data
+from syntax_nmt.errors import UserError
+
+SYSTEMS = ("families", "transformer", "systems")
+
+
+def keys(tmp_path, declared):
+    return {
+        row.system.name: [run.key for run in row.runs] for row in runs_of(tmp_path, declared).rows()
+    }
+
+
+def test_a_key_is_of_what_figures_depend_on(tmp_path):
+    before = keys(tmp_path, declaration())
+    assert len({key for found in before.values() for key in found}) == 6
+    declared = declaration()
+    family = declared["families"]["transformer"]
+    family["systems"]["heads"].update(label="Heads", published="", figures=[])
+    family["systems"]["phrases"]["options"] += "  "
+    declared["seeds"] = [2, 1, 3]
+    declared["evaluation"]["bins"] = [10]
+    after = keys(tmp_path, declared)
+    assert after["stock"][:2] == before["stock"][::-1]
+    assert after["phrases"][:2] == before["phrases"][::-1]
+    assert not set(after["heads"]) & set(before["heads"])  # its further figure has gone
+
+
+@pytest.mark.parametrize(
+    ("path", "value"),
+    [
+        (("families", "transformer", "training"), "--max-update 20"),
+        (("evaluation", "generate"), "--beam 5"),
+        (("evaluation", "average"), 3),
+        (("data", "prepare"), "--vocab-size 400"),
+    ],
+)
+def test_another_experiment_has_other_keys(tmp_path, path, value):
+    declared = inside = declaration()
+    for key in path[:-1]:
+        inside = inside[key]
+    inside[path[-1]] = value
+    before, after = keys(tmp_path, declaration()), keys(tmp_path, declared)
+    assert all(not set(before[name]) & set(after[name]) for name in before)
+
+
+def with_grid():
+    declared = declaration()
+    family = declared["families"]["transformer"]
+    family["grid"] = {"--lr": ["1e-3", "1e-2"], "--dropout": [0.1, 0.3]}
+    family["systems"]["phrases"]["like"] = "heads"
+    family["systems"]["best"] = {"best_of": ["heads", "phrases"]}
+    return declared
+
+
+def test_settings_and_systems_are_chosen_by_validation(tmp_path):
+    runs = runs_of(tmp_path, with_grid())
+    trials = list(runs.trials())
+    assert [run.name for run in trials] == ["transformer.stock.1"] * 4 + ["transformer.heads.1"] * 4
+    assert all(row.trained is None or row.setting is None for row in runs.rows())
+    assert not list(runs.candidates())
+
+    for place, run in enumerate(trials[:-1]):
+        write_record(runs, run, validation_nll=5.0 - (place in (2, 5, 6)))
+    rows = {row.system.name: row for row in runs.rows()}
+    assert rows["stock"].setting == "--lr 1e-2 --dropout 0.1"
+    assert rows["heads"].setting is None  # the last point is missing
+    write_record(runs, trials[-1], validation_nll=5.0)
+    rows = {row.system.name: row for row in runs.rows()}
+    assert rows["heads"].setting == "--lr 1e-3 --dropout 0.3"  # the first of equals
+    assert rows["phrases"].setting == rows["heads"].setting
+    assert rows["best"].trained is None
+
+    # The chosen trial is the first seed's run; nothing is made twice.
+    assert rows["heads"].runs[0].key == trials[5].key
+    candidates = list(runs.candidates())
+    assert [run.name for run in candidates] == ["transformer.heads.1", "transformer.phrases.1"]
+    write_record(runs, candidates[1], validation_nll=3.5)
+    best = next(row for row in runs.rows() if row.system.name == "best")
+    assert best.trained.name == "phrases"
+    assert [run.key for run in best.runs] == [
+        run.key for run in {r.system.name: r for r in runs.rows()}["phrases"].runs
+    ]
+
+
+def test_a_record_is_known_by_its_key(tmp_path):
+    runs = runs_of(tmp_path, declaration())
+    row = next(iter(runs.rows()))
+    write_record(runs, row.runs[0])
+    file = runs.record_file(row.runs[0])
+    file.rename(file.with_name(f"transformer.older_name.1.{row.runs[0].key}.json"))
+    assert runs.record(row.runs[0])["seed"] == 1
+    assert runs.record(row.runs[1]) is None
+
+
+def test_data_are_known_by_their_bytes(tmp_path):
+    data = {"source": "en", "target": "de", "train": "t", "valid": "t", "tests": {"x": "t"}}
+    data["prepare"] = "--vocab-size 300"
+    for folder in ("here", "there"):
+        (tmp_path / folder).mkdir()
+        for lang in ("en", "de"):
+            (tmp_path / folder / f"t.{lang}").write_text("a sentence\n")
+    here = plan_data(data, tmp_path / "here", None)["key"]
+    assert plan_data(data, tmp_path / "there", None)["key"] == here
+    assert plan_data({**data, "every": 2}, tmp_path / "here", None)["key"] != here
+    (tmp_path / "there" / "t.de").write_text("another\n")
+    assert plan_data(data, tmp_path / "there", None)["key"] != here
+    (tmp_path / "there" / "t.de").unlink()
+    with pytest.raises(UserError, match=r"t\.de: no such file, nor with \.gz: check --data"):
+        plan_data(data, tmp_path / "there", None)
+    with pytest.raises(UserError, match="with --data"):
+        plan_data(data, None, None)
+    with pytest.raises(UserError, match="with --stanza"):
+        plan_data({**data, "prepare": "--stanza-dir {stanza}"}, tmp_path / "here", None)
+
+
+def test_chosen_pairs():
+    pairs = [("a " * n, "b " * m) for n, m in [(3, 1), (9, 2), (5, 5), (2, 8), (6, 6), (5, 1)]]
+    assert chosen_pairs(pairs, {}) == pairs
+    assert chosen_pairs(pairs, {"max_words": 6}) == [pairs[i] for i in (0, 2, 4, 5)]
+    assert chosen_pairs(pairs, {"every": 2}) == pairs[::2]
+    assert chosen_pairs(pairs, {"longest": 3}) == [pairs[i] for i in (1, 2, 4)]
+    assert chosen_pairs(pairs, {"max_words": 6, "longest": 2}) == [pairs[i] for i in (2, 4)]

@@ -1,0 +1,80 @@
+"""YAMLs that are wrong are refused in one line that says where."""
+
+from pathlib import Path
+
+import pytest
+import yaml
+
+pytest.importorskip("jsonschema", reason="the extra `experiments` is not installed")
+from commands import REPOSITORY
+from declared import declaration
+
+from experiments.table_config import read_table
+from syntax_nmt.errors import UserError
+
+TABLES = sorted((REPOSITORY / "examples/experiments/tables").glob("*.yaml"))
+
+
+def change(keys, value):
+    declared = inside = declaration()
+    for key in keys[:-1]:
+        inside = inside[key]
+    inside[keys[-1]] = value
+    return declared
+
+
+SYSTEMS = ("families", "transformer", "systems")
+WRONG = [
+    (("seeds",), [1, 1], "seeds: [1, 1] has non-unique elements"),
+    (("primary",), "ribes", "primary: ribes is not among evaluation.metrics"),
+    (("choice",), "bleu", "choice: 'validation nll' was expected"),
+    (("titel",), "x", "table: Additional properties are not allowed ('titel' was unexpected)"),
+    (("evaluation", "beam"), 4, "evaluation: Additional properties are not allowed ('beam'"),
+    ((*SYSTEMS, "stock", "optoins"), "", "systems.stock: Additional properties are not allowed"),
+    ((*SYSTEMS, "stock", "figures"), ["LAS"], "stock: figures: LAS is not defined under figures"),
+    ((*SYSTEMS, "stock", "like"), "none", "stock: none is no system of the family"),
+    ((*SYSTEMS, "stock", "best_of"), ["heads", "phrases"], "give either options or best_of"),
+    ((*SYSTEMS, "a.b"), {"options": ""}, "'a.b' does not match"),
+    (("data", "train"), "train", "data: give either demo, or all of train, valid and tests"),
+    (("families", "transformer", "grid"), {"lr": [1]}, "'lr' does not match"),
+]
+
+
+@pytest.mark.parametrize(("keys", "value", "message"), WRONG)
+def test_what_is_wrong_is_named(tmp_path, keys, value, message):
+    path = tmp_path / "table.yaml"
+    path.write_text(yaml.safe_dump(change(keys, value)), encoding="utf-8")
+    with pytest.raises(UserError) as refused:
+        read_table(path)
+    assert message in str(refused.value)
+    assert str(path) in str(refused.value)
+
+
+def test_like_of_like_is_refused(tmp_path):
+    declared = declaration()
+    systems = declared["families"]["transformer"]["systems"]
+    systems["heads"]["like"], systems["phrases"]["like"] = "phrases", "stock"
+    path = tmp_path / "table.yaml"
+    path.write_text(yaml.safe_dump(declared), encoding="utf-8")
+    with pytest.raises(UserError, match="like: phrases is not tuned itself"):
+        read_table(path)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [("a: 1\na: 2\n", "a twice"), ("a: [", "cannot be read"), ("- a\n", "is not of type 'object'")],
+)
+def test_what_is_no_table(tmp_path, text, message):
+    path = tmp_path / "table.yaml"
+    path.write_text(text, encoding="utf-8")
+    with pytest.raises(UserError, match=message):
+        read_table(path)
+    with pytest.raises(UserError, match="cannot be read"):
+        read_table(tmp_path / "absent.yaml")
+
+
+@pytest.mark.parametrize("path", TABLES, ids=lambda path: path.stem)
+def test_the_tables_are_well_formed(path):
+    table = read_table(Path(path))
+    assert table.families
+    assert all(len(family.systems) > 1 for family in table.families)

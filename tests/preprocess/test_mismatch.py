@@ -1,0 +1,115 @@
+"""Given annotation of other words than the text's: told once, and never replaced in silence."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from syntax_nmt.cli import main
+from syntax_nmt.data.conllu import conllu_blocks, format_conllu, read_conllu
+
+OTHER = (7, 30)  # sentences, from 0, whose parse is of other words
+
+
+def blocks_of(path: Path) -> list[str]:
+    text = path.read_text(encoding="utf-8-sig").splitlines()
+    return ["\n".join(block) for _, block in conllu_blocks(text)]
+
+
+@pytest.fixture(scope="module")
+def corpus(treebank, tmp_path_factory) -> Path:
+    """Raw text with gold parses, two of them of other words."""
+    folder = tmp_path_factory.mktemp("gold")
+    trees = list(read_conllu(treebank))[:60]
+    blocks = blocks_of(treebank)[:60]
+    text = [" ".join(tree.words[:-1]) + "." for tree in trees]
+    blocks[OTHER[0]] = format_conllu(["quite", "other"], [1, 1]).strip()
+    blocks[OTHER[1]] = format_conllu(["words", "again", "here"], [0, 0, 0]).strip()
+    # Typographic, escaped and cut otherwise: no mismatch.
+    text[2] = "the “old” cat don't see the well-known dog."
+    words = ["the", "``", "old", "''", "cat", "do", "n't", "see", "the", "well-known", "dog", "."]
+    heads = [4, 2, 4, 2, 7, 7, 7, 7, 10, 10, 7, 7]
+    blocks[2] = format_conllu(words, heads).strip()
+    (folder / "train.en").write_text("".join(f"{line}\n" for line in text))
+    (folder / "train.de").write_text("".join(f"{line}\n" for line in text))
+    gold = "".join(f"{block}\n\n" for block in blocks)
+    (folder / "train.en.conllu").write_text(gold, encoding="utf-8-sig")
+    return folder
+
+
+def prepare(corpus: Path, folder: Path, *more: str) -> None:
+    arguments = ["prepare", "--source-lang", "en", "--target-lang", "de", "--vocab-size", "80"]
+    main([*arguments, "--trainpref", f"{corpus}/train", "--destdir", str(folder), *more])
+
+
+@pytest.mark.parametrize("more", [["--no-parse"], []])
+def test_it_stops(corpus, models, tmp_path, more):
+    message = (
+        r"train\.en\.conllu:\d+: sentence 8: the parse has 2 words, the text "
+        r"\(.*words/train\.en:8\) has \d+: 'quite other' against '.*' "
+        r"\(2 of 60 sentences have other words\): .*"
+        r"--on-mismatch skip .* or reparse"
+    )
+    with pytest.raises(SystemExit, match=message):
+        prepare(corpus, tmp_path, "--stanza-dir", str(models), *more)
+    assert not (tmp_path / "words" / "train.en.conllu").exists()
+    assert not (tmp_path / "data-bin").exists()
+
+
+def test_it_skips_these(corpus, tmp_path, capfd):
+    prepare(corpus, tmp_path, "--no-parse", "--on-mismatch", "skip")
+    out, err = capfd.readouterr()
+    assert "conllu given, 2 skipped" in out
+    assert "1 of 60 sentences have the text's characters in other words, and were carried" in err
+    assert "2 sentences skipped, the first is " in err
+    gold, found = (blocks_of(f / "train.en.conllu") for f in (corpus, tmp_path / "words"))
+    for number, (given, block) in enumerate(zip(gold, found)):
+        if number in OTHER:
+            assert block.startswith("# parse = none")
+        elif number != 2:
+            assert block == given  # as it stood
+    tree = list(read_conllu(tmp_path / "words" / "train.en.conllu"))[2]
+    text = (tmp_path / "words" / "train.en").read_text().splitlines()
+    assert " ".join(tree.words) == text[2] == "the “ old ” cat do n't see the well @-@ known dog ."
+    assert tree.heads == (4, 2, 4, 2, 7, 7, 7, 7, 12, 12, 9, 9, 7, 7)
+    manifest = json.loads((tmp_path / "data-bin" / "syntax.json").read_text())
+    assert manifest["files"]["train.en-de.en.heads"]["annotated"] == 58
+
+
+def test_a_parser_makes_these_and_no_others(corpus, models, tmp_path, capfd):
+    arguments = ["--on-mismatch", "reparse", "--stanza-dir", str(models)]
+    prepare(corpus, tmp_path, *arguments)
+    assert "conllu given, 2 by Stanza" in capfd.readouterr().out
+    gold, found = (blocks_of(f / "train.en.conllu") for f in (corpus, tmp_path / "words"))
+    text = (tmp_path / "words" / "train.en").read_text().splitlines()
+    for number, (given, block) in enumerate(zip(gold, found)):
+        if number in OTHER:
+            assert [row.split("\t")[1] for row in block.splitlines()] == text[number].split()
+        elif number != 2:
+            assert block == given
+    assert sorted(path.name for path in (tmp_path / "words").iterdir()) == [
+        *("train.de", "train.en", "train.en.conllu")
+    ]
+    prepare(corpus, tmp_path, *arguments)
+    assert "conllu given, 2 by Stanza" in capfd.readouterr().out  # done before, told again
+
+
+def test_reparse_needs_a_parser(corpus, tmp_path):
+    with pytest.raises(
+        SystemExit, match="--on-mismatch reparse needs what annotates: give --parse"
+    ):
+        prepare(corpus, tmp_path, "--no-parse", "--on-mismatch", "reparse")
+
+
+def test_without_given_annotation_the_table_says_who_made_it(corpus, models, tmp_path, capfd):
+    raw = tmp_path / "raw"
+    raw.mkdir()
+    for lang in ("en", "de"):
+        (raw / f"train.{lang}").write_bytes(
+            b"\xef\xbb\xbf" + (corpus / f"train.{lang}").read_bytes()
+        )
+    prepare(raw, tmp_path / "out", "--stanza-dir", str(models))
+    assert "conllu by Stanza (100.00%)" in capfd.readouterr().out
+    assert (tmp_path / "out/words/train.en").read_text().startswith("the ")  # no byte-order mark

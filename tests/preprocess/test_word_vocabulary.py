@@ -1,0 +1,137 @@
+"""`syntax-nmt prepare` with words as tokens: a side's N most frequent ones, the others unknown."""
+
+from __future__ import annotations
+
+import shlex
+from collections import Counter
+from pathlib import Path
+
+import pytest
+from fairseq import options
+from fairseq.data import Dictionary, data_utils
+
+from syntax_nmt.cli import main
+from syntax_nmt.data.conllu import format_conllu
+from syntax_nmt.data.ragged import RaggedArray
+from syntax_nmt.preprocess.corpus.segment import train_model
+
+SPLITS = ("train", "valid", "test")
+SENTENCES = [f"the w{i % 7} sees a w{i % 3} under w{i} ." for i in range(60)]
+MARKED = [*SENTENCES[1:], "pieces@@ of subword@@ nmt end like this@@ ."]
+
+
+def write_raw(folder: Path, sentences: list[str]) -> Path:
+    """Text and dependency trees of its source, chains from right to left."""
+    for split in SPLITS:
+        (folder / f"{split}.en").write_text("\n".join(sentences) + "\n", encoding="utf-8")
+        reverse = [" ".join(reversed(line.split())) for line in sentences]
+        (folder / f"{split}.de").write_text("\n".join(reverse) + "\n", encoding="utf-8")
+        with open(folder / f"{split}.en.conllu", "w", encoding="utf-8") as out:
+            for line in sentences:
+                words = line.split()
+                heads = [*range(1, len(words)), len(words) - 1]
+                relations = ["dep"] * (len(words) - 1) + ["root"]
+                out.write(format_conllu(words, heads, relations, ["_"] * len(words)))
+    return folder
+
+
+@pytest.fixture(scope="module")
+def raw(tmp_path_factory) -> Path:
+    return write_raw(tmp_path_factory.mktemp("raw"), SENTENCES)
+
+
+def prepare(raw: Path, folder: Path, *more: str) -> None:
+    prefixes = (("train", "train"), ("valid", "valid"), ("test", "test"))
+    main(
+        [
+            *["prepare", "--source-lang", "en", "--target-lang", "de", "--destdir", str(folder)],
+            *[part for name, file in prefixes for part in (f"--{name}pref", f"{raw}/{file}")],
+            *["--source-tokenizer", "none", "--target-tokenizer", "none", "--no-parse"],
+            *["--vocab-size", "60", *more],
+        ]
+    )
+
+
+def words_of(folder: Path, split: str, lang: str) -> tuple[Dictionary, list[list[str]]]:
+    data = folder / "data-bin"
+    dictionary = Dictionary.load(str(data / f"dict.{lang}.txt"))
+    rows = data_utils.load_indexed_dataset(f"{data}/{split}.en-de.{lang}", dictionary)
+    return dictionary, [[dictionary[token] for token in row[:-1]] for row in rows]
+
+
+def commands(said: str) -> list[list[str]]:
+    return [shlex.split(line) for line in said.splitlines() if line.startswith("  fairseq-")]
+
+
+def test_both_sides(tmp_path, capsys):
+    (tmp_path / "raw").mkdir()
+    prepare(
+        write_raw(tmp_path / "raw", MARKED), tmp_path, "--source-words", "12", "--target-words", "9"
+    )
+    assert not list(tmp_path.glob("sentencepiece*"))
+    for lang, size in (("en", 12), ("de", 9)):
+        text = (tmp_path / "words" / f"train.{lang}").read_text(encoding="utf-8")
+        counts = Counter(text.split())
+        dictionary, rows = words_of(tmp_path, "test", lang)
+        kept = {word for word in dictionary.symbols if not word.startswith("madeupword")}
+        kept -= {"<s>", "<pad>", "</s>", "<unk>"}
+        assert len(kept) == size
+        least = min(counts[word] for word in kept)
+        assert all(count <= least for word, count in counts.items() if word not in kept)
+        for line, row in zip(text.splitlines(), rows):
+            assert row == [word if word in kept else "<unk>" for word in line.split()]
+        assert any("<unk>" in row for row in rows)
+    heads = RaggedArray.open(tmp_path / "data-bin" / "test.en-de.en.heads")
+    for index, line in enumerate(MARKED):  # a head a word, whatever is unknown
+        count = len(line.split())
+        assert heads[index].tolist() == [*range(1, count), count - 1]
+    train, translate = commands(capsys.readouterr().out)
+    assert "--share-all-embeddings" not in train
+    assert translate[0] == "fairseq-interactive"
+    assert "--bpe" not in translate
+    options.parse_args_and_arch(options.get_interactive_generation_parser(), translate[1:])
+
+
+@pytest.mark.parametrize("side", ["source", "target"])
+def test_one_side(raw, tmp_path, side, capsys):
+    """The other one has pieces of a model of its own."""
+    prepare(raw, tmp_path, f"--{side}-words", "9")
+    cut, whole = ("de", "en") if side == "source" else ("en", "de")
+    assert [path.name for path in tmp_path.glob("*.model")] == [f"sentencepiece.{cut}.model"]
+    for lang, marked in ((cut, True), (whole, False)):
+        text = (tmp_path / "pieces" / f"test.{lang}").read_text(encoding="utf-8")
+        assert ("▁" in text) == marked
+    assert len(words_of(tmp_path, "test", whole)[0]) < 20
+    _, translate = commands(capsys.readouterr().out)
+    assert translate[0] == "fairseq-generate"  # typed text cannot be cut on one side alone
+    assert ("--bpe" in translate) == (side == "source")
+    chosen = options.parse_args_and_arch(options.get_generation_parser(), translate[1:])
+    assert chosen.gen_subset == "test"
+
+
+@pytest.mark.slow
+def test_other_vocabularies_are_made_anew(raw, tmp_path):
+    sizes = []
+    for more in (["--source-words", "12", "--target-words", "12"], ["--target-words", "5"], []):
+        prepare(raw, tmp_path, *more)
+        sizes.append(len(words_of(tmp_path, "test", "de")[0]))
+    assert sizes[1] < sizes[0] < sizes[2]
+
+
+@pytest.mark.parametrize(
+    ("options_given", "message"),
+    [
+        (["--source-words", "0"], "--source-words 0: must be 1 or more"),
+        (
+            ["--source-words", "9", "--target-words", "9", "--sentencepiece-model", "MODEL"],
+            "neither side has any",
+        ),
+    ],
+)
+def test_refused(raw, tmp_path, options_given, message):
+    if "MODEL" in options_given:
+        model = tmp_path / "model"
+        train_model([raw / "train.en"], model, 40, "bpe", 100)
+        options_given = [str(model) if part == "MODEL" else part for part in options_given]
+    with pytest.raises(SystemExit, match=message):
+        prepare(raw, tmp_path / "words", *options_given)

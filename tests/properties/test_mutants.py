@@ -1,0 +1,53 @@
+"""The properties are tested for what a model declares: a method with a mistake does not pass."""
+
+import pytest
+import torch
+from test_batch_invariance import test_every_declared_input_matters as check_inputs
+from test_batch_invariance import test_same_logits as check_layouts
+from test_causality import test_future_is_not_read as check_future
+
+from syntax_nmt.data.sides import CHUNKS
+from syntax_nmt.models.syntax_rnn import SyntaxRNNModel
+
+
+@pytest.fixture
+def mixer(build_small):
+    small = build_small("tree_mixer")
+    yield small
+    small.model.encoder.mutant = None
+
+
+@pytest.mark.parametrize("layout", [{"left_pad_source": False}, {"pad_to": (17, 13)}])
+def test_a_bias_that_depends_on_the_padded_column(mixer, layout):
+    check_layouts(mixer, layout)
+    mixer.model.encoder.mutant = "looks at the padded column"
+    with pytest.raises(AssertionError, match="not close"):
+        check_layouts(mixer, layout)
+
+
+def test_a_bias_that_depends_on_the_batch(mixer):
+    check_layouts(mixer, {"alone": True})
+    mixer.model.encoder.mutant = "looks at the batch"
+    with pytest.raises(AssertionError, match="not close"):
+        check_layouts(mixer, {"alone": True})
+
+
+def test_an_input_that_is_declared_and_not_read(mixer):
+    check_inputs(mixer)
+    mixer.model.encoder.mutant = "ignores what it declares"
+    with pytest.raises(AssertionError, match="HEADS"):
+        check_inputs(mixer)
+
+
+def test_an_input_of_the_target_that_is_read_too_early(build_small, monkeypatch):
+    small = build_small("bi_scale_rnn_tiny")
+    forward = SyntaxRNNModel.forward
+    check_future(small)
+
+    def looking_ahead(self, *args, **inputs):
+        inputs[CHUNKS.key] = torch.roll(inputs[CHUNKS.key], -1, dims=1)
+        return forward(self, *args, **inputs)
+
+    monkeypatch.setattr(SyntaxRNNModel, "forward", looking_ahead)
+    with pytest.raises(AssertionError, match="not close"):
+        check_future(small)

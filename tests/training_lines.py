@@ -1,0 +1,51 @@
+"""What the README says about training, made by the code that prints the lines of `prepare`."""
+
+from __future__ import annotations
+
+from syntax_nmt.preprocess.corpus.report import wrapped
+from syntax_nmt.preprocess.corpus.training_settings import default_vocabulary, training_settings
+
+PAIRS = (1_000, 6_000, 29_000, 160_000, 4_500_000)
+
+
+def readme_line(pairs: int, gpu: bool) -> str:
+    """The training line of the README."""
+    settings = training_settings(pairs, gpu)
+    words = [
+        *["fairseq-train", "prepared/data-bin", "--user-dir", "syntax_nmt"],
+        *["--task", "syntax_translation", "--arch", "dependency_transformer" + settings.size],
+        *["--load-dependencies", "--criterion", "dependency_cross_entropy"],
+        *["--label-smoothing", "0.1", "--share-all-embeddings", *settings.options()],
+        *["--save-dir", "checkpoints"],
+    ]
+    first, *rest = wrapped(words).split("\n")
+    return "\n".join([first.strip(), *(line[2:] for line in rest)])
+
+
+def readme_table() -> str:
+    """The rows of the README's table."""
+    rows = []
+    for pairs in PAIRS:
+        cpu, gpu = training_settings(pairs, False), training_settings(pairs, True)
+        rows.append(
+            f"| {pairs:,} | {default_vocabulary(pairs):,} | {_size(cpu)} | "
+            f"{_both(cpu.max_tokens * cpu.update_freq, gpu.max_tokens * gpu.update_freq)} | "
+            f"{_both(cpu.warmup, gpu.warmup)} | {_both(cpu.dropout, gpu.dropout)} | "
+            f"{cpu.epochs}{_time(cpu.minutes)} | {gpu.epochs} |"
+        )
+    return "\n".join(rows)
+
+
+def _both(cpu: float, gpu: float) -> str:
+    return f"{cpu:,}" if cpu == gpu else f"{cpu:,}, GPU {gpu:,}"
+
+
+def _size(settings) -> str:
+    if not settings.size_options:
+        return f"`{settings.size}`"
+    layers = 3 if "--encoder-layers" in settings.size_options else 2
+    return f"width {settings.size_options[1]}, {layers}+{layers} layers"
+
+
+def _time(minutes: float) -> str:
+    return f" ({max(1, round(minutes))} minutes)" if minutes else ""
