@@ -7,8 +7,7 @@ import os
 import shutil
 import tempfile
 from collections import Counter
-from collections.abc import Callable, Container, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -36,10 +35,16 @@ from syntax_nmt.data.side_text import EntryCountError, side_entries
 from syntax_nmt.data.sides import KINDS
 from syntax_nmt.data.sides.kind import SOURCE, TARGET, SideKind
 from syntax_nmt.data.subwords import SCHEMES, detect_scheme
-from syntax_nmt.data.text_files import find_text, read_lines
+from syntax_nmt.data.text_files import read_lines
 from syntax_nmt.errors import UserError
 from syntax_nmt.preprocess.annotation.executor import Workers, open_workers, ordered_results
 from syntax_nmt.preprocess.annotation.folder_lock import folder_lock
+from syntax_nmt.preprocess.corpus.binarised_texts import (
+    Text,
+    find_text_files,
+    report_missing,
+    split_prefixes,
+)
 
 EXAMPLE = (
     "syntax-nmt binarize --source-lang de --target-lang en --trainpref bpe/train "
@@ -156,14 +161,14 @@ def binarize(
             there.
     """
     destdir = Path(destdir)
-    splits = _splits(trainpref, validpref, testpref)
+    splits = split_prefixes(trainpref, validpref, testpref)
     texts = [
-        _find_text(destdir, split, prefix, lang, (source_lang, target_lang), words)
+        find_text_files(destdir, split, prefix, lang, (source_lang, target_lang), words)
         for split, prefix in splits
         for lang in (source_lang, target_lang)
     ]
     for text in texts:
-        _report_missing(text, TARGET if text.lang == target_lang else SOURCE, report)
+        report_missing(text, TARGET if text.lang == target_lang else SOURCE, report)
     if not any(text.sides for text in texts):
         raise UserError(
             f"no side file found: expected {' or '.join('.' + kind.ending for kind in KINDS)} "
@@ -187,93 +192,9 @@ class _Choices(NamedTuple):
     attach_roots: bool
 
 
-@dataclass(frozen=True)
-class _Text:
-    """One language of one split: its files, and its side files by kind."""
-
-    split: str
-    lang: str
-    pieces: Path
-    words: Path | None
-    base: Path
-    tokens: Path
-    sides: dict[SideKind, Path]
-
-    def side_path(self, kind: SideKind) -> Path:
-        return Path(f"{self.base}.{kind.ending}")
-
-
-def _splits(*prefixes: str | None) -> list[tuple[str, str]]:
-    """(split, prefix) as fairseq names them: test, test1, …"""
-    splits = []
-    for name, given in zip(("train", "valid", "test"), prefixes):
-        parts = given.split(",") if given else []
-        splits += [(f"{name}{number or ''}", part) for number, part in enumerate(parts)]
-    if not splits:
-        raise UserError("nothing to do: give --trainpref, --validpref or --testpref")
-    return splits
-
-
-def _find_text(
-    destdir: Path,
-    split: str,
-    prefix: str,
-    lang: str,
-    pair: tuple[str, str],
-    words: str | Path | None,
-) -> _Text:
-    pieces = Path(f"{prefix}.{lang}")
-    folder = pieces.parent if words is None else Path(words)
-    base = folder / pieces.name
-    tokenised = base if base.is_file() and base.resolve() != pieces.resolve() else None
-    found = {kind: find_text(f"{base}.{kind.ending}") for kind in KINDS}
-    sides = {kind: path for kind, path in found.items() if path is not None}
-    if not pieces.is_file() and (sides or lang == pair[1]):
-        _refuse_prefix(prefix, pair, sides)
-    tokens = _token_prefix(destdir, split, pair, lang) if sides else destdir
-    return _Text(split, lang, pieces, tokenised, base, tokens, sides)
-
-
-def _refuse_prefix(prefix: str, pair: tuple[str, str], sides: Container[SideKind]) -> None:
-    """A prefix without text must not pass for one without annotation.
-
-    Raises:
-        UserError: there is no text, in either language or beside side files.
-    """
-    missing = [f"{prefix}.{lang}" for lang in pair if not Path(f"{prefix}.{lang}").is_file()]
-    stem, dot, ending = prefix.rpartition(".")
-    if dot and ending in pair and Path(prefix).is_file():
-        raise UserError(
-            f"{prefix}: a prefix ends before the dot and the language: give {stem}, as to "
-            f"fairseq-preprocess"
-        )
-    if sides or len(missing) == len(pair):
-        raise UserError(
-            f"{missing[0]}: not found: give the prefixes that fairseq-preprocess was given"
-        )
-
-
-def _token_prefix(destdir: Path, split: str, pair: tuple[str, str], lang: str) -> Path:
-    """fairseq's files of this text; a folder made for the other direction serves as well."""
-    names = [f"{split}.{first}-{second}.{lang}" for first, second in (pair, pair[::-1])]
-    for name in names:
-        if Path(indexed_dataset.index_file_path(str(destdir / name))).is_file():
-            return destdir / name
-    raise UserError(
-        f"{destdir / names[0]}.idx: not found: run fairseq-preprocess first, with the same "
-        f"languages, prefixes and --destdir"
-    )
-
-
-def _report_missing(text: _Text, side: str, report: Callable[[str], None]) -> None:
-    for kind in KINDS:
-        if kind.side == side and kind not in text.sides:
-            report(f"{text.split} {text.lang}: no {text.side_path(kind)}, so no {kind.name}")
-
-
 def _write_all(
     destdir: Path,
-    texts: list[_Text],
+    texts: list[Text],
     choices: _Choices,
     report: Callable[[str], None],
 ) -> dict[str, SideFile]:
@@ -304,7 +225,7 @@ def _write_all(
 
 
 def _projectors(
-    text: _Text, choices: _Choices, labels: Mapping[SideKind, Sequence[str]]
+    text: Text, choices: _Choices, labels: Mapping[SideKind, Sequence[str]]
 ) -> Iterator[Projector]:
     """What is to be done for one text: one projector a side file."""
     for kind, side in text.sides.items():
@@ -316,9 +237,7 @@ def _projectors(
         yield Projector(*places, ids, choices.attach_roots)
 
 
-def _labels(
-    kind: SideKind, texts: Sequence[_Text], destdir: Path, staging: Path
-) -> tuple[str, ...]:
+def _labels(kind: SideKind, texts: Sequence[Text], destdir: Path, staging: Path) -> tuple[str, ...]:
     """The labels of the training text in order of name, written down; or those on file."""
     annotated = [text for text in texts if kind in text.sides]
     if kind.labels_file is None or not annotated:

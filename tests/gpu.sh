@@ -10,7 +10,6 @@
 set -euo pipefail
 repository=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 python=${PYTHON:-python3}
-cd "$repository"
 
 fail() {
   echo "gpu.sh: error: $*" >&2
@@ -27,11 +26,14 @@ if [ $# -gt 0 ]; then
   site=$(mktemp -d)
   trap 'rm -rf "$site"' EXIT
   "$python" -m pip install --quiet --no-index --no-deps --target "$site" "${wheels[@]}"
-  # The checkout as setup.py installs it: preprocess/ is a part of the package.
-  mkdir "$site/syntax_nmt"
-  ln -s "$repository"/syntax_nmt/* "$repository/preprocess" "$site/syntax_nmt"
-  export PYTHONPATH=$site PATH=$site/bin:$PATH
+  # A copy of the checkout in which, as setup.py installs it, preprocess/ is a part of the package.
+  mkdir "$site/checkout"
+  cp -r "$repository"/{syntax_nmt,preprocess,tests,examples,pyproject.toml} "$site/checkout"
+  repository=$site/checkout
+  ln -s ../preprocess "$repository/syntax_nmt/preprocess"
+  export PYTHONPATH=$site:$repository PATH=$site/bin:$PATH
 fi
+cd "$repository"
 "$python" -c 'import fairseq, syntax_nmt.preprocess' || fail \
   "fairseq or the plugin is missing: give a folder of wheels, or activate an environment"
 
@@ -40,7 +42,9 @@ import sys, torch
 device = torch.cuda.get_device_properties(0)
 print(f"{device.name}, {device.total_memory / 2**30:.0f} GiB; torch {torch.__version__}, "
       f"CUDA {torch.version.cuda}, Python {sys.version.split()[0]}")'
-"$python" -m pytest -q -m gpu -p no:cacheprovider tests/devices tests/modules tests/endurance
+"$python" -m pytest -q -m gpu -p no:cacheprovider \
+  tests/{devices,modules,endurance}
 at_base=(--size base --device cuda --dtype bfloat16)
 "$python" examples/benchmark/kernels.py "${at_base[@]}"
-"$python" examples/benchmark/speed.py "${at_base[@]}" --works training beam5 --repeats 3 --memory
+"$python" examples/benchmark/speed.py "${at_base[@]}" \
+  --works training beam5 --repeats 3 --memory

@@ -56,6 +56,8 @@ def arguments() -> argparse.Namespace:
     add("--results", type=Path, required=True, help="for records and tables (beside run.py)")
     place = sys.argv.index("--") if "--" in sys.argv else len(sys.argv)
     args = parser.parse_args(sys.argv[1:place])
+    for name in ("data", "stanza", "folder", "results"):
+        setattr(args, name, getattr(args, name) and getattr(args, name).resolve())
     args.snakemake = sys.argv[place + 1 :]
     return args
 
@@ -65,10 +67,15 @@ class Workflow:
 
     def __init__(self, args: argparse.Namespace) -> None:
         self.args = args
-        folders = (folder and folder.resolve() for folder in (args.data, args.stanza))
-        data, stanza = folders
+        tables = [read_table(path) for path in args.tables]
+        if len({table.name for table in tables}) < len(tables):
+            raise UserError("two tables of one name: their results would lie in one folder")
+        known = {name for table in tables for family in table.families for name in family.systems}
+        unknown = sorted(set(args.only or ()) - known)
+        if unknown:
+            raise UserError(f"--only {unknown[0]}: no system of that name in {tables[0].name}")
         self.tables = [
-            Runs(read_table(path), data, stanza, args.results / path.stem) for path in args.tables
+            Runs(table, args.data, args.stanza, args.results / table.name) for table in tables
         ]
 
     def stages(self) -> Iterator[Stage]:
@@ -101,19 +108,19 @@ class Workflow:
         """Has Snakemake prepare data and do the runs that are missing; whether all succeeded."""
         folder = self.args.folder
         data = {plan["key"]: plan for runs in self.tables for plan in runs.data.values()}
-        missing = {run.key: (runs, run) for runs, run in stage if runs.record(run) is None}
+        missing = {
+            f"{runs.table.name}/{run.name}.{run.key}.json": run
+            for runs, run in stage
+            if runs.record(run) is None
+        }
         if not missing and all((folder / "data" / key / DONE).is_file() for key in data):
             return True
         for key, plan in data.items():
             _write_json(folder / "data" / key / "data.json", plan)
-        for key, (_, run) in missing.items():
-            names = dict(zip(("family", "system", "seed"), run.name.split(".")))
-            planned = {"key": key, **names, "seed": run.plan["seed"], "plan": run.plan}
-            _write_json(folder / "runs" / key / "run.json", planned)
-        records = {
-            f"{runs.table.name}/{run.name}.{key}.json": run.plan["data"]
-            for key, (runs, run) in missing.items()
-        }
+        for run in missing.values():
+            planned = {"name": run.name, "key": run.key, "seed": run.plan["seed"], "plan": run.plan}
+            _write_json(folder / "runs" / run.key / "run.json", planned)
+        records = {record: run.plan["data"] for record, run in missing.items()}
         names = ("folder", "results", "device", "commit")
         fixed = {"python": sys.executable, **{n: str(getattr(self.args, n)) for n in names}}
         plan_file = folder / f"plan-{os.getpid()}.json"
@@ -124,6 +131,8 @@ class Workflow:
         one_thread = {**os.environ, "OMP_NUM_THREADS": "1"}
         try:
             return subprocess.run(command, env=one_thread).returncode == 0
+        except KeyboardInterrupt:
+            raise UserError("interrupted: the same command goes on from there") from None
         finally:
             plan_file.unlink()
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from syntax_nmt.data.text_match import normalise_word
+from syntax_nmt.data.character_alignment import same_spelling
 
 
 @dataclass
@@ -32,11 +32,7 @@ class OtherWords:
         """
         if words == reference:
             return
-        differing = [
-            pair
-            for pair in zip(words, reference)
-            if normalise_word(pair[0]) != normalise_word(pair[1])
-        ]
+        differing = [pair for pair in zip(words, reference) if not same_spelling(*pair)]
         self.words += len(differing)
         self.sentences += bool(differing)
         if differing and not self.first:

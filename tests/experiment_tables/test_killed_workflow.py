@@ -26,8 +26,8 @@ pytestmark = pytest.mark.skipif(
 
 
 def command(folder, *options):
-    given = ["--folder", folder / "work", "--results", folder / "results", "--cores", "2", *options]
-    return [sys.executable, EXPERIMENTS / "run.py", *map(str, given), str(TOY)]
+    given = [TOY, "--folder", folder / "work", "--results", folder / "results", "--cores", "2"]
+    return [sys.executable, EXPERIMENTS / "run.py", *map(str, given), *options]
 
 
 def run(folder, *options):
@@ -82,18 +82,29 @@ def test_killed_at_ten_moments_and_started_again(tmp_path):
         assert file.read_bytes() == (broken / "results" / "toy" / file.name).read_bytes()
 
 
-def test_what_is_missing_is_said(tmp_path):
-    said = run(tmp_path, "--dry-run")
+@pytest.fixture(scope="module")
+def snapshots(tmp_path_factory):
+    return tmp_path_factory.mktemp("snapshots")
+
+
+def test_what_is_missing_is_said(snapshots):
+    said = run(snapshots, "--dry-run")
     assert "settings tried: 0 of 4" in said
     assert "transformer.dependency: 0 of 2 seeds (not chosen yet)" in said
-    assert not (tmp_path / "results").exists()
-    assert not (tmp_path / "work" / "runs").exists()
+    assert not (snapshots / "results").exists()
+    assert not (snapshots / "work" / "runs").exists()
 
 
-def test_a_commit_that_is_not_there(tmp_path):
-    done = subprocess.run(
-        command(tmp_path, "--commit", "no-such-commit"), capture_output=True, text=True, check=False
-    )
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (("--commit", "no-such-commit"), "experiments: error: git "),
+        (("--only", "stok"), "experiments: error: --only stok: no system of that name in toy"),
+    ],
+)
+def test_what_is_refused(snapshots, options, message):
+    given = command(snapshots, *options)
+    done = subprocess.run(given, capture_output=True, text=True, check=False)
     assert done.returncode == 1
-    assert done.stderr.startswith("experiments: error: git ")
+    assert message in done.stderr
     assert "Traceback" not in done.stderr

@@ -33,7 +33,7 @@ def read_chunk_text(path: str, words: Sequence[Words], text: str) -> list[Chunks
     if as_tags:
         read = read_chunk_file(path).chunks
     else:
-        read = [bracketed_chunks(*pair) for pair in zip(lines, words)]
+        read = [bracketed_chunks(*pair) or None for pair in zip(lines, words)]
     if len(read) != len(words):
         raise UserError(f"{path} has {len(read)} sentences, {text} {len(words)}: {_WORDS}")
     found: list[Chunks | None] = []
@@ -45,7 +45,7 @@ def read_chunk_text(path: str, words: Sequence[Words], text: str) -> list[Chunks
                 f"{path}:{number}: {have}, but not of the {len(of_line)} words of {text}:{number}: "
                 f"{_WORDS}"
             )
-        found.append(chunks or None)
+        found.append(chunks)
     return found
 
 

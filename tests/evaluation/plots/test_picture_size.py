@@ -45,12 +45,12 @@ def test_letters_and_the_whole_grow_together(tmp_path, form):
     paths = [tmp_path / f"{number}.{form}" for number in range(3)]
     letters = [
         save_figure(alignment(), path, size)
-        for path, size in zip(paths, (None, PictureSize(font_size=18), PictureSize(width=2)))
+        for path, size in zip(paths, (None, PictureSize(font_size=18), PictureSize(width=6)))
     ]
     first, double, narrow = map(sides, paths)
     assert double == pytest.approx([2 * side for side in first], rel=0.03)
     dots = 150 / 72 if form == "png" else 1
-    assert narrow[0] == pytest.approx(2 * CM * dots, rel=0.03)
+    assert narrow[0] == pytest.approx(6 * CM * dots, rel=0.06)
     assert narrow[0] / narrow[1] == pytest.approx(first[0] / first[1], rel=0.05)
     assert letters[:2] == [9, 18]
     assert letters[2] == pytest.approx(9 * narrow[0] / first[0], rel=0.05)

@@ -1,0 +1,136 @@
+"""The texts that side information is put beside: their subwords, words, side files and tokens."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Container
+from dataclasses import dataclass
+from pathlib import Path
+
+from fairseq.data import indexed_dataset
+
+from syntax_nmt.data.sides import KINDS
+from syntax_nmt.data.sides.kind import SideKind
+from syntax_nmt.data.text_files import find_text
+from syntax_nmt.errors import UserError
+
+
+@dataclass(frozen=True)
+class Text:
+    """One language of one split.
+
+    Attributes:
+        split: as fairseq names it.
+        lang: its language.
+        pieces: the text in subwords.
+        words: the tokenised text; None = the subwords alone say what the words are.
+        base: name of the side files without their endings.
+        tokens: fairseq's prefix of the binarised tokens.
+        sides: the side files that there are.
+    """
+
+    split: str
+    lang: str
+    pieces: Path
+    words: Path | None
+    base: Path
+    tokens: Path
+    sides: dict[SideKind, Path]
+
+    def side_path(self, kind: SideKind) -> Path:
+        """Where the side file of a kind is looked for."""
+        return Path(f"{self.base}.{kind.ending}")
+
+
+def split_prefixes(*prefixes: str | None) -> list[tuple[str, str]]:
+    """(split, prefix) as fairseq names them: test, test1, …
+
+    Args:
+        *prefixes: of training, validation and test text, several separated by commas; None = none.
+
+    Raises:
+        UserError: there is none at all.
+    """
+    splits = []
+    for name, given in zip(("train", "valid", "test"), prefixes):
+        parts = given.split(",") if given else []
+        splits += [(f"{name}{number or ''}", part) for number, part in enumerate(parts)]
+    if not splits:
+        raise UserError("nothing to do: give --trainpref, --validpref or --testpref")
+    return splits
+
+
+def find_text_files(
+    destdir: Path,
+    split: str,
+    prefix: str,
+    lang: str,
+    pair: tuple[str, str],
+    words: str | Path | None,
+) -> Text:
+    """The files of one language of a split.
+
+    Args:
+        destdir: the data-bin folder.
+        split: as fairseq names it.
+        prefix: of the text in subwords.
+        lang: one of the pair.
+        pair: source and target language.
+        words: folder of the tokenised text and the side files; the prefix's own by default.
+
+    Raises:
+        UserError: there is no such text, or fairseq has not binarised it.
+    """
+    pieces = Path(f"{prefix}.{lang}")
+    folder = pieces.parent if words is None else Path(words)
+    base = folder / pieces.name
+    tokenised = base if base.is_file() and base.resolve() != pieces.resolve() else None
+    found = {kind: find_text(f"{base}.{kind.ending}") for kind in KINDS}
+    sides = {kind: path for kind, path in found.items() if path is not None}
+    if not pieces.is_file() and (sides or lang == pair[1]):
+        _refuse_prefix(prefix, pair, sides)
+    tokens = _token_prefix(destdir, split, pair, lang) if sides else destdir
+    return Text(split, lang, pieces, tokenised, base, tokens, sides)
+
+
+def _refuse_prefix(prefix: str, pair: tuple[str, str], sides: Container[SideKind]) -> None:
+    """A prefix without text must not pass for one without annotation.
+
+    Raises:
+        UserError: there is no text, in either language or beside side files.
+    """
+    missing = [f"{prefix}.{lang}" for lang in pair if not Path(f"{prefix}.{lang}").is_file()]
+    stem, dot, ending = prefix.rpartition(".")
+    if dot and ending in pair and Path(prefix).is_file():
+        raise UserError(
+            f"{prefix}: a prefix ends before the dot and the language: give {stem}, as to "
+            f"fairseq-preprocess"
+        )
+    if sides or len(missing) == len(pair):
+        raise UserError(
+            f"{missing[0]}: not found: give the prefixes that fairseq-preprocess was given"
+        )
+
+
+def _token_prefix(destdir: Path, split: str, pair: tuple[str, str], lang: str) -> Path:
+    """fairseq's files of this text; a folder made for the other direction serves as well."""
+    names = [f"{split}.{first}-{second}.{lang}" for first, second in (pair, pair[::-1])]
+    for name in names:
+        if Path(indexed_dataset.index_file_path(str(destdir / name))).is_file():
+            return destdir / name
+    raise UserError(
+        f"{destdir / names[0]}.idx: not found: run fairseq-preprocess first, with the same "
+        f"languages, prefixes and --destdir"
+    )
+
+
+def report_missing(text: Text, side: str, report: Callable[[str], None]) -> None:
+    """Reports the kinds of side information that a text could have and has not.
+
+    Args:
+        text: the text.
+        side: `source` or `target`.
+        report: called with each line.
+    """
+    for kind in KINDS:
+        if kind.side == side and kind not in text.sides:
+            report(f"{text.split} {text.lang}: no {text.side_path(kind)}, so no {kind.name}")
