@@ -1,53 +1,83 @@
 """Packaging of syntax_nmt; tool settings are in pyproject.toml."""
 
+import re
 from pathlib import Path
 
 from setuptools import find_packages, setup
 
+HERE = Path(__file__).parent
+PACKAGE = (HERE / "syntax_nmt/__init__.py").read_text("utf-8")
+(VERSION,) = re.findall('__version__ = "(.+)"', PACKAGE)
+
 setup(
     name="syntax-nmt",
-    version="0.1.0",
+    version=VERSION,
     description="Phrases and syntax in neural machine translation: a plugin suite for fairseq",
-    long_description=Path(__file__).with_name("README.md").read_text(encoding="utf-8"),
+    long_description=(HERE / "README.md").read_text("utf-8"),
     long_description_content_type="text/markdown",
     license="MIT",
-    python_requires=">=3.9",
+    license_files=["LICENSE"],
+    keywords=[
+        "neural machine translation",
+        "fairseq",
+        "syntax",
+        "dependency parsing",
+        "phrase structure",
+        "chunking",
+        "natural language processing",
+    ],
+    classifiers=[
+        "Development Status :: 4 - Beta",
+        "Environment :: Console",
+        "Intended Audience :: Science/Research",
+        "Operating System :: POSIX :: Linux",
+        "Programming Language :: Python :: 3",
+        "Programming Language :: Python :: 3.10",
+        "Programming Language :: Python :: 3.11",
+        "Programming Language :: Python :: 3.12",
+        "Programming Language :: Python :: 3.13",
+        "Topic :: Scientific/Engineering :: Artificial Intelligence",
+        "Topic :: Text Processing :: Linguistic",
+    ],
+    python_requires=">=3.10,<3.14",
     # preprocess/ is a folder of its own beside the plugin, and syntax_nmt/preprocess a link to it:
-    # each checkout imports its own, and type checkers see one package.
-    packages=find_packages(include=["syntax_nmt", "syntax_nmt.*"]),
+    # each checkout imports its own, and type checkers see one package. examples/ is installed
+    # inside the package for who has no checkout.
+    package_dir={"syntax_nmt": "syntax_nmt", "syntax_nmt.examples": "examples"},
+    packages=[*find_packages(include=["syntax_nmt", "syntax_nmt.*"]), "syntax_nmt.examples"],
     package_data={
         "syntax_nmt.preprocess": ["*.sh"],
+        "syntax_nmt.examples": ["*.sh", "*.ipynb", "*/*.md", "*/*.sh", "*/*.yaml", "*/*.py"],
         "syntax_nmt.evaluation.report_page": ["templates/*"],
     },
     install_requires=[
-        "fairseq-fixed>=0.12.3.1; python_version >= '3.11'",
-        "fairseq>=0.12.2; python_version < '3.11'",
-        "torch>=2.1",
-        "jinja2>=3.0",
-        "matplotlib>=3.5",
-        "numpy",
-        "regex",
-        "sacrebleu>=2.0",
+        "fairseq-fixed>=0.12.3.1",  # fairseq's main branch, repackaged
+        "torch>=2.6",  # older ones load checkpoints that run code
+        "jinja2>=3.1",
+        "matplotlib>=3.8",
+        "numpy>=1.26",
+        "regex>=2023.10.3",
+        "sacrebleu>=2.3",
         "sacremoses>=0.1",
-        "sentencepiece>=0.1.99",
+        "sentencepiece>=0.2",
         "stanza>=1.10",
-        "tabulate",
-        "tensorboardX",
-        "tqdm",
+        "tabulate>=0.9",
+        "tensorboardX>=2.6",
+        "tqdm>=4.66",
     ],
     extras_require={
-        "cluster": ["dask[distributed]"],
+        "cluster": ["dask[distributed]>=2024.1"],
         "ja": ["sacrebleu[ja]"],  # --tokenize ja-mecab
-        "experiments": ["jsonschema", "snakemake>=9; python_version >= '3.11'"],
+        "experiments": ["jsonschema>=4.20", "snakemake>=9; python_version >= '3.11'"],
         "test": [
-            "dask[distributed]",
-            "jsonschema",
-            "mypy",
+            "dask[distributed]>=2024.1",
+            "filelock>=3.13",
+            "jsonschema>=4.20",
+            "mypy>=1.14",
             "nltk>=3.8",
-            "pytest",
-            "pytest-xdist",
-            "filelock",
-            "ruff",
+            "pytest>=8",
+            "pytest-xdist>=3.5",
+            "ruff>=0.15",
             "snakemake>=9; python_version >= '3.11'",
         ],
     },

@@ -1,9 +1,12 @@
-# Sourced by quickstart.sh and tests/run.sh: leaves an environment active that holds the plugin.
+# Sourced by the example scripts and tests/run.sh: leaves an environment active that has the plugin.
 #
-# An environment that is active already is used as it is, and what is missing is installed into it.
-# Otherwise .venv of the checkout is made, once, from Python 3.11 or 3.12.
+# An environment that somebody made is checked and never changed. Scripts of a checkout that set
+# own_environment=yes beforehand make one, .venv, where none is active, and install into it;
+# extra=test adds what the tests need. The other scripts use it, too.
 
 repository=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+own=$repository/.venv
+mark=$own/made_by_syntax_nmt
 
 fail() {
   echo "environment: error: $*" >&2
@@ -11,18 +14,18 @@ fail() {
 }
 
 is_right_version() {
-  "$1" -c 'import sys; sys.exit(sys.version_info[:2] not in ((3, 11), (3, 12)))' 2>/dev/null
+  "$1" -c 'import sys; sys.exit(not (3, 10) <= sys.version_info[:2] <= (3, 13))' 2>/dev/null
 }
 
-find_python() {
+find_python() { # 3.12 first: there is a binary of fairseq-fixed for it
   local candidate
-  for candidate in python3.11 python3.12 python3 python; do
+  for candidate in python3.12 python3.11 python3.13 python3.10 python3 python; do
     if is_right_version "$candidate"; then
       echo "$candidate"
       return
     fi
   done
-  fail "found neither Python 3.11 nor 3.12; install one of them (python3.11 on the PATH is enough)"
+  fail "found no Python from 3.10 to 3.13; install one (python3.12 on the PATH is enough)"
 }
 
 make_environment() {
@@ -30,42 +33,87 @@ make_environment() {
   python=$(find_python) || exit 1
   "$python" -c 'import ensurepip, venv' 2>/dev/null ||
     fail "$python cannot make environments; install its venv package (Debian: python3-venv)"
-  echo "making $repository/.venv with $("$python" --version)"
-  "$python" -m venv "$repository/.venv"
+  echo "making $own with $("$python" --version)"
+  "$python" -m venv "$own"
+  touch "$mark"
 }
 
-# Everything that is installed is fixed by these two files: unchanged files, nothing to do.
-wanted() {
-  cat "$repository/setup.py" "$repository/constraints.txt" | cksum
-}
-
-install() {
-  command -v git >/dev/null || fail "git is missing; install it"
+check_compiler() {
+  python -c 'import platform, sys
+sys.exit(sys.version_info[:2] == (3, 12) and platform.machine() == "x86_64")' || return 0
   command -v c++ >/dev/null || command -v g++ >/dev/null ||
     fail "a C++ compiler is missing, which fairseq is built with; install one (Debian: g++)"
   [ -f "$(python -c 'import sysconfig; print(sysconfig.get_path("include"))')/Python.h" ] ||
     fail "Python's headers are missing, which fairseq is built with (Debian: python3-dev)"
+}
+
+install() {
+  check_compiler
   local pip=(python -m pip install --quiet --quiet --disable-pip-version-check)
-  pip+=(--constraint "$repository/constraints.txt")
-  echo "installing into $(python -c 'import sys; print(sys.prefix)') (some minutes the first time)"
+  # The constraints have no versions for 3.10.
+  python -c 'import sys; sys.exit(sys.version_info < (3, 11))' &&
+    pip+=(--constraint "$repository/constraints.txt")
+  echo "installing into $own (some minutes the first time)"
   # fairseq is built here, not in an environment of its own, which would fetch a second torch; and
   # without CUDA_HOME, because it would look there for sources that it does not ship.
   "${pip[@]}" torch numpy setuptools wheel cython
-  env -u CUDA_HOME "${pip[@]}" --no-build-isolation --editable "$repository[test]"
+  env -u CUDA_HOME "${pip[@]}" --no-build-isolation --editable "$repository${extra:+[$extra]}"
+}
+
+# Prints what an environment lacks of the plugin's requirements, one a line.
+missing() {
+  python -I - "${extra:-}" <<'PYTHON'
+import importlib.metadata as metadata
+import sys
+
+try:
+    from packaging.requirements import Requirement
+
+    wanted = [*map(Requirement, metadata.requires("syntax-nmt") or ())]
+except (ImportError, metadata.PackageNotFoundError):
+    sys.exit("syntax-nmt")
+for requirement in wanted:
+    if requirement.marker is None or requirement.marker.evaluate({"extra": sys.argv[1]}):
+        try:
+            version = metadata.version(requirement.name)
+            there = requirement.specifier.contains(version, prereleases=True)
+        except metadata.PackageNotFoundError:
+            there = False
+        if not there:
+            print(f"{requirement.name}{requirement.specifier}")
+PYTHON
+}
+
+check_environment() { # PREFIX
+  is_right_version python ||
+    fail "the environment $1 has $(python --version 2>&1); activate one of Python 3.10 to 3.13"
+  local lacks
+  lacks=$(missing 2>&1) || true
+  [ -z "$lacks" ] ||
+    fail "the environment $1 lacks ${lacks//$'\n'/, }: install it there as README.md says under \
+Installation, or deactivate the environment, and a checkout's examples/quickstart.sh makes one"
 }
 
 active=${VIRTUAL_ENV:-}
-# conda's base is active for some at all times, and is no place to install into.
+# conda's base is active for some at all times, and is not meant.
 [ "${CONDA_DEFAULT_ENV:-base}" = base ] || active=${CONDA_PREFIX:-}
 if [ -z "$active" ]; then
-  [ -f "$repository/.venv/bin/activate" ] || make_environment
+  if [ ! -f "$own/bin/activate" ]; then
+    [ "${own_environment:-}" = yes ] && [ -f "$repository/setup.py" ] ||
+      fail "no environment is active: activate the one that has syntax-nmt (a checkout's \
+examples/quickstart.sh makes one)"
+    make_environment
+  fi
   # shellcheck source=/dev/null
-  . "$repository/.venv/bin/activate"
+  . "$own/bin/activate"
+  active=$own
 fi
-is_right_version python ||
-  fail "the active environment has $(python --version 2>&1); activate one of Python 3.11 or 3.12"
-stamp=$(python -c 'import sys; print(sys.prefix)')/syntax_nmt.installed
-if [ "$(cat "$stamp" 2>/dev/null)" != "$(wanted)" ]; then
-  install
-  wanted >"$stamp"
+if [ "${own_environment:-}" = yes ] && [ "$active" -ef "$own" ] && [ -f "$mark" ]; then
+  # Everything that is installed is fixed by these two files: unchanged files, nothing to do.
+  wanted=$(cat "$repository/setup.py" "$repository/constraints.txt" | cksum)
+  if ! grep -qsx "$wanted ${extra:-.*}" "$mark"; then
+    install
+    echo "$wanted ${extra:-}" >"$mark"
+  fi
 fi
+check_environment "$active"

@@ -6,6 +6,7 @@
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 folder=${1:-outputs/quickstart}
+own_environment=yes
 . examples/environment.sh
 . examples/tiny_settings.sh
 mkdir -p "$folder"
@@ -42,8 +43,8 @@ done
 
 say "5. One sentence through fairseq-interactive"
 head -n 1 "$folder/corpus/valid.src" | tee "$folder/sentence.src"
-fairseq-interactive "$folder/prepared/data-bin" --user-dir syntax_nmt --task syntax_translation \
-  --cpu --path "$checkpoint" --beam 4 --bpe sentencepiece \
+fairseq-interactive "$folder/prepared/data-bin" --user-dir "$(syntax-nmt user-dir)" \
+  --task syntax_translation --cpu --path "$checkpoint" --beam 4 --bpe sentencepiece \
   --sentencepiece-model "$folder/prepared/sentencepiece.model" \
   <"$folder/sentence.src" 2>"$folder/interactive.log" | grep '^D-' | cut -f 3
 echo "reference: $(head -n 1 "$folder/corpus/valid.tgt")"

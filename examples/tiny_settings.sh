@@ -10,7 +10,7 @@ corpus_and_data() { # FOLDER: makes FOLDER/corpus and FOLDER/prepared unless the
 }
 
 tiny_training=(
-  --user-dir syntax_nmt --task syntax_translation --label-smoothing 0.1
+  --user-dir "$(syntax-nmt user-dir)" --task syntax_translation --label-smoothing 0.1
   --share-all-embeddings --dropout 0.1
   --optimizer adam --adam-betas '(0.9, 0.98)' --clip-norm 1.0
   --lr 1e-2 --lr-scheduler inverse_sqrt --warmup-updates 200
@@ -27,7 +27,7 @@ train_once() { # LOG OPTION …: fairseq-train, unless the log says that it has 
 dependency_supervision=(--load-dependencies --criterion dependency_cross_entropy)
 
 translate_test() { # FOLDER CHECKPOINT OUTPUT [OPTION …]: beam 4, one line a sentence, in order
-  fairseq-generate "$1/prepared/data-bin" --user-dir syntax_nmt --task syntax_translation --cpu \
+  fairseq-generate "$1/prepared/data-bin" --user-dir "$(syntax-nmt user-dir)" --task syntax_translation --cpu \
     --path "$2" --beam 4 --max-tokens 4000 --bpe sentencepiece \
     --sentencepiece-model "$1/prepared/sentencepiece.model" "${@:4}" >"$3.log" 2>&1 ||
     { tail -n 20 "$3.log" >&2; return 1; }

@@ -81,7 +81,7 @@ def add_worker_options(parser: argparse.ArgumentParser) -> None:
         "--part-size",
         type=int,
         default=PART_SIZE,
-        help="lines kept at a time, so that a killed run goes on (default: %(default)s)",
+        help="lines kept at a time, so that an interrupted run resumes (default: %(default)s)",
     )
 
 

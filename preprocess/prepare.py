@@ -9,7 +9,6 @@ from collections.abc import Callable, Sequence
 from functools import cache
 from pathlib import Path
 
-import syntax_nmt
 from syntax_nmt.data.mismatch import (
     ATTACH_ROOTS_HELP,
     ON_MISMATCH_HELP,
@@ -39,11 +38,13 @@ from syntax_nmt.preprocess.corpus.side_files import find_side_file
 from syntax_nmt.preprocess.corpus.splits import Split, find_splits
 from syntax_nmt.preprocess.corpus.tokenize import Tokenizer, loaded_tokenizer
 from syntax_nmt.preprocess.corpus.training_settings import default_vocabulary
+from syntax_nmt.user_dir import FOLDER
 
 EXAMPLE = (
     "syntax-nmt prepare --source-lang en --target-lang de --trainpref raw/train --validpref "
     "raw/val --testpref raw/test2016,raw/test2017 --stanza-dir stanza_resources --destdir prepared"
 )
+RESUMES = True
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -177,7 +178,7 @@ def run(args: argparse.Namespace) -> None:
     done = Preparation(_plan(args), lambda line: print(line, file=sys.stderr))
     done.run()
     print(summary(done))
-    print(next_commands(done, Path(syntax_nmt.__file__).parent))
+    print(next_commands(done, FOLDER))
 
 
 def _plan(args: argparse.Namespace) -> Plan:

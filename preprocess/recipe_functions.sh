@@ -2,7 +2,7 @@
 # unpacking, joining and cleaning, and the final call of `syntax-nmt prepare`.
 #
 # Every step writes under another name first and is remembered by what it was made from, so that a
-# recipe that was interrupted goes on where it was, and one whose input changed starts from there.
+# recipe that was interrupted resumes, and one whose input changed starts from there.
 # Needs bash 4.4, coreutils, tar, gzip, curl or wget, and the environment that syntax_nmt is in.
 # shellcheck shell=bash
 

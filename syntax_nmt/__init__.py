@@ -1,21 +1,32 @@
 """Phrases and syntax in neural machine translation: a plugin suite for fairseq.
 
-Importing the package (fairseq does so for `--user-dir`) registers its task, models, criterions and
-tokenizer, and lets torch's safe loader read fairseq's checkpoints.
+From Python: `from syntax_nmt import load`.
 """
 
-from syntax_nmt.checkpoints.safe_loader import allow_fairseq_checkpoints
-from syntax_nmt.errors import one_line_errors
+import sys
+from typing import TYPE_CHECKING, Any
 
-with one_line_errors("syntax_nmt"):
-    allow_fairseq_checkpoints()
+__version__ = "0.1.0"
+__all__ = ["load"]
 
-import syntax_nmt.criterions.chunk_cross_entropy
-import syntax_nmt.criterions.dependency_cross_entropy
-import syntax_nmt.criterions.synchronous_cross_entropy
-import syntax_nmt.criterions.syntax_cross_entropy
-import syntax_nmt.data.tokenizer
-import syntax_nmt.models.presets
-import syntax_nmt.models.rnn_presets
-import syntax_nmt.optim.fused_adam
-import syntax_nmt.tasks.syntax_translation  # noqa: F401
+if TYPE_CHECKING:
+    from syntax_nmt.loaded_model import load
+
+# fairseq imports the package for `--user-dir`: then everything is registered. The `syntax-nmt`
+# command comes without fairseq, which takes seconds to load; the subcommands that need it import
+# the plugin themselves.
+if "fairseq" in sys.modules:
+    import syntax_nmt.plugin  # noqa: F401
+
+
+def __getattr__(name: str) -> Any:
+    """Loads what Python programs want, and with it fairseq, when it is asked for.
+
+    Args:
+        name: of an attribute of this module.
+    """
+    if name == "load":
+        from syntax_nmt.loaded_model import load
+
+        return load
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -1,16 +1,19 @@
 """The `syntax-nmt` command. Each subcommand lives beside what it runs and is imported on demand.
 
 A subcommand's module has `EXAMPLE` (a command line that works), `add_arguments(parser)` and
-`run(args)`, which raises :class:`~syntax_nmt.errors.UserError` for what the user can mend.
+`run(args)`, which raises :class:`~syntax_nmt.errors.UserError` for what the user can mend. With
+`RESUMES = True` an interrupted run resumes when the same line is given again.
 """
 
 from __future__ import annotations
 
 import argparse
 import importlib
+import signal
 import sys
 from collections.abc import Sequence
 
+from syntax_nmt import __version__
 from syntax_nmt.errors import UserError, one_line_errors
 
 COMMANDS: dict[str, tuple[str, str]] = {
@@ -44,7 +47,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     ),
     "contrast": (
         "syntax_nmt.evaluation.contrast",
-        "how often models prefer a reference to the same with an error, by distance",
+        "how often models prefer the reference to a copy with an error, by distance",
     ),
     "score": ("syntax_nmt.evaluation.score", "BLEU, chrF, TER and RIBES, by length as well"),
     "compare": ("syntax_nmt.evaluation.compare", "is one system better than another: paired tests"),
@@ -57,6 +60,10 @@ COMMANDS: dict[str, tuple[str, str]] = {
         "one HTML page: scores, training curves, translations and their structures",
     ),
     "average": ("syntax_nmt.evaluation.average", "average checkpoints, such as the last ones"),
+    "examples": (
+        "syntax_nmt.examples_command",
+        "copy the examples: each paper's settings, comparisons, a notebook",
+    ),
     "user-dir": ("syntax_nmt.user_dir", "print the path to give to --user-dir"),
 }
 
@@ -67,25 +74,29 @@ def main(argv: Sequence[str] | None = None) -> None:
     Args:
         argv: the arguments after the program's name; those of the process by default.
     """
+    if argv is None:  # a program of its own: `kill`, and batch systems, end it as Ctrl-C does
+        signal.signal(signal.SIGTERM, signal.default_int_handler)
     arguments = list(sys.argv[1:] if argv is None else argv)
-    parser = _command_parser()
-    command = parser.parse_args(arguments[:1]).command
+    command = _command_parser().parse_args(arguments[:1]).command
     module_name, summary = COMMANDS[command]
-    module = importlib.import_module(module_name)
-    subparser = argparse.ArgumentParser(
-        prog=f"syntax-nmt {command}",
-        description=summary,
-        epilog=f"example:\n  {module.EXAMPLE}",
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
-    module.add_arguments(subparser)
+    resumes = False
     with one_line_errors("syntax-nmt"):
         try:
-            module.run(subparser.parse_args(arguments[1:]))
+            module = importlib.import_module(module_name)
+            resumes = getattr(module, "RESUMES", False)
+            parser = argparse.ArgumentParser(
+                prog=f"syntax-nmt {command}",
+                description=summary,
+                epilog=f"example:\n  {module.EXAMPLE}",
+                formatter_class=argparse.RawDescriptionHelpFormatter,
+            )
+            module.add_arguments(parser)
+            module.run(parser.parse_args(arguments[1:]))
         except OSError as error:  # a full disk, a folder that may not be written to
             raise UserError(f"{error.filename or 'system'}: {error.strerror or error}") from error
         except KeyboardInterrupt:
-            raise UserError("interrupted") from None
+            again = ": run the same command again; it resumes" if resumes else ""
+            raise UserError(f"interrupted{again}") from None
 
 
 def _command_parser() -> argparse.ArgumentParser:
@@ -98,6 +109,7 @@ def _command_parser() -> argparse.ArgumentParser:
         description=f"commands:\n{listing}",
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
+    parser.add_argument("--version", action="version", version=f"syntax-nmt {__version__}")
     parser.add_argument("command", choices=list(COMMANDS), help=argparse.SUPPRESS)
     return parser
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import traceback
 from collections.abc import Iterator
 from contextlib import contextmanager
 
@@ -12,13 +13,17 @@ class UserError(Exception):
     The message is one line that names the file and line, the values that disagree, and what to do.
     """
 
+    def __init__(self, message: str) -> None:
+        line = " ".join(message.split())
+        # Damaged files hold all sorts of characters; no terminal is to trip over them.
+        super().__init__("".join(char if char.isprintable() else "\ufffd" for char in line))
+
 
 @contextmanager
 def one_line_errors(program: str) -> Iterator[None]:
     """Turns a :class:`UserError` raised inside into one line on stderr and exit status 1.
 
-    Used at the boundaries to a command line: the `syntax-nmt` command and the hooks that fairseq's
-    own programs call. Inside the library a :class:`UserError` is an ordinary exception.
+    Used at the boundary to a command line.
 
     Args:
         program: the name that the line begins with.
@@ -29,10 +34,28 @@ def one_line_errors(program: str) -> Iterator[None]:
     try:
         yield
     except UserError as error:
-        raise SystemExit(f"{program}: error: {_printable(str(error))}") from None
+        raise SystemExit(f"{program}: error: {error}") from None
 
 
-def _printable(message: str) -> str:
-    """One line that no terminal trips over: damaged files hold all sorts of characters."""
-    line = " ".join(message.split())
-    return "".join(character if character.isprintable() else "\ufffd" for character in line)
+@contextmanager
+def exits_in_fairseq_programs() -> Iterator[None]:
+    """As :func:`one_line_errors` where one of fairseq's programs runs; otherwise does nothing.
+
+    For the hooks that fairseq calls. Its programs would wrap an exception into others, or print a
+    traceback for each process; from Python, as in a notebook, an error remains an exception.
+
+    Raises:
+        SystemExit: in place of a :class:`UserError`, in a program.
+    """
+    try:
+        yield
+    except UserError as error:
+        if not _in_a_program_of_fairseq():
+            raise
+        raise SystemExit(f"syntax_nmt: error: {error}") from None
+
+
+def _in_a_program_of_fairseq() -> bool:
+    """Whether one of them is on the stack; spawned training processes run their main function."""
+    frames = (frame for frame, _ in traceback.walk_stack(None))
+    return any(frame.f_globals.get("__package__") == "fairseq_cli" for frame in frames)

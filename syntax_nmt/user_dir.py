@@ -6,6 +6,8 @@ import argparse
 from pathlib import Path
 
 EXAMPLE = 'fairseq-train data-bin --user-dir "$(syntax-nmt user-dir)" --task syntax_translation …'
+# As fairseq will import it: a link to it would be another package of the same name.
+FOLDER = Path(__file__).resolve().parent
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -22,4 +24,4 @@ def run(args: argparse.Namespace) -> None:
     Args:
         args: no options are read.
     """
-    print(Path(__file__).resolve().parent)
+    print(FOLDER)

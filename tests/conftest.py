@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 import torch
 
-import syntax_nmt  # noqa: F401  registers everything
+import syntax_nmt.plugin  # noqa: F401  registers everything
 
 pytest_plugins = ["prepared_corpus"]
 

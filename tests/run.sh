@@ -2,6 +2,7 @@
 # Style, types and tests. Arguments go to pytest: `bash tests/run.sh --slow` runs the slow ones too.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
+own_environment=yes extra=test
 . examples/environment.sh
 ruff check .
 ruff format --check .

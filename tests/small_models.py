@@ -14,7 +14,7 @@ from fairseq.models import ARCH_MODEL_REGISTRY
 from fairseq.models.transformer import TransformerModel
 from omegaconf import OmegaConf
 
-import syntax_nmt  # noqa: F401  registers the architectures
+import syntax_nmt.plugin  # noqa: F401  registers the architectures
 from syntax_nmt.data.side_information import SideInformation
 from syntax_nmt.data.sides import CHUNKS
 from syntax_nmt.data.sides.kind import SOURCE

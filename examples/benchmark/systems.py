@@ -16,7 +16,7 @@ from fairseq.models.transformer import TransformerModel
 from fairseq.tasks import FairseqTask
 from sizes import Sizes
 
-import syntax_nmt  # noqa: F401  registers its architectures
+import syntax_nmt.plugin  # noqa: F401  registers its architectures
 
 # What a system is trained by: that of its method, or the plain loss of its side.
 METHOD_CRITERIONS = {

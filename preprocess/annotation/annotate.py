@@ -81,7 +81,7 @@ class _OpenPart:
 def annotate_file(
     text: Path, output: Path, annotator: Annotator, resources: Resources | None = None
 ) -> Counter[str]:
-    """Annotates a text, one entry a line; killed and called again, it goes on where it was.
+    """Annotates a text, one entry a line; if interrupted and called again, it resumes.
 
     Finished parts wait in a folder beside the output, `OUTPUT.parts`, until all are there. One job
     of several (a shard) leaves its parts there, to be merged when every job is done.

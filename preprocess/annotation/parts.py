@@ -1,4 +1,4 @@
-"""A text cut into parts whose annotation is kept on disk, so that a killed run goes on."""
+"""A text cut into parts whose annotation is kept on disk, so that an interrupted run resumes."""
 
 from __future__ import annotations
 

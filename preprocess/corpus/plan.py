@@ -8,6 +8,8 @@ from pathlib import Path
 
 from syntax_nmt.data.manifest import NAME
 from syntax_nmt.data.mismatch import STOP
+from syntax_nmt.data.prepared_text import FILE_NAME as SEGMENTATION
+from syntax_nmt.data.prepared_text import TextSegmentation
 from syntax_nmt.data.sides import KINDS
 from syntax_nmt.data.sides.kind import SOURCE, SideKind
 from syntax_nmt.parsing.config import FILE_NAME
@@ -86,9 +88,18 @@ class Plan:
         return self.folder / "prepare.json"
 
     @property
+    def segmentation(self) -> dict[str, TextSegmentation]:
+        """How the text of each language is cut."""
+        return {
+            lang: TextSegmentation(used.mode, self.model(lang), used.segmenter)
+            for lang, used in self.tokenizers.items()
+        }
+
+    @property
     def outputs(self) -> list[Path]:
         """What is written: every file, and the data-bin folder, which comes as a whole."""
-        found = [self.record, self.parser_config, self.data_bin, self.data_bin / NAME]
+        found = [self.record, self.parser_config, self.folder / SEGMENTATION]
+        found += [self.data_bin, self.data_bin / NAME]
         found += map(self.model, self.cut_languages)
         for split in self.splits:
             for lang in self.languages:

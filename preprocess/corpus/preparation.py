@@ -9,6 +9,7 @@ from typing import Any
 
 from syntax_nmt.data.manifest import NAME, read_manifest
 from syntax_nmt.data.mismatch import SKIP, STOP, Findings
+from syntax_nmt.data.prepared_text import write_segmentation
 from syntax_nmt.data.sides import CHUNKS, HEADS, KINDS, PHRASES
 from syntax_nmt.data.sides.kind import SideKind
 from syntax_nmt.data.subwords import NO_SUBWORDS, SENTENCEPIECE
@@ -86,6 +87,7 @@ class Preparation:
         sides = [path for split in self.plan.splits for path in self._side_texts(split, given)]
         self._binarized(sides)
         self._parser_config()
+        write_segmentation(self.plan.folder, self.plan.segmentation)
 
     def _step(
         self,

@@ -14,7 +14,7 @@ from fairseq.tasks import FairseqTask
 from torch import Tensor, nn
 
 from syntax_nmt.data.sides.kind import SideKind
-from syntax_nmt.errors import one_line_errors
+from syntax_nmt.errors import exits_in_fairseq_programs
 from syntax_nmt.modules.linear_cross_entropy import LinearCrossEntropy
 
 Sample = dict[str, Any]
@@ -116,9 +116,9 @@ class AuxiliaryCriterion(LabelSmoothedCrossEntropyCriterion):
             task: the task.
 
         Raises:
-            SystemExit: options that contradict each other; one line says which.
+            UserError: options that contradict each other; one line says which.
         """
-        with one_line_errors("syntax_nmt"):
+        with exits_in_fairseq_programs():
             built = [objective.from_options(cfg, task) for objective in cls.objective_types]
         objectives = [objective for objective in built if objective is not None]
         return cls(
@@ -140,7 +140,7 @@ class AuxiliaryCriterion(LabelSmoothedCrossEntropyCriterion):
             the loss, by what its gradient is divided, and sums for the log.
         """
         arguments: dict[str, Any] = {}
-        with one_line_errors("syntax_nmt"):
+        with exits_in_fairseq_programs():
             for objective in self.objectives:
                 arguments.update(objective.model_arguments(model))
         if self._loss_in_model(model, reduce):
@@ -164,7 +164,7 @@ class AuxiliaryCriterion(LabelSmoothedCrossEntropyCriterion):
         if self.report_accuracy:
             correct, total = self.compute_accuracy(model, net_output, sample)
             logs.update(n_correct=correct.data, total=total.data)
-        with one_line_errors("syntax_nmt"):
+        with exits_in_fairseq_programs():
             for objective in self.objectives:
                 auxiliary_loss, auxiliary_logs = objective(net_output[1], sample)
                 loss = loss + auxiliary_loss

@@ -168,3 +168,14 @@ def check_writable(path: Path, *inputs: Path) -> None:
         raise UserError(
             f"{path}: cannot be written ({error.strerror}): check the folder or give another"
         ) from error
+
+
+def portable_path(target: Path, folder: Path) -> str:
+    """A path as it is written into a file of a folder: relative below it, absolute elsewhere.
+
+    Args:
+        target: the path.
+        folder: the folder, which may be moved as a whole.
+    """
+    absolute, base = Path(os.path.abspath(target)), Path(os.path.abspath(folder))
+    return str(absolute.relative_to(base) if absolute.is_relative_to(base) else absolute)

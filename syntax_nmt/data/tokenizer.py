@@ -17,7 +17,7 @@ from syntax_nmt.data.graphemes import keep_characters_whole
 from syntax_nmt.data.moses import MosesWords
 from syntax_nmt.data.text import clean_line, is_english, moses_negations, penn_negations
 from syntax_nmt.data.unspaced import cut_characters, is_unspaced, join_characters
-from syntax_nmt.errors import UserError, one_line_errors
+from syntax_nmt.errors import UserError, exits_in_fairseq_programs
 from syntax_nmt.parsing.segmenter import find_segmenter, loaded_segmenter
 
 MODES = ("penn", "moses", "char", "stanza", "none")
@@ -216,11 +216,11 @@ class SyntaxWords:
         cfg: languages, modes and models of both sides.
 
     Raises:
-        SystemExit: one line, when a language or a model is missing that its mode needs.
+        UserError: one line, when a language or a model is missing that its mode needs.
     """
 
     def __init__(self, cfg: SyntaxWordsConfig) -> None:
-        with one_line_errors("syntax_nmt"):
+        with exits_in_fairseq_programs():
             self.source = _configured(
                 "source", cfg.source_tokenizer, cfg.source_lang, cfg.source_segmenter
             )

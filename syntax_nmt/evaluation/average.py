@@ -13,7 +13,7 @@ from omegaconf import OmegaConf
 from torch import Tensor
 from tqdm import tqdm
 
-import syntax_nmt  # noqa: F401  lets torch's safe loader read fairseq's checkpoints
+import syntax_nmt.plugin  # noqa: F401  lets torch's safe loader read fairseq's checkpoints
 from syntax_nmt.arguments import positive_int
 from syntax_nmt.checkpoints.check import check_checkpoint, reason_of
 from syntax_nmt.data.text_files import check_writable

@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 from fairseq.tasks import FairseqTask
 from omegaconf import OmegaConf
 
-from syntax_nmt.errors import UserError, one_line_errors
+from syntax_nmt.errors import UserError, exits_in_fairseq_programs
 from syntax_nmt.tasks.syntax_translation import SyntaxTranslationTask
 
 Model = TypeVar("Model")
@@ -27,12 +27,12 @@ def build_for_own_task(
         family: the name of the model, for messages.
 
     Raises:
-        SystemExit: options that contradict each other, or another task; one line says which.
+        UserError: options that contradict each other, or another task; one line says which.
     """
     if OmegaConf.is_config(args):  # started by fairseq-hydra-train
         plain: Any = OmegaConf.to_container(args, resolve=True)
         args = argparse.Namespace(**plain)
-    with one_line_errors("syntax_nmt"):
+    with exits_in_fairseq_programs():
         if not isinstance(task, SyntaxTranslationTask):
             raise UserError(
                 f"architecture {getattr(args, 'arch', family)} runs under its own task, this is "

@@ -73,7 +73,7 @@ class SyntaxRNNModel(CheckedHub, WeightsOfAnother, FairseqEncoderDecoderModel):
             task: has the dictionaries.
 
         Raises:
-            SystemExit: options that contradict each other, or another task; one line says which.
+            UserError: options that contradict each other, or another task; one line says which.
         """
         model = build_for_own_task(cls._build, args, task, "syntax_rnn")
         if CHUNKS in model.reads_sides:
@@ -113,7 +113,7 @@ class SyntaxRNNModel(CheckedHub, WeightsOfAnother, FairseqEncoderDecoderModel):
         src_lengths: Tensor,
         prev_output_tokens: Tensor,
         features_only: bool = False,
-        token_loss: Optional[LinearCrossEntropy] = None,  # noqa: UP045
+        token_loss: Optional[LinearCrossEntropy] = None,
         **sides: Any,
     ) -> tuple[Tensor, dict[str, Any]]:
         """Teacher-forced pass of training and validation; generators never call it.

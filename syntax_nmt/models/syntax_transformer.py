@@ -61,7 +61,7 @@ class SyntaxTransformerModel(CheckedHub, WeightsOfAnother, TransformerModel):
             task: has the dictionaries.
 
         Raises:
-            SystemExit: options that contradict each other, or another task; one line says which.
+            UserError: options that contradict each other, or another task; one line says which.
         """
         return build_for_own_task(super().build_model, args, task, "syntax_transformer")
 
@@ -117,10 +117,10 @@ class SyntaxTransformerModel(CheckedHub, WeightsOfAnother, TransformerModel):
         prev_output_tokens: Tensor,
         return_all_hiddens: bool = True,
         features_only: bool = False,
-        alignment_layer: Optional[int] = None,  # noqa: UP045
-        alignment_heads: Optional[int] = None,  # noqa: UP045
-        structures: Optional[StructureLayers] = None,  # noqa: UP045
-        token_loss: Optional[LinearCrossEntropy] = None,  # noqa: UP045
+        alignment_layer: Optional[int] = None,
+        alignment_heads: Optional[int] = None,
+        structures: Optional[StructureLayers] = None,
+        token_loss: Optional[LinearCrossEntropy] = None,
         **sides: Tensor,
     ) -> tuple[Tensor, dict[str, Any]]:
         """Teacher-forced pass of training and validation; generators never call it.

@@ -10,7 +10,7 @@ from fairseq.models.transformer import TransformerConfig, TransformerEncoderBase
 from torch import Tensor, nn
 
 from syntax_nmt.data.sides import PHRASES
-from syntax_nmt.errors import UserError, one_line_errors
+from syntax_nmt.errors import UserError, exits_in_fairseq_programs
 from syntax_nmt.models.latent_phrase_options import gate_settings, local_window
 from syntax_nmt.models.layer_arguments import handing_over
 from syntax_nmt.models.layer_outputs import EncoderLayerOutput, collecting
@@ -107,9 +107,9 @@ class SyntaxTransformerEncoder(TransformerEncoderBase):
             and the wanted structures under their names.
 
         Raises:
-            SystemExit: parsed phrases are missing; one line says how to get them.
+            UserError: parsed phrases are missing; one line says how to get them.
         """
-        with one_line_errors("syntax_nmt"):
+        with exits_in_fairseq_programs():
             phrases = self._phrases(src_tokens.eq(self.padding_idx), sides.get(PHRASES.key))
         arguments = self._layer_arguments(src_tokens.size(1), phrases, structures)
         if structures is None and not any(arguments):

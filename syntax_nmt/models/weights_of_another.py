@@ -9,7 +9,7 @@ from typing import Any
 
 from torch import Tensor
 
-from syntax_nmt.errors import UserError, one_line_errors
+from syntax_nmt.errors import UserError, exits_in_fairseq_programs
 
 logger = logging.getLogger(__name__)
 
@@ -46,7 +46,7 @@ class WeightsOfAnother:
 
         Raises:
             RuntimeError: they do not fit, for a caller who gave no options.
-            SystemExit: they do not fit, for fairseq's programs; one line says where.
+            UserError: they do not fit, for fairseq's programs; one line says where.
         """
         try:
             return super().load_state_dict(  # type: ignore[misc]
@@ -59,7 +59,7 @@ class WeightsOfAnother:
             remedy = "give the --arch and the options that it was trained with"
             if not self.begins_with_weights_of_another:
                 remedy += ", or --finetune-from-model to begin a model that extends it"
-            with one_line_errors("syntax_nmt"):
+            with exits_in_fairseq_programs():
                 raise UserError(
                     f"{self.origin} is not of this model: {difference}: {remedy}"
                 ) from error

@@ -10,7 +10,7 @@ from fairseq.optim import register_optimizer
 from fairseq.optim.adam import FairseqAdam, FairseqAdamConfig
 from torch import nn
 
-from syntax_nmt.errors import UserError, one_line_errors
+from syntax_nmt.errors import UserError, exits_in_fairseq_programs
 from syntax_nmt.optim.adam_step import FusedAdam
 
 _EXACT = (torch.float32, torch.float64)
@@ -33,11 +33,11 @@ class FusedFairseqAdam(FairseqAdam):
         params: what is optimised.
 
     Raises:
-        SystemExit: statistics of 16 bits are asked for; one line says so.
+        UserError: statistics of 16 bits are asked for; one line says so.
     """
 
     def __init__(self, cfg: FairseqAdamConfig, params: Collection[nn.Parameter]) -> None:
-        with one_line_errors("syntax_nmt"):
+        with exits_in_fairseq_programs():
             if cfg.fp16_adam_stats:
                 raise UserError(
                     "--fp16-adam-stats: fused_adam keeps its statistics in 32 bits; leave the "

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from syntax_nmt.data.subwords import SCHEMES
-from syntax_nmt.data.text_files import write_atomically
+from syntax_nmt.data.text_files import portable_path, write_atomically
 from syntax_nmt.errors import UserError
 from syntax_nmt.parsing.device import DEVICES, is_device
 from syntax_nmt.parsing.languages import plain_language
@@ -117,8 +117,8 @@ class ParserConfig:
         path = Path(path)
         values: dict[str, Any] = {"lang": self.lang, "subwords": self.subwords}
         if self.stanza_dir is not None:
-            values["stanza_dir"] = _portable(self.stanza_dir, path.parent)
-        values.update({name: _portable(file, path.parent) for name, file in self.files})
+            values["stanza_dir"] = portable_path(self.stanza_dir, path.parent)
+        values.update({name: portable_path(file, path.parent) for name, file in self.files})
         values.update(device=self.device, max_words=self.max_words, batch_size=self.batch_size)
         with write_atomically(path) as out:
             json.dump(values, out, indent=2, ensure_ascii=False)
@@ -188,9 +188,3 @@ def _meaning(key: str) -> str:
     if key in _NUMBERS:
         return "give a whole number of 1 or more"
     return f"give {_MEANINGS.get(key, 'the path of the model file')}"
-
-
-def _portable(target: Path, folder: Path) -> str:
-    """A path as it is written into a file of a folder."""
-    absolute, base = Path(os.path.abspath(target)), Path(os.path.abspath(folder))
-    return str(absolute.relative_to(base) if absolute.is_relative_to(base) else absolute)

@@ -22,7 +22,7 @@ from syntax_nmt.data.sides import KINDS
 from syntax_nmt.data.sides.kind import SOURCE, TARGET, SideKind
 from syntax_nmt.data.split_texts import check_texts, split_prefixes
 from syntax_nmt.data.syntax_dataset import SyntaxDataset
-from syntax_nmt.errors import UserError, one_line_errors
+from syntax_nmt.errors import UserError, exits_in_fairseq_programs
 from syntax_nmt.tasks.restartable_translation import (
     RestartableTranslationConfig,
     RestartableTranslationTask,
@@ -87,10 +87,10 @@ class AnnotatedTranslationTask(RestartableTranslationTask):
             **kwargs: as of fairseq's own task.
 
         Raises:
-            SystemExit: the split or its side files are missing, damaged or of another text, or an
+            UserError: the split or its side files are missing, damaged or of another text, or an
                 option cannot be honoured together with them; one line says which.
         """
-        with one_line_errors("syntax_nmt"):
+        with exits_in_fairseq_programs():
             if self._loaded:
                 self._refuse_what_moves_tokens()
             prefixes = self._check_texts(split, epoch, combine)

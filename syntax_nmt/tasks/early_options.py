@@ -14,7 +14,7 @@ from typing import Any
 from fairseq import utils
 from fairseq.file_io import PathManager
 
-from syntax_nmt.errors import UserError, one_line_errors
+from syntax_nmt.errors import UserError, exits_in_fairseq_programs
 
 
 def check_while_parsing(parser: argparse.ArgumentParser) -> None:
@@ -36,7 +36,7 @@ class _Checked(argparse.Action):
     """Takes a value that passes :meth:`check`."""
 
     def __call__(self, _parser: Any, namespace: Any, value: Any, option: Any = None) -> None:
-        with one_line_errors("syntax_nmt"):
+        with exits_in_fairseq_programs():
             self.check(value)
         setattr(namespace, self.dest, value)
 

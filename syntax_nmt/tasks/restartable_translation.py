@@ -19,7 +19,7 @@ from omegaconf import II
 
 from syntax_nmt.checkpoints.interrupted_copy import finish_interrupted_copy
 from syntax_nmt.checkpoints.of_task import check_weights
-from syntax_nmt.errors import UserError, one_line_errors
+from syntax_nmt.errors import UserError, exits_in_fairseq_programs
 from syntax_nmt.tasks.early_options import check_while_parsing
 from syntax_nmt.tasks.foreign_options import foreign_option
 from syntax_nmt.tasks.warmup import planned_updates, warn_of_long_warmup
@@ -84,7 +84,7 @@ class RestartableTranslationTask(TranslationTask):
         Raises:
             SystemExit: a sentence has more tokens than a batch may; one line says so.
         """
-        with one_line_errors("syntax_nmt"):
+        with exits_in_fairseq_programs():
             return self._batches(dataset, kwargs)
 
     def _batches(self, dataset: FairseqDataset, kwargs: dict[str, Any]) -> EpochBatchIterator:
@@ -122,12 +122,12 @@ class RestartableTranslationTask(TranslationTask):
             from_checkpoint: whether its weights will be loaded: the model is not to be trained.
 
         Raises:
-            SystemExit: that checkpoint is missing, damaged or of other data; one line says what to
+            UserError: that checkpoint is missing, damaged or of other data; one line says what to
                 do.
         """
         if from_checkpoint:
             return super().build_model(cfg, from_checkpoint)
-        with one_line_errors("syntax_nmt"):
+        with exits_in_fairseq_programs():
             self._check_half_precision()
             begin = self._beginning()
             if begin is not None:

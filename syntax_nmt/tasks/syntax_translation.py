@@ -22,7 +22,7 @@ from syntax_nmt.criterions.syntax_cross_entropy import ways_to_learn
 from syntax_nmt.data.sides import CHUNKS, PHRASES
 from syntax_nmt.data.sides.kind import SideKind
 from syntax_nmt.data.text import base_language
-from syntax_nmt.errors import UserError, one_line_errors
+from syntax_nmt.errors import UserError, exits_in_fairseq_programs
 from syntax_nmt.models.checkpoint_defaults import keep_defaults
 from syntax_nmt.models.yaml_options import refuse_unknown_options
 from syntax_nmt.modules.masked_batch_norm import ignored_batch
@@ -98,10 +98,10 @@ class SyntaxTranslationTask(TypedTranslationTask):
             **kwargs: as of fairseq's own task.
 
         Raises:
-            SystemExit: no such folder or language, and one line says which there are; or a
+            UserError: no such folder or language, and one line says which there are; or a
                 dictionary, a model of `--path` or the configuration of the parser has a mistake.
         """
-        with one_line_errors("syntax_nmt"):
+        with exits_in_fairseq_programs():
             check_languages(cfg)
             task = super().setup_task(cfg, **kwargs)
             if not kwargs.get("from_checkpoint"):
@@ -116,11 +116,11 @@ class SyntaxTranslationTask(TypedTranslationTask):
             from_checkpoint: whether its weights will be loaded: it is not to be trained.
 
         Raises:
-            SystemExit: there is no training as it was started, options of a checkpoint could run
+            UserError: there is no training as it was started, options of a checkpoint could run
                 code, or a YAML has a key that is no option of the model; one line says so.
         """
         origin = None
-        with one_line_errors("syntax_nmt"):
+        with exits_in_fairseq_programs():
             if from_checkpoint:  # perhaps of a newer version, with options unknown here
                 check_options(cfg)
                 keep_defaults(cfg)
@@ -160,7 +160,7 @@ class SyntaxTranslationTask(TypedTranslationTask):
             *more: as of fairseq's own task.
             **kw: as of fairseq's own task.
         """
-        with one_line_errors("syntax_nmt"):
+        with exits_in_fairseq_programs():
             return build_replacing(super().build_generator, models, args, *more, **kw)
 
     def train_step(
@@ -178,7 +178,7 @@ class SyntaxTranslationTask(TypedTranslationTask):
             ignore_grad: the batch only stands in for one that this worker does not have; it counts
                 in no statistics of batch norms either.
         """
-        with one_line_errors("syntax_nmt"):
+        with exits_in_fairseq_programs():
             sample = self._sides.for_forward([model], sample)
         with ignored_batch(model, ignore_grad):
             return super().train_step(sample, model, criterion, optimizer, update_num, ignore_grad)
@@ -197,7 +197,7 @@ class SyntaxTranslationTask(TypedTranslationTask):
             criterion: the criterion.
         """
         validate = partial(super().valid_step, model=model, criterion=criterion)
-        with one_line_errors("syntax_nmt"):
+        with exits_in_fairseq_programs():
             sample = self._sides.for_forward([model], sample)
         if CHUNKS.key not in sample["net_input"]:
             return validate(sample)
@@ -237,9 +237,9 @@ class SyntaxTranslationTask(TypedTranslationTask):
             constraints: of a constrained search.
 
         Raises:
-            SystemExit: the parser does not load; one line says why.
+            UserError: the parser does not load; one line says why.
         """
-        with one_line_errors("syntax_nmt"):
+        with exits_in_fairseq_programs():
             scores = isinstance(generator, SequenceScorer)
             sample = self._sides.for_inference(models, sample, self._typed, scores)
         with prepared_for(generator, models):
@@ -251,7 +251,7 @@ class SyntaxTranslationTask(TypedTranslationTask):
         Raises:
             SystemExit: always; one line says so.
         """
-        with one_line_errors("syntax_nmt"):
+        with exits_in_fairseq_programs():
             raise UserError(
                 "fairseq-eval-lm is for language models, and this task translates: give --task "
                 "language_modeling, or score translations with fairseq-generate --score-reference"

@@ -13,7 +13,7 @@ from fairseq.tokenizer import tokenize_line
 from omegaconf import open_dict
 from torch import Tensor
 
-from syntax_nmt.errors import one_line_errors
+from syntax_nmt.errors import exits_in_fairseq_programs
 from syntax_nmt.tasks.annotated_translation import (
     AnnotatedTranslationConfig,
     AnnotatedTranslationTask,
@@ -68,10 +68,10 @@ class TypedTranslationTask(AnnotatedTranslationTask):
             ignore_invalid_inputs: longer sentences may be left out, with a warning.
 
         Raises:
-            SystemExit: they may not; one line names the first.
+            UserError: they may not; one line names the first.
         """
         before = self._lines.before if self._is_typed(dataset) else 0
-        with one_line_errors("syntax_nmt"):
+        with exits_in_fairseq_programs():
             return within_limits(indices, dataset, max_positions, ignore_invalid_inputs, before)
 
     def build_tokenizer(self, args: Any) -> Any:
@@ -96,10 +96,10 @@ class TypedTranslationTask(AnnotatedTranslationTask):
             encode_fn: cuts a line into pieces separated by spaces.
 
         Raises:
-            SystemExit: a line is not UTF-8; one line says which.
+            UserError: a line is not UTF-8; one line says which.
         """
         pieces = []
-        with one_line_errors("syntax_nmt"):
+        with exits_in_fairseq_programs():
             self._lines.add(lines)
 
         def remembered(line: str) -> str:

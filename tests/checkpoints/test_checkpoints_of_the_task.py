@@ -92,5 +92,5 @@ def test_side_information_of_raw_text(tmp_path, capsys):
     cfg = SyntaxTranslationConfig(data=str(tmp_path), source_lang="src", target_lang="tgt")
     cfg.dataset_impl, cfg.load_dependencies = "raw", True
     task = SyntaxTranslationTask.setup_task(cfg)
-    with pytest.raises(SystemExit, match="not binarised"):
+    with pytest.raises(UserError, match="not binarised"):
         task.load_dataset("valid")

@@ -141,5 +141,5 @@ def test_other_models_are_refused(folder):
     for arch in ("rnn_search_tiny", "syntax_transformer_tiny"):
         model, task, _ = build(folder, arch)
         criterion = SyntaxCrossEntropyCriterion(task, False, 0.0, 0, False, [ChunkObjective(1, 1)])
-        with pytest.raises(SystemExit, match="give --arch bi_scale_rnn"):
+        with pytest.raises(UserError, match="give --arch bi_scale_rnn"):
             criterion(model, sample_for(task))

@@ -205,7 +205,7 @@ def test_missing_parses_and_missing_heads_are_named(system):
     model, task, criterion, _ = system
     sample = make_sample(task, True)
     del sample["heads"]
-    with pytest.raises(SystemExit, match="--load-dependencies"):
+    with pytest.raises(UserError, match="--load-dependencies"):
         criterion(model, sample)
     with pytest.raises(UserError, match="--supervised-layer"):
         DependencyObjective(0.4, 0.4)({}, sample)

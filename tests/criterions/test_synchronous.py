@@ -247,7 +247,7 @@ def test_models_that_do_not_fit(folder, arch, options, message):
     model, task, _ = build(folder, arch)
     with pytest.raises(UserError, match=message):
         objective(**options).model_arguments(model)
-    with pytest.raises(SystemExit):
+    with pytest.raises(UserError):
         criterion_of(task, objective(**options))(model, sample_of(task))
 
 

@@ -276,10 +276,10 @@ def test_fairseq_scores_chinese_without_spaces():
 
 
 def test_a_missing_language_is_one_line():
-    with pytest.raises(SystemExit) as error:
+    with pytest.raises(UserError) as error:
         SyntaxWords(SyntaxWordsConfig(source_lang="en"))
     assert str(error.value) == (
-        "syntax_nmt: error: --tokenizer syntax_words does not know the target language: "
+        "--tokenizer syntax_words does not know the target language: "
         "add --target-lang, or --target-tokenizer none"
     )
     SyntaxWords(SyntaxWordsConfig(source_tokenizer="none", target_tokenizer="none"))

@@ -9,6 +9,7 @@ from fairseq import tasks
 
 from syntax_nmt.data.side_information import open_side_information
 from syntax_nmt.data.sides import HEADS
+from syntax_nmt.errors import UserError
 
 
 @pytest.fixture(scope="module")
@@ -68,7 +69,7 @@ def test_a_part_without_side_files(joined, tmp_path):
     for path in joined.glob("test1.*.heads.*"):
         path.rename(tmp_path / path.name)
     try:
-        with pytest.raises(SystemExit, match=r"test1\.src-tgt\.src\.heads"):
+        with pytest.raises(UserError, match=r"test1\.src-tgt\.src\.heads"):
             load(joined, upsample_primary=1)
     finally:
         for path in tmp_path.iterdir():

@@ -25,6 +25,7 @@ from omegaconf.errors import ConfigKeyError
 from prepared_corpus import TEST_SENTENCES
 
 from syntax_nmt.data.sides import PHRASES
+from syntax_nmt.errors import UserError
 from syntax_nmt.models.yaml_options import option_names, refuse_unknown_options
 
 EXAMPLES = REPOSITORY / "examples"
@@ -179,7 +180,7 @@ def test_trains(paper, prepared, tmp_path):
 def test_refuses_options_that_no_model_has(change, message, prepared):
     cfg = composed("dependency", *overrides("dependency", prepared.data, "SAVE"), change)
     task = tasks.setup_task(cfg.task)
-    with pytest.raises(SystemExit, match=re.escape(message)):
+    with pytest.raises(UserError, match=re.escape(message)):
         task.build_model(cfg.model)
 
 

@@ -9,6 +9,8 @@ from methods import METHODS
 from prepared_corpus import TEST_SENTENCES
 from programs import System
 
+from syntax_nmt.errors import UserError
+
 QUICK = ("phrase_transformer+parsed",)
 EACH = [pytest.param(m, marks=[] if m in QUICK else pytest.mark.slow) for m in METHODS]
 
@@ -60,5 +62,5 @@ def test_translates_as_interactive_does(system, inputs, prepared):
 
 def test_a_missing_parser_is_named(make_system, prepared):
     hub = load(make_system("phrase_transformer+parsed"), prepared)
-    with pytest.raises(SystemExit, match="--parser-config FILE"):
+    with pytest.raises(UserError, match="--parser-config FILE"):
         hub.translate("ka", beam=1)

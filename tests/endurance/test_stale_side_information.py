@@ -10,6 +10,8 @@ import pytest
 from corrupted_data import loaded, other_data
 from corruptions import Workspace
 
+from syntax_nmt.errors import UserError
+
 HEADS = "valid.src-tgt.src.heads"
 TEXT = "valid.src-tgt.src"
 
@@ -26,7 +28,7 @@ def space(prepared, tmp_path):
 
 
 def refused(space):
-    with pytest.raises(SystemExit) as caught:
+    with pytest.raises(UserError) as caught:
         loaded(space, HEADS)
     assert "\n" not in str(caught.value)
     return str(caught.value)
@@ -149,17 +151,17 @@ def test_a_damaged_text_without_side_information(space):
     content = bytearray(space.original(f"{TEXT}.bin"))
     content[0:2] = b"\xff\xff"
     space.write(f"{TEXT}.bin", bytes(content))
-    with pytest.raises(SystemExit, match=r"src\.bin: token 65535, dict\.src\.txt has \d+ entries"):
+    with pytest.raises(UserError, match=r"src\.bin: token 65535, dict\.src\.txt has \d+ entries"):
         loaded(space, HEADS, load=False)
     space.mend()
     space.write(f"{TEXT}.idx", (space / "test.src-tgt.src.idx").read_bytes())
-    with pytest.raises(SystemExit, match=r"damaged \(\d+ numbers where the index has \d+\)"):
+    with pytest.raises(UserError, match=r"damaged \(\d+ numbers where the index has \d+\)"):
         loaded(space, HEADS, load=False)
     space.write(f"{TEXT}.idx", None)
-    with pytest.raises(SystemExit, match=r"src\.idx: not found: run fairseq-preprocess"):
+    with pytest.raises(UserError, match=r"src\.idx: not found: run fairseq-preprocess"):
         loaded(space, HEADS, load=False)
     space.mend()
     for ending in ("bin", "idx"):
         space.write(f"{TEXT}.{ending}", (space / f"train.src-tgt.src.{ending}").read_bytes())
-    with pytest.raises(SystemExit, match=r"different numbers of sentences .*300.* 20"):
+    with pytest.raises(UserError, match=r"different numbers of sentences .*300.* 20"):
         loaded(space, HEADS, load=False)

@@ -10,6 +10,7 @@ from fairseq.models import ARCH_MODEL_REGISTRY
 from omegaconf import OmegaConf
 from small_models import batch, build, enlarge, random_sentences, write_dictionaries
 
+from syntax_nmt.errors import UserError
 from syntax_nmt.models.syntax_rnn import SyntaxRNNModel
 
 TAGS = ("NP", "VP", "O")
@@ -408,5 +409,5 @@ def test_sizes_of_the_paper(folder):
     ],
 )
 def test_contradicting_options(folder, arch, arguments, message):
-    with pytest.raises(SystemExit, match=message):
+    with pytest.raises(UserError, match=message):
         build(folder, arch, *arguments)

@@ -5,6 +5,7 @@ import torch
 from latent_phrase_loops import gated_attention
 from small_models import batch, build, random_sentences, write_dictionaries
 
+from syntax_nmt.errors import UserError
 from syntax_nmt.models.structures import StructureLayers
 from syntax_nmt.modules.openness import OPENNESS
 from syntax_nmt.modules.phrase_gated_attention import PhraseGatedAttention
@@ -162,5 +163,5 @@ def test_presets(folder, size):
     ],
 )
 def test_contradicting_options(folder, arguments, message):
-    with pytest.raises(SystemExit, match=message):
+    with pytest.raises(UserError, match=message):
         build(folder, "latent_phrase_transformer", *arguments)

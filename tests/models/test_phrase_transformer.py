@@ -292,7 +292,7 @@ def test_missing_phrases_are_named(folder, through):
         "training": lambda: model(**inputs),
         "inference": lambda: model.encoder.forward_torchscript(inputs),
     }
-    with pytest.raises(SystemExit, match=r"--load-phrases .* --parser-config FILE"):
+    with pytest.raises(UserError, match=r"--load-phrases .* --parser-config FILE"):
         calls[through]()
 
 
@@ -319,7 +319,7 @@ def test_missing_phrases_are_named(folder, through):
     ],
 )
 def test_contradicting_options(folder, arguments, message):
-    with pytest.raises(SystemExit, match=message):
+    with pytest.raises(UserError, match=message):
         build(folder, "syntax_transformer", *arguments)
 
 
@@ -333,7 +333,7 @@ def test_hydra_options(folder):
     task.build_model(cfg)
     assert cfg.phrase_combine_dim == 3 * 64  # fairseq saves what the preset added
     for option, value in (("phrase_summary", "median"), ("phrase_segmentation", "trigram")):
-        with pytest.raises(SystemExit, match=f"{value}: choose "):
+        with pytest.raises(UserError, match=f"{value}: choose "):
             task.build_model(OmegaConf.create({**name, option: value}))
 
 

@@ -10,6 +10,7 @@ from omegaconf import OmegaConf
 from rnn_loops import translate
 from small_models import batch, build, enlarge, random_sentences, write_dictionaries
 
+from syntax_nmt.errors import UserError
 from syntax_nmt.models.rnn_options import SyntaxRNNOptions
 from syntax_nmt.models.rnn_parts import build_encoder_network
 from syntax_nmt.models.rnn_sizes import rnn_sizes
@@ -364,7 +365,7 @@ def test_sizes_of_the_paper(folder):
     ],
 )
 def test_contradicting_options(folder, arguments, message):
-    with pytest.raises(SystemExit, match=message):
+    with pytest.raises(UserError, match=message):
         build(folder, "rnn_search", *arguments)
 
 
@@ -383,7 +384,7 @@ def test_pairs_that_are_kept_change_nothing(folder):
 
 
 def test_other_tasks_are_refused(folder):
-    with pytest.raises(SystemExit, match="add --task syntax_translation"):
+    with pytest.raises(UserError, match="add --task syntax_translation"):
         build(folder, "rnn_search", task="translation")
 
 
@@ -400,7 +401,7 @@ def test_hydra_options(folder):
         ("dropout", "high", "give a share"),
         ("attention_dim", "wide", "give a number"),
     ):
-        with pytest.raises(SystemExit, match=f"{value}: {advice} "):
+        with pytest.raises(UserError, match=f"{value}: {advice} "):
             task.build_model(OmegaConf.create({**name, option: value}))
 
 
@@ -415,7 +416,7 @@ def test_pretrained_embeddings(folder, tmp_path):
     assert model.encoder.embed_tokens.weight[index].tolist() == [5, 6, 7, 8]
     assert not model.encoder.embed_tokens.weight.requires_grad
     assert model.decoder.embed_tokens.weight[index].abs().max() <= 0.1
-    with pytest.raises(SystemExit, match=r"'w3' has 4 numbers, the embeddings have 16"):
+    with pytest.raises(UserError, match=r"'w3' has 4 numbers, the embeddings have 16"):
         build(folder, "rnn_search", f"--decoder-embed-path={path}")
 
 
@@ -434,7 +435,7 @@ def test_damaged_embeddings(folder, tmp_path, content, message):
     path = tmp_path if content is None else tmp_path / "vectors.txt"
     if content is not None:
         path.write_bytes(content if isinstance(content, bytes) else content.encode())
-    with pytest.raises(SystemExit, match=rf"--decoder-embed-path {path}: {message}"):
+    with pytest.raises(UserError, match=rf"--decoder-embed-path {path}: {message}"):
         build(folder, "rnn_search", "--decoder-embed-dim=4", f"--decoder-embed-path={path}")
 
 

@@ -7,6 +7,8 @@ import torch
 from omegaconf import OmegaConf
 from small_models import batch, build, random_sentences, write_dictionaries
 
+from syntax_nmt.errors import UserError
+
 VARIANTS = {
     "post-norm": [],
     "pre-norm": ["--encoder-normalize-before", "--decoder-normalize-before"],
@@ -180,7 +182,7 @@ def test_inference_costs_what_stock_costs(folder, monkeypatch):
     ],
 )
 def test_contradicting_options(folder, arguments, message):
-    with pytest.raises(SystemExit, match=message):
+    with pytest.raises(UserError, match=message):
         build(folder, "dependency_transformer", *arguments)
 
 
@@ -192,10 +194,10 @@ def test_sharded_weights_are_refused(folder, monkeypatch):
         transformer_encoder, "wrap_layer", lambda layer, cfg: torch.nn.Sequential(layer)
     )
     build(folder, "syntax_transformer")
-    with pytest.raises(SystemExit, match="fully_sharded"):
+    with pytest.raises(UserError, match="fully_sharded"):
         build(folder, "dependency_transformer")
 
 
 def test_another_task_is_named(folder):
-    with pytest.raises(SystemExit, match="--task syntax_translation"):
+    with pytest.raises(UserError, match="--task syntax_translation"):
         build(folder, "dependency_transformer", task="translation")

@@ -4,6 +4,8 @@ import pytest
 import torch
 from small_models import build, write_dictionaries
 
+from syntax_nmt.errors import UserError
+
 # What a model has beside a stock Transformer.
 NEW = {
     "syntax_transformer": (),
@@ -32,10 +34,10 @@ def model_of(folder, arch, begins=True, *options):
 
 
 def refusal(model, weights, cfg):
-    with pytest.raises(SystemExit) as refused:
+    with pytest.raises(UserError) as refused:
         model.load_state_dict(dict(weights), strict=True, model_cfg=cfg)
     message = str(refused.value)
-    assert message.startswith("syntax_nmt: error: the checkpoint is not of this model: ")
+    assert message.startswith("the checkpoint is not of this model: ")
     assert "\n" not in message
     return message
 

@@ -6,6 +6,7 @@ from fairseq.optim import OPTIMIZER_REGISTRY
 from fairseq.optim.adam import Adam, FairseqAdam
 from torch import nn
 
+from syntax_nmt.errors import UserError
 from syntax_nmt.optim.adam_step import FusedAdam
 from syntax_nmt.optim.fused_adam import FusedAdamConfig, FusedFairseqAdam
 
@@ -90,5 +91,5 @@ def test_half_precision_is_left_to_fairseq():
 
 
 def test_half_statistics_are_refused():
-    with pytest.raises(SystemExit, match="--fp16-adam-stats"):
+    with pytest.raises(UserError, match="--fp16-adam-stats"):
         FusedFairseqAdam(config(fp16_adam_stats=True), parameters())

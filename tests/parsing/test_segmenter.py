@@ -218,7 +218,7 @@ def test_fairseq_cuts_source_lines_as_prepare_does(tiny_segmenter):
     assert words.decode("リンゴ が 好き 。") == "リンゴが好き。"
     config.source_segmenter = None
     config.source_lang = "lo"
-    with pytest.raises(SystemExit, match=r"^syntax_nmt: error: no Stanza tokeniser for .* 'lo'"):
+    with pytest.raises(UserError, match=r"^no Stanza tokeniser for .* 'lo'"):
         SyntaxWords(config)
 
 

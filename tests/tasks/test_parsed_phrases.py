@@ -283,7 +283,7 @@ def test_ensembles(parser, folder):
     other = SimpleNamespace(reads_sides=())
     filled = task.inference_step(RETURNS_THE_BATCH, [other, READER], sample)
     assert "phrase_lengths" in filled["net_input"]
-    with pytest.raises(SystemExit, match="error: an ensemble"):
+    with pytest.raises(UserError, match=r"^an ensemble"):
         task.inference_step(RETURNS_THE_BATCH, [SimpleNamespace(), READER], sample)
 
 
@@ -319,12 +319,12 @@ def broken(*_):
 def test_found_before_the_work(folder, missing):
     (folder / "constituency.pt").unlink()
     values = {"constituency_model_path": "x.pt"} if missing == "file" else {}
-    with pytest.raises(SystemExit, match=r"^syntax_nmt: error: \S+parser\.json: .*\.pt"):
+    with pytest.raises(UserError, match=r"^\S+parser\.json: .*\.pt"):
         make_task(folder, **values)
 
 
 def test_parser_of_the_target_language(folder):
-    with pytest.raises(SystemExit, match=r"parser\.json: lang: .*'en'.*'de'"):
+    with pytest.raises(UserError, match=r"parser\.json: lang: .*'en'.*'de'"):
         make_task(folder, source="de", target="en")
     make_task(folder, source="en", target="de")
     make_task(folder, source="en_US", target="en")

@@ -8,6 +8,8 @@ from fairseq import utils
 from omegaconf import OmegaConf
 from small_models import batch, build, enlarge, random_sentences, write_dictionaries
 
+from syntax_nmt.errors import UserError
+
 LENGTHS = [6, 3, 1, 9]  # with EOS: the third sentence has no word
 
 
@@ -46,7 +48,7 @@ def test_unknown_words_are_replaced(folder, arch, options):
 def test_soft_alignments_are_refused(folder):
     model, task, _ = build(folder, "rnn_search")
     search = Namespace(replace_unk="", print_alignment="soft")
-    with pytest.raises(SystemExit, match="leave `soft` behind --print-alignment out"):
+    with pytest.raises(UserError, match="leave `soft` behind --print-alignment out"):
         task.build_generator([model], search)
 
 

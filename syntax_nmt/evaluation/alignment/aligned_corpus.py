@@ -19,7 +19,7 @@ from syntax_nmt.evaluation.trained_model.forced_decoding import (
     TokenPair,
     load_forced_decoder,
 )
-from syntax_nmt.evaluation.trained_model.segmentation import Segment, segmenters, split_pieces
+from syntax_nmt.evaluation.trained_model.segmentation import Segment, segmenters
 
 FORWARD, REVERSE = "forward", "reverse"
 
@@ -90,7 +90,7 @@ def corpus_of_files(args: argparse.Namespace) -> AlignedCorpus:
     corpus.add(FORWARD, read_alignments(args.hypothesis, args.hypothesis_base))
     if args.source:
         # Words, or pieces that tell their words.
-        pairs = parallel_text(args.source, args.target, split_pieces, split_pieces)
+        pairs = parallel_text(args.source, args.target, Segment(), Segment())
         check_parallel(args.source, len(pairs), corpus.name, len(corpus))
         corpus.lengths = _counts(args, pairs).lengths()
     _add_reverse_file(args, corpus)

@@ -116,8 +116,8 @@ def corpus_of_model(args: argparse.Namespace) -> ChunkedCorpus:
     corpus = ChunkedCorpus(
         args.target,
         [None] * len(pairs),
-        words=_words([pair.target for pair in pairs], counts.targets, scheme),
-        sources=_words([pair.source for pair in pairs], counts.sources, scheme),
+        words=words_of_pieces([pair.target for pair in pairs], counts.targets, scheme),
+        sources=words_of_pieces([pair.source for pair in pairs], counts.sources, scheme),
         alignments=[None] * len(pairs) if args.alignments else None,
     )
     # Before the model runs, as it can fail.
@@ -226,9 +226,15 @@ def _length(chunks: Chunks | None) -> int:
     return chunks[-1].end if chunks else 0
 
 
-def _words(
+def words_of_pieces(
     lines: Sequence[Sequence[str]], counts: Sequence[Sequence[int]], scheme: str | None
 ) -> list[Words]:
-    """The words of segmented lines."""
+    """The words of segmented lines.
+
+    Args:
+        lines: the pieces of each.
+        counts: of each, the number of pieces of its words.
+        scheme: one of `subwords.SCHEMES`; None = told from the text.
+    """
     scheme = scheme or detect_scheme(" ".join(line) for line in lines)
     return [tuple(join_pieces(line, each, scheme)) for line, each in zip(lines, counts)]

@@ -156,7 +156,7 @@ def corpus_of_model(args: argparse.Namespace) -> ParsedCorpus:
         parses = predict_trees(head, text, args.max_tokens, args.batch_size)
         for words, found in zip(completed, parses):
             words = words or found.words
-            trees = (_tree(words, found.heads), _tree(words, found.strongest))
+            trees = (tree_of_heads(words, found.heads), tree_of_heads(words, found.strongest))
             yield ParsedSentence(words, *trees)
 
     return ParsedCorpus(
@@ -164,8 +164,13 @@ def corpus_of_model(args: argparse.Namespace) -> ParsedCorpus:
     )
 
 
-def _tree(words: Sequence[str], heads: Sequence[int] | None) -> DependencyTree | None:
-    """Heads as a tree whose relations only tell the root."""
+def tree_of_heads(words: Sequence[str], heads: Sequence[int] | None) -> DependencyTree | None:
+    """Heads as a tree whose relations only tell the root.
+
+    Args:
+        words: of a sentence.
+        heads: 0-based head of each word, the root's its own index; None = there is no parse.
+    """
     if heads is None:
         return None
     relations = tuple("root" if head == word else "dep" for word, head in enumerate(heads))

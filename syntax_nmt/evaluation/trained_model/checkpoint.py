@@ -6,13 +6,14 @@ import logging
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import torch
 from fairseq import checkpoint_utils
 from fairseq.models import BaseFairseqModel
 from fairseq.tasks import FairseqTask
 
-import syntax_nmt  # noqa: F401  registers the models and lets torch's safe loader read them
+import syntax_nmt.plugin  # noqa: F401  registers the models and lets torch's safe loader read them
 from syntax_nmt.checkpoints.check import check_buildable, reason_of
 from syntax_nmt.data.sides import KINDS
 from syntax_nmt.errors import UserError
@@ -49,16 +50,33 @@ def load_model(
         device: where the model is to run.
 
     Raises:
-        UserError: there is no such file, it is no checkpoint, or it does not fit the dictionaries.
-        SystemExit: the task refuses the folder; one line says why.
+        UserError: as :func:`load_model_and_options`.
+    """
+    model, task, _ = load_model_and_options(path, data, device)
+    return model, task
+
+
+def load_model_and_options(
+    path: str | Path, data: str | Path, device: torch.device
+) -> tuple[BaseFairseqModel, FairseqTask, Any]:
+    """As :func:`load_model`, with fairseq's options of all groups as the checkpoint has them.
+
+    Args:
+        path: the checkpoint.
+        data: the data-bin folder.
+        device: where the model is to run.
+
+    Raises:
+        UserError: there is no such file, it is no checkpoint, it does not fit the dictionaries,
+            or the task refuses the folder.
     """
     if not Path(path).is_file():
         raise UserError(f"{path}: no such checkpoint: give --path the file fairseq-train wrote")
     check_buildable(path)
     overrides = {"data": str(data), **_TEXT_ALONE}
     try:
-        models, _, task = checkpoint_utils.load_model_ensemble_and_task([str(path)], overrides)
-    except SystemExit as error:
+        models, cfg, task = checkpoint_utils.load_model_ensemble_and_task([str(path)], overrides)
+    except UserError as error:
         if "size mismatch for encoder.embed" in str(error):
             raise _other_vocabulary(path, data) from error
         raise
@@ -69,7 +87,7 @@ def load_model(
             f"{path}: cannot be loaded ({reason_of(error)}): give --path a whole checkpoint of "
             f"fairseq-train"
         ) from error
-    return models[0].to(device).float().eval(), task
+    return models[0].to(device).float().eval(), task, cfg
 
 
 def _other_vocabulary(path: str | Path, data: str | Path) -> UserError:

@@ -74,7 +74,8 @@ class ForcedDecoder:
                 "the model reads the phrases of parsed sources (--phrase-segmentation parsed): "
                 "give the parser's configuration as --parser-config"
             )
-        self.model: Any = model.eval()
+        model.eval()  # gives None for a model that fairseq has prepared for a search
+        self.model: Any = model
         self.task: Any = task
         self.phrases = phrases if PHRASES in declared([model]) else None
         self.device = next(model.parameters()).device

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +13,30 @@ from fairseq.tasks import FairseqTask
 from syntax_nmt.data.tokenizer import MODES
 from syntax_nmt.errors import UserError
 
-Segment = Callable[[str], "tuple[str, ...]"]
+
+@dataclass(frozen=True)
+class Segment:
+    """Cuts lines of one side into pieces.
+
+    Attributes:
+        tokenizer: fairseq's or ours, whose `encode` is that side's; None = words are cut already.
+        bpe: fairseq's; None = words are not cut.
+    """
+
+    tokenizer: Any = None
+    bpe: Any = None
+
+    def __call__(self, line: str) -> tuple[str, ...]:
+        """The pieces of a line.
+
+        Args:
+            line: raw text, or words, or pieces separated by spaces.
+        """
+        for step in (self.tokenizer, self.bpe):
+            if step is not None:
+                line = step.encode(line)
+        return tuple(line.split())
+
 
 # The file that each way of cutting subwords needs.
 _FILES = {
@@ -94,7 +117,7 @@ def segmenters(args: argparse.Namespace, task: FairseqTask) -> tuple[Segment, Se
         UserError: a tokenizer or a model of subwords does not load.
     """
     if args.segmented:
-        return split_pieces, split_pieces
+        return Segment(), Segment()
     cfg: Any = task.cfg
     languages = {"source": cfg.source_lang, "target": cfg.target_lang}
     try:
@@ -108,7 +131,7 @@ def segmenters(args: argparse.Namespace, task: FairseqTask) -> tuple[Segment, Se
         raise UserError(
             f"the text cannot be segmented: {reason}: check --bpe and --tokenizer {files}".rstrip()
         ) from error
-    return _chain(source, bpe), _chain(target, bpe)
+    return Segment(source, bpe), Segment(target, bpe)
 
 
 def _facing(
@@ -121,22 +144,3 @@ def _facing(
         for name in _BOTH:
             setattr(options, f"{place}_{name}", getattr(args, f"{given}_{name}"))
     return options
-
-
-def _chain(tokenizer: Any, bpe: Any) -> Segment:
-    def segment(line: str) -> tuple[str, ...]:
-        for step in (tokenizer, bpe):
-            if step is not None:
-                line = step.encode(line)
-        return split_pieces(line)
-
-    return segment
-
-
-def split_pieces(line: str) -> tuple[str, ...]:
-    """The pieces of a segmented line.
-
-    Args:
-        line: pieces separated by spaces.
-    """
-    return tuple(line.split())

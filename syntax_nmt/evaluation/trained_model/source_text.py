@@ -158,7 +158,7 @@ def read_split(
 
     Raises:
         UserError: the segmented text is not that of the split.
-        SystemExit: there is no such split; one line says so.
+        UserError: there is no such split; one line says so.
     """
     if split not in task.datasets:
         task.load_dataset(split)

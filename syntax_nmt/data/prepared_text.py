@@ -1,0 +1,81 @@
+"""How `syntax-nmt prepare` cut the text of a folder: what new text for its models is cut by."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from syntax_nmt.data.text_files import portable_path, write_atomically
+from syntax_nmt.data.tokenizer import MODES
+from syntax_nmt.errors import UserError
+
+FILE_NAME = "segmentation.json"
+_PATHS = ("sentencepiece_model", "segmenter")
+
+
+@dataclass(frozen=True)
+class TextSegmentation:
+    """Of one language.
+
+    Attributes:
+        tokenizer: one of `tokenizer.MODES`.
+        sentencepiece_model: cuts words into pieces.
+        segmenter: model of mode `stanza`; None = Stanza's own folder.
+    """
+
+    tokenizer: str
+    sentencepiece_model: Path
+    segmenter: Path | None = None
+
+
+def write_segmentation(folder: Path, languages: Mapping[str, TextSegmentation]) -> None:
+    """Writes the file, whole or not at all; paths below its folder are relative to it.
+
+    Args:
+        folder: that was prepared.
+        languages: how text is cut, by language.
+    """
+    values: dict[str, dict[str, str]] = {}
+    for language, text in languages.items():
+        values[language] = {"tokenizer": text.tokenizer}
+        for name in _PATHS:
+            if (path := getattr(text, name)) is not None:
+                values[language][name] = portable_path(path, folder)
+    with write_atomically(folder / FILE_NAME) as out:
+        json.dump(values, out, indent=2, ensure_ascii=False)
+        out.write("\n")
+
+
+def read_segmentation(folder: Path) -> dict[str, TextSegmentation]:
+    """How text is cut, by language.
+
+    Args:
+        folder: that was prepared.
+
+    Raises:
+        UserError: the file is missing, as older versions wrote none, or is damaged.
+    """
+    path = folder / FILE_NAME
+    try:
+        values = json.loads(path.read_text(encoding="utf-8"))
+        return {language: _of(folder, found) for language, found in values.items()}
+    except FileNotFoundError:
+        raise UserError(
+            f"{path}: not found, it says how text is cut: run the same `syntax-nmt prepare` line "
+            "again, which keeps what is done and writes the file; or give tokenizer= and bpe=, or "
+            "segmented=True for text that is cut into pieces"
+        ) from None
+    except (OSError, ValueError, TypeError, KeyError, AttributeError):
+        raise UserError(
+            f"{path}: cannot be read: run the same `syntax-nmt prepare` line again"
+        ) from None
+
+
+def _of(folder: Path, found: dict[str, Any]) -> TextSegmentation:
+    if found["tokenizer"] not in MODES:
+        raise ValueError
+    paths = {name: folder / found[name] for name in _PATHS if name in found}
+    return TextSegmentation(found["tokenizer"], **paths)

@@ -1,0 +1,329 @@
+"""A trained model in Python: translations of raw text, and the structures that the model sees."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from fairseq import tasks
+from fairseq.hub_utils import GeneratorHubInterface
+from omegaconf import open_dict
+
+from syntax_nmt.data.chunks import Chunk
+from syntax_nmt.data.constituents import ConstituentTree
+from syntax_nmt.data.dependency_tree import DependencyTree
+from syntax_nmt.data.prepared_text import read_segmentation
+from syntax_nmt.data.sides import PHRASES
+from syntax_nmt.data.subwords import SENTENCEPIECE
+from syntax_nmt.errors import UserError
+from syntax_nmt.evaluation.alignment.alignment import Alignment, format_alignment
+from syntax_nmt.evaluation.alignment.attention_alignment import WordCounts, align_words
+from syntax_nmt.evaluation.alignment.cross_attention import CrossAttention
+from syntax_nmt.evaluation.chunking.chunk_prediction import ChunkPredictor
+from syntax_nmt.evaluation.chunking.chunk_report import bracketed
+from syntax_nmt.evaluation.chunking.chunked_corpus import words_of_pieces
+from syntax_nmt.evaluation.constituents.constituent_trees import induced_trees
+from syntax_nmt.evaluation.constituents.model_distances import EncoderDistances
+from syntax_nmt.evaluation.dependencies.parent_head import ParentHead, predict_trees
+from syntax_nmt.evaluation.dependencies.parsed_corpus import tree_of_heads
+from syntax_nmt.evaluation.trained_model.checkpoint import (
+    choose_device,
+    load_model_and_options,
+    quiet_fairseq,
+)
+from syntax_nmt.evaluation.trained_model.forced_arguments import MAX_TOKENS
+from syntax_nmt.evaluation.trained_model.forced_decoding import ForcedDecoder, TokenPair
+from syntax_nmt.evaluation.trained_model.segmentation import (
+    Segment,
+    add_segmentation_arguments,
+    check_segmentation,
+    segmenters,
+)
+from syntax_nmt.evaluation.trained_model.source_text import AUTO, SourceText, token_ids
+from syntax_nmt.parsing.config import FILE_NAME as PARSER_CONFIG
+from syntax_nmt.parsing.config import ParserConfig
+from syntax_nmt.tasks.parsed_phrases import PhraseParser
+from syntax_nmt.tasks.side_inputs import declared
+
+
+@dataclass(frozen=True)
+class AlignedPair:
+    """A sentence and its translation; as text the links in Pharaoh's form, `0-0 1-2`.
+
+    Attributes:
+        source: words of the sentence.
+        target: words of the translation.
+        links: (source word, target word), counted from 0.
+    """
+
+    source: tuple[str, ...]
+    target: tuple[str, ...]
+    links: Alignment
+
+    def __str__(self) -> str:
+        return format_alignment(self.links)
+
+
+@dataclass(frozen=True)
+class ChunkedSentence:
+    """A translation and its chunks; as text `[NP the garden] [VP grows] .`.
+
+    Attributes:
+        words: of the translation.
+        chunks: type, first word, one past the last word; together they cover the words.
+    """
+
+    words: tuple[str, ...]
+    chunks: tuple[Chunk, ...]
+
+    def __str__(self) -> str:
+        return bracketed(self.chunks, self.words)
+
+
+class LoadedModel:
+    """A trained model that takes raw text.
+
+    Methods take one sentence, or a list and then give a list. What is too long for the model is
+    None among trees, alignments and chunks, and an error in a translation.
+
+    Args:
+        hub: fairseq's interface to the model, its task and options.
+        segment: cuts source text into pieces.
+        segment_target: cuts target text.
+        scheme: one of `subwords.SCHEMES`, or `auto` to tell it from the text.
+        phrases: parses sources, for a model that reads their phrases.
+    """
+
+    def __init__(
+        self,
+        hub: GeneratorHubInterface,
+        segment: Segment,
+        segment_target: Segment,
+        scheme: str = AUTO,
+        phrases: PhraseParser | None = None,
+    ) -> None:
+        self.hub = hub
+        self._segment = segment
+        self._segment_target = segment_target
+        self._scheme = scheme
+        self._phrases = phrases
+
+    @property
+    def model(self) -> Any:
+        """The model itself, fairseq's or of this package."""
+        return self.hub.models[0]
+
+    def translate(
+        self, sentences: str | Sequence[str], beam: int = 5, **options: Any
+    ) -> str | list[str]:
+        """Translations, as `fairseq-interactive` gives them.
+
+        Args:
+            sentences: raw source text.
+            beam: hypotheses that the search keeps.
+            **options: of fairseq's search, such as `lenpen` and `max_len_b`.
+
+        Raises:
+            UserError: a sentence is too long, or the model lacks an input.
+        """
+        with quiet_fairseq():
+            return self.hub.translate(sentences, beam, **options)
+
+    def trees(self, sentences: str | Sequence[str]) -> Any:
+        """Trees of the source, as `syntax-nmt trees` gives them.
+
+        Args:
+            sentences: raw source text.
+
+        Returns:
+            for each sentence a :class:`DependencyTree` of a model with supervised heads, otherwise
+            a :class:`ConstituentTree` of a model with latent phrases.
+
+        Raises:
+            UserError: the model has neither.
+        """
+        return _of_each(self._trees, sentences)
+
+    def align(self, source: str | Sequence[str], target: str | Sequence[str]) -> Any:
+        """Word alignments, as `syntax-nmt align` gives them.
+
+        Args:
+            source: raw source text.
+            target: its translation.
+
+        Returns:
+            for each pair an :class:`AlignedPair`.
+
+        Raises:
+            UserError: the model has no cross-attention, or the numbers of sentences differ.
+        """
+        return _of_each(self._aligned, source, target)
+
+    def chunks(self, source: str | Sequence[str], target: str | Sequence[str]) -> Any:
+        """The chunks that a bi-scale decoder sees in translations, as `syntax-nmt chunks` does.
+
+        Args:
+            source: raw source text.
+            target: its translation.
+
+        Returns:
+            for each pair a :class:`ChunkedSentence`.
+
+        Raises:
+            UserError: the model has no such decoder, or the numbers of sentences differ.
+        """
+        return _of_each(self._chunked, source, target)
+
+    @cached_property
+    def _decoder(self) -> ForcedDecoder:
+        return ForcedDecoder(self.model, self.hub.task, self._phrases)
+
+    def _trees(
+        self, sentences: Sequence[str]
+    ) -> list[DependencyTree | None] | list[ConstituentTree | None]:
+        dictionary = self.hub.task.source_dictionary
+        lines = [" ".join(self._segment(sentence)) for sentence in sentences]
+        tokens = [token_ids(line.split(), dictionary) for line in lines]
+        text = SourceText("sentences", tokens, dictionary, lines, self._scheme)
+        if getattr(self.model.encoder, "latent_phrase_layers", 0):
+            distances = EncoderDistances(self.model, text, layer=0)
+            return [found.tree for found in induced_trees(distances, text, MAX_TOKENS)]
+        head = ParentHead(self.model, dictionary.pad())
+        return [
+            tree_of_heads(parse.words, parse.heads)
+            for parse in predict_trees(head, text, MAX_TOKENS)
+        ]
+
+    def _aligned(self, source: Sequence[str], target: Sequence[str]) -> list[AlignedPair | None]:
+        pairs, counts, words = self._forced(source, target)
+        found = align_words(CrossAttention(self._decoder), pairs, counts, MAX_TOKENS)
+        return [
+            None if links is None else AlignedPair(*sides, links)
+            for sides, links in zip(words, found)
+        ]
+
+    def _chunked(
+        self, source: Sequence[str], target: Sequence[str]
+    ) -> list[ChunkedSentence | None]:
+        pairs, counts, words = self._forced(source, target)
+        predictor = ChunkPredictor(self._decoder, MAX_TOKENS)
+        chunked: list[ChunkedSentence | None] = [None] * len(pairs)
+        for index, found in predictor.choices(pairs):
+            chunks = found.of_words(counts.targets[index], predictor.names)
+            chunked[index] = ChunkedSentence(words[index][1], chunks)
+        return chunked
+
+    def _forced(
+        self, source: Sequence[str], target: Sequence[str]
+    ) -> tuple[list[TokenPair], WordCounts, list[tuple[tuple[str, ...], tuple[str, ...]]]]:
+        """Pairs in pieces, the pieces of their words, and the words."""
+        if len(source) != len(target):
+            raise UserError(
+                f"{len(source)} sentences and {len(target)} translations: give one of each"
+            )
+        pairs = [
+            TokenPair(self._segment(x), self._segment_target(y)) for x, y in zip(source, target)
+        ]
+        scheme = None if self._scheme == AUTO else self._scheme
+        counts = WordCounts.of(pairs, scheme, ("source", "target"))
+        sources = words_of_pieces([pair.source for pair in pairs], counts.sources, scheme)
+        targets = words_of_pieces([pair.target for pair in pairs], counts.targets, scheme)
+        return pairs, counts, list(zip(sources, targets))
+
+
+def load(
+    path: str | Path,
+    data: str | Path,
+    *,
+    device: str | None = None,
+    parser_config: str | Path | None = None,
+    **segmentation: Any,
+) -> LoadedModel:
+    """Loads a checkpoint for raw text.
+
+    Args:
+        path: the checkpoint, of any architecture of this package or fairseq.
+        data: the folder that `syntax-nmt prepare` wrote, which says how text is cut; or a data-bin
+            folder, with `segmentation`.
+        device: such as `cpu` or `cuda:1`; by default a GPU if there is one.
+        parser_config: for models that read the phrases of parsed sources, the parser's file; by
+            default `parser.json` of the prepared folder.
+        **segmentation: in place of what the folder says, the options of `fairseq-interactive`
+            about text, such as `tokenizer="moses"`, `bpe="subword_nmt"`, `bpe_codes="codes"`; or
+            `segmented=True` for text that is cut into pieces.
+
+    Raises:
+        UserError: the checkpoint, the folder or an option cannot be used; one line says why.
+    """
+    folder = Path(data).parent if Path(data).name == "data-bin" else Path(data)
+    data_bin = folder / "data-bin" if (folder / "data-bin").is_dir() else Path(data)
+    with quiet_fairseq():
+        model, task, cfg = load_model_and_options(path, data_bin, choose_device(device))
+        if segmentation:
+            sides = segmenters(_segmentation_arguments(segmentation), task)
+        else:
+            sides = _as_prepared(folder, task)
+        phrases = None
+        if PHRASES in declared([model]):
+            file = str(parser_config or folder / PARSER_CONFIG)
+            phrases = PhraseParser(ParserConfig.read(file), file, task.source_dictionary)
+            with open_dict(cfg):
+                cfg.task.parser_config = file
+            task = tasks.setup_task(cfg.task, from_checkpoint=True)
+        with open_dict(cfg):
+            cfg.tokenizer = cfg.bpe = None  # what the training was given, which had no raw text
+        hub = GeneratorHubInterface(cfg, task, [model])
+    hub.tokenizer, hub.bpe = sides[0].tokenizer, sides[0].bpe
+    hub.to(next(model.parameters()).device)
+    known = not segmentation or segmentation.get("bpe") == "sentencepiece"
+    return LoadedModel(hub, *sides, SENTENCEPIECE if known else AUTO, phrases)
+
+
+def _as_prepared(folder: Path, task: Any) -> tuple[Segment, Segment]:
+    """What cuts both sides as `prepare` did."""
+    languages = read_segmentation(folder)
+    pair = task.cfg.source_lang, task.cfg.target_lang
+    for language in pair:
+        if language not in languages:
+            raise UserError(
+                f"{folder}: holds {', '.join(languages)}, the model translates {pair[0]} to "
+                f"{pair[1]}: give the folder that it was trained with"
+            )
+    options: dict[str, Any] = {"tokenizer": "syntax_words", "bpe": "sentencepiece"}
+    for side, language in zip(("source", "target"), pair):
+        options[f"{side}_tokenizer"] = languages[language].tokenizer
+        options[f"{side}_segmenter"] = languages[language].segmenter
+    # Each side may have pieces of its own.
+    models = [languages[language].sentencepiece_model for language in pair]
+    source, target = (
+        segmenters(_segmentation_arguments({**options, "sentencepiece_model": str(model)}), task)
+        for model in models
+    )
+    return source[0], target[1]
+
+
+def _segmentation_arguments(given: dict[str, Any]) -> argparse.Namespace:
+    """The options of the commands about text, as Python gives them."""
+    parser = argparse.ArgumentParser()
+    add_segmentation_arguments(parser)
+    args = parser.parse_args([])
+    for name, value in given.items():
+        if not hasattr(args, name):
+            raise UserError(f"{name}: no such option: use {', '.join(vars(args))}")
+        setattr(args, name, value)
+    check_segmentation(args)
+    return args
+
+
+def _of_each(function: Callable[..., Any], *texts: str | Sequence[str]) -> Any:
+    """The results for lists of sentences, or the one result where each is a single sentence."""
+    single = [isinstance(text, str) for text in texts]
+    if any(single) and not all(single):
+        raise UserError("a sentence and a list: give two sentences, or two lists")
+    if all(single):
+        return function(*([text] for text in texts))[0]
+    return function(*texts)

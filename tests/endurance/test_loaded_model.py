@@ -1,0 +1,163 @@
+"""`syntax_nmt.load`: what the commands give, from Python."""
+
+from __future__ import annotations
+
+import json
+import shutil
+
+import pytest
+from commands import USER_DIR
+from methods import METHODS
+
+from syntax_nmt import cli, load
+from syntax_nmt.data.conllu import read_conllu
+from syntax_nmt.data.constituents import format_tree
+from syntax_nmt.errors import UserError
+
+EACH = [
+    pytest.param(method, marks=[] if method == "dependency_transformer" else pytest.mark.slow)
+    for method in METHODS
+    if "parsed" not in method
+]
+
+
+@pytest.fixture(scope="module")
+def lines(prepared):
+    """Source and target of the test set."""
+    return [
+        (prepared.corpus / f"test.{side}").read_text(encoding="utf-8").splitlines()
+        for side in ("src", "tgt")
+    ]
+
+
+def command(name, system, prepared, tmp_path, *arguments):
+    """What a command of ours writes about the test set."""
+    output = tmp_path / f"{name}.output"
+    cli.main(
+        list(map(str, (name, prepared.data, "--path", system.path, "--cpu", "--output", output)))
+        + list(map(str, arguments))
+    )
+    return output
+
+
+def forced(prepared):
+    return (
+        *("--source", prepared.corpus / "test.src", "--target", prepared.corpus / "test.tgt"),
+        *("--tokenizer", "syntax_words", "--source-tokenizer", "none"),
+        *("--target-tokenizer", "none", "--bpe", "sentencepiece"),
+        *("--sentencepiece-model", prepared.folder / "sentencepiece.model"),
+    )
+
+
+@pytest.mark.parametrize("method", EACH)
+def test_translates_as_interactive_does(make_system, prepared, lines, method, text):
+    system = make_system(method)
+    model = load(system.path, prepared.folder, device="cpu")
+    translated = model.translate(lines[0], beam=3, max_len_b=12)
+    options = ("--beam", "3", "--max-len-b", "12", *text, "--input", prepared.corpus / "test.src")
+    assert dict(enumerate(translated)) == system.type(*options).one("D")
+    assert model.translate(lines[0][3], beam=3, max_len_b=12) == translated[3]
+    assert model.translate([]) == []
+
+
+def test_trees_are_those_of_the_command(make_system, prepared, lines, tmp_path):
+    system = make_system("dependency_transformer")
+    trees = load(system.path, prepared.data, device="cpu").trees(lines[0])
+    pieces = prepared.folder / "pieces" / "test.src"
+    written = command("trees", system, prepared, tmp_path, "--segmented", pieces)
+    assert [(tree.words, tree.heads) for tree in trees] == [
+        (tree.words, tree.heads) for tree in read_conllu(written)
+    ]
+
+
+def test_constituents_are_those_of_the_command(make_system, prepared, lines, tmp_path):
+    system = make_system("latent_phrase_transformer")
+    trees = load(system.path, prepared.folder, device="cpu").trees(lines[0])
+    segmented = ("--segmented", prepared.folder / "pieces" / "test.src")
+    written = command("trees", system, prepared, tmp_path, "--kind", "constituents", *segmented)
+    assert [*map(format_tree, trees)] == written.read_text(encoding="utf-8").splitlines()
+
+
+@pytest.mark.parametrize("method", EACH)
+def test_alignments_are_those_of_the_command(make_system, prepared, lines, tmp_path, method):
+    """Also after a search, for which fairseq changes the model."""
+    system = make_system(method)
+    model = load(system.path, prepared.folder, device="cpu")
+    model.translate(lines[0][:2], beam=1, max_len_b=5)
+    written = command("align", system, prepared, tmp_path, *forced(prepared))
+    pairs = model.align(*lines)
+    assert [*map(str, pairs)] == written.read_text(encoding="utf-8").splitlines()
+    assert " ".join(pairs[4].target) == lines[1][4]
+    assert model.align(lines[0][4], lines[1][4]).links == pairs[4].links
+
+
+def test_chunks_are_those_of_the_command(make_system, prepared, lines, tmp_path):
+    system = make_system("bi_scale_rnn")
+    model = load(system.path, prepared.folder, device="cpu")
+    arguments = (*forced(prepared), "--format", "brackets")
+    written = command("chunks", system, prepared, tmp_path, *arguments)
+    found = [*map(str, model.chunks(*lines))]
+    assert found == written.read_text(encoding="utf-8").splitlines()
+
+
+def test_text_in_pieces_needs_no_prepared_folder(make_system, prepared, lines, tmp_path):
+    system = make_system("dependency_transformer")
+    shutil.copytree(prepared.data, tmp_path / "bin")
+    model = load(system.path, tmp_path / "bin", device="cpu", segmented=True)
+    pieces = (prepared.folder / "pieces" / "test.src").read_text(encoding="utf-8").splitlines()
+    whole = load(system.path, prepared.folder, device="cpu")
+    assert model.trees(pieces) == whole.trees(lines[0])
+
+
+def test_a_model_of_the_other_direction(prepared, tmp_path):
+    """The folder tells of languages, not of sides."""
+    languages = json.loads((prepared.folder / "segmentation.json").read_text(encoding="utf-8"))
+    assert languages == {
+        lang: {"tokenizer": "none", "sentencepiece_model": "sentencepiece.model"}
+        for lang in ("src", "tgt")
+    }
+
+
+@pytest.mark.parametrize(
+    ("data", "options", "message"),
+    [
+        ("nowhere", {}, "nowhere: no such folder; give the data-bin folder"),
+        ("bin", {}, "segmentation.json: not found"),
+        ("bin", {"tokeniser": "moses"}, "tokeniser: no such option: use segmented, tokenizer"),
+        ("bin", {"bpe": "subword_nmt"}, "--bpe subword_nmt needs its model"),
+        ("bin", {"device": "cuda:99"}, "--device cuda:99: cannot be used"),
+    ],
+)
+def test_mistakes_are_exceptions(make_system, prepared, tmp_path, data, options, message):
+    (tmp_path / "bin").symlink_to(prepared.data)
+    with pytest.raises(UserError, match=message):
+        load(make_system("dependency_transformer").path, tmp_path / data, **options)
+
+
+def test_mistakes_in_what_is_asked(make_system, prepared):
+    model = load(make_system("dependency_transformer").path, prepared.folder, device="cpu")
+    with pytest.raises(UserError, match="2 sentences and 1 translations"):
+        model.align(["a", "b"], ["c"])
+    with pytest.raises(UserError, match="a sentence and a list"):
+        model.align("a", ["c"])
+    with pytest.raises(UserError, match="the model chooses no chunks"):
+        model.chunks("a", "b")
+    with pytest.raises(UserError, match="is too long"):
+        model.translate("a " * 3000)
+
+
+def test_is_quiet(make_system, prepared, capfd):
+    model = load(make_system("dependency_transformer").path, prepared.folder, device="cpu")
+    model.translate("ka")
+    assert capfd.readouterr() == ("", "")
+
+
+def test_a_missing_language_is_an_exception_in_fairseqs_own_way(make_system, prepared, tmp_path):
+    from syntax_nmt.models.syntax_transformer import SyntaxTransformerModel
+
+    system = make_system("dependency_transformer")
+    (tmp_path / "data").mkdir()
+    with pytest.raises(UserError, match="no data-bin folder"):
+        SyntaxTransformerModel.from_pretrained(
+            str(system.path.parent), system.path.name, str(tmp_path / "data"), user_dir=USER_DIR
+        )

@@ -1,0 +1,67 @@
+"""The example scripts: an environment that somebody made is checked and never changed."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+
+import pytest
+from commands import REPOSITORY
+
+SCRIPT = "set -euo pipefail; {before} . examples/environment.sh; echo went on"
+
+
+def sourced(cwd, before="", **environment):
+    command = ["bash", "-c", SCRIPT.format(before=before)]
+    path = {"PATH": "/usr/bin:/bin", "HOME": str(cwd)}
+    return subprocess.run(
+        command, capture_output=True, text=True, cwd=cwd, env={**path, **environment}
+    )
+
+
+@pytest.fixture
+def copied(tmp_path):
+    """The examples without a checkout, as `syntax-nmt examples` gives them."""
+    shutil.copytree(REPOSITORY / "examples", tmp_path / "examples")
+    return tmp_path
+
+
+def virtual_environment(folder):
+    subprocess.run([sys.executable, "-m", "venv", "--without-pip", folder], check=True)
+    return {"VIRTUAL_ENV": str(folder), "PATH": f"{folder}/bin:/usr/bin:/bin"}
+
+
+@pytest.mark.parametrize("before", ["", "own_environment=yes;"])
+def test_an_environment_without_the_plugin_is_left_alone(copied, before):
+    environment = virtual_environment(copied / "mine")
+    files = sorted((copied / "mine").rglob("*"))
+    done = sourced(copied, before, **environment)
+    assert done.returncode == 1
+    assert f"the environment {copied / 'mine'} lacks syntax-nmt: install it there" in done.stderr
+    assert sorted((copied / "mine").rglob("*")) == files
+
+
+def test_a_folder_of_ones_own_is_no_environment_of_the_scripts(copied):
+    """A checkout's `.venv` that somebody made by hand."""
+    shutil.copy(REPOSITORY / "setup.py", copied)
+    virtual_environment(copied / ".venv")
+    files = sorted((copied / ".venv").rglob("*"))
+    done = sourced(copied, "own_environment=yes;")
+    assert "lacks syntax-nmt" in done.stderr
+    assert sorted((copied / ".venv").rglob("*")) == files
+
+
+@pytest.mark.parametrize("before", ["", "own_environment=yes;"])
+def test_without_an_environment_nothing_is_made_beside_copies(copied, before):
+    done = sourced(copied, before)
+    assert done.returncode == 1
+    assert "no environment is active: activate the one that has syntax-nmt" in done.stderr
+    assert not (copied / ".venv").exists()
+
+
+def test_an_environment_that_has_everything_is_used(copied):
+    environment = {"VIRTUAL_ENV": sys.prefix, "PATH": f"{sys.prefix}/bin:{os.defpath}"}
+    done = sourced(copied, "extra=test;", **environment)
+    assert done.stdout.splitlines()[-1:] == ["went on"], done.stderr
