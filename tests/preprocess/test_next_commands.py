@@ -24,6 +24,9 @@ PARSERS = {
 def commands(folder: Path, *files: str) -> list[tuple[str, SimpleNamespace]]:
     """Program and options of each command after a preparation that made these files."""
     (folder / "words").mkdir()
+    for name in ("checkpoints", "phrase_checkpoints"):  # of the training, which is not run here
+        (folder / name).mkdir()
+        (folder / name / "checkpoint_best.pt").touch()
     for name in files:
         (folder / name).touch()
     raw = folder / "raw"
