@@ -105,18 +105,19 @@ def _trainings(figures: Figures) -> Sheet:
 
 def _trials(figures: Figures) -> Sheet:
     """Of a system that was tuned, what its runs differ in."""
-    options: dict[str, list[set[str]]] = {}
-    for run in figures["trials"]:
-        own = set(re.findall(r"-\S+(?: [^-]\S*)*", run["options"]))
-        options.setdefault(run["run"], []).append(own)
     rows = []
     for run in figures["trials"]:
-        own = options[run["run"]].pop(0)
-        options[run["run"]].append(own)
-        different = " ".join(sorted(own - set.intersection(*options[run["run"]])))
+        same = [other["options"] for other in figures["trials"] if other["run"] == run["run"]]
+        common = frozenset.intersection(*map(_split, same))
+        different = " ".join(sorted(_split(run["options"]) - common))
         nll = _NOT_RUN if run["validation_nll"] is None else f"{run['validation_nll']:.3f}"
         rows.append([run["run"], different, nll, "chosen" if run["chosen"] else ""])
     return "Tried, with the first seed", ["run", "options", "validation nll", ""], rows
+
+
+def _split(options: str) -> frozenset[str]:
+    """Each option with its values."""
+    return frozenset(re.findall(r"-\S+(?: [^-]\S*)*", options))
 
 
 def notes_of(figures: Figures) -> list[str]:
