@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from syntax_nmt.data.text import MODES
 from syntax_nmt.data.text_files import portable_path, write_atomically
 from syntax_nmt.errors import UserError
-from syntax_nmt.tasks.tokenizer import MODES
 
 FILE_NAME = "segmentation.json"
 _PATHS = ("sentencepiece_model", "segmenter")

@@ -10,8 +10,8 @@ from typing import Any
 from fairseq.data import encoders
 from fairseq.tasks import FairseqTask
 
+from syntax_nmt.data.text import MODES
 from syntax_nmt.errors import UserError
-from syntax_nmt.tasks.tokenizer import MODES
 
 
 @dataclass(frozen=True)

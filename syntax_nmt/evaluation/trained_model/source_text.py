@@ -14,7 +14,6 @@ from torch import Tensor
 from syntax_nmt.data.subwords import AUTO, NO_SUBWORDS, detect_scheme, join_pieces, pieces_per_word
 from syntax_nmt.data.text_files import read_lines
 from syntax_nmt.errors import UserError
-from syntax_nmt.evaluation.shared_options import AUTO
 
 SOURCE, TARGET = "source", "target"
 
