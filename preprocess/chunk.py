@@ -17,9 +17,6 @@ from syntax_nmt.data.conll2000 import ChunkedSentence, read_conll2000
 from syntax_nmt.data.constituents import read_trees
 from syntax_nmt.data.text_files import check_writable, write_atomically
 from syntax_nmt.errors import UserError
-from syntax_nmt.evaluation.chunking.chunk_f1 import ChunkScores, chunk_f1
-from syntax_nmt.evaluation.findings import JSON, Findings
-from syntax_nmt.evaluation.output import STDOUT, check_outputs, open_output
 from syntax_nmt.preprocess.annotation.annotate import annotate_file, describe
 from syntax_nmt.preprocess.annotation.annotator import StanzaAnnotator
 from syntax_nmt.preprocess.annotation.chunker_training import ChunkerSettings, train_chunker
@@ -32,6 +29,9 @@ from syntax_nmt.preprocess.annotation_command import (
     resources,
     run_annotation,
 )
+from syntax_nmt.reporting.chunk_f1 import ChunkScores, chunk_f1
+from syntax_nmt.reporting.findings import JSON, Findings
+from syntax_nmt.reporting.output import STDOUT, check_outputs, open_output
 
 EXAMPLE = (
     "syntax-nmt chunk --lang en --train conll2000/train.txt --output chunker.pt\n"

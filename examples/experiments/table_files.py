@@ -97,19 +97,27 @@ def _trainings(figures: Figures) -> Sheet:
         cells = [row["label"], row["chosen"] or _NONE]
         cells += [_mean(row[name], 3) for name in ("validation_nll", "training_nll")]
         cells.append(f"{row['parameters']:,}" if row["parameters"] else _NONE)
-        cells += [_mean(row["updates"], 0), _mean(hours, 2), _mean(row["tokens_per_second"], 0)]
+        updates = row["updates"] and f"{row['updates']['score']:,.0f}"
+        cells += [updates or _NONE, _mean(hours, 2), _mean(row["tokens_per_second"], 0)]
         rows.append(cells)
     return "Trainings: nll in bits a token; hours and tokens a second of one run", head, rows
 
 
 def _trials(figures: Figures) -> Sheet:
-    options = [set(re.findall(r"-\S+(?: [^-]\S*)*", run["options"])) for run in figures["trials"]]
+    """Of a system that was tuned, what its runs differ in."""
     rows = []
-    for run, own in zip(figures["trials"], options):
-        different = " ".join(sorted(own - set.intersection(*options)))
+    for run in figures["trials"]:
+        same = [other["options"] for other in figures["trials"] if other["run"] == run["run"]]
+        common = frozenset.intersection(*map(_split, same))
+        different = " ".join(sorted(_split(run["options"]) - common))
         nll = _NOT_RUN if run["validation_nll"] is None else f"{run['validation_nll']:.3f}"
         rows.append([run["run"], different, nll, "chosen" if run["chosen"] else ""])
     return "Tried, with the first seed", ["run", "options", "validation nll", ""], rows
+
+
+def _split(options: str) -> frozenset[str]:
+    """Each option with its values."""
+    return frozenset(re.findall(r"-\S+(?: [^-]\S*)*", options))
 
 
 def notes_of(figures: Figures) -> list[str]:
@@ -214,7 +222,7 @@ def _seeds(row: Figures) -> str:
 def _mean(item: Figures | None, width: int = 1) -> str:
     if item is None or item["score"] is None:
         return _NONE
-    spread = "" if not item["spread"] else f" ± {item['spread']:,.{width}f}"
+    spread = "" if item["spread"] is None else f" ± {item['spread']:,.{width}f}"
     return f"{item['score']:,.{width}f}{spread}"
 
 

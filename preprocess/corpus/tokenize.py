@@ -12,14 +12,14 @@ from typing import NamedTuple
 from tqdm import tqdm
 
 from syntax_nmt.data.text_files import NEWLINE_ONLY, read_lines, write_atomically
-from syntax_nmt.data.tokenizer import WordTokenizer
 from syntax_nmt.preprocess.annotation.executor import Workers, ordered_results
+from syntax_nmt.tasks.tokenizer import WordTokenizer
 
 _CHUNK = 5000
 
 
 class Tokenizer(NamedTuple):
-    """What makes a :class:`~syntax_nmt.data.tokenizer.WordTokenizer`, small enough to travel.
+    """What makes a :class:`~syntax_nmt.tasks.tokenizer.WordTokenizer`, small enough to travel.
 
     Attributes:
         mode: one of its modes.

@@ -19,7 +19,7 @@ from syntax_nmt.checkpoints.check import check_buildable, check_checkpoint
 from syntax_nmt.checkpoints.components import foreign_model
 from syntax_nmt.checkpoints.options import executable_option
 from syntax_nmt.errors import UserError
-from syntax_nmt.tasks.foreign_options import foreign_option
+from syntax_nmt.foreign_options import foreign_option
 
 Vocabularies = tuple[Dictionary, Dictionary]
 _EMBEDDINGS = ("encoder.embed_tokens.weight", "decoder.embed_tokens.weight")

@@ -19,11 +19,6 @@ def named_format(line: str) -> str:
             "instance with awk -F'\\t' -v OFS='\\t' 'NF{print $1,$2,$3,$5,$5,$7,$9,$11,\"_\",\"_\";"
             "next}1'"
         )
-    if len(columns) == 8 and columns[0].isdecimal() and columns[6].isdecimal():
-        return (
-            " (this looks like CoNLL-X without its last two columns): add them, for instance with "
-            "awk -v OFS='\\t' 'NF{print $0,\"_\",\"_\";next}1'"
-        )
     if len(columns) == 1 and line.startswith("("):
         return (
             " (this looks like a bracketed tree): name a file of constituents .trees, one tree a "

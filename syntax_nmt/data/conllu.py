@@ -99,7 +99,7 @@ def attach_roots(block: Sequence[str]) -> list[str]:
     attached = []
     for line in block:
         columns = line.split("\t")
-        if len(columns) == NUM_COLUMNS and columns[0].isdecimal() and columns[6] == "0":
+        if len(columns) >= NUM_COLUMNS - 2 and columns[0].isdecimal() and columns[6] == "0":
             if first is not None:
                 columns[6:8] = [first, "parataxis" if columns[7] == "root" else columns[7]]
             first = first or columns[0]

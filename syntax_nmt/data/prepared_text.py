@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from syntax_nmt.data.text import MODES
 from syntax_nmt.data.text_files import portable_path, write_atomically
-from syntax_nmt.data.tokenizer import MODES
 from syntax_nmt.errors import UserError
 
 FILE_NAME = "segmentation.json"

@@ -16,6 +16,7 @@ SENTENCEPIECE: Final = "sentencepiece"
 SUBWORD_NMT: Final = "subword-nmt"
 NO_SUBWORDS: Final = "none"
 SCHEMES: Final = (SENTENCEPIECE, SUBWORD_NMT, NO_SUBWORDS)
+AUTO = "auto"  # the scheme that a text itself tells
 
 OPENER = "▁"
 CONTINUED = "@@"

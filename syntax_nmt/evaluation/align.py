@@ -18,12 +18,6 @@ from syntax_nmt.evaluation.alignment.alignment import (
 )
 from syntax_nmt.evaluation.alignment.alignment_report import AlignmentReport
 from syntax_nmt.evaluation.alignment.symmetrisation import GROW_DIAG, METHODS
-from syntax_nmt.evaluation.findings import (
-    add_findings_arguments,
-    findings_outputs,
-    write_findings,
-)
-from syntax_nmt.evaluation.output import STDOUT, check_outputs, open_output
 from syntax_nmt.evaluation.shared_options import (
     add_base_argument,
     add_subwords_argument,
@@ -34,6 +28,12 @@ from syntax_nmt.evaluation.trained_model.segmentation import (
     add_segmentation_arguments,
     check_segmentation,
 )
+from syntax_nmt.reporting.findings import (
+    add_findings_arguments,
+    findings_outputs,
+    write_findings,
+)
+from syntax_nmt.reporting.output import STDOUT, check_outputs, open_output
 
 EXAMPLE = (
     "syntax-nmt align data-bin --path checkpoints/checkpoint_best.pt --source pieces/test.src "

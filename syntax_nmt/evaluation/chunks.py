@@ -16,18 +16,18 @@ from syntax_nmt.evaluation.chunking.chunked_corpus import (
     corpus_of_file,
     corpus_of_model,
 )
-from syntax_nmt.evaluation.findings import (
-    add_findings_arguments,
-    findings_outputs,
-    write_findings,
-)
-from syntax_nmt.evaluation.output import STDOUT, check_outputs, open_output
 from syntax_nmt.evaluation.shared_options import add_subwords_argument, refuse_beside_hypothesis
 from syntax_nmt.evaluation.trained_model.forced_arguments import add_forcing_arguments
 from syntax_nmt.evaluation.trained_model.segmentation import (
     add_segmentation_arguments,
     check_segmentation,
 )
+from syntax_nmt.reporting.findings import (
+    add_findings_arguments,
+    findings_outputs,
+    write_findings,
+)
+from syntax_nmt.reporting.output import STDOUT, check_outputs, open_output
 
 EXAMPLE = (
     "syntax-nmt chunks data-bin --path checkpoints/checkpoint_best.pt --source test.de "

@@ -5,13 +5,6 @@ from __future__ import annotations
 import argparse
 
 from syntax_nmt.errors import UserError
-from syntax_nmt.evaluation.findings import (
-    add_digits_argument,
-    add_findings_arguments,
-    findings_outputs,
-    write_findings,
-)
-from syntax_nmt.evaluation.output import check_outputs
 from syntax_nmt.evaluation.translation.comparison import comparison_figures, comparison_findings
 from syntax_nmt.evaluation.translation.corpus_scores import corpus_statistics
 from syntax_nmt.evaluation.translation.evaluated_systems import (
@@ -24,6 +17,13 @@ from syntax_nmt.evaluation.translation.sampling_arguments import (
     add_sampling_arguments,
     sampling_of,
 )
+from syntax_nmt.reporting.findings import (
+    add_digits_argument,
+    add_findings_arguments,
+    findings_outputs,
+    write_findings,
+)
+from syntax_nmt.reporting.output import check_outputs
 
 EXAMPLE = (
     "syntax-nmt compare stock.gen dependency.gen --reference test.de\n"

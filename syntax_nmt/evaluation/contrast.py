@@ -17,12 +17,6 @@ from syntax_nmt.evaluation.contrastive.contrastive_pairs import (
     read_parallel_pairs,
 )
 from syntax_nmt.evaluation.contrastive.sentence_scores import sentence_scores
-from syntax_nmt.evaluation.findings import (
-    add_findings_arguments,
-    findings_outputs,
-    write_findings,
-)
-from syntax_nmt.evaluation.output import STDOUT, check_outputs, open_output
 from syntax_nmt.evaluation.trained_model.checkpoint import choose_device
 from syntax_nmt.evaluation.trained_model.forced_arguments import add_forcing_arguments
 from syntax_nmt.evaluation.trained_model.forced_decoding import (
@@ -36,6 +30,12 @@ from syntax_nmt.evaluation.trained_model.segmentation import (
     check_segmentation,
     segmenters,
 )
+from syntax_nmt.reporting.findings import (
+    add_findings_arguments,
+    findings_outputs,
+    write_findings,
+)
+from syntax_nmt.reporting.output import STDOUT, check_outputs, open_output
 
 EXAMPLE = (
     "syntax-nmt contrast data-bin --path checkpoints/checkpoint_best.pt --source contrast.src "

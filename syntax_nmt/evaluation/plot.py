@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import sys
 
-from syntax_nmt.evaluation.output import check_outputs
 from syntax_nmt.evaluation.plots.kinds import (
     alignment,
     attention,
@@ -21,6 +20,7 @@ from syntax_nmt.evaluation.plots.picture_format import (
     picture_format,
     picture_size,
 )
+from syntax_nmt.reporting.output import check_outputs
 
 KINDS = {
     "attention": attention,

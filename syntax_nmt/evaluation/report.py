@@ -11,8 +11,6 @@ from typing import TYPE_CHECKING, Any
 
 from syntax_nmt.arguments import natural_int
 from syntax_nmt.errors import UserError
-from syntax_nmt.evaluation.findings import add_digits_argument
-from syntax_nmt.evaluation.output import STDOUT, check_outputs, open_output
 from syntax_nmt.evaluation.report_page.named_files import (
     STRUCTURE_OPTIONS,
     SYSTEM_OPTIONS,
@@ -26,6 +24,8 @@ from syntax_nmt.evaluation.translation.evaluated_systems import (
 from syntax_nmt.evaluation.translation.length_arguments import add_length_arguments
 from syntax_nmt.evaluation.translation.metric_arguments import add_metric_arguments
 from syntax_nmt.evaluation.translation.sampling_arguments import add_sampling_arguments
+from syntax_nmt.reporting.findings import add_digits_argument
+from syntax_nmt.reporting.output import STDOUT, check_outputs, open_output
 
 if TYPE_CHECKING:
     from syntax_nmt.evaluation.report_page.page import Page

@@ -5,13 +5,6 @@ from __future__ import annotations
 import argparse
 
 from syntax_nmt.arguments import natural_int, positive_int
-from syntax_nmt.evaluation.findings import (
-    add_digits_argument,
-    add_findings_arguments,
-    findings_outputs,
-    write_findings,
-)
-from syntax_nmt.evaluation.output import check_outputs
 from syntax_nmt.evaluation.translation.corpus_scores import corpus_statistics
 from syntax_nmt.evaluation.translation.evaluated_systems import (
     add_test_set_arguments,
@@ -27,6 +20,13 @@ from syntax_nmt.evaluation.translation.metric_arguments import add_metric_argume
 from syntax_nmt.evaluation.translation.repeated_ngrams import repetition_figures
 from syntax_nmt.evaluation.translation.resampling import RESAMPLES, SEED
 from syntax_nmt.evaluation.translation.score_report import Confidence, score_figures, score_findings
+from syntax_nmt.reporting.findings import (
+    add_digits_argument,
+    add_findings_arguments,
+    findings_outputs,
+    write_findings,
+)
+from syntax_nmt.reporting.output import check_outputs
 
 EXAMPLE = (
     "syntax-nmt score stock.gen dependency.gen --reference test.de --source pieces/test.en\n"

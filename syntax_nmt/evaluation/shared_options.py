@@ -5,10 +5,8 @@ from __future__ import annotations
 import argparse
 from collections.abc import Sequence
 
-from syntax_nmt.data.subwords import SCHEMES
+from syntax_nmt.data.subwords import AUTO, SCHEMES
 from syntax_nmt.errors import UserError
-
-AUTO = "auto"
 
 
 def add_subwords_argument(group: argparse._ActionsContainer) -> None:

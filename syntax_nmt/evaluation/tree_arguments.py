@@ -7,11 +7,11 @@ import argparse
 from syntax_nmt.arguments import positive_int
 from syntax_nmt.errors import UserError
 from syntax_nmt.evaluation.dependencies.selection import Selection
-from syntax_nmt.evaluation.findings import add_findings_arguments, findings_outputs
-from syntax_nmt.evaluation.output import STDOUT, check_outputs
 from syntax_nmt.evaluation.shared_options import add_subwords_argument, refuse_beside_hypothesis
 from syntax_nmt.evaluation.trained_model.forced_arguments import add_batch_arguments
 from syntax_nmt.evaluation.trained_model.source_text import SOURCE, TARGET
+from syntax_nmt.reporting.findings import add_findings_arguments, findings_outputs
+from syntax_nmt.reporting.output import STDOUT, check_outputs
 
 DEPENDENCIES, CONSTITUENTS = "dependencies", "constituents"
 

@@ -21,13 +21,13 @@ from syntax_nmt.evaluation.dependencies.parsed_corpus import (
     corpus_of_model,
 )
 from syntax_nmt.evaluation.dependencies.tree_report import TreeReport
-from syntax_nmt.evaluation.findings import findings_outputs, write_findings
-from syntax_nmt.evaluation.output import STDOUT, open_output
 from syntax_nmt.evaluation.tree_arguments import (
     CONSTITUENTS,
     add_tree_arguments,
     check_tree_arguments,
 )
+from syntax_nmt.reporting.findings import findings_outputs, write_findings
+from syntax_nmt.reporting.output import STDOUT, open_output
 
 EXAMPLE = (
     "syntax-nmt trees data-bin --path checkpoints/checkpoint_best.pt --gen-subset test "

@@ -20,9 +20,8 @@ from syntax_nmt.data.manifest import NAME, REMEDY, SideFile, read_manifest
 from syntax_nmt.data.side_information import SideInformation, open_side_information
 from syntax_nmt.data.sides import KINDS
 from syntax_nmt.data.sides.kind import SideKind
-from syntax_nmt.data.subwords import CONTINUED, NO_SUBWORDS, SUBWORD_NMT, detect_scheme
+from syntax_nmt.data.subwords import AUTO, CONTINUED, NO_SUBWORDS, SUBWORD_NMT, detect_scheme
 from syntax_nmt.errors import UserError
-from syntax_nmt.evaluation.trained_model.source_text import AUTO
 from syntax_nmt.inspection.data_checksums import changed_files, changed_sources
 from syntax_nmt.inspection.data_folder import DataFolder, TextName, find_data
 

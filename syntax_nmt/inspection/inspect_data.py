@@ -7,13 +7,12 @@ import sys
 from pathlib import Path
 
 from syntax_nmt.arguments import positive_int
-from syntax_nmt.data.subwords import SCHEMES
+from syntax_nmt.data.subwords import AUTO, SCHEMES
 from syntax_nmt.data.text_files import check_writable
-from syntax_nmt.evaluation.output import STDOUT, open_output
-from syntax_nmt.evaluation.trained_model.source_text import AUTO
 from syntax_nmt.inspection.data_inspection import Inspection, inspect_data
 from syntax_nmt.inspection.data_report import json_report, text_report
 from syntax_nmt.inspection.data_samples import draw_samples, sample_split
+from syntax_nmt.reporting.output import STDOUT, open_output
 
 EXAMPLE = "syntax-nmt inspect data-bin --samples 3 --json figures.json"
 

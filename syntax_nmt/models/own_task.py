@@ -10,7 +10,6 @@ from fairseq.tasks import FairseqTask
 from omegaconf import OmegaConf
 
 from syntax_nmt.errors import UserError, exits_in_fairseq_programs
-from syntax_nmt.tasks.syntax_translation import SyntaxTranslationTask
 
 Model = TypeVar("Model")
 
@@ -33,7 +32,7 @@ def build_for_own_task(
         plain: Any = OmegaConf.to_container(args, resolve=True)
         args = argparse.Namespace(**plain)
     with exits_in_fairseq_programs():
-        if not isinstance(task, SyntaxTranslationTask):
+        if not getattr(task, "hands_over_sides", False):
             raise UserError(
                 f"architecture {getattr(args, 'arch', family)} runs under its own task, this is "
                 f"{type(task).__name__}: add --task syntax_translation"

@@ -12,10 +12,10 @@ from fairseq.models.transformer import TransformerConfig, TransformerModel
 from fairseq.tasks import FairseqTask
 from torch import Tensor, nn
 
-from syntax_nmt.data.sides import HEADS, PHRASES
+from syntax_nmt.data.sides import HEADS
 from syntax_nmt.data.sides.kind import SideKind
 from syntax_nmt.models.checked_hub import CheckedHub
-from syntax_nmt.models.options import PARSED, SyntaxTransformerOptions
+from syntax_nmt.models.options import SyntaxTransformerOptions
 from syntax_nmt.models.own_task import build_for_own_task
 from syntax_nmt.models.structures import SOURCE_STRUCTURES, StructureLayers
 from syntax_nmt.models.transformer_decoder import SyntaxTransformerDecoder
@@ -98,7 +98,7 @@ class SyntaxTransformerModel(CheckedHub, WeightsOfAnother, TransformerModel):
     @property
     def reads_sides(self) -> tuple[SideKind, ...]:
         """The side information that the forward pass is to be given."""
-        return (PHRASES,) if self.encoder.phrase_segmentation == PARSED else ()
+        return self.encoder.reads_sides
 
     @property
     def learns_sides(self) -> tuple[SideKind, ...]:

@@ -10,6 +10,7 @@ from fairseq.models.transformer import TransformerConfig, TransformerEncoderBase
 from torch import Tensor, nn
 
 from syntax_nmt.data.sides import PHRASES
+from syntax_nmt.data.sides.kind import SideKind
 from syntax_nmt.errors import UserError, exits_in_fairseq_programs
 from syntax_nmt.models.latent_phrase_options import gate_settings, local_window
 from syntax_nmt.models.layer_arguments import handing_over
@@ -60,6 +61,9 @@ class SyntaxTransformerEncoder(TransformerEncoderBase):
         self.local_layers = options.local_attention_layers if self.local_window else 0
         self._layers_built = 0
         super().__init__(cfg, dictionary, embed_tokens)
+        self.reads_sides: tuple[SideKind, ...] = ()
+        if self.phrase_segmentation == PARSED:
+            self.reads_sides += (PHRASES,)
         if self.phrase_sizes is not None:  # of the top layer's output
             self.phrase_representation = PhraseRepresentation(
                 cfg.encoder.embed_dim, self.phrase_sizes.summary, self.phrase_sizes.hidden_dim

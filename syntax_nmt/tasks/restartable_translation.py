@@ -20,8 +20,8 @@ from omegaconf import II
 from syntax_nmt.checkpoints.interrupted_copy import finish_interrupted_copy
 from syntax_nmt.checkpoints.of_task import check_weights
 from syntax_nmt.errors import UserError, exits_in_fairseq_programs
+from syntax_nmt.foreign_options import foreign_option
 from syntax_nmt.tasks.early_options import check_while_parsing
-from syntax_nmt.tasks.foreign_options import foreign_option
 from syntax_nmt.tasks.warmup import planned_updates, warn_of_long_warmup
 
 logger = logging.getLogger(__name__)

@@ -24,7 +24,6 @@ from syntax_nmt.data.sides.kind import SideKind
 from syntax_nmt.data.text import base_language
 from syntax_nmt.errors import UserError, exits_in_fairseq_programs
 from syntax_nmt.models.checkpoint_defaults import keep_defaults
-from syntax_nmt.models.yaml_options import refuse_unknown_options
 from syntax_nmt.modules.masked_batch_norm import ignored_batch
 from syntax_nmt.parsing.config import ParserConfig
 from syntax_nmt.tasks.annotated_translation import AnnotatedTranslationConfig
@@ -36,6 +35,7 @@ from syntax_nmt.tasks.side_inputs import Parser, SideInputs, declared
 from syntax_nmt.tasks.typed_translation import TypedTranslationTask
 from syntax_nmt.tasks.unknown_words import build_replacing
 from syntax_nmt.tasks.workers import check_joined
+from syntax_nmt.tasks.yaml_options import refuse_unknown_options
 
 logger = logging.getLogger(__name__)
 
@@ -75,6 +75,7 @@ class SyntaxTranslationTask(TypedTranslationTask):
     """
 
     cfg: SyntaxTranslationConfig
+    hands_over_sides = True  # which the models of this package count on
 
     def __init__(
         self, cfg: SyntaxTranslationConfig, src_dict: Dictionary, tgt_dict: Dictionary

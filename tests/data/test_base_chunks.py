@@ -10,7 +10,7 @@ from syntax_nmt.data.base_chunks import base_chunks
 from syntax_nmt.data.chunk_tags import chunks_of_tags
 from syntax_nmt.data.conll2000 import read_conll2000
 from syntax_nmt.data.constituents import parse_tree, read_trees
-from syntax_nmt.evaluation.chunking.chunk_f1 import chunk_f1
+from syntax_nmt.reporting.chunk_f1 import chunk_f1
 
 
 def drawn(bracketed):

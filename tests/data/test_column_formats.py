@@ -15,7 +15,6 @@ from syntax_nmt.errors import UserError
     ("line", "message"),
     [
         ("1\tgo\tgo\tgo\tVB\tVB\t_\t_\t0\t0\troot\troot\t_\t_\n", r"14 .* CoNLL-09, .*awk"),
-        ("1\tgo\tgo\tVB\tVB\t_\t0\troot\n", r"8 .*CoNLL-X without its last two"),
         ("1 go go VB VB _ 0 root _ _\n", r"1 .*separated by spaces"),
         ("(S (V go))\n", r"1 .*bracketed tree"),
         ("go VB B-VP\n", r"1 .*CoNLL-2000"),

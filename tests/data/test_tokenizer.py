@@ -13,9 +13,9 @@ from fairseq.data import encoders
 from syntax_nmt.data.conllu import read_conllu
 from syntax_nmt.data.text import clean_line, moses_negations, penn_negations
 from syntax_nmt.data.text_files import read_lines
-from syntax_nmt.data.tokenizer import SyntaxWords, SyntaxWordsConfig, WordTokenizer, default_mode
 from syntax_nmt.data.unspaced import cut_characters, looks_segmented
 from syntax_nmt.errors import UserError
+from syntax_nmt.tasks.tokenizer import SyntaxWords, SyntaxWordsConfig, WordTokenizer, default_mode
 
 TEXTS = [
     "I don't know, can't you? They're well-known (really), Mr. Smith.",

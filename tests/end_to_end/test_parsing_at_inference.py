@@ -25,12 +25,12 @@ from small_models import build, save_checkpoint
 
 from syntax_nmt.data.phrases import ngram_lengths
 from syntax_nmt.data.sides import PHRASES
-from syntax_nmt.data.tokenizer import WordTokenizer
 from syntax_nmt.parsing.config import ParserConfig
 from syntax_nmt.parsing.models import find_models
 from syntax_nmt.preprocess.annotation.annotate import annotate_file
 from syntax_nmt.preprocess.annotation.annotator import StanzaAnnotator
 from syntax_nmt.preprocess.binarize import binarize
+from syntax_nmt.tasks.tokenizer import WordTokenizer
 
 SENTENCES = 200
 EMPTY = 3  # this line is

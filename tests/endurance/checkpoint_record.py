@@ -29,8 +29,8 @@ from syntax_nmt.data.manifest import Fingerprint, SideFile, write_manifest
 from syntax_nmt.data.ragged import RaggedWriter
 from syntax_nmt.models.options import SyntaxTransformerOptions
 from syntax_nmt.models.rnn_options import SyntaxRNNOptions
-from syntax_nmt.models.yaml_options import option_names
 from syntax_nmt.tasks.syntax_translation import SyntaxTranslationConfig
+from syntax_nmt.tasks.yaml_options import option_names
 
 CHUNK_TAGS = ("NP", "VP", "O")
 MAY_BE_SHARED = ("embed_tokens.weight", "output_projection.weight")

@@ -30,8 +30,8 @@ from syntax_nmt.data.ragged import RaggedArray
 from syntax_nmt.data.side_information import read_labels
 from syntax_nmt.data.sides import CHUNKS, PHRASES
 from syntax_nmt.models.checkpoint_defaults import keep_defaults
-from syntax_nmt.models.yaml_options import option_names
 from syntax_nmt.tasks.syntax_translation import SyntaxTranslationConfig
+from syntax_nmt.tasks.yaml_options import option_names
 
 RECORDS = {
     path.stem.rpartition("_")[2]: json.loads(path.read_text(encoding="utf-8"))

@@ -3,7 +3,7 @@ from collections import Counter
 import pytest
 
 from syntax_nmt.data.chunk_tags import chunks_of_tags
-from syntax_nmt.evaluation.chunking.chunk_f1 import PhraseScore, chunk_f1
+from syntax_nmt.reporting.chunk_f1 import PhraseScore, chunk_f1
 
 # Counted by hand: 6 gold chunks, 5 predicted, 3 of both (VP 2-3, PP 3-4 and NP 0-1 of the second).
 GOLD = ["B-NP I-NP B-VP B-PP B-NP O", "B-NP B-VP O"]

@@ -6,7 +6,7 @@ import pytest
 from translations import figures, noisy, refused, sentences, write
 
 from syntax_nmt.cli import main
-from syntax_nmt.evaluation.findings import FORMATS, Findings, Table, cell, number, p_value_text
+from syntax_nmt.reporting.findings import FORMATS, Findings, Table, cell, number, p_value_text
 
 TABLE = Table(["system_1", "BLEU ↓", "Δ"], [["a & b|c", "35.1 ±1.2", "-1.5"], ["50%", "–", ""]])
 

@@ -10,7 +10,7 @@ import pytest
 from syntax_nmt.cli import main
 from syntax_nmt.data.chunks import read_chunks
 from syntax_nmt.data.constituents import read_trees
-from syntax_nmt.evaluation.chunking.chunk_f1 import chunk_f1
+from syntax_nmt.reporting.chunk_f1 import chunk_f1
 
 TREES = """\
 (S (NP (DT the) (JJ old) (NN man)) (VP (MD will) (VP (VB give) (NP (PRP her)) (NP (NNS books)))))

@@ -11,9 +11,9 @@ import pytest
 from syntax_nmt.data.chunk_tags import chunks_of_tags, iob2_tags
 from syntax_nmt.data.conll2000 import read_conll2000
 from syntax_nmt.errors import UserError
-from syntax_nmt.evaluation.chunking.chunk_f1 import chunk_f1
 from syntax_nmt.preprocess.annotation import chunker_training
 from syntax_nmt.preprocess.annotation.chunker_training import ChunkerSettings, train_chunker
+from syntax_nmt.reporting.chunk_f1 import chunk_f1
 
 TINY = ChunkerSettings(
     max_steps=45,

@@ -9,9 +9,9 @@ from itertools import product
 
 import pytest
 
-from syntax_nmt.data.tokenizer import WordTokenizer
 from syntax_nmt.preprocess.recipes import clean
 from syntax_nmt.preprocess.recipes.length import Measure
+from syntax_nmt.tasks.tokenizer import WordTokenizer
 
 
 def write(path, lines):

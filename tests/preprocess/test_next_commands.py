@@ -23,8 +23,10 @@ PARSERS = {
 
 def commands(folder: Path, *files: str) -> list[tuple[str, SimpleNamespace]]:
     """Program and options of each command after a preparation that made these files."""
-    (folder / "words").mkdir()
-    for name in files:
+    # Options are checked while they are parsed: what the commands translate with has been trained.
+    best = [f"{name}/checkpoint_best.pt" for name in ("checkpoints", "phrase_checkpoints")]
+    for name in (*files, *best):
+        (folder / name).parent.mkdir(exist_ok=True)
         (folder / name).touch()
     raw = folder / "raw"
     splits = [Split(name, str(raw), raw, raw, 3) for name in ("train", "valid", "test")]

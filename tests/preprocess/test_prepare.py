@@ -113,6 +113,7 @@ def test_done_before_is_not_done_again(raw, prepared, models, capfd):
     out, err = capfd.readouterr()
     assert "data-bin: done before" in err
     assert "…" not in err
+    out = out.replace(" \\\n   ", "")
     assert f"fairseq-train {prepared}/data-bin --user-dir" in out
     assert "--load-dependencies" in out
     assert f"--sentencepiece-model {prepared}/sentencepiece.model" in out
@@ -175,7 +176,9 @@ def test_given_annotation_is_taken_along(treebank, tmp_path, capfd):
     assert (folder / "sentencepiece.src.model").is_file()
 
     (raw / "train.tgt.chunks").write_text(chunks.replace("B-NP", "B-NP B-NP", 1))
-    with pytest.raises(SystemExit, match=r"train\.tgt\.chunks:1: 7 tags, but .*has 6 words"):
+    with pytest.raises(
+        SystemExit, match=r"train\.tgt\.chunks:1: sentence 1: 7 tags, but .* 6 words"
+    ):
         main(arguments)
     (raw / "train.tgt.chunks").write_text(chunks + "O\n")
     with pytest.raises(SystemExit, match=r"words/train\.tgt:301: the file ends before"):

@@ -16,7 +16,7 @@ from syntax_nmt.evaluation.alignment.alignment_error_rate import (
     AlignmentScore,
     score_alignments,
 )
-from syntax_nmt.evaluation.findings import Findings, Table, cell, number
+from syntax_nmt.reporting.findings import Findings, Table, cell, number
 
 
 class AlignmentReport:

@@ -9,9 +9,9 @@ from typing import Any
 
 from syntax_nmt.data.chunk_tags import iob2_tags
 from syntax_nmt.data.chunks import OUTSIDE, Chunk
-from syntax_nmt.evaluation.chunking.chunk_f1 import ChunkScores, chunk_f1
 from syntax_nmt.evaluation.chunking.chunked_corpus import ChunkedCorpus
-from syntax_nmt.evaluation.findings import Findings, Table, cell, number
+from syntax_nmt.reporting.chunk_f1 import ChunkScores, chunk_f1
+from syntax_nmt.reporting.findings import Findings, Table, cell, number
 
 IOB2, BRACKETS = "iob2", "brackets"
 CHUNK_FORMATS = (IOB2, BRACKETS)

@@ -10,7 +10,7 @@ from syntax_nmt.evaluation.constituents.branching_baselines import BASELINES
 from syntax_nmt.evaluation.constituents.constituent_corpus import BracketedCorpus
 from syntax_nmt.evaluation.constituents.constituent_trees import BracketedSentence
 from syntax_nmt.evaluation.constituents.draw_brackets import draw_brackets
-from syntax_nmt.evaluation.findings import Findings, Table, cell, number
+from syntax_nmt.reporting.findings import Findings, Table, cell, number
 
 TREES = "trees"
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from statistics import NormalDist
 from typing import Any
 
-from syntax_nmt.evaluation.findings import number
+from syntax_nmt.reporting.findings import number
 
 CONFIDENCE = 0.95
 

@@ -14,7 +14,7 @@ from syntax_nmt.evaluation.contrastive.contrast_accuracy import (
     contrast_accuracy,
 )
 from syntax_nmt.evaluation.contrastive.contrastive_pairs import ContrastivePair
-from syntax_nmt.evaluation.findings import NO_FIGURE, Findings, Table
+from syntax_nmt.reporting.findings import NO_FIGURE, Findings, Table
 
 _HEADER = ("model", "pair", "category", "distance", "correct", "incorrect", "right")
 

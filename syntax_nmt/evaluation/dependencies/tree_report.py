@@ -8,7 +8,7 @@ from syntax_nmt.data.dependency_tree import DependencyTree
 from syntax_nmt.data.draw_tree import draw_tree
 from syntax_nmt.evaluation.dependencies.parsed_corpus import ParsedCorpus, ParsedSentence
 from syntax_nmt.evaluation.dependencies.uas import AttachmentScore, attachment_score
-from syntax_nmt.evaluation.findings import Findings, Table, cell, number
+from syntax_nmt.reporting.findings import Findings, Table, cell, number
 
 
 class TreeReport:

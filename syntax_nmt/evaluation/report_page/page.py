@@ -9,11 +9,11 @@ from typing import Any
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
-from syntax_nmt.evaluation.findings import p_value_text
 from syntax_nmt.evaluation.report_page.picture import Picture
 from syntax_nmt.evaluation.report_page.samples import Sample
 from syntax_nmt.evaluation.report_page.score_pictures import distances
 from syntax_nmt.evaluation.report_page.structure_pictures import StructureGroup
+from syntax_nmt.reporting.findings import p_value_text
 
 _TEMPLATES = Path(__file__).with_name("templates")
 _TESTS = {

@@ -10,7 +10,7 @@ from typing import Any
 from fairseq.data import encoders
 from fairseq.tasks import FairseqTask
 
-from syntax_nmt.data.tokenizer import MODES
+from syntax_nmt.data.text import MODES
 from syntax_nmt.errors import UserError
 
 

@@ -11,10 +11,9 @@ from fairseq.data import Dictionary
 from fairseq.tasks import FairseqTask
 from torch import Tensor
 
-from syntax_nmt.data.subwords import NO_SUBWORDS, detect_scheme, join_pieces, pieces_per_word
+from syntax_nmt.data.subwords import AUTO, NO_SUBWORDS, detect_scheme, join_pieces, pieces_per_word
 from syntax_nmt.data.text_files import read_lines
 from syntax_nmt.errors import UserError
-from syntax_nmt.evaluation.shared_options import AUTO
 
 SOURCE, TARGET = "source", "target"
 

@@ -10,7 +10,6 @@ from typing import Any
 
 import numpy as np
 
-from syntax_nmt.evaluation.findings import NO_FIGURE, Findings, Table, p_value_text
 from syntax_nmt.evaluation.translation.corpus_scores import interval_figures, run_scores, spread
 from syntax_nmt.evaluation.translation.evaluated_systems import TestSet
 from syntax_nmt.evaluation.translation.metrics import MetricSet
@@ -26,6 +25,7 @@ from syntax_nmt.evaluation.translation.text_tables import (
     score_cell,
     signature_lines,
 )
+from syntax_nmt.reporting.findings import NO_FIGURE, Findings, Table, p_value_text
 
 TESTS = ("bootstrap", "randomisation", "sign")
 _SIGNIFICANT = 0.05

@@ -9,8 +9,8 @@ from typing import Any
 
 from sacrebleu.metrics import BLEU
 
-from syntax_nmt.evaluation.findings import Table
 from syntax_nmt.evaluation.translation.evaluated_systems import TestSet
+from syntax_nmt.reporting.findings import Table
 
 ORDERS = (1, 2, 3, 4)
 

@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 
-from syntax_nmt.evaluation.findings import Findings, Table
 from syntax_nmt.evaluation.translation.corpus_scores import interval_figures, run_scores, spread
 from syntax_nmt.evaluation.translation.evaluated_systems import System, TestSet, Text
 from syntax_nmt.evaluation.translation.length_bins import LengthBins
@@ -21,6 +20,7 @@ from syntax_nmt.evaluation.translation.text_tables import (
     score_cell,
     signature_lines,
 )
+from syntax_nmt.reporting.findings import Findings, Table
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,7 @@ from typing import Any, Union
 
 from syntax_nmt.data.chunk_tags import chunks_of_tags, iob2_tags
 from syntax_nmt.data.chunks import OUTSIDE, Chunk
-from syntax_nmt.evaluation.findings import Table, cell
+from syntax_nmt.reporting.findings import Table, cell
 
 # A sentence: its chunks, or one tag a word.
 Chunked = Union[Sequence[Chunk], Sequence[str]]

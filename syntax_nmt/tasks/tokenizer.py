@@ -15,12 +15,11 @@ from fairseq.dataclass import FairseqDataclass
 from syntax_nmt.data.checksum import checksum
 from syntax_nmt.data.graphemes import keep_characters_whole
 from syntax_nmt.data.moses import MosesWords
-from syntax_nmt.data.text import clean_line, is_english, moses_negations, penn_negations
+from syntax_nmt.data.text import MODES, clean_line, is_english, moses_negations, penn_negations
 from syntax_nmt.data.unspaced import cut_characters, is_unspaced, join_characters
 from syntax_nmt.errors import UserError, exits_in_fairseq_programs
 from syntax_nmt.parsing.segmenter import find_segmenter, loaded_segmenter
 
-MODES = ("penn", "moses", "char", "stanza", "none")
 DEFAULT_MODES = "penn for English, char for languages written without spaces, else moses"
 
 _TYPOGRAPHIC_APOSTROPHE = re.compile("(?<=[A-Za-z])’(?=[A-Za-z])")

@@ -20,7 +20,7 @@ from typing import Any
 
 from tabulate import tabulate
 
-from syntax_nmt.evaluation.output import STDOUT, open_output
+from syntax_nmt.reporting.output import STDOUT, open_output
 
 TEXT, MARKDOWN, LATEX, TSV, JSON = FORMATS = ("text", "markdown", "latex", "tsv", "json")
 NO_FIGURE = "–"

@@ -1,0 +1,165 @@
+"""What CONTRIBUTING.md and the list of kinds promise, carried out in a copy of the package."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import textwrap
+
+import pytest
+from commands import REPOSITORY
+
+BLOCK = re.compile(
+    r"^ *```python (new|end|before) (\S+)(?: \"([^\n]*)\")?\n(.*?)^ *```$", re.M | re.S
+)
+
+KIND = """
+import numpy as np
+import torch
+
+from syntax_nmt.data.sides.kind import SOURCE, SideKind
+from syntax_nmt.data.text_match import OtherTextError
+
+
+class WordNumbers(SideKind):
+    name, ending, side, keys = "numbers", "num", SOURCE, ("word_numbers",)
+    what, title = "numbers of words", "numbers"
+    option, help = "load_numbers", "load a number for each word of the source"
+
+    def parse(self, entry, place):
+        return [int(number) for number in entry.split()] or None
+
+    def fit(self, annotation, words, place, corpus):
+        if len(annotation) != len(words):
+            raise OtherTextError(f"{place}: {len(annotation)} numbers for {len(words)} words")
+        return annotation
+
+    def format(self, annotation, words):
+        return " ".join(map(str, annotation or ())) + "\\n"
+
+    def row(self, annotation, counts, label_ids):
+        return np.repeat(np.array(annotation, dtype=np.int32), counts)
+
+    def draw(self, size, labels, random):
+        return random.integers(9, size=size).astype(np.int32)
+
+    def collate(self, rows, text, labels):
+        return torch.tensor([int(rows[row].sum()) for row in text.ids], dtype=torch.int32)
+
+
+NUMBERS = WordNumbers()
+"""
+
+HANDED_OVER = """
+import sys
+from types import SimpleNamespace
+
+from fairseq import options, tasks
+from syntax_nmt.data.sides.numbers import NUMBERS
+
+command = [sys.argv[1], "--task", "syntax_translation", "-s", "src", "-t", "tgt", "--load-numbers"]
+args = options.parse_args_and_arch(options.get_generation_parser("syntax_translation"), command)
+task = tasks.setup_task(args)
+task.load_dataset("valid")
+data = task.dataset("valid")
+sample = data.collater([data[row] for row in range(len(data))])
+generator = SimpleNamespace(generate=lambda models, sample, **_: sample)
+given = task.inference_step(generator, [SimpleNamespace(reads_sides=(NUMBERS,))], sample)
+print(dict(zip(sample["id"].tolist(), given["net_input"]["word_numbers"].tolist())))
+"""
+
+
+@pytest.fixture
+def package(tmp_path):
+    """A copy that may be changed."""
+    for part in ("syntax_nmt", "preprocess"):
+        shutil.copytree(
+            REPOSITORY / part,
+            tmp_path / part,
+            symlinks=True,
+            ignore=shutil.ignore_patterns("__pycache__"),
+        )
+    return tmp_path
+
+
+def run(package, *command):
+    done = subprocess.run(
+        [sys.executable, *map(str, command)],
+        capture_output=True,
+        text=True,
+        cwd=package,
+        env={**os.environ, "PYTHONPATH": str(package), "OMP_NUM_THREADS": "1"},
+    )
+    assert done.returncode == 0, done.stdout[-2000:] + done.stderr[-3000:]
+    return done.stdout
+
+
+def test_each_checkout_imports_its_own_preprocess(package):
+    code = "import syntax_nmt.preprocess.merge as merge; print(merge.__file__)"
+    (package / "preprocess" / "merge.py").write_text("", encoding="utf-8")
+    assert run(package, "-c", code).strip() == f"{package}/syntax_nmt/preprocess/merge.py"
+
+
+def test_a_kind_is_one_object(package, prepared):
+    sides = package / "syntax_nmt" / "data" / "sides"
+    (sides / "numbers.py").write_text(KIND, encoding="utf-8")
+    listing = (sides / "__init__.py").read_text(encoding="utf-8")
+    listing = listing.replace("CHUNKS)", "CHUNKS, NUMBERS)")
+    listing = "from syntax_nmt.data.sides.numbers import NUMBERS\n" + listing
+    (sides / "__init__.py").write_text(listing, encoding="utf-8")
+    words = (prepared.folder / "words" / "valid.src").read_text(encoding="utf-8").splitlines()
+    data = shutil.copytree(prepared.data, package / "data-bin")
+    (package / "words").mkdir()
+    (package / "words" / "valid.src").write_text("\n".join([*words, ""]), encoding="utf-8")
+    numbers = [" ".join(str(len(word)) for word in line.split()) for line in words]
+    (package / "words" / "valid.src.num").write_text("\n".join([*numbers, ""]), encoding="utf-8")
+
+    binarize = ("-m", "syntax_nmt.cli", "binarize", "-s", "src", "-t", "tgt", "--destdir", data)
+    prefix = prepared.folder / "pieces" / "valid"
+    run(package, *binarize, "--validpref", prefix, "--words", package / "words")
+    found = json.loads(run(package, "-m", "syntax_nmt.cli", "inspect", data, "--json", "-"))
+    counted = [text["side_information"].get("numbers") for text in found["texts"]]
+    assert [side["annotated"] for side in counted if side] == [len(words)]
+
+    pieces = prefix.with_name("valid.src").read_text(encoding="utf-8").splitlines()
+    expected = {}
+    for row, (line, segmented) in enumerate(zip(words, pieces)):
+        counts = [part.count(" ") + 1 for part in re.findall(r"▁[^▁]*[^▁ ]", segmented)]
+        expected[row] = sum(len(word) * n for word, n in zip(line.split(), counts))
+    (package / "handed_over.py").write_text(HANDED_OVER, encoding="utf-8")
+    printed = run(package, "handed_over.py", data).splitlines()[-1]
+    assert eval(printed) == expected
+
+
+def test_add_a_method(package, prepared):
+    text = (REPOSITORY / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    steps = BLOCK.findall(text)
+    assert len(steps) == text.count("```python")
+    for verb, name, anchor, code in steps:
+        path, code = package / name, textwrap.indent(textwrap.dedent(code), "")
+        if name.endswith(("options.py", "encoder.py")) and not code.startswith("from"):
+            code = textwrap.indent(code, "        " if "encoder" in name else "    ")
+        old = path.read_text(encoding="utf-8") if path.exists() else ""
+        assert (verb == "new") == (old == "")
+        if verb == "before":
+            assert old.count(anchor) == 1
+            path.write_text(old.replace(anchor, code + anchor), encoding="utf-8")
+        else:
+            path.write_text(old + code, encoding="utf-8")
+    printed = run(
+        package, "-m", "fairseq_cli.train", prepared.data, "--user-dir", package / "syntax_nmt",
+        "--task", "syntax_translation", "--arch", "tree_depth_transformer_tiny", "--cpu",
+        "--load-dependencies", "--optimizer", "adam", "--max-tokens", "2000", "--max-update", "2",
+        "--save-dir", package / "checkpoints", "--log-format", "json",
+    )  # fmt: skip
+    assert '"valid_loss"' in printed
+    generated = run(
+        package, "-m", "fairseq_cli.generate", prepared.data, "--user-dir", package / "syntax_nmt",
+        "--task", "syntax_translation", "--load-dependencies", "--cpu", "--max-len-b", "5",
+        "--path", package / "checkpoints" / "checkpoint_last.pt",
+    )  # fmt: skip
+    assert generated.count("\nH-") == 20
