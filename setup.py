@@ -47,7 +47,10 @@ setup(
     packages=[*find_packages(include=["syntax_nmt", "syntax_nmt.*"]), "syntax_nmt.examples"],
     package_data={
         "syntax_nmt.preprocess": ["*.sh"],
-        "syntax_nmt.examples": ["*.sh", "*.ipynb", "*/*.md", "*/*.sh", "*/*.yaml", "*/*.py"],
+        "syntax_nmt.examples": [
+            *(f"**/*.{ending}" for ending in ("sh", "ipynb", "md", "yaml", "py")),
+            "experiments/Snakefile",
+        ],
         "syntax_nmt.evaluation.report_page": ["templates/*"],
     },
     install_requires=[
