@@ -9,3 +9,4 @@ from syntax_nmt.errors import exits_in_fairseq_programs
 
 with exits_in_fairseq_programs():
     allow_fairseq_checkpoints()
+import syntax_nmt.tasks.tokenizer  # noqa: F401

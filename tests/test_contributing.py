@@ -33,7 +33,7 @@ class WordNumbers(SideKind):
     def parse(self, entry, place):
         return [int(number) for number in entry.split()] or None
 
-    def fit(self, annotation, words, place, corpus):
+    def fit(self, annotation, words, place, corpus, *options):
         if len(annotation) != len(words):
             raise OtherTextError(f"{place}: {len(annotation)} numbers for {len(words)} words")
         return annotation
