@@ -9,4 +9,13 @@ from syntax_nmt.errors import exits_in_fairseq_programs
 
 with exits_in_fairseq_programs():
     allow_fairseq_checkpoints()
+
+import syntax_nmt.criterions.chunk_cross_entropy
+import syntax_nmt.criterions.dependency_cross_entropy
+import syntax_nmt.criterions.synchronous_cross_entropy
+import syntax_nmt.criterions.syntax_cross_entropy
+import syntax_nmt.models.presets
+import syntax_nmt.models.rnn_presets
+import syntax_nmt.optim.fused_adam
+import syntax_nmt.tasks.syntax_translation
 import syntax_nmt.tasks.tokenizer  # noqa: F401
