@@ -21,7 +21,7 @@ KIND = """
 import numpy as np
 import torch
 
-from syntax_nmt.data.sides.kind import SOURCE, SideKind
+from syntax_nmt.data.sides.kind import SOURCE, CarriedOver, SideKind
 from syntax_nmt.data.text_match import OtherTextError
 
 
@@ -33,10 +33,10 @@ class WordNumbers(SideKind):
     def parse(self, entry, place):
         return [int(number) for number in entry.split()] or None
 
-    def fit(self, annotation, words, place, corpus):
+    def fit(self, annotation, words, place, corpus, *options):
         if len(annotation) != len(words):
             raise OtherTextError(f"{place}: {len(annotation)} numbers for {len(words)} words")
-        return annotation
+        return CarriedOver(annotation)
 
     def format(self, annotation, words):
         return " ".join(map(str, annotation or ())) + "\\n"
