@@ -20,6 +20,7 @@ import torch
 import syntax_nmt
 from experiments.corpus import DONE
 from experiments.programs import fill, run_program, sole_owner
+from syntax_nmt.checkpoints.check import check_checkpoint, is_whole
 from syntax_nmt.data.text_files import NEWLINE_ONLY, read_lines, write_bytes_atomically
 from syntax_nmt.errors import one_line_errors
 from syntax_nmt.evaluation.report_page.training_log import INTERVAL, TRAIN, read_training_log
@@ -70,7 +71,8 @@ class RunJob:
         options = [*self.common, *fill(self.plan["options"], self.places)]
         options += ["--seed", str(self.plan["seed"]), "--save-dir", str(self.checkpoints)]
         options += ["--log-format", "simple"]
-        self.run_program("fairseq_cli.train", options, self.train_log)
+        if not self._is_trained():
+            self.run_program("fairseq_cli.train", options, self.train_log)
         last = self.plan["average"]
         if not last:
             return self.checkpoints / "checkpoint_best.pt"
@@ -78,6 +80,14 @@ class RunJob:
         options = ["average", str(self.checkpoints), "--last", str(last), "--output", str(model)]
         self.run_program("syntax_nmt.cli", options, self.log)
         return model
+
+    def _is_trained(self) -> bool:
+        """Whether the last checkpoint is the final one, from which fairseq makes an update more."""
+        last = self.checkpoints / "checkpoint_last.pt"
+        wanted = re.findall(r"--max-update (\d+)", self.plan["options"])
+        if not wanted or not last.is_file() or not is_whole(last):
+            return False
+        return check_checkpoint(last)["optimizer_history"][-1]["num_updates"] >= int(wanted[-1])
 
     def validation_nll(self, model: Path) -> float:
         """Bits a token on the validation set."""
