@@ -18,6 +18,7 @@ from syntax_nmt.parsing.offline import (
     empty_resources,
     first_sentence,
     one_thread,
+    open_pipeline,
 )
 
 # Characters: longer paragraphs, which Stanza reads in windows, come out otherwise in a batch than
@@ -80,8 +81,7 @@ class StanzaSegmenter:
     def __init__(self, lang: str, model: Path) -> None:
         self.last_error = ""
         try:
-            with one_thread():
-                self._pipeline = _load(lang, model)
+            self._pipeline = _load(lang, model)
         except Exception as error:
             raise UserError(
                 f"Stanza cannot load the tokeniser {model}: {first_sentence(error)}; check that it "
@@ -153,11 +153,9 @@ def loaded_segmenter(lang: str, model: Path) -> StanzaSegmenter:
 
 
 def _load(lang: str, model: Path) -> Any:
-    import stanza  # takes seconds: only where it is used
-
     with empty_resources() as folder:
-        return stanza.Pipeline(
-            plain_language(lang),
+        return open_pipeline(
+            lang=plain_language(lang),
             dir=folder,
             processors="tokenize",
             tokenize_model_path=str(model),
