@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import shlex
 import tempfile
 import threading
 from collections.abc import Iterator
@@ -23,6 +24,19 @@ def default_folder() -> Path:
     from stanza.resources.common import DEFAULT_MODEL_DIR
 
     return Path(DEFAULT_MODEL_DIR)
+
+
+def download_command(lang: str, folder: Path, processors: str | None = None) -> str:
+    """What downloads models, for the shell, whatever the folder is called.
+
+    Args:
+        lang: as Stanza names it.
+        folder: to download to.
+        processors: of Stanza's, with commas; all by default.
+    """
+    what, where = json.dumps(lang), json.dumps(str(folder), ensure_ascii=False)
+    some = f", processors={json.dumps(processors)}" if processors else ""
+    return shlex.join(["python", "-c", f"import stanza; stanza.download({what}, {where}{some})"])
 
 
 @contextmanager

@@ -15,6 +15,7 @@ from syntax_nmt.errors import UserError
 from syntax_nmt.parsing.languages import plain_language, stanza_names
 from syntax_nmt.parsing.offline import (
     default_folder,
+    download_command,
     empty_resources,
     first_sentence,
     one_thread,
@@ -62,8 +63,7 @@ def find_segmenter(lang: str, given: Path | None = None) -> Path:
     raise UserError(
         f"no Stanza tokeniser for language '{lang}': looked for {looked_for} in {folder}; give "
         "the model's file or folder as segmenter, use the tokenizer 'char' or 'none', or on a "
-        f"machine with internet run python -c \"import stanza; stanza.download('{names[-1]}', "
-        f"'{folder}', processors='tokenize')\""
+        f"machine with internet run {download_command(names[-1], folder, 'tokenize')}"
     )
 
 
