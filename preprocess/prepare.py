@@ -186,10 +186,15 @@ def _plan(args: argparse.Namespace) -> Plan:
     source, target = args.source_lang, args.target_lang
     if source == target:
         raise UserError(f"--source-lang and --target-lang are both {source}")
-    if os.pathsep in str(args.destdir):
+    for separator in (os.pathsep, ","):
+        if separator in str(args.destdir):
+            raise UserError(
+                f"--destdir {args.destdir}: fairseq takes what stands after {separator} for "
+                "another folder: give a name without"
+            )
+    if str(args.destdir).startswith("-"):
         raise UserError(
-            f"--destdir {args.destdir}: fairseq takes what stands after {os.pathsep} for another "
-            f"folder: give a name without"
+            f"--destdir {args.destdir}: fairseq takes it for an option: give the whole path"
         )
     tokenizers = {
         source: _tokenizer(args, "source", source),

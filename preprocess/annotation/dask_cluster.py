@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
 from collections.abc import Iterator
 from concurrent.futures import CancelledError, Executor
@@ -32,14 +33,17 @@ def open_cluster(scheduler: str) -> Iterator[tuple[Executor, int]]:
         from distributed.comm import CommClosedError, parse_address, parse_host_port
     except ImportError:
         raise UserError("--dask-scheduler needs Dask: pip install 'syntax-nmt[cluster]'") from None
-    for name in ("asyncio", "distributed"):  # what matters is said here, in a line
+    # What matters is said here, in a line.
+    for name in ("asyncio", "distributed", "distributed.client"):
         logging.getLogger(name).setLevel(logging.CRITICAL)
     try:
         parse_host_port(parse_address(scheduler, strict=True)[1])
+        asyncio.run(_greet(scheduler))
         client = Client(scheduler, timeout=_SECONDS_TO_ANSWER, set_as_default=False)
-    except (OSError, ValueError) as error:  # a time-out is an OSError
+    except Exception as error:  # of a stranger's answer Dask makes what it likes
+        said = str(error) or "it listens and says nothing"
         raise UserError(
-            f"--dask-scheduler {scheduler}: no scheduler answers ({error}): check the address"
+            f"--dask-scheduler {scheduler}: no scheduler answers ({said}): check the address"
         ) from None
     with client:
         threads = sum(client.nthreads().values())
@@ -62,6 +66,21 @@ def open_cluster(scheduler: str) -> Iterator[tuple[Executor, int]]:
                 f"--dask-scheduler {scheduler}: the cluster went away: start it and this again; "
                 "what is finished is kept"
             ) from None
+
+
+async def _greet(scheduler: str) -> None:
+    """Finds out whether a scheduler answers: a client waits for ever for others that listen.
+
+    Raises:
+        Exception: whatever went wrong.
+    """
+    from distributed.comm import connect
+    from distributed.security import Security
+
+    options = Security().get_connection_args("client")
+    greeting = connect(scheduler, timeout=_SECONDS_TO_ANSWER, **options)
+    comm = await asyncio.wait_for(greeting, _SECONDS_TO_ANSWER + 1)
+    await comm.close()
 
 
 def _check_versions(client: Any) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import fcntl
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -12,8 +12,10 @@ from syntax_nmt.errors import UserError
 
 
 @contextmanager
-def folder_lock(folder: Path, busy: str, shared: bool = False) -> Iterator[None]:
+def folder_lock(folder: Path, busy: str, shared: bool = False) -> Iterator[Callable[[], bool]]:
     """Holds a folder until the end of the block. A process that dies lets go of it.
+
+    Yields what tells whether the folder of this name is still the one that is held.
 
     Args:
         folder: made if it is not there.
@@ -35,6 +37,6 @@ def folder_lock(folder: Path, busy: str, shared: bool = False) -> Iterator[None]
             raise UserError(busy) from None
         except OSError:
             pass  # a file system without locks
-        yield
+        yield lambda: folder.is_dir() and os.path.samestat(os.fstat(handle), folder.stat())
     finally:
         os.close(handle)

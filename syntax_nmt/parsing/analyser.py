@@ -12,7 +12,12 @@ from syntax_nmt.parsing.checkpoints import fault
 from syntax_nmt.parsing.device import check_device
 from syntax_nmt.parsing.languages import plain_language
 from syntax_nmt.parsing.models import StanzaModels
-from syntax_nmt.parsing.offline import empty_resources, first_sentence, one_thread
+from syntax_nmt.parsing.offline import (
+    empty_resources,
+    first_sentence,
+    one_thread,
+    open_pipeline,
+)
 from syntax_nmt.parsing.words import parser_words
 
 Analysis = TypeVar("Analysis")
@@ -133,8 +138,6 @@ def _bearable(words: Sequence[str]) -> bool:
 
 
 def _load(models: StanzaModels, device: str, batch_size: int) -> Any:
-    import stanza
-
     options: dict[str, Any] = {
         "lang": models.lang,
         "processors": ",".join(models.processors),
@@ -154,6 +157,6 @@ def _load(models: StanzaModels, device: str, batch_size: int) -> Any:
             ("ner_pretrain_path", "ner_forward_charlm_path", "ner_backward_charlm_path"), ""
         )
     if models.stanza_dir is not None:
-        return stanza.Pipeline(dir=str(models.stanza_dir), **options)
+        return open_pipeline(dir=str(models.stanza_dir), **options)
     with empty_resources() as folder:
-        return stanza.Pipeline(dir=folder, allow_unknown_language=True, **options)
+        return open_pipeline(dir=folder, allow_unknown_language=True, **options)

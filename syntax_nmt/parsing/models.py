@@ -9,7 +9,7 @@ from pathlib import Path
 from syntax_nmt.data.checksum import checksum
 from syntax_nmt.errors import UserError
 from syntax_nmt.parsing.languages import plain_language, resources, stanza_names
-from syntax_nmt.parsing.offline import default_folder
+from syntax_nmt.parsing.offline import default_folder, download_command
 
 
 @dataclass(frozen=True)
@@ -163,7 +163,7 @@ def _missing_message(task: str, lang: str, folder: Path, missing: list[str]) -> 
     return (
         f"{looked}, and for resources.json with {inside} in {folder}; give --stanza-dir, or "
         f"{options}, or on a machine with internet run "
-        f"python -c \"import stanza; stanza.download('{called[-1]}', '{folder}')\""
+        f"{download_command(called[-1], folder)}"
     )
 
 

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import json
+import os
 import re
+import shlex
 import tempfile
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import torch
 
@@ -21,6 +24,19 @@ def default_folder() -> Path:
     from stanza.resources.common import DEFAULT_MODEL_DIR
 
     return Path(DEFAULT_MODEL_DIR)
+
+
+def download_command(lang: str, folder: Path, processors: str | None = None) -> str:
+    """What downloads models, for the shell, whatever the folder is called.
+
+    Args:
+        lang: as Stanza names it.
+        folder: to download to.
+        processors: of Stanza's, with commas; all by default.
+    """
+    what, where = json.dumps(lang), json.dumps(str(folder), ensure_ascii=False)
+    some = f", processors={json.dumps(processors)}" if processors else ""
+    return shlex.join(["python", "-c", f"import stanza; stanza.download({what}, {where}{some})"])
 
 
 @contextmanager
@@ -44,6 +60,32 @@ def one_thread() -> Iterator[None]:
             yield
         finally:
             torch.set_num_threads(threads)
+
+
+_SAFE_LOADER = "TORCH_FORCE_WEIGHTS_ONLY_LOAD"
+
+
+def open_pipeline(**options: Any) -> Any:
+    """A pipeline of Stanza's, all files of which are loaded by torch's safe loader.
+
+    Up to 1.12 Stanza loads parsers of constituents and word vectors again, with the code in them,
+    where the safe loader has refused them.
+
+    Args:
+        **options: of `stanza.Pipeline`.
+    """
+    import stanza  # takes seconds: only where it is used
+
+    with one_thread():  # the environment is the whole process's as well
+        before = os.environ.get(_SAFE_LOADER)
+        os.environ[_SAFE_LOADER] = "1"
+        try:
+            return stanza.Pipeline(**options)
+        finally:
+            if before is None:
+                del os.environ[_SAFE_LOADER]
+            else:
+                os.environ[_SAFE_LOADER] = before
 
 
 def first_sentence(error: Exception) -> str:

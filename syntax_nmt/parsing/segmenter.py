@@ -15,9 +15,11 @@ from syntax_nmt.errors import UserError
 from syntax_nmt.parsing.languages import plain_language, stanza_names
 from syntax_nmt.parsing.offline import (
     default_folder,
+    download_command,
     empty_resources,
     first_sentence,
     one_thread,
+    open_pipeline,
 )
 
 # Characters: longer paragraphs, which Stanza reads in windows, come out otherwise in a batch than
@@ -61,8 +63,7 @@ def find_segmenter(lang: str, given: Path | None = None) -> Path:
     raise UserError(
         f"no Stanza tokeniser for language '{lang}': looked for {looked_for} in {folder}; give "
         "the model's file or folder as segmenter, use the tokenizer 'char' or 'none', or on a "
-        f"machine with internet run python -c \"import stanza; stanza.download('{names[-1]}', "
-        f"'{folder}', processors='tokenize')\""
+        f"machine with internet run {download_command(names[-1], folder, 'tokenize')}"
     )
 
 
@@ -80,8 +81,7 @@ class StanzaSegmenter:
     def __init__(self, lang: str, model: Path) -> None:
         self.last_error = ""
         try:
-            with one_thread():
-                self._pipeline = _load(lang, model)
+            self._pipeline = _load(lang, model)
         except Exception as error:
             raise UserError(
                 f"Stanza cannot load the tokeniser {model}: {first_sentence(error)}; check that it "
@@ -153,11 +153,9 @@ def loaded_segmenter(lang: str, model: Path) -> StanzaSegmenter:
 
 
 def _load(lang: str, model: Path) -> Any:
-    import stanza  # takes seconds: only where it is used
-
     with empty_resources() as folder:
-        return stanza.Pipeline(
-            plain_language(lang),
+        return open_pipeline(
+            lang=plain_language(lang),
             dir=folder,
             processors="tokenize",
             tokenize_model_path=str(model),

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import ast
 import json
+import shlex
 
 import pytest
 
@@ -70,10 +72,19 @@ def test_models_of_a_language_are_found_by_every_code_of_it(tmp_path, lang, layo
 def test_models_that_are_missing_are_named_as_stanza_does(tmp_path):
     said = (
         r"language 'en_US'.* with en-us/pos/\*\.pt and en-us/depparse/\*\.pt "
-        r"or en/pos/\*\.pt and en/depparse/\*\.pt in .*download\('en', "
+        r"or en/pos/\*\.pt and en/depparse/\*\.pt in .*download\(\"en\", "
     )
     with pytest.raises(UserError, match=said):
         find_models("dependencies", "en_US", tmp_path)
+
+
+def test_the_download_command_quotes_the_folder(tmp_path):
+    folder = tmp_path / "$(touch x)`touch x`'\"\\"
+    with pytest.raises(UserError, match="on a machine with internet run") as caught:
+        find_models("dependencies", "en", folder)
+    python, option, code = shlex.split(str(caught.value).partition("internet run ")[2])
+    assert (python, option) == ("python", "-c")
+    assert ast.literal_eval(code.partition("stanza.download")[2]) == ("en", str(folder))
 
 
 def test_models_fit_the_text_whatever_code_it_has(shared):

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 import shlex
+import subprocess
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -21,18 +23,23 @@ PARSERS = {
 }
 
 
-def commands(folder: Path, *files: str) -> list[tuple[str, SimpleNamespace]]:
-    """Program and options of each command after a preparation that made these files."""
-    # Options are checked while they are parsed: what the commands translate with has been trained.
-    best = [f"{name}/checkpoint_best.pt" for name in ("checkpoints", "phrase_checkpoints")]
-    for name in (*files, *best):
-        (folder / name).parent.mkdir(exist_ok=True)
+def said_of(folder: Path, *files: str) -> str:
+    """What is printed after a preparation that made these files."""
+    for name in files:
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
         (folder / name).touch()
     raw = folder / "raw"
     splits = [Split(name, str(raw), raw, raw, 3) for name in ("train", "valid", "test")]
     tokenizer = {lang: Tokenizer("none", lang, None) for lang in ("en", "de")}
     plan = Plan("en", "de", splits, folder, tokenizer, 8, None, "bpe", 9, True, {}, None)
-    said = next_commands(SimpleNamespace(plan=plan), Path("syntax_nmt"))
+    return next_commands(SimpleNamespace(plan=plan), Path("syntax_nmt"))
+
+
+def commands(folder: Path, *files: str) -> list[tuple[str, SimpleNamespace]]:
+    """Program and options of each command after a preparation that made these files."""
+    # Options are checked while they are parsed: what the commands translate with has been trained.
+    best = [f"{name}/checkpoint_best.pt" for name in ("checkpoints", "phrase_checkpoints")]
+    said = said_of(folder, *files, *best)
     assert all(len(line) <= 100 or "/" in line for line in said.split("\n"))
     lines = said.replace(" \\\n", " ").split("\n")
     found = []
@@ -81,3 +88,21 @@ def test_constituents_that_were_given(tmp_path):
     assert program == "fairseq-generate"
     assert chosen.load_phrases
     assert chosen.gen_subset == "valid"
+
+
+@pytest.mark.parametrize("name", ["$(touch x)`touch x`;touch x", "'\"\\ *", "a\nb", "#~&|<>!%s"])
+def test_any_folder_may_be_pasted_into_a_shell(tmp_path, name):
+    """Every program gets the folder as it is, and nothing else runs."""
+    folder = tmp_path / name
+    text = said_of(folder, "words/train.en.trees", "parser.json")
+    pasted = re.sub("^(train|then|or) .*$", "", text, flags=re.MULTILINE)
+    programs = "".join(f"{program}() {{ printf '%s\\0' \"$@\"; }}\n" for program in PARSERS)
+    done = subprocess.run(
+        ["bash", "-c", programs + pasted], capture_output=True, text=True, cwd=tmp_path
+    )
+    assert done.returncode == 0
+    assert done.stderr == ""
+    arguments = done.stdout.split("\0")
+    assert arguments.count(str(folder / "data-bin")) == 4
+    assert arguments.count(str(folder / "phrase_checkpoints")) == 1
+    assert not (tmp_path / "x").exists()

@@ -412,8 +412,17 @@ def test_models_of_another_language_are_found_before_the_long_work(raw, models, 
     assert not (folder / "sentencepiece.model").exists()
 
 
-def test_a_name_that_fairseq_would_cut_in_two(raw, tmp_path):
-    """The commands printed at the end could not use it."""
-    with pytest.raises(SystemExit, match=r"--destdir .*a:b: fairseq takes what stands after :"):
-        main(command(raw, tmp_path / "a:b", "--no-parse"))
-    assert not (tmp_path / "a:b").exists()
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("a:b", "a:b: fairseq takes what stands after : for another"),
+        ("a,b", "a,b: fairseq takes what stands after , for another"),
+        ("-a", "-a: fairseq takes it for an option: give the whole path"),
+    ],
+)
+def test_a_name_that_fairseq_would_take_for_something_else(raw, tmp_path, monkeypatch, name, said):
+    """Neither it nor the commands printed at the end could use it."""
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(SystemExit, match=f"--destdir {said}"):
+        main([*command(raw, tmp_path, "--no-parse"), f"--destdir={name}"])
+    assert not (tmp_path / name).exists()
