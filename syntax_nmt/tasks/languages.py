@@ -2,25 +2,28 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 from fairseq import utils
 from fairseq.data.data_utils import infer_language_pair
 from fairseq.tasks.translation import TranslationConfig
 
+from syntax_nmt.data.checksum import checksum
 from syntax_nmt.errors import UserError
 
 
 def check_languages(cfg: TranslationConfig) -> None:
-    """Looks for the folder and the dictionaries that the options name.
+    """Looks for the folders and the dictionaries that the options name.
 
     Args:
         cfg: the options of the task.
 
     Raises:
-        UserError: one is missing; the message says which there are.
+        UserError: one is missing, and the message says which there are; or the folders of a
+            training that is cut up (`data1:data2`) have different dictionaries.
     """
-    folder = Path(utils.split_paths(cfg.data)[0])
+    folder, *others = map(Path, utils.split_paths(cfg.data))
     if not folder.is_dir():
         raise UserError(
             f"{folder}: no such folder; give the data-bin folder that `syntax-nmt "
@@ -45,3 +48,21 @@ def check_languages(cfg: TranslationConfig) -> None:
             f"{folder}: its file names do not tell the languages; give --source-lang and "
             f"--target-lang (there are dictionaries of {', '.join(languages)})"
         )
+    for other in others:
+        _check_same_dictionaries(folder, other, languages)
+
+
+def _check_same_dictionaries(folder: Path, other: Path, languages: Sequence[str]) -> None:
+    """fairseq reads those of the first folder: the numbers of another mean what they say there.
+
+    Raises:
+        UserError: the other folder has another dictionary, or is not there.
+    """
+    if not other.is_dir():
+        raise UserError(f"{other}: no such folder; give data-bin folders with : between them")
+    for name in (f"dict.{language}.txt" for language in languages):
+        if (other / name).is_file() and checksum(other / name) != checksum(folder / name):
+            raise UserError(
+                f"{other / name}: another dictionary than {folder / name}, by which its text would "
+                f"be read: make it with fairseq-preprocess --srcdict and --tgtdict of {folder}"
+            )
