@@ -17,7 +17,7 @@ from typing import Any
 
 import torch
 
-import syntax_nmt
+import syntax_nmt.plugin  # lets torch's safe loader read fairseq's checkpoints
 from experiments.corpus import DONE
 from experiments.programs import fill, run_program, sole_owner
 from syntax_nmt.checkpoints.check import check_checkpoint, is_whole

@@ -1,11 +1,15 @@
 """One run as a job, killed after its training and started again."""
 
+import gzip
 import json
 import os
 
 import pytest
 
 pytest.importorskip("jsonschema", reason="the extra `experiments` is not installed")
+from commands import REPOSITORY, succeed
+from prepared_corpus import TEST_SENTENCES
+
 from experiments.training import RunJob, value_at
 
 OPTIONS = """
@@ -16,24 +20,34 @@ OPTIONS = """
 """
 
 
-def test_a_training_at_its_end_is_left_as_it_is(prepared, tmp_path):
-    data, folder = tmp_path / "data", tmp_path / "run"
-    data.mkdir()
-    folder.mkdir()
+def test_a_training_at_its_end_is_not_begun_again(prepared, tmp_path, monkeypatch):
+    data, folder = tmp_path / "data" / "d", tmp_path / "runs" / "k"
+    record = tmp_path / "family.system.1.k.json"
+    data.mkdir(parents=True)
+    folder.mkdir(parents=True)
     (data / "prepared").symlink_to(prepared.folder)
-    (data / "done.json").write_text(json.dumps({"checksum": "", "tests": ["test"]}))
-    plan = {"options": OPTIONS, "seed": 1, "average": 2, "generate": "--beam 1", "figures": {}}
+    (data / "done.json").write_text(json.dumps({"checksum": "c", "tests": ["test"]}))
+    plan = {"data": "d", "options": OPTIONS, "seed": 1, "average": 2, "figures": {}}
+    plan["generate"] = "--beam 1 --max-len-b 5"
+    (folder / "run.json").write_text(json.dumps({"key": "k", "seed": 1, "plan": plan}))
     with open(os.devnull) as lock:
-        job = RunJob(plan, folder, data, "cpu", lock.fileno())
-        model = job.train()
-        before = job.train_log.read_bytes(), model.stat().st_size
-        assert job.train() == model  # fairseq itself would go on to a fifth update
-        assert (job.train_log.read_bytes(), model.stat().st_size) == before
-        facts = job.training_facts()
-        assert facts["updates"] == 4
-        assert facts["parameters"] > 1000
-        assert 5 < job.validation_nll(model) < 15
-    assert not any(str(tmp_path) in line for line in job.kept_log())
+        RunJob(plan, folder, data, "cpu", lock.fileno()).train()
+
+    monkeypatch.setenv("PYTHONPATH", str(REPOSITORY / "examples"))
+    succeed("experiments.training", tmp_path, "k", record, "cpu", "some-commit")
+    found = json.loads(record.read_text(encoding="utf-8"))
+    assert found["updates"] == 4  # fairseq itself would have gone on to a fifth
+    assert found["commit"] == "some-commit"
+    assert (found["device"], found["threads"]) == ("CPU", 1)
+    assert found["parameters"] > 1000
+    assert 5 < found["validation_nll"] < 15
+    with gzip.open(record.with_suffix(".test.gz"), "rt", encoding="utf-8") as lines:
+        assert len(list(lines)) == TEST_SENTENCES
+    with gzip.open(record.with_suffix(".log.gz"), "rt", encoding="utf-8") as log:
+        text = log.read()
+    assert "num_updates=4" in text
+    assert str(tmp_path) not in text
+    assert not list(folder.rglob("*.pt"))
 
 
 def test_a_value_by_its_path():
