@@ -99,7 +99,7 @@ def test_other_tags_are_refused(prepared, checkpoint):
     command = fairseq("generate", prepared.data, "--path", checkpoint, "--score-reference")
     overrides = ("--model-overrides", "{'chunk_tags': 'A B C D E F'}")
     message = refuse(*command, "--load-chunks", *overrides)
-    assert "chunk tags are A B C D E F" in message
+    assert "A B C D E F" in message
     assert "leave --load-chunks out" in message
 
 

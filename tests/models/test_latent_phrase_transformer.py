@@ -64,7 +64,7 @@ def test_structures_are_those_the_layers_used(folder, variant):
             found = extra[f"{side}_distances"][index % 2][row][:, real[row]]
             torch.testing.assert_close(found, distances, atol=1e-10, rtol=0)
             found = extra[f"{side}_attention"][index % 2][row, real[row]][:, real[row]]
-            torch.testing.assert_close(found, weights.mean(dim=0).float())
+            torch.testing.assert_close(found, weights.mean(dim=0), atol=1e-10, rtol=0)
 
 
 @torch.no_grad()

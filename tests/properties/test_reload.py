@@ -7,7 +7,7 @@ import torch
 from small_models import ARCHITECTURES, batch, build, random_sentences, save_checkpoint
 
 LOADER = """
-import sys, torch, syntax_nmt
+import sys, torch, syntax_nmt.plugin
 from fairseq import checkpoint_utils
 sample = torch.load(sys.argv[1])
 for path in sys.argv[2:]:
