@@ -88,7 +88,11 @@ def test_constraints_are_met(system, inputs, text, constrained, typed, kind):
         assert [piece.replace(" ", "").lstrip("▁") for piece in pieces] == words
         found = [f" {printed.best[n]} ".find(f" {piece} ") for piece in pieces]
         assert min(found, default=0) >= 0, (pieces, printed.best[n])
-        assert kind == "unordered" or found == sorted(found)
+        rest = f" {printed.best[n]} "
+        for piece in pieces if kind == "ordered" else ():  # later ones may be there before, too
+            _, met, rest = rest.partition(f" {piece} ")
+            assert met, (pieces, printed.best[n])
+            rest = f" {rest}"
 
 
 @pytest.mark.parametrize("method", ["rnn_search_cgru"])
