@@ -16,7 +16,11 @@ _NAMED = 10
 
 
 def within_limits(
-    indices: np.ndarray, dataset: FairseqDataset, limits: Any, may_skip: bool, before: int = 0
+    indices: np.ndarray,
+    dataset: FairseqDataset,
+    limits: Any,
+    may_skip: bool,
+    before: int | None = None,
 ) -> np.ndarray:
     """The sentences that are not too long; the others are warned of.
 
@@ -25,7 +29,8 @@ def within_limits(
         dataset: the sentences.
         limits: of task and models: tokens with EOS, of source and target.
         may_skip: `--skip-invalid-size-inputs-valid-test` was given, or this is training.
-        before: sentences before the first one of the dataset, as output lines count them.
+        before: of a buffer of typed lines: lines before it, as output lines count them. All of a
+            buffer may be skipped; others follow.
 
     Raises:
         UserError: a sentence is too long and must not be skipped, or all are.
@@ -33,14 +38,16 @@ def within_limits(
     kept, skipped = dataset.filter_indices_by_size(indices, limits)
     if len(skipped) == 0:
         return kept
-    named = [f"{before + int(i)} ({_text(dataset.size(i))} tokens)" for i in skipped[:_NAMED]]
+    named = [
+        f"{(before or 0) + int(i)} ({_text(dataset.size(i))} tokens)" for i in skipped[:_NAMED]
+    ]
     allowed = f"the limit is {_text(limits)} tokens, EOS counts"
     if not may_skip:
         raise UserError(
             f"sentence {named[0]} is too long ({allowed}), and {len(skipped) - 1} others: shorten "
             "them, or leave them out with --skip-invalid-size-inputs-valid-test"
         )
-    if len(kept) == 0:
+    if len(kept) == 0 and before is None:
         raise UserError(f"every sentence is too long, such as {named[0]} ({allowed}): shorten them")
     more = ", …" if len(skipped) > _NAMED else ""
     logger.warning(

@@ -70,7 +70,7 @@ class TypedTranslationTask(AnnotatedTranslationTask):
         Raises:
             UserError: they may not; one line names the first.
         """
-        before = self._lines.before if self._is_typed(dataset) else 0
+        before = self._lines.before if self._is_typed(dataset) else None
         with exits_in_fairseq_programs():
             return within_limits(indices, dataset, max_positions, ignore_invalid_inputs, before)
 

@@ -74,16 +74,25 @@ def constrained(prepared, tmp_path_factory):
 
 @pytest.mark.parametrize("kind", ["ordered", "unordered"])
 def test_constraints_are_met(system, inputs, text, constrained, typed, kind):
+    """Of untrained models, which need room.
+
+    fairseq fails (`40 < 40`), with its own models too, if at the limit no hypothesis of a sentence
+    has met all constraints while fewer than the beam have ended before.
+    """
     path, wanted = constrained
     flags = ("--constraints", kind, "--buffer-size", "9", "--batch-size", "4", "--beam", "8")
-    printed = system.type("--max-len-b", "40", *inputs, *text, *flags, "--input", path)
+    printed = system.type("--max-len-b", "100", *inputs, *text, *flags, "--input", path)
     assert printed.order == list(range(TEST_SENTENCES))
     for n, words in enumerate(wanted):
         pieces = [fields[-1] for fields in printed.fields("C").get(n, [])]
         assert [piece.replace(" ", "").lstrip("▁") for piece in pieces] == words
         found = [f" {printed.best[n]} ".find(f" {piece} ") for piece in pieces]
         assert min(found, default=0) >= 0, (pieces, printed.best[n])
-        assert kind == "unordered" or found == sorted(found)
+        rest = f" {printed.best[n]} "
+        for piece in pieces if kind == "ordered" else ():  # later ones may be there before, too
+            _, met, rest = rest.partition(f" {piece} ")
+            assert met, (pieces, printed.best[n])
+            rest = f" {rest}"
 
 
 @pytest.mark.parametrize("method", ["rnn_search_cgru"])

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import sys
+from unittest import mock
+
 import pytest
 from commands import USER_DIR, fairseq, refuse
 from fairseq import options, tasks
@@ -14,8 +17,9 @@ TRAIN += ("--lr", "0.1", "--max-update", "1")
 
 
 def trained(prepared, folder, *arguments):
-    """Trains in this process."""
+    """Trains in this process, as `fairseq-train` does, which also reads the options."""
     command = [
+        "fairseq-train",
         prepared.data,
         *PLUGIN,
         *TRAIN,
@@ -25,9 +29,8 @@ def trained(prepared, folder, *arguments):
         999,
         *arguments,
     ]
-    parser = options.get_training_parser()
-    parsed = options.parse_args_and_arch(parser, [str(part) for part in command])
-    train.main(convert_namespace_to_omegaconf(parsed))
+    with mock.patch.object(sys, "argv", [str(part) for part in command]):
+        train.cli_main()
 
 
 MISTAKES = {

@@ -62,3 +62,11 @@ def test_lines_are_counted_over_all_buffers():
     assert lines.before == 3
     with pytest.raises(UserError, match="line 6 of the input is not UTF-8"):
         lines.add(["good", "bad \udcff"])
+
+
+def test_all_of_a_typed_buffer_may_be_skipped(caplog):
+    """Such as of the one line that fairseq-interactive reads at a time: others may follow."""
+    with caplog.at_level(logging.WARNING):
+        kept = within_limits(np.arange(1), dataset(6), (5, 5), may_skip=True, before=7)
+    assert not len(kept)
+    assert "sentences 7 (6 source" in caplog.text
