@@ -19,6 +19,7 @@ from nltk import Tree
 from syntax_nmt.data.binarised_pieces import BinarisedPieces
 from syntax_nmt.data.character_alignment import same_spelling
 from syntax_nmt.data.indexed_file import open_indexed
+from syntax_nmt.data.mismatch import Findings
 from syntax_nmt.data.sentence_projection import Projector
 from syntax_nmt.data.side_information import read_labels
 from syntax_nmt.data.sides import CHUNKS, HEADS, PHRASES
@@ -178,10 +179,14 @@ def text_subjects(prepared, folder: Path) -> list[Subject]:
         )
         indexed, dictionary = binarised(projector.tokens)
         pieces = BinarisedPieces(projector.tokens, indexed, dictionary, projector.pieces)
-        return [
-            (found.values.tolist(), found.sizes.tolist())
-            for found in map(projector.project, projector.batches(indexed.sizes, pieces))
-        ]
+        findings = Findings()
+        rows = []
+        for found in map(projector.project, projector.batches(indexed.sizes, pieces)):
+            findings.merge(found.findings)
+            rows.append((found.values.tolist(), found.sizes.tolist()))
+        if findings.mismatched:  # nothing is written then
+            raise findings.refusal("or give --on-mismatch skip")
+        return rows
 
     @cache
     def binarised(tokens: Path) -> tuple:
