@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -32,7 +33,9 @@ class TextSegmentation:
 
 
 def write_segmentation(folder: Path, languages: Mapping[str, TextSegmentation]) -> None:
-    """Writes the file, whole or not at all; paths below its folder are relative to it.
+    """Writes the file, whole or not at all, unless it says so already.
+
+    Paths below its folder are relative to it.
 
     Args:
         folder: that was prepared.
@@ -44,9 +47,13 @@ def write_segmentation(folder: Path, languages: Mapping[str, TextSegmentation]) 
         for name in _PATHS:
             if (path := getattr(text, name)) is not None:
                 values[language][name] = portable_path(path, folder)
-    with write_atomically(folder / FILE_NAME) as out:
-        json.dump(values, out, indent=2, ensure_ascii=False)
-        out.write("\n")
+    content = json.dumps(values, indent=2, ensure_ascii=False) + "\n"
+    path = folder / FILE_NAME
+    with suppress(OSError):
+        if path.read_bytes() == content.encode("utf-8"):
+            return
+    with write_atomically(path) as out:
+        out.write(content)
 
 
 def read_segmentation(folder: Path) -> dict[str, TextSegmentation]:

@@ -19,6 +19,7 @@ from nltk import Tree
 from syntax_nmt.data.binarised_pieces import BinarisedPieces
 from syntax_nmt.data.character_alignment import same_spelling
 from syntax_nmt.data.indexed_file import open_indexed
+from syntax_nmt.data.mismatch import Findings
 from syntax_nmt.data.sentence_projection import Projector
 from syntax_nmt.data.side_information import read_labels
 from syntax_nmt.data.sides import CHUNKS, HEADS, PHRASES
@@ -178,10 +179,14 @@ def text_subjects(prepared, folder: Path) -> list[Subject]:
         )
         indexed, dictionary = binarised(projector.tokens)
         pieces = BinarisedPieces(projector.tokens, indexed, dictionary, projector.pieces)
-        return [
-            (found.values.tolist(), found.sizes.tolist())
-            for found in map(projector.project, projector.batches(indexed.sizes, pieces))
-        ]
+        findings = Findings()
+        rows = []
+        for found in map(projector.project, projector.batches(indexed.sizes, pieces)):
+            findings.merge(found.findings)
+            rows.append((found.values.tolist(), found.sizes.tolist()))
+        if findings.mismatched:  # nothing is written then
+            raise findings.refusal("or give --on-mismatch skip")
+        return rows
 
     @cache
     def binarised(tokens: Path) -> tuple:
@@ -230,12 +235,18 @@ def same_words(space: Workspace, name: str) -> str:
         return WRONG
     pairs = [(words, line) for words, line in zip(annotated, corpus) if words]
     if any(len(words) != len(line) for words, line in pairs):
-        return WRONG
+        # Words cut otherwise are carried over by their letters and digits, which are all there.
+        return FORGIVEN if all(letters(words) == letters(line) for words, line in pairs) else WRONG
     same = [sum(same_spelling(*words) for words in zip(*pair)) for pair in pairs]
     if all(count == len(words) for count, (words, _) in zip(same, pairs)):
         return OTHER
     half = all(2 * count >= len(words) for count, (words, _) in zip(same, pairs))
     return FORGIVEN if half else WRONG
+
+
+def letters(words: list[str]) -> str:
+    """The letters and digits of a sentence."""
+    return "".join(filter(str.isalnum, "".join(words)))
 
 
 def words_of_trees(lines: list[str]) -> list[list[str]]:

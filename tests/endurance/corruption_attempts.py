@@ -53,7 +53,8 @@ class Subject:
         foreign: files from elsewhere.
         allowed: given the name of a damaged file that was accepted and read otherwise: OTHER if it
             is a valid file of the same words, so that nobody could know; FORGIVEN if at least half
-            of the words of each sentence are the text's, which is what is asked for; or WRONG.
+            of the words of each sentence are the text's, or words cut otherwise have its letters
+            and digits, which is what is asked for; or WRONG.
         has_lines: whether a message must name the line.
     """
 

@@ -19,6 +19,8 @@ def stopped(tmp_path, number, *arguments):
         text=True,
         cwd=tmp_path,
         env={**os.environ, "OMP_NUM_THREADS": "1"},
+        # What a shell starts in the background ignores Ctrl-C, and so do its children.
+        preexec_fn=lambda: signal.signal(number, signal.SIG_DFL),
     )
     waited = time.monotonic() + 120
     while not any(tmp_path.glob("made*/*")) and process.poll() is None:

@@ -124,4 +124,5 @@ def test_scores_in_json(tmp_path, monkeypatch, capsys):
     figures = json.loads(capsys.readouterr().out)
     assert figures == json.loads((tmp_path / "f1.json").read_text())
     assert figures["f1"] == pytest.approx(40)
-    assert figures["types"]["NP"] == {"f1": 0, "gold": 1, "predicted": 2}
+    counts = {"correct": 0, "predicted": 2, "gold": 1}
+    assert figures["types"]["NP"] == {"f1": 0, "precision": 0, "recall": 0, **counts}

@@ -67,7 +67,8 @@ def contents(folder: Path) -> dict[str, bytes]:
 
 def test_layout(prepared):
     assert sorted(path.name for path in prepared.iterdir()) == [
-        *("data-bin", "logs", "pieces", "prepare.json", "sentencepiece.model", "words")
+        *("data-bin", "logs", "pieces", "prepare.json", "segmentation.json"),
+        *("sentencepiece.model", "words"),
     ]
     splits = ("train", "valid", "test", "test1")
     words = {f"{split}.{end}" for split in splits for end in ("en", "de", "en.conllu")}
