@@ -84,7 +84,7 @@ class Training:
         dataset = self.task.dataset("train")
         self.sentences = [i for i in range(len(dataset)) if dataset.num_tokens(i) <= LENGTH]
         bare = set(self.sentences[ANNOTATED * BATCH :])
-        for side in (dataset.heads, dataset.phrases, dataset.chunks):
+        for side in dataset.sides:
             object.__setattr__(side, "rows", without_annotation(side.rows, bare))
 
     def batch(self, *numbers):
