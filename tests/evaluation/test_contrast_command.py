@@ -118,6 +118,18 @@ def test_figures_are_those_of_the_pairs(contrast):
     assert "a tie is wrong" in table
 
 
+def test_every_form_has_the_same_figures(contrast):
+    table, figures, _ = contrast("--bins", "0,1,4")
+    shown = table.splitlines()[2].split()[1]
+    for form, mark in (("markdown", "| "), ("latex", r"\begin{tabular}"), ("tsv", "\t")):
+        text, same, _ = contrast("--bins", "0,1,4", "--format", form)
+        assert same == figures
+        assert mark in text
+        assert shown in text
+    assert max(map(len, table.splitlines())) <= 100
+    assert json.loads(contrast("--bins", "0,1,4", "--format", "json")[0]) == figures
+
+
 @pytest.mark.parametrize("model", ["stock", "lstm"])
 def test_the_size_of_batches_changes_nothing(contrast, model):
     expected = scores(contrast(model=model)[2])
