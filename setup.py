@@ -70,9 +70,11 @@ setup(
     ],
     extras_require={
         "cluster": ["dask[distributed]>=2024.1"],
+        "export": ["ctranslate2>=4.6"],  # syntax-nmt export --to ctranslate2
         "ja": ["sacrebleu[ja]"],  # --tokenize ja-mecab
         "experiments": ["jsonschema>=4.20", "snakemake>=9; python_version >= '3.11'"],
         "test": [
+            "ctranslate2>=4.6",
             "dask[distributed]>=2024.1",
             "filelock>=3.13",
             "jsonschema>=4.20",

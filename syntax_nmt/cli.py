@@ -60,6 +60,10 @@ COMMANDS: dict[str, tuple[str, str]] = {
         "one HTML page: scores, training curves, translations and their structures",
     ),
     "average": ("syntax_nmt.evaluation.average", "average checkpoints, such as the last ones"),
+    "export": (
+        "syntax_nmt.export.command",
+        "a model that is a plain Transformer at inference, for CTranslate2 or plain fairseq",
+    ),
     "examples": (
         "syntax_nmt.examples_command",
         "copy the examples: each paper's settings, comparisons, a notebook",

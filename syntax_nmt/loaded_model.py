@@ -16,7 +16,7 @@ from omegaconf import open_dict
 from syntax_nmt.data.chunks import Chunk
 from syntax_nmt.data.constituents import ConstituentTree
 from syntax_nmt.data.dependency_tree import DependencyTree
-from syntax_nmt.data.prepared_text import read_segmentation
+from syntax_nmt.data.prepared_text import prepared_folder, read_segmentation
 from syntax_nmt.data.sides import PHRASES
 from syntax_nmt.data.subwords import SENTENCEPIECE
 from syntax_nmt.errors import UserError
@@ -259,8 +259,7 @@ def load(
     Raises:
         UserError: the checkpoint, the folder or an option cannot be used; one line says why.
     """
-    folder = Path(data).parent if Path(data).name == "data-bin" else Path(data)
-    data_bin = folder / "data-bin" if (folder / "data-bin").is_dir() else Path(data)
+    folder, data_bin = prepared_folder(Path(data))
     with quiet_fairseq():
         model, task, cfg = load_model_and_options(path, data_bin, choose_device(device))
         if segmentation:

@@ -81,6 +81,16 @@ def read_segmentation(folder: Path) -> dict[str, TextSegmentation]:
         ) from None
 
 
+def prepared_folder(data: Path) -> tuple[Path, Path]:
+    """The folder that `prepare` wrote, and the data-bin folder in it, by the name of either.
+
+    Args:
+        data: one of both.
+    """
+    folder = data.parent if data.name == "data-bin" else data
+    return folder, folder / "data-bin" if (folder / "data-bin").is_dir() else data
+
+
 def _of(folder: Path, found: dict[str, Any]) -> TextSegmentation:
     if found["tokenizer"] not in MODES:
         raise ValueError

@@ -1,0 +1,100 @@
+"""A stock Transformer as a model of CTranslate2, compared with fairseq before it is given away."""
+
+from __future__ import annotations
+
+import tempfile
+from argparse import Namespace
+from pathlib import Path
+from types import ModuleType
+
+import torch
+from fairseq.data import Dictionary
+from fairseq.models.transformer import TransformerModel
+from fairseq.tasks import FairseqTask
+
+from syntax_nmt.errors import UserError
+from syntax_nmt.export.stock_transformer import save_dictionaries
+
+QUANTIZATIONS = ("int8", "int8_float16", "int8_bfloat16", "int16", "float16", "bfloat16")
+_TOLERANCE = 1e-3  # nats a token, in float32
+
+
+def check_installed() -> ModuleType:
+    """CTranslate2 itself.
+
+    Raises:
+        UserError: it is not installed.
+    """
+    try:
+        import ctranslate2.converters
+    except ImportError:
+        raise UserError(
+            "--to ctranslate2: CTranslate2 is not installed: pip install 'syntax-nmt[export]'"
+        ) from None
+    return ctranslate2
+
+
+def convert(
+    model: TransformerModel,
+    args: Namespace,
+    task: FairseqTask,
+    quantization: str | None,
+    folder: Path,
+) -> None:
+    """Writes the model in float32, compares it with fairseq's, and quantises it.
+
+    Args:
+        model: a stock Transformer.
+        args: its options.
+        task: has the dictionaries.
+        quantization: one of :data:`QUANTIZATIONS`; None = float32.
+        folder: to write to.
+
+    Raises:
+        UserError: CTranslate2 does not know an option of the model, or computes something else.
+    """
+    ctranslate2 = check_installed()
+    with tempfile.TemporaryDirectory() as taken_from:
+        save_dictionaries(task, Path(taken_from))
+        checkpoint = Path(taken_from, "model.pt")
+        torch.save({"args": args, "model": model.state_dict()}, checkpoint)
+        converter = ctranslate2.converters.FairseqConverter(str(checkpoint), taken_from)
+        try:
+            converter.convert(str(folder), force=True)
+        except (AttributeError, TypeError, ValueError) as error:  # an option it has no form for
+            reason = " ".join(str(error).split())
+            raise UserError(f"--to ctranslate2: {reason}: use --to fairseq") from error
+        difference = _difference(ctranslate2.Translator(str(folder)), model, task)
+        if not difference < _TOLERANCE:
+            raise UserError(
+                f"--to ctranslate2: log-probabilities differ from fairseq's by {difference:.2g} "
+                "nats: CTranslate2 lacks one of the model's options: use --to fairseq"
+            )
+        if quantization is not None:
+            converter.convert(str(folder), quantization=quantization, force=True)
+
+
+def _difference(translator: object, model: TransformerModel, task: FairseqTask) -> float:
+    """The largest difference of a log-probability, over sentences of different tokens."""
+    dictionaries = task.source_dictionary, task.target_dictionary
+    source, target = map(_tokens, dictionaries)
+    words = [
+        [[dictionary[token] for token in tokens]]
+        for dictionary, tokens in zip(dictionaries, (source, target))
+    ]
+    (scored,) = translator.score_batch(*words)  # type: ignore[attr-defined]
+    eos = task.target_dictionary.eos()
+    with torch.no_grad():
+        net_output = model(
+            torch.tensor([[*source, task.source_dictionary.eos()]]),
+            torch.tensor([len(source) + 1]),
+            torch.tensor([[eos, *target]]),
+        )
+        expected = model.get_normalized_probs(net_output, log_probs=True)[0]
+    expected = expected.gather(1, torch.tensor([[*target, eos]]).T)[:, 0]
+    return float((torch.tensor(scored.log_probs) - expected).abs().max())
+
+
+def _tokens(dictionary: Dictionary, count: int = 20) -> list[int]:
+    """Tokens from all over the dictionary, each at another place."""
+    return torch.linspace(dictionary.nspecial, len(dictionary) - 1, count).long().tolist()

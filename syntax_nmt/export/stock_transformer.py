@@ -1,0 +1,111 @@
+"""A model that computes what fairseq's `transformer` computes, as a checkpoint of that."""
+
+from __future__ import annotations
+
+import argparse
+import dataclasses
+from argparse import Namespace
+from pathlib import Path
+from typing import Any
+
+from fairseq import checkpoint_utils, options
+from fairseq.dataclass.configs import FairseqConfig
+from fairseq.models import BaseFairseqModel
+from fairseq.models.transformer import TransformerModel
+from fairseq.tasks import FairseqTask
+from fairseq.tasks.translation import TranslationConfig
+from omegaconf import OmegaConf
+
+from syntax_nmt.errors import UserError
+from syntax_nmt.models.options import SyntaxTransformerOptions
+
+# Supervised heads are the ordinary heads of a layer, trained with a loss of their own.
+_SAME_AT_INFERENCE = {"_name", "supervised_layer"}
+
+
+def feature_in_the_way(model: BaseFairseqModel, cfg: Any) -> str | None:
+    """What the model computes that a stock Transformer does not, as an option; None = nothing.
+
+    Args:
+        model: any model of fairseq.
+        cfg: its options.
+    """
+    if not isinstance(model, TransformerModel):
+        return f"--arch {cfg.arch}, which is no Transformer"
+    for field in dataclasses.fields(SyntaxTransformerOptions):
+        value = getattr(cfg, field.name, field.default)
+        if field.name not in _SAME_AT_INFERENCE and value != field.default:
+            given = "" if value is True else f" {value}"
+            return f"--{field.name.replace('_', '-')}{given}"
+    return None
+
+
+def stock_transformer(
+    model: BaseFairseqModel, cfg: Any, task: FairseqTask
+) -> tuple[TransformerModel, Namespace]:
+    """The same weights in fairseq's own class, and options that name nothing but fairseq's.
+
+    Args:
+        model: with no feature in the way.
+        cfg: its options.
+        task: has the dictionaries.
+
+    Raises:
+        UserError: the weights are not those of a Transformer.
+    """
+    args = _stock_options(cfg, task)
+    stock = TransformerModel.build_model(Namespace(**vars(args)), task)
+    try:
+        stock.load_state_dict(model.state_dict())
+    except RuntimeError as error:
+        reason = str(error).splitlines()[-1].strip()
+        raise UserError(f"the model's weights are not a Transformer's: {reason}") from error
+    return stock.eval(), args
+
+
+def save_dictionaries(task: FairseqTask, folder: Path) -> None:
+    """Writes both vocabularies under the names that fairseq knows.
+
+    Args:
+        task: has them.
+        folder: to write to.
+    """
+    task.source_dictionary.save(str(folder / f"dict.{task.cfg.source_lang}.txt"))
+    task.target_dictionary.save(str(folder / f"dict.{task.cfg.target_lang}.txt"))
+
+
+def save_stock_checkpoint(model: TransformerModel, args: Namespace, path: Path) -> None:
+    """Writes a checkpoint that fairseq loads without this package.
+
+    Args:
+        model: as :func:`stock_transformer` gives it.
+        args: likewise.
+        path: the file.
+    """
+    cfg = OmegaConf.structured(FairseqConfig())
+    cfg.task = {**vars(TranslationConfig.from_namespace(args)), "_name": args.task}
+    cfg.model = {**vars(args), "_name": args.arch}
+    state = {
+        "args": None,
+        "cfg": OmegaConf.to_container(cfg, resolve=True, enum_to_str=True),
+        "model": model.state_dict(),
+        "optimizer_history": [{"optimizer_name": "", "lr_scheduler_state": {}, "num_updates": 0}],
+        "extra_state": {},
+        "last_optimizer_state": None,
+    }
+    checkpoint_utils.torch_persistent_save(state, str(path))
+
+
+def _stock_options(cfg: Any, task: FairseqTask) -> Namespace:
+    """fairseq's own options of `--arch transformer`, with the sizes of the model."""
+    languages = ["--source-lang", task.cfg.source_lang, "--target-lang", task.cfg.target_lang]
+    command = [".", "--task", "translation", *languages, "--arch", "transformer"]
+    args: Namespace = options.parse_args_and_arch(options.get_training_parser(), command)
+    parser = argparse.ArgumentParser(argument_default=argparse.SUPPRESS)
+    TransformerModel.add_args(parser)
+    for name in {action.dest for action in parser._actions}:
+        if hasattr(cfg, name):
+            setattr(args, name, getattr(cfg, name))
+    for name in ("left_pad_source", "left_pad_target"):
+        setattr(args, name, getattr(task.cfg, name))
+    return args

@@ -1,0 +1,211 @@
+"""`syntax-nmt export`: another engine gives the same translations, or the command refuses."""
+
+from __future__ import annotations
+
+import re
+import shlex
+import subprocess
+import sys
+
+import pytest
+import torch
+from commands import USER_DIR, succeed, syntax_nmt
+from fairseq.dataclass.configs import GenerationConfig
+from methods import BASES
+from small_models import build, enlarge, save_checkpoint, write_dictionaries
+
+from syntax_nmt.cli import main
+from syntax_nmt.export.stock_transformer import feature_in_the_way
+
+# What fairseq itself does with an exported folder; nothing here imports this package.
+WITHOUT_THE_PLUGIN = """
+import sys, torch
+from fairseq import checkpoint_utils
+folder, sentences = sys.argv[1], torch.load(sys.argv[2])
+(model,), cfg, task = checkpoint_utils.load_model_ensemble_and_task(
+    [folder + "/model.pt"], {"data": folder}
+)
+cfg.generation.max_len_b = 20
+generator = task.build_generator([model.eval()], cfg.generation)
+beams = [
+    [(h["tokens"].tolist(), h["score"].item()) for h in task.inference_step(
+        generator, [model], {"net_input": {
+            "src_tokens": s[None], "src_lengths": torch.tensor([len(s)])}})[0]]
+    for s in sentences
+]
+assert not any(name.startswith("syntax_nmt") for name in sys.modules)
+torch.save(beams, sys.argv[3])
+"""
+EXPORTABLE = {"syntax_transformer", "dependency_transformer"}
+
+
+@pytest.fixture(scope="module")
+def trained(prepared, tmp_path_factory):
+    """A model with supervised heads over a prepared folder, and its checkpoint."""
+    options = ("--share-all-embeddings", "--encoder-normalize-before")
+    model, task, cfg = build(prepared.data, "dependency_transformer", *options,
+                             "--decoder-normalize-before")  # fmt: skip
+    path = tmp_path_factory.mktemp("trained") / "model.pt"
+    return save_checkpoint(path, enlarge(model, 1.5), cfg), model, task
+
+
+@pytest.fixture(scope="module")
+def exported(trained, prepared, tmp_path_factory):
+    """The folder that `--to fairseq` wrote, and the line that it printed."""
+    folder = tmp_path_factory.mktemp("fairseq") / "exported"
+    done = syntax_nmt(
+        *("export", trained[0], "--data", prepared.folder, "--to", "fairseq", "--output", folder)
+    )
+    return folder, done.stdout.split("\n", 1)[1]
+
+
+@pytest.fixture(scope="module")
+def sentences(prepared, trained):
+    dictionary = trained[2].source_dictionary
+    lines = (prepared.folder / "pieces/test.src").read_text("utf-8").splitlines()
+    return [dictionary.encode_line(line, add_if_not_exist=False).long() for line in lines]
+
+
+def beams(model, task, sentences):
+    generator = task.build_generator([model], GenerationConfig(max_len_b=20))
+    found = []
+    for tokens in sentences:
+        net_input = {"src_tokens": tokens[None], "src_lengths": torch.tensor([len(tokens)])}
+        (hypotheses,) = task.inference_step(generator, [model], {"net_input": net_input})
+        found.append([(h["tokens"].tolist(), h["score"].item()) for h in hypotheses])
+    return found
+
+
+def test_fairseq_alone_finds_the_same_beams(trained, exported, sentences, tmp_path):
+    folder, _ = exported
+    torch.save(sentences, tmp_path / "sentences")
+    command = [sys.executable, "-c", WITHOUT_THE_PLUGIN, folder]
+    subprocess.run([*command, tmp_path / "sentences", tmp_path / "beams"], check=True)
+    expected = beams(trained[1], trained[2], sentences)
+    found = torch.load(tmp_path / "beams")
+    assert len({str(tokens) for ((tokens, _), *_) in expected}) > 5
+    for one, other in zip(found, expected):
+        assert [tokens for tokens, _ in one] == [tokens for tokens, _ in other]
+        assert [score for _, score in one] == pytest.approx([score for _, score in other], abs=1e-5)
+
+
+def test_the_printed_line_translates_raw_text(exported, prepared, trained):
+    _, line = exported
+    lines = (prepared.corpus / "test.src").read_text("utf-8").splitlines(keepends=True)
+    text = "".join(lines[:2])
+    program, *arguments = shlex.split(line.replace("\\\n", " ").split(" < ")[0])
+    assert program == "fairseq-interactive"
+    own = succeed("fairseq_cli.interactive", *arguments, stdin=text)
+    words = [*arguments[1:], "--path", trained[0], "--user-dir", USER_DIR]
+    words += ["--task", "syntax_translation"]
+    ours = succeed("fairseq_cli.interactive", prepared.data, *words, stdin=text)
+    assert len(translations(own)) == 2
+    assert translations(own) == translations(ours)
+
+
+def translations(done):
+    return re.findall(r"^D-\d+\t\S+\t(.*)$", done.stdout, re.MULTILINE)
+
+
+@pytest.mark.parametrize("quantization", [None, "int8"])
+def test_ctranslate2(trained, prepared, sentences, tmp_path, quantization):
+    pytest.importorskip("ctranslate2", reason="CTranslate2 is not installed")
+    command = ["export", str(trained[0]), "--data", str(prepared.folder), "--to", "ctranslate2"]
+    main([*command, "--output", str(tmp_path / "whole")])
+    if quantization is not None:
+        more = ["--quantization", quantization, "--output", str(tmp_path / "small")]
+        main([*command, *more])
+        sizes = [(tmp_path / name / "model.bin").stat().st_size for name in ("small", "whole")]
+        assert sizes[0] < 0.75 * sizes[1]
+        return
+    text = (prepared.corpus / "test.src").read_text("utf-8")
+    line = ("syntax_nmt.export.translate", tmp_path / "whole")
+    found = succeed(*line, "--beam", "1", stdin=text).stdout.splitlines()
+    _, model, task = trained
+    generator = task.build_generator([model], GenerationConfig(beam=1))
+    expected = []
+    for tokens in sentences:
+        net_input = {"src_tokens": tokens[None], "src_lengths": torch.tensor([len(tokens)])}
+        ((best, *_),) = task.inference_step(generator, [model], {"net_input": net_input})
+        pieces = task.target_dictionary.string(best["tokens"])
+        expected.append(pieces.replace(" ", "").replace("▁", " ").strip())
+    assert found == expected
+
+
+def test_a_model_that_ctranslate2_computes_otherwise_is_refused(prepared, tmp_path):
+    pytest.importorskip("ctranslate2", reason="CTranslate2 is not installed")
+    for option in ("--encoder-normalize-before", "--no-decoder-final-norm"):
+        more = ("--decoder-normalize-before",) if "final" in option else ()
+        more += ("--encoder-normalize-before",) if "final" in option else ()
+        model, _, cfg = build(prepared.data, "syntax_transformer", option, *more)
+        path = save_checkpoint(tmp_path / "model.pt", enlarge(model, 2.0), cfg)
+        message = refused(path, prepared.data, "ctranslate2", tmp_path / "out")
+        assert "--to fairseq" in message
+        assert not (tmp_path / "out").exists()
+
+
+def refused(path, data, engine, output, *more):
+    command = ["export", path, "--data", data, "--to", engine, "--output", output, *more]
+    with pytest.raises(SystemExit) as stopped:
+        main(list(map(str, command)))
+    message = str(stopped.value.code)
+    assert "\n" not in message
+    return message
+
+
+@pytest.mark.parametrize("arch", sorted(BASES))
+def test_what_no_engine_knows_is_refused(arch, tmp_path):
+    data = write_dictionaries(tmp_path)
+    model, _, cfg = build(data, arch)
+    if arch in EXPORTABLE:
+        assert feature_in_the_way(model, cfg.model) is None
+        return
+    path = save_checkpoint(tmp_path / "model.pt", model, cfg)
+    message = refused(path, data, "fairseq", tmp_path / "out")
+    assert str(path) in message
+    assert "--" in message
+    assert not [name for name in tmp_path.iterdir() if "out" in name.name]
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        ("--local-attention-window", "2"),
+        ("--latent-phrase-layers", "1"),
+        ("--phrase-segmentation", "ngram"),
+    ],
+)
+def test_the_message_names_the_feature(options, tmp_path):
+    data = write_dictionaries(tmp_path)
+    model, _, cfg = build(data, "syntax_transformer", *options)
+    path = save_checkpoint(tmp_path / "model.pt", model, cfg)
+    assert " ".join(options) in refused(path, data, "fairseq", tmp_path / "out")
+
+
+def test_mistakes(trained, prepared, tmp_path, monkeypatch):
+    (tmp_path / "full").mkdir()
+    (tmp_path / "full/file").touch()
+    message = refused(trained[0], prepared.folder, "fairseq", tmp_path / "full")
+    assert str(tmp_path / "full") in message
+    more = ("--quantization", "int8")
+    message = refused(trained[0], prepared.folder, "fairseq", tmp_path / "out", *more)
+    assert "--quantization" in message
+    monkeypatch.setitem(sys.modules, "ctranslate2", None)
+    monkeypatch.setitem(sys.modules, "ctranslate2.converters", None)
+    message = refused(trained[0], prepared.folder, "ctranslate2", tmp_path / "out")
+    assert "syntax-nmt[export]" in message
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_data_folder_without_segmentation_takes_pieces(trained, prepared, tmp_path, capsys):
+    pytest.importorskip("ctranslate2", reason="CTranslate2 is not installed")
+    data = tmp_path / "data"
+    data.mkdir()
+    for name in ("dict.src.txt", "dict.tgt.txt"):
+        (data / name).write_bytes((prepared.data / name).read_bytes())
+    command = ["export", trained[0], "--data", data, "--to", "ctranslate2"]
+    main([*map(str, command), "--output", str(tmp_path / "out")])
+    assert "--segmented" in capsys.readouterr().out
+    pieces = (prepared.folder / "pieces/test.src").read_text("utf-8")
+    line = ("syntax_nmt.export.translate", "--segmented", tmp_path / "out")
+    assert len(succeed(*line, stdin=pieces).stdout.splitlines()) == len(pieces.splitlines())
