@@ -52,6 +52,7 @@ setup(
             "experiments/Snakefile",
         ],
         "syntax_nmt.evaluation.report_page": ["templates/*"],
+        "syntax_nmt.serve": ["page/*"],
     },
     install_requires=[
         "fairseq-fixed>=0.12.3.1",  # fairseq's main branch, repackaged
@@ -73,6 +74,7 @@ setup(
         "export": ["ctranslate2>=4.6"],  # syntax-nmt export --to ctranslate2
         "ja": ["sacrebleu[ja]"],  # --tokenize ja-mecab
         "experiments": ["jsonschema>=4.20", "snakemake>=9; python_version >= '3.11'"],
+        "serve": ["starlette>=0.40", "uvicorn>=0.30"],
         "test": [
             "ctranslate2>=4.6",
             "dask[distributed]>=2024.1",
@@ -84,6 +86,8 @@ setup(
             "pytest-xdist>=3.5",
             "ruff>=0.15",
             "snakemake>=9; python_version >= '3.11'",
+            "starlette>=0.40",
+            "uvicorn>=0.30",
         ],
     },
     entry_points={"console_scripts": ["syntax-nmt = syntax_nmt.cli:main"]},

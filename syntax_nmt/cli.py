@@ -59,6 +59,10 @@ COMMANDS: dict[str, tuple[str, str]] = {
         "syntax_nmt.evaluation.report",
         "one HTML page: scores, training curves, translations and their structures",
     ),
+    "serve": (
+        "syntax_nmt.serve.command",
+        "a page on this machine: translations and the syntax in them, while one types",
+    ),
     "average": ("syntax_nmt.evaluation.average", "average checkpoints, such as the last ones"),
     "export": (
         "syntax_nmt.export.command",

@@ -5,10 +5,11 @@ from __future__ import annotations
 import argparse
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 from fairseq import tasks
 from fairseq.hub_utils import GeneratorHubInterface
 from omegaconf import open_dict
@@ -21,7 +22,11 @@ from syntax_nmt.data.sides import PHRASES
 from syntax_nmt.data.subwords import SENTENCEPIECE
 from syntax_nmt.errors import UserError
 from syntax_nmt.evaluation.alignment.alignment import Alignment, format_alignment
-from syntax_nmt.evaluation.alignment.attention_alignment import WordCounts, align_words
+from syntax_nmt.evaluation.alignment.attention_alignment import (
+    WordCounts,
+    align_words,
+    word_attention,
+)
 from syntax_nmt.evaluation.alignment.cross_attention import CrossAttention
 from syntax_nmt.evaluation.chunking.chunk_prediction import ChunkPredictor
 from syntax_nmt.evaluation.chunking.chunk_report import bracketed
@@ -84,6 +89,24 @@ class ChunkedSentence:
         return bracketed(self.chunks, self.words)
 
 
+@dataclass(frozen=True)
+class AttendedPair:
+    """A sentence and its translation, and how the decoder attends.
+
+    Attributes:
+        source: words of the sentence.
+        target: words of the translation.
+        weights: target words × source words; what goes to the end of the sentence is left out.
+    """
+
+    source: tuple[str, ...]
+    target: tuple[str, ...]
+    weights: np.ndarray
+
+
+DEPENDENCIES, CONSTITUENTS, CHUNKED = "dependencies", "constituents", "chunks"
+
+
 class LoadedModel:
     """A trained model that takes raw text.
 
@@ -133,20 +156,34 @@ class LoadedModel:
         with quiet_fairseq():
             return self.hub.translate(sentences, beam, **options)
 
-    def trees(self, sentences: str | Sequence[str]) -> Any:
+    @property
+    def structures(self) -> tuple[str, ...]:
+        """What the model knows of syntax, among `dependencies`, `constituents` and `chunks`."""
+        encoder, decoder = self.model.encoder, self.model.decoder
+        known = {
+            DEPENDENCIES: getattr(encoder, "supervised_layer", None) is not None,
+            CONSTITUENTS: bool(getattr(encoder, "latent_phrase_layers", 0)),
+            CHUNKED: bool(getattr(decoder, "chunk_tags", ())),
+        }
+        return tuple(name for name, there in known.items() if there)
+
+    def trees(self, sentences: str | Sequence[str], kind: str | None = None) -> Any:
         """Trees of the source, as `syntax-nmt trees` gives them.
 
         Args:
             sentences: raw source text.
+            kind: `dependencies` of supervised heads, or `constituents` of latent phrases; by
+                default the latter where the model has both.
 
         Returns:
-            for each sentence a :class:`DependencyTree` of a model with supervised heads, otherwise
-            a :class:`ConstituentTree` of a model with latent phrases.
+            for each sentence a :class:`DependencyTree` or :class:`ConstituentTree`.
 
         Raises:
-            UserError: the model has neither.
+            UserError: the model has no such trees.
         """
-        return _of_each(self._trees, sentences)
+        if kind is None:
+            kind = CONSTITUENTS if CONSTITUENTS in self.structures else DEPENDENCIES
+        return _of_each(partial(self._trees, kind), sentences)
 
     def align(self, source: str | Sequence[str], target: str | Sequence[str]) -> Any:
         """Word alignments, as `syntax-nmt align` gives them.
@@ -162,6 +199,21 @@ class LoadedModel:
             UserError: the model has no cross-attention, or the numbers of sentences differ.
         """
         return _of_each(self._aligned, source, target)
+
+    def attention(self, source: str | Sequence[str], target: str | Sequence[str]) -> Any:
+        """The cross-attention between words that :meth:`align` takes its links from.
+
+        Args:
+            source: raw source text.
+            target: its translation.
+
+        Returns:
+            for each pair an :class:`AttendedPair`.
+
+        Raises:
+            UserError: the model has no cross-attention, or the numbers of sentences differ.
+        """
+        return _of_each(self._attended, source, target)
 
     def chunks(self, source: str | Sequence[str], target: str | Sequence[str]) -> Any:
         """The chunks that a bi-scale decoder sees in translations, as `syntax-nmt chunks` does.
@@ -183,13 +235,13 @@ class LoadedModel:
         return ForcedDecoder(self.model, self.hub.task, self._phrases)
 
     def _trees(
-        self, sentences: Sequence[str]
+        self, kind: str, sentences: Sequence[str]
     ) -> list[DependencyTree | None] | list[ConstituentTree | None]:
         dictionary = self.hub.task.source_dictionary
         lines = [" ".join(self._segment(sentence)) for sentence in sentences]
         tokens = [token_ids(line.split(), dictionary) for line in lines]
         text = SourceText("sentences", tokens, dictionary, lines, self._scheme)
-        if getattr(self.model.encoder, "latent_phrase_layers", 0):
+        if kind == CONSTITUENTS:
             distances = EncoderDistances(self.model, text, layer=0)
             return [found.tree for found in induced_trees(distances, text, MAX_TOKENS)]
         head = ParentHead(self.model, dictionary.pad())
@@ -205,6 +257,14 @@ class LoadedModel:
             None if links is None else AlignedPair(*sides, links)
             for sides, links in zip(words, found)
         ]
+
+    def _attended(self, source: Sequence[str], target: Sequence[str]) -> list[AttendedPair | None]:
+        pairs, counts, words = self._forced(source, target)
+        attended: list[AttendedPair | None] = [None] * len(pairs)
+        for index, weights in CrossAttention(self._decoder).matrices(pairs, MAX_TOKENS):
+            of_words = word_attention(weights, counts.sources[index], counts.targets[index])
+            attended[index] = AttendedPair(*words[index], of_words)
+        return attended
 
     def _chunked(
         self, source: Sequence[str], target: Sequence[str]

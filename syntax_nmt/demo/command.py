@@ -10,6 +10,7 @@ from pathlib import Path
 
 from syntax_nmt.arguments import positive_int
 from syntax_nmt.demo.corpus import CorpusSize, write_corpus
+from syntax_nmt.demo.trained import train
 from syntax_nmt.errors import UserError
 
 EXAMPLE = "syntax-nmt demo demo-corpus --train 6000 --seed 1"
@@ -64,6 +65,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "(default: 1)",
     )
     parser.add_argument(
+        "--trained",
+        action="store_true",
+        help="train a tiny model, too, which takes about a minute, and say how to look at it",
+    )
+    parser.add_argument(
         "--force",
         action="store_true",
         help="write to DIR even if it holds other files; those of the corpus' names are replaced",
@@ -89,6 +95,11 @@ def run(args: argparse.Namespace) -> None:
             _put_in_place(Path(unfinished), args.dir, names, {"seed": args.seed, **asdict(size)})
     except OSError as error:
         raise UserError(f"cannot write the corpus to {args.dir}: {error}") from error
+    if args.trained:
+        checkpoint = train(args.dir)
+        sentence = (args.dir / "test.src").read_text(encoding="utf-8").partition("\n")[0]
+        print(f"syntax-nmt serve --system tiny {checkpoint} {args.dir / 'prepared'}")
+        print(f"translates such as: {sentence}")
 
 
 def _refuse_other_content(folder: Path, force: bool) -> None:

@@ -23,7 +23,7 @@ _ROOM = 780.0  # points of the widest page
 
 
 @dataclass(frozen=True)
-class _DrawnKind:
+class DrawnKind:
     """How structures of one kind are compared, drawn and put in words."""
 
     title: str
@@ -32,6 +32,11 @@ class _DrawnKind:
     text: Callable[[Any], str]
 
     def of(self, structures: Structures) -> Mapping[str, Sequence[Any]]:
+        """The structures of this kind by name.
+
+        Args:
+            structures: of all kinds.
+        """
         return getattr(structures, self.title)
 
 
@@ -74,7 +79,7 @@ def structure_groups(
         pictures: what makes pictures.
     """
     groups = []
-    for kind in _DRAWN:
+    for kind in DRAWN:
         items = _of_sentence(kind.of(structures), sentence)
         gold = items.get(REFERENCE)
         found = [
@@ -98,7 +103,7 @@ def structure_figures(structures: Structures, sentence: int) -> dict[str, dict[s
         sentence: its position.
     """
     found = {}
-    for kind in _DRAWN:
+    for kind in DRAWN:
         if kind.of(structures):
             items = _of_sentence(kind.of(structures), sentence)
             found[kind.title] = {name: kind.text(item) for name, item in items.items()}
@@ -181,8 +186,8 @@ def _parts(item: Any) -> tuple[tuple[str, str], ...]:
     )
 
 
-_DRAWN = (
-    _DrawnKind("dependencies", _same_tree, _draw_dependencies, _heads),
-    _DrawnKind("constituents", format_tree, _draw_constituents, format_tree),
-    _DrawnKind("alignments", _same_links, _draw_alignment, _links),
+DRAWN = (
+    DrawnKind("dependencies", _same_tree, _draw_dependencies, _heads),
+    DrawnKind("constituents", format_tree, _draw_constituents, format_tree),
+    DrawnKind("alignments", _same_links, _draw_alignment, _links),
 )

@@ -1,0 +1,216 @@
+"""The page and the interface for programs, over HTTP; requests are bounded in size and time."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from anyio import to_thread
+from starlette.applications import Starlette
+from starlette.middleware import Middleware
+from starlette.middleware.trustedhost import TrustedHostMiddleware
+from starlette.requests import Request
+from starlette.responses import FileResponse, JSONResponse, Response
+from starlette.routing import Route
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from syntax_nmt.errors import UserError
+from syntax_nmt.serve.systems import System
+
+_PAGE = Path(__file__).with_name("page")
+_FILES = {"/": "index.html", "/page.js": "page.js", "/page.css": "page.css"}
+# Nothing but the page's own files; pictures come inside of answers.
+_HEADERS = {
+    b"content-security-policy": b"default-src 'self'; img-src data:; frame-ancestors 'none'; "
+    b"base-uri 'none'; form-action 'none'",
+    b"x-content-type-options": b"nosniff",
+    b"referrer-policy": b"no-referrer",
+    b"cache-control": b"no-store",
+}
+
+
+@dataclass(frozen=True)
+class Limits:
+    """What one request, and all of them together, may ask for.
+
+    Attributes:
+        characters: of one text.
+        seconds: for an answer.
+        waiting: requests for one system at the same time.
+    """
+
+    characters: int = 10_000
+    seconds: float = 60.0
+    waiting: int = 32
+
+
+class _RefusedError(Exception):
+    """A request that gets a status and a message in place of an answer."""
+
+    def __init__(self, status: int, message: str) -> None:
+        super().__init__(message)
+        self.status = status
+
+
+@dataclass
+class _Queue:
+    """The requests for one system.
+
+    Attributes:
+        system: that is asked.
+        turn: of all systems: neither models nor matplotlib compute two things at a time.
+        waiting: how many wait for an answer.
+    """
+
+    system: System
+    turn: asyncio.Lock
+    waiting: int = 0
+
+    async def ask(self, question: Callable[[], Any], limits: Limits) -> Any:
+        """The answer of the system.
+
+        Args:
+            question: what to compute.
+            limits: how long, and how many wait.
+
+        Raises:
+            _RefusedError: too many wait, or it takes too long.
+        """
+        if self.waiting >= limits.waiting:
+            raise _RefusedError(503, f"{self.system.name} is busy: try again in a moment")
+        self.waiting += 1
+        computing = asyncio.ensure_future(self._compute(question))
+        try:
+            # What runs cannot be stopped: it keeps its turn until it ends, without an asker.
+            return await asyncio.wait_for(asyncio.shield(computing), limits.seconds)
+        except asyncio.TimeoutError:
+            raise _RefusedError(
+                504, f"{self.system.name} needs more than {limits.seconds:g} s: give a shorter text"
+            ) from None
+
+    async def _compute(self, question: Callable[[], Any]) -> Any:
+        try:
+            async with self.turn:
+                return await to_thread.run_sync(question)
+        finally:
+            self.waiting -= 1
+
+
+class _Headers:
+    """Adds the headers to every answer.
+
+    Args:
+        app: what answers.
+    """
+
+    def __init__(self, app: ASGIApp) -> None:
+        self.app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        async def send_with_headers(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                message["headers"] = [*message["headers"], *_HEADERS.items()]
+            await send(message)
+
+        await self.app(scope, receive, send_with_headers)
+
+
+def application(
+    systems: Sequence[System], hosts: Sequence[str], limits: Limits | None = None
+) -> Starlette:
+    """What a server of ASGI runs.
+
+    Args:
+        systems: trained systems, of different names.
+        hosts: the names under which the page may be asked for; others come from foreign pages.
+        limits: of requests.
+    """
+    limits = limits or Limits()
+    turn = asyncio.Lock()
+    queues = {system.name: _Queue(system, turn) for system in systems}
+
+    async def about(_: Request) -> Response:
+        listed = [{"name": each.name, "structures": each.model.structures} for each in systems]
+        return JSONResponse({"systems": listed, "characters": limits.characters})
+
+    async def translate(request: Request) -> Response:
+        async def answer(queue: _Queue, given: Mapping[str, str]) -> Any:
+            sentences = [line.strip() for line in given["text"].splitlines() if line.strip()]
+            return await queue.ask(partial(queue.system.translate, sentences), limits)
+
+        return await _answered(request, ("text",), answer)
+
+    async def structures(request: Request) -> Response:
+        async def answer(queue: _Queue, given: Mapping[str, str]) -> Any:
+            pair = (given["source"].strip(), given["translation"].strip())
+            return await queue.ask(partial(queue.system.structures, *pair), limits)
+
+        return await _answered(request, ("source", "translation"), answer)
+
+    async def _answered(request: Request, texts: Sequence[str], answer: Callable[..., Any]) -> Any:
+        try:
+            given = await _read(request, texts, limits.characters)
+            name = given.get("system", systems[0].name)
+            if name not in queues:
+                raise _RefusedError(404, f"no system {name!r}: one of {', '.join(queues)}")
+            return JSONResponse(await answer(queues[name], given))
+        except _RefusedError as refused:
+            return JSONResponse({"error": str(refused)}, refused.status)
+        except UserError as error:
+            return JSONResponse({"error": str(error)}, 422)
+        except Exception as error:  # a model that fails: the page stays
+            message = f"the model failed ({type(error).__name__}): {error}"
+            return JSONResponse({"error": message.splitlines()[0][:300]}, 500)
+
+    files = [
+        Route(path, partial(_file, name), methods=["GET"], name=name)
+        for path, name in _FILES.items()
+    ]
+    return Starlette(
+        routes=[
+            *files,
+            Route("/systems", about, methods=["GET"]),
+            Route("/translate", translate, methods=["POST"]),
+            Route("/structures", structures, methods=["POST"]),
+        ],
+        middleware=[
+            Middleware(_Headers),
+            Middleware(TrustedHostMiddleware, allowed_hosts=list(hosts)),
+        ],
+    )
+
+
+async def _file(name: str, _: Request) -> Response:
+    return FileResponse(_PAGE / name)
+
+
+async def _read(request: Request, texts: Sequence[str], characters: int) -> dict[str, str]:
+    """The request's JSON: the texts, and `system` if it is given."""
+    # Pages of other sites cannot send this type unasked.
+    if request.headers.get("content-type", "").partition(";")[0].strip() != "application/json":
+        raise _RefusedError(415, "send JSON, with Content-Type: application/json")
+    body = b""
+    async for part in request.stream():
+        body += part
+        if len(body) > 12 * characters + 1000:  # a character is at most \uXXXX twice
+            raise _RefusedError(413, f"the text has more than {characters} characters: give less")
+    try:
+        given = json.loads(body)
+    except (ValueError, RecursionError):
+        raise _RefusedError(400, "the request is not JSON") from None
+    known = {*texts, "system"}
+    if not isinstance(given, dict) or not set(texts) <= given.keys() <= known:
+        raise _RefusedError(400, f"send an object with {', '.join(texts)} and, if wanted, system")
+    if not all(isinstance(value, str) for value in given.values()):
+        raise _RefusedError(400, "texts must be strings")
+    for name in texts:
+        if len(given[name]) > characters:
+            raise _RefusedError(413, f"{name} has more than {characters} characters: give less")
+        if not given[name].isascii():  # lone surrogates are no text
+            given[name] = given[name].encode("utf-8", "replace").decode("utf-8")
+    return given

@@ -1,0 +1,101 @@
+"""What the page asks of trained systems, as plain values."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from syntax_nmt.evaluation.chunking.chunk_report import bracketed
+from syntax_nmt.evaluation.plots.chunk_strips import draw_chunks
+from syntax_nmt.evaluation.plots.figure_file import svg_text
+from syntax_nmt.evaluation.report_page.structure_pictures import DRAWN
+from syntax_nmt.loaded_model import CHUNKED, LoadedModel
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+
+@dataclass(frozen=True)
+class System:
+    """A trained system.
+
+    Attributes:
+        name: that the page shows.
+        model: the checkpoint with its way of cutting text.
+        beam: hypotheses that the search keeps.
+    """
+
+    name: str
+    model: LoadedModel
+    beam: int
+
+    def translate(self, sentences: Sequence[str]) -> dict[str, Any]:
+        """Translations, with the seconds that they took.
+
+        Args:
+            sentences: raw text.
+
+        Raises:
+            UserError: a sentence is too long, or the model lacks an input.
+        """
+        start = time.perf_counter()
+        translations = self.model.translate(list(sentences), self.beam)
+        return {
+            "system": self.name,
+            "sentences": [
+                {"source": source, "translation": translation}
+                for source, translation in zip(sentences, translations)
+            ],
+            "seconds": round(time.perf_counter() - start, 3),
+        }
+
+    def structures(self, source: str, translation: str) -> dict[str, Any]:
+        """What the model knows of one sentence and its translation.
+
+        Args:
+            source: raw text.
+            translation: raw text; with another one it is that one's structures.
+
+        Returns:
+            `structures`: title, text and SVG of each; `attention`: words of both sides and the
+            weights, target × source, or None.
+
+        Raises:
+            UserError: the model lacks an input.
+        """
+        found = [
+            self._structure(title, source, translation)
+            for title in (self.model.structures if source and translation else ())
+        ]
+        attended = self.model.attention(source, translation) if source and translation else None
+        return {
+            "system": self.name,
+            "structures": [structure for structure in found if structure is not None],
+            "attention": attended
+            and {
+                "source": attended.source,
+                "target": attended.target,
+                "weights": attended.weights.round(3).tolist(),
+            },
+        }
+
+    def _structure(self, title: str, source: str, translation: str) -> dict[str, str] | None:
+        """None: the sentence is too long for the model."""
+        if title == CHUNKED:
+            chunked = self.model.chunks(source, translation)
+            if chunked is None:
+                return None
+            figure = draw_chunks(chunked.words, {self.name: chunked.chunks})
+            return _drawn(title, bracketed(chunked.chunks, chunked.words), figure)
+        tree = self.model.trees(source, title)
+        kind = _KINDS[title]
+        return None if tree is None else _drawn(title, kind.text(tree), kind.draw(tree, None))
+
+
+_KINDS: Mapping[str, Any] = {kind.title: kind for kind in DRAWN}
+
+
+def _drawn(title: str, text: str, figure: Figure) -> dict[str, str]:
+    return {"title": title, "text": text, "svg": svg_text(figure)}

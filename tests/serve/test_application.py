@@ -1,0 +1,137 @@
+"""What programs send to `syntax-nmt serve`: an answer or a message, never a hang."""
+
+from __future__ import annotations
+
+import threading
+import time
+import urllib.request
+from concurrent.futures import ThreadPoolExecutor
+from types import SimpleNamespace
+
+import pytest
+
+pytest.importorskip("starlette", reason="starlette is not installed")
+pytest.importorskip("uvicorn", reason="uvicorn is not installed")
+from served import post, served
+
+from syntax_nmt.errors import UserError
+from syntax_nmt.serve.application import Limits
+
+LOCK = threading.Lock()
+
+
+class Upper:
+    """A system that writes in capitals, slowly if a text says so, and knows two mistakes."""
+
+    running = most = 0  # of all systems
+
+    def __init__(self, name):
+        self.name = name
+        self.model = SimpleNamespace(structures=())
+
+    def translate(self, sentences):
+        with LOCK:
+            Upper.running += 1
+            Upper.most = max(Upper.most, Upper.running)
+        time.sleep(sum(float(text[5:]) for text in sentences if text.startswith("slow ")))
+        with LOCK:
+            Upper.running -= 1
+        if "mistake" in sentences:
+            raise UserError("a sentence is too long")
+        if "failure" in sentences:
+            raise RuntimeError("out of memory\nand more")
+        pairs = [{"source": text, "translation": text.upper()} for text in sentences]
+        return {"system": self.name, "sentences": pairs, "seconds": 0}
+
+    def structures(self, source, translation):
+        return {"system": self.name, "structures": [], "attention": None}
+
+
+@pytest.fixture(scope="module")
+def systems():
+    return [Upper("one"), Upper("two")]
+
+
+@pytest.fixture(scope="module")
+def address(systems):
+    with served(systems, Limits(characters=100, seconds=1.0, waiting=12)) as address:
+        yield address
+
+
+def test_each_line_is_a_sentence(address):
+    status, found = post(f"{address}/translate", {"text": "a b\n\n  c\r\n", "system": "two"})
+    assert status == 200
+    assert found["system"] == "two"
+    assert [pair["translation"] for pair in found["sentences"]] == ["A B", "C"]
+    assert post(f"{address}/translate", {"text": ""})[1]["sentences"] == []
+    assert post(f"{address}/translate", {"text": "a"})[1]["system"] == "one"
+
+
+@pytest.mark.parametrize(
+    ("path", "body", "status", "part"),
+    [
+        ("translate", {"text": "x" * 101}, 413, "100 characters"),
+        ("translate", b"x" * 100_000, 413, "100 characters"),
+        ("translate", b"no json", 400, "JSON"),
+        ("translate", b"[" * 2000, 400, "JSON"),
+        ("translate", b"\xff\xfe", 400, "JSON"),
+        ("translate", ["text"], 400, "object"),
+        ("translate", {"text": 1}, 400, "strings"),
+        ("translate", {"text": "a", "path": "/etc/passwd"}, 400, "object"),
+        ("translate", {"source": "a"}, 400, "text"),
+        ("translate", {"text": "a", "system": "three"}, 404, "one, two"),
+        ("structures", {"source": "a"}, 400, "translation"),
+        ("translate", {"text": "mistake"}, 422, "too long"),
+        ("translate", {"text": "failure"}, 500, "out of memory"),
+        ("translate", {"text": "slow 1.5"}, 504, "1 s"),
+    ],
+)
+def test_what_is_refused_has_one_line(address, path, body, status, part):
+    found = post(f"{address}/{path}", body)
+    assert found[0] == status
+    assert part in found[1]["error"]
+    assert "\n" not in found[1]["error"]
+    assert post(f"{address}/translate", {"text": "a", "system": "two"})[0] == 200
+
+
+def test_lone_surrogates_are_replaced(address):
+    status, found = post(f"{address}/translate", b'{"text": "a \\ud800 b"}')
+    assert (status, found["sentences"][0]["translation"]) == (200, "A ? B")
+
+
+def test_many_at_once_wait_for_each_other(address):
+    texts = [f"slow 0.0{i}" for i in range(10)]
+    bodies = [{"text": text, "system": name} for text, name in zip(texts, ["one", "two"] * 5)]
+    with ThreadPoolExecutor(10) as threads:
+        found = list(threads.map(lambda body: post(f"{address}/translate", body), bodies))
+    assert [answer["sentences"][0]["source"] for _, answer in found] == texts
+    assert Upper.most == 1
+
+
+def test_too_many_at_once_are_told(address):
+    with ThreadPoolExecutor(20) as threads:
+        body = {"text": "slow 0.05", "system": "two"}
+        found = list(threads.map(lambda _: post(f"{address}/translate", body), range(20)))
+    statuses = [status for status, _ in found]
+    assert statuses.count(200) >= 12
+    assert set(statuses) <= {200, 503}
+    assert post(f"{address}/translate", body)[0] == 200
+
+
+def test_other_sites_cannot_ask(address):
+    assert post(f"{address}/translate", {"text": "a"}, **{"Content-Type": "text/plain"})[0] == 415
+    request = urllib.request.Request(f"{address}/systems", headers={"Host": "example.org"})
+    with pytest.raises(urllib.error.HTTPError) as refused:
+        urllib.request.urlopen(request)
+    assert refused.value.code == 400
+
+
+def test_nothing_is_loaded_from_elsewhere_or_kept(address):
+    for path in ("", "page.js", "page.css", "systems"):
+        with urllib.request.urlopen(f"{address}/{path}") as answer:
+            policy = answer.headers["Content-Security-Policy"]
+            assert "default-src 'self'" in policy
+            assert answer.headers["Cache-Control"] == "no-store"
+            assert b"http" not in answer.read().replace(b"http-equiv", b"")
+    with pytest.raises(urllib.error.HTTPError):
+        urllib.request.urlopen(f"{address}/../application.py")
