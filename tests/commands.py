@@ -7,6 +7,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import forked_programs
+
 REPOSITORY = Path(__file__).resolve().parents[1]
 USER_DIR = str(REPOSITORY / "syntax_nmt")
 
@@ -15,6 +17,8 @@ def run(
     *command: str | Path, cwd: Path | None = None, stdin: str = ""
 ) -> subprocess.CompletedProcess[str]:
     """Runs a program by its module: `fairseq_cli.train`, `syntax_nmt.cli`, …"""
+    if str(command[0]).startswith("fairseq_cli."):
+        return forked_programs.run(command, cwd, stdin)
     return subprocess.run(
         [sys.executable, "-m", *map(str, command)],
         capture_output=True,

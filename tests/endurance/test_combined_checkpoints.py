@@ -8,7 +8,7 @@ import torch
 from commands import fairseq
 from fairseq import options, tasks
 from fairseq.dataclass.utils import convert_namespace_to_omegaconf
-from forked_training import finished, refused
+from forked_programs import finished, refused
 from methods import COMMON, METHODS
 from prepared_corpus import TEST_SENTENCES
 from small_models import save_checkpoint

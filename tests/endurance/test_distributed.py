@@ -13,7 +13,7 @@ from fairseq import options, tasks
 from fairseq.dataclass.utils import convert_namespace_to_omegaconf
 from fairseq.distributed import ModuleProxyWrapper
 from fairseq.trainer import Trainer
-from forked_training import SERVER, finished, redirect
+from forked_programs import SERVER, finished, redirect
 from methods import COMMON, METHODS
 from torch.nn.parallel import DistributedDataParallel
 

@@ -6,7 +6,7 @@ import random
 import pytest
 import torch
 from commands import fairseq
-from forked_training import finished, killed, refused, text_from
+from forked_programs import finished, killed, refused, text_from
 from methods import COMMON, METHODS, PLAIN
 
 QUICK = "relation_rnn"

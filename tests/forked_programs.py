@@ -6,16 +6,54 @@ import importlib
 import multiprocessing
 import os
 import sys
+import tempfile
 import time
 from collections.abc import Callable, Sequence
 from multiprocessing.process import BaseProcess
 from pathlib import Path
+from subprocess import CompletedProcess
 
 import torch
 
-# A server imports fairseq once and is forked for every process; it runs nothing itself.
+# A server imports fairseq once and is forked for every process; it runs nothing itself. The plugin
+# is not there: each program imports it as its own, by --user-dir.
 SERVER = multiprocessing.get_context("forkserver")
-SERVER.set_forkserver_preload(["fairseq_cli.train", "syntax_nmt", "forked_training"])
+PROGRAMS = ("train", "preprocess", "generate", "interactive", "validate", "eval_lm")
+SERVER.set_forkserver_preload([f"fairseq_cli.{name}" for name in PROGRAMS])
+
+
+def run(command: Sequence[str | Path], cwd: Path | None, stdin: str) -> CompletedProcess[str]:
+    """Runs a program to its end, as `subprocess.run` does."""
+    words = [str(part) for part in command]
+    with tempfile.TemporaryDirectory() as folder:
+        files = [Path(folder, name) for name in ("stdin", "stdout", "stderr")]
+        files[0].write_text(stdin, encoding="utf-8")
+        names = [str(file) for file in files]
+        process = SERVER.Process(target=_standing_alone, args=(words, cwd, names, dict(os.environ)))
+        process.start()
+        process.join()
+        out, err = (file.read_text(encoding="utf-8") for file in files[1:])
+    return CompletedProcess(words, process.exitcode, out, err)
+
+
+def _standing_alone(
+    command: Sequence[str], cwd: Path | None, files: Sequence[str], environment: dict[str, str]
+) -> None:
+    """What the process does: the program, with files as its streams."""
+    torch.set_num_threads(1)
+    os.environ.clear()
+    os.environ.update(environment)
+    for stream, (name, mode) in enumerate(
+        zip(files, (os.O_RDONLY, os.O_WRONLY | os.O_CREAT, os.O_WRONLY | os.O_CREAT))
+    ):
+        opened = os.open(name, mode, 0o644)
+        os.dup2(opened, stream)
+        os.close(opened)
+    sys.stdin = os.fdopen(0, encoding="utf-8")  # a forked process has none
+    if cwd is not None:
+        os.chdir(cwd)
+    sys.argv = list(command)
+    importlib.import_module(command[0]).cli_main()
 
 
 def start(command: Sequence[str | Path], log: Path) -> BaseProcess:
