@@ -39,9 +39,6 @@ from syntax_nmt.modules.transparent_attention import TransparentAttention
 PAD, EOS, FIRST_WORD = 1, 2, 4
 LARGEST = 65504.0  # of float16
 
-DTYPES = (torch.float32, torch.bfloat16, torch.float16)
-# Lengths of a batch's sentences, EOS included.
-BATCHES = ((1,), (1, 1, 1), (7, 4, 1), pytest.param((1024, 1, 1, 1), marks=pytest.mark.slow))
 SCORES = {
     "zero": lambda shape: torch.zeros(shape),
     "equal": lambda shape: torch.full(shape, LARGEST),
@@ -50,28 +47,54 @@ SCORES = {
     "largest": lambda shape: LARGEST * random_signs(shape),
 }
 
+# The number that holds least gets all scores; the lengths are those of a batch's sentences, EOS
+# included. The other numbers and lengths are there for what is true of them alone: coarse steps,
+# sums of a long sentence, a sentence of its EOS.
+HALF = torch.float16
+CASES = (
+    *((HALF, (7, 4, 1), scores) for scores in SCORES),
+    (HALF, (1,), "lowest"),
+    (HALF, (1, 1, 1), "equal"),
+    (torch.bfloat16, (7, 4, 1), "largest"),
+    (torch.float32, (7, 4, 1), "largest"),
+    *(
+        pytest.param((HALF, (1024, 1, 1, 1), scores), marks=pytest.mark.slow)
+        for scores in ("equal", "lowest", "largest")
+    ),
+)
+
 
 def random_signs(shape) -> Tensor:
     return torch.randint(0, 2, shape).float() * 2 - 1
 
 
-@pytest.fixture(params=DTYPES, ids=lambda dtype: str(dtype).rpartition(".")[2])
-def dtype(request) -> torch.dtype:
+def named(value) -> str:
+    dtype, lengths, scores = value
+    return f"{str(dtype).rpartition('.')[2]}-{'_'.join(map(str, lengths))}-{scores}"
+
+
+@pytest.fixture(params=CASES, ids=named)
+def case(request) -> tuple[torch.dtype, tuple[int, ...], str]:
     return request.param
 
 
-@pytest.fixture(params=BATCHES, ids=lambda lengths: "_".join(map(str, lengths)))
-def lengths(request) -> tuple[int, ...]:
-    return request.param
+@pytest.fixture
+def dtype(case) -> torch.dtype:
+    return case[0]
 
 
-@pytest.fixture(params=SCORES)
-def scores(request, dtype):
+@pytest.fixture
+def lengths(case) -> tuple[int, ...]:
+    return case[1]
+
+
+@pytest.fixture
+def scores(case):
     """Gives a leaf of a shape that holds extreme numbers."""
 
     def made(*shape: int, at_most: float = LARGEST) -> Tensor:
-        values = SCORES[request.param](shape).clamp(-at_most, at_most)
-        return values.to(dtype).requires_grad_()
+        values = SCORES[case[2]](shape).clamp(-at_most, at_most)
+        return values.to(case[0]).requires_grad_()
 
     return made
 
