@@ -73,6 +73,7 @@ setup(
         "cluster": ["dask[distributed]>=2024.1"],
         "export": ["ctranslate2>=4.6"],  # syntax-nmt export --to ctranslate2
         "ja": ["sacrebleu[ja]"],  # --tokenize ja-mecab
+        "docs": ["pdoc>=15"],
         "experiments": ["jsonschema>=4.20", "snakemake>=9; python_version >= '3.11'"],
         "serve": ["starlette>=0.40", "uvicorn>=0.30"],
         "test": [

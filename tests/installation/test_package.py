@@ -8,6 +8,7 @@ import zipfile
 from importlib.metadata import Distribution
 
 import pytest
+import yaml
 from commands import REPOSITORY
 from packaging.requirements import Requirement
 from packaging.specifiers import SpecifierSet
@@ -18,7 +19,7 @@ pytestmark = pytest.mark.filterwarnings("ignore")
 
 TOP = (
     *("setup.py", "pyproject.toml", "MANIFEST.in", "constraints.txt"),
-    *("README.md", "FAQ.md", "CHANGELOG.md", "LICENSE"),
+    *("README.md", "FAQ.md", "CHANGELOG.md", "LICENSE", "CITATION.cff"),
 )
 
 
@@ -147,7 +148,11 @@ def metadata(installed):
 
 def test_versions_agree(installed):
     changelog = (REPOSITORY / "CHANGELOG.md").read_text(encoding="utf-8")
-    assert f"## {syntax_nmt.__version__}" in changelog
+    versions = dict(re.findall(r"^## (\d+\.\d+\.\d+) – (\d{4}-\d\d-\d\d)$", changelog, re.M))
+    assert len(versions) == len(re.findall(r"^## \d", changelog, re.M))
+    citation = yaml.safe_load((REPOSITORY / "CITATION.cff").read_text(encoding="utf-8"))
+    assert citation["version"] == syntax_nmt.__version__
+    assert str(citation["date-released"]) == versions[syntax_nmt.__version__]
     assert metadata(installed)["Version"] == syntax_nmt.__version__
 
 
