@@ -32,7 +32,6 @@ def add_model_options(parser: argparse.ArgumentParser, *tasks: str) -> None:
     """Adds the options that say where models are and how they run.
 
     Args:
-        parser: the subcommand's parser.
         *tasks: of :data:`~syntax_nmt.parsing.models.TASKS`.
     """
     files = {name: file for task in tasks for name, file in TASKS[task].items()}
@@ -63,11 +62,7 @@ def add_model_options(parser: argparse.ArgumentParser, *tasks: str) -> None:
 
 
 def add_worker_options(parser: argparse.ArgumentParser) -> None:
-    """Adds the options that say what the work runs on.
-
-    Args:
-        parser: the subcommand's parser.
-    """
+    """Adds the options that say what the work runs on."""
     parser.add_argument(
         "--workers", type=int, default=1, help="processes, one thread each (default: %(default)s)"
     )
@@ -86,11 +81,7 @@ def add_worker_options(parser: argparse.ArgumentParser) -> None:
 
 
 def add_shard_options(parser: argparse.ArgumentParser) -> None:
-    """Adds the options that share a text out among jobs.
-
-    Args:
-        parser: the subcommand's parser.
-    """
+    """Adds the options that share a text out among jobs."""
     parser.add_argument(
         "--num-shards",
         type=int,

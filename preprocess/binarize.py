@@ -56,11 +56,7 @@ _STAGING = ".binarize-"  # the folder of what is not whole yet, and some letters
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Adds the command's options.
-
-    Args:
-        parser: the subcommand's parser.
-    """
+    """Adds the command's options."""
     add = parser.add_argument
     add("-s", "--source-lang", required=True, metavar="SRC", help="source language")
     add("-t", "--target-lang", required=True, metavar="TGT", help="target language")
@@ -139,8 +135,6 @@ def binarize(
     was.
 
     Args:
-        source_lang: source language.
-        target_lang: target language.
         destdir: the data-bin folder.
         trainpref: prefix of the training text in subwords; several, separated by commas, are those
             of the shards `train`, `train1`, … that fairseq joins.
@@ -148,7 +142,6 @@ def binarize(
         testpref: prefix of the test text, likewise.
         words: folder of the tokenised text and the side files; the prefixes' own by default.
         subwords: `auto` or one of `subwords.SCHEMES`.
-        workers: processes.
         on_mismatch: `stop` or `skip` where annotation is of other words than the text's.
         attach_roots: see :func:`~syntax_nmt.data.side_text.side_entries`.
         report: called with each line that says what was found.

@@ -42,11 +42,7 @@ BY = ("tagger", "rules")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Adds the options of `syntax-nmt chunk`.
-
-    Args:
-        parser: the subcommand's parser.
-    """
+    """Adds the options of `syntax-nmt chunk`."""
     what = parser.add_mutually_exclusive_group(required=True)
     what.add_argument(
         "--input",

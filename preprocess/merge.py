@@ -17,11 +17,7 @@ EXAMPLE = "syntax-nmt merge --input words/train.en --output words/train.en.conll
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Adds the options of `syntax-nmt merge`.
-
-    Args:
-        parser: the subcommand's parser.
-    """
+    """Adds the options of `syntax-nmt merge`."""
     parser.add_argument(
         "--input", type=Path, required=True, help="the text that parse or chunk was given"
     )
@@ -60,8 +56,6 @@ def merge_command(shard: Shard, text: Path, output: Path) -> str:
 
     Args:
         shard: the one that is done.
-        text: the input.
-        output: the output.
     """
     command = shlex.join(["syntax-nmt", "merge", "--input", str(text), "--output", str(output)])
     return f"shard {shard.index} of {shard.count} is done; when all are: {command}"

@@ -22,11 +22,7 @@ _KINDS = ("dependencies", "constituents")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Adds the options of `syntax-nmt parse`.
-
-    Args:
-        parser: the subcommand's parser.
-    """
+    """Adds the options of `syntax-nmt parse`."""
     parser.add_argument("--lang", required=True, help="language of the text, such as en")
     parser.add_argument(
         "--input",

@@ -48,11 +48,7 @@ RESUMES = True
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Adds the options of `syntax-nmt prepare`.
-
-    Args:
-        parser: the subcommand's parser.
-    """
+    """Adds the options of `syntax-nmt prepare`."""
     _add_text_arguments(parser)
     _add_piece_arguments(parser)
     _add_annotation_arguments(parser)

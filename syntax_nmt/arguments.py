@@ -8,9 +8,6 @@ import argparse
 def positive_int(text: str) -> int:
     """A whole number of 1 or more.
 
-    Args:
-        text: as typed.
-
     Raises:
         argparse.ArgumentTypeError: it is something else.
     """
@@ -21,9 +18,6 @@ def positive_int(text: str) -> int:
 
 def natural_int(text: str) -> int:
     """A whole number of 0 or more.
-
-    Args:
-        text: as typed.
 
     Raises:
         argparse.ArgumentTypeError: it is something else.

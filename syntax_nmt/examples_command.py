@@ -20,11 +20,7 @@ a notebook, and the benchmark.
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Adds the command's options.
-
-    Args:
-        parser: the subcommand's parser.
-    """
+    """Adds the command's options."""
     parser.description = DESCRIPTION
     parser.add_argument(
         "folder",
@@ -38,9 +34,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> None:
     """Copies the examples.
-
-    Args:
-        args: as :func:`add_arguments` defines them.
 
     Raises:
         UserError: there is such a folder already.

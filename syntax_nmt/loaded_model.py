@@ -190,7 +190,6 @@ class LoadedModel:
 
         Args:
             source: raw source text.
-            target: its translation.
 
         Returns:
             for each pair an :class:`AlignedPair`.
@@ -220,7 +219,6 @@ class LoadedModel:
 
         Args:
             source: raw source text.
-            target: its translation.
 
         Returns:
             for each pair a :class:`ChunkedSentence`.

@@ -11,11 +11,7 @@ FOLDER = Path(__file__).resolve().parent
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Adds nothing: the command has no options.
-
-    Args:
-        parser: the subcommand's parser.
-    """
+    """Adds nothing: the command has no options."""
 
 
 def run(args: argparse.Namespace) -> None:

@@ -65,7 +65,6 @@ def write_corpus(folder: Path, sentences: int, words: int) -> None:
     """Tokens of both sides, all three side files and their manifest.
 
     Args:
-        folder: where to write.
         sentences: how many.
         words: mean length in subwords; lengths are spread as in news text.
     """
@@ -118,12 +117,7 @@ def write_rows(prefix: Path, values: np.ndarray, sizes: np.ndarray, dtype: type)
 
 
 def entry(folder: Path, kind: SideKind) -> SideFile:
-    """The manifest's entry of one side file.
-
-    Args:
-        folder: where the files are.
-        kind: of the side file.
-    """
+    """The manifest's entry of one side file."""
     names = [
         f"{prefix}{ending}"
         for prefix in (name_of(kind), TEXT[kind.side])
@@ -136,11 +130,7 @@ def entry(folder: Path, kind: SideKind) -> SideFile:
 
 
 def open_pairs(folder: Path) -> LanguagePairDataset:
-    """The stock dataset, as fairseq's translation task builds it.
-
-    Args:
-        folder: where the files are.
-    """
+    """The stock dataset, as fairseq's translation task builds it."""
     dictionary = Dictionary()
     for symbol in range(VOCABULARY - len(dictionary)):
         dictionary.add_symbol(str(symbol))
@@ -154,8 +144,6 @@ def open_all(folder: Path, pairs: LanguagePairDataset, kinds: Sequence[SideKind]
     """The stock dataset with side information, checksums verified.
 
     Args:
-        folder: where the files are.
-        pairs: the stock dataset.
         kinds: what to open.
     """
     sizes = {SOURCE: pairs.src_sizes, TARGET: pairs.tgt_sizes}
@@ -172,7 +160,6 @@ def measure_epoch(folder: Path, max_tokens: int, repeats: int) -> None:
     """Times reading and collating every batch, and prints each variant beside the stock one.
 
     Args:
-        folder: where the files are.
         max_tokens: size of a batch.
         repeats: how often each variant runs over each stretch of the epoch.
     """
@@ -240,7 +227,6 @@ def measure_opening(folder: Path, repeats: int) -> None:
     """Times opening with and without checksums, and prints the medians.
 
     Args:
-        folder: where the files are.
         repeats: how often.
     """
     pairs = open_pairs(folder)

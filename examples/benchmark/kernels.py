@@ -62,7 +62,6 @@ def kernels(work: Work, system: System, device: str) -> Counter[str]:
     Args:
         work: what is done; once before, so that nothing is chosen while it is profiled.
         system: who does it.
-        device: that it is on.
     """
     work(system)
     activity = ProfilerActivity.CUDA if device == "cuda" else ProfilerActivity.CPU

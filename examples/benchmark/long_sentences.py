@@ -27,7 +27,6 @@ def measure(name: str, words: int) -> None:
     """Prints a row of the table.
 
     Args:
-        name: the architecture.
         words: of the sentence, on both sides.
     """
     silence()

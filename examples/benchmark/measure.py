@@ -46,7 +46,6 @@ def interleaved(
         work: what to time.
         systems: who does it.
         repeats: how often each.
-        device: that they are on.
     """
     seconds: list[list[float]] = [[] for _ in systems]
     for repeat in range(repeats + 1):
@@ -99,7 +98,6 @@ def peak_memory(work: Work, system: System, device: str) -> int:
     Args:
         work: what to measure.
         system: who does it.
-        device: that it is on.
 
     Returns:
         on a GPU all that is allocated; on a CPU, which must run Linux, by how much the process

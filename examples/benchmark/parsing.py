@@ -69,7 +69,6 @@ def lines_of(text: Path, lines: int, folder: Path) -> Path:
     """A file of so many lines of a text, which begins again where it ends.
 
     Args:
-        text: the text.
         lines: how many lines are wanted.
         folder: where the file goes.
     """
@@ -83,13 +82,7 @@ def lines_of(text: Path, lines: int, folder: Path) -> Path:
 
 
 def measure_throughput(models: StanzaModels, args: argparse.Namespace, folder: Path) -> None:
-    """Prints sentences a second of bare Stanza and of `parse`, and their ratio.
-
-    Args:
-        models: of the parser.
-        args: the options.
-        folder: for files.
-    """
+    """Prints sentences a second of bare Stanza and of `parse`, and their ratio."""
     text = lines_of(args.text, args.lines, folder)
     sentences = [line.split() for line in read_lines(text, NEWLINE_ONLY) if line]
     calls = range(0, len(sentences), LINES_A_CALL)
@@ -149,13 +142,7 @@ def processor_seconds(work: Callable[[], None]) -> float:
 
 
 def measure_scaling(models: StanzaModels, args: argparse.Namespace, folder: Path) -> None:
-    """Prints lines a second of one and of several workers, starting times left out.
-
-    Args:
-        models: of the parser.
-        args: the options.
-        folder: for files.
-    """
+    """Prints lines a second of one and of several workers, starting times left out."""
     annotator = StanzaAnnotator(models)
     short, long = (lines_of(args.text, lines, folder) for lines in (args.lines, 3 * args.lines))
     rates = {}
@@ -174,11 +161,7 @@ def measure_scaling(models: StanzaModels, args: argparse.Namespace, folder: Path
 
 
 def measure_memory(args: argparse.Namespace) -> None:
-    """Prints the peak memory of a tenth of the lines and of all of them.
-
-    Args:
-        args: the options.
-    """
+    """Prints the peak memory of a tenth of the lines and of all of them."""
     peaks = []
     for lines in (args.memory_lines // 10, args.memory_lines):
         command = [sys.executable, __file__, str(args.text), "--lang", args.lang]

@@ -23,7 +23,6 @@ def memory_of(name: str, more: str, work: str, sizes: Sizes, args: argparse.Name
     """Runs this file and gives what it prints.
 
     Args:
-        name: the architecture.
         more: further options of fairseq-train.
         work: one of `WORKS`.
         sizes: of the system and the batches.

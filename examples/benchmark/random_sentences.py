@@ -34,7 +34,6 @@ def write_dictionaries(folder: Path, words: int) -> None:
     """Writes the same vocabulary for both sides, and the types of chunks.
 
     Args:
-        folder: where to.
         words: the size of the vocabulary.
     """
     dictionary = Dictionary()

@@ -34,7 +34,6 @@ def naive(network: GraphPropagation, words: Tensor, padding: Tensor) -> Tensor:
     """The mean message of each word, from pairs laid side by side.
 
     Args:
-        network: has the weights.
         words: B×S×D.
         padding: B×S, True = pad.
 
@@ -62,7 +61,6 @@ def run(network: GraphPropagation, form: int, words: Tensor, sizes: list[int]) -
     """One forward pass.
 
     Args:
-        network: the layer.
         form: `NAIVE`, or anything else for the layer's own.
         words: N×D.
         sizes: words of each sentence.
@@ -80,7 +78,6 @@ def measure_memory(form: int, length: int, args: argparse.Namespace) -> None:
     Args:
         form: `NAIVE`, or how many pairs are kept.
         length: words of each sentence.
-        args: the sizes.
     """
     torch.manual_seed(1)
     network = GraphPropagation(args.width, args.width, kept_pairs=max(form, 0))
@@ -102,11 +99,7 @@ def measure_memory(form: int, length: int, args: argparse.Namespace) -> None:
 
 
 def measure_time(args: argparse.Namespace) -> dict[str, float]:
-    """Seconds of a forward and backward pass over ragged sentences, the median of some.
-
-    Args:
-        args: the sizes.
-    """
+    """Seconds of a forward and backward pass over ragged sentences, the median of some."""
     draw = random.Random(1)
     sizes = sorted(draw.randint(5, 25) for _ in range(args.sentences))
     words = torch.randn(sum(sizes), args.width, requires_grad=True)

@@ -78,7 +78,6 @@ def ratios(sizes: Sizes, args: argparse.Namespace) -> list[float]:
     """The relative time of each architecture and work.
 
     Args:
-        sizes: of all.
         args: the command line's.
     """
     names = [args.against, *args.arch]

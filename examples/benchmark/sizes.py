@@ -40,11 +40,7 @@ _FIELDS = ("width", "ffn", "layers", "heads", "vocabulary", "length", "sentences
 
 
 def add_size_arguments(parser: argparse.ArgumentParser) -> None:
-    """Adds `--size` and an option for each single number.
-
-    Args:
-        parser: of a benchmark.
-    """
+    """Adds `--size` and an option for each single number."""
     parser.add_argument(
         "--size",
         default="small",

@@ -101,7 +101,6 @@ def settings(args: argparse.Namespace, sizes: Sizes) -> dict[str, Any]:
 
     Args:
         args: the command line's.
-        sizes: that it asked for.
     """
     given = {name: value for name, value in vars(args).items() if name != "json"}
     return {**given, **asdict(sizes), "torch": torch.__version__}
@@ -114,7 +113,6 @@ def compare(
 
     Args:
         chosen: options by architecture; the first is the baseline.
-        sizes: of all.
         args: the command line's.
 
     Returns:

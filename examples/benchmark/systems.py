@@ -46,11 +46,7 @@ class System:
         return sum(parameter.numel() for parameter in self.model.parameters())
 
     def train(self, batches: Sequence[dict[str, Any]]) -> None:
-        """One update for each batch, as fairseq's trainer makes it.
-
-        Args:
-            batches: the data.
-        """
+        """One update for each batch, as fairseq's trainer makes it."""
         self.model.train()
         for batch in batches:
             self.optimizer.zero_grad()
@@ -65,7 +61,6 @@ class System:
         """Beam search for each batch, to the maximal length if the model does not end before.
 
         Args:
-            batches: the data.
             beam: hypotheses a sentence.
         """
         search = Namespace(beam=beam, max_len_a=1, max_len_b=5)
@@ -80,11 +75,7 @@ def build(
     """Builds a system.
 
     Args:
-        name: the architecture.
         more: further options of fairseq-train; they win over those chosen here.
-        folder: has the dictionaries.
-        sizes: of the model.
-        device: to put it on.
         dtype: the name of torch's type; on float16 and bfloat16 the optimizer keeps a float32 copy
             of all parameters, as under `--fp16` and `--bf16`.
     """
@@ -118,11 +109,7 @@ def build(
 
 
 def transformer_options(sizes: Sizes) -> list[str]:
-    """The sizes in fairseq's options of a Transformer.
-
-    Args:
-        sizes: of the model.
-    """
+    """The sizes in fairseq's options of a Transformer."""
     given: list[str] = []
     for side in ("encoder", "decoder"):
         given += [f"--{side}-embed-dim", str(sizes.width), f"--{side}-layers", str(sizes.layers)]
@@ -135,7 +122,6 @@ def rnn_options(sizes: Sizes, ours: bool) -> list[str]:
     """The width in options of an RNN; it has the layers that its architecture has.
 
     Args:
-        sizes: of the model.
         ours: whether it has the options of this package.
     """
     width = str(sizes.width)

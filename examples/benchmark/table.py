@@ -15,7 +15,6 @@ def print_table(title: str, data: Load, figures: Mapping[str, Mapping[str, Any]]
 
     Args:
         title: what was measured.
-        data: the work.
         figures: by system; the first is the baseline.
     """
     rows = {
@@ -32,7 +31,6 @@ def cells(figures: Mapping[str, Any], unit: str, baseline: Mapping[str, Any]) ->
     """The cells of a system, by column.
 
     Args:
-        figures: of the system.
         unit: of what was done.
         baseline: the figures of the first system.
     """

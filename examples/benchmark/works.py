@@ -42,10 +42,7 @@ def load(name: str, system: System, sizes: Sizes, batches: int, device: str) -> 
 
     Args:
         name: one of `WORKS`.
-        system: has the dictionary.
-        sizes: of the batches.
         batches: how many.
-        device: where they are put.
     """
     search = WORKS[name]
     sentences = sizes.sentences

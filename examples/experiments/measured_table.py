@@ -31,8 +31,6 @@ class FamilyTest:
     """A test set and the rows of a family that have translations of it.
 
     Args:
-        runs: of the table.
-        rows: of the family.
         place: of the test set among those of the data.
         folder: with the prepared data.
     """
@@ -109,7 +107,6 @@ def measure(runs: Runs, folder: Path) -> dict[str, Any]:
     """Everything that is known of a table.
 
     Args:
-        runs: of the table.
         folder: with the prepared data.
     """
     tests = [test.figures() for test in family_tests(runs, folder)]

@@ -46,12 +46,7 @@ def main() -> None:
 
 
 def install(commit: str, snapshots: Path) -> Path:
-    """The folder with the commit's `source` and what pip made of it, `site`.
-
-    Args:
-        commit: in full.
-        snapshots: where snapshots are kept.
-    """
+    """The folder with the commit's `source` and what pip made of it, `site`."""
     snapshot = snapshots / commit
     if snapshot.is_dir():
         return snapshot

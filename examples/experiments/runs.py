@@ -50,10 +50,8 @@ class Runs:
     """The runs of a table, and which of them have a record in the folder of results.
 
     Args:
-        table: the table.
         root: of the texts; None = not given.
         stanza: of the parser's models; None = not given.
-        results: for records.
     """
 
     def __init__(self, table: Table, root: Path | None, stanza: Path | None, results: Path) -> None:

@@ -42,7 +42,6 @@ class RunJob:
     """A run on this machine.
 
     Args:
-        plan: of the run.
         folder: the run's own, for checkpoints and logs.
         data: folder that :mod:`experiments.corpus` has prepared.
         device: cpu or cuda.

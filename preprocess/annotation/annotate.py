@@ -88,7 +88,6 @@ def annotate_file(
 
     Args:
         text: words separated by spaces, a sentence a line; may be `.gz`.
-        output: the annotation.
         annotator: what annotates.
         resources: what the work runs on.
 

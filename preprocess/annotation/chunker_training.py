@@ -52,11 +52,7 @@ class ChunkerSettings:
     learning_rate: float = 0.002
 
     def options(self, training_sentences: int) -> list[str]:
-        """The options of Stanza's trainer; the held-out text is scored once an epoch.
-
-        Args:
-            training_sentences: in an epoch.
-        """
+        """The options of Stanza's trainer; the held-out text is scored once an epoch."""
         epoch = -(-training_sentences // self.batch_size)
         options = {
             "max_steps": self.max_steps,

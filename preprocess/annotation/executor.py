@@ -47,7 +47,6 @@ class InProcessExecutor(Executor):
 
         Args:
             fn: what to call.
-            *args: its arguments.
             **kwargs: its arguments by name.
         """
         future: Future[Any] = Future()
@@ -106,7 +105,6 @@ def ordered_results(
     Args:
         workers: where the function runs.
         function: importable by name, with one picklable argument.
-        tasks: its arguments.
     """
     in_flight = 1 if workers.in_process else 2 * workers.count
     pending: deque[Future[Result]] = deque()

@@ -64,7 +64,6 @@ def cut(text: Path, part_size: int) -> Iterator[Part]:
 
     Args:
         text: words separated by spaces, a sentence a line; may be `.gz`.
-        part_size: lines in a part.
     """
     lines = read_lines(text, NEWLINE_ONLY)
     number = 0
@@ -123,18 +122,13 @@ class PartFolder:
             )
 
     def file(self, number: int) -> Path:
-        """Where a part goes.
-
-        Args:
-            number: of the part.
-        """
+        """Where a part goes."""
         return self.path / f"{number:06d}{_PART_ENDING}"
 
     def write(self, part: Part, options: str, entries: str, counts: Counter[str]) -> None:
         """Writes a finished part: there as a whole or not at all.
 
         Args:
-            part: whose it is.
             options: checksum of what decided the annotation.
             entries: one entry a line of the text, end to end.
             counts: of lines, by what became of them.
@@ -151,7 +145,6 @@ class PartFolder:
         """The counts of a part that is there and whole; None where it is still to be done.
 
         Args:
-            part: whose.
             options: checksum of what decides the annotation.
         """
         head = self.head(part.number)
@@ -164,11 +157,7 @@ class PartFolder:
         return Counter(head.counts)
 
     def head(self, number: int) -> PartHead | None:
-        """What a part's file says of itself; None if it is not there or says nothing.
-
-        Args:
-            number: of the part.
-        """
+        """What a part's file says of itself; None if it is not there or says nothing."""
         try:
             with open(self.file(number), encoding="utf-8", newline="\n") as stream:
                 return PartHead(**json.loads(next(stream)))
@@ -177,10 +166,6 @@ class PartFolder:
 
     def entries(self, number: int, head: PartHead) -> str:
         """The entries of a part.
-
-        Args:
-            number: of the part.
-            head: of its file.
 
         Raises:
             UserError: they are not what they were.
@@ -223,9 +208,7 @@ def merge_parts(text: Path, output: Path, parts: PartFolder) -> Counter[str]:
     Nothing is removed: a merge that fails can be made again.
 
     Args:
-        text: the text.
         output: replaced only when all is well.
-        parts: all of them.
 
     Returns:
         Counts of lines, by what became of them.
@@ -280,7 +263,6 @@ def options_sum(fingerprint: str, part_size: int) -> str:
     """The checksum of what decides the annotation of a part.
 
     Args:
-        fingerprint: of the annotator.
         part_size: sentences are sorted by length within a part, and batches are cut from that.
     """
     return _sum(json.dumps([fingerprint, part_size]))

@@ -127,7 +127,6 @@ def report_missing(text: Text, side: str, report: Callable[[str], None]) -> None
     """Reports the kinds of side information that a text could have and has not.
 
     Args:
-        text: the text.
         side: `source` or `target`.
         report: called with each line.
     """

@@ -22,7 +22,6 @@ def annotated_anew(
     """The entries of some sentences as a parser makes them; resumable, like all annotation.
 
     Args:
-        given: the annotation whose sentences they are.
         numbers: of the sentences, from 1, in order.
         annotator: what annotates.
         resources: what the work runs on.

@@ -119,7 +119,6 @@ class Plan:
         """The words of a split in a language.
 
         Args:
-            split: its name.
             lang: source or target language.
         """
         return self.folder / "words" / f"{split}.{lang}"
@@ -128,7 +127,6 @@ class Plan:
         """The pieces of a split in a language.
 
         Args:
-            split: its name.
             lang: source or target language.
         """
         return self.folder / "pieces" / f"{split}.{lang}"

@@ -18,11 +18,7 @@ _LINE = 100
 
 
 def summary(done: Preparation) -> str:
-    """A table of the splits.
-
-    Args:
-        done: a finished preparation.
-    """
+    """A table of the splits."""
     rows: list[tuple[str, ...]] = [
         ("split", "lines", "words", "empty", "pieces/word", "unknown", "annotated")
     ]
@@ -43,7 +39,6 @@ def next_commands(done: Preparation, user_dir: Path) -> str:
     """Command lines that train on what was made, and translate.
 
     Args:
-        done: a finished preparation.
         user_dir: the plugin's folder.
     """
     plan = done.plan

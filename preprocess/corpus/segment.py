@@ -64,9 +64,6 @@ def train_model(
 def load_model(model: Path) -> sentencepiece.SentencePieceProcessor:
     """A sentencepiece model, loaded.
 
-    Args:
-        model: the file.
-
     Raises:
         UserError: the file is not such a model.
     """
@@ -83,7 +80,6 @@ def segment_file(model: Path, words: Path, pieces: Path, threads: int) -> Counte
     """Cuts the words of a text into pieces separated by spaces, one line for one line.
 
     Args:
-        model: a sentencepiece model.
         words: words separated by spaces.
         pieces: the file to write.
         threads: how many threads cut.

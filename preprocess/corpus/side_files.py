@@ -31,7 +31,6 @@ def find_side_file(raw_prefix: str, lang: str, kind: SideKind) -> Path | None:
     Args:
         raw_prefix: path of the raw text up to the language.
         lang: language code.
-        kind: of the annotation.
     """
     return find_text(f"{raw_prefix}.{lang}.{kind.ending}")
 
@@ -139,10 +138,5 @@ def copy_side_file(side: Path, destination: Path) -> None:
 
 
 def entry_texts(side: Path, kind: SideKind) -> Iterator[str]:
-    """The entries of an annotation as they stand there, line ends included.
-
-    Args:
-        side: the annotation.
-        kind: of the annotation.
-    """
+    """The entries of an annotation as they stand there, line ends included."""
     return (kind.entry_text(entry) for _, entry in side_entries(side, kind))

@@ -42,7 +42,6 @@ class Steps:
         """Runs a step unless it is done; returns what it reported, now or then.
 
         Args:
-            name: of the step.
             made_from: options and checksums of inputs; anything JSON can hold.
             make: does the work, writes each file as a whole, and returns figures to report.
             outputs: the files it made, asked for after the work.
@@ -66,20 +65,12 @@ class Steps:
         return report
 
     def report(self, name: str) -> Report | None:
-        """What a finished step reported; None if there was none or its files are others by now.
-
-        Args:
-            name: of the step.
-        """
+        """What a finished step reported; None if there was none or its files are others by now."""
         done = self._done.get(name)
         return done["report"] if done is not None and self._unchanged(done["files"]) else None
 
     def checksum(self, path: Path) -> str:
-        """SHA-256 of a file, read only once as long as it does not change.
-
-        Args:
-            path: the file.
-        """
+        """SHA-256 of a file, read only once as long as it does not change."""
         status = path.stat()
         stamp = (status.st_mtime_ns, status.st_size)
         known = self._sums.get(path)

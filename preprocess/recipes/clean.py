@@ -56,11 +56,7 @@ class Filter:
     held: frozenset[tuple[str, str]] = frozenset()
 
     def reason(self, pair: Pair) -> str | None:
-        """Why a pair is left out: one of :data:`REASONS`, or None where it is kept.
-
-        Args:
-            pair: the lines.
-        """
+        """Why a pair is left out: one of :data:`REASONS`, or None where it is kept."""
         source, target = self.source.length(pair.source), self.target.length(pair.target)
         if source.most == 0 or target.most == 0:
             return "empty"
@@ -77,11 +73,7 @@ class Filter:
 
 
 def fingerprint(pair: Pair) -> tuple[str, str]:
-    """What is the same for a pair however its words are cut: no spaces, no case.
-
-    Args:
-        pair: the lines.
-    """
+    """What is the same for a pair however its words are cut: no spaces, no case."""
     source, target = ("".join(line.split()).casefold() for line in pair)
     return source, target
 
@@ -127,22 +119,14 @@ class Output:
         self._words = words
 
     def write(self, pair: Pair) -> None:
-        """Writes one pair.
-
-        Args:
-            pair: the lines.
-        """
+        """Writes one pair."""
         for side, (file, line) in enumerate(zip(self._files, pair)):
             text = line if self._words is None else self._words[side].words(line)
             file.write((text.lower() if side in self._lowercase else text) + "\n")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Adds the command's options.
-
-    Args:
-        parser: the parser.
-    """
+    """Adds the command's options."""
     for side in ("source", "target"):
         parser.add_argument(f"--{side}-lang", required=True, help=f"{side} language")
         parser.add_argument(

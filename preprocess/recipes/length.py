@@ -22,7 +22,6 @@ class Length:
 
     Args:
         least: a number of words that the line has at least.
-        most: a number that it has at most.
         count: counts them; called only if the number itself is asked for.
 
     Attributes:
@@ -55,7 +54,6 @@ class Length:
 
         Args:
             other: the other line's length; not zero.
-            ratio: the factor.
         """
         if self.most <= ratio * other.least:
             return False

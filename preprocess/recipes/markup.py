@@ -48,10 +48,6 @@ def segments(path: Path, encoding: str = "utf-8") -> list[Segment]:
     with quotes around attributes or without. Entities of XML are resolved; line breaks and runs of
     spaces become one space.
 
-    Args:
-        path: the file.
-        encoding: of the file.
-
     Raises:
         UserError: the file cannot be read, is in another encoding or has no segment.
     """
@@ -81,7 +77,6 @@ def references(source: Path, target: Path, encoding: str = "utf-8") -> list[list
     Args:
         source: the source's `.sgm`.
         target: the `.sgm` of references, whose documents say by `sysid` whose they are.
-        encoding: of both.
 
     Raises:
         UserError: a file cannot be read, or a reference lacks a segment of the source.
@@ -102,12 +97,7 @@ def references(source: Path, target: Path, encoding: str = "utf-8") -> list[list
 
 
 def plain_lines(path: Path, encoding: str) -> Iterator[str]:
-    """The lines of a small text that is in UTF-8 or else in another encoding.
-
-    Args:
-        path: the file.
-        encoding: the other encoding.
-    """
+    """The lines of a small text that is in UTF-8 or else in another encoding."""
     content = path.read_bytes()
     try:
         text = content.decode("utf-8")
@@ -158,11 +148,7 @@ def _text(marked_up: str) -> str:
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Adds the command's options.
-
-    Args:
-        parser: the parser.
-    """
+    """Adds the command's options."""
     formats = parser.add_subparsers(dest="format", required=True)
     for name, said in (
         ("sgm", "segments of .sgm and .xml files"),

@@ -23,7 +23,6 @@ def run_command(
         description: what `--help` says.
         add_arguments: adds the command's options to a parser.
         run: does the work.
-        argv: the arguments.
     """
     parser = argparse.ArgumentParser(
         prog=f"python -m syntax_nmt.preprocess.corpus.{name}", description=description

@@ -34,9 +34,6 @@ def check_checkpoint(path: str | Path) -> Mapping[str, Any]:
     Every byte is compared with the checksums of the zip archive that torch writes; files of
     torch < 1.6 have none. Weights are not read into memory.
 
-    Args:
-        path: the checkpoint.
-
     Returns:
         Its content, the weights memory-mapped.
 
@@ -83,9 +80,6 @@ def is_whole(path: Path) -> bool:
     """Whether a checkpoint has its end.
 
     Files in the format of torch < 1.6 count as whole, unless they are empty.
-
-    Args:
-        path: the file.
     """
     with path.open("rb") as stream:
         begin = stream.read(len(_ZIP))

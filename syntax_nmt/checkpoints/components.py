@@ -33,21 +33,13 @@ def foreign_component(options: Any) -> str | None:
 
 
 def foreign_model(options: Any) -> str | None:
-    """The model that options name if it is no translation or language model.
-
-    Args:
-        options: of the model.
-    """
+    """The model that options name if it is no translation or language model."""
     name = _value(options, "_name") or _value(options, "arch")
     return _foreign("model", name, ARCH_MODEL_REGISTRY.get(name) or MODEL_REGISTRY.get(name))
 
 
 def foreign_task(options: Any) -> str | None:
-    """The task that options name if it is not for translation or language models.
-
-    Args:
-        options: of the task.
-    """
+    """The task that options name if it is not for translation or language models."""
     name = _value(options, "_name") or _value(options, "task")
     return _foreign("task", name, TASK_REGISTRY.get(name))
 

@@ -27,9 +27,6 @@ _BLOCK = 1 << 20  # bytes compared at a time
 def finish_interrupted_copy(path: Path) -> None:
     """Completes a checkpoint from the one that it was being copied from; a whole one is left alone.
 
-    Args:
-        path: the copy.
-
     Raises:
         UserError: it is incomplete, and no checkpoint in its folder begins with it, or there is no
             room.

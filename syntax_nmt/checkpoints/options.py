@@ -69,11 +69,7 @@ def executable_option(options: Any) -> str | None:
 
 
 def is_evaluated(name: str) -> bool:
-    """Whether fairseq hands the text of an option to `eval`.
-
-    Args:
-        name: of the option.
-    """
+    """Whether fairseq hands the text of an option to `eval`."""
     return _EVALUATED.fullmatch(name) is not None
 
 

@@ -18,8 +18,6 @@ class BinarisedPieces:
 
     Args:
         tokens: fairseq's prefix of them.
-        indexed: their content.
-        dictionary: their vocabulary.
         text: the segmented text, for messages.
     """
 
@@ -39,7 +37,6 @@ class BinarisedPieces:
 
         Args:
             line: its 1-based number.
-            pieces: its subwords.
 
         Raises:
             UserError: there are others; names both.

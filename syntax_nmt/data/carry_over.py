@@ -44,7 +44,6 @@ def carry_over_dependencies(
     (`do` and `n't`) or the corpus has them (`zu` and `dem`).
 
     Args:
-        tree: the tree.
         tokens: of the corpus line.
     """
     if tree.words == tuple(tokens):
@@ -94,7 +93,6 @@ def carry_over_constituents(
     A word of several tokens becomes a constituent of its own part of speech over them.
 
     Args:
-        tree: the tree.
         tokens: of the corpus line.
     """
     home = align_words(tree.words, tokens) or _in_place(tree.words, tokens)

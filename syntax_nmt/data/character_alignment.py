@@ -128,12 +128,7 @@ def spelling(words: Sequence[str]) -> Spelling:
 
 
 def same_spelling(left: str, right: str) -> bool:
-    """Whether two words have the same characters, as :func:`align_words` compares them.
-
-    Args:
-        left: a word.
-        right: another.
-    """
+    """Whether two words have the same characters, as :func:`align_words` compares them."""
     if left == right:
         return True
     characters = spelling([left]).characters

@@ -9,11 +9,7 @@ _BLOCK = 1 << 20
 
 
 def checksum(path: Path) -> str:
-    """SHA-256 of a file's bytes, as hexadecimal digits.
-
-    Args:
-        path: the file.
-    """
+    """SHA-256 of a file's bytes, as hexadecimal digits."""
     digest = hashlib.sha256()
     with open(path, "rb") as file:
         while block := file.read(_BLOCK):

@@ -81,7 +81,6 @@ def parse_tree(text: str, name: str, line: int) -> ConstituentTree | None:
     (`-NONE-`) and brackets that hold nothing else are dropped.
 
     Args:
-        text: the line.
         name: the file, for messages.
         line: 1-based number of the line.
 
@@ -198,9 +197,6 @@ def format_tree(tree: ConstituentTree | None) -> str:
     """A tree in one line of brackets, as :func:`parse_tree` reads it; no tree is `()`.
 
     Constituents without a label become X, words without a part of speech W.
-
-    Args:
-        tree: the tree.
     """
     if tree is None:
         return "()"
@@ -229,11 +225,7 @@ def escape_word(word: str) -> str:
 
 
 def unescape_word(word: str) -> str:
-    """A word of a bracketed tree as it stands in text: `-LRB-` is `(`, `\\/` is `/`.
-
-    Args:
-        word: the word as the tree has it.
-    """
+    """A word of a bracketed tree as it stands in text: `-LRB-` is `(`, `\\/` is `/`."""
     if "-" in word:
         for escaped, bracket in PENN_BRACKETS.items():
             word = word.replace(escaped, bracket)

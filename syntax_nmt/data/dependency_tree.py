@@ -113,11 +113,7 @@ class DependencyTree:
         )
 
     def leaves_several(self, words: Sequence[int]) -> bool:
-        """Whether more than one of some words has its head elsewhere: they are no subtree.
-
-        Args:
-            words: neighbours.
-        """
+        """Whether more than one of some words has its head elsewhere: they are no subtree."""
         return sum(self.heads[word] == word or self.heads[word] not in words for word in words) > 1
 
     def surface_spans(self) -> list[MultiwordRange]:

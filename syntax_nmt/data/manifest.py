@@ -34,11 +34,7 @@ class Fingerprint:
 
     @classmethod
     def of(cls, path: str | Path) -> Fingerprint:
-        """Reads a file in blocks.
-
-        Args:
-            path: the file.
-        """
+        """Reads a file in blocks."""
         checksum = size = 0
         block = memoryview(bytearray(_BLOCK))
         with open(path, "rb", buffering=0) as stream:

@@ -44,11 +44,7 @@ class Findings:
     first: str = ""
 
     def add(self, found: CarriedOver[Any] | None) -> None:
-        """Counts a sentence that fits, or has no annotation.
-
-        Args:
-            found: its annotation.
-        """
+        """Counts a sentence that fits, or has no annotation."""
         self.sentences += 1
         if found is not None:
             self.bridged += found.bridged
@@ -66,11 +62,7 @@ class Findings:
         self.first = self.first or f"{error.where}: sentence {number:,}: {error.detail}"
 
     def merge(self, other: Findings) -> None:
-        """Adds those of the sentences that follow.
-
-        Args:
-            other: theirs.
-        """
+        """Adds those of the sentences that follow."""
         self.sentences += other.sentences
         self.bridged += other.bridged
         self.torn += other.torn
@@ -78,11 +70,7 @@ class Findings:
         self.first = self.first or other.first
 
     def notes(self, side: Path) -> list[str]:
-        """What a user should know, a line each.
-
-        Args:
-            side: the annotation.
-        """
+        """What a user should know, a line each."""
         said = []
         if self.bridged:
             torn = ""
@@ -113,8 +101,6 @@ def refuse_shift(side: Path, kind: SideKind, lines: _Lines, number: int, text: P
     their files have no words.
 
     Args:
-        side: the annotation.
-        kind: of the annotation.
         lines: the words of the text from its begin.
         number: the first sentence whose annotation is of other words, from 1.
         text: the text's file, for the message.
@@ -162,8 +148,6 @@ def refuse_missing(side: Path, kind: SideKind, lines: _Lines, text: Path) -> Non
     """Finds out which sentence is missing where an annotation has too few entries, or too many.
 
     Args:
-        side: the annotation.
-        kind: of the annotation.
         lines: the words of the text from its begin.
         text: the text's file, for the message.
 

@@ -61,17 +61,9 @@ class _FastMosesTokenizer(MosesTokenizer):
         self._small_letters = frozenset(self.IsLower)
 
     def islower(self, text: str) -> bool:
-        """Whether all characters are small letters.
-
-        Args:
-            text: any.
-        """
+        """Whether all characters are small letters."""
         return self._small_letters.issuperset(text)
 
     def isanyalpha(self, text: str) -> bool:
-        """Whether one of the characters is a letter.
-
-        Args:
-            text: any.
-        """
+        """Whether one of the characters is a letter."""
         return not self._letters.isdisjoint(text)

@@ -41,7 +41,6 @@ def parsed_lengths(tree: ConstituentTree, pieces_per_word: Sequence[int]) -> lis
     """Lengths of the phrases of the parsed segmentation, EOS left out; they add up to the pieces.
 
     Args:
-        tree: the constituency tree.
         pieces_per_word: the number of subword tokens of each of its words, each at least 1.
 
     Raises:

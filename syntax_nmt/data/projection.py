@@ -34,7 +34,6 @@ def project_phrases(tree: ConstituentTree, pieces_per_word: Sequence[int]) -> np
     """Lengths of the phrases of a parsed sentence: (number of phrases,) int32.
 
     Args:
-        tree: the constituency tree.
         pieces_per_word: the number of pieces of each of its words.
     """
     return np.asarray(parsed_lengths(tree, pieces_per_word), dtype=np.int32)

@@ -45,11 +45,7 @@ class RaggedArray:
 
     @classmethod
     def from_rows(cls, rows: Iterable[Sequence[int]]) -> RaggedArray:
-        """Rows held in memory.
-
-        Args:
-            rows: the rows.
-        """
+        """Rows held in memory."""
         arrays = [np.asarray(row, dtype=np.int32) for row in rows]
         values = np.concatenate(arrays) if arrays else np.zeros(0, dtype=np.int32)
         return cls(values, np.array([len(array) for array in arrays], dtype=np.int64))
@@ -81,7 +77,6 @@ class RaggedArray:
         Read into memory once: 4 bytes a subword, shared by forked workers. Repeats cost nothing.
 
         Args:
-            arrays: the parts.
             repeats: how many times each part's rows come (`--upsample-primary`); once by default.
         """
         joined = cls(

@@ -68,7 +68,6 @@ def open_side_information(
 
     Args:
         prefix: fairseq's prefix of the side's tokens: `data-bin/train.de-en.de`.
-        kind: which.
         sizes: the dataset's lengths of this side with EOS, (sentences,).
         verify: also compare checksums. Off only where another process of the run has done so.
 

@@ -22,8 +22,6 @@ def side_entries(
     """The entries of a side file, plain or `.gz`, as they stand there.
 
     Args:
-        side: the file.
-        kind: of the file.
         attach_roots: whether all roots of a parse but the first are made to depend on that.
     """
     for line, entry in kind.entries(read_lines(side)):

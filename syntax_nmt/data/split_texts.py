@@ -26,8 +26,6 @@ def split_prefixes(folder: Path, split: str, source: str, target: str, combine: 
     Args:
         folder: the data-bin folder.
         split: train, valid, test, …
-        source: source language.
-        target: target language.
         combine: whether `train1`, `train2`, … belong to it.
     """
     prefixes: list[Path] = []

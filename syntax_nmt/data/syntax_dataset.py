@@ -21,7 +21,6 @@ class SyntaxDataset(BaseWrapperDataset):
     there is none.
 
     Args:
-        pair_dataset: the sentence pairs.
         sides: what is known about them.
 
     Raises:
@@ -65,22 +64,14 @@ class SyntaxDataset(BaseWrapperDataset):
         return batch
 
     def __getitems__(self, indices: list[int]) -> list[dict]:
-        """The samples of a batch, for torch's data loader: one call fewer a sentence.
-
-        Args:
-            indices: sentences.
-        """
+        """The samples of a batch, for torch's data loader: one call fewer a sentence."""
         dataset = self.dataset
         return [dataset[index] for index in indices]
 
     # What fairseq reads off a sentence-pair dataset and BaseWrapperDataset does not hand through.
 
     def num_tokens_vec(self, indices: np.ndarray) -> np.ndarray:
-        """The larger of source and target length of each pair, which `--max-tokens` counts.
-
-        Args:
-            indices: sentences.
-        """
+        """The larger of source and target length of each pair, which `--max-tokens` counts."""
         return self.dataset.num_tokens_vec(indices)
 
     @property

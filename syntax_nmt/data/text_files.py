@@ -22,7 +22,6 @@ def open_text(path: str | Path, newline: str | None = None) -> IO[str]:
     """Opens a UTF-8 text file for reading; a name ending in `.gz` is decompressed on the fly.
 
     Args:
-        path: the file.
         newline: as of :func:`open`.
 
     Raises:
@@ -174,7 +173,6 @@ def portable_path(target: Path, folder: Path) -> str:
     """A path as it is written into a file of a folder: relative below it, absolute elsewhere.
 
     Args:
-        target: the path.
         folder: the folder, which may be moved as a whole.
     """
     absolute, base = Path(os.path.abspath(target)), Path(os.path.abspath(folder))

@@ -33,7 +33,6 @@ def other_text(
     """Refuses an annotation of another sentence.
 
     Args:
-        annotated: its words.
         tokens: the words of the corpus line.
         where: file and line of the annotation.
         corpus: file and line of the corpus.

@@ -126,7 +126,6 @@ def _takes_no_space(word: str, unspaced: bool) -> tuple[bool, bool]:
     """Whether a word takes no space before it, and none behind it.
 
     Args:
-        word: of a line.
         unspaced: the line holds letters of a script without spaces.
     """
     if unspaced and _SHARED_SIGN.fullmatch(word):

@@ -36,11 +36,7 @@ and pairs of translations that differ in one verb, which agrees with its subject
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Adds the command's options.
-
-    Args:
-        parser: the subcommand's parser.
-    """
+    """Adds the command's options."""
     parser.description = DESCRIPTION
     parser.add_argument("dir", metavar="DIR", type=Path, help="folder to write to")
     for name, size, what in (
@@ -78,9 +74,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> None:
     """Writes the corpus beside its place and moves it there when it is whole.
-
-    Args:
-        args: as :func:`add_arguments` defines them.
 
     Raises:
         UserError: DIR holds something else, or cannot be written to.

@@ -21,8 +21,6 @@ class Word:
     """A word of the source.
 
     Args:
-        form: as it is written.
-        lemma: its stem.
         upos: Universal Dependencies' part of speech.
         xpos: the Penn Treebank's, the label above the word in the constituency tree.
         feats: morphological features as CoNLL-U has them.

@@ -23,8 +23,6 @@ class ContrastivePair:
     """A sentence with a correct and an incorrect translation.
 
     Args:
-        source: the source sentence.
-        correct: its translation.
         incorrect: the same, save one verb that is of the other number than its subject.
         distance: words between the subject's noun and that verb in the translation.
     """

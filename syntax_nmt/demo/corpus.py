@@ -37,8 +37,6 @@ class CorpusSize:
 
     Args:
         train: sentence pairs for training.
-        valid: for validation.
-        test: for testing.
         contrast: contrastive pairs.
     """
 
@@ -52,7 +50,6 @@ def write_corpus(folder: Path, size: CorpusSize, seed: int) -> list[str]:
     """Writes all files of the corpus into a folder and returns their names.
 
     Args:
-        folder: an existing folder.
         size: how many sentences to write.
         seed: another seed gives other sentences of the same languages.
     """

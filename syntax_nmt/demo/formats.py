@@ -9,7 +9,6 @@ def conllu(pair: SentencePair, name: str) -> str:
     """The source's dependencies as a CoNLL-U block, blank line included.
 
     Args:
-        pair: the sentence.
         name: its `sent_id`.
     """
     lines = [f"# sent_id = {name}", f"# text = {pair.source_text}"]

@@ -73,7 +73,6 @@ def adjective_form(stem: str, agreement: Agreement) -> str:
 
     Args:
         stem: without ending.
-        agreement: of the noun.
     """
     return stem + ADJECTIVE_AGREEMENT[agreement]
 
@@ -84,7 +83,6 @@ def verb_form(stem: str, tense: str, agreement: Agreement, adnominal: bool) -> s
     Args:
         stem: without endings.
         tense: `Pres`, `Past` or `Fut`.
-        agreement: of the subject.
         adnominal: whether its clause stands before the noun that it modifies.
     """
     ending = VERB_AGREEMENT[agreement] + (ADNOMINAL_ENDING if adnominal else "")

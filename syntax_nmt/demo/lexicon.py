@@ -63,7 +63,6 @@ class Adposition:
     """A preposition of the source, and what stands for it in the target.
 
     Args:
-        source: the preposition.
         renderings: for each kind of noun governed, the case it takes in the target and the
             postposition after it (empty: the case says it all).
     """

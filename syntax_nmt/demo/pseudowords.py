@@ -13,7 +13,6 @@ class SoundSystem:
 
     Args:
         onsets: what a syllable opens with.
-        vowels: its nucleus.
         codas: what the last syllable of a word may close with.
         inner_codas: what other syllables may close with; often empty.
     """

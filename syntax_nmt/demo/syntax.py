@@ -77,16 +77,12 @@ class Clause:
 
     Args:
         number: tells it from the other noun phrases and clauses of the sentence.
-        verb: its predicate.
         tense: `Pres`, `Past` or `Fut`.
         subject: in a relative clause this may be the phrase that the clause modifies.
-        object: likewise.
         recipient: the dative argument of ditransitive verbs.
         complement: the clause that verbs of saying take.
-        adverb: a manner adverb.
         negated: whether it is denied.
         topic: an adjunct before the subject.
-        adjuncts: the others.
         gap: `subject` or `object` in a relative clause, for the argument not written in it.
     """
 
@@ -113,7 +109,6 @@ class Sentence:
     """A main clause, alone or with a second clause that is coordinated or subordinated to it.
 
     Args:
-        main: the main clause.
         second: the other clause.
         link: `coordinated`, `subordinated before`, `subordinated after`, or empty.
         subordinator: both languages' word, in subordination.

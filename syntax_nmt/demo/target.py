@@ -28,7 +28,6 @@ class TargetWord:
     """A word of the target.
 
     Args:
-        form: as it is written.
         chunk: the tag in IOB2.
         concepts: what it expresses.
         subject: in a verb, the head concept of the single noun that it agrees with.

@@ -52,11 +52,7 @@ instead, and no model is needed.
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Adds the command's options.
-
-    Args:
-        parser: the subcommand's parser.
-    """
+    """Adds the command's options."""
     parser.description = DESCRIPTION
     _add_input(parser)
     add_segmentation_arguments(parser)
@@ -146,9 +142,6 @@ def _add_output(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> None:
     """Aligns or reads, symmetrises, writes and scores.
-
-    Args:
-        args: as :func:`add_arguments` defines them.
 
     Raises:
         UserError: options that do not go together, or files that do not.

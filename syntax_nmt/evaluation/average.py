@@ -29,11 +29,7 @@ _KEEPING = {UPDATES: "--save-interval-updates", EPOCHS: "--save-interval"}
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Adds the command's arguments.
-
-    Args:
-        parser: of this subcommand.
-    """
+    """Adds the command's arguments."""
     parser.add_argument(
         "inputs", nargs="+", type=Path, help="checkpoint files, or one folder with --last"
     )
@@ -53,9 +49,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> None:
     """Averages and writes.
-
-    Args:
-        args: as :func:`add_arguments` defines them.
 
     Raises:
         UserError: there are not so many checkpoints, or they are not of one model.
@@ -123,11 +116,7 @@ class _Sums:
                 total.add_(weights[name])
 
     def divided_by(self, count: int) -> dict[str, Tensor]:
-        """The means.
-
-        Args:
-            count: of the summands.
-        """
+        """The means."""
         for total in self.sums.values():
             if _is_float(total):
                 total.div_(count)

@@ -49,11 +49,7 @@ its type.
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Adds the command's options.
-
-    Args:
-        parser: the subcommand's parser.
-    """
+    """Adds the command's options."""
     parser.description = DESCRIPTION
     group = parser.add_argument_group("what to chunk")
     add = group.add_argument
@@ -110,9 +106,6 @@ def _add_output(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> None:
     """Chunks or reads, writes and scores.
-
-    Args:
-        args: as :func:`add_arguments` defines them.
 
     Raises:
         UserError: options that do not go together, or files that do not.

@@ -42,11 +42,7 @@ the standard deviations (sd) beside the scores.
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Adds the command's options.
-
-    Args:
-        parser: the subcommand's parser.
-    """
+    """Adds the command's options."""
     parser.description = DESCRIPTION
     add_test_set_arguments(parser)
     add_sampling_arguments(parser)
@@ -58,9 +54,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> None:
     """Compares what the command line names.
-
-    Args:
-        args: as :func:`add_arguments` defines them.
 
     Raises:
         UserError: one system only, or files that are damaged or do not go together.

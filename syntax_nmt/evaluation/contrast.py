@@ -54,11 +54,7 @@ _PARALLEL = ("source", "correct", "incorrect")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Adds the command's options.
-
-    Args:
-        parser: the subcommand's parser.
-    """
+    """Adds the command's options."""
     parser.description = DESCRIPTION
     _add_pairs(parser)
     add_segmentation_arguments(parser)
@@ -114,9 +110,6 @@ def _add_pairs(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> None:
     """Scores both translations of every pair with every model, counts, and writes.
-
-    Args:
-        args: as :func:`add_arguments` defines them.
 
     Raises:
         UserError: options that do not go together, or files that cannot be used.

@@ -26,8 +26,6 @@ class OtherWords:
         """Compares a sentence.
 
         Args:
-            words: of the hypothesis.
-            reference: as many.
             where: file and line of the hypothesis.
         """
         if words == reference:

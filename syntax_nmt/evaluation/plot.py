@@ -45,11 +45,7 @@ installed font has a letter, a warning says what to install.
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Adds the kinds of pictures, each with its options.
-
-    Args:
-        parser: the subcommand's parser.
-    """
+    """Adds the kinds of pictures, each with its options."""
     parser.description = DESCRIPTION
     kinds = parser.add_subparsers(dest="kind", metavar="KIND", required=True, title="kinds")
     for name, kind in KINDS.items():
@@ -76,9 +72,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> None:
     """Draws and writes; warns of letters that do not show.
-
-    Args:
-        args: as :func:`add_arguments` defines them.
 
     Raises:
         UserError: options or files cannot be used.

@@ -47,11 +47,7 @@ _SAMPLES = 8
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Adds the command's options.
-
-    Args:
-        parser: the subcommand's parser.
-    """
+    """Adds the command's options."""
     parser.description = DESCRIPTION
     add_test_set_arguments(parser)
     add_named_file_arguments(parser)
@@ -85,9 +81,6 @@ def _add_sample_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> None:
     """Reads, measures, draws and writes.
-
-    Args:
-        args: as :func:`add_arguments` defines them.
 
     Raises:
         UserError: files that are damaged or do not go together.
@@ -127,7 +120,6 @@ class _Drawing:
         Args:
             section: its name, for the page.
             draw: makes pictures.
-            *args: its arguments.
         """
         try:
             return draw(*args)

@@ -42,11 +42,7 @@ percent. Of several training seeds the mean and the standard deviation are given
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Adds the command's options.
-
-    Args:
-        parser: the subcommand's parser.
-    """
+    """Adds the command's options."""
     parser.description = DESCRIPTION
     add_test_set_arguments(parser)
     add_length_arguments(parser)
@@ -86,9 +82,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> None:
     """Scores what the command line names.
-
-    Args:
-        args: as :func:`add_arguments` defines them.
 
     Raises:
         UserError: files that are damaged or do not go together.

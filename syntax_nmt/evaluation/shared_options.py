@@ -24,11 +24,7 @@ def add_subwords_argument(group: argparse._ActionsContainer) -> None:
 
 
 def chosen_scheme(args: argparse.Namespace) -> str | None:
-    """One of `subwords.SCHEMES`; None = to be told from the text.
-
-    Args:
-        args: as :func:`add_subwords_argument` defines them.
-    """
+    """One of `subwords.SCHEMES`; None = to be told from the text."""
     return None if args.subwords == AUTO else args.subwords
 
 
@@ -37,7 +33,6 @@ def add_base_argument(group: argparse._ActionsContainer, option: str, whose: str
 
     Args:
         group: of the command's parser, or the parser.
-        option: its name.
         whose: what counts so.
     """
     group.add_argument(
@@ -53,7 +48,6 @@ def refuse_beside_hypothesis(args: argparse.Namespace, options: Sequence[str]) -
     """Refuses options about a model where its results are given as --hypothesis.
 
     Args:
-        args: of the command.
         options: their names in `args`.
 
     Raises:
@@ -69,10 +63,6 @@ def check_parallel(path: str, count: int, other: str, others: int, unit: str = "
     """Refuses a file that is not parallel to another.
 
     Args:
-        path: the file.
-        count: what it has.
-        other: the other file.
-        others: what that has.
         unit: what is counted.
 
     Raises:

@@ -23,11 +23,7 @@ _OPTIONS = {
 
 
 def add_tree_arguments(parser: argparse.ArgumentParser) -> None:
-    """Adds the command's options.
-
-    Args:
-        parser: the subcommand's parser.
-    """
+    """Adds the command's options."""
     _add_input(parser)
     _add_dependencies(parser)
     _add_constituents(parser)
@@ -150,7 +146,6 @@ def check_tree_arguments(args: argparse.Namespace, draws: bool) -> None:
     """Refuses what does not go together, before anything is loaded.
 
     Args:
-        args: of the command.
         draws: whether trees are drawn.
 
     Raises:

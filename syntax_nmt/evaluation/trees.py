@@ -49,20 +49,13 @@ deleted. With --hypothesis the trees come from a file instead, and no model is n
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Adds the command's options.
-
-    Args:
-        parser: the subcommand's parser.
-    """
+    """Adds the command's options."""
     parser.description = DESCRIPTION
     add_tree_arguments(parser)
 
 
 def run(args: argparse.Namespace) -> None:
     """Parses, writes, scores and draws what the command line asks for.
-
-    Args:
-        args: as :func:`add_arguments` defines them.
 
     Raises:
         UserError: options that do not go together, or files that do not.

@@ -77,9 +77,6 @@ class DataFolder:
 def find_data(path: str | Path) -> DataFolder:
     """Looks through a data-bin folder; opens no file.
 
-    Args:
-        path: the folder.
-
     Raises:
         UserError: there is no such folder, or fairseq-preprocess has not written to it.
     """

@@ -59,7 +59,6 @@ def draw_samples(texts: Sequence[InspectedText], number: int, seed: int) -> str:
     Args:
         texts: the languages of one split.
         number: how many; fewer where there are fewer that are not empty.
-        seed: of the choice.
     """
     opened = [OpenText(text, *text.open()) for text in texts]
     rows = choose_rows(opened, number, seed)
@@ -74,7 +73,6 @@ def choose_rows(texts: Sequence[OpenText], number: int, seed: int) -> list[int]:
     Args:
         texts: the languages of one split.
         number: how many; fewer where there are fewer.
-        seed: of the choice.
 
     Returns:
         their positions, counted from 0, in order.

@@ -31,11 +31,7 @@ outside      share of words outside every chunk
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Adds the command's options.
-
-    Args:
-        parser: the subcommand's parser.
-    """
+    """Adds the command's options."""
     parser.description = DESCRIPTION
     add = parser.add_argument
     add("databin", metavar="DATABIN", help="folder that `prepare` or fairseq-preprocess wrote")
@@ -59,9 +55,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> None:
     """Reports, then names what is wrong.
-
-    Args:
-        args: as :func:`add_arguments` defines them.
 
     Raises:
         UserError: it is no data-bin folder, or has no such split.

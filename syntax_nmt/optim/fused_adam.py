@@ -29,7 +29,6 @@ class FusedFairseqAdam(FairseqAdam):
     step, which takes each to float32 and back.
 
     Args:
-        cfg: the options.
         params: what is optimised.
 
     Raises:

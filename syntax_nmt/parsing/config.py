@@ -65,7 +65,6 @@ class ParserConfig:
             subwords: one of `subwords.SCHEMES`.
             device: `cpu`, `cuda` or `cuda:N`.
             max_words: longer sentences are not parsed.
-            batch_size: words in a batch.
         """
         return cls(
             models.lang, subwords, models.stanza_dir, models.files, device, max_words, batch_size
@@ -74,9 +73,6 @@ class ParserConfig:
     @classmethod
     def read(cls, path: str | Path) -> ParserConfig:
         """Reads a file. Relative paths in it are relative to its folder.
-
-        Args:
-            path: the file.
 
         Raises:
             UserError: the file cannot be read or is no such file; names the file and the key.
@@ -107,9 +103,6 @@ class ParserConfig:
 
         Paths below its folder are written relative to it, so that the folder can be moved as a
         whole; others are absolute, so that it can be used from any working directory.
-
-        Args:
-            path: the file.
 
         Raises:
             UserError: it cannot be written.

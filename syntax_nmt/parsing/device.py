@@ -13,11 +13,7 @@ _DEVICE = re.compile(r"cpu|cuda(?::(?P<number>\d{1,4}))?", re.ASCII)
 
 
 def is_device(device: str) -> bool:
-    """Whether a text is `cpu`, `cuda` or `cuda:N`.
-
-    Args:
-        device: the text.
-    """
+    """Whether a text is `cpu`, `cuda` or `cuda:N`."""
     return _DEVICE.fullmatch(device) is not None
 
 
@@ -25,7 +21,6 @@ def check_device(device: str, name: str) -> None:
     """Refuses a device that this machine does not have.
 
     Args:
-        device: the text.
         name: the option, or file and key, that names the device.
 
     Raises:

@@ -50,11 +50,7 @@ def stanza_names(lang: str, folder: Path) -> list[str]:
 
 
 def resources(folder: Path) -> dict[str, dict[str, Any]]:
-    """What a folder in Stanza's own layout lists, by language; nothing if it has no such list.
-
-    Args:
-        folder: the folder.
-    """
+    """What a folder in Stanza's own layout lists, by language; nothing if it has no such list."""
     try:
         listed = json.loads((folder / "resources.json").read_text(encoding="utf-8"))
     except (OSError, ValueError):

@@ -24,7 +24,6 @@ def loaded_analyser(models: StanzaModels, device: str, batch_size: int) -> Stanz
     Args:
         models: what to load; their task says which analyser.
         device: `cpu`, `cuda` or `cuda:N`.
-        batch_size: words in a batch.
 
     Raises:
         UserError: when the models do not load or are of another language.

@@ -31,7 +31,6 @@ def download_command(lang: str, folder: Path, processors: str | None = None) -> 
 
     Args:
         lang: as Stanza names it.
-        folder: to download to.
         processors: of Stanza's, with commas; all by default.
     """
     what, where = json.dumps(lang), json.dumps(str(folder), ensure_ascii=False)

@@ -72,7 +72,6 @@ class StanzaSegmenter:
 
     Args:
         lang: language code of the text.
-        model: the model's file.
 
     Raises:
         UserError: the model does not load, or is of another language.
@@ -147,7 +146,6 @@ def loaded_segmenter(lang: str, model: Path) -> StanzaSegmenter:
 
     Args:
         lang: language code of the text.
-        model: the model's file.
     """
     return StanzaSegmenter(lang, model)
 

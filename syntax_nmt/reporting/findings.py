@@ -150,11 +150,7 @@ def add_digits_argument(group: argparse._ArgumentGroup) -> None:
 
 
 def findings_outputs(args: argparse.Namespace) -> list[str | None]:
-    """The outputs that :func:`write_findings` writes, for `check_outputs`.
-
-    Args:
-        args: as :func:`add_findings_arguments` defines them.
-    """
+    """The outputs that :func:`write_findings` writes, for `check_outputs`."""
     return [args.json, None if args.format is None else STDOUT]
 
 
@@ -162,8 +158,6 @@ def write_findings(findings: Findings, args: argparse.Namespace, stdout_is_free:
     """Writes the figures where they are wanted.
 
     Args:
-        findings: the figures.
-        args: as :func:`add_findings_arguments` defines them.
         stdout_is_free: whether tables go there where nobody said so; otherwise to stderr.
     """
     if args.json is not None:
@@ -177,11 +171,7 @@ def write_findings(findings: Findings, args: argparse.Namespace, stdout_is_free:
 
 
 def number(value: float) -> float | None:
-    """A figure for JSON, which has no NaN.
-
-    Args:
-        value: the figure.
-    """
+    """A figure for JSON, which has no NaN."""
     return None if math.isnan(value) else value
 
 
@@ -196,11 +186,7 @@ def cell(value: float, digits: int = 2) -> str:
 
 
 def p_value_text(p_value: float) -> str:
-    """A probability as papers give it.
-
-    Args:
-        p_value: the probability.
-    """
+    """A probability as papers give it."""
     return "< 0.001" if p_value < 0.001 else f"{p_value:.3f}"
 
 

@@ -48,7 +48,6 @@ class AnnotatedTranslationTask(RestartableTranslationTask):
     `--required-batch-size-multiple`, which silently cuts off a last batch, counts as 1.
 
     Args:
-        cfg: the options.
         src_dict: the source vocabulary.
         tgt_dict: the target vocabulary.
     """
@@ -66,9 +65,6 @@ class AnnotatedTranslationTask(RestartableTranslationTask):
     @classmethod
     def load_dictionary(cls, filename: str) -> Dictionary:
         """Reads a vocabulary.
-
-        Args:
-            filename: the file.
 
         Raises:
             UserError: it is damaged.
@@ -107,7 +103,6 @@ class AnnotatedTranslationTask(RestartableTranslationTask):
         """Cuts a dataset into batches; outside training every sentence is in one.
 
         Args:
-            dataset: the dataset.
             **kwargs: as of fairseq's own task.
         """
         if dataset is not self.datasets.get(self._trained_split):

@@ -33,7 +33,6 @@ def under_own_boundaries(
         validate: computes loss, sample size and log of a batch.
         sample: has the annotation at its top and among the inputs.
         model: in evaluation mode.
-        criterion: its loss.
 
     Returns:
         loss, sample size and log as of `validate`; the log has in addition the sums of

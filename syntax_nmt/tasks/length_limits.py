@@ -26,7 +26,6 @@ def within_limits(
 
     Args:
         indices: numbers of sentences in the dataset.
-        dataset: the sentences.
         limits: of task and models: tokens with EOS, of source and target.
         may_skip: `--skip-invalid-size-inputs-valid-test` was given, or this is training.
         before: of a buffer of typed lines: lines before it, as output lines count them. All of a

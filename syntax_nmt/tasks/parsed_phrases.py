@@ -54,7 +54,6 @@ class PhraseParser:
     precision either may come out. Sentences are handed over in order of length, which pads least.
 
     Args:
-        config: the parser.
         name: the configuration's file, for messages.
         dictionary: the source vocabulary.
 

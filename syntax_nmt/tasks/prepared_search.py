@@ -22,7 +22,6 @@ def prepared_for(generator: Any, models: Sequence[nn.Module]) -> Iterator[None]:
 
     Args:
         generator: fairseq's generator or scorer.
-        models: the ensemble.
     """
     beam_size = getattr(generator, "beam_size", 1)
     aligns = isinstance(generator, SequenceGeneratorWithAlignment)

@@ -78,7 +78,6 @@ class RestartableTranslationTask(TranslationTask):
         batches, and keeps these batches ever after: they are to be those of the first epoch.
 
         Args:
-            dataset: the dataset.
             **kwargs: as of fairseq's own task.
 
         Raises:
@@ -118,7 +117,6 @@ class RestartableTranslationTask(TranslationTask):
         """Builds the model; before a training it looks after the checkpoint to go on from.
 
         Args:
-            cfg: its options.
             from_checkpoint: whether its weights will be loaded: the model is not to be trained.
 
         Raises:
@@ -146,10 +144,6 @@ class RestartableTranslationTask(TranslationTask):
         """Forward and backward pass of one batch.
 
         Args:
-            sample: the batch.
-            model: the model.
-            criterion: its loss.
-            optimizer: of the trainer.
             update_num: updates so far.
             ignore_grad: the batch only stands in for one that this worker does not have.
 

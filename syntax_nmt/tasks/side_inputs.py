@@ -46,10 +46,8 @@ class SideInputs:
     options that ask for it are warned of, once.
 
     Args:
-        loaded: the kinds of which side files are loaded.
         labels: of the side files, as far as they are loaded by now.
         parsers: make a kind at inference where the batch has none.
-        parser_option: asks for them.
 
     Attributes:
         objectives: of the criterion, which read the top of the batch.
@@ -72,7 +70,6 @@ class SideInputs:
         """The batch with the declared inputs that it came with, those of the target among them.
 
         Args:
-            models: the ensemble.
             sample: the batch, which stays as it is.
 
         Raises:
@@ -91,9 +88,7 @@ class SideInputs:
         """The batch with the declared inputs; what it came without is parsed if there is a parser.
 
         Args:
-            models: the ensemble.
             sample: the batch, which stays as it is.
-            typed: knows the pieces of typed sentences.
             scores: whether the target is known, and not searched for.
 
         Raises:
@@ -108,9 +103,6 @@ class SideInputs:
 
     def check_labels(self, model: nn.Module) -> None:
         """Compares the labels that a model was built for with those of the side files.
-
-        Args:
-            model: of any kind.
 
         Raises:
             UserError: they are others.

@@ -69,7 +69,6 @@ class SyntaxTranslationTask(TypedTranslationTask):
     checkpoints and options are reported in one line. Here models get the inputs they read.
 
     Args:
-        cfg: the options.
         src_dict: the source vocabulary.
         tgt_dict: the target vocabulary.
     """
@@ -95,7 +94,6 @@ class SyntaxTranslationTask(TypedTranslationTask):
         """Builds the task and loads its dictionaries.
 
         Args:
-            cfg: the options.
             **kwargs: as of fairseq's own task.
 
         Raises:
@@ -113,7 +111,6 @@ class SyntaxTranslationTask(TypedTranslationTask):
         """Builds the model.
 
         Args:
-            cfg: its options.
             from_checkpoint: whether its weights will be loaded: it is not to be trained.
 
         Raises:
@@ -139,7 +136,6 @@ class SyntaxTranslationTask(TypedTranslationTask):
         """Builds the criterion, and warns if it leaves a part of the model without training.
 
         Args:
-            cfg: its options.
             from_checkpoint: whether its state will be loaded.
         """
         criterion = super().build_criterion(cfg, from_checkpoint)
@@ -156,7 +152,6 @@ class SyntaxTranslationTask(TypedTranslationTask):
         """Builds what searches or scores; with `--replace-unk` a search aligns, too.
 
         Args:
-            models: the ensemble.
             args: fairseq's options of the search.
             *more: as of fairseq's own task.
             **kw: as of fairseq's own task.
@@ -171,10 +166,6 @@ class SyntaxTranslationTask(TypedTranslationTask):
         """Forward and backward pass of one batch.
 
         Args:
-            sample: the batch.
-            model: the model.
-            criterion: its loss.
-            optimizer: of the trainer.
             update_num: updates so far.
             ignore_grad: the batch only stands in for one that this worker does not have; it counts
                 in no statistics of batch norms either.
@@ -191,11 +182,6 @@ class SyntaxTranslationTask(TypedTranslationTask):
 
         A model that chooses chunk boundaries does so here, too; with `--load-chunks` it is compared
         with the annotation in a second pass.
-
-        Args:
-            sample: the batch.
-            model: the model.
-            criterion: the criterion.
         """
         validate = partial(super().valid_step, model=model, criterion=criterion)
         with exits_in_fairseq_programs():
@@ -211,7 +197,6 @@ class SyntaxTranslationTask(TypedTranslationTask):
 
         Args:
             logging_outputs: what the steps gave for the log.
-            criterion: the criterion.
         """
         super().reduce_metrics(logging_outputs, criterion)
         log_gold_boundaries(logging_outputs)
@@ -232,8 +217,6 @@ class SyntaxTranslationTask(TypedTranslationTask):
 
         Args:
             generator: fairseq's generator or scorer.
-            models: the ensemble.
-            sample: the batch.
             prefix_tokens: B×T', forced at the start of the output.
             constraints: of a constrained search.
 

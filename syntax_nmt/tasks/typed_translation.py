@@ -27,7 +27,6 @@ class TypedTranslationTask(AnnotatedTranslationTask):
     """Takes lines as people type them: none is lost in silence, none is kept longer than needed.
 
     Args:
-        cfg: the options.
         src_dict: the source vocabulary.
         tgt_dict: the target vocabulary.
     """
@@ -45,7 +44,6 @@ class TypedTranslationTask(AnnotatedTranslationTask):
         """Cuts a dataset into batches.
 
         Args:
-            dataset: the dataset.
             **kwargs: as of fairseq's own task.
         """
         if self._is_typed(dataset):  # fairseq would keep every buffer of fairseq-interactive
@@ -63,7 +61,6 @@ class TypedTranslationTask(AnnotatedTranslationTask):
 
         Args:
             indices: numbers of sentences.
-            dataset: has the sentences.
             max_positions: the limits in tokens with EOS.
             ignore_invalid_inputs: longer sentences may be left out, with a warning.
 
@@ -117,7 +114,6 @@ class TypedTranslationTask(AnnotatedTranslationTask):
         """The dataset of sentences without references.
 
         Args:
-            src_tokens: the sentences.
             src_lengths: their lengths with EOS.
             constraints: of a constrained search.
         """

@@ -32,7 +32,6 @@ def build_replacing(
 
     Args:
         build: of fairseq's task.
-        models: the ensemble.
         args: fairseq's options of the search; they decide what is printed, and stay as they are.
         *more: for `build`.
         **kw: for `build`.
@@ -63,7 +62,6 @@ def extract_links(
         attention: T×S.
         source: S, padded.
         target: T, padded.
-        pad: id of the pad.
         eos: id of EOS.
 
     Returns:

@@ -11,7 +11,6 @@ def planned_updates(batches: int, update_freq: int, max_epoch: int, max_update: 
 
     Args:
         batches: of an epoch, of one worker.
-        update_freq: batches of an update.
         max_epoch: 0 = no limit.
         max_update: 0 = no limit.
     """

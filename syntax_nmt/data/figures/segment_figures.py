@@ -45,7 +45,6 @@ class PhraseFigures(SideFigures):
         """Counts the phrases of some sentences.
 
         Args:
-            text: the sentences.
             rows: phrase lengths of the whole text.
         """
         super().add(text, rows)
@@ -100,7 +99,6 @@ class ChunkFigures(SideFigures):
         """Counts the chunks of some sentences.
 
         Args:
-            text: the sentences.
             rows: tag ids of the whole text, each row as long as its sentence.
         """
         super().add(text, rows)

@@ -26,7 +26,6 @@ class Faults:
         """Counts some.
 
         Args:
-            what: is wrong with them.
             lines: their line numbers, in order; may be empty.
         """
         if len(lines):
@@ -66,7 +65,6 @@ class SideFigures:
         """Counts some sentences.
 
         Args:
-            text: the sentences.
             rows: the side file, all of it.
         """
         first, sentences = text.block.first, len(text.block.sizes)

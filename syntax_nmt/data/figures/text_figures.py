@@ -30,13 +30,7 @@ class SegmentedBlock:
 
     @classmethod
     def of(cls, block: Block, openers: WordOpeners, unknown_id: int) -> SegmentedBlock:
-        """Finds the words of some sentences.
-
-        Args:
-            block: the sentences.
-            openers: of the dictionary.
-            unknown_id: of the dictionary.
-        """
+        """Finds the words of some sentences."""
         unknown = row_sums(block.tokens == unknown_id, block.sizes)
         unsure = (unknown > 0) & (openers.scheme != NO_SUBWORDS)
         return cls(block, openers(block), unknown, unsure)
@@ -69,11 +63,7 @@ class TextFigures:
     longest_line: int = 0
 
     def add(self, text: SegmentedBlock) -> None:
-        """Counts some sentences.
-
-        Args:
-            text: the sentences.
-        """
+        """Counts some sentences."""
         sizes = text.block.sizes
         self.sentences += len(sizes)
         self.subwords += len(text.block.tokens)
@@ -106,7 +96,6 @@ def row_sums(values: np.ndarray, sizes: np.ndarray) -> np.ndarray:
     """The sum of each row of rows that lie end to end, empty ones among them; int64.
 
     Args:
-        values: the rows.
         sizes: the length of each.
     """
     edges = np.concatenate([[0], np.cumsum(values, dtype=np.int64)])
@@ -115,10 +104,5 @@ def row_sums(values: np.ndarray, sizes: np.ndarray) -> np.ndarray:
 
 
 def ratio(part: float, whole: float) -> float | None:
-    """A quotient, None where there is nothing to divide by.
-
-    Args:
-        part: numerator.
-        whole: denominator.
-    """
+    """A quotient, None where there is nothing to divide by."""
     return part / whole if whole else None

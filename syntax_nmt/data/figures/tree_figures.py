@@ -52,7 +52,6 @@ class TreeFigures(SideFigures):
         """Counts the trees of some sentences.
 
         Args:
-            text: the sentences.
             rows: heads of the whole text, each row as long as its sentence.
         """
         super().add(text, rows)

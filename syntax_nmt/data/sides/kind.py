@@ -141,7 +141,6 @@ class SideKind(ABC):
 
         Args:
             entry: of :meth:`entries`.
-            place: where it stands.
 
         Raises:
             UserError: the entry is malformed; names file and line.
@@ -222,7 +221,6 @@ class SideKind(ABC):
         """The number of subwords that each row covers, to be compared with the sentences' `sizes`.
 
         Args:
-            rows: of a file.
             sizes: lengths of its sentences without EOS, (sentences,).
         """
         return rows.sizes
@@ -233,8 +231,6 @@ class SideKind(ABC):
 
         Args:
             size: subwords of the sentence, at least 1.
-            labels: the number of labels.
-            random: the generator.
         """
 
     @abstractmethod
@@ -243,8 +239,6 @@ class SideKind(ABC):
 
         Args:
             rows: of all sentences of the dataset.
-            text: the batch.
-            labels: the number of labels.
         """
 
     def beside(self, tensor: Tensor) -> dict[str, Any]:
@@ -265,8 +259,6 @@ class SideKind(ABC):
         """A row as lines for people.
 
         Args:
-            row: annotated.
-            sentence: its sentence.
             labels: in the order of their ids.
         """
         return labelled(self.name, [str(number) for number in row.tolist()])

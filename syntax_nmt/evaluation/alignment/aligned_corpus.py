@@ -57,7 +57,6 @@ class AlignedCorpus:
         """Adds alignments.
 
         Args:
-            name: what they are.
             alignments: one a sentence; None = there is none.
         """
         self.too_long += sum(links is None for links in alignments)
@@ -78,9 +77,6 @@ class AlignedCorpus:
 def corpus_of_files(args: argparse.Namespace) -> AlignedCorpus:
     """The alignments of `--hypothesis`, and of `--reverse`.
 
-    Args:
-        args: of the command.
-
     Raises:
         UserError: a file is damaged, or the files are not parallel.
     """
@@ -99,9 +95,6 @@ def corpus_of_files(args: argparse.Namespace) -> AlignedCorpus:
 
 def corpus_of_models(args: argparse.Namespace) -> AlignedCorpus:
     """The alignments of `--path`, and of `--reverse-path` or `--reverse`.
-
-    Args:
-        args: of the command.
 
     Raises:
         UserError: a model or a file cannot be used, or they do not belong together.
@@ -164,8 +157,6 @@ def parallel_text(
     """The sentences and translations of parallel files, in pieces.
 
     Args:
-        source: a file.
-        target: another.
         segment: cuts the lines of the first.
         segment_target: cuts those of the second.
 

@@ -63,7 +63,6 @@ def read_alignments(
     Args:
         path: the file, plain or `.gz`.
         base: as of :func:`read_gold`.
-        option: likewise.
 
     Raises:
         UserError: the file cannot be read, or something in it is no link.
@@ -72,31 +71,17 @@ def read_alignments(
 
 
 def format_alignment(alignment: Iterable[Link]) -> str:
-    """A line of Pharaoh's form without its end: `i-j`, source-target, from 0, in order.
-
-    Args:
-        alignment: the links.
-    """
+    """A line of Pharaoh's form without its end: `i-j`, source-target, from 0, in order."""
     return " ".join(f"{source}-{target}" for source, target in sorted(alignment))
 
 
 def flipped(alignment: Iterable[Link]) -> Alignment:
-    """The same links with the sides exchanged.
-
-    Args:
-        alignment: the links.
-    """
+    """The same links with the sides exchanged."""
     return frozenset((target, source) for source, target in alignment)
 
 
 def links_outside(alignment: Iterable[Link], source: int, target: int) -> Iterator[Link]:
-    """The links to words that the sentences do not have.
-
-    Args:
-        alignment: the links.
-        source: words of the source.
-        target: words of the target.
-    """
+    """The links to words that the sentences do not have."""
     for link in alignment:
         if link[0] >= source or link[1] >= target:
             yield link

@@ -51,7 +51,6 @@ def score_alignments(
 
     Args:
         alignments: one a sentence.
-        gold: likewise.
 
     Raises:
         ValueError: another number of sentences.

@@ -53,11 +53,7 @@ class WrittenLinks(NamedTuple):
 
 
 def format_of(lines: Sequence[str]) -> str:
-    """Which format a file is in; Pharaoh where it is no other.
-
-    Args:
-        lines: of the file.
-    """
+    """Which format a file is in; Pharaoh where it is no other."""
     filled = [line for line in lines if line.strip()]
     if any(_FAIRSEQ.match(line) for line in filled):
         return FAIRSEQ
@@ -72,7 +68,6 @@ def written_links(lines: Sequence[str], name: str) -> Iterator[WrittenLinks]:
     """The links of each sentence, in the order of the sentences.
 
     Args:
-        lines: of the file.
         name: of the file, for messages.
 
     Raises:
@@ -97,11 +92,7 @@ def written_links(lines: Sequence[str], name: str) -> Iterator[WrittenLinks]:
 
 
 def counts_from_1(lines: Sequence[str]) -> bool | None:
-    """Whether the format says what the first word is called; None = it does not.
-
-    Args:
-        lines: of the file.
-    """
+    """Whether the format says what the first word is called; None = it does not."""
     return {NAACL: True, GIZA: True, FAIRSEQ: False}.get(format_of(lines))
 
 

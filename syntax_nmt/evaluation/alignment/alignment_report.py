@@ -23,9 +23,7 @@ class AlignmentReport:
     """The figures of a corpus.
 
     Args:
-        corpus: the alignments.
         gold: one a sentence; None = there are none.
-        gold_name: their file.
         gold_base: what they call the first word.
     """
 

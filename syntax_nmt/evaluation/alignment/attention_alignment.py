@@ -66,7 +66,6 @@ class WordCounts:
         """Counts the pieces of a corpus.
 
         Args:
-            pairs: the corpus.
             scheme: one of `subwords.SCHEMES`; None = told from the text of each side.
             names: the files of source and target, for messages.
 
@@ -97,11 +96,8 @@ def align_words(
     """The alignment of each pair by the attention of a model; None = too long for it.
 
     Args:
-        attention: of the model.
         pairs: sentences and their translations.
-        counts: the pieces of their words.
         max_tokens: as of :meth:`ForcedDecoder.batches`.
-        batch_size: likewise.
     """
     alignments: list[Alignment | None] = [None] * len(pairs)
     found = attention.matrices(pairs, max_tokens, batch_size)

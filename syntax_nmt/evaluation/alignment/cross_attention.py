@@ -24,7 +24,6 @@ class CrossAttention:
     A recurrent decoder has one attention, which is taken.
 
     Args:
-        decoder: the model.
         layer: counted from 0 at the bottom, or from −1 at the top; None = the penultimate one
             (Garg et al., 2019), or the only one.
         heads: the mean over the first so many heads; None = over all.
@@ -68,7 +67,6 @@ class CrossAttention:
         Args:
             pairs: the pairs; those too long for the model do not come out.
             max_tokens: as of :meth:`ForcedDecoder.batches`.
-            batch_size: likewise.
         """
         for batch in self.decoder.batches(pairs, max_tokens, batch_size):
             weights = self._weights(batch)

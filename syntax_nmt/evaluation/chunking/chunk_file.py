@@ -64,11 +64,7 @@ def read_chunk_file(path: str, strict: bool = False) -> ChunkFile:
 
 
 def is_tag(text: str) -> bool:
-    """Whether a word can be a chunk tag.
-
-    Args:
-        text: the word.
-    """
+    """Whether a word can be a chunk tag."""
     return _TAG.fullmatch(text) is not None
 
 

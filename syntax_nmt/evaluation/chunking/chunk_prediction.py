@@ -77,9 +77,7 @@ class ChunkPredictor:
     """A trained model that chooses chunks.
 
     Args:
-        decoder: the model.
         max_tokens: as of :meth:`ForcedDecoder.batches`.
-        batch_size: likewise.
 
     Raises:
         UserError: it has no bi-scale decoder, or knows no types of chunks.
@@ -136,7 +134,6 @@ class ChunkPredictor:
         the sentence is a boundary with a tag of its own.
 
         Args:
-            pairs: the translations.
             gold: for those that are annotated, tag id or 0 per piece; an id that the model does not
                 know counts as wrong.
         """

@@ -22,7 +22,6 @@ def bracketed(chunks: Sequence[Chunk], words: Sequence[str]) -> str:
 
     Args:
         chunks: of one sentence, covering its words.
-        words: its words.
     """
     parts = []
     for chunk in chunks:
@@ -32,11 +31,7 @@ def bracketed(chunks: Sequence[Chunk], words: Sequence[str]) -> str:
 
 
 class ChunkReport:
-    """The figures of a corpus and its text forms.
-
-    Args:
-        corpus: with its chunks.
-    """
+    """The figures of a corpus and its text forms."""
 
     def __init__(self, corpus: ChunkedCorpus) -> None:
         self.corpus = corpus

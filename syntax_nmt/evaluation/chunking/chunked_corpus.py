@@ -72,9 +72,6 @@ class ChunkedCorpus:
 def corpus_of_file(args: argparse.Namespace) -> ChunkedCorpus:
     """The chunks of `--hypothesis`, with the words of `--target`.
 
-    Args:
-        args: of the command.
-
     Raises:
         UserError: a file is damaged, or the files are not parallel.
     """
@@ -98,9 +95,6 @@ def corpus_of_file(args: argparse.Namespace) -> ChunkedCorpus:
 
 def corpus_of_model(args: argparse.Namespace) -> ChunkedCorpus:
     """The chunks that `--path` sees in `--target`, a translation of `--source`.
-
-    Args:
-        args: of the command.
 
     Raises:
         UserError: the model or a file cannot be used, or they do not belong together.
@@ -136,9 +130,6 @@ def word_accuracies(corpus: ChunkedCorpus) -> tuple[Accuracy, Accuracy]:
 
     Boundaries are counted at every word but the first; the tag of a gold chunk is right if the
     chunk that has its first word is of its type.
-
-    Args:
-        corpus: has a reference.
     """
     boundaries = boundaries_right = tags = tags_right = 0
     for index in corpus.scored():

@@ -35,7 +35,6 @@ def brackets_of(tree: ConstituentTree, labels: Set[str] = frozenset()) -> Iterab
     """The spans of the constituents of a tree that are not words.
 
     Args:
-        tree: the tree.
         labels: brackets with such a label do not count.
     """
     return (
@@ -48,7 +47,6 @@ def comparable(spans: Iterable[Span], words: int, deleted: Iterable[int] = ()) -
 
     Args:
         spans: over the whole sentence.
-        words: its length.
         deleted: the words that are taken out.
     """
     deleted = tuple(deleted)

@@ -66,9 +66,6 @@ class BracketedCorpus:
 def bracketed_corpus_of_file(args: argparse.Namespace) -> BracketedCorpus:
     """The trees of `--hypothesis`, over the words that they share with the gold trees.
 
-    Args:
-        args: of the command.
-
     Raises:
         UserError: a file is damaged, or the two are not parallel.
     """
@@ -91,9 +88,6 @@ def bracketed_corpus_of_file(args: argparse.Namespace) -> BracketedCorpus:
 def bracketed_corpus_of_model(args: argparse.Namespace) -> BracketedCorpus:
     """The trees that a trained model has induced, whose text is checked against the gold trees
     beforehand.
-
-    Args:
-        args: of the command.
 
     Raises:
         UserError: the model has no syntactic distances, or files do not belong together.

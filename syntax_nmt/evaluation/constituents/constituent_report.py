@@ -19,7 +19,6 @@ class ConstituentReport:
     """Collects the trees of a corpus as they come; what is not drawn is not kept.
 
     Args:
-        corpus: the corpus.
         drawn: the sentences to draw, counted from 1.
     """
 
@@ -35,11 +34,7 @@ class ConstituentReport:
         self._drawings: list[tuple[int, BracketedSentence]] = []
 
     def add(self, sentence: BracketedSentence) -> None:
-        """Takes the next sentence.
-
-        Args:
-            sentence: with its tree.
-        """
+        """Takes the next sentence."""
         if self.corpus.gold is not None:
             self._score(sentence)
         self.sentences += 1

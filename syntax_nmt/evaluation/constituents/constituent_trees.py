@@ -42,8 +42,6 @@ def induced_trees(
     """The trees of a text, every sentence in its place.
 
     Args:
-        distances: of the model, for this text.
-        text: the sentences.
         max_tokens: of a batch, padding included; a longer sentence is a batch of its own.
         batch_size: sentences of a batch; None = as many as fit.
         known_words: for each sentence its words where the text does not tell them all.

@@ -37,7 +37,6 @@ class GoldBrackets:
         """The spans of another tree over the same sentence, after the same words are taken out.
 
         Args:
-            tree: the tree.
             labels: brackets with such a label do not count.
         """
         return comparable(brackets_of(tree, labels), len(tree), self.deleted)
@@ -104,9 +103,6 @@ def read_gold_brackets(
 
     Args:
         path: the file, plain or `.gz`.
-        corpus: the corpus.
-        sentences: its length.
-        corpus_name: for messages.
         unknown: what stands in words of the corpus for unknown pieces; None = words are complete.
         labels: what is deleted, such as :data:`bracketing.COLLINS_LABELS`.
 

@@ -26,11 +26,7 @@ class ModelDistances(Protocol):
     """Gives the distances of the sentences of a text."""
 
     def fits(self, index: int) -> bool:
-        """Whether the model has positions for a sentence.
-
-        Args:
-            index: of the sentence.
-        """
+        """Whether the model has positions for a sentence."""
 
     def of(
         self, indices: Sequence[int], max_tokens: int, batch_size: int | None
@@ -51,7 +47,6 @@ class EncoderDistances:
 
     Args:
         model: in evaluation mode.
-        text: source sentences.
         layer: of the encoder, counted from the lowest, which is 0.
 
     Raises:
@@ -65,11 +60,7 @@ class EncoderDistances:
         self.structures = StructureLayers(source_distances=(layer,))
 
     def fits(self, index: int) -> bool:
-        """Whether the encoder has positions for a sentence.
-
-        Args:
-            index: of the sentence.
-        """
+        """Whether the encoder has positions for a sentence."""
         return len(self.text.tokens[index]) <= int(self.encoder.max_positions())
 
     @torch.no_grad()
@@ -79,7 +70,6 @@ class EncoderDistances:
         """The distances of some sentences; see :class:`ModelDistances`.
 
         Args:
-            indices: of the sentences.
             max_tokens: of a batch, padding included.
             batch_size: sentences of a batch; None = as many as fit.
         """
@@ -106,8 +96,6 @@ class DecoderDistances:
 
     Args:
         model: in evaluation mode.
-        task: its task.
-        source: the sentences.
         target: their translations, whose distances are wanted.
         layer: of the decoder, counted from the lowest, which is 0.
 
@@ -130,11 +118,7 @@ class DecoderDistances:
         self.structures = StructureLayers(target_distances=(layer,))
 
     def fits(self, index: int) -> bool:
-        """Whether the model has positions for a sentence and its translation.
-
-        Args:
-            index: of the sentence.
-        """
+        """Whether the model has positions for a sentence and its translation."""
         return self.decoder.fits(self._pair(index))
 
     def of(
@@ -143,7 +127,6 @@ class DecoderDistances:
         """The distances of some translations; see :class:`ModelDistances`.
 
         Args:
-            indices: of the sentences.
             max_tokens: of a batch on either side, padding included.
             batch_size: sentences of a batch; None = as many as fit.
         """
@@ -159,11 +142,7 @@ class DecoderDistances:
 
 
 def mean_over_heads(distances: Tensor) -> np.ndarray:
-    """B×T out of B×H×T.
-
-    Args:
-        distances: of a layer.
-    """
+    """B×T out of B×H×T."""
     return distances.float().mean(dim=1).cpu().numpy()
 
 
@@ -171,7 +150,6 @@ def check_model(model: BaseFairseqModel, layer: int) -> None:
     """Refuses a model that has no distances in a layer.
 
     Args:
-        model: the model.
         layer: counted from the lowest, which is 0.
 
     Raises:

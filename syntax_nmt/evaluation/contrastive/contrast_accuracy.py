@@ -91,7 +91,6 @@ def contrast_accuracy(
     """Counts the pairs whose reference scores higher.
 
     Args:
-        pairs: the pairs.
         scores: of each pair; None = too long for the model, left out.
         bins: of distances, from 0 upwards without gaps. Those without pairs do not come out.
 

@@ -38,9 +38,7 @@ class ContrastReport:
     """The figures of several models on the same pairs.
 
     Args:
-        pairs: the pairs.
         models: with one score a pair.
-        bins: of distances.
     """
 
     def __init__(

@@ -42,7 +42,6 @@ def read_parallel_pairs(
 
     Args:
         source: the sentences, one a line; every file may be plain or `.gz`.
-        correct: their translations.
         incorrect: the same with an error.
         distance: a whole number a line; an empty line = not known.
 

@@ -28,10 +28,8 @@ def sentence_scores(
     pair that comes twice is scored once, so that equal pairs have equal scores to the last bit.
 
     Args:
-        decoder: the model.
         pairs: sentences and their translations.
         max_tokens: as of :meth:`ForcedDecoder.batches`.
-        batch_size: likewise.
 
     Returns:
         one score a pair; None = too long for the model.

@@ -108,8 +108,6 @@ def predict_trees(
     """The trees of a text, every sentence in its place.
 
     Args:
-        head: the trained head.
-        text: the sentences.
         max_tokens: of a batch, padding included; a longer sentence is a batch of its own.
         batch_size: sentences of a batch; None = as many as fit.
     """
@@ -133,7 +131,6 @@ def parse_of_scores(words: Sequence[str], scores: np.ndarray) -> Parse:
     """The best tree, and the strongest weights, under scores between words.
 
     Args:
-        words: n words.
         scores: n×n, `[dependent, head]`, the diagonal that of being the root.
     """
     strongest = tuple(scores.argmax(axis=1).tolist())

@@ -96,9 +96,6 @@ class ParsedCorpus:
 def corpus_of_file(args: argparse.Namespace) -> ParsedCorpus:
     """The parses of `--hypothesis`, over the words that it shares with the reference.
 
-    Args:
-        args: of the command.
-
     Raises:
         UserError: a file is damaged, or the two are not parallel.
     """
@@ -125,9 +122,6 @@ def corpus_of_file(args: argparse.Namespace) -> ParsedCorpus:
 
 def corpus_of_model(args: argparse.Namespace) -> ParsedCorpus:
     """The parses of a trained model, whose text is checked against the reference beforehand.
-
-    Args:
-        args: of the command.
 
     Raises:
         UserError: the model has no supervised heads, or files do not belong together.
@@ -168,7 +162,6 @@ def tree_of_heads(words: Sequence[str], heads: Sequence[int] | None) -> Dependen
     """Heads as a tree whose relations only tell the root.
 
     Args:
-        words: of a sentence.
         heads: 0-based head of each word, the root's its own index; None = there is no parse.
     """
     if heads is None:

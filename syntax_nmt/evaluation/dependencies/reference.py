@@ -17,8 +17,6 @@ def read_reference(path: str | Path, sentences: int, corpus_name: str) -> Trees:
 
     Args:
         path: the file, plain or `.gz`.
-        sentences: of the corpus.
-        corpus_name: for messages.
 
     Raises:
         UserError: the file is damaged, has another number of sentences, or no parse at all.
@@ -43,7 +41,6 @@ def over_corpus_words(
     """The words of a corpus line, completed, and the reference over them.
 
     Args:
-        words: the words.
         reference: over the same words, or over those that multiword tokens stand for.
         where: file and line of the reference, for messages.
         name: file and line of the words, for messages.
@@ -67,8 +64,6 @@ def over_reference_words(
     """The words of a corpus line, completed by those of a reference of the same length.
 
     Args:
-        words: the words.
-        reference: of the reference.
         where: file and line of the reference, for messages.
         name: file and line of the words, for messages.
         unknown: what stands in words for unknown pieces; such words are the reference's. None =
@@ -91,7 +86,6 @@ def other_length_error(
     """What is wrong where a reference has another number of words than the corpus.
 
     Args:
-        words: of the corpus.
         reference: the number of words of the reference.
         where: file and line of the reference.
         name: file and line of the words.
@@ -119,8 +113,6 @@ def over_same_words(
     """Two trees over the same words, multiword tokens collapsed where only one has them apart.
 
     Args:
-        hypothesis: a tree.
-        reference: another.
         where: file and line of the reference, for messages.
         name: file and line of the hypothesis, for messages.
 

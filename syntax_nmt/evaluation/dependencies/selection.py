@@ -31,9 +31,6 @@ class Selection:
     def of(cls, args: argparse.Namespace) -> Selection:
         """The selection of `--words` and `--known-words`.
 
-        Args:
-            args: of the command.
-
         Raises:
             UserError: `--words` is no range.
         """
@@ -53,7 +50,6 @@ class Selection:
         """Which sentences count, of those that have a reference parse; others do not.
 
         Args:
-            reference: the reference parses.
             unknown: whether a sentence has an unknown token; not read unless that matters.
         """
         return [

@@ -15,7 +15,6 @@ class TreeReport:
     """Collects a corpus' parses as they come; what is not scored or drawn is not kept.
 
     Args:
-        corpus: the corpus.
         drawn: the sentences to draw, counted from 1.
         punctuation: whether punctuation counts.
     """
@@ -31,11 +30,7 @@ class TreeReport:
         self._drawings: list[tuple[int, ParsedSentence]] = []
 
     def add(self, parse: ParsedSentence) -> None:
-        """Takes the next sentence.
-
-        Args:
-            parse: its parse.
-        """
+        """Takes the next sentence."""
         self.sentences += 1
         self.without_parse += parse.tree is None
         if self.corpus.reference is not None:

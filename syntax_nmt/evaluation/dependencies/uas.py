@@ -78,12 +78,7 @@ def attachment_score(
 
 
 def is_punctuation(tree: DependencyTree, word: int) -> bool:
-    """Whether a word is punctuation: by its UPOS, or by its characters where the file has none.
-
-    Args:
-        tree: the tree.
-        word: index of the word.
-    """
+    """Whether a word is punctuation: by its UPOS, or by its characters where the file has none."""
     if tree.upos[word] != "_":
         return tree.upos[word] == "PUNCT"
     return all(unicodedata.category(character)[0] == "P" for character in tree.words[word])

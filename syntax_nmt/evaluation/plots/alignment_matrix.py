@@ -40,8 +40,6 @@ def draw_alignment(
     dots.
 
     Args:
-        source: its words.
-        target: its words.
         links: an alignment; links outside the sentences are left out. None = only gold links.
         gold: what annotators say; None = there is none.
         weights: target × source, between 0 and 1; None = no background.

@@ -59,8 +59,6 @@ def draw_attention(
         panels: one or more.
         rows: who attends.
         columns: who is attended to.
-        row_label: what the rows are.
-        column_label: what the columns are.
         title: above all.
 
     Raises:

@@ -38,7 +38,6 @@ def draw_chunks(
     Long sentences take several lines, which end where chunks of every row end.
 
     Args:
-        words: of the sentence.
         rows: for each name, such as that of a system, chunks that cover the words.
         reference: which row is it; chunks of others that it does not have get dashed boxes.
         title: above all.

@@ -47,11 +47,7 @@ class PictureSize:
 
 
 def add_size_arguments(group: argparse._ArgumentGroup) -> None:
-    """Adds the size.
-
-    Args:
-        group: of the parser.
-    """
+    """Adds the size."""
     add = group.add_argument
     add(
         "--width",
@@ -77,19 +73,12 @@ def add_size_arguments(group: argparse._ArgumentGroup) -> None:
 
 
 def picture_size(args: argparse.Namespace) -> PictureSize:
-    """The size that a command line asks for.
-
-    Args:
-        args: as :func:`add_size_arguments` defines them.
-    """
+    """The size that a command line asks for."""
     return PictureSize(args.width, args.font_size, args.dpi)
 
 
 def picture_format(path: str | Path) -> str:
     """One of :data:`FORMATS`, after the end of a file's name.
-
-    Args:
-        path: the file.
 
     Raises:
         UserError: the name ends otherwise.

@@ -67,7 +67,6 @@ def text_width(text: str, size: float, families: list[str]) -> float:
     Args:
         text: one line.
         size: of its letters, in points.
-        families: of its font.
     """
     if not text:
         return 0.0
@@ -79,12 +78,7 @@ def text_width(text: str, size: float, families: list[str]) -> float:
 
 
 def figure_in_points(width: float, height: float) -> Figure:
-    """An empty figure; what reaches over its edges is kept when it is written.
-
-    Args:
-        width: in points.
-        height: in points.
-    """
+    """An empty figure; what reaches over its edges is kept when it is written."""
     return Figure(figsize=(max(width, 1) / POINTS, max(height, 1) / POINTS))
 
 
@@ -105,12 +99,7 @@ def axes_in_points(figure: Figure, left: float, bottom: float, width: float, hei
 
 
 def blank_axes(width: float, height: float) -> tuple[Figure, Axes]:
-    """A figure whose coordinates are points from its lower left corner, without an axis.
-
-    Args:
-        width: in points.
-        height: in points.
-    """
+    """A figure whose coordinates are points from its lower left corner, without an axis."""
     figure = figure_in_points(width, height)
     axes = axes_in_points(figure, 0, 0, max(width, 1), max(height, 1))
     axes.set_xlim(0, max(width, 1))
@@ -126,8 +115,6 @@ def mark_cell(
 
     Args:
         axes: whose cell (column, row) is centred there and 1 wide.
-        column: of the cell.
-        row: of the cell.
         dashed: the line's style.
         label: of the frame, to find it by.
         width: of the line in points.

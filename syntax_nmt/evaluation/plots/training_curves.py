@@ -48,7 +48,6 @@ def draw_training(
     Systems are told apart by dashes and markers; several runs of one look the same.
 
     Args:
-        systems: runs by the system's name.
         y_label: what the values are.
         title: above the curves.
     """

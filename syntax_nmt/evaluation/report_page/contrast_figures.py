@@ -12,7 +12,6 @@ def read_contrast(path: str, name: str) -> dict[str, Any]:
     """The figures of one model.
 
     Args:
-        path: the file.
         name: of the system; where the file has several models, it must be one of theirs.
 
     Raises:

@@ -12,11 +12,7 @@ STRUCTURE_OPTIONS = ("dependencies", "constituents", "alignments", "chunks")
 
 
 def add_named_file_arguments(parser: argparse.ArgumentParser) -> None:
-    """Adds the options, each of which may be given once for each system.
-
-    Args:
-        parser: the subcommand's parser.
-    """
+    """Adds the options, each of which may be given once for each system."""
     group = parser.add_argument_group(
         "what else is known of a system, by the name that it has in the tables (NAME)"
     )

@@ -50,7 +50,6 @@ class Pictures:
         """A picture for the page.
 
         Args:
-            figure: of matplotlib.
             caption: below the picture.
             description: what it shows, for those who do not see it.
         """

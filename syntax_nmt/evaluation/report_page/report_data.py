@@ -68,11 +68,7 @@ class ReportData:
     samples: Sequence[Sample]
 
     def json(self, title: str) -> dict[str, Any]:
-        """All figures, as objects that JSON knows.
-
-        Args:
-            title: of the page.
-        """
+        """All figures, as objects that JSON knows."""
         return {
             "title": title,
             "scores": self.scores,
@@ -91,9 +87,6 @@ class ReportData:
 
 def read_inputs(args: argparse.Namespace) -> ReportInputs:
     """Reads all files.
-
-    Args:
-        args: of the command.
 
     Raises:
         UserError: a file is damaged, of other sentences, or of no known system.

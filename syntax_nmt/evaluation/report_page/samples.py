@@ -55,7 +55,6 @@ class SampleText:
     """A test set as samples show it.
 
     Args:
-        test_set: the texts.
         source: None = not known.
         metrics: chrF among them.
         statistics: of all metrics, by system and run.
@@ -108,11 +107,7 @@ class SampleText:
 
 
 def sample_figures(sample: Sample) -> dict[str, Any]:
-    """A sample as an object that JSON knows; its number counts from 1.
-
-    Args:
-        sample: the sentence.
-    """
+    """A sample as an object that JSON knows; its number counts from 1."""
     return {
         "sentence": sample.position + 1,
         "length": sample.length,

@@ -75,7 +75,6 @@ def structure_groups(
 
     Args:
         structures: of all sentences.
-        sentence: its position.
         pictures: what makes pictures.
     """
     groups = []
@@ -100,7 +99,6 @@ def structure_figures(structures: Structures, sentence: int) -> dict[str, dict[s
 
     Args:
         structures: of all sentences.
-        sentence: its position.
     """
     found = {}
     for kind in DRAWN:

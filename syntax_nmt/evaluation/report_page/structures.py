@@ -71,7 +71,6 @@ def structure_files(args: argparse.Namespace, names: Sequence[str]) -> dict[str,
 
     Args:
         args: with the options of :data:`STRUCTURE_OPTIONS`.
-        names: of the systems.
 
     Raises:
         UserError: an unknown name, or another number of files than there can be.

@@ -79,11 +79,7 @@ class TrainingLog:
         return max((rows[-1] for rows in self.series.values()), key=lambda row: row.updates)
 
     def best(self, quantity: str = "loss") -> Measurement | None:
-        """The validation at which a quantity was least, the first of equals.
-
-        Args:
-            quantity: its name.
-        """
+        """The validation at which a quantity was least, the first of equals."""
         rows = self.series[self.validation] if self.validation else []
         rows = [row for row in rows if quantity in row.values]
         return min(rows, key=lambda row: row.values[quantity], default=None)

@@ -57,12 +57,7 @@ def _label(name: str) -> str:
 
 
 def training_curve(log: TrainingLog, quantity: str) -> list[tuple[float, float]]:
-    """Averages over epochs, or over shorter intervals where there are few epochs, thinned out.
-
-    Args:
-        log: of a training.
-        quantity: its name.
-    """
+    """Averages over epochs, or over shorter intervals where there are few epochs, thinned out."""
     rows = log.series.get(TRAIN, [])
     if len(rows) < _FEW_EPOCHS:
         rows = log.series.get(INTERVAL, []) or rows
@@ -70,12 +65,7 @@ def training_curve(log: TrainingLog, quantity: str) -> list[tuple[float, float]]
 
 
 def validation_curve(log: TrainingLog, quantity: str) -> list[tuple[float, float]]:
-    """All measurements on the first validation set, thinned out.
-
-    Args:
-        log: of a training.
-        quantity: its name.
-    """
+    """All measurements on the first validation set, thinned out."""
     return _curve(log.series[log.validation] if log.validation else [], quantity)
 
 
@@ -86,11 +76,7 @@ def _curve(rows: Sequence[Measurement], quantity: str) -> list[tuple[float, floa
 
 
 def training_figures(log: TrainingLog) -> dict[str, Any]:
-    """A training as an object that JSON knows.
-
-    Args:
-        log: its log.
-    """
+    """A training as an object that JSON knows."""
     last, best = log.last, log.best()
     parameters = log.facts.get("parameters")
     return {

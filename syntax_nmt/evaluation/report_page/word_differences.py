@@ -24,7 +24,6 @@ def differing_runs(text: str, references: Sequence[str]) -> list[Run]:
     Punctuation counts as words, and so does each character of scripts without spaces.
 
     Args:
-        text: a translation.
         references: of the same sentence, one or more.
     """
     words, spaced = _words(text)

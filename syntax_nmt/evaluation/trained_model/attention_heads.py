@@ -45,7 +45,6 @@ def head_weights(
     """Asks a Transformer, of fairseq or of this package, for any attention; others for their own.
 
     Args:
-        decoder: the model.
         pair: a sentence and its translation; none is needed for the encoder's attention. It fits.
         attention: one of :data:`ATTENTIONS`.
         layer: counted from 0 at the bottom or −1 at the top; None = the supervised one of the

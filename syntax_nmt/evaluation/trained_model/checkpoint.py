@@ -45,7 +45,6 @@ def load_model(
     """Loads a model in evaluation mode, float32, with the dictionaries of a data folder.
 
     Args:
-        path: the checkpoint.
         data: the data-bin folder.
         device: where the model is to run.
 
@@ -62,7 +61,6 @@ def load_model_and_options(
     """As :func:`load_model`, with fairseq's options of all groups as the checkpoint has them.
 
     Args:
-        path: the checkpoint.
         data: the data-bin folder.
         device: where the model is to run.
 

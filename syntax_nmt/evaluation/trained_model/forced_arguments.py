@@ -10,22 +10,14 @@ MAX_TOKENS = 4000  # logits of 32,000 words in float32 take 0.5 GB, and their so
 
 
 def add_forcing_arguments(parser: argparse.ArgumentParser) -> None:
-    """Adds how the model runs.
-
-    Args:
-        parser: of the subcommand.
-    """
+    """Adds how the model runs."""
     group = parser.add_argument_group("running the model")
     _add_parser_config(group)
     add_batch_arguments(group, MAX_TOKENS, "pairs")
 
 
 def add_single_pair_arguments(parser: argparse.ArgumentParser) -> None:
-    """Adds how the model runs where it is forced to one translation alone.
-
-    Args:
-        parser: of the subcommand.
-    """
+    """Adds how the model runs where it is forced to one translation alone."""
     group = parser.add_argument_group("running the model")
     _add_parser_config(group)
     _add_device(group)
@@ -44,7 +36,6 @@ def add_batch_arguments(group: argparse._ArgumentGroup, tokens: int, unit: str) 
     """Adds the size of batches, and where the model runs.
 
     Args:
-        group: of the subcommand.
         tokens: of a batch, by default.
         unit: what a batch is made of.
     """

@@ -58,8 +58,6 @@ class ForcedDecoder:
     """A trained model of any architecture, in evaluation mode, and what it needs to be forced.
 
     Args:
-        model: of fairseq or of this package.
-        task: its task, which has the dictionaries.
         phrases: parses sources for a model that reads phrases; None = there is no parser.
 
     Raises:
@@ -89,7 +87,6 @@ class ForcedDecoder:
         """Every pair that is not too long for the model, in batches of similar length.
 
         Args:
-            pairs: the pairs.
             max_tokens: of a batch on either side, padding included; a longer pair is a batch of its
                 own.
             batch_size: pairs of a batch; None = as many as fit.
@@ -100,11 +97,7 @@ class ForcedDecoder:
             yield self._batch(batch, [pairs[index] for index in batch])
 
     def fits(self, pair: TokenPair) -> bool:
-        """Whether the model has positions for a pair, EOS included.
-
-        Args:
-            pair: the pair.
-        """
+        """Whether the model has positions for a pair, EOS included."""
         source, target = self.max_positions
         return len(pair.source) < source and len(pair.target) < target
 
@@ -113,7 +106,6 @@ class ForcedDecoder:
         """What the model gives for a batch: logits (B×T×V), and its extra output.
 
         Args:
-            batch: the batch.
             **options: of the model's own forward.
         """
         return self.model(**batch.sample["net_input"], **options)
@@ -165,9 +157,7 @@ def load_forced_decoder(
     """A checkpoint to be forced.
 
     Args:
-        path: the checkpoint.
         data: the data-bin folder it was trained with.
-        device: where it is to run.
         parser_config: the file of `--parser-config`, which a model without use for it never reads.
 
     Raises:

@@ -48,11 +48,7 @@ _BOTH = ("tokenizer", "segmenter")
 
 
 def add_segmentation_arguments(parser: argparse.ArgumentParser) -> None:
-    """Adds how text is segmented: the options of fairseq-interactive that matter for it.
-
-    Args:
-        parser: of the subcommand.
-    """
+    """Adds how text is segmented: the options of fairseq-interactive that matter for it."""
     group = parser.add_argument_group("segmenting the text, as the data-bin folder was")
     add = group.add_argument
     add("--segmented", action="store_true", help="the text is segmented already")
@@ -74,9 +70,6 @@ def add_segmentation_arguments(parser: argparse.ArgumentParser) -> None:
 
 def check_segmentation(args: argparse.Namespace) -> None:
     """Refuses options that do not go together, before a model is loaded.
-
-    Args:
-        args: of the command.
 
     Raises:
         UserError: says which.
@@ -110,7 +103,6 @@ def segmenters(args: argparse.Namespace, task: FairseqTask) -> tuple[Segment, Se
     fairseq's tokenizers cut the source alone. The target's is the same one with the sides swapped.
 
     Args:
-        args: of the command.
         task: knows the languages.
 
     Raises:

@@ -41,7 +41,6 @@ class SourceText(Sequence[SourceSentence]):
     Args:
         name: of the file, for messages.
         tokens: the ids of each sentence, EOS last.
-        dictionary: their vocabulary.
         lines: the segmented text; None = the strings of the vocabulary stand for it.
         scheme: `auto`, or one of `subwords.SCHEMES`.
     """
@@ -196,11 +195,6 @@ def _check_same_tokens(
 
 
 def token_ids(pieces: Sequence[str], dictionary: Dictionary) -> Tensor:
-    """Token ids with EOS, as fairseq-preprocess gives them.
-
-    Args:
-        pieces: of a sentence.
-        dictionary: their vocabulary.
-    """
+    """Token ids with EOS, as fairseq-preprocess gives them."""
     ids = [dictionary.index(piece) for piece in pieces]
     return torch.tensor([*ids, dictionary.eos()])

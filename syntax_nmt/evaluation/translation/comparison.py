@@ -72,10 +72,8 @@ def comparison_figures(
     """All figures, as objects that JSON knows.
 
     Args:
-        metrics: the metrics.
         test_set: the texts; the first system is the baseline.
         runs: statistics, by system and run.
-        sampling: the tests.
     """
     systems: list[dict[str, Any]] = []
     for system, of_system in zip(test_set.systems, runs):

@@ -26,7 +26,6 @@ def corpus_statistics(
 
     Args:
         metrics: what to compute.
-        test_set: the texts.
         args: the options of the metrics.
     """
     if args.tokenize != "none" and not args.force and "bleu" in metrics.keys:
@@ -59,7 +58,6 @@ def run_scores(metrics: MetricSet, runs: Sequence[np.ndarray]) -> dict[str, list
     """The scores of each run, by metric.
 
     Args:
-        metrics: the metrics.
         runs: statistics of each run.
     """
     scores = [metrics.scores(run.sum(axis=0).tolist()) for run in runs]
@@ -67,11 +65,7 @@ def run_scores(metrics: MetricSet, runs: Sequence[np.ndarray]) -> dict[str, list
 
 
 def interval_figures(found: Interval) -> dict[str, float]:
-    """An interval for JSON.
-
-    Args:
-        found: the interval.
-    """
+    """An interval for JSON."""
     return {
         "mean": found.mean,
         "low": found.low,

@@ -84,21 +84,13 @@ class TestSet:
         return [run.sentences for system in self.systems for run in system.runs]
 
     def by_system(self, items: Sequence) -> list[list]:
-        """Groups what there is one of for each of the :attr:`outputs`.
-
-        Args:
-            items: in their order.
-        """
+        """Groups what there is one of for each of the :attr:`outputs`."""
         rest = iter(items)
         return [[next(rest) for _ in system.runs] for system in self.systems]
 
 
 def add_test_set_arguments(parser: argparse.ArgumentParser) -> None:
-    """Adds the options that name the files.
-
-    Args:
-        parser: the subcommand's parser.
-    """
+    """Adds the options that name the files."""
     group = parser.add_argument_group("what to measure")
     add = group.add_argument
     add(
@@ -135,11 +127,7 @@ def add_test_set_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def files_of_test_set(args: argparse.Namespace) -> list[str]:
-    """The files that :func:`read_test_set` reads, none of which may be written.
-
-    Args:
-        args: as :func:`add_test_set_arguments` defines them.
-    """
+    """The files that :func:`read_test_set` reads, none of which may be written."""
     named = [path for _, *paths in args.system for path in paths]
     scores = [path for _, *paths in args.sentence_scores for path in paths]
     return [*args.outputs, *args.reference, *named, *scores]
@@ -147,9 +135,6 @@ def files_of_test_set(args: argparse.Namespace) -> list[str]:
 
 def read_test_set(args: argparse.Namespace) -> TestSet:
     """Reads the files that a command line names.
-
-    Args:
-        args: as :func:`add_test_set_arguments` defines them.
 
     Raises:
         UserError: a file is damaged, or the files have unequal numbers of sentences.
@@ -200,7 +185,6 @@ def check_parallel(text: Text, reference: Text) -> None:
     """Refuses texts of other lengths.
 
     Args:
-        text: some text.
         reference: what it goes with.
 
     Raises:
@@ -229,7 +213,6 @@ def in_words(text: Text, join: bool, quiet: bool = False) -> Text:
     """A text with its words put together; otherwise says on stderr that it is in pieces.
 
     Args:
-        text: some text.
         join: whether to put words together.
         quiet: say nothing.
 

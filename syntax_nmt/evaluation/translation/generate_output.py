@@ -35,11 +35,7 @@ class GenerateOutput:
 
 
 def is_generate_output(lines: Sequence[str]) -> bool:
-    """Whether there is a line that only fairseq writes: a hypothesis with its number and score.
-
-    Args:
-        lines: of the file.
-    """
+    """Whether there is a line that only fairseq writes: a hypothesis with its number and score."""
     return any(_HYPOTHESIS.match(line) for line in lines)
 
 
@@ -47,7 +43,6 @@ def parse_generate_output(lines: Sequence[str], name: str) -> GenerateOutput:
     """Collects the sentences of a file.
 
     Args:
-        lines: of the file.
         name: of the file, for messages.
 
     Raises:

@@ -16,11 +16,7 @@ from syntax_nmt.evaluation.translation.length_bins import DEFAULT_EDGES, LengthB
 
 
 def add_length_arguments(parser: argparse.ArgumentParser) -> None:
-    """Adds the source text and the groups of lengths.
-
-    Args:
-        parser: the subcommand's parser.
-    """
+    """Adds the source text and the groups of lengths."""
     group = parser.add_argument_group("scores by length")
     add = group.add_argument
     add(
@@ -46,20 +42,12 @@ def add_length_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def length_bins(args: argparse.Namespace) -> LengthBins:
-    """The groups that a command line asks for.
-
-    Args:
-        args: as :func:`add_length_arguments` defines them.
-    """
+    """The groups that a command line asks for."""
     return LengthBins(args.bins or DEFAULT_EDGES, args.upper_inclusive)
 
 
 def length_text(args: argparse.Namespace, test_set: TestSet) -> Text | None:
     """The text whose lengths count; None where there is none, which is said on stderr.
-
-    Args:
-        args: as :func:`add_length_arguments` defines them.
-        test_set: the translations.
 
     Raises:
         UserError: the text has another number of sentences, or is needed and not there.

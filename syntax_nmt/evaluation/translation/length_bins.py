@@ -55,9 +55,6 @@ class LengthBins:
 def length_edges(text: str) -> tuple[int, ...]:
     """Ascending lengths separated by commas, as a command-line argument.
 
-    Args:
-        text: as typed.
-
     Raises:
         argparse.ArgumentTypeError: it is something else.
     """

@@ -23,11 +23,7 @@ from syntax_nmt.evaluation.translation.sentence_scores import (
 
 
 def add_metric_arguments(parser: argparse.ArgumentParser) -> None:
-    """Adds the choice of metrics and their options.
-
-    Args:
-        parser: the subcommand's parser.
-    """
+    """Adds the choice of metrics and their options."""
     group = parser.add_argument_group("metrics (options as in sacrebleu)")
     add = group.add_argument
     add(
@@ -74,7 +70,6 @@ def metric_set(args: argparse.Namespace, test_set: TestSet) -> MetricSet:
     """The metrics that a command line asks for.
 
     Args:
-        args: as :func:`add_metric_arguments` defines them.
         test_set: what they are to measure.
 
     Raises:

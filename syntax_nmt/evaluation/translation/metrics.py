@@ -51,7 +51,6 @@ class MetricSet:
 
     Args:
         names: some of :data:`NAMES`.
-        settings: of all of them.
         given: one more, whose scores are known.
 
     Raises:
@@ -160,11 +159,7 @@ class MetricSet:
 
     @staticmethod
     def blocks(sentences: int) -> range:
-        """Where the blocks begin that are looked at together.
-
-        Args:
-            sentences: of the corpus.
-        """
+        """Where the blocks begin that are looked at together."""
         return range(0, sentences, _BLOCK)
 
     def scores(self, sums: Sequence[float]) -> list[float]:

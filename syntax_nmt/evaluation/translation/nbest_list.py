@@ -11,11 +11,7 @@ _ENTRY = re.compile(r"(\d+) \|\|\| (.*?)(?: ?\|\|\|.*)?", re.ASCII)
 
 
 def is_nbest_list(lines: Sequence[str]) -> bool:
-    """Whether every line is an entry of a list.
-
-    Args:
-        lines: of the file.
-    """
+    """Whether every line is an entry of a list."""
     return bool(lines) and all(map(_ENTRY.fullmatch, lines))
 
 
@@ -23,7 +19,6 @@ def best_translations(lines: Sequence[str], name: str) -> list[str]:
     """The first translation of each sentence, which is the best one.
 
     Args:
-        lines: of a list.
         name: of the file, for messages.
 
     Raises:

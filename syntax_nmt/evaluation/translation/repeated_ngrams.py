@@ -34,12 +34,7 @@ class Repetition:
 
 
 def repetition(sentences: Iterable[Sequence[str]], order: int) -> Repetition:
-    """Counts over the sentences of a text: an n-gram that occurs c times has c − 1 repetitions.
-
-    Args:
-        sentences: their tokens.
-        order: n.
-    """
+    """Counts over the sentences of a text: an n-gram that occurs c times has c − 1 repetitions."""
     ngrams = repeated = 0
     for tokens in sentences:
         counts = Counter(tuple(tokens[i : i + order]) for i in range(len(tokens) - order + 1))
@@ -55,7 +50,6 @@ def repetition_figures(test_set: TestSet, tokenize: str | None, lowercase: bool)
     is how far an output is from the references.
 
     Args:
-        test_set: the texts.
         tokenize: sacrebleu's name of a tokeniser; None = its default.
         lowercase: whether case is ignored.
     """

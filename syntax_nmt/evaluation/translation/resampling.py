@@ -57,7 +57,6 @@ def bootstrap_scores(
         runs: of each run, the statistics of each sentence (sentences × statistics).
         scores: from sums of statistics.
         resamples: how many test sets.
-        seed: of the draws.
 
     Returns:
         resamples × metrics, each the mean over runs.
@@ -73,11 +72,7 @@ def bootstrap_scores(
 
 
 def interval(resampled: np.ndarray) -> Interval:
-    """The 95 % interval of one metric, from percentiles, as sacrebleu takes them.
-
-    Args:
-        resampled: scores.
-    """
+    """The 95 % interval of one metric, from percentiles, as sacrebleu takes them."""
     ordered = np.sort(resampled)
     cut = len(ordered) // 40
     return Interval(float(ordered.mean()), float(ordered[cut]), float(ordered[-1 - cut]))
@@ -117,7 +112,6 @@ def randomisation_p_values(
         system: likewise; the number of runs may differ.
         scores: from sums of statistics.
         trials: how many.
-        seed: of the draws.
     """
     first = np.mean([scores(run.sum(axis=0).tolist()) for run in baseline], axis=0)
     second = np.mean([scores(run.sum(axis=0).tolist()) for run in system], axis=0)

@@ -58,10 +58,6 @@ def matched_positions(hypothesis: Sequence[str], reference: Sequence[str]) -> li
     A word that occurs once on both sides is matched. Any other is matched by the shortest run of
     words, ending or else beginning with it, that occurs once on both sides; without one, the word
     is left out.
-
-    Args:
-        hypothesis: words.
-        reference: words.
     """
     # One character a word, so that runs of words are substrings.
     characters: dict[str, str] = {}

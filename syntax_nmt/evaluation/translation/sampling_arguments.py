@@ -14,11 +14,7 @@ _FEW = 100
 
 
 def add_sampling_arguments(parser: argparse.ArgumentParser) -> None:
-    """Adds the choice of tests and the numbers of their draws.
-
-    Args:
-        parser: the subcommand's parser.
-    """
+    """Adds the choice of tests and the numbers of their draws."""
     group = parser.add_argument_group("tests")
     add = group.add_argument
     add(
@@ -50,7 +46,6 @@ def sampling_of(args: argparse.Namespace, test_set: TestSet) -> Sampling:
     """The tests that a command line asks for; says on stderr where they mean little.
 
     Args:
-        args: as :func:`add_sampling_arguments` defines them.
         test_set: what they are about.
     """
     if test_set.sentences < _FEW:

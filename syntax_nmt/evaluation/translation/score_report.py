@@ -47,11 +47,8 @@ def score_figures(
     """All figures, as objects that JSON knows.
 
     Args:
-        metrics: the metrics.
-        test_set: the texts.
         runs: statistics, by system and run.
         source: the text whose lengths count; None = no scores by length.
-        bins: groups of lengths.
         confidence: None = no intervals.
     """
     extra = {} if confidence is None else {"bs": confidence.resamples, "seed": confidence.seed}

@@ -59,11 +59,7 @@ class SentenceScores:
 
 
 def add_sentence_score_arguments(parser: argparse.ArgumentParser) -> None:
-    """Adds the options.
-
-    Args:
-        parser: the subcommand's parser.
-    """
+    """Adds the options."""
     group = parser.add_argument_group("a metric that was computed elsewhere, such as COMET")
     add = group.add_argument
     add(
@@ -88,7 +84,6 @@ def sentence_scores(args: argparse.Namespace, test_set: TestSet) -> SentenceScor
     """The scores that a command line names; None = none.
 
     Args:
-        args: as :func:`add_sentence_score_arguments` defines them.
         test_set: what they are scores of.
 
     Raises:

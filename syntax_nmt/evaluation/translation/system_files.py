@@ -17,7 +17,6 @@ def named_files(
     Args:
         option: `--log`, …, for messages.
         given: a name and files, for each time that the option was given.
-        names: that it may have.
         numbers: how many files may follow a name; none = any number but 0.
 
     Raises:

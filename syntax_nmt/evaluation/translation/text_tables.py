@@ -12,7 +12,6 @@ def metric_name(figures: dict[str, Any], name: str) -> str:
 
     Args:
         figures: with `metrics`.
-        name: of one of them.
     """
     return name if figures["metrics"][name]["higher_is_better"] else f"{name} ↓"
 

@@ -56,19 +56,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def inputs(args: argparse.Namespace) -> list[str | None]:
-    """The files that are read.
-
-    Args:
-        args: of the command.
-    """
+    """The files that are read."""
     return model_inputs(args)
 
 
 def figure(args: argparse.Namespace) -> Figure:
     """Draws what the command line asks for.
-
-    Args:
-        args: as :func:`add_arguments` defines them.
 
     Raises:
         UserError: options, the model or the files cannot be used.

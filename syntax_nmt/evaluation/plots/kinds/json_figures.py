@@ -16,7 +16,6 @@ def read_figures(path: str, command: str) -> dict[str, Any]:
     """The JSON object of a file.
 
     Args:
-        path: the file.
         command: that writes such files, for messages.
 
     Raises:
@@ -37,7 +36,6 @@ def other_file(path: str, command: str) -> UserError:
     """What to say of a file that is JSON, but another command's.
 
     Args:
-        path: the file.
         command: that writes the files that are wanted.
     """
     return UserError(f"{path}: not the figures of `{command}`: give what its --json wrote")
@@ -47,8 +45,6 @@ def free_name(name: str, path: str, taken: Mapping[str, Any]) -> str:
     """A system's name, with its file where another system has the same.
 
     Args:
-        name: as the file has it.
-        path: the file.
         taken: the names so far.
 
     Raises:

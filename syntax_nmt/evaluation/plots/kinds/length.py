@@ -42,19 +42,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def inputs(args: argparse.Namespace) -> list[str | None]:
-    """The files that are read.
-
-    Args:
-        args: of the command.
-    """
+    """The files that are read."""
     return [*args.figures]
 
 
 def figure(args: argparse.Namespace) -> Figure:
     """Draws what the command line asks for.
-
-    Args:
-        args: as :func:`add_arguments` defines them.
 
     Raises:
         UserError: files cannot be used, or do not go together.

@@ -88,9 +88,6 @@ def add_model_arguments(parser: argparse.ArgumentParser) -> None:
 def model_sentence(args: argparse.Namespace) -> ModelSentence:
     """Loads the model and takes the sentence.
 
-    Args:
-        args: as :func:`add_model_arguments` defines them.
-
     Raises:
         UserError: options, the model or the files cannot be used, or the sentence is too long.
     """
@@ -117,11 +114,7 @@ def model_sentence(args: argparse.Namespace) -> ModelSentence:
 
 
 def model_inputs(args: argparse.Namespace) -> list[str | None]:
-    """The files that :func:`model_sentence` reads.
-
-    Args:
-        args: of the command.
-    """
+    """The files that :func:`model_sentence` reads."""
     return [args.path, args.source, args.target, args.sentencepiece_model, args.bpe_codes]
 
 
