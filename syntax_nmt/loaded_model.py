@@ -17,7 +17,7 @@ from omegaconf import open_dict
 from syntax_nmt.data.chunks import Chunk
 from syntax_nmt.data.constituents import ConstituentTree
 from syntax_nmt.data.dependency_tree import DependencyTree
-from syntax_nmt.data.prepared_text import prepared_folder, read_segmentation
+from syntax_nmt.data.prepared_text import prepared_folder
 from syntax_nmt.data.sides import PHRASES
 from syntax_nmt.data.subwords import SENTENCEPIECE
 from syntax_nmt.errors import UserError
@@ -320,10 +320,7 @@ def load(
     folder, data_bin = prepared_folder(Path(data))
     with quiet_fairseq():
         model, task, cfg = load_model_and_options(path, data_bin, choose_device(device))
-        if segmentation:
-            sides = segmenters(_segmentation_arguments(segmentation), task)
-        else:
-            sides = _as_prepared(folder, task)
+        sides = segmenters(_segmentation_arguments(folder, segmentation), task)
         phrases = None
         if PHRASES in declared([model]):
             file = str(parser_config or folder / PARSER_CONFIG)
@@ -340,30 +337,7 @@ def load(
     return LoadedModel(hub, *sides, SENTENCEPIECE if known else AUTO, phrases)
 
 
-def _as_prepared(folder: Path, task: Any) -> tuple[Segment, Segment]:
-    """What cuts both sides as `prepare` did."""
-    languages = read_segmentation(folder)
-    pair = task.cfg.source_lang, task.cfg.target_lang
-    for language in pair:
-        if language not in languages:
-            raise UserError(
-                f"{folder}: holds {', '.join(languages)}, the model translates {pair[0]} to "
-                f"{pair[1]}: give the folder that it was trained with"
-            )
-    options: dict[str, Any] = {"tokenizer": "syntax_words", "bpe": "sentencepiece"}
-    for side, language in zip(("source", "target"), pair):
-        options[f"{side}_tokenizer"] = languages[language].tokenizer
-        options[f"{side}_segmenter"] = languages[language].segmenter
-    # Each side may have pieces of its own.
-    models = [languages[language].sentencepiece_model for language in pair]
-    source, target = (
-        segmenters(_segmentation_arguments({**options, "sentencepiece_model": str(model)}), task)
-        for model in models
-    )
-    return source[0], target[1]
-
-
-def _segmentation_arguments(given: dict[str, Any]) -> argparse.Namespace:
+def _segmentation_arguments(folder: Path, given: dict[str, Any]) -> argparse.Namespace:
     """The options of the commands about text, as Python gives them."""
     parser = argparse.ArgumentParser()
     add_segmentation_arguments(parser)
@@ -372,6 +346,7 @@ def _segmentation_arguments(given: dict[str, Any]) -> argparse.Namespace:
         if not hasattr(args, name):
             raise UserError(f"{name}: no such option: use {', '.join(vars(args))}")
         setattr(args, name, value)
+    args.databin = folder
     check_segmentation(args)
     return args
 

@@ -1,4 +1,4 @@
-"""How `syntax-nmt prepare` cut the text of a folder: what new text for its models is cut by."""
+"""How `syntax-nmt prepare` segmented the text of a folder, and new text for its models is."""
 
 from __future__ import annotations
 
@@ -71,9 +71,9 @@ def read_segmentation(folder: Path) -> dict[str, TextSegmentation]:
         return {language: _of(folder, found) for language, found in values.items()}
     except FileNotFoundError:
         raise UserError(
-            f"{path}: not found, it says how text is cut: run the same `syntax-nmt prepare` line "
-            "again, which keeps what is done and writes the file; or give tokenizer= and bpe=, or "
-            "segmented=True for text that is cut into pieces"
+            f"{path}: not found, it says how text is segmented: run the same `syntax-nmt prepare` "
+            "line again, which keeps what is done and writes the file; or give tokenizer and bpe "
+            "as for fairseq-interactive, or say that the text is segmented already"
         ) from None
     except (OSError, ValueError, TypeError, KeyError, AttributeError):
         raise UserError(

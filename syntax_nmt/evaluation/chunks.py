@@ -31,8 +31,7 @@ from syntax_nmt.reporting.output import STDOUT, check_outputs, open_output
 
 EXAMPLE = (
     "syntax-nmt chunks data-bin --path checkpoints/checkpoint_best.pt --source test.de "
-    "--target test.output --bpe sentencepiece --sentencepiece-model sentencepiece.model "
-    "--chunk-format brackets"
+    "--target test.output --chunk-format brackets"
 )
 
 DESCRIPTION = """\

@@ -39,8 +39,7 @@ from syntax_nmt.reporting.output import STDOUT, check_outputs, open_output
 
 EXAMPLE = (
     "syntax-nmt contrast data-bin --path checkpoints/checkpoint_best.pt --source contrast.src "
-    "--correct contrast.correct.tgt --incorrect contrast.incorrect.tgt --distance "
-    "contrast.distance --bpe sentencepiece --sentencepiece-model sentencepiece.model"
+    "--correct contrast.correct.tgt --incorrect contrast.incorrect.tgt --distance contrast.distance"
 )
 
 DESCRIPTION = """\

@@ -41,12 +41,7 @@ def command(name, system, prepared, tmp_path, *arguments):
 
 
 def forced(prepared):
-    return (
-        *("--source", prepared.corpus / "test.src", "--target", prepared.corpus / "test.tgt"),
-        *("--tokenizer", "syntax_words", "--source-tokenizer", "none"),
-        *("--target-tokenizer", "none", "--bpe", "sentencepiece"),
-        *("--sentencepiece-model", prepared.folder / "sentencepiece.model"),
-    )
+    return "--source", prepared.corpus / "test.src", "--target", prepared.corpus / "test.tgt"
 
 
 @pytest.mark.parametrize("method", EACH)

@@ -11,6 +11,7 @@ from forced_models import checkpoint_of
 from parser_files import PIECES, WORDS
 
 from syntax_nmt.cli import main
+from syntax_nmt.data.prepared_text import TextSegmentation, write_segmentation
 
 SOURCE = [" ".join(words) for words in WORDS]
 CORRECT = [*SOURCE[1:], SOURCE[0]]
@@ -58,8 +59,8 @@ def files(tmp_path_factory):
 def contrast(parser, checkpoints, files, tmp_path, capsys):
     """Runs the command; gives the table, the figures and the rows of each pair."""
 
-    def run(*arguments, kind=".pieces", model="stock", distance=True):
-        command = ["contrast", parser.data, "--cpu", "--path", checkpoints[model]]
+    def run(*arguments, kind=".pieces", model="stock", distance=True, data=parser.data):
+        command = ["contrast", data, "--cpu", "--path", checkpoints[model]]
         if kind is not None:
             for name in ("source", "correct", "incorrect"):
                 command += [f"--{name}", files[f"{name}{kind}"]]
@@ -141,24 +142,25 @@ def test_raw_text_is_segmented_as_the_files_were(contrast, files):
     expected = scores(contrast()[2])
     subwords = ["--bpe", "sentencepiece", "--sentencepiece-model", files["model"]]
     assert scores(contrast(*subwords, kind="")[2]) == pytest.approx(expected, abs=1e-4)
-    words = ["--tokenizer", "syntax_words", "--source-tokenizer", "none"]
-    words += ["--target-tokenizer", "char"]
-    other = scores(contrast(*subwords, *words, kind="")[2])
-    assert other == pytest.approx(expected, abs=1e-4)  # char leaves words of Latin letters whole
     moses = ["--tokenizer", "moses"]
     assert scores(contrast(*subwords, *moses, kind="")[2]) == pytest.approx(expected, abs=1e-4)
 
 
-def test_the_targets_tokenizer_cuts_the_target(contrast, files, tmp_path):
+def test_raw_text_is_segmented_as_prepared(contrast, parser, files, tmp_path):
     raw = tmp_path / "raw"
     raw.write_text("".join(line.replace(" .", ".") + "\n" for line in CORRECT))
-    subwords = ["--bpe", "sentencepiece", "--sentencepiece-model", files["model"]]
-    words = ["--tokenizer", "syntax_words", "--source-tokenizer", "none", "--correct", raw]
+    (tmp_path / "data-bin").symlink_to(parser.data)
+
+    def scored(target: str):
+        modes = {"src": "none", "tgt": target}
+        languages = {lang: TextSegmentation(mode, files["model"]) for lang, mode in modes.items()}
+        write_segmentation(tmp_path, languages)
+        rows = contrast("--correct", raw, kind="", data=tmp_path / "data-bin")[2]
+        return [row[4] for row in rows]
+
     expected = [row[4] for row in contrast()[2]]
-    cut = contrast(*subwords, *words, "--target-tokenizer", "char", kind="")[2]
-    uncut = contrast(*subwords, *words, "--target-tokenizer", "none", kind="")[2]
-    assert [row[4] for row in cut] == expected
-    assert [row[4] for row in uncut] != expected
+    assert scored("char") == expected  # leaves words of Latin letters whole
+    assert scored("none") != expected
 
 
 def test_models_side_by_side(contrast, checkpoints):
@@ -228,11 +230,10 @@ def test_options_that_do_not_go_together(refused, files):
     assert "--source and --correct and --incorrect missing" in refused("--segmented", kind=None)
     assert "add --pairs" in refused("--category", "x")
     assert "2 --name for 1 --path" in refused("--name", "a", "--name", "b")
-    assert "how is the text to be segmented?" in refused(kind="")
+    assert "segmentation.json: not found" in refused(kind="")
     assert "--bpe and --segmented exclude each other" in refused("--bpe", "sentencepiece")
     assert "add --sentencepiece-model" in refused("--bpe", "sentencepiece", kind="")
     assert "without --bpe" in refused("--sentencepiece-model", files["model"])
-    assert "an option of --tokenizer syntax_words" in refused("--target-tokenizer", "none")
 
 
 def test_bins_must_rise(contrast, capsys):

@@ -1,8 +1,9 @@
-"""Raw text into the pieces that a model reads, on both sides, the way of fairseq-interactive."""
+"""Raw text into the pieces that a model reads, on both sides."""
 
 from __future__ import annotations
 
 import argparse
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -10,60 +11,51 @@ from typing import Any
 from fairseq.data import encoders
 from fairseq.tasks import FairseqTask
 
-from syntax_nmt.data.text import MODES
+from syntax_nmt.data.prepared_text import TextSegmentation, prepared_folder, read_segmentation
 from syntax_nmt.errors import UserError
 
 
 @dataclass(frozen=True)
 class Segment:
-    """Cuts lines of one side into pieces.
+    """Segments lines of one side into pieces.
 
     Attributes:
-        tokenizer: fairseq's or ours, whose `encode` is that side's; None = words are cut already.
-        bpe: fairseq's; None = words are not cut.
+        tokenizer: fairseq's or ours, whose `encode` is that side's; None = words are given.
+        bpe: fairseq's; None = words are not segmented.
     """
 
     tokenizer: Any = None
     bpe: Any = None
 
     def __call__(self, line: str) -> tuple[str, ...]:
-        """The pieces of a line.
-
-        Args:
-            line: raw text, or words, or pieces separated by spaces.
-        """
+        """The pieces of a line of raw text, of words, or of pieces separated by spaces."""
         for step in (self.tokenizer, self.bpe):
             if step is not None:
                 line = step.encode(line)
         return tuple(line.split())
 
 
-# The file that each way of cutting subwords needs.
+# The file that each kind of subwords needs.
 _FILES = {
     "sentencepiece": "sentencepiece_model",
     "subword_nmt": "bpe_codes",
     "fastbpe": "bpe_codes",
 }
-_BOTH = ("tokenizer", "segmenter")
 
 
 def add_segmentation_arguments(parser: argparse.ArgumentParser) -> None:
-    """Adds how text is segmented: the options of fairseq-interactive that matter for it."""
-    group = parser.add_argument_group("segmenting the text, as the data-bin folder was")
+    """Adds how text is segmented, if not as the folder of `syntax-nmt prepare` says."""
+    group = parser.add_argument_group(
+        "segmenting the text (default: as `syntax-nmt prepare` did that made DATABIN)"
+    )
     add = group.add_argument
     add("--segmented", action="store_true", help="the text is segmented already")
     add(
         "--tokenizer",
         choices=sorted(encoders.TOKENIZER_REGISTRY),
-        help="syntax_words for what `syntax-nmt prepare` was given raw (default: the text is "
-        "tokenised already)",
+        help="as for fairseq-interactive (default with --bpe: the text is tokenised already)",
     )
-    for side in ("source", "target"):
-        add(f"--{side}-tokenizer", choices=MODES, help="of syntax_words, as for prepare")
-        add(f"--{side}-segmenter", metavar="FILE", help="of syntax_words, for mode stanza")
-    add("--moses-no-dash-splits", action="store_true", help="of --tokenizer moses")
-    add("--moses-no-escape", action="store_true", help="of --tokenizer moses")
-    add("--bpe", choices=list(_FILES), help="how words are cut (default: they are not)")
+    add("--bpe", choices=list(_FILES), help="subwords (default with --tokenizer: none)")
     add("--sentencepiece-model", metavar="FILE", help="of --bpe sentencepiece, for both sides")
     add("--bpe-codes", metavar="FILE", help="of --bpe subword_nmt or fastbpe, for both sides")
 
@@ -72,21 +64,11 @@ def check_segmentation(args: argparse.Namespace) -> None:
     """Refuses options that do not go together, before a model is loaded.
 
     Raises:
-        UserError: says which.
+        UserError: says which; or nothing says how text is segmented.
     """
     if args.segmented and (args.tokenizer or args.bpe):
         option = "--tokenizer" if args.tokenizer else "--bpe"
         raise UserError(f"{option} and --segmented exclude each other: leave one out")
-    if not (args.segmented or args.tokenizer or args.bpe):
-        raise UserError(
-            "how is the text to be segmented? Give --bpe (and --tokenizer for raw text) as for "
-            "fairseq-interactive, or --segmented if it is cut into pieces already"
-        )
-    if args.tokenizer != "syntax_words":
-        for side in ("source", "target"):
-            for name in _BOTH:
-                if getattr(args, f"{side}_{name}"):
-                    raise UserError(f"--{side}-{name} is an option of --tokenizer syntax_words")
     for bpe, name in _FILES.items():
         value, option = getattr(args, name), f"--{name.replace('_', '-')}"
         if bpe == args.bpe and value is None:
@@ -95,44 +77,61 @@ def check_segmentation(args: argparse.Namespace) -> None:
             raise UserError(f"{option} without --bpe {bpe}: add it")
         if value is not None and not Path(value).is_file():
             raise UserError(f"{option} {value}: no such file")
+    if not (args.segmented or args.tokenizer or args.bpe):
+        read_segmentation(prepared_folder(Path(args.databin))[0])
 
 
 def segmenters(args: argparse.Namespace, task: FairseqTask) -> tuple[Segment, Segment]:
-    """What cuts source lines, and what cuts target lines, into pieces.
+    """What segments source lines, and what segments target lines.
 
-    fairseq's tokenizers cut the source alone. The target's is the same one with the sides swapped.
-
-    Args:
-        task: knows the languages.
+    fairseq's tokenizers encode the source alone. The target's is the same one with the sides
+    swapped.
 
     Raises:
-        UserError: a tokenizer or a model of subwords does not load.
+        UserError: a tokenizer or a model of subwords does not load, or the prepared folder is of
+            other languages.
     """
     if args.segmented:
         return Segment(), Segment()
     cfg: Any = task.cfg
-    languages = {"source": cfg.source_lang, "target": cfg.target_lang}
+    source, target = cfg.source_lang, cfg.target_lang
+    if args.tokenizer or args.bpe:
+        given = {name: getattr(args, name) for name in ("tokenizer", "bpe", *_FILES.values())}
+        return _segment(given, source, target), _segment(given, target, source)
+    folder, _ = prepared_folder(Path(args.databin))
+    languages = read_segmentation(folder)
+    for language in (source, target):
+        if language not in languages:
+            raise UserError(
+                f"{folder}: holds {', '.join(languages)}, the model translates {source} to "
+                f"{target}: give the folder that it was trained with"
+            )
+    return (
+        _segment(_as_prepared(languages[source], languages[target]), source, target),
+        _segment(_as_prepared(languages[target], languages[source]), target, source),
+    )
+
+
+def _as_prepared(own: TextSegmentation, other: TextSegmentation) -> dict[str, Any]:
+    """fairseq's options that encode one language, and decode the other."""
+    return {
+        "tokenizer": "syntax_words",
+        "source_tokenizer": own.tokenizer,
+        "source_segmenter": own.segmenter,
+        "target_tokenizer": other.tokenizer,
+        "target_segmenter": other.segmenter,
+        "bpe": "sentencepiece",
+        "sentencepiece_model": str(own.sentencepiece_model),  # each side may have its own
+    }
+
+
+def _segment(options: Mapping[str, Any], language: str, other: str) -> Segment:
+    args = argparse.Namespace(**options, source_lang=language, target_lang=other)
     try:
-        bpe = encoders.build_bpe(args)
-        source = encoders.build_tokenizer(_facing(args, languages, "source", "target"))
-        target = encoders.build_tokenizer(_facing(args, languages, "target", "source"))
+        return Segment(encoders.build_tokenizer(args), encoders.build_bpe(args))
     except (ImportError, OSError, RuntimeError, ValueError) as error:
         reason = " ".join(str(error).split())
-        given = [getattr(args, name, None) for name in ("sentencepiece_model", "bpe_codes")]
-        files = " ".join(str(path) for path in given if path is not None)
+        files = " ".join(str(options[name]) for name in set(_FILES.values()) if options.get(name))
         raise UserError(
             f"the text cannot be segmented: {reason}: check --bpe and --tokenizer {files}".rstrip()
         ) from error
-    return Segment(source, bpe), Segment(target, bpe)
-
-
-def _facing(
-    args: argparse.Namespace, languages: dict[str, str], side: str, other: str
-) -> argparse.Namespace:
-    """The options with `side` as the side that is encoded."""
-    options = argparse.Namespace(**vars(args))
-    for place, given in (("source", side), ("target", other)):
-        setattr(options, f"{place}_lang", languages[given])
-        for name in _BOTH:
-            setattr(options, f"{place}_{name}", getattr(args, f"{given}_{name}"))
-    return options

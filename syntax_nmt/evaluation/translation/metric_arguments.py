@@ -6,7 +6,7 @@ import argparse
 
 from sacrebleu.metrics import BLEU, CHRF
 
-from syntax_nmt.arguments import natural_int, positive_int
+from syntax_nmt.arguments import natural_int
 from syntax_nmt.errors import UserError
 from syntax_nmt.evaluation.translation.evaluated_systems import TestSet
 from syntax_nmt.evaluation.translation.metrics import (
@@ -15,7 +15,6 @@ from syntax_nmt.evaluation.translation.metrics import (
     MetricSet,
     MetricSettings,
 )
-from syntax_nmt.evaluation.translation.ribes import ALPHA, BETA
 from syntax_nmt.evaluation.translation.sentence_scores import (
     add_sentence_score_arguments,
     sentence_scores,
@@ -45,24 +44,18 @@ def add_metric_arguments(parser: argparse.ArgumentParser) -> None:
     add("--force", action="store_true", help="no warning when the text looks tokenised")
     smoothing = tuple(BLEU.SMOOTH_DEFAULTS)
     add("--smooth-method", "-s", choices=smoothing, default="exp", help="of BLEU (default: exp)")
-    add("--smooth-value", "-sv", type=float, metavar="X", help="for floor and add-k")
-    for name, kind, default, what in (
-        ("char", positive_int, CHRF.CHAR_ORDER, "characters in an n-gram of chrF, at most"),
-        ("word", natural_int, CHRF.WORD_ORDER, "words in an n-gram; 2 is chrF++"),
-    ):
-        flags = (f"--chrf-{name}-order", f"-c{name[0]}")
-        add(*flags, type=kind, default=default, metavar="N", help=f"{what} (default: {default})")
-    add("--chrf-beta", type=positive_int, default=CHRF.BETA, metavar="N", help="weight of recall")
-    add("--chrf-whitespace", action="store_true", help="chrF counts spaces")
+    add(
+        "--chrf-word-order",
+        "-cw",
+        type=natural_int,
+        default=CHRF.WORD_ORDER,
+        metavar="N",
+        help="words in an n-gram of chrF; 2 is chrF++ (default: %(default)s)",
+    )
     add("--chrf-lowercase", action="store_true", help="chrF ignores case")
-    add("--chrf-eps-smoothing", action="store_true", help="chrF smooths as chrF++.py does")
     add("--ter-case-sensitive", action="store_true", help="TER minds case")
     add("--ter-asian-support", action="store_true", help="TER splits Asian characters")
-    add("--ter-no-punct", action="store_true", help="TER leaves punctuation out")
     add("--ter-normalized", action="store_true", help="TER tokenises the text")
-    add("--ribes-alpha", type=float, default=ALPHA, metavar="X", help="exponent of the precision")
-    add("--ribes-beta", type=float, default=BETA, metavar="X", help="of the brevity penalty")
-    add("--ribes-case-sensitive", action="store_true", help="RIBES minds case")
     add_sentence_score_arguments(parser)
 
 
@@ -78,25 +71,12 @@ def metric_set(args: argparse.Namespace, test_set: TestSet) -> MetricSet:
     settings = MetricSettings(
         tokenize=args.tokenize,
         lowercase=args.lowercase,
-        bleu={"smooth_method": args.smooth_method, "smooth_value": args.smooth_value},
-        chrf={
-            "char_order": args.chrf_char_order,
-            "word_order": args.chrf_word_order,
-            "beta": args.chrf_beta,
-            "whitespace": args.chrf_whitespace,
-            "lowercase": args.chrf_lowercase,
-            "eps_smoothing": args.chrf_eps_smoothing,
-        },
+        bleu={"smooth_method": args.smooth_method},
+        chrf={"word_order": args.chrf_word_order, "lowercase": args.chrf_lowercase},
         ter={
             "case_sensitive": args.ter_case_sensitive,
             "asian_support": args.ter_asian_support,
-            "no_punct": args.ter_no_punct,
             "normalized": args.ter_normalized,
-        },
-        ribes={
-            "lowercase": not args.ribes_case_sensitive,
-            "alpha": args.ribes_alpha,
-            "beta": args.ribes_beta,
         },
     )
     given = sentence_scores(args, test_set)

@@ -35,7 +35,6 @@ class MetricSettings:
         bleu: further arguments of sacrebleu's BLEU, for the one over characters, too.
         chrf: of sacrebleu's CHRF.
         ter: of sacrebleu's TER.
-        ribes: of :class:`~syntax_nmt.evaluation.translation.ribes.RIBES`, without the tokeniser.
     """
 
     tokenize: str | None = None
@@ -43,7 +42,6 @@ class MetricSettings:
     bleu: Mapping[str, Any] = field(default_factory=dict)
     chrf: Mapping[str, Any] = field(default_factory=dict)
     ter: Mapping[str, Any] = field(default_factory=dict)
-    ribes: Mapping[str, Any] = field(default_factory=dict)
 
 
 class MetricSet:
@@ -222,6 +220,6 @@ def _build(key: str, settings: MetricSettings) -> Metric:
         tokenize = "char" if key == "char-bleu" else settings.tokenize
         # force: sacrebleu warns of tokenised text for each block anew; the commands do it once.
         bleu = BLEU(settings.lowercase, force=True, tokenize=tokenize, **settings.bleu)
-        return RIBES(bleu.tokenizer, **settings.ribes) if key == "ribes" else bleu
+        return RIBES(bleu.tokenizer) if key == "ribes" else bleu
     except (ImportError, RuntimeError, OSError) as error:
         raise UserError(f"--tokenize {settings.tokenize}: {error}") from error
