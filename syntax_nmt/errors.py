@@ -5,6 +5,7 @@ from __future__ import annotations
 import traceback
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 
 
 class UserError(Exception):
@@ -17,6 +18,15 @@ class UserError(Exception):
         line = " ".join(message.split())
         # Damaged files hold all sorts of characters; no terminal is to trip over them.
         super().__init__("".join(char if char.isprintable() else "\ufffd" for char in line))
+
+
+@contextmanager
+def errors_of(name: str | Path) -> Iterator[None]:
+    """Puts a file's name before the message of a :class:`UserError` raised inside."""
+    try:
+        yield
+    except UserError as error:
+        raise UserError(f"{name}: {error}") from None
 
 
 @contextmanager

@@ -23,11 +23,11 @@ from syntax_nmt.evaluation.shared_options import (
     add_subwords_argument,
     refuse_beside_hypothesis,
 )
-from syntax_nmt.evaluation.trained_model.forced_arguments import add_forcing_arguments
-from syntax_nmt.evaluation.trained_model.segmentation import (
-    add_segmentation_arguments,
-    check_segmentation,
+from syntax_nmt.evaluation.trained_model.forced_arguments import (
+    add_forcing_arguments,
+    add_model_arguments,
 )
+from syntax_nmt.evaluation.trained_model.segmentation import check_segmentation
 from syntax_nmt.reporting.findings import (
     add_findings_arguments,
     findings_outputs,
@@ -55,7 +55,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Adds the command's options."""
     parser.description = DESCRIPTION
     _add_input(parser)
-    add_segmentation_arguments(parser)
     _add_reverse(parser)
     _add_output(parser)
     add_forcing_arguments(parser)
@@ -64,8 +63,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def _add_input(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group("what to align")
     add = group.add_argument
-    add("databin", metavar="DATABIN", nargs="?", help="data folder that the model was trained with")
-    add("--path", metavar="FILE", help="checkpoint of the model")
+    add_model_arguments(group)
     add("--source", metavar="FILE", help="sentences, one a line")
     add("--target", metavar="FILE", help="their translations")
     add(

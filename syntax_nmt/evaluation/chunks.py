@@ -17,11 +17,11 @@ from syntax_nmt.evaluation.chunking.chunked_corpus import (
     corpus_of_model,
 )
 from syntax_nmt.evaluation.shared_options import add_subwords_argument, refuse_beside_hypothesis
-from syntax_nmt.evaluation.trained_model.forced_arguments import add_forcing_arguments
-from syntax_nmt.evaluation.trained_model.segmentation import (
-    add_segmentation_arguments,
-    check_segmentation,
+from syntax_nmt.evaluation.trained_model.forced_arguments import (
+    add_forcing_arguments,
+    add_model_arguments,
 )
+from syntax_nmt.evaluation.trained_model.segmentation import check_segmentation
 from syntax_nmt.reporting.findings import (
     add_findings_arguments,
     findings_outputs,
@@ -52,8 +52,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.description = DESCRIPTION
     group = parser.add_argument_group("what to chunk")
     add = group.add_argument
-    add("databin", metavar="DATABIN", nargs="?", help="data folder that the model was trained with")
-    add("--path", metavar="FILE", help="checkpoint of the model")
+    add_model_arguments(group)
     add("--source", metavar="FILE", help="sentences, one a line")
     add("--target", metavar="FILE", help="their translations (with --hypothesis: its words)")
     add_subwords_argument(group)
@@ -69,7 +68,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="refuse tags that are not IOB2, such as an I- that continues nothing (default: read "
         "them as conlleval does)",
     )
-    add_segmentation_arguments(parser)
     _add_output(parser)
     add_forcing_arguments(parser)
 

@@ -17,19 +17,9 @@ from syntax_nmt.evaluation.contrastive.contrastive_pairs import (
     read_parallel_pairs,
 )
 from syntax_nmt.evaluation.contrastive.sentence_scores import sentence_scores
-from syntax_nmt.evaluation.trained_model.checkpoint import choose_device
-from syntax_nmt.evaluation.trained_model.forced_arguments import add_forcing_arguments
-from syntax_nmt.evaluation.trained_model.forced_decoding import (
-    ForcedDecoder,
-    TokenPair,
-    load_forced_decoder,
-)
-from syntax_nmt.evaluation.trained_model.segmentation import (
-    Segment,
-    add_segmentation_arguments,
-    check_segmentation,
-    segmenters,
-)
+from syntax_nmt.evaluation.trained_model.forced_arguments import add_forcing_arguments, forced_model
+from syntax_nmt.evaluation.trained_model.forced_decoding import TokenPair
+from syntax_nmt.evaluation.trained_model.segmentation import Segment, check_segmentation
 from syntax_nmt.reporting.findings import (
     add_findings_arguments,
     findings_outputs,
@@ -56,7 +46,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Adds the command's options."""
     parser.description = DESCRIPTION
     _add_pairs(parser)
-    add_segmentation_arguments(parser)
     output = parser.add_argument_group("what to write")
     output.add_argument(
         "--bins",
@@ -132,9 +121,8 @@ def _pair_scores(
     args: argparse.Namespace, path: str, pairs: list[ContrastivePair]
 ) -> list[PairScores | None]:
     """The scores of one model, which is in memory for so long."""
-    device = choose_device(args.device)
-    decoder = load_forced_decoder(path, args.databin, device, args.parser_config)
-    tokens = _token_pairs(decoder, pairs, *segmenters(args, decoder.task))
+    decoder, source, target = forced_model(args, path)
+    tokens = _token_pairs(pairs, source, target)
     scores = sentence_scores(decoder, tokens, args.max_tokens, args.batch_size)
     half = len(pairs)
     return [
@@ -143,9 +131,7 @@ def _pair_scores(
     ]
 
 
-def _token_pairs(
-    decoder: ForcedDecoder, pairs: list[ContrastivePair], source: Segment, target: Segment
-) -> list[TokenPair]:
+def _token_pairs(pairs: list[ContrastivePair], source: Segment, target: Segment) -> list[TokenPair]:
     """What the model is to score: all references, then all translations with an error."""
     sources = {text: source(text) for text in {pair.source for pair in pairs}}
     correct = [TokenPair(sources[pair.source], target(pair.correct)) for pair in pairs]

@@ -8,7 +8,10 @@ from syntax_nmt.arguments import positive_int
 from syntax_nmt.errors import UserError
 from syntax_nmt.evaluation.dependencies.selection import Selection
 from syntax_nmt.evaluation.shared_options import add_subwords_argument, refuse_beside_hypothesis
-from syntax_nmt.evaluation.trained_model.forced_arguments import add_batch_arguments
+from syntax_nmt.evaluation.trained_model.forced_arguments import (
+    add_batch_arguments,
+    add_model_arguments,
+)
 from syntax_nmt.evaluation.trained_model.source_text import SOURCE, TARGET
 from syntax_nmt.reporting.findings import add_findings_arguments, findings_outputs
 from syntax_nmt.reporting.output import STDOUT, check_outputs
@@ -34,8 +37,7 @@ def add_tree_arguments(parser: argparse.ArgumentParser) -> None:
 def _add_input(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group("what to parse")
     add = group.add_argument
-    add("databin", metavar="DATABIN", nargs="?", help="data folder that the model was trained with")
-    add("--path", metavar="FILE", help="checkpoint of the model")
+    add_model_arguments(group)
     add(
         "--kind",
         choices=(DEPENDENCIES, CONSTITUENTS),

@@ -26,7 +26,7 @@ from syntax_nmt.data.subwords import (
     join_pieces,
     pieces_per_word,
 )
-from syntax_nmt.errors import UserError
+from syntax_nmt.errors import UserError, errors_of
 from syntax_nmt.parsing.config import ParserConfig
 from syntax_nmt.parsing.device import check_device
 from syntax_nmt.parsing.loaded import loaded_analyser
@@ -67,10 +67,8 @@ class PhraseParser:
         self._dictionary = dictionary
         self._warned: set[str] = set()
         self._remembered: dict[Pieces, Row] = {}  # used last stands last
-        try:
+        with errors_of(name):
             self._models = config.models()
-        except UserError as error:
-            raise UserError(f"{name}: {error}") from None
         self._check_scheme()
 
     def phrase_lengths(self, src_tokens: Tensor, typed: KnowsPieces | None = None) -> Tensor:

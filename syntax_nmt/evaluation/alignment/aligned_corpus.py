@@ -7,19 +7,20 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from syntax_nmt.data.text_files import NEWLINE_ONLY, read_lines
-from syntax_nmt.errors import UserError
+from syntax_nmt.errors import UserError, errors_of
 from syntax_nmt.evaluation.alignment.alignment import Alignment, flipped, read_alignments
 from syntax_nmt.evaluation.alignment.attention_alignment import WordCounts, align_words
 from syntax_nmt.evaluation.alignment.cross_attention import CrossAttention
 from syntax_nmt.evaluation.alignment.symmetrisation import symmetrise
 from syntax_nmt.evaluation.shared_options import check_parallel, chosen_scheme
 from syntax_nmt.evaluation.trained_model.checkpoint import choose_device
+from syntax_nmt.evaluation.trained_model.forced_arguments import forced_model
 from syntax_nmt.evaluation.trained_model.forced_decoding import (
     ForcedDecoder,
     TokenPair,
     load_forced_decoder,
 )
-from syntax_nmt.evaluation.trained_model.segmentation import Segment, segmenters
+from syntax_nmt.evaluation.trained_model.segmentation import Segment
 
 FORWARD, REVERSE = "forward", "reverse"
 
@@ -99,15 +100,14 @@ def corpus_of_models(args: argparse.Namespace) -> AlignedCorpus:
     Raises:
         UserError: a model or a file cannot be used, or they do not belong together.
     """
-    device = choose_device(args.device)
-    decoder = load_forced_decoder(args.path, args.databin, device, args.parser_config)
-    source, target = segmenters(args, decoder.task)
+    decoder, source, target = forced_model(args, args.path)
     pairs = parallel_text(args.source, args.target, source, target)
     counts = _counts(args, pairs)
     corpus = AlignedCorpus(args.source, lengths=counts.lengths(), base=args.hypothesis_base)
     corpus.add(FORWARD, _aligned(args, args.path, decoder, pairs, counts))
     if args.reverse_path:
-        other = load_forced_decoder(args.reverse_path, args.reverse_databin or args.databin, device)
+        data = args.reverse_databin or args.databin
+        other = load_forced_decoder(args.reverse_path, data, choose_device(args.device))
         _check_direction(args, decoder, other)
         turned = [TokenPair(pair.target, pair.source) for pair in pairs]
         found = _aligned(args, args.reverse_path, other, turned, counts.flipped())
@@ -123,10 +123,8 @@ def _aligned(
     pairs: Sequence[TokenPair],
     counts: WordCounts,
 ) -> list[Alignment | None]:
-    try:
+    with errors_of(path):
         attention = CrossAttention(decoder, args.layer, args.heads)
-    except UserError as error:
-        raise UserError(f"{path}: {error}") from None
     return align_words(attention, pairs, counts, args.max_tokens, args.batch_size)
 
 

@@ -13,7 +13,7 @@ from syntax_nmt.data.chunks import OUTSIDE, Chunk
 from syntax_nmt.data.projection import project_chunks
 from syntax_nmt.data.subwords import detect_scheme, join_pieces
 from syntax_nmt.data.text_files import NEWLINE_ONLY, read_lines
-from syntax_nmt.errors import UserError
+from syntax_nmt.errors import UserError, errors_of
 from syntax_nmt.evaluation.alignment.aligned_corpus import parallel_text
 from syntax_nmt.evaluation.alignment.attention_alignment import WordCounts
 from syntax_nmt.evaluation.chunking.chunk_file import Tags, read_chunk_file
@@ -21,9 +21,8 @@ from syntax_nmt.evaluation.chunking.chunk_prediction import ChunkPredictor
 from syntax_nmt.evaluation.chunking.position_loss import PositionLoss, nll_by_position
 from syntax_nmt.evaluation.contrastive.accuracy import Accuracy
 from syntax_nmt.evaluation.shared_options import check_parallel, chosen_scheme
-from syntax_nmt.evaluation.trained_model.checkpoint import choose_device
-from syntax_nmt.evaluation.trained_model.forced_decoding import TokenPair, load_forced_decoder
-from syntax_nmt.evaluation.trained_model.segmentation import segmenters
+from syntax_nmt.evaluation.trained_model.forced_arguments import forced_model
+from syntax_nmt.evaluation.trained_model.forced_decoding import TokenPair
 
 Words = tuple[str, ...]
 Chunks = tuple[Chunk, ...]
@@ -99,12 +98,10 @@ def corpus_of_model(args: argparse.Namespace) -> ChunkedCorpus:
     Raises:
         UserError: the model or a file cannot be used, or they do not belong together.
     """
-    decoder = load_forced_decoder(args.path, args.databin, choose_device(args.device))
-    try:
+    decoder, source, target = forced_model(args, args.path)
+    with errors_of(args.path):
         predictor = ChunkPredictor(decoder, args.max_tokens, args.batch_size)
-    except UserError as error:
-        raise UserError(f"{args.path}: {error}") from None
-    pairs = parallel_text(args.source, args.target, *segmenters(args, decoder.task))
+    pairs = parallel_text(args.source, args.target, source, target)
     scheme = chosen_scheme(args)
     counts = WordCounts.of(pairs, scheme, (args.source, args.target))
     corpus = ChunkedCorpus(

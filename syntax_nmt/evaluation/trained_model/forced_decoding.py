@@ -14,7 +14,7 @@ from fairseq.tasks import FairseqTask
 from torch import Tensor
 
 from syntax_nmt.data.sides import PHRASES
-from syntax_nmt.errors import UserError
+from syntax_nmt.errors import UserError, errors_of
 from syntax_nmt.evaluation.trained_model.checkpoint import load_model, quiet_fairseq
 from syntax_nmt.evaluation.trained_model.length_batches import length_batches
 from syntax_nmt.evaluation.trained_model.source_text import token_ids
@@ -169,7 +169,5 @@ def load_forced_decoder(
         if parser_config is not None and PHRASES in declared([model]):
             config = ParserConfig.read(parser_config)
             phrases = PhraseParser(config, parser_config, task.source_dictionary)
-    try:
+    with errors_of(path):
         return ForcedDecoder(model, task, phrases)
-    except UserError as error:
-        raise UserError(f"{path}: {error}") from None

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from syntax_nmt.arguments import natural_int
-from syntax_nmt.errors import UserError
+from syntax_nmt.errors import UserError, errors_of
 from syntax_nmt.evaluation.constituents.model_distances import check_model
 from syntax_nmt.evaluation.plots.kinds.model_sentence import (
     ModelSentence,
@@ -67,10 +67,8 @@ def figure(args: argparse.Namespace) -> Figure:
         UserError: options, the model or the files cannot be used.
     """
     sentence = model_sentence(args)
-    try:
+    with errors_of(args.path):
         check_model(sentence.decoder.model, args.layer)
-    except UserError as error:
-        raise UserError(f"{args.path}: {error}") from None
     sides = {"source": sentence.source}
     if args.target:
         sides["target"] = sentence.target

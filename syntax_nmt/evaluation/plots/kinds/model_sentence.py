@@ -12,18 +12,9 @@ from syntax_nmt.errors import UserError
 from syntax_nmt.evaluation.alignment.aligned_corpus import parallel_text
 from syntax_nmt.evaluation.plots.kinds.sentence_choice import add_sentence_argument, chosen
 from syntax_nmt.evaluation.shared_options import add_subwords_argument, chosen_scheme
-from syntax_nmt.evaluation.trained_model.checkpoint import choose_device
-from syntax_nmt.evaluation.trained_model.forced_arguments import add_single_pair_arguments
-from syntax_nmt.evaluation.trained_model.forced_decoding import (
-    ForcedDecoder,
-    TokenPair,
-    load_forced_decoder,
-)
-from syntax_nmt.evaluation.trained_model.segmentation import (
-    add_segmentation_arguments,
-    check_segmentation,
-    segmenters,
-)
+from syntax_nmt.evaluation.trained_model import forced_arguments
+from syntax_nmt.evaluation.trained_model.forced_decoding import ForcedDecoder, TokenPair
+from syntax_nmt.evaluation.trained_model.segmentation import check_segmentation
 
 
 @dataclass(frozen=True)
@@ -75,14 +66,12 @@ def add_model_arguments(parser: argparse.ArgumentParser) -> None:
         parser: of the kind of picture.
     """
     add = parser.add_argument
-    add("databin", metavar="DATABIN", help="data folder that the model was trained with")
-    add("--path", metavar="FILE", required=True, help="checkpoint of the model")
+    forced_arguments.add_model_arguments(parser, needed=True)
     add("--source", metavar="FILE", required=True, help="sentences, one a line")
     add("--target", metavar="FILE", help="their translations, which the model is forced to")
     add_sentence_argument(parser)
     add_subwords_argument(parser)
-    add_segmentation_arguments(parser)
-    add_single_pair_arguments(parser)
+    forced_arguments.add_forcing_arguments(parser, batches=False)
 
 
 def model_sentence(args: argparse.Namespace) -> ModelSentence:
@@ -92,9 +81,7 @@ def model_sentence(args: argparse.Namespace) -> ModelSentence:
         UserError: options, the model or the files cannot be used, or the sentence is too long.
     """
     check_segmentation(args)
-    device = choose_device(args.device)
-    decoder = load_forced_decoder(args.path, args.databin, device, args.parser_config)
-    segment, segment_target = segmenters(args, decoder.task)
+    decoder, segment, segment_target = forced_arguments.forced_model(args, args.path)
     if args.target:
         pairs = parallel_text(args.source, args.target, segment, segment_target)
     else:
