@@ -33,7 +33,7 @@ from syntax_nmt.reporting.findings import (
     findings_outputs,
     write_findings,
 )
-from syntax_nmt.reporting.output import STDOUT, check_outputs, open_output
+from syntax_nmt.reporting.output import STDOUT, check_outputs, write_lines
 
 EXAMPLE = (
     "syntax-nmt align data-bin --path checkpoints/checkpoint_best.pt --source pieces/test.src "
@@ -154,9 +154,9 @@ def run(args: argparse.Namespace) -> None:
         corpus.add_symmetrised(args.symmetrise or GROW_DIAG, args.strict)
     report = AlignmentReport(corpus, gold, args.score, args.gold_base)
     nothing_new = args.hypothesis and not args.reverse
-    if args.output or not (nothing_new or STDOUT in findings_outputs(args)):
-        with open_output(args.output or STDOUT) as stream:
-            stream.writelines(f"{format_alignment(links)}\n" for links in corpus.result)
+    taken = nothing_new or STDOUT in findings_outputs(args)
+    lines = (f"{format_alignment(links)}\n" for links in corpus.result)
+    write_lines(args.output, lines, stdout_is_free=not taken)
     write_findings(report.findings(), args, stdout_is_free=False)
 
 

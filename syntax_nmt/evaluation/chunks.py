@@ -27,7 +27,7 @@ from syntax_nmt.reporting.findings import (
     findings_outputs,
     write_findings,
 )
-from syntax_nmt.reporting.output import STDOUT, check_outputs, open_output
+from syntax_nmt.reporting.output import STDOUT, check_outputs, write_lines
 
 EXAMPLE = (
     "syntax-nmt chunks data-bin --path checkpoints/checkpoint_best.pt --source test.de "
@@ -117,12 +117,9 @@ def run(args: argparse.Namespace) -> None:
     report = ChunkReport(corpus)
     nothing_new = args.hypothesis and form == IOB2
     taken = STDOUT in (*findings_outputs(args), args.alignments)
-    if args.output or not (nothing_new or taken):
-        with open_output(args.output or STDOUT) as stream:
-            stream.writelines(report.lines(form))
+    write_lines(args.output, report.lines(form), stdout_is_free=not (nothing_new or taken))
     if args.alignments:
-        with open_output(args.alignments) as stream:
-            stream.writelines(report.alignments())
+        write_lines(args.alignments, report.alignments(), stdout_is_free=False)
     write_findings(report.findings(), args, stdout_is_free=False)
 
 

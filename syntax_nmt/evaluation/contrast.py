@@ -25,7 +25,7 @@ from syntax_nmt.reporting.findings import (
     findings_outputs,
     write_findings,
 )
-from syntax_nmt.reporting.output import STDOUT, check_outputs, open_output
+from syntax_nmt.reporting.output import STDOUT, check_outputs, write_lines
 
 EXAMPLE = (
     "syntax-nmt contrast data-bin --path checkpoints/checkpoint_best.pt --source contrast.src "
@@ -112,8 +112,7 @@ def run(args: argparse.Namespace) -> None:
     ]
     report = ContrastReport(pairs, models, distance_bins(args.bins))
     if args.output is not None:
-        with open_output(args.output) as stream:
-            stream.writelines(report.tsv())
+        write_lines(args.output, report.tsv(), stdout_is_free=False)
     write_findings(report.findings(), args, stdout_is_free=args.output != STDOUT)
 
 

@@ -33,6 +33,18 @@ KINDS = {
     "contrast": contrast,
 }
 
+# What kinds of pictures read: options that name files.
+_FILES = [
+    "path",
+    "source",
+    "target",
+    "trees",
+    "hypothesis",
+    "gold",
+    "alignments",
+    "sentencepiece_model",
+    "bpe_codes",
+]
 _READABLE = 5.0  # points
 
 EXAMPLE = "\n  ".join(kind.EXAMPLE for kind in KINDS.values())
@@ -78,7 +90,8 @@ def run(args: argparse.Namespace) -> None:
     """
     picture_format(args.output)
     kind = KINDS[args.kind]
-    check_outputs([args.output], kind.inputs(args))
+    given = [getattr(args, name, None) for name in _FILES]
+    check_outputs([args.output], [*given, *getattr(args, "figures", ())])
     size = picture_size(args)
     args.room = size.room
     figure = kind.figure(args)

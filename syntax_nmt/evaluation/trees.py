@@ -10,24 +10,20 @@ from tqdm import tqdm
 
 from syntax_nmt.errors import UserError
 from syntax_nmt.evaluation.constituents.constituent_corpus import (
-    BracketedCorpus,
     bracketed_corpus_of_file,
     bracketed_corpus_of_model,
 )
 from syntax_nmt.evaluation.constituents.constituent_report import ConstituentReport
-from syntax_nmt.evaluation.dependencies.parsed_corpus import (
-    ParsedCorpus,
-    corpus_of_file,
-    corpus_of_model,
-)
-from syntax_nmt.evaluation.dependencies.tree_report import TreeReport
+from syntax_nmt.evaluation.dependencies.parsed_corpus import corpus_of_file, corpus_of_model
+from syntax_nmt.evaluation.dependencies.tree_report import ParseReport
 from syntax_nmt.evaluation.tree_arguments import (
     CONSTITUENTS,
     add_tree_arguments,
     check_tree_arguments,
 )
+from syntax_nmt.evaluation.tree_corpus import TreeCorpus, TreeReport
 from syntax_nmt.reporting.findings import findings_outputs, write_findings
-from syntax_nmt.reporting.output import STDOUT, open_output
+from syntax_nmt.reporting.output import STDOUT, open_output, write_lines
 
 EXAMPLE = (
     "syntax-nmt trees data-bin --path checkpoints/checkpoint_best.pt --gen-subset test "
@@ -67,7 +63,8 @@ def run(args: argparse.Namespace) -> None:
     if not len(corpus):
         raise UserError(f"{args.hypothesis or args.input or args.gen_subset}: has no sentences")
     _check_positions(args.sentences, len(corpus))
-    _write_trees(args, corpus, report, bool(drawn) or STDOUT in findings_outputs(args))
+    taken = args.hypothesis or drawn or STDOUT in findings_outputs(args)
+    write_lines(args.output, _blocks(corpus, report), stdout_is_free=not taken)
     if drawn:
         with open_output(STDOUT) as stream:
             colour = stream.isatty() and not os.environ.get("NO_COLOR")
@@ -75,41 +72,22 @@ def run(args: argparse.Namespace) -> None:
     write_findings(report.findings(), args, stdout_is_free=False)
 
 
-def _dependencies(
-    args: argparse.Namespace, drawn: frozenset[int]
-) -> tuple[ParsedCorpus, TreeReport]:
+def _dependencies(args: argparse.Namespace, drawn: frozenset[int]) -> tuple[TreeCorpus, TreeReport]:
     corpus = corpus_of_file(args) if args.hypothesis else corpus_of_model(args)
-    return corpus, TreeReport(corpus, drawn, punctuation=not args.no_punctuation)
+    return corpus, ParseReport(corpus, drawn, punctuation=not args.no_punctuation)
 
 
-def _constituents(
-    args: argparse.Namespace, drawn: frozenset[int]
-) -> tuple[BracketedCorpus, ConstituentReport]:
+def _constituents(args: argparse.Namespace, drawn: frozenset[int]) -> tuple[TreeCorpus, TreeReport]:
     of = bracketed_corpus_of_file if args.hypothesis else bracketed_corpus_of_model
     corpus = of(args)
     return corpus, ConstituentReport(corpus, drawn)
 
 
-def _write_trees(
-    args: argparse.Namespace,
-    corpus: ParsedCorpus | BracketedCorpus,
-    report: TreeReport | ConstituentReport,
-    stdout_taken: bool,
-) -> None:
-    """Runs through the corpus once: the trees go to their file and into the report."""
-    sentences = _with_progress(corpus)
-    if args.output is None and (stdout_taken or args.hypothesis):
-        for sentence in sentences:
-            report.add(sentence)
-        return
-    with open_output(args.output or STDOUT) as stream:
-        for sentence in sentences:
-            stream.write(sentence.block())
-            report.add(sentence)
-
-
-def _with_progress(corpus: ParsedCorpus | BracketedCorpus) -> Iterator:
-    return iter(tqdm(corpus, total=len(corpus), unit="sentence", leave=False, disable=None))
+def _blocks(corpus: TreeCorpus, report: TreeReport) -> Iterator[str]:
+    """The trees as their file has them; on the way each goes into the report."""
+    for sentence in tqdm(corpus, total=len(corpus), unit="sentence", leave=False, disable=None):
+        yield sentence.block()
+        report.add(sentence)
 
 
 def _check_positions(positions: frozenset[int], sentences: int) -> None:

@@ -33,6 +33,21 @@ def open_output(path: str | Path) -> Iterator[TextIO]:
         yield stream
 
 
+def write_lines(path: str | None, lines: Iterable[str], stdout_is_free: bool) -> None:
+    """Writes the structures that a command is about, and makes them even where nobody wants them.
+
+    Args:
+        path: as of :func:`open_output`; None = nobody said where.
+        stdout_is_free: whether they go there where nobody said so.
+    """
+    if path is None and not stdout_is_free:
+        for _ in lines:
+            pass
+        return
+    with open_output(path or STDOUT) as stream:
+        stream.writelines(lines)
+
+
 def check_outputs(outputs: Iterable[str | None], inputs: Iterable[str | Path | None]) -> None:
     """Finds out before long work whether its results can be written.
 

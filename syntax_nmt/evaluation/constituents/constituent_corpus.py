@@ -32,16 +32,14 @@ from syntax_nmt.evaluation.trained_model.source_text import (
     read_segmented,
     read_split,
 )
+from syntax_nmt.evaluation.tree_corpus import TreeCorpus
 
 
-class BracketedCorpus:
+class BracketedCorpus(TreeCorpus[BracketedSentence]):
     """Sentences whose trees are made while one runs through them.
 
     Args:
-        sentences: how many there are.
-        trees: makes their trees anew, in order.
         gold: their gold brackets; None = there are none.
-        unknown_tokens: sentences whose words are not sure, as they have unknown subwords.
     """
 
     def __init__(
@@ -51,16 +49,8 @@ class BracketedCorpus:
         gold: GoldCorpus | None,
         unknown_tokens: int = 0,
     ) -> None:
-        self.sentences = sentences
-        self.trees = trees
+        super().__init__(sentences, trees, unknown_tokens)
         self.gold = gold
-        self.unknown_tokens = unknown_tokens
-
-    def __len__(self) -> int:
-        return self.sentences
-
-    def __iter__(self) -> Iterator[BracketedSentence]:
-        return self.trees()
 
 
 def bracketed_corpus_of_file(args: argparse.Namespace) -> BracketedCorpus:

@@ -10,40 +10,26 @@ from syntax_nmt.evaluation.constituents.branching_baselines import BASELINES
 from syntax_nmt.evaluation.constituents.constituent_corpus import BracketedCorpus
 from syntax_nmt.evaluation.constituents.constituent_trees import BracketedSentence
 from syntax_nmt.evaluation.constituents.draw_brackets import draw_brackets
+from syntax_nmt.evaluation.tree_corpus import TreeReport
 from syntax_nmt.reporting.findings import Findings, Table, cell, number
 
 TREES = "trees"
 
 
-class ConstituentReport:
-    """Collects the trees of a corpus as they come; what is not drawn is not kept.
-
-    Args:
-        drawn: the sentences to draw, counted from 1.
-    """
+class ConstituentReport(TreeReport[BracketedSentence]):
+    """Bracket F1 of the trees of a corpus."""
 
     def __init__(self, corpus: BracketedCorpus, drawn: Collection[int]) -> None:
+        super().__init__(drawn)
         self.corpus = corpus
-        self.drawn = drawn
-        self.sentences = 0
-        self.without_tree = 0
         self.scored = 0
         self.scored_without_tree = 0
         self.deleted_words = 0
         self.scores = {name: BracketScore() for name in (TREES, *BASELINES)}
-        self._drawings: list[tuple[int, BracketedSentence]] = []
-
-    def add(self, sentence: BracketedSentence) -> None:
-        """Takes the next sentence."""
-        if self.corpus.gold is not None:
-            self._score(sentence)
-        self.sentences += 1
-        self.without_tree += sentence.tree is None
-        if self.sentences in self.drawn:
-            self._drawings.append((self.sentences, sentence))
 
     def _score(self, sentence: BracketedSentence) -> None:
-        assert self.corpus.gold is not None
+        if self.corpus.gold is None:
+            return
         gold, labels = self.corpus.gold.sentences[self.sentences], self.corpus.gold.labels
         if gold is None:
             return
@@ -54,14 +40,6 @@ class ConstituentReport:
         self.scores[TREES].add(found, gold.spans, gold.words)
         for name, branch in BASELINES.items():
             self.scores[name].add(branch(gold.words), gold.spans, gold.words)
-
-    def drawings(self, colour: bool) -> str:
-        """The chosen trees, one below the other.
-
-        Args:
-            colour: mark in red as well.
-        """
-        return "\n".join(self._drawing(*item, colour) for item in self._drawings)
 
     def _drawing(self, number: int, sentence: BracketedSentence, colour: bool) -> str:
         tree = sentence.tree
@@ -141,11 +119,7 @@ class ConstituentReport:
             wrong = f", {self.scored_without_tree} of them with a gold tree, whose brackets count "
             wrong = f"{wrong}as not found" if self.scored_without_tree else ""
             yield f"{self.without_tree} without tree (empty or too long){wrong}"
-        if self.corpus.unknown_tokens:
-            yield (
-                f"{self.corpus.unknown_tokens} with unknown subwords, whose words may be cut "
-                f"wrongly: give --segmented"
-            )
+        yield from self.corpus.note_of_words()
 
 
 def _figures(counts: BracketCounts) -> dict[str, object]:

@@ -20,6 +20,7 @@ from syntax_nmt.evaluation.dependencies.uas import Trees
 from syntax_nmt.evaluation.other_words import OtherWords
 from syntax_nmt.evaluation.trained_model.checkpoint import choose_device, load_model, quiet_fairseq
 from syntax_nmt.evaluation.trained_model.source_text import read_segmented, read_split
+from syntax_nmt.evaluation.tree_corpus import TreeCorpus
 
 ALL = Selection()
 
@@ -46,15 +47,12 @@ class ParsedSentence:
         return format_conllu(self.words, self.tree.heads, self.tree.relations, self.tree.upos)
 
 
-class ParsedCorpus:
+class ParsedCorpus(TreeCorpus[ParsedSentence]):
     """Sentences that are parsed while one runs through them.
 
     Args:
-        sentences: how many there are.
-        parse: parses them anew, in order.
         reference: their reference trees over the same words; None = there is no reference. Those
             that are scored, and None in place of the others, are in :attr:`scored`.
-        unknown_tokens: sentences whose words are not sure, as they have unknown subwords.
         selection: which sentences are scored.
         unknown: whether a sentence has an unknown token.
         other_words: words that are not those of the reference.
@@ -70,10 +68,8 @@ class ParsedCorpus:
         unknown: Sequence[bool] = (),
         other_words: OtherWords | None = None,
     ) -> None:
-        self.sentences = sentences
-        self.parse = parse
+        super().__init__(sentences, parse, unknown_tokens)
         self.reference = reference
-        self.unknown_tokens = unknown_tokens
         self.selection = selection
         self.scored = reference
         if reference is not None and selection != ALL:
@@ -85,12 +81,6 @@ class ParsedCorpus:
                 )
             self.scored = [gold if takes else None for gold, takes in zip(reference, chosen)]
         self.other_words = other_words or OtherWords()
-
-    def __len__(self) -> int:
-        return self.sentences
-
-    def __iter__(self) -> Iterator[ParsedSentence]:
-        return self.parse()
 
 
 def corpus_of_file(args: argparse.Namespace) -> ParsedCorpus:

@@ -8,36 +8,28 @@ from syntax_nmt.data.dependency_tree import DependencyTree
 from syntax_nmt.data.draw_tree import draw_tree
 from syntax_nmt.evaluation.dependencies.parsed_corpus import ParsedCorpus, ParsedSentence
 from syntax_nmt.evaluation.dependencies.uas import AttachmentScore, attachment_score
+from syntax_nmt.evaluation.tree_corpus import TreeReport
 from syntax_nmt.reporting.findings import Findings, Table, cell, number
 
 
-class TreeReport:
-    """Collects a corpus' parses as they come; what is not scored or drawn is not kept.
+class ParseReport(TreeReport[ParsedSentence]):
+    """UAS of the parses of a corpus.
 
     Args:
-        drawn: the sentences to draw, counted from 1.
         punctuation: whether punctuation counts.
     """
 
     def __init__(self, corpus: ParsedCorpus, drawn: Collection[int], punctuation: bool) -> None:
+        super().__init__(drawn)
         self.corpus = corpus
-        self.drawn = drawn
         self.punctuation = punctuation
-        self.sentences = 0
-        self.without_parse = 0
         self._trees: list[DependencyTree | None] = []
         self._strongest: list[DependencyTree | None] = []
-        self._drawings: list[tuple[int, ParsedSentence]] = []
 
-    def add(self, parse: ParsedSentence) -> None:
-        """Takes the next sentence."""
-        self.sentences += 1
-        self.without_parse += parse.tree is None
+    def _score(self, sentence: ParsedSentence) -> None:
         if self.corpus.reference is not None:
-            self._trees.append(parse.tree)
-            self._strongest.append(parse.strongest)
-        if self.sentences in self.drawn:
-            self._drawings.append((self.sentences, parse))
+            self._trees.append(sentence.tree)
+            self._strongest.append(sentence.strongest)
 
     def score(self) -> AttachmentScore | None:
         """The score of the trees, or None without a reference."""
@@ -58,16 +50,8 @@ class TreeReport:
             gold is not None for gold in scored
         )
 
-    def drawings(self, colour: bool) -> str:
-        """The chosen trees, one below the other.
-
-        Args:
-            colour: mark in red as well.
-        """
-        return "\n".join(self._drawing(*item, colour) for item in self._drawings)
-
-    def _drawing(self, number: int, parse: ParsedSentence, colour: bool) -> str:
-        tree = parse.tree
+    def _drawing(self, number: int, sentence: ParsedSentence, colour: bool) -> str:
+        tree = sentence.tree
         if tree is None:
             return f"sentence {number}: no parse\n"
         if sum(head == word for word, head in enumerate(tree.heads)) > 1:
@@ -87,9 +71,9 @@ class TreeReport:
         score, strongest = self.score(), self.strongest_score()
         figures: dict[str, object] = {
             "sentences": self.sentences,
-            "sentences_without_tree": self.without_parse,
+            "sentences_without_tree": self.without_tree,
         }
-        heading = f"{self.sentences - self.without_parse} sentences parsed"
+        heading = f"{self.sentences - self.without_tree} sentences parsed"
         tables = []
         if score is not None:
             figures.update(
@@ -122,11 +106,7 @@ class TreeReport:
             without = score.without_reference - not_selected
             yield f"{without} sentences without reference left out"
         yield from self.corpus.other_words.note()
-        if self.without_parse:
+        if self.without_tree:
             wrong = "" if score is None else ", counted as wrong where there is a reference"
-            yield f"{self.without_parse} without parse (empty or too long){wrong}"
-        if self.corpus.unknown_tokens:
-            yield (
-                f"{self.corpus.unknown_tokens} with unknown subwords, whose words may be cut "
-                f"wrongly: give --segmented"
-            )
+            yield f"{self.without_tree} without parse (empty or too long){wrong}"
+        yield from self.corpus.note_of_words()

@@ -33,11 +33,7 @@ EXAMPLE = (
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Adds the options.
-
-    Args:
-        parser: of the kind of picture.
-    """
+    """Adds the options."""
     add = parser.add_argument
     add("--source", metavar="FILE", required=True, help="sentences, one a line")
     add("--target", metavar="FILE", required=True, help="their translations")
@@ -46,11 +42,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_base_argument(parser, "--gold-base", "the gold alignments")
     add_subwords_argument(parser)
     add_sentence_argument(parser)
-
-
-def inputs(args: argparse.Namespace) -> list[str | None]:
-    """The files that are read."""
-    return [args.source, args.target, args.hypothesis, args.gold]
 
 
 def figure(args: argparse.Namespace) -> Figure:

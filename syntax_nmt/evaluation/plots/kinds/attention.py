@@ -18,7 +18,6 @@ from syntax_nmt.evaluation.plots.kinds.model_sentence import (
     ModelSentence,
     Side,
     add_model_arguments,
-    model_inputs,
     model_sentence,
 )
 from syntax_nmt.evaluation.plots.kinds.sentence_choice import chosen
@@ -46,11 +45,7 @@ EOS = "</s>"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Adds the options.
-
-    Args:
-        parser: of the kind of picture.
-    """
+    """Adds the options."""
     add_model_arguments(parser)
     group = parser.add_argument_group("which attention")
     add = group.add_argument
@@ -80,11 +75,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="parses of the source (CoNLL-U): frames each word's head, in a supervised child head "
         "its children; for --attention encoder, between words",
     )
-
-
-def inputs(args: argparse.Namespace) -> list[str | None]:
-    """The files that are read."""
-    return [*model_inputs(args), args.gold]
 
 
 def figure(args: argparse.Namespace) -> Figure:

@@ -38,11 +38,7 @@ _REFERENCE = "reference"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Adds the options.
-
-    Args:
-        parser: of the kind of picture.
-    """
+    """Adds the options."""
     parser.description = DESCRIPTION
     add = parser.add_argument
     add("--target", metavar="FILE", help="the words, one sentence a line")
@@ -50,11 +46,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("--gold", metavar="FILE", help="reference chunks (IOB2)")
     add("--alignments", metavar="FILE", help="of `syntax-nmt chunks --alignments`")
     add_sentence_argument(parser)
-
-
-def inputs(args: argparse.Namespace) -> list[str | None]:
-    """The files that are read."""
-    return [args.target, args.hypothesis, args.gold, args.alignments]
 
 
 def figure(args: argparse.Namespace) -> Figure:

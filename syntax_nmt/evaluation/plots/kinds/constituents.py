@@ -26,22 +26,13 @@ EXAMPLE = (
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Adds the options.
-
-    Args:
-        parser: of the kind of picture.
-    """
+    """Adds the options."""
     add = parser.add_argument
     add(
         "trees", metavar="TREES", help="trees in brackets, one a line, as `syntax-nmt trees` writes"
     )
     add("--gold", metavar="FILE", help="gold trees of the same sentences")
     add_sentence_argument(parser)
-
-
-def inputs(args: argparse.Namespace) -> list[str | None]:
-    """The files that are read."""
-    return [args.trees, args.gold]
 
 
 def figure(args: argparse.Namespace) -> Figure:

@@ -17,22 +17,13 @@ EXAMPLE = "syntax-nmt plot contrast contrast.json --output contrast.svg"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Adds the options.
-
-    Args:
-        parser: of the kind of picture.
-    """
+    """Adds the options."""
     parser.add_argument(
         "figures",
         metavar="JSON",
         nargs="+",
         help="what `syntax-nmt contrast --json` wrote; the models of all files get a curve each",
     )
-
-
-def inputs(args: argparse.Namespace) -> list[str | None]:
-    """The files that are read."""
-    return [*args.figures]
 
 
 def figure(args: argparse.Namespace) -> Figure:

@@ -26,21 +26,12 @@ EXAMPLE = (
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Adds the options.
-
-    Args:
-        parser: of the kind of picture.
-    """
+    """Adds the options."""
     add = parser.add_argument
     add("trees", metavar="CONLLU", help="parses, as `syntax-nmt trees` writes them")
     add("--gold", metavar="FILE", help="reference parses of the same sentences (CoNLL-U)")
     add("--no-relations", action="store_true", help="leave the names of relations out")
     add_sentence_argument(parser)
-
-
-def inputs(args: argparse.Namespace) -> list[str | None]:
-    """The files that are read."""
-    return [args.trees, args.gold]
 
 
 def figure(args: argparse.Namespace) -> Figure:

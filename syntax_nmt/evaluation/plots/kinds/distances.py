@@ -13,7 +13,6 @@ from syntax_nmt.evaluation.constituents.model_distances import check_model
 from syntax_nmt.evaluation.plots.kinds.model_sentence import (
     ModelSentence,
     add_model_arguments,
-    model_inputs,
     model_sentence,
 )
 from syntax_nmt.models.structures import SOURCE_DISTANCES, TARGET_DISTANCES, StructureLayers
@@ -30,11 +29,7 @@ EXAMPLE = (
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Adds the options.
-
-    Args:
-        parser: of the kind of picture.
-    """
+    """Adds the options."""
     add_model_arguments(parser)
     group = parser.add_argument_group("which distances")
     add = group.add_argument
@@ -53,11 +48,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="one head, counted from 0 (default: all, below their mean, from which `syntax-nmt "
         "trees` makes trees)",
     )
-
-
-def inputs(args: argparse.Namespace) -> list[str | None]:
-    """The files that are read."""
-    return model_inputs(args)
 
 
 def figure(args: argparse.Namespace) -> Figure:

@@ -26,11 +26,7 @@ _FOLDERS = re.compile(r"\S*/")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Adds the options.
-
-    Args:
-        parser: of the kind of picture.
-    """
+    """Adds the options."""
     add = parser.add_argument
     add(
         "figures",
@@ -39,11 +35,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="what `syntax-nmt score --json` wrote; the systems of all files get a curve each",
     )
     add("--metric", metavar="NAME", help="such as BLEU or chrF (default: the file's first)")
-
-
-def inputs(args: argparse.Namespace) -> list[str | None]:
-    """The files that are read."""
-    return [*args.figures]
 
 
 def figure(args: argparse.Namespace) -> Figure:

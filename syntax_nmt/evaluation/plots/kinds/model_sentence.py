@@ -60,11 +60,7 @@ class ModelSentence:
 
 
 def add_model_arguments(parser: argparse.ArgumentParser) -> None:
-    """Adds the model, the text, and how it is segmented.
-
-    Args:
-        parser: of the kind of picture.
-    """
+    """Adds the model, the text, and how it is segmented."""
     add = parser.add_argument
     forced_arguments.add_model_arguments(parser, needed=True)
     add("--source", metavar="FILE", required=True, help="sentences, one a line")
@@ -98,11 +94,6 @@ def model_sentence(args: argparse.Namespace) -> ModelSentence:
     source = _side(pair.source, [each.source for each in pairs], args.source, args)
     target = _side(pair.target, [each.target for each in pairs], args.target or "", args)
     return ModelSentence(decoder, source, target)
-
-
-def model_inputs(args: argparse.Namespace) -> list[str | None]:
-    """The files that :func:`model_sentence` reads."""
-    return [args.path, args.source, args.target, args.sentencepiece_model, args.bpe_codes]
 
 
 def _side(

@@ -15,11 +15,7 @@ T = TypeVar("T")
 
 
 def add_sentence_argument(parser: argparse.ArgumentParser) -> None:
-    """Adds which sentence is drawn.
-
-    Args:
-        parser: of the kind of picture.
-    """
+    """Adds which sentence is drawn."""
     parser.add_argument(
         "--sentence",
         metavar="N",

@@ -1,0 +1,82 @@
+"""What dependency and constituency trees share: a corpus of them, and a report about it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterator
+from typing import Any, Generic, TypeVar
+
+from syntax_nmt.reporting.findings import Findings
+
+SentenceT = TypeVar("SentenceT", bound=Any)  # has a `tree`, None where there is none
+
+
+class TreeCorpus(Generic[SentenceT]):
+    """Sentences whose trees are made while one runs through them.
+
+    Args:
+        sentences: how many there are.
+        trees: makes their trees anew, in order.
+        unknown_tokens: sentences whose words are not sure, as they have unknown subwords.
+    """
+
+    def __init__(
+        self, sentences: int, trees: Callable[[], Iterator[SentenceT]], unknown_tokens: int
+    ) -> None:
+        self.sentences = sentences
+        self.trees = trees
+        self.unknown_tokens = unknown_tokens
+
+    def __len__(self) -> int:
+        return self.sentences
+
+    def __iter__(self) -> Iterator[SentenceT]:
+        return self.trees()
+
+    def note_of_words(self) -> Iterator[str]:
+        """What to say of words that are not sure, if there are any."""
+        if self.unknown_tokens:
+            yield (
+                f"{self.unknown_tokens} with unknown subwords, whose words may be cut wrongly: "
+                "give --segmented"
+            )
+
+
+class TreeReport(Generic[SentenceT]):
+    """Collects the trees of a corpus as they come; what is not scored or drawn is not kept.
+
+    Args:
+        drawn: the sentences to draw, counted from 1.
+    """
+
+    def __init__(self, drawn: Collection[int]) -> None:
+        self.drawn = drawn
+        self.sentences = 0
+        self.without_tree = 0
+        self._drawings: list[tuple[int, SentenceT]] = []
+
+    def add(self, sentence: SentenceT) -> None:
+        """Takes the next sentence."""
+        self._score(sentence)
+        self.sentences += 1
+        self.without_tree += sentence.tree is None
+        if self.sentences in self.drawn:
+            self._drawings.append((self.sentences, sentence))
+
+    def drawings(self, colour: bool) -> str:
+        """The chosen trees, one below the other.
+
+        Args:
+            colour: mark in red as well.
+        """
+        return "\n".join(self._drawing(*item, colour) for item in self._drawings)
+
+    def findings(self) -> Findings:
+        """The figures, and what they leave out."""
+        raise NotImplementedError
+
+    def _score(self, sentence: SentenceT) -> None:
+        """Counts the next sentence; :attr:`sentences` come before it."""
+        raise NotImplementedError
+
+    def _drawing(self, number: int, sentence: SentenceT, colour: bool) -> str:
+        raise NotImplementedError
