@@ -34,17 +34,8 @@ KINDS = {
 }
 
 # What kinds of pictures read: options that name files.
-_FILES = [
-    "path",
-    "source",
-    "target",
-    "trees",
-    "hypothesis",
-    "gold",
-    "alignments",
-    "sentencepiece_model",
-    "bpe_codes",
-]
+_FILES = ("path", "source", "target", "trees", "hypothesis", "gold", "alignments")
+_SEGMENTATION = ("sentencepiece_model", "bpe_codes")
 _READABLE = 5.0  # points
 
 EXAMPLE = "\n  ".join(kind.EXAMPLE for kind in KINDS.values())
@@ -90,7 +81,7 @@ def run(args: argparse.Namespace) -> None:
     """
     picture_format(args.output)
     kind = KINDS[args.kind]
-    given = [getattr(args, name, None) for name in _FILES]
+    given = [getattr(args, name, None) for name in (*_FILES, *_SEGMENTATION)]
     check_outputs([args.output], [*given, *getattr(args, "figures", ())])
     size = picture_size(args)
     args.room = size.room
