@@ -107,7 +107,8 @@ def _add_text_arguments(parser: argparse.ArgumentParser) -> None:
         parser.add_argument(
             f"--{side}-tokenizer",
             choices=MODES,
-            help=f"how {side} words are cut; none: they already are (default: {DEFAULT_MODES})",
+            help=f"how {side} words are tokenised; none: they are already (default: "
+            f"{DEFAULT_MODES})",
         )
         parser.add_argument(
             f"--{side}-segmenter",
@@ -254,7 +255,7 @@ def _refuse_to_overwrite(plan: Plan) -> None:
 
 
 def _tokenizer(args: argparse.Namespace, side: str, lang: str) -> Tokenizer:
-    """What cuts a side into words; its model is loaded, so that it is known to be there."""
+    """What splits a side into words; its model is loaded, so that it is known to be there."""
     mode = getattr(args, f"{side}_tokenizer") or default_mode(lang)
     tokenizer = Tokenizer(mode, lang, getattr(args, f"{side}_segmenter"))
     loaded_tokenizer(tokenizer).check()
@@ -262,7 +263,7 @@ def _tokenizer(args: argparse.Namespace, side: str, lang: str) -> Tokenizer:
 
 
 def _refuse_cut_text(args: argparse.Namespace, splits: Sequence[Split]) -> None:
-    """Characters are the default for languages without spaces, and would undo words that are cut.
+    """Characters are the default for languages without spaces, and would undo words that are split.
 
     Raises:
         UserError: no mode is given for such a language, and its text has spaces.
@@ -275,8 +276,8 @@ def _refuse_cut_text(args: argparse.Namespace, splits: Sequence[Split]) -> None:
             raw = getattr(split, side)
             if looks_segmented(read_lines(raw, NEWLINE_ONLY)):
                 raise UserError(
-                    f"{raw}: looks as if it were cut into words already: give "
-                    f"--{side}-tokenizer none to keep them, or char or stanza to cut it anew"
+                    f"{raw}: looks as if it were split into words already: give "
+                    f"--{side}-tokenizer none to keep them, or char or stanza to tokenise it again"
                 )
 
 

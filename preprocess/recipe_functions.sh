@@ -188,7 +188,7 @@ have_all() {
 
 md5_of() { md5sum <"$1" | cut -d ' ' -f 1; }
 
-# fetch URL FILE [MD5]: downloads what is not there yet, going on where a broken download ended.
+# fetch URL FILE [MD5]: downloads what is not there yet, resuming where a broken download ended.
 fetch() {
   local url=$1 file=$2 md5=${3:--}
   [ ! -f "$file" ] || return 0
@@ -210,9 +210,9 @@ with_curl() {
     --write-out '%{http_code}' "$1") || status=$?
   case $status:$code in
     0:* | *:416) ;; # 416: there was nothing left to fetch
-    33:*) rm "$2"; with_curl "$1" "$2" ;; # the server cannot go on in the middle
+    33:*) rm "$2"; with_curl "$1" "$2" ;; # the server cannot resume in the middle
     22:*) fail "$1: cannot be downloaded (HTTP status $code)" ;;
-    *) fail "$1: the download broke off (curl status $status); run this again to go on" ;;
+    *) fail "$1: the download broke off (curl status $status); run this again to resume" ;;
   esac
 }
 
@@ -221,7 +221,7 @@ with_wget() {
   said=$(wget --continue --tries 3 --no-verbose --output-document "$2" "$1" 2>&1) || case $said in
     *' 416'*) ;;
     *ERROR*) fail "$1: cannot be downloaded (HTTP status ${said##*ERROR })" ;;
-    *) fail "$1: the download broke off ($(tail -n 1 <<<"$said")); run this again to go on" ;;
+    *) fail "$1: the download broke off ($(tail -n 1 <<<"$said")); run this again to resume" ;;
   esac
 }
 

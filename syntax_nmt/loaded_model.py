@@ -115,8 +115,8 @@ class LoadedModel:
 
     Args:
         hub: fairseq's interface to the model, its task and options.
-        segment: cuts source text into pieces.
-        segment_target: cuts target text.
+        segment: segments source text into pieces.
+        segment_target: segments target text.
         scheme: one of `subwords.SCHEMES`, or `auto` to tell it from the text.
         phrases: parses sources, for a model that reads their phrases.
     """
@@ -305,14 +305,14 @@ def load(
 
     Args:
         path: the checkpoint, of any architecture of this package or fairseq.
-        data: the folder that `syntax-nmt prepare` wrote, which says how text is cut; or a data-bin
-            folder, with `segmentation`.
+        data: the folder that `syntax-nmt prepare` wrote, which says how text is segmented; or a
+            data-bin folder, with `segmentation`.
         device: such as `cpu` or `cuda:1`; by default a GPU if there is one.
         parser_config: for models that read the phrases of parsed sources, the parser's file; by
             default `parser.json` of the prepared folder.
         **segmentation: in place of what the folder says, the options of `fairseq-interactive`
             about text, such as `tokenizer="moses"`, `bpe="subword_nmt"`, `bpe_codes="codes"`; or
-            `segmented=True` for text that is cut into pieces.
+            `segmented=True` for text that is segmented already.
 
     Raises:
         UserError: the checkpoint, the folder or an option cannot be used; one line says why.

@@ -132,7 +132,7 @@ class Workflow:
         try:
             return subprocess.run(command, env=one_thread).returncode == 0
         except KeyboardInterrupt:
-            raise UserError("interrupted: the same command goes on from there") from None
+            raise UserError("interrupted: the same command resumes") from None
         finally:
             plan_file.unlink()
 

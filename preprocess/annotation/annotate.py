@@ -17,9 +17,9 @@ from syntax_nmt.preprocess.annotation.executor import open_workers, ordered_resu
 from syntax_nmt.preprocess.annotation.parts import (
     Part,
     PartFolder,
-    cut,
     merge_parts,
     options_sum,
+    parts_of,
 )
 from syntax_nmt.preprocess.annotation.shard import Shard
 
@@ -151,7 +151,7 @@ def _annotated_parts(
     underway: deque[_Slice] = deque()
 
     def unfinished() -> Iterator[_Task]:
-        for part in cut(text, resources.part_size):
+        for part in parts_of(text, resources.part_size):
             if not resources.shard.holds(part.number):
                 continue
             done = parts.finished(part, options)

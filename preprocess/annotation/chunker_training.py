@@ -215,7 +215,7 @@ def _follow(
 
 
 def _model_bytes(path: Path) -> bytes:
-    """A trained model, which is known to load; Stanza goes on where it could not save one.
+    """A trained model, which is known to load; Stanza does not stop where it could not save one.
 
     Stanza saves in torch's old format, which holds addresses in memory; the new one does not.
     """

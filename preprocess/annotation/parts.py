@@ -1,4 +1,4 @@
-"""A text cut into parts whose annotation is kept on disk, so that an interrupted run resumes."""
+"""A text in parts whose annotation is kept on disk, so that an interrupted run resumes."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ class PartHead:
     counts: dict[str, int]
 
 
-def cut(text: Path, part_size: int) -> Iterator[Part]:
+def parts_of(text: Path, part_size: int) -> Iterator[Part]:
     """The parts of a text, in order, one in memory at a time.
 
     Args:
@@ -263,6 +263,6 @@ def options_sum(fingerprint: str, part_size: int) -> str:
     """The checksum of what decides the annotation of a part.
 
     Args:
-        part_size: sentences are sorted by length within a part, and batches are cut from that.
+        part_size: sentences are sorted by length within a part, and batches are taken from that.
     """
     return _sum(json.dumps([fingerprint, part_size]))

@@ -59,7 +59,7 @@ class Plan:
 
     @property
     def cut_languages(self) -> list[str]:
-        """The languages whose words are cut into pieces."""
+        """The languages whose words are segmented into pieces."""
         return [lang for lang in self.languages if lang not in self.vocabularies]
 
     @property
@@ -89,7 +89,7 @@ class Plan:
 
     @property
     def segmentation(self) -> dict[str, TextSegmentation]:
-        """How the text of each language is cut."""
+        """How the text of each language is segmented."""
         return {
             lang: TextSegmentation(used.mode, self.model(lang), used.segmenter)
             for lang, used in self.tokenizers.items()

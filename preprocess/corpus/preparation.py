@@ -106,7 +106,7 @@ class Preparation:
         words, tokenizer = plan.words(split.name, lang), plan.tokenizers[lang]
 
         def make() -> Report:
-            # Spawning processes takes longer than cutting a small corpus.
+            # Spawning processes takes longer than segmenting a small corpus.
             processes = plan.workers if split.lines > 100_000 else 1
             with open_workers(processes) as workers:
                 return dict(tokenize_file(raw, words, tokenizer, workers))
@@ -120,7 +120,7 @@ class Preparation:
         report = self._step(f"words/{words.name}", made_from, make, lambda: [words])
         if "fallback" in report:
             failed = f"{report['fallback']:,} lines, on which {tokenizer.mode} failed"
-            self.note(f"  {raw}: {failed}, are cut by char")
+            self.note(f"  {raw}: {failed}, are tokenised by char")
         replaced = [f"{report[kind]:,} {said}" for kind, said in _REPLACED if kind in report]
         if replaced:
             self.note(f"  {raw}: replaced {', '.join(replaced)}")

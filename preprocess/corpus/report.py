@@ -65,7 +65,7 @@ def _first_system(plan: Plan, user_dir: str) -> str:
 
 
 def _phrase_system(plan: Plan, user_dir: str) -> str:
-    """Phrases cut from constituents, which translation needs as well."""
+    """Phrases out of constituents, which translation needs as well."""
     shared = _shared(plan, user_dir)
     system = ["--phrase-segmentation", "parsed", "--load-phrases"]
     checkpoints = plan.folder / "phrase_checkpoints"
@@ -174,7 +174,7 @@ def _generate(plan: Plan, shared: Sequence[str], checkpoints: Path, split: str, 
 
 
 def _takes_typed_text(plan: Plan) -> bool:
-    """Whether fairseq-interactive can cut what is typed: it knows one way for both sides."""
+    """Whether fairseq-interactive can segment what is typed: it knows one way for both sides."""
     return len(plan.cut_languages) != 1
 
 
@@ -183,7 +183,7 @@ def _best(checkpoints: Path) -> str:
 
 
 def _pieces(plan: Plan) -> list[str]:
-    """How typed text is cut and translations are joined; nothing where these are words."""
+    """How typed text is segmented and translations are joined; nothing where these are words."""
     if plan.target in plan.vocabularies:
         return []
     lang = plan.target if plan.vocabularies else plan.source

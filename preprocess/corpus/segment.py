@@ -1,4 +1,4 @@
-"""Words to pieces with sentencepiece: training on words, and cutting."""
+"""Words to pieces with sentencepiece: training on words, and segmenting."""
 
 from __future__ import annotations
 
@@ -77,12 +77,12 @@ def load_model(model: Path) -> sentencepiece.SentencePieceProcessor:
 
 
 def segment_file(model: Path, words: Path, pieces: Path, threads: int) -> Counter[str]:
-    """Cuts the words of a text into pieces separated by spaces, one line for one line.
+    """Segments the words of a text into pieces separated by spaces, one line for one line.
 
     Args:
         words: words separated by spaces.
         pieces: the file to write.
-        threads: how many threads cut.
+        threads: how many threads segment.
 
     Returns:
         Counts: `lines`, `words`, `pieces`.
@@ -103,7 +103,7 @@ def segment_file(model: Path, words: Path, pieces: Path, threads: int) -> Counte
                 number += 1
                 if "".join(cut).replace("▁", " ").strip() != line:
                     raise UserError(
-                        f"{words}:{number}: {model} changes the text when it cuts it into pieces: "
+                        f"{words}:{number}: {model} changes the text when it segments it: "
                         "train it with --normalization_rule_name=identity"
                     )
                 counts.update(words=len(line.split()), pieces=len(cut))

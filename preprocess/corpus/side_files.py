@@ -43,7 +43,7 @@ class GivenAnnotation:
         side: the annotation.
         kind: of the annotation.
         words: the text.
-        raw: the text before it was cut into words, whose words chunks may be over.
+        raw: the text before it was split into words, whose words chunks may be over.
         attach_roots: see :func:`~syntax_nmt.data.side_text.side_entries`.
     """
 

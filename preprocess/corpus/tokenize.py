@@ -38,17 +38,18 @@ class _Chunk(NamedTuple):
 
 
 def tokenize_file(raw: Path, words: Path, tokenizer: Tokenizer, workers: Workers) -> Counter[str]:
-    """Cuts a raw text into words, one line for one line.
+    """Splits a raw text into words, one line for one line.
 
     Args:
         raw: UTF-8 text; may be `.gz`.
         words: the file to write.
-        tokenizer: what cuts.
+        tokenizer: what tokenises.
         workers: where the work runs.
 
     Returns:
         Counts: `lines`, `words`, `empty` lines, and the characters replaced by cleaning: `space`,
-        `invisible`, `mark`; and `fallback`, lines cut by `char` in place of the tokeniser's mode.
+        `invisible`, `mark`; and `fallback`, lines tokenised by `char` in place of the tokeniser's
+        mode.
 
     Raises:
         UserError: for text that cannot be read.

@@ -73,7 +73,7 @@ class Filter:
 
 
 def fingerprint(pair: Pair) -> tuple[str, str]:
-    """What is the same for a pair however its words are cut: no spaces, no case."""
+    """What is the same for a pair however its words are tokenised: no spaces, no case."""
     source, target = ("".join(line.split()).casefold() for line in pair)
     return source, target
 
@@ -105,7 +105,7 @@ class Output:
     Args:
         files: the source's and the target's.
         lowercase: sides to be written in lower case, 0 and 1.
-        words: what cuts each side into words; None writes the text as it is.
+        words: what splits each side into words; None writes the text as it is.
     """
 
     def __init__(
@@ -137,7 +137,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
             help=f"{side} side of each part, plain or .gz",
         )
         parser.add_argument(
-            f"--{side}-tokenizer", help="how `syntax-nmt prepare` will cut its words"
+            f"--{side}-tokenizer", help="how `syntax-nmt prepare` will tokenise its words"
         )
     parser.add_argument("--output", required=True, help="prefix of the files to write")
     parser.add_argument("--max-words", type=int, help="longest side (default: any length)")

@@ -1,4 +1,4 @@
-"""How many words a line has, cut into words only where bounds cannot decide."""
+"""How many words a line has, split into words only where bounds cannot decide."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from syntax_nmt.tasks.tokenizer import WordTokenizer, default_mode
 
 # Of Chinese and Japanese; where words are not marked off, their number is estimated.
 CHARACTERS_PER_WORD = 1.7
-# Modes that cut what is written without spaces; where there are spaces, these count instead.
+# Modes that split what is written without spaces; where there are spaces, these count instead.
 _SEGMENTERS = ("char", "stanza")
 _SPLITTER = re.compile(r"[^A-Za-z0-9 ]")
 
@@ -61,10 +61,10 @@ class Length:
 
 
 class Measure:
-    """Measures lines of one language in words, as `syntax-nmt prepare` will cut them.
+    """Measures lines of one language in words, as `syntax-nmt prepare` will tokenise them.
 
     Text of a language written without spaces is measured in characters,
-    :data:`CHARACTERS_PER_WORD` of them to a word, unless the mode says that it is cut already.
+    :data:`CHARACTERS_PER_WORD` of them to a word, unless the mode says that it is split already.
 
     Args:
         lang: language code.
@@ -86,7 +86,7 @@ class Measure:
         Args:
             line: one line of raw text.
         """
-        # What lies between spaces is cut further, but never joined.
+        # What lies between spaces is split further, but never joined.
         chunks = clean_line(line).split()
         characters = sum(map(len, chunks))
         if self._tokenizer is None:

@@ -49,7 +49,7 @@ def finish_interrupted_copy(path: Path) -> None:
                 f"from {other.name}"
             )
             return
-    remedy = f"go on from another one with --restore-file {others[0]}" if others else "remove it"
+    remedy = f"resume from another one with --restore-file {others[0]}" if others else "remove it"
     raise UserError(
         f"{path}: incomplete ({path.stat().st_size} bytes), probably a training was stopped while "
         f"writing it, and it is no beginning of another checkpoint in the folder: {remedy}"

@@ -167,7 +167,7 @@ class _Chunker:
         return self._nodes[node].leaf or self._labels[node] in _JOINING.get(kind, ())
 
     def _noun_phrase(self, children: Sequence[int]) -> None:
-        """A chunk of the head and what stands before it, cut before each possessive marker."""
+        """A chunk of the head and what stands before it, split before each possessive marker."""
         first, last = self._head_and_before("NP", children)
         before, own = list(children[:first]), list(children[first:last])
         self._later(children[last:])
@@ -207,7 +207,7 @@ class _Chunker:
         self._take("VP", chain)
 
     def _follow_verbs(self, level: Iterator[int], chain: list[int]) -> int | None:
-        """Adds the verbs of one level to a chain; returns the phrase that the chain goes on in.
+        """Adds the verbs of one level to a chain; returns the phrase that the chain continues in.
 
         Args:
             level: children of a verb phrase; used up to the phrase that is returned.
@@ -243,7 +243,7 @@ class _Chunker:
         return any(self._is_word(node, _SEPARATORS) for node in nodes)
 
     def _continues(self, node: int) -> bool:
-        """Whether verbs go on in a phrase: a verb phrase, or a complement without a subject."""
+        """Whether verbs continue in a phrase: a verb phrase, or a complement without a subject."""
         if self._labels[node] == "VP":
             return True
         return (

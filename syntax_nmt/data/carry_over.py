@@ -24,8 +24,8 @@ class CarriedOver(NamedTuple, Generic[_Kind]):
 
     Attributes:
         annotation: the annotation.
-        bridged: whether the tokens were cut otherwise than its words (a multiword token that is one
-            token of the corpus is not).
+        bridged: whether the tokenisation was another than that of its words (a multiword token that
+            is one token of the corpus is not).
         torn: tokens of several words that are not one subtree, constituent or chunk of it, so that
             something of the annotation is lost there.
     """
@@ -177,7 +177,7 @@ def _in_place(words: Sequence[str], tokens: Sequence[str]) -> list[int] | None:
 
 
 def _filled(kept: Sequence[int | None]) -> list[int]:
-    """What tokens without a word go on with: what is before them, or what follows the first."""
+    """What tokens without a word continue: what is before them, or what follows the first."""
     before = next(item for item in kept if item is not None)
     filled = []
     for item in kept:

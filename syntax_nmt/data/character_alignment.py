@@ -19,7 +19,7 @@ from typing import NamedTuple
 import regex
 
 # What is written in several characters for one: Moses's and XML's escapes and joints, Penn's
-# brackets and slashes. Looked for in the whole sentence, as a tokeniser may cut an escape apart.
+# brackets and slashes. Looked for in the whole sentence, as a tokeniser may split an escape.
 _ESCAPE = re.compile(
     r"&(?:amp|lt|gt|apos|quot|bar|bra|ket|#[0-9]{1,7});|@([^\w\s]|_)@|-[LR][RSC]B-|\\([/*])"
 )
@@ -98,7 +98,7 @@ def align_words(words: Sequence[str], tokens: Sequence[str]) -> list[int] | None
 
 
 def words_of_tokens(home: Sequence[int], tokens: int) -> list[range]:
-    """The words that belong to each token; none for one that goes on with the word before.
+    """The words that belong to each token; none for one that continues the word before.
 
     Args:
         home: of :func:`align_words`.

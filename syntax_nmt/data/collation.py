@@ -75,7 +75,7 @@ def collate_chunk_tags(
 def collate_phrases(phrases: RaggedArray, ids: np.ndarray, lengths: np.ndarray) -> Tensor:
     """The phrase lengths of each sentence, EOS included: B×P int32, 0 = no phrase.
 
-    In a parsed sentence EOS is a phrase of its own; a sentence without parse is cut into n-grams,
+    In a parsed sentence EOS is a phrase of its own; a sentence without parse is split into n-grams,
     EOS belonging to the last. Each row adds up to the sentence's length.
 
     Args:

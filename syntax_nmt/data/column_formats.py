@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-_BROKEN = "mend the line, or write the file again if it was cut off"
+_BROKEN = "mend the line, or write the file again if it is truncated"
 
 
 def named_format(line: str) -> str:

@@ -31,7 +31,7 @@ _NO_PARSE = re.compile(r"#\s*parse\s*=\s*none\s*")
 _RANGE = re.compile(r"([0-9]{1,9})-([0-9]{1,9})")
 _EMPTY_NODE = re.compile(r"([0-9]{1,9})\.[1-9][0-9]*")
 _HEAD = re.compile(r"[0-9]{1,9}")
-_TRUNCATED = "mend the line, or write the file again if it was cut off"
+_TRUNCATED = "mend the line, or write the file again if it is truncated"
 
 
 def read_conllu(path: str | Path, one_root: bool = True) -> Iterator[DependencyTree | None]:
@@ -49,7 +49,7 @@ def read_conllu(path: str | Path, one_root: bool = True) -> Iterator[DependencyT
 
 
 def conllu_blocks(lines: Iterable[str]) -> Iterator[tuple[int, list[str]]]:
-    """Cuts lines at blank ones: (1-based number of the first line, the lines) of each block.
+    """Splits lines at blank ones: (1-based number of the first line, the lines) of each block.
 
     Args:
         lines: the lines of a file without line ends.
@@ -215,7 +215,7 @@ class _BlockParser:
             raise self.error(
                 self.first_line,
                 f"no word of the {len(self.rows)} has HEAD 0: mend the parse, "
-                f"or write the file again if it was cut off",
+                f"or write the file again if it is truncated",
             )
         raise self.error(
             self.numbers[roots[1]],

@@ -10,7 +10,7 @@ from syntax_nmt.data.character_alignment import words_of_tokens
 from syntax_nmt.data.text_match import OtherTextError
 
 CONTINUATION = "goeswith"
-"""The relation of Universal Dependencies for the rest of a word that a text has cut apart."""
+"""The relation of Universal Dependencies for the rest of a word that a text has split."""
 
 
 class MultiwordRange(NamedTuple):
@@ -81,11 +81,11 @@ class DependencyTree:
         return self.carried_over(home, [span.form for span in spans])
 
     def carried_over(self, home: Sequence[int], tokens: Sequence[str]) -> DependencyTree:
-        """The tree over tokens that were cut otherwise.
+        """The tree over tokens of another tokenisation.
 
         A token of several words stands for the one nearest to the root (the first of equals). That
         word's head lies in another token, and nearness to the root keeps the result a tree with one
-        root. A token without a word goes on with one that began before it, and depends on that
+        root. A token without a word continues one that began before it, and depends on that
         one's token (`goeswith`).
 
         Args:

@@ -1,4 +1,4 @@
-"""Characters as readers see them, which no word boundary may cut; and text that must not change."""
+"""Characters as readers see them, which no word boundary divides; and text that must not change."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from itertools import accumulate
 import regex
 
 JOINT = "@-@"
-"""A hyphen cut out of a word so that it can be joined again, as Moses writes it."""
+"""A hyphen split off a word so that it can be joined again, as Moses writes it."""
 
 # An extended grapheme cluster (Unicode annex 29); flags, for which `regex` takes quadratic time,
 # come first.
@@ -27,7 +27,7 @@ _EXTENDING = regex.compile(
 
 
 def same_text(words: Sequence[str], text: str) -> bool:
-    """Whether words are those of a text, cut and nothing else.
+    """Whether words are those of a text, tokenised and nothing else.
 
     Args:
         words: may hold :data:`JOINT` for a hyphen.
@@ -41,13 +41,13 @@ def same_text(words: Sequence[str], text: str) -> bool:
 
 
 def keep_characters_whole(words: Sequence[str], text: str) -> list[str]:
-    """The words with those put together again that a character was cut into.
+    """The words with those put together again that a character was split into.
 
     Moses makes words of their own of joiners, of accents that follow their letter (`e\u0301`) and
     of the halves of a flag.
 
     Args:
-        words: cut from the text, for which :func:`same_text` holds.
+        words: tokenised from the text, for which :func:`same_text` holds.
         text: words and spaces (U+0020).
     """
     if _BEYOND_LATIN.search(text) is None or _EXTENDING.search(text) is None:

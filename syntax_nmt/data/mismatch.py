@@ -30,7 +30,7 @@ class Findings:
 
     Attributes:
         sentences: of the text.
-        bridged: sentences that were cut otherwise and carried over.
+        bridged: sentences of another tokenisation that were carried over.
         torn: sentences among these in which something was lost: a token covers words that are no
             subtree.
         mismatched: numbers of the sentences whose annotation is of other words, from 1.
@@ -106,7 +106,7 @@ def refuse_shift(side: Path, kind: SideKind, lines: _Lines, number: int, text: P
         text: the text's file, for the message.
 
     Raises:
-        UserError: the annotation goes on with another sentence; names it.
+        UserError: the annotation continues with another sentence; names it.
     """
     if not kind.has_words:
         return

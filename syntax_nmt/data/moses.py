@@ -1,4 +1,4 @@
-"""The Moses tokeniser, which is kept from changing the text that it cuts."""
+"""The Moses tokeniser, which is kept from changing the text that it tokenises."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from syntax_nmt.data.graphemes import same_text
 
 
 class MosesWords:
-    """Cuts text into words by the rules of Moses, without escapes, and joins them again.
+    """Splits text into words by the rules of Moses, without escapes, and joins them again.
 
     Args:
         lang: language code; decides abbreviations and apostrophes. Codes unknown to Moses are
@@ -21,14 +21,14 @@ class MosesWords:
         self._tokenizer = _FastMosesTokenizer(lang)
         self._joiner = MosesDetokenizer(lang)
 
-    def cut(self, text: str, hyphens_apart: bool = False) -> list[str] | None:
+    def tokenise(self, text: str, hyphens_apart: bool = False) -> list[str] | None:
         """The words of a line; None where Moses would change what it says.
 
         sacremoses 0.2 takes `DOTMULTI` in a text for its own placeholder and makes it a dot.
 
         Args:
             text: a cleaned line.
-            hyphens_apart: cut at hyphens between letters, and write them `@-@`.
+            hyphens_apart: split at hyphens between letters, and write them `@-@`.
         """
         words: list[str] = self._tokenizer.tokenize(
             text, aggressive_dash_splits=hyphens_apart, escape=False
@@ -36,7 +36,7 @@ class MosesWords:
         return words if same_text(words, text) else None
 
     def join(self, words: Sequence[str]) -> str:
-        """The text that words were cut from, as far as the rules can be inverted.
+        """The text that words were made from, as far as the rules can be inverted.
 
         Args:
             words: of one line.

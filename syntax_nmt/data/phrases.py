@@ -1,4 +1,4 @@
-"""Cutting a sentence into phrases (Xu et al., 2020, section 3 and Algorithm 1).
+"""Segmenting a sentence into phrases (Xu et al., 2020, section 3 and Algorithm 1).
 
 Lengths count subword tokens. The limit n is that of the sentence as the encoder sees it, with EOS;
 what is stored covers the sentence without EOS, which is a phrase of its own in a parsed sentence.

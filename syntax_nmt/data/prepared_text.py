@@ -23,7 +23,7 @@ class TextSegmentation:
 
     Attributes:
         tokenizer: one of `tokenizer.MODES`.
-        sentencepiece_model: cuts words into pieces.
+        sentencepiece_model: segments words into pieces.
         segmenter: model of mode `stanza`; None = Stanza's own folder.
     """
 
@@ -39,7 +39,7 @@ def write_segmentation(folder: Path, languages: Mapping[str, TextSegmentation]) 
 
     Args:
         folder: that was prepared.
-        languages: how text is cut, by language.
+        languages: how text is segmented, by language.
     """
     values: dict[str, dict[str, str]] = {}
     for language, text in languages.items():
@@ -57,7 +57,7 @@ def write_segmentation(folder: Path, languages: Mapping[str, TextSegmentation]) 
 
 
 def read_segmentation(folder: Path) -> dict[str, TextSegmentation]:
-    """How text is cut, by language.
+    """How text is segmented, by language.
 
     Args:
         folder: that was prepared.

@@ -160,7 +160,7 @@ def _check_lengths(
         raise UserError(
             f"{path}: sentence {row + 1} (line {row + 1} of the text; {source}) covers "
             f"{found[row]} subwords, the dataset has {expected[row]} without EOS "
-            f"({len(differing)} sentences differ): {REMEDY}, and give no option that cuts or "
+            f"({len(differing)} sentences differ): {REMEDY}, and give no option that shortens or "
             f"lengthens sentences (--truncate-source, --prepend-bos, --num-batch-buckets)"
         )
 

@@ -1,7 +1,7 @@
 """From a segmented line to the pieces of each word.
 
 Two conventions are understood: sentencepiece (`▁` opens a word) and subword-nmt (`@@` at the end
-of a piece says that the word goes on). A piece belongs to exactly one word.
+of a piece says that the word continues). A piece belongs to exactly one word.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Lines of text before they are words: cleaning; languages; where English contractions are cut."""
+"""Lines of text before they are words: cleaning, languages, where English contractions split."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 
-# How words are cut.
+# Modes of tokenisation.
 MODES = ("penn", "moses", "char", "stanza", "none")
 
 # Python (str.split, and with it fairseq and every reader of side information) takes more characters
@@ -77,10 +77,10 @@ def clean_line(text: str, counts: Counter[str] | None = None) -> str:
 
 
 def penn_negations(words: Sequence[str]) -> list[str]:
-    """Cuts negations as the Penn Treebank does: `don 't` becomes `do n't`, word for word.
+    """Splits negations as the Penn Treebank does: `don 't` becomes `do n't`, word for word.
 
     Args:
-        words: words cut the way of Moses; the number of words stays.
+        words: words tokenised the way of Moses; the number of words stays.
     """
     cut = list(words)
     for i in range(len(cut) - 1):
@@ -94,7 +94,7 @@ def moses_negations(words: Sequence[str]) -> list[str]:
     """The inverse of :func:`penn_negations`: `do n't` becomes `don 't`.
 
     Args:
-        words: words cut the way of the Penn Treebank; the number of words stays.
+        words: words tokenised the way of the Penn Treebank; the number of words stays.
     """
     cut = list(words)
     for i in range(len(cut) - 1):

@@ -1,4 +1,4 @@
-"""Text in scripts that put no spaces between words: cut into characters, and joined again."""
+"""Text in scripts that put no spaces between words: split into characters, and joined again."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def is_unspaced(lang: str) -> bool:
     return base_language(lang) in _LANGUAGES
 
 
-def cut_characters(text: str) -> list[str]:
+def split_characters(text: str) -> list[str]:
     """Every character of a script without spaces as a word; other words, numbers, signs apart.
 
     Characters are those that readers see (grapheme clusters), so that a Thai vowel stays with its
@@ -80,7 +80,7 @@ def join_characters(words: Sequence[str]) -> str:
     Spaces that the text had beside a character of such a script do not come back.
 
     Args:
-        words: from :func:`cut_characters`, or longer words of the same scripts.
+        words: from :func:`split_characters`, or longer words of the same scripts.
     """
     unspaced = any(_LETTERS.search(word) for word in words)
     tight = [_takes_no_space(word, unspaced) for word in words]
@@ -106,10 +106,10 @@ def join_characters(words: Sequence[str]) -> str:
 
 
 def looks_segmented(lines: Iterable[str]) -> bool:
-    """Whether text in a script without spaces has been cut into words already.
+    """Whether text in a script without spaces has been split into words already.
 
-    A line is cut if it has a space for every eight letters or more. Thai puts spaces between
-    phrases, but not as many.
+    A line is split already if it has a space for every eight letters or more. Thai puts spaces
+    between phrases, but not as many.
 
     Args:
         lines: raw text; no more than 2,000 lines of six letters or more in such scripts are read.

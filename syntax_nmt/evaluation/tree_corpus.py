@@ -36,7 +36,7 @@ class TreeCorpus(Generic[SentenceT]):
         """What to say of words that are not sure, if there are any."""
         if self.unknown_tokens:
             yield (
-                f"{self.unknown_tokens} with unknown subwords, whose words may be cut wrongly: "
+                f"{self.unknown_tokens} with unknown subwords, whose words may be split wrongly: "
                 "give --segmented"
             )
 

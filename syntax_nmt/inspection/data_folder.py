@@ -65,7 +65,7 @@ class DataFolder:
         path: the folder.
         texts: fairseq's texts, in the order of :meth:`TextName.order`.
         sides: names of side files on disk (`train.de-en.de.heads`), in order.
-        left_over: names of what a command that was cut off has left.
+        left_over: names of what a command that was interrupted has left.
     """
 
     path: Path

@@ -211,7 +211,7 @@ class _Inspector:
                     )
         for name in self.result.data.left_over:
             warn(
-                f"{self.folder / name}: left by a command that was cut off: remove it, unless "
+                f"{self.folder / name}: left by a command that was interrupted: remove it, unless "
                 f"one is running"
             )
         for text in self.result.texts:

@@ -21,7 +21,7 @@ class FusedAdam(torch.optim.AdamW):
     `√v`, torch to `√(v / (1 − β₂ᵗ))`: a step is given the ε that makes both the same for parameters
     that have had gradients from the first step on.
 
-    Its state, saved, is that of fairseq's Adam, and each goes on from the other's.
+    Its state, saved, is that of fairseq's Adam, and each resumes from the other's.
 
     Args:
         params: what is optimised.

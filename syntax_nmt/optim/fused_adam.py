@@ -47,5 +47,5 @@ class FusedFairseqAdam(FairseqAdam):
             self.optimizer = FusedAdam(params, **self.optimizer_config)
 
 
-# A training goes on only with an optimizer whose class has the name in the checkpoint.
+# A training resumes only with an optimizer whose class has the name in the checkpoint.
 FusedFairseqAdam.__name__ = FairseqAdam.__name__

@@ -1,1 +1,1 @@
-"""Stanza, offline: what it says about sentences that are already cut into words."""
+"""Stanza, offline: what it says about sentences that are already split into words."""

@@ -26,7 +26,7 @@ _NUMBERS = ("max_words", "batch_size")
 
 @dataclass(frozen=True)
 class ParserConfig:
-    """A constituency parser, and how the text that it is given was cut into subwords.
+    """A constituency parser, and how the text that it is given was segmented into subwords.
 
     The file is a JSON object whose keys are the attributes below; those of `files` (such as
     `pos_model_path`) stand in it side by side with the others. `lang` and `subwords` must be there.

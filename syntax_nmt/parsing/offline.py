@@ -88,7 +88,7 @@ def open_pipeline(**options: Any) -> Any:
 
 
 def first_sentence(error: Exception) -> str:
-    """What an error is, in one line: those of torch and Stanza go on for a page.
+    """What an error is, in one line: those of torch and Stanza fill a page.
 
     Args:
         error: whatever they raised.

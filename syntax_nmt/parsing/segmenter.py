@@ -34,7 +34,7 @@ _BREAK = "\n\n"
 
 
 def find_segmenter(lang: str, given: Path | None = None) -> Path:
-    """The file of the model that cuts a language into words, looked for on disk only.
+    """The file of the model that splits a language into words, looked for on disk only.
 
     Args:
         lang: language code of the text.
@@ -98,7 +98,7 @@ class StanzaSegmenter:
         """The words of each line, None for a line on which Stanza fails.
 
         A line is one line however many sentences Stanza sees in it, and a multiword token is one
-        word. The words are cut from the line itself: they say what it says. A line comes out the
+        word. The words are parts of the line itself: they say what it says. A line comes out the
         same whatever lines come with it.
 
         Args:
@@ -179,7 +179,7 @@ def _groups(texts: Sequence[str]) -> Iterator[list[str]]:
 
 
 def _words(text: str, ends: Sequence[int]) -> list[str] | None:
-    """The text cut at the ends and at spaces; None where Stanza saw no word in it."""
+    """The text split at the ends and at spaces; None where Stanza saw no word in it."""
     if not ends and text.strip():
         return None
     cuts = [0, *ends, len(text)]

@@ -32,8 +32,8 @@ def parser_words(words: Sequence[str], lang: str) -> list[str]:
     """The words as treebanks spell them; their number and order stay.
 
     Undone are Moses's escapes (`&apos;`) and marked joints (`@-@`) and the bracket and quote names
-    of the Penn Treebank, which Universal Dependencies do not use. In English, negations are cut as
-    treebanks do (`don 't` becomes `do n't`): left alone they cost 19 points of unlabelled
+    of the Penn Treebank, which Universal Dependencies do not use. In English, negations are split
+    as treebanks do (`don 't` becomes `do n't`): left alone they cost 19 points of unlabelled
     attachment in the sentences that hold one.
 
     Args:

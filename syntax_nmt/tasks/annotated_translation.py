@@ -45,7 +45,7 @@ class AnnotatedTranslationTask(RestartableTranslationTask):
     """Loads sentences with their side information, both checked before they are used.
 
     No sentence of a split that is not trained on is dropped: there
-    `--required-batch-size-multiple`, which silently cuts off a last batch, counts as 1.
+    `--required-batch-size-multiple`, which silently leaves out a last batch, counts as 1.
 
     Args:
         src_dict: the source vocabulary.
@@ -100,7 +100,7 @@ class AnnotatedTranslationTask(RestartableTranslationTask):
                 self.datasets[split] = self._with_side_information(prefixes, split)
 
     def get_batch_iterator(self, dataset: FairseqDataset, **kwargs: Any) -> EpochBatchIterator:
-        """Cuts a dataset into batches; outside training every sentence is in one.
+        """Divides a dataset into batches; outside training every sentence is in one.
 
         Args:
             **kwargs: as of fairseq's own task.

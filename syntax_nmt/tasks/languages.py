@@ -21,7 +21,7 @@ def check_languages(cfg: TranslationConfig) -> None:
 
     Raises:
         UserError: one is missing, and the message says which there are; or the folders of a
-            training that is cut up (`data1:data2`) have different dictionaries.
+            training that is split up (`data1:data2`) have different dictionaries.
     """
     folder, *others = map(Path, utils.split_paths(cfg.data))
     if not folder.is_dir():

@@ -46,8 +46,8 @@ _MARKED_SHARE = 100  # one symbol in so many speaks for a scheme; stray marks ar
 class PhraseParser:
     """The phrases of the parsed segmentation (Xu et al., 2020, Algorithm 1), without side files.
 
-    Tokens become pieces, pieces words, and the words go to Stanza; the tree is cut into phrases of
-    pieces. This is what `syntax-nmt parse` and `binarize` do with a file, and gives the same.
+    Tokens become pieces, pieces words, and the words go to Stanza; the tree is split into phrases
+    of pieces. This is what `syntax-nmt parse` and `binarize` do with a file, and gives the same.
 
     A sentence's tree does not depend on its companions in the batch, but for this: Stanza pads
     sentences to batches, so that scores differ by float32 rounding, and where two trees tie to that

@@ -72,9 +72,9 @@ class RestartableTranslationTask(TranslationTask):
         check_while_parsing(parser)
 
     def get_batch_iterator(self, dataset: FairseqDataset, **kwargs: Any) -> EpochBatchIterator:
-        """Cuts a dataset into batches, into the same whatever epoch a training goes on with.
+        """Divides a dataset into batches, the same ones in whatever epoch a training resumes.
 
-        fairseq draws the order of equally long sentences by the epoch in which it first cuts the
+        fairseq draws the order of equally long sentences by the epoch in which it first splits the
         batches, and keeps these batches ever after: they are to be those of the first epoch.
 
         Args:
@@ -114,7 +114,7 @@ class RestartableTranslationTask(TranslationTask):
         return iterator
 
     def build_model(self, cfg: Any, from_checkpoint: bool = False) -> BaseFairseqModel:
-        """Builds the model; before a training it looks after the checkpoint to go on from.
+        """Builds the model; before a training it checks the checkpoint to resume from.
 
         Args:
             from_checkpoint: whether its weights will be loaded: the model is not to be trained.
@@ -192,7 +192,7 @@ class RestartableTranslationTask(TranslationTask):
                 if Path(restore).name == _LAST:  # as scripts name it before there is one
                     return None
                 raise UserError(
-                    f"--restore-file {restore}: no such file; leave the option out to go on from "
+                    f"--restore-file {restore}: no such file; leave the option out to resume from "
                     f"{_LAST} of --save-dir"
                 )
             return begin

@@ -16,7 +16,7 @@ from syntax_nmt.data.checksum import checksum
 from syntax_nmt.data.graphemes import keep_characters_whole
 from syntax_nmt.data.moses import MosesWords
 from syntax_nmt.data.text import MODES, clean_line, is_english, moses_negations, penn_negations
-from syntax_nmt.data.unspaced import cut_characters, is_unspaced, join_characters
+from syntax_nmt.data.unspaced import is_unspaced, join_characters, split_characters
 from syntax_nmt.errors import UserError, exits_in_fairseq_programs
 from syntax_nmt.parsing.segmenter import find_segmenter, loaded_segmenter
 
@@ -28,7 +28,7 @@ _TAKEN_APART = re.compile(r"\b(can) (not)\b|\b(gon|wan) (na)\b|\b(got) (ta)\b", 
 
 
 def default_mode(lang: str) -> str:
-    """The mode for a language whose text is not cut into words: see :data:`DEFAULT_MODES`.
+    """The mode for a language whose text is not split into words: see :data:`DEFAULT_MODES`.
 
     Args:
         lang: a language code such as `en` or `en_US`.
@@ -39,21 +39,22 @@ def default_mode(lang: str) -> str:
 
 
 class WordTokenizer:
-    """Cuts lines of one language into words separated by single spaces, and joins them again.
+    """Splits lines of one language into words separated by single spaces, and joins them again.
 
-    - `moses`: the Moses tokeniser, without escapes (`&apos;`) and without cutting at hyphens.
-    - `penn`: English as today's treebanks cut it, which is what parsers are trained on: Moses, then
-      `do n't`, `can not`, and hyphens between letters apart, written `@-@` so that they can be
+    - `moses`: the Moses tokeniser, without escapes (`&apos;`) and without splitting at hyphens.
+    - `penn`: English as today's treebanks tokenise it, which is what parsers are trained on: Moses,
+      then `do n't`, `can not`, and hyphens between letters apart, written `@-@` so that they can be
       joined again. Brackets and quotes stay what they are; a typographic apostrophe inside a word
       becomes a plain one.
     - `char`: for languages without spaces; each of their characters is a word, words of other
-      scripts stay whole (:func:`~syntax_nmt.data.unspaced.cut_characters`).
+      scripts stay whole (:func:`~syntax_nmt.data.unspaced.split_characters`).
     - `stanza`: the words that a tokeniser model of Stanza finds; multiword tokens stay one word.
     - `none`: the words are already separated by spaces.
 
     Every mode cleans the line first (:func:`~syntax_nmt.data.text.clean_line`) and then changes
     nothing but spaces, the two habits of `penn` excepted. One line in is one line out, the empty
-    one included. A line that Moses would change, or on which Stanza fails, is cut as by `char`.
+    one included. A line that Moses would change, or on which Stanza fails, is tokenised as by
+    `char`.
 
     Args:
         mode: one of :data:`MODES`.
@@ -72,7 +73,7 @@ class WordTokenizer:
         if mode == "penn" and not is_english(lang):
             raise UserError(
                 f"tokenizer 'penn' is for English and the language is '{lang}': use 'moses', "
-                "or 'none' for text that is already cut into words"
+                "or 'none' for text that is already split into words"
             )
         if segmenter is not None and mode != "stanza":
             raise UserError(f"segmenter {segmenter} is for tokenizer 'stanza', not for '{mode}'")
@@ -84,7 +85,7 @@ class WordTokenizer:
             self._moses = MosesWords("en" if is_english(lang) else lang)
 
     def check(self) -> None:
-        """Finds out before long work whether what cutting needs is there.
+        """Finds out before long work whether what tokenising needs is there.
 
         Raises:
             UserError: the model of mode `stanza` is not there, does not load, or is of another
@@ -94,7 +95,7 @@ class WordTokenizer:
             loaded_segmenter(self.lang, find_segmenter(self.lang, self._segmenter))
 
     def fingerprint(self) -> list[str]:
-        """What decides how lines are cut: mode, language, checksum of the model.
+        """What decides how lines are tokenised: mode, language, checksum of the model.
 
         Raises:
             UserError: the model of mode `stanza` is not there.
@@ -121,14 +122,14 @@ class WordTokenizer:
             lines: raw text. Mode `stanza` is fast for many lines at a time; they come out as they
                 do one by one.
             counts: adds up the characters replaced by cleaning, by kind, as `apostrophe` those
-                that mode `penn` made plain, and as `fallback` the lines cut in mode `char` in place
-                of the tokeniser's own.
+                that mode `penn` made plain, and as `fallback` the lines tokenised in mode `char` in
+                place of the tokeniser's own.
         """
         cleaned = [self._plain(clean_line(line, counts), counts) for line in lines]
         tokenized = []
         for text, words in zip(cleaned, self._words(cleaned)):
             if words is None:
-                words = cut_characters(text)
+                words = split_characters(text)
                 if counts is not None:
                     counts["fallback"] += 1
             if self.mode != "none":
@@ -139,7 +140,7 @@ class WordTokenizer:
         return tokenized
 
     def detokenize(self, words: str) -> str:
-        """The text that the words were cut from, as far as the rules can be inverted.
+        """The text that the words were made from, as far as the rules can be inverted.
 
         Args:
             words: one line of words separated by spaces.
@@ -158,9 +159,9 @@ class WordTokenizer:
         if self.mode == "none":
             return (text.split() for text in lines)
         if self.mode == "char":
-            return map(cut_characters, lines)
+            return map(split_characters, lines)
         if self.mode == "moses":
-            return map(self._moses.cut, lines)
+            return map(self._moses.tokenise, lines)
         if self.mode == "penn":
             return map(self._penn, lines)
         model = find_segmenter(self.lang, self._segmenter)
@@ -176,7 +177,7 @@ class WordTokenizer:
         return text
 
     def _penn(self, text: str) -> Optional[list[str]]:
-        return self._moses.cut(_RUN_TOGETHER.sub(_apart, text), hyphens_apart=True)
+        return self._moses.tokenise(_RUN_TOGETHER.sub(_apart, text), hyphens_apart=True)
 
 
 @dataclass
@@ -229,7 +230,7 @@ class SyntaxWords:
             self.source.check()
 
     def encode(self, x: str) -> str:
-        """The source words of a line, as `syntax-nmt prepare` cut them.
+        """The source words of a line, as `syntax-nmt prepare` tokenised them.
 
         Args:
             x: one line of raw source text.

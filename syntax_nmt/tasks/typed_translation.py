@@ -41,7 +41,7 @@ class TypedTranslationTask(AnnotatedTranslationTask):
         self._typed: Optional[TypedSentences] = None
 
     def get_batch_iterator(self, dataset: FairseqDataset, **kwargs: Any) -> EpochBatchIterator:
-        """Cuts a dataset into batches.
+        """Divides a dataset into batches.
 
         Args:
             **kwargs: as of fairseq's own task.
@@ -90,7 +90,7 @@ class TypedTranslationTask(AnnotatedTranslationTask):
 
         Args:
             lines: raw text.
-            encode_fn: cuts a line into pieces separated by spaces.
+            encode_fn: segments a line into pieces separated by spaces.
 
         Raises:
             UserError: a line is not UTF-8; one line says which.

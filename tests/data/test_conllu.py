@@ -198,8 +198,8 @@ MALFORMED = {
         r"circle \(2 → 3 → 4 → 2\)",
     ),
     "comments only": ("# sent_id = 7\n", 3, "block without words"),
-    "cut in a line": (row(1, 2) + "\n" + row(2, 0)[:7], 4, "columns instead of 10: .*cut off"),
-    "cut between lines": (row(1, 2), 3, "HEAD of word 1 is 2 in a sentence of 1 words.*cut off"),
+    "cut in a line": (row(1, 2) + "\n" + row(2, 0)[:7], 4, "columns instead of 10: .*truncated"),
+    "cut between lines": (row(1, 2), 3, "HEAD of word 1 is 2 in a sentence of 1 words.*truncated"),
 }
 
 

@@ -13,7 +13,7 @@ from fairseq.data import encoders
 from syntax_nmt.data.conllu import read_conllu
 from syntax_nmt.data.text import clean_line, moses_negations, penn_negations
 from syntax_nmt.data.text_files import read_lines
-from syntax_nmt.data.unspaced import cut_characters, looks_segmented
+from syntax_nmt.data.unspaced import looks_segmented, split_characters
 from syntax_nmt.errors import UserError
 from syntax_nmt.tasks.tokenizer import SyntaxWords, SyntaxWordsConfig, WordTokenizer, default_mode
 
@@ -61,7 +61,7 @@ def test_apostrophes_that_become_plain_are_counted(mode, counts):
 
 def test_apostrophes_become_plain_where_moses_fails(monkeypatch):
     tokenizer = WordTokenizer("penn", "en")
-    monkeypatch.setattr(tokenizer._moses, "cut", lambda text, **options: None)
+    monkeypatch.setattr(tokenizer._moses, "tokenise", lambda text, **options: None)
     found = Counter()
     assert tokenizer.tokenize("It’s", found) == tokenizer.tokenize("It's")
     assert found == Counter(apostrophe=1, fallback=1)
@@ -183,7 +183,7 @@ def test_words_of_char(text, words):
 @pytest.mark.parametrize("mode", ["char", "stanza"])
 def test_text_without_spaces_joined_again(mode, text):
     tokenizer = WordTokenizer(mode, "zh")
-    assert tokenizer.detokenize(" ".join(cut_characters(text))) == text
+    assert tokenizer.detokenize(" ".join(split_characters(text))) == text
 
 
 def test_real_chinese_and_japanese_joined_again(shared):

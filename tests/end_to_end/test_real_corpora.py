@@ -107,7 +107,7 @@ def test_tanaka_that_is_cut_already(shared, tmp_path):
     for lang in ("en", "ja"):
         write(folder, "train", lang, head(shared / "data" / "tanaka" / f"train.{lang}.gz"))
     models = ["--stanza-dir", str(shared / "models" / "en"), "--source-tokenizer", "none"]
-    with pytest.raises(SystemExit, match=r"train.ja: looks as if it were cut into words already"):
+    with pytest.raises(SystemExit, match=r"train.ja: looks as if it were split into words already"):
         prepare(folder, "en", "ja", *models)
     out = prepare(folder, "en", "ja", *models, "--target-tokenizer", "none")
     check_lines(folder, out, "en", "ja")

@@ -14,7 +14,7 @@ from fairseq import checkpoint_utils
 from small_models import build, save_checkpoint
 
 from syntax_nmt.parsing.config import ParserConfig
-from syntax_nmt.preprocess.annotation.parts import PartFolder, cut, merge_parts, options_sum
+from syntax_nmt.preprocess.annotation.parts import PartFolder, merge_parts, options_sum, parts_of
 from syntax_nmt.preprocess.corpus.segment import load_model
 from syntax_nmt.tasks.syntax_translation import SyntaxTranslationConfig, SyntaxTranslationTask
 
@@ -100,7 +100,7 @@ def _parts(prepared, folder: Path) -> Subject:
     parts = PartFolder(folder / "out")
     parts.path.mkdir()
     options = options_sum("models", PART_LINES)
-    for part in cut(text, PART_LINES):
+    for part in parts_of(text, PART_LINES):
         entries = "".join(f"( {line} )\n" for line in part.lines)
         parts.write(part, options, entries, Counter(lines=len(part.lines)))
     files = sorted(path.name for path in parts.path.iterdir())

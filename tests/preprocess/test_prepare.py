@@ -347,7 +347,7 @@ def test_text_without_spaces_is_cut_into_characters(chinese, capsys):
 
 def test_text_that_is_cut_already_is_not_cut_anew_by_default(chinese):
     (chinese / "valid.zh").write_text("老人 每天 在 公园 读书 。\n我 喜欢 猫 。\n\n猫\n" * 9)
-    with pytest.raises(SystemExit, match=r"valid.zh: looks as if it were cut into words already"):
+    with pytest.raises(SystemExit, match=r"valid.zh: looks as if it were split into words already"):
         main(chinese_command(chinese))
     assert not (chinese.parent / "out").exists()
     main(chinese_command(chinese, "--source-tokenizer", "none"))

@@ -502,7 +502,7 @@ def test_a_connection_that_breaks_leaves_a_part_to_go_on_with(server, tmp_path):
     (server.folder / "a.bin").write_bytes(content)
     server.broken.add("a.bin")
     fetched = partial(bash, 'fetch "$1" "$2"', f"{server.url}/a.bin", tmp_path / "a.bin")
-    assert "run this again to go on" in one_line(fetched())
+    assert "run this again to resume" in one_line(fetched())
     assert not (tmp_path / "a.bin").exists()
     assert fetched().returncode == 0
     assert (tmp_path / "a.bin").read_bytes() == content

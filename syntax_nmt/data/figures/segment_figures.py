@@ -1,4 +1,4 @@
-"""Counts of binarised phrases and chunks, which cut a sentence into segments."""
+"""Counts of binarised phrases and chunks, which divide a sentence into segments."""
 
 from __future__ import annotations
 

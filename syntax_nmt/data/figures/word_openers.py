@@ -45,7 +45,7 @@ class WordOpeners:
         """
         if self.scheme == SENTENCEPIECE:
             filled = self._filled[block.tokens]
-            # A lone ▁ opens a word that the next piece goes on with, marked or not.
+            # A lone ▁ opens a word that the next piece continues, marked or not.
             opens = self._marked[block.tokens] & np.roll(filled, 1)
         elif self.scheme == SUBWORD_NMT:
             opens = ~np.roll(self._continued[block.tokens], 1)

@@ -1,4 +1,4 @@
-"""Phrases of the source, cut from its constituency trees (Xu et al., 2020)."""
+"""Phrases of the source, out of its constituency trees (Xu et al., 2020)."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class Phrases(SideKind):
     keys = ("phrase_lengths",)
     what = "phrases of the source's constituency trees"
     option = "load_phrases"
-    help = "load the phrases cut from the constituents of the source"
+    help = "load the phrases out of the constituents of the source"
     title = "phrases, in subwords"
 
     def parse(self, entry: str, place: Place) -> ConstituentTree | None:

@@ -155,8 +155,8 @@ def parallel_text(
     """The sentences and translations of parallel files, in pieces.
 
     Args:
-        segment: cuts the lines of the first.
-        segment_target: cuts those of the second.
+        segment: segments the lines of the first.
+        segment_target: segments those of the second.
 
     Raises:
         UserError: they have different numbers of lines.

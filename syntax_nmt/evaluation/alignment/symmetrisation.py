@@ -25,7 +25,7 @@ def symmetrise(
     - `grow-diag`: the intersection, to which links of the union are added that neighbour one of it,
       diagonally as well, where one of their words at least is not aligned yet. This is Moses'
       algorithm: links are scanned by target, then by source word; what is added takes part in the
-      scan under way where it comes later in this order; scans go on until one adds nothing.
+      scan under way where it comes later in this order; scans are repeated until one adds nothing.
     - `grow-diag-final`: then every other link, where one of its words at least is not aligned yet:
       first those of `forward`, then those of `reverse`, each in the same order, as Moses' `symal`
       does; `grow-diag-final-and`: where neither is.

@@ -12,7 +12,7 @@ from syntax_nmt.data.text_files import read_lines
 def tree_texts(path: str | Path) -> Iterator[tuple[int, str]]:
     """The text of each tree, and the 1-based number of its first line.
 
-    Where a file has lines that begin with a space, a tree goes on until its brackets are closed,
+    Where a file has lines that begin with a space, a tree continues until its brackets are closed,
     and lines between trees may be empty. Elsewhere every line is a tree.
 
     Args:

@@ -113,7 +113,7 @@ def read_training_log(path: str | Path) -> TrainingLog:
     """Reads a log.
 
     Args:
-        path: the file, plain or `.gz`; its last line may be cut off, if the training still runs.
+        path: the file, plain or `.gz`; its last line may be incomplete while the training runs.
 
     Raises:
         UserError: it cannot be read, or has no figures of a training.
@@ -176,7 +176,7 @@ def _json_measurement(text: str) -> tuple[str, Measurement] | None:
     """Lines within an epoch have names as they are, others the name of the subset before each."""
     try:
         values = json.loads(text)
-    except ValueError:  # cut off by the end of a process
+    except ValueError:  # truncated by the end of a process
         return None
     epoch = values.pop("epoch")
     if _UPDATES in values:

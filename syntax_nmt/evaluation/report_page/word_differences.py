@@ -7,7 +7,7 @@ from difflib import SequenceMatcher
 from itertools import groupby
 from typing import NamedTuple
 
-from syntax_nmt.data.unspaced import cut_characters
+from syntax_nmt.data.unspaced import split_characters
 
 
 class Run(NamedTuple):
@@ -49,7 +49,7 @@ def _words(text: str) -> tuple[list[str], list[bool]]:
     """Words and signs, and whether a space stands before each."""
     words, spaced = [], []
     for token in text.split():
-        parts = cut_characters(token)
+        parts = split_characters(token)
         words += parts
         spaced += [place == 0 for place in range(len(parts))]
     return words, spaced

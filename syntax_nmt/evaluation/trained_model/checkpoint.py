@@ -18,7 +18,7 @@ from syntax_nmt.checkpoints.check import check_buildable, reason_of
 from syntax_nmt.data.sides import KINDS
 from syntax_nmt.errors import UserError
 
-# Structures come out of the text alone: no side file is read, no token cut off.
+# Structures come out of the text alone: no side file is read, no token is left out.
 _TEXT_ALONE = {
     **{kind.option: False for kind in KINDS},
     "parser_config": None,

@@ -143,7 +143,7 @@ def read_split(
     """The sentences of one side of a binarised split, in the order of the corpus.
 
     Without the segmented text the pieces are the vocabulary's strings. Then an unknown piece has
-    lost its mark, and a word that it begins (sentencepiece) or does not end (subword-nmt) is cut
+    lost its mark, and a word that it begins (sentencepiece) or does not end (subword-nmt) is split
     wrongly. Both errors go one way: sentencepiece words only become fewer, the others only more.
     So a sentence with the right number of words has the right words.
 

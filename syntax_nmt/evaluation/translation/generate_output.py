@@ -46,7 +46,7 @@ def parse_generate_output(lines: Sequence[str], name: str) -> GenerateOutput:
         name: of the file, for messages.
 
     Raises:
-        UserError: a line is cut off, a sentence is missing, or there are two runs in the file.
+        UserError: a line is truncated, a sentence is missing, or there are two runs in the file.
     """
     found: dict[str, dict[int, str]] = {kind: {} for kind in "STHD"}
     for number, line in enumerate(lines, start=1):

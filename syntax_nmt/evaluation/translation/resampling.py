@@ -153,7 +153,7 @@ def _shuffled_sums(
 
 
 def _block_sizes(rows: int, columns: int, multiple: int = 1) -> Iterator[int]:
-    """Sizes of the blocks that the rows are cut into, each but the last a multiple."""
+    """Sizes of the blocks of the rows, each but the last a multiple."""
     block = max(1, _BLOCK // columns // multiple) * multiple
     while rows > 0:
         yield min(block, rows)

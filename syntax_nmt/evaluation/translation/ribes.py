@@ -140,7 +140,7 @@ class RIBES(Metric):
     nor do sentences with empty references only. The statistics of a sentence are its score and 1.
 
     Args:
-        tokenizer: cuts a line into words separated by spaces, and has a `signature()`.
+        tokenizer: splits a line into words separated by spaces, and has a `signature()`.
         lowercase: whether to ignore case, as the authors' scorer does unless told otherwise.
         alpha: exponent of the precision.
         beta: exponent of the brevity penalty.
