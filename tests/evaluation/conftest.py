@@ -18,3 +18,19 @@ def parser(tmp_path_factory) -> Parser:
     return Parser(
         data, folder / "test.src", checkpoint, save_checkpoint(folder / "no.pt", model, cfg)
     )
+
+
+@pytest.fixture
+def refused(request):
+    """Runs the command of a file, which must end with one line; gives that line."""
+    command = request.getfixturevalue(request.module.COMMAND)
+
+    def run(*arguments, **options):
+        with pytest.raises(SystemExit) as stopped:
+            command(*arguments, **options)
+        message = str(stopped.value.code)
+        assert message.startswith(("syntax-nmt: error: ", "syntax_nmt: error: "))
+        assert "\n" not in message
+        return message
+
+    return run

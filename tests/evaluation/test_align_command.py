@@ -21,6 +21,9 @@ from syntax_nmt.evaluation.alignment.symmetrisation import symmetrise
 TARGETS = [*PIECES[3:], *PIECES[:3]]
 
 
+COMMAND = "align"  # the fixture that runs it
+
+
 @pytest.fixture(scope="module")
 def checkpoints(parser, tmp_path_factory):
     folder = tmp_path_factory.mktemp("align")
@@ -52,21 +55,6 @@ def align(parser, checkpoints, text, tmp_path, capsys):
         main([str(argument) for argument in [*command, *arguments]])
         captured = capsys.readouterr()
         return read_alignments(tmp_path / "links"), captured.err
-
-    return run
-
-
-@pytest.fixture
-def refused(align):
-    """Runs the command, which must end with one line; gives that line."""
-
-    def run(*arguments, **options):
-        with pytest.raises(SystemExit) as stopped:
-            align(*arguments, **options)
-        message = str(stopped.value.code)
-        assert message.startswith(("syntax-nmt: error: ", "syntax_nmt: error: "))
-        assert "\n" not in message
-        return message
 
     return run
 
