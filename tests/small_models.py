@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import torch
 from fairseq import checkpoint_utils, options, tasks, utils
+from fairseq.criterions.label_smoothed_cross_entropy import LabelSmoothedCrossEntropyCriterion
 from fairseq.data import Dictionary, LanguagePairDataset
 from fairseq.dataclass.utils import convert_namespace_to_omegaconf
 from fairseq.models import ARCH_MODEL_REGISTRY
@@ -200,3 +201,35 @@ def save_checkpoint(path: Path, model, cfg) -> Path:
     }
     checkpoint_utils.torch_persistent_save(state, str(path))
     return path
+
+
+def assert_trains(model, task, sample, updates):
+    """Every update reaches every parameter, and lowers the loss."""
+    criterion = LabelSmoothedCrossEntropyCriterion(task, False, 0.0)
+    optimizer = torch.optim.Adam(model.parameters(), lr=1e-3)
+    losses = []
+    for _ in range(updates):
+        optimizer.zero_grad()
+        loss, size, _ = criterion(model.train(), sample)
+        (loss / size).backward()
+        assert all(p.grad is not None for p in model.parameters())
+        optimizer.step()
+        losses.append(float(loss))
+    assert losses == sorted(losses, reverse=True)
+
+
+@torch.no_grad()
+def assert_supervised_heads_are_the_layers_own(model, task, sample, layer):
+    """The log-probabilities are those of the attention weights that the layer really uses."""
+    inputs, seen = sample["net_input"], {}
+    attention = model.encoder.layers[layer].self_attn
+    attention.register_forward_pre_hook(
+        lambda module, args, kwargs: seen.update(kwargs), with_kwargs=True
+    )
+    log_probabilities = model(**inputs)[1]["supervised_heads"]
+    _, weights = attention(**{**seen, "need_weights": True, "need_head_weights": True})
+    real = inputs["src_tokens"].ne(task.source_dictionary.pad())
+    for head in (0, 1):
+        torch.testing.assert_close(
+            log_probabilities[:, head].exp()[real], weights[head][real], atol=1e-6, rtol=1e-5
+        )

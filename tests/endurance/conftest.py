@@ -7,12 +7,14 @@ from functools import lru_cache
 from pathlib import Path
 
 import pytest
+import torch
 from commands import fairseq, succeed
 from filelock import FileLock
 from methods import COMMON, METHODS
 from parsing_stand_in import parsing
 from prepared_corpus import Prepared
 from programs import System, untrained
+from small_models import build, save_checkpoint
 
 UPDATES = 12
 
@@ -65,3 +67,16 @@ def text(corpus) -> tuple[str, ...]:
         *("--tokenizer", "syntax_words", "--source-tokenizer", "none"),
         *("--target-tokenizer", "none"),
     )
+
+
+@pytest.fixture(scope="module")
+def good(prepared, tmp_path_factory) -> Path:
+    """A checkpoint without fault."""
+    path = tmp_path_factory.mktemp("good") / "checkpoint.pt"
+    model, _, cfg = build(prepared.data, "dependency_transformer", "--share-all-embeddings")
+    return save_checkpoint(path, model, cfg)
+
+
+@pytest.fixture(scope="module")
+def state(good):
+    return torch.load(good)

@@ -14,6 +14,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
+import pytest
 import torch
 from commands import USER_DIR
 from fairseq import options, tasks
@@ -42,6 +43,17 @@ LARGER = {"relation_rnn": 1.5, "bi_scale_rnn": 2.0}
 
 # Side inputs that a method cannot translate without.
 INPUTS = {"phrase_transformer+parsed": ("--load-phrases",)}
+
+
+def each_system(quick):
+    """A fixture: the untrained model of each system; tests of those that are not quick are slow."""
+    marked = [pytest.param(m, marks=[] if m in quick else pytest.mark.slow) for m in SYSTEMS]
+
+    @pytest.fixture(scope="module", params=marked)
+    def system(request, make_system) -> System:
+        return make_system(request.param)
+
+    return system
 
 
 @dataclass(frozen=True)

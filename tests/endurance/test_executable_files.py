@@ -11,7 +11,7 @@ import torch
 from commands import fairseq, refuse, run
 from executable_files import as_checkpoint, numpy_pickles, touching, write_checkpoint
 from fairseq import checkpoint_utils
-from small_models import build, save_checkpoint
+from small_models import build
 
 from syntax_nmt.checkpoints.check import check_checkpoint
 from syntax_nmt.checkpoints.options import executable_option
@@ -25,19 +25,6 @@ from syntax_nmt.parsing.models import find_models
 
 CPU = torch.device("cpu")
 CALL = "__import__('os').system('touch {}')"
-
-
-@pytest.fixture(scope="module")
-def good(prepared, tmp_path_factory):
-    """A checkpoint without fault."""
-    path = tmp_path_factory.mktemp("good") / "checkpoint.pt"
-    model, _, cfg = build(prepared.data, "dependency_transformer", "--share-all-embeddings")
-    return save_checkpoint(path, model, cfg)
-
-
-@pytest.fixture(scope="module")
-def state(good):
-    return torch.load(good)
 
 
 @pytest.mark.parametrize("zipped", [True, False])

@@ -10,7 +10,7 @@ import math
 
 import pytest
 from prepared_corpus import TEST_SENTENCES
-from programs import SYSTEMS, Printed, System
+from programs import Printed, System, each_system
 
 QUICK = ("bi_scale_rnn",)  # each costs half a minute
 MAX_LENGTH = 16
@@ -20,12 +20,7 @@ ALL = ("--nbest", str(BEAM))
 PRINTED = 2e-4  # scores of tokens have four decimals
 
 
-@pytest.fixture(
-    scope="module",
-    params=[pytest.param(m, marks=[] if m in QUICK else pytest.mark.slow) for m in SYSTEMS],
-)
-def system(request, make_system) -> System:
-    return make_system(request.param)
+system = each_system(QUICK)
 
 
 @pytest.fixture(scope="module")

@@ -14,7 +14,6 @@ from fairseq.dataclass.utils import convert_namespace_to_omegaconf
 from fairseq_cli import train, validate
 from hostile_options import ASSIGNING, CARRIERS, PAYLOADS, with_option
 from programs import System
-from small_models import build, save_checkpoint
 
 from syntax_nmt.checkpoints.check import check_buildable, check_checkpoint
 from syntax_nmt.checkpoints.options import executable_option
@@ -24,18 +23,6 @@ from syntax_nmt.models.syntax_rnn import SyntaxRNNModel
 from syntax_nmt.models.syntax_transformer import SyntaxTransformerModel
 
 REFUSED = r"evil\.pt: .*could run code: .*stranger"
-
-
-@pytest.fixture(scope="module")
-def good(prepared, tmp_path_factory):
-    path = tmp_path_factory.mktemp("good") / "checkpoint.pt"
-    model, _, cfg = build(prepared.data, "dependency_transformer", "--share-all-embeddings")
-    return save_checkpoint(path, model, cfg)
-
-
-@pytest.fixture(scope="module")
-def state(good):
-    return torch.load(good)
 
 
 @pytest.fixture

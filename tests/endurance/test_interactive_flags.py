@@ -8,18 +8,13 @@ import sys
 import pytest
 from commands import fairseq
 from prepared_corpus import TEST_SENTENCES
-from programs import SYSTEMS, System
+from programs import System, each_system
 
 QUICK = ("phrase_transformer+parsed",)
 SEARCH = ("--beam", "4", "--max-len-b", "16")
 
 
-@pytest.fixture(
-    scope="module",
-    params=[pytest.param(m, marks=[] if m in QUICK else pytest.mark.slow) for m in SYSTEMS],
-)
-def system(request, make_system) -> System:
-    return make_system(request.param)
+system = each_system(QUICK)
 
 
 @pytest.fixture(scope="module")

@@ -4,11 +4,12 @@ from argparse import Namespace
 
 import pytest
 import torch
-from fairseq.criterions.label_smoothed_cross_entropy import LabelSmoothedCrossEntropyCriterion
 from omegaconf import OmegaConf
 from phrase_loops import decoder_layer, encoder_layer, ngrams, translate
 from small_models import (
     WIDTH,
+    assert_supervised_heads_are_the_layers_own,
+    assert_trains,
     batch,
     build,
     chain_heads,
@@ -131,18 +132,7 @@ def test_layers_and_their_gradients_equal_the_equations(folder, norm):
 @pytest.mark.parametrize("row", ROWS)
 def test_every_row_of_the_ablation_trains(folder, row):
     model, task, _ = build(folder, "syntax_transformer", *ROWS[row])
-    sample = sample_for(task, parsed=row.endswith("parsed"))
-    criterion = LabelSmoothedCrossEntropyCriterion(task, False, 0.0)
-    optimizer = torch.optim.Adam(model.parameters(), lr=1e-3)
-    losses = []
-    for _ in range(4):
-        optimizer.zero_grad()
-        loss, size, _ = criterion(model.train(), sample)
-        (loss / size).backward()
-        assert all(p.grad is not None for p in model.parameters())
-        optimizer.step()
-        losses.append(float(loss))
-    assert losses == sorted(losses, reverse=True)
+    assert_trains(model, task, sample_for(task, parsed=row.endswith("parsed")), updates=4)
 
 
 @pytest.mark.parametrize("row", ["max+attn+ta", "max+attn+ta+parsed", "released"])
@@ -217,18 +207,7 @@ def test_reordering_moves_row_numbers_alone(folder):
 def test_supervised_heads_are_the_layers_own(folder, norm, layer):
     """What is supervised are the weights that self-attention uses, after the phrase sublayer."""
     model, task = model_of(folder, "max+attn+ta", f"--supervised-layer={layer}", *norm)
-    inputs, seen = sample_for(task)["net_input"], {}
-    attention = model.encoder.layers[layer].self_attn
-    attention.register_forward_pre_hook(
-        lambda module, args, kwargs: seen.update(kwargs), with_kwargs=True
-    )
-    log_probabilities = model(**inputs)[1]["supervised_heads"]
-    _, weights = attention(**{**seen, "need_weights": True, "need_head_weights": True})
-    real = inputs["src_tokens"].ne(task.source_dictionary.pad())
-    for head in (0, 1):
-        torch.testing.assert_close(
-            log_probabilities[:, head].exp()[real], weights[head][real], atol=1e-6, rtol=1e-5
-        )
+    assert_supervised_heads_are_the_layers_own(model, task, sample_for(task), layer)
 
 
 @pytest.mark.parametrize("row", ["max+attn+ta", "max+attn+ta+parsed"])

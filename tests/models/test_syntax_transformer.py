@@ -5,7 +5,13 @@ from argparse import Namespace
 import pytest
 import torch
 from omegaconf import OmegaConf
-from small_models import batch, build, random_sentences, write_dictionaries
+from small_models import (
+    assert_supervised_heads_are_the_layers_own,
+    batch,
+    build,
+    random_sentences,
+    write_dictionaries,
+)
 
 from syntax_nmt.errors import UserError
 
@@ -146,20 +152,7 @@ def test_beam_memory_is_forgotten_after_the_search(folder):
 def test_supervised_heads_are_the_layers_own(folder, norm, layer):
     """The log-probabilities are those of the attention weights that the layer really uses."""
     model, task, _ = build(folder, "dependency_transformer", f"--supervised-layer={layer}", *norm)
-    inputs = sample_for(task)["net_input"]
-    seen = {}
-    attention = model.encoder.layers[layer].self_attn
-    attention.register_forward_pre_hook(
-        lambda module, args, kwargs: seen.update(kwargs), with_kwargs=True
-    )
-    log_probabilities = model(**inputs)[1]["supervised_heads"]
-    _, weights = attention(**{**seen, "need_weights": True, "need_head_weights": True})
-    padding = inputs["src_tokens"].eq(task.source_dictionary.pad())
-    real = ~padding
-    for head in (0, 1):
-        torch.testing.assert_close(
-            log_probabilities[:, head].exp()[real], weights[head][real], atol=1e-6, rtol=1e-5
-        )
+    assert_supervised_heads_are_the_layers_own(model, task, sample_for(task), layer)
 
 
 def test_inference_costs_what_stock_costs(folder, monkeypatch):
