@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import argparse
 import sys
+from collections.abc import Mapping
+from functools import partial
 from pathlib import Path
 
 from syntax_nmt.errors import UserError
-from syntax_nmt.parsing.models import TASKS, find_models
+from syntax_nmt.parsing.models import CHUNKER, TASKS, find_models
 from syntax_nmt.preprocess.annotation.annotate import (
     PART_SIZE,
     Resources,
@@ -17,15 +19,6 @@ from syntax_nmt.preprocess.annotation.annotate import (
 from syntax_nmt.preprocess.annotation.annotator import StanzaAnnotator
 from syntax_nmt.preprocess.annotation.shard import find_shard
 from syntax_nmt.preprocess.merge import merge_command
-
-_FILE_HELP = {
-    "pos_model_path": "file of a Stanza tagger",
-    "depparse_model_path": "file of a Stanza dependency parser",
-    "mwt_model_path": "file of a Stanza model that expands multiword tokens (zum: zu dem)",
-    "constituency_model_path": "file of a Stanza constituency parser",
-    "constituency_pretrain_path": "the word vectors that the constituency parser was trained with",
-    "ner_model_path": "file of a Stanza sequence tagger trained on chunks (syntax-nmt chunk)",
-}
 
 
 def add_model_options(parser: argparse.ArgumentParser, *tasks: str) -> None:
@@ -42,8 +35,23 @@ def add_model_options(parser: argparse.ArgumentParser, *tasks: str) -> None:
         help=f"folder with models of one language under the names {names}, or a folder in Stanza's "
         "own layout (default: Stanza's)",
     )
-    for name, file in files.items():
-        parser.add_argument(file.option, type=Path, dest=name, help=_FILE_HELP[name])
+    single = {file.single: name for name, file in files.items() if file.single}
+    parser.add_argument(
+        "--stanza-model",
+        metavar="NAME=FILE",
+        type=partial(_named_model, single),
+        action="append",
+        default=[],
+        help=f"a single model in place of the folder's; may be repeated; names are "
+        f"{', '.join(single)}",
+    )
+    if "chunks" in tasks:
+        parser.add_argument(
+            "--chunk-model",
+            metavar="FILE",
+            type=Path,
+            help="a Stanza sequence tagger trained on chunks (syntax-nmt chunk)",
+        )
     parser.add_argument(
         "--device",
         default="cpu",
@@ -59,6 +67,14 @@ def add_model_options(parser: argparse.ArgumentParser, *tasks: str) -> None:
     parser.add_argument(
         "--batch-size", type=int, default=1000, help="words in a batch (default: %(default)s)"
     )
+
+
+def _named_model(names: Mapping[str, str], text: str) -> tuple[str, Path]:
+    """Stanza's name of a file, and the file."""
+    name, _, path = text.partition("=")
+    if name not in names or not path:
+        raise argparse.ArgumentTypeError(f"{text!r} is no NAME=FILE; names: {', '.join(names)}")
+    return names[name], Path(path)
 
 
 def add_worker_options(parser: argparse.ArgumentParser) -> None:
@@ -112,7 +128,7 @@ def annotator(
         if getattr(args, option) < 1:
             name = option.replace("_", "-")
             raise UserError(f"--{name} {getattr(args, option)}: must be 1 or more")
-    given = {name: getattr(args, name, None) for name in TASKS[task]}
+    given = {**dict(args.stanza_model), CHUNKER: getattr(args, "chunk_model", None)}
     models = find_models(task, lang, stanza_dir or args.stanza_dir, given)
     return StanzaAnnotator(models, args.device, args.max_words, args.batch_size)
 

@@ -165,7 +165,7 @@ def _refuse_what_does_nothing(args: argparse.Namespace) -> None:
         "--json without --score": args.json and not args.score,
         "--valid without --train": args.valid and not args.train,
         "--max-steps without --train": args.max_steps is not None and not args.train,
-        "--by rules with --chunk-model": args.by == "rules" and args.ner_model_path,
+        "--by rules with --chunk-model": args.by == "rules" and args.chunk_model,
         "--device with --train, which runs on the CPU": args.train and args.device != "cpu",
     }
     if args.input is None:

@@ -17,32 +17,36 @@ class ModelFile:
     """One file of a task.
 
     Attributes:
-        option: the command-line option that names it.
+        single: what `--stanza-model` calls it; empty = it has an option of its own.
         file_name: its name in a folder of models of one language.
         needed: whether the task can do without.
     """
 
-    option: str
+    single: str
     file_name: str
     needed: bool = True
 
+    @property
+    def option(self) -> str:
+        """The option that names it, up to the file."""
+        return f"--stanza-model {self.single}=" if self.single else "--chunk-model "
 
+
+CHUNKER = "ner_model_path"
 # By the name that Stanza's pipeline has for each file.
-_TAGGER = {"pos_model_path": ModelFile("--pos-model", "tagger.pt")}
+_TAGGER = {"pos_model_path": ModelFile("pos", "tagger.pt")}
 TASKS: dict[str, Mapping[str, ModelFile]] = {
     "dependencies": {
         **_TAGGER,
-        "depparse_model_path": ModelFile("--depparse-model", "parser.pt"),
-        "mwt_model_path": ModelFile("--mwt-model", "mwt.pt", needed=False),
+        "depparse_model_path": ModelFile("depparse", "parser.pt"),
+        "mwt_model_path": ModelFile("mwt", "mwt.pt", needed=False),
     },
     "constituents": {
         **_TAGGER,
-        "constituency_model_path": ModelFile("--constituency-model", "constituency.pt"),
-        "constituency_pretrain_path": ModelFile(
-            "--constituency-pretrain", "con_pretrain.pt", needed=False
-        ),
+        "constituency_model_path": ModelFile("constituency", "constituency.pt"),
+        "constituency_pretrain_path": ModelFile("pretrain", "con_pretrain.pt", needed=False),
     },
-    "chunks": {"ner_model_path": ModelFile("--chunk-model", "chunker.pt")},
+    "chunks": {CHUNKER: ModelFile("", "chunker.pt")},
 }
 # Stanza knows models of named entities by this name; none of them is one of chunks.
 _NOT_STANZAS = "ner"
@@ -132,7 +136,7 @@ def find_models(
     named = {name: path for name, path in (given or {}).items() if path and name in wanted}
     for name, path in named.items():
         if not path.is_file():
-            raise UserError(f"{wanted[name].option} {path}: no such file")
+            raise UserError(f"{wanted[name].option}{path}: no such file")
     folder = stanza_dir if stanza_dir is not None else default_folder()
     beside = {name: folder / file.file_name for name, file in wanted.items() if name not in named}
     files = {**named, **{name: path for name, path in beside.items() if path.is_file()}}
@@ -148,7 +152,7 @@ def find_models(
 
 def _missing_message(task: str, lang: str, folder: Path, missing: list[str]) -> str:
     files = " and ".join(str(folder / TASKS[task][name].file_name) for name in missing)
-    options = " and ".join(TASKS[task][name].option for name in missing)
+    options = " and ".join(f"{TASKS[task][name].option}FILE" for name in missing)
     looked = f"no Stanza models for {task} of language '{lang}': looked for {files}"
     processors = [processor(name) for name in missing]
     if _NOT_STANZAS in processors:

@@ -43,7 +43,7 @@ def test_chunks_of_given_trees(tmp_path, capsys):
         (
             ["--input", "x", "--output", "out", "--stanza-dir", "."],
             "models for chunks of language 'en': looked for chunker.pt; give --stanza-dir or "
-            "--chunk-model, or train one: syntax-nmt chunk --train",
+            "--chunk-model FILE, or train one: syntax-nmt chunk --train",
         ),
         (["--train", "gone", "--output", "out"], "gone: cannot be read"),
         (["--score", "x", "--output", "out"], "--output with --score: leave one out"),

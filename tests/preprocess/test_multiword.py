@@ -45,10 +45,10 @@ def parse(shared, folder, line, *more):
 
 def test_parsed_apart_and_one_word_again(shared, expander, tmp_path):
     apart = parse(shared, tmp_path, "I can not go home .")
-    together = parse(shared, tmp_path, "I cannot go home .", "--mwt-model", str(expander))
+    together = parse(shared, tmp_path, "I cannot go home .", "--stanza-model", f"mwt={expander}")
     assert together.words == ("I", "cannot", "go", "home", ".")
     assert apart.heads == (3, 3, 3, 3, 3, 3)
     assert together.heads == (2, 2, 2, 2, 2)
     assert together.relations[1] == apart.relations[1] == "aux"
-    shouted = parse(shared, tmp_path, "CANNOT you ?", "--mwt-model", str(expander))
+    shouted = parse(shared, tmp_path, "CANNOT you ?", "--stanza-model", f"mwt={expander}")
     assert shouted.words == ("CANNOT", "you", "?")

@@ -188,7 +188,7 @@ def test_explicit_model_files(models):
             {"--stanza-dir": "nowhere"},
             "models for dependencies of language 'en': looked for nowhere",
         ),
-        ({"--pos-model": "gone.pt"}, "--pos-model gone.pt: no such file"),
+        ({"--stanza-model": "pos=gone.pt"}, "--stanza-model pos=gone.pt: no such file"),
         ({"--input": "gone.en"}, "gone.en: cannot be read (No such file"),
         ({"--max-words": "0"}, "--max-words 0: must be 1 or more"),
         ({"--part-size": "0"}, "--part-size 0: must be 1 or more"),
