@@ -10,18 +10,19 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Union
+from typing import Any, ClassVar, Union
 
 from syntax_nmt.data.chunk_tags import chunks_of_tags, iob2_tags
 from syntax_nmt.data.chunks import OUTSIDE, Chunk
 from syntax_nmt.reporting.findings import Table, cell
+from syntax_nmt.reporting.shares import PrecisionRecall, percent
 
 # A sentence: its chunks, or one tag a word.
 Chunked = Union[Sequence[Chunk], Sequence[str]]
 
 
 @dataclass(frozen=True)
-class PhraseScore:
+class PhraseScore(PrecisionRecall):
     """How many chunks there are and how many are found; shares in percent, 0 where none are.
 
     Attributes:
@@ -33,21 +34,7 @@ class PhraseScore:
     gold: int
     predicted: int
     correct: int
-
-    @property
-    def precision(self) -> float:
-        """Share of the predicted chunks that are correct."""
-        return _percent(self.correct, self.predicted)
-
-    @property
-    def recall(self) -> float:
-        """Share of the gold chunks that are found."""
-        return _percent(self.correct, self.gold)
-
-    @property
-    def f1(self) -> float:
-        """Harmonic mean of precision and recall."""
-        return _percent(2 * self.correct, self.predicted + self.gold)
+    of_nothing: ClassVar[float] = 0.0
 
 
 @dataclass(frozen=True)
@@ -77,7 +64,7 @@ class ChunkScores:
     @property
     def accuracy(self) -> float:
         """Share of words with the right tag, in percent."""
-        return _percent(self.correct_tags, self.words)
+        return percent(self.correct_tags, self.words, of_nothing=0.0)
 
     def figures(self) -> dict[str, Any]:
         """The scores of all types and of each, and the accuracy of tags, as JSON knows them."""
@@ -167,10 +154,6 @@ def _tags(sentence: Chunked) -> Sequence[str]:
 
 def _chunks(tags: Sequence[str]) -> set[Chunk]:
     return {chunk for chunk in chunks_of_tags(tags) if chunk.tag != OUTSIDE}
-
-
-def _percent(part: int, whole: int) -> float:
-    return 100 * part / whole if whole else 0.0
 
 
 def _row(name: str, score: PhraseScore) -> list[str]:

@@ -87,13 +87,13 @@ def test_figures_counted_by_hand():
     score.add({(0, 2)}, {(0, 2)}, 2)
     score.add(set(), set(), 1)
     whole = score.with_whole
-    assert (whole.matched, whole.hypothesis, whole.gold, whole.averaged) == (4, 5, 6, 3)
+    assert (whole.correct, whole.predicted, whole.gold, whole.averaged) == (4, 5, 6, 3)
     assert whole.precision == pytest.approx(80)
     assert whole.recall == pytest.approx(100 * 4 / 6)
     assert whole.f1 == pytest.approx(100 * 8 / 11)
     assert whole.sentence_f1 == pytest.approx(100 * (4 / 6 + 2 / 3 + 1) / 3)
     inner = score.without_whole
-    assert (inner.matched, inner.hypothesis, inner.gold, inner.averaged) == (1, 2, 3, 2)
+    assert (inner.correct, inner.predicted, inner.gold, inner.averaged) == (1, 2, 3, 2)
     assert inner.f1 == pytest.approx(100 * 2 / 5)
     assert inner.sentence_f1 == pytest.approx(100 * (2 / 4 + 0) / 2)
 
@@ -137,4 +137,4 @@ def test_figures_of_evalb(shared, name):
         deleted = deleted_words(tree, COLLINS_LABELS)
         gold = comparable(brackets_of(tree, COLLINS_LABELS), len(tree), deleted)
         counts.add(BASELINES[name](len(tree) - len(deleted)), gold)
-    assert (counts.matched, counts.gold, counts.hypothesis) == EVALB[name]
+    assert (counts.correct, counts.gold, counts.predicted) == EVALB[name]

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from syntax_nmt.evaluation.alignment.alignment import Alignment, GoldAlignment
+from syntax_nmt.reporting.shares import percent
 
 
 @dataclass(frozen=True)
@@ -30,12 +31,12 @@ class AlignmentScore:
     @property
     def precision(self) -> float:
         """|A ∩ P| / |A|, in percent; NaN without links."""
-        return 100 * self.links_possible / self.links if self.links else math.nan
+        return percent(self.links_possible, self.links)
 
     @property
     def recall(self) -> float:
         """|A ∩ S| / |S|, in percent; NaN without sure links."""
-        return 100 * self.links_sure / self.sure if self.sure else math.nan
+        return percent(self.links_sure, self.sure)
 
     @property
     def aer(self) -> float:

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from syntax_nmt.data.constituents import ConstituentTree
+from syntax_nmt.reporting.shares import PrecisionRecall, percent
 
 Span = tuple[int, int]
 """Words `start` to `end` (exclusive)."""
@@ -61,20 +62,20 @@ def comparable(spans: Iterable[Span], words: int, deleted: Iterable[int] = ()) -
 
 
 @dataclass
-class BracketCounts:
+class BracketCounts(PrecisionRecall):
     """What was counted over a corpus, and the shares of it in percent, NaN of nothing.
 
     Attributes:
         gold: brackets of the gold trees.
-        hypothesis: brackets of the trees that are scored.
-        matched: those in both.
+        predicted: brackets of the trees that are scored.
+        correct: those in both.
         averaged: sentences with a bracket on either side; only they have an F1 of their own.
         sum_of_f1: over these sentences, as shares.
     """
 
     gold: int = 0
-    hypothesis: int = 0
-    matched: int = 0
+    predicted: int = 0
+    correct: int = 0
     averaged: int = 0
     sum_of_f1: float = 0.0
 
@@ -87,31 +88,16 @@ class BracketCounts:
         """
         matched = len(hypothesis & gold)
         self.gold += len(gold)
-        self.hypothesis += len(hypothesis)
-        self.matched += matched
+        self.predicted += len(hypothesis)
+        self.correct += matched
         if hypothesis or gold:
             self.averaged += 1
             self.sum_of_f1 += 2 * matched / (len(hypothesis) + len(gold))
 
     @property
-    def precision(self) -> float:
-        """Share of the trees' brackets that are gold."""
-        return _percent(self.matched, self.hypothesis)
-
-    @property
-    def recall(self) -> float:
-        """Share of the gold brackets that were found."""
-        return _percent(self.matched, self.gold)
-
-    @property
-    def f1(self) -> float:
-        """F1 over the brackets of the corpus."""
-        return _percent(2 * self.matched, self.hypothesis + self.gold)
-
-    @property
     def sentence_f1(self) -> float:
         """Mean of the sentences' F1."""
-        return _percent(self.sum_of_f1, self.averaged)
+        return percent(self.sum_of_f1, self.averaged)
 
 
 @dataclass
@@ -137,7 +123,3 @@ class BracketScore:
         whole = {(0, words)}
         self.with_whole.add(hypothesis, gold)
         self.without_whole.add(hypothesis - whole, gold - whole)
-
-
-def _percent(part: float, whole: int) -> float:
-    return 100 * part / whole if whole else float("nan")

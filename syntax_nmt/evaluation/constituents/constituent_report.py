@@ -128,8 +128,8 @@ def _figures(counts: BracketCounts) -> dict[str, object]:
         "precision": number(counts.precision),
         "recall": number(counts.recall),
         "sentence_f1": number(counts.sentence_f1),
-        "correct": counts.matched,
-        "predicted": counts.hypothesis,
+        "correct": counts.correct,
+        "predicted": counts.predicted,
         "gold": counts.gold,
         "sentences_averaged": counts.averaged,
     }

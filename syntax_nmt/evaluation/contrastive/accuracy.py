@@ -8,6 +8,7 @@ from statistics import NormalDist
 from typing import Any
 
 from syntax_nmt.reporting.findings import number
+from syntax_nmt.reporting.shares import percent
 
 CONFIDENCE = 0.95
 
@@ -27,7 +28,7 @@ class Accuracy:
     @property
     def percent(self) -> float:
         """The share of right ones, in percent; NaN without decisions."""
-        return 100 * self.correct / self.total if self.total else math.nan
+        return percent(self.correct, self.total)
 
     @property
     def interval(self) -> tuple[float, float]:

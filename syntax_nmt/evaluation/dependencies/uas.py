@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Optional
 
 from syntax_nmt.data.dependency_tree import DependencyTree
+from syntax_nmt.reporting.shares import percent
 
 Trees = Sequence[Optional[DependencyTree]]
 
@@ -35,12 +36,12 @@ class AttachmentScore:
     @property
     def uas(self) -> float:
         """Share of words with the right head, in percent; NaN without words."""
-        return _percent(self.correct, self.words)
+        return percent(self.correct, self.words)
 
     @property
     def root_accuracy(self) -> float:
         """Share of sentences with the right root, in percent; NaN without sentences."""
-        return _percent(self.correct_roots, self.sentences)
+        return percent(self.correct_roots, self.sentences)
 
 
 def attachment_score(
@@ -82,7 +83,3 @@ def is_punctuation(tree: DependencyTree, word: int) -> bool:
     if tree.upos[word] != "_":
         return tree.upos[word] == "PUNCT"
     return all(unicodedata.category(character)[0] == "P" for character in tree.words[word])
-
-
-def _percent(part: int, whole: int) -> float:
-    return 100 * part / whole if whole else float("nan")
