@@ -116,7 +116,6 @@ class LoadedModel:
     Args:
         hub: fairseq's interface to the model, its task and options.
         segment: segments source text into pieces.
-        segment_target: segments target text.
         scheme: one of `subwords.SCHEMES`, or `auto` to tell it from the text.
         phrases: parses sources, for a model that reads their phrases.
     """
@@ -204,7 +203,6 @@ class LoadedModel:
 
         Args:
             source: raw source text.
-            target: its translation.
 
         Returns:
             for each pair an :class:`AttendedPair`.

@@ -74,10 +74,8 @@ def compare(
     The engines take turns; the ratios are those within a round, and their median is printed.
 
     Args:
-        task: has the dictionaries.
         model: fairseq's.
         folder: has those of CTranslate2.
-        batch: to translate.
         threads: of each engine.
         args: of the command line.
     """

@@ -46,11 +46,7 @@ CTRANSLATE2, FAIRSEQ = "ctranslate2", "fairseq"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Adds the command's arguments.
-
-    Args:
-        parser: of this subcommand.
-    """
+    """Adds the command's arguments."""
     parser.description = DESCRIPTION
     parser.add_argument("checkpoint", type=Path, help="of fairseq-train")
     parser.add_argument("--to", choices=[CTRANSLATE2, FAIRSEQ], required=True, help="the engine")
@@ -71,9 +67,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> None:
     """Exports one model.
-
-    Args:
-        args: as :func:`add_arguments` defines them.
 
     Raises:
         UserError: a feature of the model that the engine does not know, or a file that cannot be

@@ -44,11 +44,7 @@ def convert(
     """Writes the model in float32, compares it with fairseq's, and quantises it.
 
     Args:
-        model: a stock Transformer.
-        args: its options.
-        task: has the dictionaries.
         quantization: one of :data:`QUANTIZATIONS`; None = float32.
-        folder: to write to.
 
     Raises:
         UserError: CTranslate2 does not know an option of the model, or computes something else.

@@ -24,12 +24,7 @@ _SAME_AT_INFERENCE = {"_name", "supervised_layer"}
 
 
 def feature_in_the_way(model: BaseFairseqModel, cfg: Any) -> str | None:
-    """What the model computes that a stock Transformer does not, as an option; None = nothing.
-
-    Args:
-        model: any model of fairseq.
-        cfg: its options.
-    """
+    """What the model computes that a stock Transformer does not, as an option; None = nothing."""
     if not isinstance(model, TransformerModel):
         return f"--arch {cfg.arch}, which is no Transformer"
     for field in dataclasses.fields(SyntaxTransformerOptions):
@@ -47,8 +42,6 @@ def stock_transformer(
 
     Args:
         model: with no feature in the way.
-        cfg: its options.
-        task: has the dictionaries.
 
     Raises:
         UserError: the weights are not those of a Transformer.
@@ -64,12 +57,7 @@ def stock_transformer(
 
 
 def save_dictionaries(task: FairseqTask, folder: Path) -> None:
-    """Writes both vocabularies under the names that fairseq knows.
-
-    Args:
-        task: has them.
-        folder: to write to.
-    """
+    """Writes both vocabularies under the names that fairseq knows."""
     task.source_dictionary.save(str(folder / f"dict.{task.cfg.source_lang}.txt"))
     task.target_dictionary.save(str(folder / f"dict.{task.cfg.target_lang}.txt"))
 
@@ -79,8 +67,6 @@ def save_stock_checkpoint(model: TransformerModel, args: Namespace, path: Path) 
 
     Args:
         model: as :func:`stock_transformer` gives it.
-        args: likewise.
-        path: the file.
     """
     cfg = OmegaConf.structured(FairseqConfig())
     cfg.task = {**vars(TranslationConfig.from_namespace(args)), "_name": args.task}

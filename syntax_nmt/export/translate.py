@@ -47,7 +47,6 @@ def translations(lines: Iterable[str], args: argparse.Namespace) -> Iterator[str
     """The translation of each line.
 
     Args:
-        lines: of text.
         args: of the command line.
     """
     translator = check_installed().Translator(

@@ -128,7 +128,6 @@ def application(
     Args:
         systems: trained systems, of different names.
         hosts: the names under which the page may be asked for; others come from foreign pages.
-        limits: of requests.
     """
     limits = limits or Limits()
     turn = asyncio.Lock()

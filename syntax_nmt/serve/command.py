@@ -19,11 +19,7 @@ LOCAL = "127.0.0.1"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Adds the command's arguments.
-
-    Args:
-        parser: of this subcommand.
-    """
+    """Adds the command's arguments."""
     parser.description = DESCRIPTION
     parser.add_argument(
         "--system",
@@ -53,9 +49,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> None:
     """Serves until it is interrupted.
-
-    Args:
-        args: as :func:`add_arguments` defines them.
 
     Raises:
         UserError: a system cannot be loaded, two have one name, or the port is taken.
