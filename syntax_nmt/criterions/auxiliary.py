@@ -36,19 +36,12 @@ class AuxiliaryObjective(ABC):
     def from_options(cls, options: Any, task: FairseqTask) -> AuxiliaryObjective | None:
         """Builds the objective; None = its weights are 0.
 
-        Args:
-            options: of the criterion.
-            task: has the dictionaries.
-
         Raises:
             UserError: options that contradict each other.
         """
 
     def model_arguments(self, model: nn.Module) -> dict[str, Any]:
         """What the model's forward pass must be given besides its inputs.
-
-        Args:
-            model: the model.
 
         Raises:
             UserError: the model lacks what the loss needs.
@@ -61,7 +54,6 @@ class AuxiliaryObjective(ABC):
 
         Args:
             extra: the dictionary that the model returned beside its logits.
-            sample: the batch.
 
         Returns:
             the weighted loss, summed over the batch, and sums for the log: always the same keys,
@@ -85,7 +77,6 @@ class AuxiliaryCriterion(LabelSmoothedCrossEntropyCriterion):
     translation loss alone; the objectives log theirs beside it.
 
     Args:
-        task: the task.
         sentence_avg: divide by the number of sentences instead of target tokens.
         label_smoothing: ε.
         ignore_prefix_size: leave out so many tokens at the start of each target.
@@ -111,10 +102,6 @@ class AuxiliaryCriterion(LabelSmoothedCrossEntropyCriterion):
     def build_criterion(cls, cfg: Any, task: FairseqTask) -> AuxiliaryCriterion:
         """Builds the criterion that the options describe.
 
-        Args:
-            cfg: the options.
-            task: the task.
-
         Raises:
             UserError: options that contradict each other; one line says which.
         """
@@ -132,8 +119,6 @@ class AuxiliaryCriterion(LabelSmoothedCrossEntropyCriterion):
         """Computes the loss of a batch.
 
         Args:
-            model: the model.
-            sample: the batch.
             reduce: sum the translation loss over the batch.
 
         Returns:
@@ -214,7 +199,6 @@ def log_mean(name: str, total: float, count: float) -> None:
 
     Args:
         name: under which it is logged.
-        total: the sum.
         count: of the items that it was summed over.
     """
     if count > 0:
@@ -234,9 +218,5 @@ def log_percentage(name: str, part: float, whole: float) -> None:
 
 
 def detached_sum(values: Tensor) -> Tensor:
-    """The sum of a loss or of a mask for the log, as a float without history.
-
-    Args:
-        values: of any shape.
-    """
+    """The sum of a loss or of a mask for the log, as a float without history."""
     return values.detach().sum(dtype=torch.promote_types(values.dtype, torch.float32))

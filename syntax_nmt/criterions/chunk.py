@@ -53,7 +53,6 @@ class ChunkObjective(AuxiliaryObjective):
         """Builds the objective; None = both weights are 0.
 
         Args:
-            options: of the criterion.
             task: not used.
         """
         if options.boundary_weight == options.chunk_tag_weight == 0:
@@ -62,9 +61,6 @@ class ChunkObjective(AuxiliaryObjective):
 
     def model_arguments(self, model: nn.Module) -> dict[str, Any]:
         """Nothing; but the model must choose chunks.
-
-        Args:
-            model: the model.
 
         Raises:
             UserError: it has no bi-scale decoder.

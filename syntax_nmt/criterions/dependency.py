@@ -49,7 +49,6 @@ class DependencyObjective(AuxiliaryObjective):
         """Builds the objective; None = both weights are 0.
 
         Args:
-            options: of the criterion.
             task: not used.
         """
         if options.child_weight == options.parent_weight == 0:

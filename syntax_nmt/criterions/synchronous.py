@@ -94,7 +94,6 @@ class SynchronousObjective(AuxiliaryObjective):
         """Builds the objective; None = its weight is 0.
 
         Args:
-            options: of the criterion.
             task: has the target dictionary.
 
         Raises:
@@ -124,9 +123,6 @@ class SynchronousObjective(AuxiliaryObjective):
     def model_arguments(self, model: nn.Module) -> dict[str, Any]:
         """The structures that the loss reads.
 
-        Args:
-            model: the model.
-
         Raises:
             UserError: the model does not have them.
         """
@@ -140,7 +136,6 @@ class SynchronousObjective(AuxiliaryObjective):
         """Computes the loss of a batch.
 
         Args:
-            extra: has the structures.
             sample: has `target`, B×T.
 
         Returns:

@@ -33,7 +33,6 @@ class BiScaleDecoder(RNNDecoder):
     score, leave it out (:mod:`syntax_nmt.tasks.prepared_search`).
 
     Args:
-        dictionary: of the target.
         embed_tokens: V×E.
         recurrence: the lowest layer.
         readout: of the state of the top layer, the word, and what `readout_of` names.
@@ -86,7 +85,6 @@ class BiScaleDecoder(RNNDecoder):
 
         Args:
             prev_output_tokens: B×T; of a search's the last one is read.
-            encoder_out: of the encoder.
             incremental_state: the cache of a search.
             features_only: leave the output layer out.
             src_lengths: not read.
@@ -119,10 +117,8 @@ class BiScaleDecoder(RNNDecoder):
 
         Args:
             prev_output_tokens: B×T.
-            encoder_out: of the encoder.
             incremental_state: the cache of a search.
             chunk_tags: B×T.
-            all_annotated: as there.
 
         Returns:
             B×T×readout_dim, and the dictionary.

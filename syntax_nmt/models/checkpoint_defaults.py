@@ -15,7 +15,6 @@ def set_option(cfg: Any, name: str, value: Any) -> None:
 
     Args:
         cfg: the options, a namespace or those of fairseq-hydra-train.
-        name: of the option.
         value: a builtin, as torch's safe loader reads nothing else.
     """
     if OmegaConf.is_config(cfg):

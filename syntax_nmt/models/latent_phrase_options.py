@@ -15,7 +15,6 @@ def gate_settings(cfg: TransformerConfig, options: SyntaxTransformerOptions) -> 
 
     Args:
         cfg: fairseq's options of the Transformer.
-        options: of the features.
 
     Raises:
         UserError: options that contradict each other.
@@ -63,7 +62,6 @@ def local_window(cfg: TransformerConfig, options: SyntaxTransformerOptions) -> i
 
     Args:
         cfg: fairseq's options of the Transformer.
-        options: of the features.
 
     Raises:
         UserError: options that contradict each other.

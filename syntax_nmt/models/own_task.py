@@ -21,8 +21,6 @@ def build_for_own_task(
 
     Args:
         build: makes the model of a namespace of options and the task.
-        args: the options.
-        task: has the dictionaries.
         family: the name of the model, for messages.
 
     Raises:

@@ -47,7 +47,6 @@ class PhraseEncoderLayer(FusedEncoderLayer):
 
     Args:
         cfg: fairseq's options of the Transformer.
-        sizes: of the phrase sublayer.
         gates: of the self-attention; None = it has none.
     """
 
@@ -105,7 +104,6 @@ class PhraseDecoderLayer(FusedDecoderLayer):
 
     Args:
         cfg: fairseq's options of the Transformer.
-        sizes: of the phrase sublayer.
         no_encoder_attn: leave the source cross-attention out.
         gates: of the self-attention; None = it has none.
     """

@@ -26,7 +26,6 @@ def phrase_sizes(cfg: TransformerConfig, options: SyntaxTransformerOptions) -> P
 
     Args:
         cfg: fairseq's options of the Transformer.
-        options: of the features.
 
     Raises:
         UserError: options that contradict each other.

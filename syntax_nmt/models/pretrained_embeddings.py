@@ -17,8 +17,6 @@ def load_embeddings(
 
     Args:
         embedding: V×E; words that the file lacks keep theirs.
-        path: the file.
-        dictionary: of the embedding.
         option: that named the file, for messages.
 
     Raises:

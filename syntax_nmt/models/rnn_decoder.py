@@ -28,15 +28,11 @@ class RNNDecoder(FairseqIncrementalDecoder):
     `tanh(W · mean of annotations over real words)`.
 
     Args:
-        dictionary: of the target.
         embed_tokens: V×E.
         recurrence: the lowest layer.
         readout: of the state of the top layer, the word and the context.
         memory_dim: M, width of the annotations.
-        readout_dim: width of the readout.
         layers: how many.
-        dropout: of the readout.
-        dropout_in: of the embeddings.
         share_embeddings: the output layer's weights are the embeddings.
     """
 
@@ -89,7 +85,6 @@ class RNNDecoder(FairseqIncrementalDecoder):
 
         Args:
             prev_output_tokens: B×T; of a search's the last one is read.
-            encoder_out: of the encoder.
             incremental_state: the cache of a search.
             features_only: leave the output layer out.
             src_lengths: not read.
@@ -110,7 +105,6 @@ class RNNDecoder(FairseqIncrementalDecoder):
 
         Args:
             prev_output_tokens: B×T.
-            encoder_out: of the encoder.
             incremental_state: the cache of a search.
 
         Returns:
@@ -143,7 +137,6 @@ class RNNDecoder(FairseqIncrementalDecoder):
         """Rearranges the hypotheses of a search.
 
         Args:
-            incremental_state: the cache.
             new_order: the row that goes to each place; within a search, rows of one sentence stay
                 together, and sentences only ever leave.
         """

@@ -26,11 +26,8 @@ class RNNEncoder(FairseqEncoder):
     """Embeddings, and a network that turns them into annotations.
 
     Args:
-        dictionary: of the source.
         embed_tokens: V×E.
         network: makes the annotations.
-        dropout_in: of the embeddings.
-        dropout_out: of the annotations.
     """
 
     def __init__(

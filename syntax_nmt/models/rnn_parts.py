@@ -34,13 +34,7 @@ from syntax_nmt.modules.relation_network import RelationNetworkLayer
 
 
 def build_encoder(options: SyntaxRNNOptions, sizes: RNNSizes, dictionary: Dictionary) -> RNNEncoder:
-    """The encoder.
-
-    Args:
-        options: of the model.
-        sizes: that follow from them.
-        dictionary: of the source.
-    """
+    """The encoder."""
     return RNNEncoder(
         dictionary,
         nn.Embedding(len(dictionary), options.encoder_embed_dim, dictionary.pad()),
@@ -51,12 +45,7 @@ def build_encoder(options: SyntaxRNNOptions, sizes: RNNSizes, dictionary: Dictio
 
 
 def build_encoder_network(options: SyntaxRNNOptions, sizes: RNNSizes) -> EncoderNetwork:
-    """What turns embeddings into annotations.
-
-    Args:
-        options: of the model.
-        sizes: that follow from them.
-    """
+    """What turns embeddings into annotations."""
     gru = str(options.encoder_gru)
     if gru == STACKED:
         return StackedEncoder(options.encoder_embed_dim, sizes.encoder_state)
@@ -86,9 +75,6 @@ def build_decoder(
     """The decoder.
 
     Args:
-        options: of the model.
-        sizes: that follow from them.
-        dictionary: of the target.
         encoder: what it attends to.
 
     Raises:

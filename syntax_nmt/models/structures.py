@@ -39,22 +39,14 @@ class StructureLayers:
     cross_attention: tuple[int, ...] = ()
 
     def encoder_arguments(self, layer: int) -> dict[str, Any]:
-        """What an encoder layer must be told.
-
-        Args:
-            layer: its index.
-        """
+        """What an encoder layer must be told."""
         return _true(
             need_distances=layer in self.source_distances,
             need_attention=layer in self.source_attention,
         )
 
     def decoder_arguments(self, layer: int) -> dict[str, Any]:
-        """What a decoder layer must be told.
-
-        Args:
-            layer: its index.
-        """
+        """What a decoder layer must be told."""
         return _true(
             need_distances=layer in self.target_distances,
             need_attention=layer in self.target_attention,

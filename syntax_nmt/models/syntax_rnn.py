@@ -68,10 +68,6 @@ class SyntaxRNNModel(CheckedHub, WeightsOfAnother, FairseqEncoderDecoderModel):
     def build_model(cls, args: Any, task: FairseqTask) -> SyntaxRNNModel:
         """Builds the model that the options describe.
 
-        Args:
-            args: the options.
-            task: has the dictionaries.
-
         Raises:
             UserError: options that contradict each other, or another task; one line says which.
         """

@@ -56,10 +56,6 @@ class SyntaxTransformerModel(CheckedHub, WeightsOfAnother, TransformerModel):
     def build_model(cls, args: Any, task: FairseqTask) -> SyntaxTransformerModel:
         """Builds the model that the options describe.
 
-        Args:
-            args: the options.
-            task: has the dictionaries.
-
         Raises:
             UserError: options that contradict each other, or another task; one line says which.
         """
@@ -133,7 +129,6 @@ class SyntaxTransformerModel(CheckedHub, WeightsOfAnother, TransformerModel):
             features_only: leave the output projection out.
             alignment_layer: the decoder layer whose cross-attention weights are wanted.
             alignment_heads: average them over the first so many heads only.
-            structures: which are wanted.
             token_loss: what to compute in place of logits.
             **sides: side information under the keys of its kinds; what is not read is passed over.
 

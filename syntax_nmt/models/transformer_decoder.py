@@ -37,9 +37,7 @@ class SyntaxTransformerDecoder(TransformerDecoderBase):
 
     Args:
         cfg: fairseq's options of the Transformer.
-        dictionary: of the target.
         embed_tokens: V×C.
-        options: which features are on.
         no_encoder_attn: leave the cross-attention out.
 
     Raises:
@@ -101,7 +99,6 @@ class SyntaxTransformerDecoder(TransformerDecoderBase):
 
         Args:
             *args: as of fairseq's own decoder.
-            structures: which are wanted.
             **kwargs: as of fairseq's own decoder.
 
         Returns:
@@ -131,7 +128,6 @@ class SyntaxTransformerDecoder(TransformerDecoderBase):
 
         Args:
             prev_output_tokens: B×T.
-            encoder_out: of the encoder.
             incremental_state: the cache of incremental decoding.
             full_context_alignment: let every position see the whole target.
             alignment_layer: the layer whose cross-attention weights are wanted.

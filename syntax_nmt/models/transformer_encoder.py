@@ -36,9 +36,7 @@ class SyntaxTransformerEncoder(TransformerEncoderBase):
 
     Args:
         cfg: fairseq's options of the Transformer.
-        dictionary: of the source.
         embed_tokens: V×C.
-        options: which features are on.
 
     Raises:
         UserError: options that contradict each other.
@@ -103,7 +101,6 @@ class SyntaxTransformerEncoder(TransformerEncoderBase):
             src_lengths: B.
             return_all_hiddens: keep the states of every layer.
             token_embeddings: B×S×C in place of those of the tokens.
-            structures: which are wanted.
             **sides: side information under the keys of its kinds; parsed phrases are read.
 
         Returns:

@@ -71,7 +71,6 @@ class ChunkClock(nn.Module):
 
         Args:
             state: p_0, N×P.
-            memory: of the source.
             context_dim: D.
         """
         return ChunkState(
@@ -89,7 +88,6 @@ class ChunkClock(nn.Module):
         Args:
             between: s~, N×C.
             opens: N×1, True = a chunk opens.
-            before: the state before.
             memory: its values are pc as GRU2 reads it, 3P, and then as the word clock does, D.
 
         Returns:

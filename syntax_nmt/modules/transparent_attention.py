@@ -16,7 +16,6 @@ class TransparentAttention(nn.Module):
 
     Args:
         memories: L+1 for L encoder layers.
-        layers: of the decoder.
         dropout: on the logits w, in training.
     """
 
