@@ -79,6 +79,7 @@ class Clause:
         number: tells it from the other noun phrases and clauses of the sentence.
         tense: `Pres`, `Past` or `Fut`.
         subject: in a relative clause this may be the phrase that the clause modifies.
+        object: likewise.
         recipient: the dative argument of ditransitive verbs.
         complement: the clause that verbs of saying take.
         negated: whether it is denied.

@@ -52,6 +52,7 @@ def score_alignments(
 
     Args:
         alignments: one a sentence.
+        gold: likewise.
 
     Raises:
         ValueError: another number of sentences.

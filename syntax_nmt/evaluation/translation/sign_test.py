@@ -63,6 +63,7 @@ def collins_sign_test(
 
     Args:
         baseline: of each run, the statistics of each sentence (sentences × statistics).
+        system: likewise.
         score: the score of a corpus, from the sums of its statistics.
         higher_is_better: whether a rising score is better.
     """
