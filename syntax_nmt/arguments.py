@@ -1,4 +1,4 @@
-"""Types of command-line arguments that several subcommands take."""
+"""Command-line arguments that several subcommands take, and their types."""
 
 from __future__ import annotations
 
@@ -25,3 +25,9 @@ def natural_int(text: str) -> int:
     if not text.isascii() or not text.isdigit():
         raise argparse.ArgumentTypeError(f"{text!r} is not a whole number of 0 or more")
     return int(text)
+
+
+def add_files(group: argparse._ActionsContainer, **helps: str) -> None:
+    """Adds options that name files: `gold="…"` is `--gold FILE` with this help."""
+    for name, text in helps.items():
+        group.add_argument(f"--{name.replace('_', '-')}", metavar="FILE", help=text)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from syntax_nmt.arguments import positive_int
+from syntax_nmt.arguments import add_files, positive_int
 from syntax_nmt.errors import UserError
 from syntax_nmt.evaluation.alignment.aligned_corpus import (
     AlignedCorpus,
@@ -80,11 +80,7 @@ def _add_input(parser: argparse.ArgumentParser) -> None:
         help="mean over the first N heads (default: all)",
     )
     add_subwords_argument(group)
-    add(
-        "--hypothesis",
-        metavar="FILE",
-        help="take these alignments instead, in any format that --score takes",
-    )
+    add_files(group, hypothesis="take these alignments instead, in any format that --score takes")
     add_base_argument(group, "--hypothesis-base", "--hypothesis and --reverse")
 
 
@@ -93,10 +89,9 @@ def _add_reverse(parser: argparse.ArgumentParser) -> None:
     add = group.add_argument
     add("--reverse-path", metavar="FILE", help="checkpoint of a model that translates back")
     add("--reverse-databin", metavar="DIR", help="its data folder (default: DATABIN)")
-    add(
-        "--reverse",
-        metavar="FILE",
-        help="or its alignments as this command wrote them: the language that it "
+    add_files(
+        group,
+        reverse="or its alignments as this command wrote them: the language that it "
         "translates from comes first in each link",
     )
     add(
@@ -129,10 +124,9 @@ def _add_output(parser: argparse.ArgumentParser) -> None:
         "NAACL's (a link a line: sentence i j S or P), GIZA++'s A3.final, or fairseq's A- lines",
     )
     add_base_argument(group, "--gold-base", "the gold alignments")
-    add(
-        "--output",
-        metavar="FILE",
-        help="write the alignments here (default: stdout, unless figures take it, or nothing is "
+    add_files(
+        group,
+        output="write the alignments here (default: stdout, unless figures take it, or nothing is "
         "made that is not in --hypothesis already)",
     )
     add_findings_arguments(group, default="stderr")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 
+from syntax_nmt.arguments import add_files
 from syntax_nmt.errors import UserError
 from syntax_nmt.evaluation.chunking.chunk_report import (
     BRACKETS,
@@ -56,11 +57,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("--source", metavar="FILE", help="sentences, one a line")
     add("--target", metavar="FILE", help="their translations (with --hypothesis: its words)")
     add_subwords_argument(group)
-    add(
-        "--hypothesis",
-        metavar="FILE",
-        help="take these chunks instead: tags, a sentence a line, or the columns of CoNLL, where "
-        "the column before may be the reference, as conlleval has it",
+    add_files(
+        group,
+        hypothesis="take these chunks instead: tags, a sentence a line, or the columns of CoNLL, "
+        "where the column before may be the reference, as conlleval has it",
     )
     add(
         "--strict",
@@ -81,10 +81,9 @@ def _add_output(parser: argparse.ArgumentParser) -> None:
         help="reference chunks in the same formats, empty where there is no annotation: "
         "prints boundary accuracy, tag accuracy and F1",
     )
-    add(
-        "--output",
-        metavar="FILE",
-        help="write the chunks here (default: stdout, unless figures or --alignments take it, "
+    add_files(
+        group,
+        output="write the chunks here (default: stdout, unless figures or --alignments take it, "
         "or they are those of --hypothesis in IOB2)",
     )
     add(
@@ -93,10 +92,9 @@ def _add_output(parser: argparse.ArgumentParser) -> None:
         help=f"of the chunks (default: {IOB2}; --format {BRACKETS} says the same)",
     )
     add_findings_arguments(group, default="stderr", others=CHUNK_FORMATS)
-    add(
-        "--alignments",
-        metavar="FILE",
-        help="write the attention of chunks to source words here, a JSON object a sentence: "
+    add_files(
+        group,
+        alignments="write the attention of chunks to source words here, a JSON object a sentence: "
         "source, chunks, attention (a row a chunk)",
     )
 

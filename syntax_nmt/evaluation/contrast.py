@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 
+from syntax_nmt.arguments import add_files
 from syntax_nmt.errors import UserError
 from syntax_nmt.evaluation.contrastive.contrast_accuracy import (
     DEFAULT_BINS,
@@ -57,10 +58,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         ),
     )
     add_findings_arguments(output)
-    output.add_argument(
-        "--output",
-        metavar="FILE",
-        help="write each pair's scores here, tab-separated: "
+    add_files(
+        output,
+        output="write each pair's scores here, tab-separated: "
         "model, pair, category, distance, correct, incorrect, right",
     )
     add_forcing_arguments(parser)

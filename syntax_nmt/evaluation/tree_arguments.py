@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from syntax_nmt.arguments import positive_int
+from syntax_nmt.arguments import add_files, positive_int
 from syntax_nmt.errors import UserError
 from syntax_nmt.evaluation.dependencies.selection import Selection
 from syntax_nmt.evaluation.shared_options import add_subwords_argument, refuse_beside_hypothesis
@@ -46,17 +46,15 @@ def _add_input(parser: argparse.ArgumentParser) -> None:
     )
     add("--gen-subset", metavar="SPLIT", default="test", help="split to parse (default: test)")
     add("--input", metavar="FILE", help="parse this segmented source text instead of a split")
-    add(
-        "--segmented",
-        metavar="FILE",
-        help="the segmented text that the split was made from; it tells the words where the split "
-        "has unknown subwords",
+    add_files(
+        group,
+        segmented="the segmented text that the split was made from; it tells the words where the "
+        "split has unknown subwords",
     )
     add_subwords_argument(group)
-    add(
-        "--hypothesis",
-        metavar="FILE",
-        help="score or draw these trees instead: CoNLL-U, or bracketed trees, one a line",
+    add_files(
+        group,
+        hypothesis="score or draw these trees instead: CoNLL-U, or bracketed trees, one a line",
     )
 
 
@@ -89,11 +87,7 @@ def _add_constituents(parser: argparse.ArgumentParser) -> None:
         choices=(SOURCE, TARGET),
         help="trees of the source (default), or of the translations, which the model is forced to",
     )
-    add(
-        "--translations",
-        metavar="FILE",
-        help="the segmented translations of --input, for --side target",
-    )
+    add_files(group, translations="the segmented translations of --input, for --side target")
     add(
         "--layer",
         metavar="N",
@@ -116,10 +110,8 @@ def _add_constituents(parser: argparse.ArgumentParser) -> None:
 def _add_output(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group("what to write")
     add = group.add_argument
-    add(
-        "--output",
-        metavar="FILE",
-        help="write the trees here (default: stdout, unless a drawing or figures take it)",
+    add_files(
+        group, output="write the trees here (default: stdout, unless a drawing or figures take it)"
     )
     add_findings_arguments(group, default="stderr")
     add(

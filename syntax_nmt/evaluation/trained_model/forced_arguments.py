@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from syntax_nmt.arguments import positive_int
+from syntax_nmt.arguments import add_files, positive_int
 from syntax_nmt.evaluation.trained_model.checkpoint import choose_device
 from syntax_nmt.evaluation.trained_model.forced_decoding import ForcedDecoder, load_forced_decoder
 from syntax_nmt.evaluation.trained_model.segmentation import (
@@ -36,11 +36,10 @@ def add_forcing_arguments(parser: argparse.ArgumentParser, batches: bool = True)
     """
     add_segmentation_arguments(parser)
     group = parser.add_argument_group("running the model")
-    group.add_argument(
-        "--parser-config",
-        metavar="FILE",
-        help="for models that read the phrases of parsed sources (--phrase-segmentation parsed): "
-        "the file parser.json that `syntax-nmt prepare` wrote",
+    add_files(
+        group,
+        parser_config="for models that read the phrases of parsed sources (--phrase-segmentation "
+        "parsed): the file parser.json that `syntax-nmt prepare` wrote",
     )
     if batches:
         add_batch_arguments(group, MAX_TOKENS, "pairs")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import sys
 
+from syntax_nmt.arguments import add_files
 from syntax_nmt.errors import UserError
 from syntax_nmt.evaluation.translation.evaluated_systems import (
     TestSet,
@@ -19,10 +20,9 @@ def add_length_arguments(parser: argparse.ArgumentParser) -> None:
     """Adds the source text and the groups of lengths."""
     group = parser.add_argument_group("scores by length")
     add = group.add_argument
-    add(
-        "--source",
-        metavar="FILE",
-        help="text that the lengths are counted on, in tokens separated by spaces: the segmented "
+    add_files(
+        group,
+        source="text that the lengths are counted on, in tokens separated by spaces: the segmented "
         "source for lengths in subwords (default: the S- lines of fairseq-generate, if there are "
         "any, which are words unless fairseq was run without --bpe and --post-process)",
     )

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from syntax_nmt.arguments import natural_int
+from syntax_nmt.arguments import add_files, natural_int
 from syntax_nmt.data.conllu import read_conllu
 from syntax_nmt.data.dependency_tree import DependencyTree
 from syntax_nmt.errors import UserError
@@ -69,10 +69,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="between words: the mean over the pieces that attend, the sum over those that are "
         "attended to (default: between pieces)",
     )
-    add(
-        "--gold",
-        metavar="FILE",
-        help="parses of the source (CoNLL-U): frames each word's head, in a supervised child head "
+    add_files(
+        group,
+        gold="parses of the source (CoNLL-U): frames each word's head, in a supervised child head "
         "its children; for --attention encoder, between words",
     )
 
