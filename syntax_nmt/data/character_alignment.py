@@ -18,6 +18,8 @@ from typing import NamedTuple
 
 import regex
 
+from syntax_nmt.data.constituents import PENN_BRACKETS
+
 # What is written in several characters for one: Moses's and XML's escapes and joints, Penn's
 # brackets and slashes. Looked for in the whole sentence, as a tokeniser may split an escape.
 _ESCAPE = re.compile(
@@ -32,12 +34,7 @@ _ESCAPED = {
     "&bar;": "|",
     "&bra;": "[",
     "&ket;": "]",
-    "-LRB-": "(",
-    "-RRB-": ")",
-    "-LSB-": "[",
-    "-RSB-": "]",
-    "-LCB-": "{",
-    "-RCB-": "}",
+    **PENN_BRACKETS,
 }
 # A double quote is two single ones, as Penn writes it (`` and ''); every dash is a hyphen.
 _SPELLED = {
