@@ -9,6 +9,7 @@ from collections.abc import Callable, Sequence
 from functools import cache
 from pathlib import Path
 
+from syntax_nmt.arguments import add_flags
 from syntax_nmt.data.mismatch import (
     ATTACH_ROOTS_HELP,
     ON_MISMATCH_HELP,
@@ -63,10 +64,10 @@ def _add_annotation_arguments(parser: argparse.ArgumentParser) -> None:
         default=True,
         help="dependency trees of the source where no PREF.LANG.conllu lies beside it",
     )
-    parser.add_argument(
-        "--constituents",
-        action="store_true",
-        help="constituency trees of the source, too, where no PREF.LANG.trees lies beside it",
+    add_flags(
+        parser,
+        constituents="constituency trees of the source, too, where no PREF.LANG.trees lies beside "
+        "it",
     )
     parser.add_argument(
         "--chunks",

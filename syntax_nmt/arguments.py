@@ -31,3 +31,9 @@ def add_files(group: argparse._ActionsContainer, **helps: str) -> None:
     """Adds options that name files: `gold="…"` is `--gold FILE` with this help."""
     for name, text in helps.items():
         group.add_argument(f"--{name.replace('_', '-')}", metavar="FILE", help=text)
+
+
+def add_flags(group: argparse._ActionsContainer, **helps: str) -> None:
+    """Adds options that are given or not, by name and help."""
+    for name, text in helps.items():
+        group.add_argument(f"--{name.replace('_', '-')}", action="store_true", help=text)

@@ -8,7 +8,7 @@ import tempfile
 from dataclasses import asdict
 from pathlib import Path
 
-from syntax_nmt.arguments import positive_int
+from syntax_nmt.arguments import add_flags, positive_int
 from syntax_nmt.demo.corpus import CorpusSize, write_corpus
 from syntax_nmt.demo.trained import train
 from syntax_nmt.errors import UserError
@@ -60,15 +60,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="same seed, same bytes; another gives other sentences of the same languages "
         "(default: 1)",
     )
-    parser.add_argument(
-        "--trained",
-        action="store_true",
-        help="train a tiny model, too, which takes about a minute, and say how to look at it",
-    )
-    parser.add_argument(
-        "--force",
-        action="store_true",
-        help="write to DIR even if it holds other files; those of the corpus' names are replaced",
+    add_flags(
+        parser,
+        trained="train a tiny model, too, which takes about a minute, and say how to look at it",
+        force="write to DIR even if it holds other files; those of the corpus' names are replaced",
     )
 
 

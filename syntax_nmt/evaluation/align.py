@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from syntax_nmt.arguments import add_files, positive_int
+from syntax_nmt.arguments import add_files, add_flags, positive_int
 from syntax_nmt.errors import UserError
 from syntax_nmt.evaluation.alignment.aligned_corpus import (
     AlignedCorpus,
@@ -94,22 +94,20 @@ def _add_reverse(parser: argparse.ArgumentParser) -> None:
         reverse="or its alignments as this command wrote them: the language that it "
         "translates from comes first in each link",
     )
-    add(
-        "--reverse-in-order",
-        action="store_true",
-        help="in the links of --reverse the language comes first that --path translates from, as "
-        "some aligners write them",
+    add_flags(
+        group,
+        reverse_in_order="in the links of --reverse the language comes first that --path "
+        "translates from, as some aligners write them",
     )
     add(
         "--symmetrise",
         choices=METHODS,
         help=f"how both directions become one (default: {GROW_DIAG})",
     )
-    add(
-        "--strict",
-        action="store_true",
-        help="grow-diag adds a neighbour only where neither of its words is aligned yet (default: "
-        "where one of them is not, as Moses does)",
+    add_flags(
+        group,
+        strict="grow-diag adds a neighbour only where neither of its words is aligned yet "
+        "(default: where one of them is not, as Moses does)",
     )
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from syntax_nmt.arguments import add_files
+from syntax_nmt.arguments import add_files, add_flags
 from syntax_nmt.errors import UserError
 from syntax_nmt.evaluation.chunking.chunk_report import (
     BRACKETS,
@@ -62,10 +62,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         hypothesis="take these chunks instead: tags, a sentence a line, or the columns of CoNLL, "
         "where the column before may be the reference, as conlleval has it",
     )
-    add(
-        "--strict",
-        action="store_true",
-        help="refuse tags that are not IOB2, such as an I- that continues nothing (default: read "
+    add_flags(
+        group,
+        strict="refuse tags that are not IOB2, such as an I- that continues nothing (default: read "
         "them as conlleval does)",
     )
     _add_output(parser)

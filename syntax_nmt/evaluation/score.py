@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from syntax_nmt.arguments import natural_int, positive_int
+from syntax_nmt.arguments import add_flags, natural_int, positive_int
 from syntax_nmt.evaluation.translation.corpus_scores import corpus_statistics
 from syntax_nmt.evaluation.translation.evaluated_systems import (
     add_test_set_arguments,
@@ -51,11 +51,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add = group.add_argument
     add_findings_arguments(group)
     add_digits_argument(group)
-    add(
-        "--repeated-ngrams",
-        action="store_true",
-        help="count n-grams that come again within a sentence, in outputs and references: those of "
-        "what is translated twice are among them",
+    add_flags(
+        group,
+        repeated_ngrams="count n-grams that come again within a sentence, in outputs and "
+        "references: those of what is translated twice are among them",
     )
     add(
         "--confidence",

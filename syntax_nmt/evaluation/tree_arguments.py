@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from syntax_nmt.arguments import add_files, positive_int
+from syntax_nmt.arguments import add_files, add_flags, positive_int
 from syntax_nmt.errors import UserError
 from syntax_nmt.evaluation.dependencies.selection import Selection
 from syntax_nmt.evaluation.shared_options import add_subwords_argument, refuse_beside_hypothesis
@@ -62,20 +62,14 @@ def _add_dependencies(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group(f"--kind {DEPENDENCIES}")
     add = group.add_argument
     add("--conllu", metavar="FILE", help="reference parses, one sentence a block: prints UAS")
-    add(
-        "--no-punctuation",
-        action="store_true",
-        help="leave punctuation (of the reference) out of UAS",
-    )
+    add_flags(group, no_punctuation="leave punctuation (of the reference) out of UAS")
     add(
         "--words",
         metavar="LEAST-MOST",
         help="score sentences of so many words only, such as 20-30, the paper's",
     )
-    add(
-        "--known-words",
-        action="store_true",
-        help="score sentences only that have no unknown token, as the paper does",
+    add_flags(
+        group, known_words="score sentences only that have no unknown token, as the paper does"
     )
 
 
@@ -99,11 +93,10 @@ def _add_constituents(parser: argparse.ArgumentParser) -> None:
         metavar="GOLD",
         help="gold trees in brackets, one a line, () where there is none: prints bracket F1",
     )
-    add(
-        "--collins",
-        action="store_true",
-        help="delete what evalb's COLLINS.prm deletes: words that are tagged , : `` '' or . in the "
-        "gold tree, and brackets labelled TOP",
+    add_flags(
+        group,
+        collins="delete what evalb's COLLINS.prm deletes: words that are tagged , : `` '' or . in "
+        "the gold tree, and brackets labelled TOP",
     )
 
 

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from syntax_nmt.arguments import add_flags
 from syntax_nmt.data.subwords import (
     CONTINUED,
     NO_SUBWORDS,
@@ -118,11 +119,10 @@ def add_test_set_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="FILE",
         help="one or more references, plain text (default: the T- lines of fairseq-generate)",
     )
-    add(
-        "--join-subwords",
-        action="store_true",
-        help="put words together again in texts that are in pieces of sentencepiece (▁) or "
-        "subword-nmt (@@)",
+    add_flags(
+        group,
+        join_subwords="put words together again in texts that are in pieces of sentencepiece (▁) "
+        "or subword-nmt (@@)",
     )
 
 

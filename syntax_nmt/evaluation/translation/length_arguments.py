@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import sys
 
-from syntax_nmt.arguments import add_files
+from syntax_nmt.arguments import add_files, add_flags
 from syntax_nmt.errors import UserError
 from syntax_nmt.evaluation.translation.evaluated_systems import (
     TestSet,
@@ -33,11 +33,10 @@ def add_length_arguments(parser: argparse.ArgumentParser) -> None:
         help="lengths at which one group ends and the next begins (default: "
         f"{','.join(map(str, DEFAULT_EDGES))})",
     )
-    add(
-        "--upper-inclusive",
-        action="store_true",
-        help="a length of --bins belongs to the shorter sentences (≤10, 11–20, …) and not to the "
-        "longer ones (<10, 10–19, …)",
+    add_flags(
+        group,
+        upper_inclusive="a length of --bins belongs to the shorter sentences (≤10, 11–20, …) and "
+        "not to the longer ones (<10, 10–19, …)",
     )
 
 

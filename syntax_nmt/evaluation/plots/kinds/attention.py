@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from syntax_nmt.arguments import add_files, natural_int
+from syntax_nmt.arguments import add_files, add_flags, natural_int
 from syntax_nmt.data.conllu import read_conllu
 from syntax_nmt.data.dependency_tree import DependencyTree
 from syntax_nmt.errors import UserError
@@ -63,10 +63,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "supervised one, else -2, or the only one)",
     )
     add("--head", metavar="N", type=natural_int, help="one head, counted from 0 (default: all)")
-    add(
-        "--words",
-        action="store_true",
-        help="between words: the mean over the pieces that attend, the sum over those that are "
+    add_flags(
+        group,
+        words="between words: the mean over the pieces that attend, the sum over those that are "
         "attended to (default: between pieces)",
     )
     add_files(
