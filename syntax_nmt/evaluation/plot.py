@@ -3,18 +3,10 @@
 from __future__ import annotations
 
 import argparse
+import importlib
 import sys
+from types import ModuleType
 
-from syntax_nmt.evaluation.plots.kinds import (
-    alignment,
-    attention,
-    chunks,
-    constituents,
-    contrast,
-    dependencies,
-    distances,
-    length,
-)
 from syntax_nmt.evaluation.plots.picture_format import (
     add_size_arguments,
     picture_format,
@@ -22,15 +14,45 @@ from syntax_nmt.evaluation.plots.picture_format import (
 )
 from syntax_nmt.reporting.output import check_outputs
 
+# What each kind draws, and an example. Its module is loaded where it is asked for, as some load
+# fairseq.
 KINDS = {
-    "attention": attention,
-    "alignment": alignment,
-    "dependencies": dependencies,
-    "constituents": constituents,
-    "distances": distances,
-    "chunks": chunks,
-    "length": length,
-    "contrast": contrast,
+    "attention": (
+        "attention of all heads of a layer, or of one; gold heads of a dependency tree framed",
+        "data-bin --path checkpoints/checkpoint_best.pt --source pieces/test.en --segmented --gold "
+        "words/test.en.conllu --sentence 3 --output heads.svg",
+    ),
+    "alignment": (
+        "a word alignment, gold links framed: sure ones solid, possible ones dashed",
+        "--source words/test.src --target words/test.tgt --hypothesis test.forward --gold "
+        "test.align --sentence 3 --output alignment.svg",
+    ),
+    "dependencies": (
+        "a dependency tree as arcs; where a reference has others, these below the words",
+        "trees.conllu --gold words/test.en.conllu --sentence 3 --output tree.svg",
+    ),
+    "constituents": (
+        "a constituency tree; brackets that a gold tree lacks are dashed",
+        "induced.trees --gold test.src.trees --sentence 3 --output tree.svg",
+    ),
+    "distances": (
+        "syntactic distances of a model with latent phrases, bars over the gaps between pieces",
+        "data-bin --path checkpoints/checkpoint_best.pt --source pieces/test.src --target "
+        "pieces/test.tgt --segmented --sentence 3 --output distances.svg",
+    ),
+    "chunks": (
+        "the chunks of a translation, beside gold ones; or their attention to the source",
+        "--target words/test.tgt --hypothesis test.chunks --gold words/test.tgt.chunks --sentence "
+        "3 --output chunks.svg",
+    ),
+    "length": (
+        "BLEU, or any other score, by length, for several systems",
+        "scores.json --metric BLEU --output length.svg",
+    ),
+    "contrast": (
+        "accuracy on contrastive pairs by distance, with intervals, for several models",
+        "contrast.json --output contrast.svg",
+    ),
 }
 
 # What kinds of pictures read: options that name files.
@@ -38,7 +60,7 @@ _FILES = ("path", "source", "target", "trees", "hypothesis", "gold", "alignments
 _SEGMENTATION = ("sentencepiece_model", "bpe_codes")
 _READABLE = 5.0  # points
 
-EXAMPLE = "\n  ".join(kind.EXAMPLE for kind in KINDS.values())
+EXAMPLE = "\n  ".join(f"syntax-nmt plot {name} {line}" for name, (_, line) in KINDS.items())
 
 DESCRIPTION = """\
 Draws a picture. The end of --output's name says whether it is SVG, PNG or PDF. Pictures are
@@ -48,29 +70,35 @@ installed font has a letter, a warning says what to install.
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Adds the kinds of pictures, each with its options."""
-    parser.description = DESCRIPTION
-    kinds = parser.add_subparsers(dest="kind", metavar="KIND", required=True, title="kinds")
-    for name, kind in KINDS.items():
-        of_kind = kinds.add_parser(
-            name,
-            help=kind.SUMMARY,
-            description=kind.SUMMARY,
-            epilog=f"example:\n  {kind.EXAMPLE}",
-            formatter_class=argparse.RawDescriptionHelpFormatter,
-        )
-        kind.add_arguments(of_kind)
-        group = of_kind.add_argument_group("what to write")
-        group.add_argument(
-            "--output",
-            metavar="FILE",
-            required=True,
-            help="the picture; ends in .svg, .png or .pdf",
-        )
-        group.add_argument(
-            "--title", metavar="TEXT", default="", help="stands above (default: none)"
-        )
-        add_size_arguments(group)
+    """Adds the kind of picture; its options are read when it is known."""
+    width = max(map(len, KINDS))
+    kinds = "\n".join(f"  {name:<{width}}  {what}" for name, (what, _) in KINDS.items())
+    parser.description = f"{DESCRIPTION}\nkinds:\n{kinds}"
+    parser.usage = "syntax-nmt plot KIND …   (syntax-nmt plot KIND --help for the options of one)"
+    parser.add_argument("kind", choices=KINDS, metavar="KIND", help="one of those above")
+    parser.add_argument("options", nargs=argparse.REMAINDER, help=argparse.SUPPRESS)
+
+
+def kind_parser(name: str) -> argparse.ArgumentParser:
+    """Reads the options of a kind."""
+    what, example = KINDS[name]
+    parser = argparse.ArgumentParser(
+        prog=f"syntax-nmt plot {name}",
+        description=what,
+        epilog=f"example:\n  syntax-nmt plot {name} {example}",
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    _module(name).add_arguments(parser)
+    group = parser.add_argument_group("what to write")
+    add = group.add_argument
+    add("--output", metavar="FILE", required=True, help="the picture; ends in .svg, .png or .pdf")
+    add("--title", metavar="TEXT", default="", help="stands above (default: none)")
+    add_size_arguments(group)
+    return parser
+
+
+def _module(kind: str) -> ModuleType:
+    return importlib.import_module(f"syntax_nmt.evaluation.plots.kinds.{kind}")
 
 
 def run(args: argparse.Namespace) -> None:
@@ -79,13 +107,14 @@ def run(args: argparse.Namespace) -> None:
     Raises:
         UserError: options or files cannot be used.
     """
+    kind = args.kind
+    args = kind_parser(kind).parse_args(args.options)
     picture_format(args.output)
-    kind = KINDS[args.kind]
     given = [getattr(args, name, None) for name in (*_FILES, *_SEGMENTATION)]
     check_outputs([args.output], [*given, *getattr(args, "figures", ())])
     size = picture_size(args)
     args.room = size.room
-    figure = kind.figure(args)
+    figure = _module(kind).figure(args)
     # These load matplotlib.
     from syntax_nmt.evaluation.plots.figure_file import save_figure, unshown
     from syntax_nmt.evaluation.plots.fonts import advice

@@ -24,13 +24,6 @@ from syntax_nmt.evaluation.shared_options import (
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-SUMMARY = "a word alignment, gold links framed: sure ones solid, possible ones dashed"
-
-EXAMPLE = (
-    "syntax-nmt plot alignment --source words/test.src --target words/test.tgt --hypothesis "
-    "test.forward --gold test.align --sentence 3 --output alignment.svg"
-)
-
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Adds the options."""

@@ -34,13 +34,6 @@ from syntax_nmt.modules.supervised_heads import CHILD_HEAD, PARENT_HEAD
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-SUMMARY = "attention of all heads of a layer, or of one; gold heads of a dependency tree framed"
-
-EXAMPLE = (
-    "syntax-nmt plot attention data-bin --path checkpoints/checkpoint_best.pt --source "
-    "pieces/test.en --segmented --gold words/test.en.conllu --sentence 3 --output heads.svg"
-)
-
 EOS = "</s>"
 
 

@@ -22,13 +22,6 @@ from syntax_nmt.evaluation.plots.kinds.sentence_choice import (
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-SUMMARY = "the chunks of a translation, beside gold ones; or their attention to the source"
-
-EXAMPLE = (
-    "syntax-nmt plot chunks --target words/test.tgt --hypothesis test.chunks --gold "
-    "words/test.tgt.chunks --sentence 3 --output chunks.svg"
-)
-
 DESCRIPTION = """\
 The chunks of --hypothesis, of --gold, or both, below the words of --target; or, with --alignments,
 the weights of the attention of chunks to source words.

@@ -17,13 +17,6 @@ from syntax_nmt.evaluation.plots.kinds.sentence_choice import (
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-SUMMARY = "a constituency tree; brackets that a gold tree lacks are dashed"
-
-EXAMPLE = (
-    "syntax-nmt plot constituents induced.trees --gold test.src.trees --sentence 3 --output "
-    "tree.svg"
-)
-
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Adds the options."""

@@ -11,10 +11,6 @@ from syntax_nmt.evaluation.plots.kinds.json_figures import CONTRAST, contrast_mo
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-SUMMARY = "accuracy on contrastive pairs by distance, with intervals, for several models"
-
-EXAMPLE = "syntax-nmt plot contrast contrast.json --output contrast.svg"
-
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Adds the options."""

@@ -17,13 +17,6 @@ from syntax_nmt.evaluation.plots.kinds.sentence_choice import (
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-SUMMARY = "a dependency tree as arcs; where a reference has others, these below the words"
-
-EXAMPLE = (
-    "syntax-nmt plot dependencies trees.conllu --gold words/test.en.conllu --sentence 3 --output "
-    "tree.svg"
-)
-
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Adds the options."""

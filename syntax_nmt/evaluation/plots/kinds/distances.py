@@ -20,13 +20,6 @@ from syntax_nmt.models.structures import SOURCE_DISTANCES, TARGET_DISTANCES, Str
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-SUMMARY = "syntactic distances of a model with latent phrases, bars over the gaps between pieces"
-
-EXAMPLE = (
-    "syntax-nmt plot distances data-bin --path checkpoints/checkpoint_best.pt --source "
-    "pieces/test.src --target pieces/test.tgt --segmented --sentence 3 --output distances.svg"
-)
-
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Adds the options."""

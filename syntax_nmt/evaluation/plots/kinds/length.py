@@ -16,10 +16,6 @@ if TYPE_CHECKING:
 
     from syntax_nmt.evaluation.plots.group_curves import Group, Point
 
-SUMMARY = "BLEU, or any other score, by length, for several systems"
-
-EXAMPLE = "syntax-nmt plot length scores.json --metric BLEU --output length.svg"
-
 _COMMAND = "syntax-nmt score"
 _BARS = {"interval": "95 % intervals", "spread": "standard deviation over runs"}
 _FOLDERS = re.compile(r"\S*/")
