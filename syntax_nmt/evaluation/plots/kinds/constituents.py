@@ -10,8 +10,7 @@ from syntax_nmt.errors import UserError
 from syntax_nmt.evaluation.constituents.tree_file import read_tree_file
 from syntax_nmt.evaluation.plots.kinds.sentence_choice import (
     add_sentence_argument,
-    chosen_parallel,
-    note,
+    chosen_trees,
 )
 
 if TYPE_CHECKING:
@@ -34,15 +33,7 @@ def figure(args: argparse.Namespace) -> Figure:
     Raises:
         UserError: files cannot be used, or the sentence has no tree.
     """
-    paths = [path for path in (args.trees, args.gold) if path]
-    tree, *golds = chosen_parallel(
-        [(path, list(read_tree_file(path))) for path in paths], args.sentence
-    )
-    if tree is None:
-        raise UserError(
-            f"{args.trees}:{args.sentence}: the sentence has no tree: choose another --sentence"
-        )
-    gold = golds[0] if golds else None
+    tree, gold = chosen_trees(args, read_tree_file)
     if gold is not None:
         where, name = (f"{path}:{args.sentence}" for path in (args.gold, args.trees))
         if len(gold) != len(tree):
@@ -51,8 +42,6 @@ def figure(args: argparse.Namespace) -> Figure:
                 f"the trees of this very text"
             )
         check_same_text(tree.words, gold.words, where, name)
-    elif golds:
-        note(f"{args.gold}:{args.sentence}: no gold tree; nothing is compared")
 
     from syntax_nmt.evaluation.plots.constituency_tree import draw_constituents
 

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import argparse
+from functools import partial
 from typing import TYPE_CHECKING
 
 from syntax_nmt.data.conllu import read_conllu
-from syntax_nmt.errors import UserError
 from syntax_nmt.evaluation.dependencies.reference import over_same_words
 from syntax_nmt.evaluation.plots.kinds.sentence_choice import (
     add_sentence_argument,
-    chosen_parallel,
-    note,
+    chosen_trees,
 )
 
 if TYPE_CHECKING:
@@ -33,20 +32,10 @@ def figure(args: argparse.Namespace) -> Figure:
     Raises:
         UserError: files cannot be used, or the sentence has no parse.
     """
-    paths = [path for path in (args.trees, args.gold) if path]
-    tree, *gold = chosen_parallel(
-        [(path, list(read_conllu(path, one_root=False))) for path in paths], args.sentence
-    )
-    if tree is None:
-        raise UserError(
-            f"{args.trees}: sentence {args.sentence} has no parse: choose another --sentence"
-        )
-    reference = gold[0] if gold else None
+    tree, reference = chosen_trees(args, partial(read_conllu, one_root=False))
     if reference is not None:
         where, name = f"{args.gold}:{reference.line}", f"{args.trees}:{tree.line}"
         tree, reference = over_same_words(tree, reference, where, name)
-    elif gold:
-        note(f"{args.gold}: sentence {args.sentence} has no parse; nothing is compared")
 
     from syntax_nmt.evaluation.plots.dependency_arcs import draw_dependencies
 

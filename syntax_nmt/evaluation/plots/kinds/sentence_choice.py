@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import TypeVar
 
 from syntax_nmt.arguments import positive_int
@@ -57,6 +57,29 @@ def chosen_parallel(columns: Sequence[tuple[str, Sequence[T]]], number: int) -> 
     for name, others in columns[1:]:
         check_parallel(name, len(others), first, len(items), "sentences")
     return [chosen(items, number, name) for name, items in columns]
+
+
+def chosen_trees(
+    args: argparse.Namespace, read: Callable[[str], Iterable[T | None]]
+) -> tuple[T, T | None]:
+    """The tree of a sentence in `args.trees`, and that of `args.gold`, if there is one.
+
+    Args:
+        read: the trees of a file; None = the sentence has none.
+
+    Raises:
+        UserError: the sentence has no tree, or a file has other sentences.
+    """
+    paths = [path for path in (args.trees, args.gold) if path]
+    tree, *golds = chosen_parallel([(path, list(read(path))) for path in paths], args.sentence)
+    if tree is None:
+        raise UserError(
+            f"{args.trees}: sentence {args.sentence} has no tree: choose another --sentence"
+        )
+    gold = golds[0] if golds else None
+    if golds and gold is None:
+        note(f"{args.gold}: sentence {args.sentence} has no tree; nothing is compared")
+    return tree, gold
 
 
 def note(text: str) -> None:
