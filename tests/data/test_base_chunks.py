@@ -5,6 +5,7 @@ import time
 from itertools import islice
 
 import pytest
+from stanza_pipeline import stanza_pipeline
 
 from syntax_nmt.data.base_chunks import base_chunks
 from syntax_nmt.data.chunk_tags import chunks_of_tags
@@ -378,21 +379,14 @@ def test_gold_trees(shared):
 @pytest.mark.slow
 def test_parsed_text_of_the_shared_task(shared):
     """The parser errs in three brackets of ten (F1 68.6 on news); the rules add little to that."""
-    stanza = pytest.importorskip("stanza")
     models = shared / "models/en"
     sentences = list(islice(read_conll2000(shared / "data/conll2000/test.txt.gz"), 300))
-    pipeline = stanza.Pipeline(
-        lang="en",
-        dir=str(models),
-        processors="tokenize,pos,constituency",
-        tokenize_pretokenized=True,
-        allow_unknown_language=True,
-        download_method=None,
-        use_gpu=False,
-        verbose=False,
-        pos_model_path=str(models / "tagger.pt"),
-        constituency_model_path=str(models / "constituency.pt"),
-        constituency_pretrain_path=str(models / "con_pretrain.pt"),
+    pipeline = stanza_pipeline(
+        models,
+        "pos,constituency",
+        pos_model_path=models / "tagger.pt",
+        constituency_model_path=models / "constituency.pt",
+        constituency_pretrain_path=models / "con_pretrain.pt",
     )
     parsed = pipeline([list(sentence.words) for sentence in sentences]).sentences
     trees = [parse_tree(str(sentence.constituency), "f", 1) for sentence in parsed]

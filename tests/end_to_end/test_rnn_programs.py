@@ -3,7 +3,7 @@
 import re
 
 import pytest
-from commands import fairseq, refuse, succeed
+from commands import assert_task_is_asked_for, fairseq, succeed
 from prepared_corpus import TEST_SENTENCES
 
 TRAINING = (
@@ -85,12 +85,7 @@ def test_ensemble_with_the_relation_network(prepared, cgru, rnmt):
 
 
 def test_forgotten_task(prepared, cgru):
-    command = [
-        part
-        for part in fairseq("generate", prepared.data, "--path", cgru)
-        if part not in ("--task", "syntax_translation")
-    ]
-    assert "--task syntax_translation" in refuse(*command)
+    assert_task_is_asked_for(*fairseq("generate", prepared.data, "--path", cgru))
 
 
 def test_longer_sources_than_the_limit_are_named(prepared, cgru):

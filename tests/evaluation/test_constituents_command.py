@@ -11,6 +11,7 @@ import pytest
 from commands import syntax_nmt
 from latent_models import latent_checkpoint
 from parser_files import PIECES, WORDS, binarise
+from trees_of import words_in
 
 from syntax_nmt.cli import main
 from syntax_nmt.data.constituents import format_tree, read_trees
@@ -63,13 +64,9 @@ def gold(tmp_path):
     return write(tmp_path / "gold.trees", lines)
 
 
-def words_of(path):
-    return [[] if tree is None else list(tree.words) for tree in read_trees(path)]
-
-
 def test_every_sentence_in_order(trees):
     path, stdout, stderr = trees()
-    assert words_of(path) == WORDS
+    assert words_in(read_trees(path)) == WORDS
     assert stdout == ""
     assert stderr == "6 trees\n\n1 without tree (empty or too long)\n"
     for line, words in zip(path.read_text().splitlines(), WORDS):
@@ -101,7 +98,7 @@ def test_both_sides_of_one_text(trees, parser):
 def test_translations_count_for_the_target(trees, parser, tmp_path):
     others = write(tmp_path / "others", [*PIECES[3:], *PIECES[:3]])
     path = trees("--side", "target", "--input", parser.pieces, "--translations", others)[0]
-    assert words_of(path) == [*WORDS[3:], *WORDS[:3]]
+    assert words_in(read_trees(path)) == [*WORDS[3:], *WORDS[:3]]
 
 
 def test_figures(trees, gold, tmp_path):
@@ -198,14 +195,14 @@ def test_unknown_subwords(trees, refused, tmp_path):
     assert "2 with unknown subwords" in trees(*model, model=False)[2]
     segmented = ["--segmented", tmp_path / "test.src"]
     path = trees(*model, *segmented, model=False)[0]
-    assert words_of(path) == [["the", "gargle", "."], ["the", "zebras", "see"]]
+    assert words_in(read_trees(path)) == [["the", "gargle", "."], ["the", "zebras", "see"]]
     gold = write(tmp_path / "gold", path.read_text().splitlines())
     message = refused(*model, "--trees", gold, model=False)
     assert "gold:2: the reference has 3 words" in message
     assert "test:2 has 2: give --segmented" in message
     write(gold, [path.read_text().splitlines()[0], "()"])
     path, _, stderr = trees(*model, "--trees", gold, model=False)
-    assert words_of(path)[0] == ["the", "gargle", "."]
+    assert words_in(read_trees(path))[0] == ["the", "gargle", "."]
     assert "1 with unknown subwords" in stderr
     assert "1 with unknown" in trees(*model, "--side", "target", "--trees", gold, model=False)[2]
 

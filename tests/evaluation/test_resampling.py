@@ -45,13 +45,18 @@ def _block(request, monkeypatch):
     monkeypatch.setattr(resampling, "_BLOCK", request.param)
 
 
+def of_sacrebleu(name, test, samples):
+    """The results of a metric for both systems."""
+    systems = [("baseline", BASELINE), ("system", SYSTEM)]
+    _, found = PairedTest(systems, {name: METRICS[name]}, [REFERENCE], test, n_samples=samples)()
+    return next(results for key, results in found.items() if key != "System")
+
+
 @pytest.mark.usefixtures("_block")
 @pytest.mark.parametrize("name", METRICS)
 def test_bootstrap_is_that_of_sacrebleu(name):
     metric = METRICS[name]
-    systems = [("baseline", BASELINE), ("system", SYSTEM)]
-    _, expected = PairedTest(systems, {name: metric}, [REFERENCE], "bs", n_samples=300)()
-    first, second = next(results for key, results in expected.items() if key != "System")
+    first, second = of_sacrebleu(name, "bs", 300)
 
     drawn = [
         bootstrap_scores([statistics(metric, output)], scores_of(metric), 300)[:, 0]
@@ -69,9 +74,7 @@ def test_bootstrap_is_that_of_sacrebleu(name):
 @pytest.mark.parametrize("name", METRICS)
 def test_randomisation_is_that_of_sacrebleu(name):
     metric = METRICS[name]
-    systems = [("baseline", BASELINE), ("system", SYSTEM)]
-    _, expected = PairedTest(systems, {name: metric}, [REFERENCE], "ar", n_samples=500)()
-    results = next(results for key, results in expected.items() if key != "System")
+    results = of_sacrebleu(name, "ar", 500)
     runs = [[statistics(metric, output)] for output in (BASELINE, SYSTEM)]
     found = randomisation_p_values(*runs, scores_of(metric), trials=500)
     assert 0.01 < found[0] < 0.9

@@ -10,6 +10,7 @@ import sys
 import pytest
 from parser_files import PIECES, WORDS, binarise
 from small_models import build, save_checkpoint
+from trees_of import words_in
 
 from syntax_nmt.cli import main
 from syntax_nmt.data.conllu import format_conllu, format_no_parse, read_conllu
@@ -55,13 +56,9 @@ def row_of(text, name):
     return next(line for line in text.splitlines() if line.startswith(f"{name} ")).split()[1:]
 
 
-def words_of(path):
-    return [[] if tree is None else list(tree.words) for tree in read_conllu(path)]
-
-
 def test_every_sentence_in_order(trees):
     output, stdout, stderr = trees()
-    assert words_of(output) == WORDS
+    assert words_in(read_conllu(output)) == WORDS
     assert stdout == ""
     assert stderr == "6 sentences parsed\n\n1 without parse (empty or too long)\n"
 
@@ -111,7 +108,7 @@ def test_scores_of_sentences_of_some_length(trees, reference, tmp_path, by_model
     assert (scored["words_scored"], scored["sentences_scored"]) == (9, 2)
     assert (scored["sentences_not_selected"], scored["sentences_without_gold"]) == (3, 2)
     assert "3 sentences that do not have 3 to 6 words left out" in stderr
-    assert len(words_of(output)) == len(WORDS)
+    assert len(words_in(read_conllu(output))) == len(WORDS)
 
 
 def test_what_is_selected():
@@ -198,7 +195,7 @@ def test_a_fresh_process_prints_trees_and_nothing_else(parser):
 def test_other_subwords(trees, tmp_path, lines, words):
     text = tmp_path / "text"
     text.write_text("\n".join(lines) + "\n")
-    assert words_of(trees("--input", text)[0]) == words
+    assert words_in(read_conllu(trees("--input", text)[0])) == words
 
 
 @pytest.fixture(scope="module")
@@ -215,7 +212,7 @@ def test_unknown_subwords(trees, refused, with_unknown, tmp_path):
     model = [data, "--path", checkpoint]
     assert "2 with unknown subwords" in trees(*model, model=False)[2]
     output, _, stderr = trees(*model, "--segmented", pieces, model=False)
-    assert words_of(output) == [["the", "gargle", "."], ["the", "zebras", "see"]]
+    assert words_in(read_conllu(output)) == [["the", "gargle", "."], ["the", "zebras", "see"]]
     assert "unknown" not in stderr
     gold = tmp_path / "gold.conllu"
     gold.write_text("".join(format_conllu(tree.words, tree.heads) for tree in read_conllu(output)))
@@ -226,7 +223,7 @@ def test_unknown_subwords(trees, refused, with_unknown, tmp_path):
     first = tmp_path / "first.conllu"
     first.write_text(gold.read_text().split("\n\n")[0] + "\n\n" + format_no_parse([]))
     output, _, stderr = trees(*model, "--conllu", first, model=False)
-    assert words_of(output)[0] == ["the", "gargle", "."]
+    assert words_in(read_conllu(output))[0] == ["the", "gargle", "."]
     assert "1 with unknown subwords" in stderr
 
 

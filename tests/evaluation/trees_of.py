@@ -11,3 +11,8 @@ def tree_of(heads, words=None, upos=None, multiword=()):
     upos = upos or ["_"] * len(heads)
     relations = ("dep",) * len(heads)
     return DependencyTree(tuple(words), tuple(heads), relations, tuple(upos), tuple(multiword), 1)
+
+
+def words_in(trees):
+    """The words of each tree, none where there is none."""
+    return [[] if tree is None else list(tree.words) for tree in trees]

@@ -7,6 +7,7 @@ import signal
 import subprocess
 
 import pytest
+from stanza_pipeline import stanza_pipeline
 
 from syntax_nmt.data.chunk_tags import chunks_of_tags, iob2_tags
 from syntax_nmt.data.conll2000 import read_conll2000
@@ -58,21 +59,13 @@ def trained(columns):
 
 def predict(model, sentences):
     """Tags as a Stanza pipeline gives them."""
-    import stanza
-
     folder = model.parent / "stanza"
     folder.mkdir(exist_ok=True)
     (folder / "resources.json").write_text(json.dumps({}))
-    pipeline = stanza.Pipeline(
-        lang="en",
-        dir=str(folder),
-        processors="tokenize,ner",
-        tokenize_pretokenized=True,
-        allow_unknown_language=True,
-        download_method=None,
-        use_gpu=False,
-        verbose=False,
-        ner_model_path=str(model),
+    pipeline = stanza_pipeline(
+        folder,
+        "ner",
+        ner_model_path=model,
         ner_pretrain_path="",
         ner_forward_charlm_path="",
         ner_backward_charlm_path="",

@@ -16,8 +16,14 @@ _FEW = 100
 def add_sampling_arguments(parser: argparse.ArgumentParser) -> None:
     """Adds the choice of tests and the numbers of their draws."""
     group = parser.add_argument_group("tests")
-    add = group.add_argument
-    add(
+    for option, kind, default, what in (
+        ("--resamples", positive_int, RESAMPLES, "of the bootstrap"),
+        ("--trials", positive_int, TRIALS, "of approximate randomisation"),
+        ("--seed", natural_int, SEED, "of both"),
+    ):
+        text = f"{what} (default: {default})"
+        group.add_argument(option, type=kind, default=default, metavar="N", help=text)
+    group.add_argument(
         "--tests",
         nargs="+",
         choices=TESTS,
@@ -25,21 +31,6 @@ def add_sampling_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="TEST",
         help=f"some of {', '.join(TESTS)} (default: all)",
     )
-    add(
-        "--resamples",
-        type=positive_int,
-        default=RESAMPLES,
-        metavar="N",
-        help=f"of the bootstrap (default: {RESAMPLES})",
-    )
-    add(
-        "--trials",
-        type=positive_int,
-        default=TRIALS,
-        metavar="N",
-        help=f"of approximate randomisation (default: {TRIALS})",
-    )
-    add("--seed", type=natural_int, default=SEED, metavar="N", help=f"of both (default: {SEED})")
 
 
 def sampling_of(args: argparse.Namespace, test_set: TestSet) -> Sampling:

@@ -299,7 +299,7 @@ class TestFiles:
         assert "--hypothesis or --gold" in refused("alignment", *pair)
         assert "--sentence 2" in refused("alignment", *pair, "--gold", links, "--sentence", 2)
         trees = write("t", format_conllu(["a"], [0]) + format_no_parse(["b"]))
-        assert "no parse" in refused("dependencies", trees, "--sentence", 2)
+        assert f"{trees}: sentence 2" in refused("dependencies", trees, "--sentence", 2)
         other = write("o", format_conllu(["z"], [0]) + format_no_parse(["b"]))
         refused("dependencies", trees, "--gold", other)
         brackets = write("b", "(X (W a) (W b))", "()")
