@@ -14,6 +14,7 @@ import syntax_nmt.criterions.chunk_cross_entropy
 import syntax_nmt.criterions.dependency_cross_entropy
 import syntax_nmt.criterions.synchronous_cross_entropy
 import syntax_nmt.criterions.syntax_cross_entropy
+import syntax_nmt.models.hybrid_presets
 import syntax_nmt.models.presets
 import syntax_nmt.models.rnn_presets
 import syntax_nmt.optim.fused_adam

@@ -43,17 +43,22 @@ def log_softmax(x):
 
 
 def translate(model, source, target, boundaries, step_context=False):
-    """The whole model over one source and the decoder's input.
+    """The whole model over one source and the decoder's input; see :func:`decode`."""
+    encoder = model.encoder
+    h = annotations(encoder.network, encoder.embed_tokens.weight[source])
+    return decode(model.decoder, h, target, boundaries, step_context)
+
+
+def decode(decoder, h, target, boundaries, step_context=False):
+    """The decoder over the annotations of one source, S×M, and its own input.
 
     `boundaries`: 1, 0 or −1 (the model's own choice) for each token; the first counts as 1.
 
     Gives the logits T×V, the weights of the words' and of the chunks' attention T×S, the boundaries
     in use, the gate's log-probabilities T×2, and those of tags where a chunk opens, by position.
     """
-    encoder, decoder = model.encoder, model.decoder
     recurrence, clock, gate = decoder.recurrence, decoder.recurrence.clock, decoder.recurrence.gate
     word_attention = recurrence.attention is not None
-    h = annotations(encoder.network, encoder.embed_tokens.weight[source])
     mean = sum(h) / len(h)
     *states, p = [torch.tanh(start.weight @ mean) for start in decoder.start]
     size = len(p)

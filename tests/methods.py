@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from small_models import ARCHITECTURES
+from small_models import ARCHITECTURES, MIXED
 
 SMOOTHED = ("--label-smoothing", "0.1")
 PLAIN = ("--criterion", "label_smoothed_cross_entropy", *SMOOTHED)
@@ -28,7 +28,19 @@ METHODS: dict[str, tuple[str, ...]] = {
         *("--arch", "bi_scale_rnn_tiny", "--load-chunks"),
         *("--criterion", "chunk_cross_entropy", *SMOOTHED),
     ),
+    "syntax_hybrid": (
+        *("--arch", *MIXED["syntax_hybrid+all"], "--load-dependencies", "--load-chunks"),
+        *("--criterion", "syntax_cross_entropy", "--child-weight", "0.4", "--parent-weight", "0.4"),
+        *("--boundary-weight", "1", "--chunk-tag-weight", "1", *SMOOTHED),
+    ),
+    "syntax_hybrid+rnn_encoder": ("--arch", *MIXED["syntax_hybrid+rnn_encoder"], *PLAIN),
 }
+
+# They choose chunks, which count in the scores of a search.
+BI_SCALE = ("bi_scale_rnn", "syntax_hybrid")
+
+# Their batch norms see the batches of all workers as one.
+WITH_BATCH_NORM = ("relation_rnn", "syntax_hybrid", "syntax_hybrid+rnn_encoder")
 
 # What all methods share; a later option wins, so tests may append their own.
 COMMON = (

@@ -94,7 +94,11 @@ def sublayer(layer, norm, x, function):
     return norm(x + function(x))
 
 
-def encoder_layer(layer, x, lengths):
+def attend_to_itself(attention, x):
+    return multi_head(attention, x, x)
+
+
+def encoder_layer(layer, x, lengths, self_attention=attend_to_itself):
     """Figure 2, left: x S×C -> the layer's output and the phrases of its input."""
     read = layer.phrase_layer_norm(x) if layer.normalize_before else x
     vectors = phrase_vectors(layer.phrase_representation, read, lengths)
@@ -102,7 +106,7 @@ def encoder_layer(layer, x, lengths):
         layer, layer.phrase_layer_norm, x,
         lambda y: combination(layer.phrase_combination, y, vectors),
     )  # fmt: skip
-    x = sublayer(layer, layer.self_attn_layer_norm, x, lambda y: multi_head(layer.self_attn, y, y))
+    x = sublayer(layer, layer.self_attn_layer_norm, x, lambda y: self_attention(layer.self_attn, y))
     return sublayer(layer, layer.final_layer_norm, x, lambda y: feed_forward(layer, y)), vectors
 
 

@@ -20,6 +20,7 @@ from syntax_nmt.data.side_information import SideInformation
 from syntax_nmt.data.sides import CHUNKS
 from syntax_nmt.data.sides.kind import SOURCE
 from syntax_nmt.data.syntax_dataset import SyntaxDataset
+from syntax_nmt.models.syntax_hybrid import SyntaxHybridModel
 
 VOCABULARY = 40
 LABELS = ("NP", "VP", "O")
@@ -34,18 +35,51 @@ ARCHITECTURES = sorted(
 WIDTH = 16
 
 
-def small_sizes(arch: str, width: int) -> list[str]:
+# Mixed models, that of all methods and one the other way round; the tables of the tests have them.
+ALL_METHODS = (
+    *("--supervised-layer=-1", "--phrase-attention", "--latent-phrase-layers=2", "--bi-scale"),
+    "--relation-kernels=3:16",
+)
+MIXED = {
+    "syntax_hybrid+all": ("syntax_hybrid_tiny", "--phrase-segmentation=ngram", *ALL_METHODS),
+    "syntax_hybrid+rnn_encoder": (
+        *("syntax_hybrid_tiny", "--encoder-family=rnn", "--decoder-family=transformer"),
+        *("--relation-kernels=3:16", "--latent-phrase-layers=2"),
+    ),
+}
+
+
+def families(arch: str, arguments: Sequence[str] = ()) -> dict[str, str]:
+    """Of encoder and decoder."""
+    model = ARCH_MODEL_REGISTRY[arch]
+    if not issubclass(model, SyntaxHybridModel):
+        family = "transformer" if issubclass(model, TransformerModel) else "rnn"
+        return {"encoder": family, "decoder": family}
+    chosen = {"encoder": "transformer", "decoder": "rnn"}
+    for side in chosen:
+        for argument in arguments:
+            if argument.startswith(f"--{side}-family="):
+                chosen[side] = argument.partition("=")[2]
+    return chosen
+
+
+def small_sizes(arch: str, width: int, arguments: Sequence[str] = ()) -> list[str]:
     """Options that keep an architecture small, whatever its preset says; dropout off."""
-    embeddings = ["--encoder-embed-dim", width, "--decoder-embed-dim", width, "--dropout", 0]
-    of_family = ["--relation-hidden-dim", width, "--decoder-out-embed-dim", width]
-    of_family += ["--encoder-hidden-size", width, "--decoder-hidden-size", width]
-    of_family += ["--attention-dim", width]
-    if issubclass(ARCH_MODEL_REGISTRY[arch], TransformerModel):
-        of_family = ["--attention-dropout", 0, "--activation-dropout", 0]
-        for side in ("encoder", "decoder"):
-            of_family += [f"--{side}-ffn-embed-dim", 2 * width, f"--{side}-layers", 2]
-            of_family += [f"--{side}-attention-heads", 4]
-    return [str(part) for part in embeddings + of_family]
+    of = families(arch, arguments)
+    sizes = ["--encoder-embed-dim", width, "--decoder-embed-dim", width, "--dropout", 0]
+    if "transformer" in of.values():
+        sizes += ["--attention-dropout", 0, "--activation-dropout", 0]
+    for side, family in of.items():
+        if family == "transformer":
+            sizes += [f"--{side}-ffn-embed-dim", 2 * width, f"--{side}-layers", 2]
+            sizes += [f"--{side}-attention-heads", 4]
+        else:
+            sizes += [f"--{side}-hidden-size", width]
+    if of["decoder"] == "rnn":
+        sizes += ["--attention-dim", width, "--decoder-out-embed-dim", width]
+    if "rnn" in of.values():
+        sizes += ["--relation-hidden-dim", width]
+    return [str(part) for part in sizes]
 
 
 def write_dictionaries(folder: Path) -> Path:
@@ -68,7 +102,9 @@ def build(
     """A model, its task and its options, as `fairseq-train` would build them."""
     parser = options.get_training_parser()
     command = [str(folder), "--arch", arch, "--task", task, "-s", "src", "-t", "tgt"]
-    args = options.parse_args_and_arch(parser, [*command, *small_sizes(arch, width), *arguments])
+    args = options.parse_args_and_arch(
+        parser, [*command, *small_sizes(arch, width, arguments), *arguments]
+    )
     cfg = convert_namespace_to_omegaconf(args)
     task_ = tasks.setup_task(cfg.task)
     torch.manual_seed(7)

@@ -3,7 +3,14 @@
 from __future__ import annotations
 
 from methods import BASES
-from small_models import batch, chain_heads, chunks_of_tokens, phrases_of_tokens, random_sentences
+from small_models import (
+    MIXED,
+    batch,
+    chain_heads,
+    chunks_of_tokens,
+    phrases_of_tokens,
+    random_sentences,
+)
 from torch import nn
 
 from syntax_nmt.criterions.chunk import ChunkObjective
@@ -27,6 +34,7 @@ MODELS = {
         "--relation-dense-embedding",
     ),
     "bi_scale_rnn+word": ("bi_scale_rnn", "--chunk-attention=word", "--chunk-context=step"),
+    **MIXED,
 }
 SYNCHRONOUS = ("rank", "mse", "attention")
 
@@ -44,10 +52,15 @@ def sample_of(model: nn.Module, task, lengths) -> dict:
     return sample
 
 
+def tied_layers(model: nn.Module) -> int:
+    """How many layers the synchronous constraint ties, of a model that has distances twice."""
+    return min(getattr(side, "latent_phrase_layers", 0) for side in (model.encoder, model.decoder))
+
+
 def criterion_of(model: nn.Module, task, synchronous: str) -> SyntaxCrossEntropyCriterion:
     """The translation loss and every auxiliary loss that the model can have."""
     dictionary, objectives = task.target_dictionary, []
-    latent = getattr(model.decoder, "latent_phrase_layers", 0)
+    latent = tied_layers(model)
     if getattr(model.encoder, "supervised_layer", None) is not None:
         objectives.append(DependencyObjective(0.4, 0.4))
     if latent:

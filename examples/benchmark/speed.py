@@ -32,8 +32,18 @@ from systems import System, build
 from table import print_table
 from works import WORKS, Load, load
 
+# Methods on a Transformer encoder under a conditional GRU, and the losses that are theirs.
+PARTS = {
+    "heads": "--supervised-layer -1 --child-weight 0.4 --parent-weight 0.4",
+    "phrases": "--phrase-segmentation ngram --phrase-attention",
+    "latent": "--latent-phrase-layers 2",
+    "relation": "--relation-kernels 3:96 --relation-hidden-dim 128",
+    "bi_scale": "--bi-scale --boundary-weight 1 --chunk-tag-weight 1",
+}
+TOGETHER = "syntax_hybrid+all"
+
 # The systems of a comparison, each with further options; the first is what the others are
-# compared with.
+# compared with. What follows a plus sign tells systems of one architecture apart.
 COMPARISONS: dict[str, dict[str, str]] = {
     "transformer": {
         "transformer": "",
@@ -44,6 +54,14 @@ COMPARISONS: dict[str, dict[str, str]] = {
     },
     "lstm": {"lstm": "--encoder-bidirectional", "rnn_search": "", "rnn_search_cgru": ""},
     "rnn": {"rnn_search_cgru": "", "relation_rnn": "", "bi_scale_rnn": ""},
+    "hybrid": {
+        name: f"--conditional-gru {more}"
+        for name, more in {
+            "syntax_hybrid": "",
+            **{f"syntax_hybrid+{part}": more for part, more in PARTS.items()},
+            TOGETHER: " ".join(PARTS.values()),
+        }.items()
+    },
 }
 
 
@@ -132,7 +150,21 @@ def compare(
             for name, more in chosen.items():
                 figures[work][name]["peak_memory"] = memory_of(name, more, work, sizes, args)
         print_table(work, data, figures[work])
+        print_sum(figures[work])
     return figures
+
+
+def print_sum(figures: dict[str, dict[str, Any]]) -> None:
+    """Prints what a system of all parts costs beside what they add one by one, if there is one.
+
+    Args:
+        figures: by system; the first is the baseline.
+    """
+    if TOGETHER not in figures or "relative_time" not in figures[TOGETHER]:
+        return
+    added = sum(figures[f"syntax_hybrid+{part}"]["relative_time"] - 1 for part in PARTS)
+    together = figures[TOGETHER]["relative_time"]
+    print(f"all parts together {together:.2f}; 1 and what each adds alone: {1 + added:.2f}")
 
 
 def measure(

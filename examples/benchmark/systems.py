@@ -17,6 +17,7 @@ from fairseq.tasks import FairseqTask
 from sizes import Sizes
 
 import syntax_nmt.plugin  # noqa: F401  registers its architectures
+from syntax_nmt.models.syntax_hybrid import SyntaxHybridModel
 
 # What a system is trained by: that of its method, or the plain loss of its side.
 METHOD_CRITERIONS = {
@@ -24,6 +25,7 @@ METHOD_CRITERIONS = {
     "latent_phrase_transformer": "synchronous_cross_entropy",
     "bi_scale_rnn": "chunk_cross_entropy",
 }
+SIDES = ("encoder", "decoder")
 RELATION_WIDTH = 256  # of the published relation network; a narrower model has a narrower one
 OWN = {"task": "syntax_translation", "criterion": "syntax_cross_entropy", "optimizer": "fused_adam"}
 STOCK = {"task": "translation", "criterion": "label_smoothed_cross_entropy", "optimizer": "adam"}
@@ -75,21 +77,28 @@ def build(
     """Builds a system.
 
     Args:
+        name: the architecture; what follows a plus sign is not of its name.
         more: further options of fairseq-train; they win over those chosen here.
         dtype: the name of torch's type; on float16 and bfloat16 the optimizer keeps a float32 copy
             of all parameters, as under `--fp16` and `--bf16`.
     """
-    model_type = ARCH_MODEL_REGISTRY[name]
+    arch = name.partition("+")[0]
+    model_type = ARCH_MODEL_REGISTRY[arch]
     ours = model_type.__module__.startswith("syntax_nmt.")
     chosen = dict(OWN if ours else STOCK)
     for method, criterion in METHOD_CRITERIONS.items():
         if name.startswith(method):
             chosen["criterion"] = criterion
-    command = [str(folder), "-s", "src", "-t", "tgt", "--arch", name]
+    command = [str(folder), "-s", "src", "-t", "tgt", "--arch", arch]
     command += [part for option, value in chosen.items() for part in (f"--{option}", value)]
     command += ["--label-smoothing", "0.1", "--share-all-embeddings", "--lr", "1e-4"]
-    transformer = issubclass(model_type, TransformerModel)
-    command += transformer_options(sizes) if transformer else rnn_options(sizes, ours)
+    if issubclass(model_type, SyntaxHybridModel):  # a Transformer encoder, an RNN decoder
+        command += transformer_options(sizes, ["encoder"])
+        command += rnn_options(sizes, ours, ["decoder"])
+    elif issubclass(model_type, TransformerModel):
+        command += transformer_options(sizes)
+    else:
+        command += rnn_options(sizes, ours)
     if dtype != "float32":
         command.append("--fp16")  # chooses the scale of the loss
     parser = options.get_training_parser()
@@ -108,31 +117,34 @@ def build(
     return System(name, task, model, criterion, optimizer, translator)
 
 
-def transformer_options(sizes: Sizes) -> list[str]:
-    """The sizes in fairseq's options of a Transformer."""
+def transformer_options(sizes: Sizes, sides: Sequence[str] = SIDES) -> list[str]:
+    """The sizes in fairseq's options of a Transformer.
+
+    Args:
+        sides: which are Transformers.
+    """
     given: list[str] = []
-    for side in ("encoder", "decoder"):
+    for side in sides:
         given += [f"--{side}-embed-dim", str(sizes.width), f"--{side}-layers", str(sizes.layers)]
         given += [f"--{side}-ffn-embed-dim", str(sizes.ffn)]
         given += [f"--{side}-attention-heads", str(sizes.heads)]
     return given
 
 
-def rnn_options(sizes: Sizes, ours: bool) -> list[str]:
+def rnn_options(sizes: Sizes, ours: bool, sides: Sequence[str] = SIDES) -> list[str]:
     """The width in options of an RNN; it has the layers that its architecture has.
 
     Args:
         ours: whether it has the options of this package.
+        sides: which are RNNs.
     """
     width = str(sizes.width)
-    given: list[str] = []
-    for part in ("encoder-embed", "decoder-embed", "decoder-out-embed"):
-        given += [f"--{part}-dim", width]
-    for side in ("encoder", "decoder"):
-        given += [f"--{side}-hidden-size", width]
+    given = ["--decoder-out-embed-dim", width]
+    for side in sides:
+        given += [f"--{side}-embed-dim", width, f"--{side}-hidden-size", width]
     if not ours:
         return given
     given += ["--attention-dim", width]
-    if sizes.width < RELATION_WIDTH:
+    if sizes.width < RELATION_WIDTH and "encoder" in sides:
         given += ["--relation-kernels", f"3:{width}", "--relation-hidden-dim", width]
     return given

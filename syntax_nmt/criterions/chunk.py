@@ -68,7 +68,7 @@ class ChunkObjective(AuxiliaryObjective):
         if CHUNKS not in getattr(model, "learns_sides", ()):
             raise UserError(
                 "the losses of chunk boundaries and tags need the bi-scale decoder: give --arch "
-                "bi_scale_rnn, or --bi-scale to another architecture of the RNN family"
+                "bi_scale_rnn, or --bi-scale to another one that has an RNN decoder"
             )
         return {}
 

@@ -15,7 +15,7 @@ def tied_distances(model: nn.Module, layers: int) -> StructureLayers:
     """The lowest layers' distances and the top layers' cross-attention, bottom to top.
 
     Args:
-        model: of the Transformer family.
+        model: its encoder and decoder are Transformers.
         layers: how many.
 
     Raises:
@@ -53,7 +53,7 @@ def tied_attention(
     """Self-attention of the lowest and cross-attention of the top layers, or of chosen ones.
 
     Args:
-        model: of the Transformer family.
+        model: its encoder and decoder are Transformers.
         layers: how many, where none are chosen.
         encoder_layers: chosen, counted from 0, the lowest, or from −1, the top.
         decoder_layers: the same.
@@ -84,11 +84,14 @@ def _layer_counts(model: nn.Module) -> tuple[int, int]:
     """The numbers of the model's encoder and decoder layers, which can be tied."""
     encoder: Any = getattr(model, "encoder", None)
     decoder: Any = getattr(model, "decoder", None)
-    if not hasattr(decoder, "latent_phrase_layers"):
-        raise UserError(
-            "the synchronous constraint needs a model of the Transformer family: "
-            "give --arch latent_phrase_transformer"
-        )
+    for name, side in (("encoder", encoder), ("decoder", decoder)):
+        if not hasattr(side, "latent_phrase_layers"):
+            raise UserError(
+                "the synchronous constraint ties layers of a Transformer encoder to layers of a "
+                f"Transformer decoder, and the model's {name} is no Transformer: give --arch "
+                f"latent_phrase_transformer (to syntax_hybrid --{name}-family transformer), or "
+                "leave --sync-weight out"
+            )
     source, target = encoder.num_layers, decoder.num_layers
     for option, used in (
         ("--no-cross-attention", getattr(decoder.layers[-1], "encoder_attn", None) is None),

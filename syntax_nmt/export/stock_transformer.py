@@ -17,17 +17,22 @@ from fairseq.tasks.translation import TranslationConfig
 from omegaconf import OmegaConf
 
 from syntax_nmt.errors import UserError
+from syntax_nmt.models.family_options import SIDES, TRANSFORMER
 from syntax_nmt.models.options import SyntaxTransformerOptions
 
 # Supervised heads are the ordinary heads of a layer, trained with a loss of their own.
-_SAME_AT_INFERENCE = {"_name", "supervised_layer"}
+_SAME_AT_INFERENCE = {"_name", "supervised_layer", *(f"{side}_family" for side in SIDES)}
 
 
 def feature_in_the_way(model: BaseFairseqModel, cfg: Any) -> str | None:
     """What the model computes that a stock Transformer does not, as an option; None = nothing."""
     if not isinstance(model, TransformerModel):
         return f"--arch {cfg.arch}, which is no Transformer"
-    for field in dataclasses.fields(SyntaxTransformerOptions):
+    for side in SIDES:
+        family = getattr(cfg, f"{side}_family", TRANSFORMER)
+        if str(family) != TRANSFORMER:
+            return f"--{side}-family {family}"
+    for field in dataclasses.fields(getattr(model, "feature_options", SyntaxTransformerOptions)):
         value = getattr(cfg, field.name, field.default)
         if field.name not in _SAME_AT_INFERENCE and value != field.default:
             given = "" if value is True else f" {value}"

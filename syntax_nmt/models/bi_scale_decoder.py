@@ -9,6 +9,7 @@ import torch
 from fairseq.data import Dictionary
 from torch import Tensor, nn
 
+from syntax_nmt.data.sides import CHUNKS
 from syntax_nmt.models.rnn_decoder import RNNDecoder
 from syntax_nmt.models.rnn_options import CONTEXT, STATE
 from syntax_nmt.modules.additive_attention import AttentionMemory
@@ -46,6 +47,7 @@ class BiScaleDecoder(RNNDecoder):
     """
 
     recurrence: BiScaleGRU
+    reads_sides = learns_sides = (CHUNKS,)
 
     def __init__(
         self,
@@ -64,6 +66,7 @@ class BiScaleDecoder(RNNDecoder):
         )
         width = recurrence.state_dim
         self.chunk_tags = tuple(chunk_tags)
+        self.side_labels = {CHUNKS: self.chunk_tags}
         self.joint_score = joint_score
         self.readout_of = readout_of
         self.start.append(nn.Linear(memory_dim, width, bias=False))  # the last one: of chunks
@@ -77,9 +80,9 @@ class BiScaleDecoder(RNNDecoder):
         encoder_out: dict[str, list[Tensor]],
         incremental_state: IncrementalState | None = None,
         features_only: bool = False,
-        src_lengths: Tensor | None = None,
         chunk_tags: Tensor | None = None,
         all_annotated: bool | None = None,
+        **unread: Any,
     ) -> tuple[Tensor, dict[str, list[Tensor]]]:
         """Teacher-forced, or one step of a search.
 
@@ -87,11 +90,11 @@ class BiScaleDecoder(RNNDecoder):
             prev_output_tokens: B×T; of a search's the last one is read.
             incremental_state: the cache of a search.
             features_only: leave the output layer out.
-            src_lengths: not read.
             chunk_tags: B×T, > 0 where a chunk opens, −1 everywhere in a sentence without
                 annotation; a search does not read it. None = no sentence has one.
             all_annotated: whether every sentence has an annotation; None = `chunk_tags` is asked,
                 for which a GPU has to be waited for.
+            **unread: what Transformers are asked for.
 
         Returns:
             logits B×T×V, and a dictionary of lists of one tensor each. `attn`: the weights of the

@@ -10,22 +10,25 @@ from syntax_nmt.models.transformer_layers import GateSettings
 from syntax_nmt.modules.openness import OPENNESS
 
 
-def gate_settings(cfg: TransformerConfig, options: SyntaxTransformerOptions) -> GateSettings | None:
+def gate_settings(
+    cfg: TransformerConfig, options: SyntaxTransformerOptions, side: str
+) -> GateSettings | None:
     """The settings of the gates; None = no layer has any.
 
     Args:
         cfg: fairseq's options of the Transformer.
+        side: `encoder` or `decoder`.
 
     Raises:
         UserError: options that contradict each other.
     """
     layers = options.latent_phrase_layers
-    for side, there in (("encoder", cfg.encoder.layers), ("decoder", cfg.decoder.layers)):
-        if not 0 <= layers <= there:
-            raise UserError(
-                f"--latent-phrase-layers {layers}: the {side} has {there} layers; "
-                f"give a number from 0 to {there}"
-            )
+    there = getattr(cfg, side).layers
+    if not 0 <= layers <= there:
+        raise UserError(
+            f"--latent-phrase-layers {layers}: the {side} has {there} layers; "
+            f"give a number from 0 to {there}"
+        )
     if layers == 0:
         return None
     gate = str(options.syntactic_distance_gate)

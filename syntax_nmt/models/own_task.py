@@ -1,22 +1,21 @@
-"""How both model families read their options, and the task they are for."""
+"""How all model families read their options, and the task they are for."""
 
 from __future__ import annotations
 
 import argparse
 from collections.abc import Callable
-from typing import Any, TypeVar
+from typing import Any
 
 from fairseq.tasks import FairseqTask
 from omegaconf import OmegaConf
 
 from syntax_nmt.errors import UserError, exits_in_fairseq_programs
-
-Model = TypeVar("Model")
+from syntax_nmt.models.checkpoint_defaults import set_option
 
 
 def build_for_own_task(
-    build: Callable[[Any, FairseqTask], Model], args: Any, task: FairseqTask, family: str
-) -> Model:
+    build: Callable[[Any, FairseqTask], Any], args: Any, task: FairseqTask, family: str
+) -> Any:
     """Builds a model, whoever started: `fairseq-train`, `fairseq-hydra-train` or a checkpoint.
 
     Args:
@@ -26,6 +25,7 @@ def build_for_own_task(
     Raises:
         UserError: options that contradict each other, or another task; one line says which.
     """
+    given = args
     if OmegaConf.is_config(args):  # started by fairseq-hydra-train
         plain: Any = OmegaConf.to_container(args, resolve=True)
         args = argparse.Namespace(**plain)
@@ -36,9 +36,12 @@ def build_for_own_task(
                 f"{type(task).__name__}: add --task syntax_translation"
             )
         try:
-            return build(args, task)
+            model = build(args, task)
         except ValueError as error:  # how fairseq reports options that contradict each other
             raise UserError(
                 f"{error}: mend the options, or give the data they are for (this is "
                 f"{task.cfg.data})"
             ) from error
+    for kind, labels in model.side_labels.items():  # checkpoints keep them
+        set_option(given, kind.key, " ".join(labels))
+    return model

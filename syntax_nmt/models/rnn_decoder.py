@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Any
+
 import torch
 from fairseq.data import Dictionary
 from fairseq.models import FairseqIncrementalDecoder
 from fairseq.modules import FairseqDropout
 from torch import Tensor, nn
 
+from syntax_nmt.data.sides.kind import SideKind
 from syntax_nmt.models.rnn_encoder import NO_LIMIT, PADDING, ROWS, STATES
 from syntax_nmt.modules.additive_attention import AttentionMemory
 from syntax_nmt.modules.attentive_recurrence import AttentiveGRU
@@ -37,6 +42,9 @@ class RNNDecoder(FairseqIncrementalDecoder):
     """
 
     beam_size = 1
+    reads_sides: tuple[SideKind, ...] = ()
+    learns_sides: tuple[SideKind, ...] = ()
+    side_labels: Mapping[SideKind, tuple[str, ...]] = MappingProxyType({})
 
     def __init__(
         self,
@@ -79,7 +87,7 @@ class RNNDecoder(FairseqIncrementalDecoder):
         encoder_out: dict[str, list[Tensor]],
         incremental_state: IncrementalState | None = None,
         features_only: bool = False,
-        src_lengths: Tensor | None = None,
+        **unread: Any,
     ) -> tuple[Tensor, dict[str, list[Tensor]]]:
         """Teacher-forced, or one step of a search.
 
@@ -87,7 +95,7 @@ class RNNDecoder(FairseqIncrementalDecoder):
             prev_output_tokens: B×T; of a search's the last one is read.
             incremental_state: the cache of a search.
             features_only: leave the output layer out.
-            src_lengths: not read.
+            **unread: what Transformers are asked for.
 
         Returns:
             logits B×T×V, and a dictionary that holds `attn`: the attention weights, B×T×S.
@@ -163,7 +171,7 @@ class RNNDecoder(FairseqIncrementalDecoder):
         if cache is not None:
             memory = AttentionMemory(*(cache[name] for name in _MEMORY))
             return memory, [cache[f"state{layer}"] for layer in range(len(self.start))]
-        annotations, padding = encoder_out[STATES][0], encoder_out[PADDING][0]
+        annotations, padding = encoder_out[STATES][0].transpose(0, 1), encoder_out[PADDING][0]
         if ROWS in encoder_out:  # rearranged: one row a sentence is enough
             sentences = encoder_out[ROWS][0][:: self.beam_size]
             annotations, padding = (x.index_select(0, sentences) for x in (annotations, padding))

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from fairseq.data import Dictionary
 from fairseq.models import FairseqEncoder
 from fairseq.modules import FairseqDropout
 from torch import Tensor, nn
+
+from syntax_nmt.data.sides.kind import SideKind
 
 NO_LIMIT = int(1e5)  # a recurrent network has none; the task's --max-source-positions has
 
@@ -30,6 +34,10 @@ class RNNEncoder(FairseqEncoder):
         network: makes the annotations.
     """
 
+    reads_sides: tuple[SideKind, ...] = ()
+    learns_sides: tuple[SideKind, ...] = ()
+    supervised_layer = None
+
     def __init__(
         self,
         dictionary: Dictionary,
@@ -50,7 +58,7 @@ class RNNEncoder(FairseqEncoder):
         src_tokens: Tensor,
         src_lengths: Tensor | None = None,
         return_all_hiddens: bool = False,
-        **sides: Tensor,
+        **sides: Any,
     ) -> dict[str, list[Tensor]]:
         """Encodes a batch.
 
@@ -58,31 +66,45 @@ class RNNEncoder(FairseqEncoder):
             src_tokens: B×S, padded on either side.
             src_lengths: not read: the pads say it.
             return_all_hiddens: not read.
-            **sides: not read; batches have side information for other models of an ensemble.
+            **sides: not read: side information for other models of an ensemble, and what
+                Transformers are asked for.
 
         Returns:
-            `encoder_out`: the annotations B×S×M, in the columns of `src_tokens`;
+            `encoder_out`: the annotations S×B×M, in the columns of `src_tokens`;
             `encoder_padding_mask`: B×S, True = pad.
         """
         padding = src_tokens.eq(self.dictionary.pad())
         x = self.dropout_in(self.embed_tokens(src_tokens))
-        return {STATES: [self.dropout_out(self.network(x, padding))], PADDING: [padding]}
+        annotations = self.dropout_out(self.network(x, padding))
+        return {STATES: [annotations.transpose(0, 1)], PADDING: [padding]}
 
     def reorder_encoder_out(
         self, encoder_out: dict[str, list[Tensor]], new_order: Tensor
     ) -> dict[str, list[Tensor]]:
         """Rearranges what :meth:`forward` returned, as a search rearranges its hypotheses.
 
-        The annotations stay as they are: the decoder reads them at the first step alone, and once a
-        sentence. Only the sentence of each hypothesis is rearranged, `encoder_rows`.
-
         Args:
             encoder_out: of :meth:`forward`.
             new_order: the row that goes to each place.
         """
-        rows = encoder_out[ROWS][0].index_select(0, new_order) if ROWS in encoder_out else new_order
-        return {**encoder_out, ROWS: [rows]}
+        return rows_rearranged(encoder_out, new_order)
 
     def max_positions(self) -> int:
         """The longest source: the task's limit is the only one."""
         return NO_LIMIT
+
+
+def rows_rearranged(
+    encoder_out: dict[str, list[Tensor]], new_order: Tensor
+) -> dict[str, list[Tensor]]:
+    """What an encoder returned, rearranged for an RNN decoder.
+
+    The annotations stay as they are: the decoder reads them at the first step alone, and once a
+    sentence. Only the sentence of each hypothesis is rearranged, `encoder_rows`.
+
+    Args:
+        encoder_out: rearranged any number of times.
+        new_order: the row that goes to each place.
+    """
+    rows = encoder_out[ROWS][0].index_select(0, new_order) if ROWS in encoder_out else new_order
+    return {**encoder_out, ROWS: [rows]}

@@ -25,19 +25,9 @@ ENCODER_GRUS = (BIDIRECTIONAL, STACKED, DENSE)
 
 
 @dataclass
-class SyntaxRNNOptions(FairseqDataclass):
-    """With every feature off the model is RNNsearch; defaults are those of Zhang et al. (2018)."""
+class RecurrentOptions(FairseqDataclass):
+    """What only recurrent encoders and decoders have; features are off by default."""
 
-    encoder_embed_dim: int = field(
-        default=512, metadata={"help": "width of the source embeddings (default: 512)"}
-    )
-    encoder_embed_path: Optional[str] = field(
-        default=None,
-        metadata={
-            "help": "text file of source embeddings to begin with: in the first line the number of "
-            "vectors and their width, then a word and its numbers a line"
-        },
-    )
     encoder_freeze_embed: bool = field(
         default=False, metadata={"help": "do not train the source embeddings"}
     )
@@ -57,29 +47,12 @@ class SyntaxRNNOptions(FairseqDataclass):
             "without its relation networks (dense) (default: bidirectional)"
         },
     )
-    decoder_embed_dim: int = field(
-        default=512, metadata={"help": "width of the target embeddings y (default: 512)"}
-    )
-    decoder_embed_path: Optional[str] = field(
-        default=None,
-        metadata={
-            "help": "text file of target embeddings to begin with: in the first line the number of "
-            "vectors and their width, then a word and its numbers a line"
-        },
-    )
     decoder_freeze_embed: bool = field(
         default=False, metadata={"help": "do not train the target embeddings"}
     )
     decoder_hidden_size: Optional[int] = field(
         default=None,
         metadata={"help": "units of the decoder state s (default: --decoder-embed-dim)"},
-    )
-    decoder_layers: int = field(
-        default=1,
-        metadata={
-            "help": "decoder layers; a second one is a GRU over the states of the first, which "
-            "attends, as in the baseline dl4mt-2 (default: 1)"
-        },
     )
     decoder_out_embed_dim: Optional[int] = field(
         default=None,
@@ -89,10 +62,6 @@ class SyntaxRNNOptions(FairseqDataclass):
         default=None,
         metadata={"help": "rows of W_a and U_a, equation 2 (default: --decoder-hidden-size)"},
     )
-    dropout: float = field(
-        default=0.5,
-        metadata={"help": "dropout of the readout, before the output layer (default: 0.5)"},
-    )
     encoder_dropout_in: float = field(
         default=0.0, metadata={"help": "dropout of the source embeddings (default: 0)"}
     )
@@ -101,17 +70,6 @@ class SyntaxRNNOptions(FairseqDataclass):
     )
     decoder_dropout_in: float = field(
         default=0.0, metadata={"help": "dropout of the target embeddings (default: 0)"}
-    )
-    share_decoder_input_output_embed: bool = field(
-        default=False,
-        metadata={
-            "help": "the output layer's weights are the target embeddings, as in the released "
-            "code of relation networks (default: off)"
-        },
-    )
-    share_all_embeddings: bool = field(
-        default=False,
-        metadata={"help": "source, target and output share embeddings (joined dictionary)"},
     )
     conditional_gru: bool = field(
         default=False,
@@ -240,4 +198,55 @@ class SyntaxRNNOptions(FairseqDataclass):
             "help": "bi-scale decoder: the types of chunks in the order of their ids, separated by "
             "spaces; checkpoints keep them (default: those of dict.chunks.txt in the data folder)"
         },
+    )
+
+
+@dataclass
+class SyntaxRNNOptions(RecurrentOptions):
+    """With every feature off the model is RNNsearch; defaults are those of Zhang et al. (2018).
+
+    fairseq's Transformer has options of these names, too.
+    """
+
+    encoder_embed_dim: int = field(
+        default=512, metadata={"help": "width of the source embeddings (default: 512)"}
+    )
+    encoder_embed_path: Optional[str] = field(
+        default=None,
+        metadata={
+            "help": "text file of source embeddings to begin with: in the first line the number of "
+            "vectors and their width, then a word and its numbers a line"
+        },
+    )
+    decoder_embed_dim: int = field(
+        default=512, metadata={"help": "width of the target embeddings y (default: 512)"}
+    )
+    decoder_embed_path: Optional[str] = field(
+        default=None,
+        metadata={
+            "help": "text file of target embeddings to begin with: in the first line the number of "
+            "vectors and their width, then a word and its numbers a line"
+        },
+    )
+    decoder_layers: int = field(
+        default=1,
+        metadata={
+            "help": "decoder layers; a second one is a GRU over the states of the first, which "
+            "attends, as in the baseline dl4mt-2 (default: 1)"
+        },
+    )
+    dropout: float = field(
+        default=0.5,
+        metadata={"help": "dropout of the readout, before the output layer (default: 0.5)"},
+    )
+    share_decoder_input_output_embed: bool = field(
+        default=False,
+        metadata={
+            "help": "the output layer's weights are the target embeddings, as in the released "
+            "code of relation networks (default: off)"
+        },
+    )
+    share_all_embeddings: bool = field(
+        default=False,
+        metadata={"help": "source, target and output share embeddings (joined dictionary)"},
     )

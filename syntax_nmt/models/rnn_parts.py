@@ -6,8 +6,10 @@ from functools import partial
 from typing import Any
 
 from fairseq.data import Dictionary
+from fairseq.tasks import FairseqTask
 from torch import nn
 
+from syntax_nmt.data.sides import CHUNKS
 from syntax_nmt.errors import UserError
 from syntax_nmt.models.bi_scale_decoder import BiScaleDecoder
 from syntax_nmt.models.bidirectional_encoder import BidirectionalEncoder
@@ -19,9 +21,11 @@ from syntax_nmt.models.rnn_options import (
     CONTEXT,
     DENSE,
     INTERLEAVED,
+    ORTHOGONAL,
     STACKED,
     STATE,
     STEP,
+    UNIFORM,
     WORD,
     SyntaxRNNOptions,
 )
@@ -29,15 +33,47 @@ from syntax_nmt.models.rnn_sizes import RNNSizes
 from syntax_nmt.models.stacked_encoder import StackedEncoder
 from syntax_nmt.modules.attentive_recurrence import AttentiveGRU, ConditionalGRU
 from syntax_nmt.modules.bi_scale_gru import BiScaleGRU
+from syntax_nmt.modules.orthogonal_start import start_orthogonal
 from syntax_nmt.modules.readout import Readout
 from syntax_nmt.modules.relation_network import RelationNetworkLayer
+from syntax_nmt.modules.uniform_start import start_uniform
 
 
-def build_encoder(options: SyntaxRNNOptions, sizes: RNNSizes, dictionary: Dictionary) -> RNNEncoder:
-    """The encoder."""
-    return RNNEncoder(
+def prepare_for_rnn_decoder(args: Any, task: FairseqTask) -> None:
+    """Gives a bi-scale decoder the types of chunks that the data have, unless they are given.
+
+    Args:
+        args: the options, a namespace; changed in place.
+
+    Raises:
+        UserError: the target is padded on the left.
+    """
+    if task.cfg.left_pad_target:
+        raise UserError(
+            "--left-pad-target: a recurrent decoder would read the pads before the sentence, "
+            "so that it depended on its batch; leave it out"
+        )
+    if getattr(args, "bi_scale", False) and getattr(args, "chunk_tags", None) is None:
+        args.chunk_tags = " ".join(task.labels(CHUNKS))
+
+
+def build_encoder(
+    options: SyntaxRNNOptions,
+    sizes: RNNSizes,
+    dictionary: Dictionary,
+    embed_tokens: nn.Embedding,
+    kind: type[RNNEncoder] = RNNEncoder,
+) -> RNNEncoder:
+    """The encoder.
+
+    Args:
+        embed_tokens: V×E.
+    """
+    if options.encoder_freeze_embed:
+        embed_tokens.weight.requires_grad = False
+    return kind(
         dictionary,
-        nn.Embedding(len(dictionary), options.encoder_embed_dim, dictionary.pad()),
+        embed_tokens,
         build_encoder_network(options, sizes),
         options.encoder_dropout_in,
         options.encoder_dropout_out,
@@ -53,15 +89,7 @@ def build_encoder_network(options: SyntaxRNNOptions, sizes: RNNSizes) -> Encoder
         return InterleavedEncoder(sizes.encoder_state, None, options.relation_dense_embedding)
     if not sizes.kernels:
         return BidirectionalEncoder(options.encoder_embed_dim, sizes.encoder_state)
-    build_layer = partial(
-        RelationNetworkLayer,
-        kernels=sizes.kernels,
-        hidden_dim=options.relation_hidden_dim,
-        parallel_convolutions=options.relation_parallel_convolutions,
-        norm_before_activation=options.relation_norm_before_activation,
-        block=options.relation_block,
-        kept_pairs=options.relation_kept_pairs,
-    )
+    build_layer = partial(build_relation_network, options=options, sizes=sizes)
     if str(options.relation_placement) == INTERLEAVED:
         return InterleavedEncoder(
             sizes.encoder_state, build_layer, options.relation_dense_embedding
@@ -69,29 +97,40 @@ def build_encoder_network(options: SyntaxRNNOptions, sizes: RNNSizes) -> Encoder
     return RelationOnTop(options.encoder_embed_dim, sizes.encoder_state, build_layer)
 
 
+def build_relation_network(
+    width: int, options: SyntaxRNNOptions, sizes: RNNSizes
+) -> RelationNetworkLayer:
+    """A layer of relations between words."""
+    return RelationNetworkLayer(
+        width,
+        kernels=sizes.kernels,
+        hidden_dim=options.relation_hidden_dim,
+        parallel_convolutions=options.relation_parallel_convolutions,
+        norm_before_activation=options.relation_norm_before_activation,
+        block=options.relation_block,
+        kept_pairs=options.relation_kept_pairs,
+    )
+
+
 def build_decoder(
-    options: SyntaxRNNOptions, sizes: RNNSizes, dictionary: Dictionary, encoder: RNNEncoder
+    options: SyntaxRNNOptions,
+    sizes: RNNSizes,
+    dictionary: Dictionary,
+    embed_tokens: nn.Embedding,
+    memory_dim: int,
 ) -> RNNDecoder:
     """The decoder.
 
     Args:
-        encoder: what it attends to.
-
-    Raises:
-        UserError: embeddings cannot be shared with the encoder.
+        embed_tokens: V×E.
+        memory_dim: M, width of the annotations.
     """
-    embed_tokens = nn.Embedding(len(dictionary), options.decoder_embed_dim, dictionary.pad())
-    if options.share_all_embeddings:
-        if encoder.dictionary != dictionary:
-            raise UserError(
-                "--share-all-embeddings: source and target have different dictionaries; prepare "
-                "the data with a joined one"
-            )
-        embed_tokens = encoder.embed_tokens
+    if options.decoder_freeze_embed:
+        embed_tokens.weight.requires_grad = False
     read_of_source = {
-        CONTEXT: encoder.output_dim,
+        CONTEXT: memory_dim,
         STATE: sizes.decoder_state,
-        BOTH: encoder.output_dim + sizes.decoder_state,
+        BOTH: memory_dim + sizes.decoder_state,
     }[str(options.chunk_readout)]
     readout = Readout(
         sizes.decoder_state,
@@ -102,14 +141,14 @@ def build_decoder(
     )
     shares = options.share_decoder_input_output_embed or options.share_all_embeddings
     common: dict[str, Any] = {
-        "memory_dim": encoder.output_dim,
+        "memory_dim": memory_dim,
         "readout_dim": sizes.readout,
         "layers": options.decoder_layers,
         "dropout": options.dropout,
         "dropout_in": options.decoder_dropout_in,
         "share_embeddings": shares,
     }
-    dims = (options.decoder_embed_dim, sizes.decoder_state, encoder.output_dim, sizes.attention)
+    dims = (options.decoder_embed_dim, sizes.decoder_state, memory_dim, sizes.attention)
     if options.bi_scale:
         clocks = BiScaleGRU(
             *dims,
@@ -129,3 +168,9 @@ def build_decoder(
         )
     kind = ConditionalGRU if options.conditional_gru else AttentiveGRU
     return RNNDecoder(dictionary, embed_tokens, kind(*dims), readout, **common)
+
+
+def initialize(module: nn.Module, options: SyntaxRNNOptions) -> None:
+    """Draws the parameters to begin with."""
+    start = {UNIFORM: start_uniform, ORTHOGONAL: start_orthogonal}
+    start[str(options.initialization)](module)

@@ -3,29 +3,25 @@
 from __future__ import annotations
 
 import argparse
-from typing import Any, Optional
+from typing import Any
 
 from fairseq.data import Dictionary
 from fairseq.dataclass.utils import gen_parser_from_dataclass
 from fairseq.models import register_model
 from fairseq.models.transformer import TransformerConfig, TransformerModel
 from fairseq.tasks import FairseqTask
-from torch import Tensor, nn
+from torch import nn
 
-from syntax_nmt.data.sides import HEADS
-from syntax_nmt.data.sides.kind import SideKind
-from syntax_nmt.models.checked_hub import CheckedHub
+from syntax_nmt.models.family_options import RNN, refuse_while_parsing
 from syntax_nmt.models.options import SyntaxTransformerOptions
 from syntax_nmt.models.own_task import build_for_own_task
-from syntax_nmt.models.structures import SOURCE_STRUCTURES, StructureLayers
+from syntax_nmt.models.syntax_model import SyntaxModel
 from syntax_nmt.models.transformer_decoder import SyntaxTransformerDecoder
 from syntax_nmt.models.transformer_encoder import SyntaxTransformerEncoder
-from syntax_nmt.models.weights_of_another import WeightsOfAnother
-from syntax_nmt.modules.linear_cross_entropy import LinearCrossEntropy
 
 
 @register_model("syntax_transformer")
-class SyntaxTransformerModel(CheckedHub, WeightsOfAnother, TransformerModel):
+class SyntaxTransformerModel(SyntaxModel, TransformerModel):
     """Transformer (Vaswani et al., 2017) that the methods of this package build on.
 
     With every feature off it is fairseq's `transformer`: the same parameter names, outputs and
@@ -44,16 +40,13 @@ class SyntaxTransformerModel(CheckedHub, WeightsOfAnother, TransformerModel):
 
     @classmethod
     def add_args(cls, parser: argparse.ArgumentParser) -> None:
-        """Adds the options of the stock model and of the features.
-
-        Args:
-            parser: of the command line.
-        """
+        """Adds the options of the stock model and of the features."""
         super().add_args(parser)
         gen_parser_from_dataclass(parser, SyntaxTransformerOptions(), delete_default=True)
+        refuse_while_parsing(parser, RNN)
 
     @classmethod
-    def build_model(cls, args: Any, task: FairseqTask) -> SyntaxTransformerModel:
+    def build_model(cls, args: Any, task: FairseqTask) -> SyntaxModel:
         """Builds the model that the options describe.
 
         Raises:
@@ -90,74 +83,3 @@ class SyntaxTransformerModel(CheckedHub, WeightsOfAnother, TransformerModel):
         return SyntaxTransformerDecoder(
             args, tgt_dict, embed_tokens, options, args.no_cross_attention
         )
-
-    @property
-    def reads_sides(self) -> tuple[SideKind, ...]:
-        """The side information that the forward pass is to be given."""
-        return self.encoder.reads_sides
-
-    @property
-    def learns_sides(self) -> tuple[SideKind, ...]:
-        """The side information that parts of the model are trained with."""
-        return () if self.encoder.supervised_layer is None else (HEADS,)
-
-    @property
-    def takes_token_loss(self) -> bool:
-        """Whether :meth:`forward` can compute a loss in place of logits."""
-        return isinstance(self.decoder.output_projection, nn.Linear)
-
-    def forward(
-        self,
-        src_tokens: Tensor,
-        src_lengths: Tensor,
-        prev_output_tokens: Tensor,
-        return_all_hiddens: bool = True,
-        features_only: bool = False,
-        alignment_layer: Optional[int] = None,
-        alignment_heads: Optional[int] = None,
-        structures: Optional[StructureLayers] = None,
-        token_loss: Optional[LinearCrossEntropy] = None,
-        **sides: Tensor,
-    ) -> tuple[Tensor, dict[str, Any]]:
-        """Teacher-forced pass of training and validation; generators never call it.
-
-        Args:
-            src_tokens: B×S.
-            src_lengths: B.
-            prev_output_tokens: B×T.
-            return_all_hiddens: keep the states of every layer.
-            features_only: leave the output projection out.
-            alignment_layer: the decoder layer whose cross-attention weights are wanted.
-            alignment_heads: average them over the first so many heads only.
-            token_loss: what to compute in place of logits.
-            **sides: side information under the keys of its kinds; what is not read is passed over.
-
-        Returns:
-            logits, B×T×V, or what `token_loss` gives, and a dictionary; with supervised heads its
-            `supervised_heads` has the log-probabilities of the child and the parent head, B×2×S×S;
-            wanted structures are there under their names.
-        """
-        encoder_out = self.encoder(
-            src_tokens,
-            src_lengths=src_lengths,
-            return_all_hiddens=return_all_hiddens,
-            structures=structures,
-            **sides,
-        )
-        output, extra = self.decoder(
-            prev_output_tokens,
-            encoder_out=encoder_out,
-            features_only=features_only or token_loss is not None,
-            alignment_layer=alignment_layer,
-            alignment_heads=alignment_heads,
-            src_lengths=src_lengths,
-            return_all_hiddens=return_all_hiddens,
-            structures=structures,
-        )
-        if token_loss is not None:
-            output = token_loss(output, self.decoder.output_projection)
-        if structures is not None:
-            extra.update({name: encoder_out[name] for name in SOURCE_STRUCTURES})
-        if self.encoder.supervised_layer is not None and return_all_hiddens:
-            extra["supervised_heads"] = self.encoder.supervised_head_log_probabilities(encoder_out)
-        return output, extra

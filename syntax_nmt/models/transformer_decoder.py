@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from types import MappingProxyType
 from typing import Any
 
 from fairseq.data import Dictionary
 from fairseq.models.transformer import TransformerConfig, TransformerDecoderBase
 from torch import Tensor, nn
 
+from syntax_nmt.data.sides.kind import SideKind
 from syntax_nmt.models.latent_phrase_options import gate_settings
 from syntax_nmt.models.layer_arguments import handing_over
 from syntax_nmt.models.layer_outputs import DecoderLayerOutput, collecting
@@ -45,6 +47,9 @@ class SyntaxTransformerDecoder(TransformerDecoderBase):
     """
 
     need_attn = False
+    reads_sides: tuple[SideKind, ...] = ()
+    learns_sides: tuple[SideKind, ...] = ()
+    side_labels: Mapping[SideKind, tuple[str, ...]] = MappingProxyType({})
 
     def __init__(
         self,
@@ -55,7 +60,7 @@ class SyntaxTransformerDecoder(TransformerDecoderBase):
         no_encoder_attn: bool = False,
     ) -> None:
         self.phrase_sizes = phrase_sizes(cfg, options)
-        self.gates = gate_settings(cfg, options)
+        self.gates = gate_settings(cfg, options, "decoder")
         self.latent_phrase_layers = options.latent_phrase_layers
         self._layers_built = 0
         super().__init__(cfg, dictionary, embed_tokens, no_encoder_attn)

@@ -9,7 +9,7 @@ from fairseq.data import Dictionary
 from fairseq.models.transformer import TransformerConfig, TransformerEncoderBase
 from torch import Tensor, nn
 
-from syntax_nmt.data.sides import PHRASES
+from syntax_nmt.data.sides import HEADS, PHRASES
 from syntax_nmt.data.sides.kind import SideKind
 from syntax_nmt.errors import UserError, exits_in_fairseq_programs
 from syntax_nmt.models.latent_phrase_options import gate_settings, local_window
@@ -37,6 +37,7 @@ class SyntaxTransformerEncoder(TransformerEncoderBase):
     Args:
         cfg: fairseq's options of the Transformer.
         embed_tokens: V×C.
+        hands_on_phrases: whether the decoder reads phrases, too; that of an RNN does not.
 
     Raises:
         UserError: options that contradict each other.
@@ -48,21 +49,25 @@ class SyntaxTransformerEncoder(TransformerEncoderBase):
         dictionary: Dictionary,
         embed_tokens: nn.Embedding,
         options: SyntaxTransformerOptions,
+        hands_on_phrases: bool = True,
     ) -> None:
         self.supervised_layer = _supervised_layer(cfg, options)
         self.phrase_sizes = phrase_sizes(cfg, options)
         self.phrase_segmentation = options.phrase_segmentation
         self.transparent_tokens = options.transparent_token_attention
-        self.gates = gate_settings(cfg, options)
+        self.gates = gate_settings(cfg, options, "encoder")
         self.latent_phrase_layers = options.latent_phrase_layers
         self.local_window = local_window(cfg, options)
         self.local_layers = options.local_attention_layers if self.local_window else 0
         self._layers_built = 0
         super().__init__(cfg, dictionary, embed_tokens)
+        self.output_dim = cfg.encoder.embed_dim
+        self.learns_sides = () if self.supervised_layer is None else (HEADS,)
         self.reads_sides: tuple[SideKind, ...] = ()
         if self.phrase_segmentation == PARSED:
             self.reads_sides += (PHRASES,)
-        if self.phrase_sizes is not None:  # of the top layer's output
+        self.phrase_representation = None
+        if self.phrase_sizes is not None and hands_on_phrases:  # of the top layer's output
             self.phrase_representation = PhraseRepresentation(
                 cfg.encoder.embed_dim, self.phrase_sizes.summary, self.phrase_sizes.hidden_dim
             )
@@ -154,6 +159,8 @@ class SyntaxTransformerEncoder(TransformerEncoderBase):
         """Adds the phrases to what the encoder returns."""
         if self.supervised_layer is not None:
             out["supervised_input"] = [layers[self.supervised_layer].attention_input]
+        if self.phrase_representation is None:
+            return
         vectors = [layer.phrases for layer in layers]
         vectors.append(self.phrase_representation(out["encoder_out"][0], phrases))
         tokens = self._normalised(out["encoder_states"]) if self.transparent_tokens else []

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 from collections.abc import Collection, Iterable
 from difflib import get_close_matches
 from typing import Any
@@ -11,6 +10,7 @@ from fairseq.models import ARCH_MODEL_REGISTRY
 from omegaconf import OmegaConf
 
 from syntax_nmt.errors import UserError
+from syntax_nmt.models.family_options import how_to_have, is_of_another, option_names
 
 _OF_FAIRSEQ = ("_name", "arch")
 
@@ -36,21 +36,12 @@ def refuse_unknown_options(cfg: Any) -> None:
     _refuse(name, cfg.keys(), option_names(model))
 
 
-def option_names(model: Any) -> set[str]:
-    """The names of all options of a model, as its checkpoints hold them.
-
-    Args:
-        model: its class, which has `add_args`.
-    """
-    parser = argparse.ArgumentParser(add_help=False)
-    model.add_args(parser)
-    return {action.dest for action in parser._actions}
-
-
 def _refuse(name: str, keys: Iterable[Any], known: Collection[str]) -> None:
     for key in map(str, keys):
         if key in known or key in _OF_FAIRSEQ:
             continue
+        if is_of_another(key):
+            raise UserError(f"model.{key}: --{key.replace('_', '-')} {how_to_have(key)}")
         close = get_close_matches(key, known, n=1)
         advice = f"did you mean model.{close[0]}?" if close else "leave it out"
         raise UserError(f"model.{key}: architecture {name} has no such option; {advice}")

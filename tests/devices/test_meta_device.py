@@ -4,7 +4,6 @@ from contextlib import nullcontext
 
 import pytest
 import torch
-from fairseq.models.transformer import TransformerModel
 from small_models import build
 from small_training import MODELS, SYNCHRONOUS, criterion_of, sample_of
 from torch import nn
@@ -50,20 +49,32 @@ def of_meta(sample):
     return sample.to("meta") if isinstance(sample, torch.Tensor) else sample
 
 
-def encoder_layers(model, task, source):
+def is_transformer(side):
+    return hasattr(side, "layers")
+
+
+def encoder_out_of(model):
+    return {
+        "encoder_out": [numbers(SOURCE, SENTENCES, model.encoder.output_dim)],
+        "encoder_padding_mask": [mask(SENTENCES, SOURCE)],
+    }
+
+
+def encoder_layers(model, source):
     """Those of a Transformer, with all that they read."""
     x, padding = numbers(SOURCE, SENTENCES, 16), mask(SENTENCES, SOURCE)
     phrases = model.encoder._phrases(padding, source.get("phrase_lengths"))
     more = {} if phrases is None else {"phrases": phrases}
-    distances = getattr(model.decoder, "latent_phrase_layers", 0) > 0
-    for layer in model.encoder.layers:
+    for index, layer in enumerate(model.encoder.layers):
+        distances = index < model.encoder.latent_phrase_layers
         found = layer(x, padding, need_distances=distances, **more)
         x = found if isinstance(found, torch.Tensor) else found[0]
     return x
 
 
 def decoder_layers(model):
-    x, memory = numbers(TARGET, SENTENCES, 16), numbers(SOURCE, SENTENCES, 16)
+    x = numbers(TARGET, SENTENCES, 16)
+    memory = numbers(SOURCE, SENTENCES, model.encoder.output_dim)
     more = {}
     if hasattr(model.decoder.layers[0], "phrase_combination"):
         more = {
@@ -81,33 +92,28 @@ def decoder_layers(model):
 def test_layers(model_and_task):
     model, task = model_and_task
     sample = of_meta(sample_of(model, task, (9, 4, 1)))
-    if isinstance(model, TransformerModel):
-        source = sample["net_input"]
-        results = [encoder_layers(model, task, source), decoder_layers(model)]
-    else:  # its encoder asks for lengths
-        width = model.encoder.output_dim
-        encoder_out = {
-            "encoder_out": [numbers(3, 9, width)], "encoder_padding_mask": [mask(3, 9)]
-        }  # fmt: skip
+    results = []
+    if is_transformer(model.encoder):  # an RNN encoder asks for lengths
+        results.append(encoder_layers(model, sample["net_input"]))
+    if is_transformer(model.decoder):
+        results.append(decoder_layers(model))
+    else:
         tags = {}
         if "chunk_tags" in sample:
             tags = {"chunk_tags": sample["chunk_tags"], "all_annotated": False}
         logits, extra = model.decoder(
-            sample["net_input"]["prev_output_tokens"], encoder_out, **tags
+            sample["net_input"]["prev_output_tokens"], encoder_out_of(model), **tags
         )
-        results = [logits, *(x for (x,) in extra.values() if x.is_floating_point())]
+        results += [logits, *(x for (x,) in extra.values() if x.is_floating_point())]
     assert all(result.is_meta for result in results)
     sum(result.float().sum() for result in results).backward()
 
 
 def test_steps_of_a_search(model_and_task):
     model, _ = model_and_task
-    if isinstance(model, TransformerModel):
+    if is_transformer(model.decoder):
         pytest.skip("fairseq's decoder asks whether there are pads")
-    encoder_out = {
-        "encoder_out": [numbers(3, 9, model.encoder.output_dim)],
-        "encoder_padding_mask": [mask(3, 9)],
-    }
+    encoder_out = encoder_out_of(model)
     decoder, state = model.decoder.eval(), {}
     tokens = torch.full((3, 1), 5, device="meta")
     with torch.no_grad():

@@ -7,11 +7,12 @@ import torch
 from fairseq import optim, utils
 from omegaconf import OmegaConf
 from small_models import build
-from small_training import MODELS, SYNCHRONOUS, criterion_of, sample_of
+from small_training import MODELS, SYNCHRONOUS, criterion_of, sample_of, tied_layers
 from synchronisations import counted
 from torch import nn
 
-from syntax_nmt.models.syntax_rnn import SyntaxRNNModel
+from syntax_nmt.modules.relation_network import RelationNetworkLayer
+from syntax_nmt.modules.sentence_gru import SentenceGRU
 
 LENGTHS = (9, 4, 1)
 STEPS = 8
@@ -52,7 +53,9 @@ def without_lines(counts, device):
 
 
 def expected(model):
-    return LENGTHS_OF_A_BATCH if isinstance(model, SyntaxRNNModel) else {}
+    """Of recurrent networks and relation networks in the encoder."""
+    asks = any(isinstance(m, (SentenceGRU, RelationNetworkLayer)) for m in model.encoder.modules())
+    return LENGTHS_OF_A_BATCH if asks else {}
 
 
 def test_training(model_and_task, device):
@@ -62,8 +65,7 @@ def test_training(model_and_task, device):
          "weight_decay": 0.0, "fp16_adam_stats": False, "use_old_adam": False, "tpu": False}
     )  # fmt: skip
     optimizer = optim.build_optimizer(options, list(model.parameters()))
-    latent = getattr(model.decoder, "latent_phrase_layers", 0)
-    for synchronous in SYNCHRONOUS if latent else SYNCHRONOUS[:1]:
+    for synchronous in SYNCHRONOUS if tied_layers(model) else SYNCHRONOUS[:1]:
         sample = batch_of(model, task, device)
         criterion = criterion_of(model, task, synchronous)
         with counted() as found:

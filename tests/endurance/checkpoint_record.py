@@ -21,12 +21,12 @@ import numpy as np
 import torch
 from fairseq.criterions import CRITERION_DATACLASS_REGISTRY
 from fairseq.models import ARCH_MODEL_REGISTRY
-from fairseq.models.transformer import TransformerModel
-from small_models import ARCHITECTURES, build, write_dictionaries
+from small_models import ARCHITECTURES, MIXED, build, write_dictionaries
 from torch import Tensor
 
 from syntax_nmt.data.manifest import Fingerprint, SideFile, write_manifest
 from syntax_nmt.data.ragged import RaggedWriter
+from syntax_nmt.models.hybrid_options import SyntaxHybridOptions
 from syntax_nmt.models.options import SyntaxTransformerOptions
 from syntax_nmt.models.rnn_options import SyntaxRNNOptions
 from syntax_nmt.tasks.syntax_translation import SyntaxTranslationConfig
@@ -56,6 +56,7 @@ MODELS: dict[str, tuple[str, ...]] = {
     ),
     "relation_rnn+top": ("relation_rnn", "--relation-placement=top"),
     "bi_scale_rnn+word": ("bi_scale_rnn", "--chunk-attention=word", "--chunk-context=step"),
+    **MIXED,
 }
 
 
@@ -81,13 +82,17 @@ def side_files(folder: Path) -> Path:
     return folder
 
 
-FAMILIES = {"transformer": SyntaxTransformerOptions, "rnn": SyntaxRNNOptions}
+FAMILIES = {
+    "transformer": SyntaxTransformerOptions,
+    "rnn": SyntaxRNNOptions,
+    "hybrid": SyntaxHybridOptions,
+}
 
 
 def family(arch: str) -> str:
     """The family of an architecture, which has options of its own."""
-    transformer = issubclass(ARCH_MODEL_REGISTRY[arch], TransformerModel)
-    return "transformer" if transformer else "rnn"
+    options = ARCH_MODEL_REGISTRY[arch].feature_options
+    return next(name for name, found in FAMILIES.items() if found is options)
 
 
 def record(folder: Path) -> dict[str, Any]:

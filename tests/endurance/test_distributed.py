@@ -14,7 +14,7 @@ from fairseq.dataclass.utils import convert_namespace_to_omegaconf
 from fairseq.distributed import ModuleProxyWrapper
 from fairseq.trainer import Trainer
 from forked_programs import SERVER, finished, redirect
-from methods import COMMON, METHODS
+from methods import COMMON, METHODS, WITH_BATCH_NORM
 from torch.nn.parallel import DistributedDataParallel
 
 from syntax_nmt.data.ragged import RaggedArray
@@ -165,7 +165,7 @@ def one_process(configurations):
         if method not in found:
             training = Training(configurations[method])
             one = training.batch
-            if method == "relation_rnn":  # whose batch norms see the batches of all workers as one
+            if method in WITH_BATCH_NORM:
                 found[method] = training.train(lambda *numbers: [one(*numbers)])
             else:
                 found[method] = training.train(
@@ -213,7 +213,7 @@ def test_the_command_line(prepared, tmp_path, method):
         "version": 2, "epoch": 3, "iterations_in_epoch": 0, "shuffle": True
     }  # fmt: skip
     for name, weight in expected["model"].items():
-        if method == "relation_rnn":  # its batch norms see both batches as one
+        if method in WITH_BATCH_NORM:
             assert found["model"][name].isfinite().all()
         else:
             torch.testing.assert_close(found["model"][name], weight, atol=1e-6, rtol=0, msg=name)

@@ -12,7 +12,7 @@ import torch
 from fairseq.trainer import Trainer
 from fairseq.utils import move_to_cuda
 from small_models import build, enlarge, write_dictionaries
-from small_training import MODELS, SYNCHRONOUS, criterion_of, sample_of
+from small_training import MODELS, SYNCHRONOUS, criterion_of, sample_of, tied_layers
 from torch import Tensor, nn
 
 from syntax_nmt.criterions.dependency import parent_head_losses
@@ -120,7 +120,7 @@ def of_type(model: nn.Module, dtype: torch.dtype, device: str = "cpu") -> nn.Mod
 
 
 def kinds(model: nn.Module):
-    return SYNCHRONOUS if getattr(model.decoder, "latent_phrase_layers", 0) else SYNCHRONOUS[:1]
+    return SYNCHRONOUS if tied_layers(model) else SYNCHRONOUS[:1]
 
 
 def test_whole_model(model_and_task, kind):

@@ -51,6 +51,12 @@ SMALL = {
     "latent": TRANSFORMER,
     "relation": [*RNN, "+model.relation_hidden_dim=16", "+model.relation_kernels='1:8,3:8'"],
     "bi_scale": RNN,
+    "combined": [
+        *(f"++model.encoder_{size}" for size in ("embed_dim=16", "ffn_embed_dim=32", "layers=2")),
+        *(f"++model.{name}=16" for name in ("decoder_embed_dim", "decoder_hidden_size")),
+        *("model.encoder_attention_heads=2", "model.phrase_combine_dim=16"),
+        *("model.decoder_out_embed_dim=16", "model.attention_dim=16"),
+    ],
 }
 BRIEF = (
     *("common.cpu=true", "common.log_format=json", "common.log_interval=1"),
@@ -162,10 +168,11 @@ def test_trains(paper, prepared, tmp_path):
     models, _, task = checkpoint_utils.load_model_ensemble_and_task(
         [str(tmp_path / "checkpoint_last.pt")], arg_overrides={"data": str(prepared.data)}
     )
-    assert getattr(models[0].encoder, "supervised_layer", None) == {"dependency": 1}.get(paper)
-    assert task.cfg.load_dependencies == (paper == "dependency")
-    assert task.cfg.load_chunks == (paper == "bi_scale")
-    if paper == "bi_scale":
+    heads, chunks = paper in ("dependency", "combined"), paper in ("bi_scale", "combined")
+    assert getattr(models[0].encoder, "supervised_layer", None) == (1 if heads else None)
+    assert task.cfg.load_dependencies == heads
+    assert task.cfg.load_chunks == chunks
+    if chunks:
         tags = (prepared.data / "dict.chunks.txt").read_text(encoding="utf-8").split()
         assert list(models[0].decoder.chunk_tags) == tags
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import torch
 from fairseq import options, tasks
 from fairseq.dataclass.utils import convert_namespace_to_omegaconf
-from small_models import build, save_checkpoint
+from small_models import MIXED, build, save_checkpoint
 
 LSTM = ["--encoder-embed-dim", "16", "--encoder-hidden-size", "16", "--encoder-layers", "1"]
 LSTM += ["--decoder-embed-dim", "16", "--decoder-hidden-size", "16", "--decoder-layers", "1"]
@@ -17,6 +17,10 @@ FAMILIES = {
     "stock": ("transformer", ["--dropout", "0.5"], "translation"),
     "phrases": ("phrase_transformer", ["--dropout", "0.5"], "syntax_translation"),
     "heads": ("dependency_transformer", ["--dropout", "0.5"], "syntax_translation"),
+    **{
+        name: (arch, [*options, "--dropout", "0.5"], "syntax_translation")
+        for name, (arch, *options) in MIXED.items()
+    },
 }
 
 

@@ -53,7 +53,9 @@ def test_empty_sides_have_no_links(shape):
     assert strongest_links(words) == frozenset()
 
 
-@pytest.fixture(scope="module", params=["stock", "heads", "phrases", "lstm"])
+@pytest.fixture(
+    scope="module", params=["stock", "heads", "phrases", "lstm", "syntax_hybrid+rnn_encoder"]
+)
 def decoder(request, parser, tmp_path_factory):
     folder = tmp_path_factory.mktemp("attention")
     return load_forced_decoder(

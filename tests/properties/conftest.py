@@ -7,20 +7,21 @@ from functools import cache
 
 import pytest
 import tree_mixer  # noqa: F401  registers itself
-from fairseq.models import ARCH_MODEL_REGISTRY
 from fairseq.tasks import FairseqTask
 from small_models import (
+    ALL_METHODS,
     ARCHITECTURES,
     LABELS,
+    MIXED,
     batch,
     build,
     enlarge,
+    families,
     random_sides,
     write_dictionaries,
 )
 from torch import nn
 
-from syntax_nmt.models.syntax_rnn import SyntaxRNNModel
 from syntax_nmt.tasks.side_inputs import SideInputs
 
 # Settings in which an architecture reads side information that its preset does not ask for.
@@ -31,6 +32,11 @@ MORE = {
         *("--phrase-summary=mean", "--encoder-normalize-before"),
     ),
     "tree_mixer": ("tree_mixer",),  # of the tests alone
+    **MIXED,
+    "syntax_hybrid+all+parsed": (
+        *("syntax_hybrid_tiny", "--phrase-segmentation=parsed"),
+        *ALL_METHODS,
+    ),
 }
 
 
@@ -70,7 +76,7 @@ def build_small(dictionaries):
     def built(name: str) -> Small:
         arch, *options = MORE.get(name, (name,))
         model, task, _ = build(dictionaries, arch, *options)
-        if ARCH_MODEL_REGISTRY[arch] is SyntaxRNNModel:
+        if "rnn" in families(arch, options).values():
             enlarge(model)
         return Small(name, model, task)
 

@@ -37,8 +37,10 @@ class CrossAttention:
     ) -> None:
         self.decoder = decoder
         self.options: dict[str, Any] = {}
-        # What takes these arguments is a Transformer, of fairseq or of this package.
-        if "alignment_layer" not in inspect.signature(decoder.model.forward).parameters:
+        # What takes these arguments is a Transformer of fairseq's, or a model of this package; a
+        # recurrent decoder of the latter has no layers.
+        takes = inspect.signature(decoder.model.forward).parameters
+        if "alignment_layer" not in takes or not hasattr(decoder.model.decoder, "layers"):
             if layer is not None or heads is not None:
                 option = "--layer" if layer is not None else "--heads"
                 raise UserError(f"{option} is about Transformers: the model's attention is one")

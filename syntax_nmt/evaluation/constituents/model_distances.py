@@ -54,7 +54,7 @@ class EncoderDistances:
     """
 
     def __init__(self, model: BaseFairseqModel, text: SourceText, layer: int) -> None:
-        check_model(model, layer)
+        check_model(model, layer, "encoder")
         self.encoder: Any = model.encoder
         self.text = text
         self.structures = StructureLayers(source_distances=(layer,))
@@ -111,7 +111,7 @@ class DecoderDistances:
         target: SourceText,
         layer: int,
     ) -> None:
-        check_model(model, layer)
+        check_model(model, layer, "decoder")
         self.decoder = ForcedDecoder(model, task)
         self.source = source
         self.target = target
@@ -146,24 +146,35 @@ def mean_over_heads(distances: Tensor) -> np.ndarray:
     return distances.float().mean(dim=1).cpu().numpy()
 
 
-def check_model(model: BaseFairseqModel, layer: int) -> None:
+def layers_with_distances(model: BaseFairseqModel, side: str) -> int:
+    """How many of the lowest layers have distances.
+
+    Args:
+        model: any model; only Transformers have any.
+        side: `encoder` or `decoder`.
+    """
+    return int(getattr(getattr(model, side, None), "latent_phrase_layers", 0))
+
+
+def check_model(model: BaseFairseqModel, layer: int, side: str) -> None:
     """Refuses a model that has no distances in a layer.
 
     Args:
         layer: counted from the lowest, which is 0.
+        side: `encoder` or `decoder`.
 
     Raises:
         UserError: says what the model has.
     """
-    layers = getattr(getattr(model, "encoder", None), "latent_phrase_layers", 0)
+    layers = layers_with_distances(model, side)
     if not layers:
         raise UserError(
-            "the model has no syntactic distances: give --path a model trained with --arch "
-            "latent_phrase_transformer (or --latent-phrase-layers)"
+            f"the model's {side} has no syntactic distances: give --path a model trained with "
+            "--arch latent_phrase_transformer (or --latent-phrase-layers)"
         )
     if not 0 <= layer < layers:
         raise UserError(
-            f"--layer {layer}: the model has distances in its {layers} lowest layers on each side, "
+            f"--layer {layer}: the model's {side} has distances in its {layers} lowest layers, "
             f"0 to {layers - 1}"
         )
     if PHRASES in declared([model]):

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 import numpy as np
-from torch import nn
 
 from syntax_nmt.errors import UserError
 from syntax_nmt.evaluation.alignment.cross_attention import PENULTIMATE, CrossAttention
@@ -42,7 +41,9 @@ class HeadWeights:
 def head_weights(
     decoder: ForcedDecoder, pair: TokenPair, attention: str, layer: int | None = None
 ) -> HeadWeights:
-    """Asks a Transformer, of fairseq or of this package, for any attention; others for their own.
+    """Asks sides that are Transformers, of fairseq or of this package, for any of their attentions.
+
+    Of another decoder it is that over the source.
 
     Args:
         pair: a sentence and its translation; none is needed for the encoder's attention. It fits.
@@ -53,11 +54,9 @@ def head_weights(
     Raises:
         UserError: the model has no such attention or layer.
     """
-    if not hasattr(getattr(decoder.model, "decoder", None), "layers") or not _is_transformer(
-        decoder.model
-    ):
+    side: Any = getattr(decoder.model, ENCODER if attention == ENCODER else DECODER, None)
+    if not _is_transformer(side):
         return _recurrent_weights(decoder, pair, attention, layer)
-    side = decoder.model.encoder if attention == ENCODER else decoder.model.decoder
     supervised = getattr(side, "supervised_layer", None) if attention == ENCODER else None
     index = _layer_index(attention, layer, len(side.layers), supervised)
     module = getattr(side.layers[index], "encoder_attn" if attention == CROSS else "self_attn")
@@ -78,11 +77,8 @@ def head_weights(
     return HeadWeights(weights[:, 0].float().cpu().numpy(), index, supervised=index == supervised)
 
 
-def _is_transformer(model: nn.Module) -> bool:
-    return hasattr(getattr(model, "encoder", None), "layers") and all(
-        hasattr(layer, "self_attn") for side in ("encoder", "decoder") for layer in
-        getattr(model, side).layers
-    )  # fmt: skip
+def _is_transformer(side: Any) -> bool:
+    return hasattr(side, "layers") and all(hasattr(layer, "self_attn") for layer in side.layers)
 
 
 def _recurrent_weights(
@@ -90,8 +86,8 @@ def _recurrent_weights(
 ) -> HeadWeights:
     if attention != CROSS:
         raise UserError(
-            f"--attention {attention} is about Transformers: the model's only attention is the "
-            f"decoder's over the source, --attention {CROSS}"
+            f"--attention {attention} is about Transformers, and the model's {attention} is none: "
+            f"give --attention {CROSS}, the decoder's attention to the source"
         )
     ((_, weights),) = CrossAttention(decoder, layer).matrices([pair], max_tokens=1)
     return HeadWeights(weights[None], None, with_eos=False)

@@ -8,6 +8,7 @@ import torch
 from forced_models import checkpoint_of
 from latent_models import latent_checkpoint
 from parser_files import PIECES
+from small_models import MIXED
 
 from syntax_nmt.errors import UserError
 from syntax_nmt.evaluation.alignment.cross_attention import CrossAttention
@@ -27,7 +28,8 @@ FAMILIES = ("stock", "phrases", "heads", "latent")
 @pytest.fixture(scope="module")
 def decoders(parser, tmp_path_factory):
     folder = tmp_path_factory.mktemp("attention_heads")
-    paths = {name: checkpoint_of(name, parser.data, folder) for name in (*FAMILIES[:3], "lstm")}
+    names = (*FAMILIES[:3], "lstm", *MIXED)
+    paths = {name: checkpoint_of(name, parser.data, folder) for name in names}
     paths["latent"] = latent_checkpoint(parser.data, folder / "latent.pt")
     return {
         name: load_forced_decoder(str(path), str(parser.data), torch.device("cpu"))
@@ -107,6 +109,21 @@ def test_recurrent_models_have_one_attention(decoders):
     for attention, layer in ((ENCODER, None), (DECODER, None), (CROSS, 0)):
         with pytest.raises(UserError, match=r"--attention|--layer"):
             head_weights(decoders["lstm"], PAIR, attention, layer)
+
+
+def test_mixed_models_have_what_their_sides_have(decoders):
+    """A side that is a Transformer has all heads; of an RNN decoder there is the one attention."""
+    rnn_decoder, rnn_encoder = (decoders[name] for name in MIXED)
+    heads = head_weights(rnn_decoder, PAIR, ENCODER)
+    assert heads.weights.shape == (4, 9, 9)
+    assert (heads.layer, heads.supervised) == (1, True)
+    assert head_weights(rnn_decoder, PAIR, CROSS).weights.shape == (1, 6, 8)
+    with pytest.raises(UserError, match="the model's decoder is none: give --attention cross"):
+        head_weights(rnn_decoder, PAIR, DECODER)
+    assert head_weights(rnn_encoder, PAIR, DECODER).weights.shape == (4, 7, 7)
+    assert head_weights(rnn_encoder, PAIR, CROSS, -1).weights.shape == (4, 7, 9)
+    with pytest.raises(UserError, match="the model's encoder is none"):
+        head_weights(rnn_encoder, PAIR, ENCODER)
 
 
 def test_layers_count_from_both_ends(decoders):

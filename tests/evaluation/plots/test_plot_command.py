@@ -12,6 +12,7 @@ from forced_models import checkpoint_of
 from latent_models import latent_checkpoint
 from matplotlib import font_manager
 from parser_files import PIECES, WORDS
+from small_models import MIXED
 
 from syntax_nmt.cli import main
 from syntax_nmt.data.conllu import format_conllu, format_no_parse
@@ -102,7 +103,8 @@ class TestModels:
         (folder / "gold").write_text("".join(blocks), encoding="utf-8")
         heads = checkpoint_of("heads", parser.data, folder)
         latent = latent_checkpoint(parser.data, folder / "latent.pt")
-        return {"folder": folder, "data": parser.data, "heads": heads, "latent": latent}
+        mixed = {name: checkpoint_of(name, parser.data, folder) for name in MIXED}
+        return {"folder": folder, "data": parser.data, "heads": heads, "latent": latent, **mixed}
 
     def options(self, files, model, target=True):
         command = [files["data"], "--path", files[model], "--segmented", "--cpu"]
@@ -164,6 +166,15 @@ class TestModels:
         np.testing.assert_allclose(sides[0].rows["mean"], mean, atol=1e-6)
         (sides, _), _, _ = plot("distances", *options, "--head", 3)
         assert list(sides[0].rows) == ["head 3"]
+
+    @pytest.mark.parametrize(("model", "side"), zip(MIXED, ["source", "target"]))
+    def test_distances_of_the_side_that_has_them(self, plot, files, model, side):
+        """Of a Transformer under an RNN decoder, or over an RNN encoder."""
+        (sides, _), _, _ = plot("distances", *self.options(files, model))
+        assert [found.name for found in sides] == [side]
+        pieces = (TARGETS if side == "target" else PIECES)[0].split()
+        assert list(sides[0].tokens) == pieces
+        assert len(sides[0].rows["mean"]) == len(pieces)
 
     @pytest.mark.parametrize(
         ("model", "kind", "more", "message"),

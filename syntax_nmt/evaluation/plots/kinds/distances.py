@@ -9,7 +9,7 @@ import numpy as np
 
 from syntax_nmt.arguments import natural_int
 from syntax_nmt.errors import UserError, errors_of
-from syntax_nmt.evaluation.constituents.model_distances import check_model
+from syntax_nmt.evaluation.constituents.model_distances import check_model, layers_with_distances
 from syntax_nmt.evaluation.plots.kinds.model_sentence import (
     ModelSentence,
     add_model_arguments,
@@ -19,6 +19,8 @@ from syntax_nmt.models.structures import SOURCE_DISTANCES, TARGET_DISTANCES, Str
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
+
+_SIDES = {"source": "encoder", "target": "decoder"}
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -31,8 +33,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="N",
         type=natural_int,
         default=0,
-        help="of the encoder, and of the decoder if there is --target, counted from 0, the lowest "
-        "(default: 0)",
+        help="of the encoder, and of the decoder if there is --target, as far as they have "
+        "distances, counted from 0, the lowest (default: 0)",
     )
     add(
         "--head",
@@ -50,13 +52,19 @@ def figure(args: argparse.Namespace) -> Figure:
         UserError: options, the model or the files cannot be used.
     """
     sentence = model_sentence(args)
-    with errors_of(args.path):
-        check_model(sentence.decoder.model, args.layer)
     sides = {"source": sentence.source}
     if args.target:
         sides["target"] = sentence.target
+    sides = {
+        name: side
+        for name, side in sides.items()
+        if layers_with_distances(sentence.decoder.model, _SIDES[name])
+    }
+    with errors_of(args.path):
+        for name in sides or ["source"]:
+            check_model(sentence.decoder.model, args.layer, _SIDES[name])
     found = _distances(sentence, args.layer)
-    heads = len(found["source"])
+    heads = len(next(iter(found.values())))
     if args.head is not None and args.head >= heads:
         raise UserError(f"--head {args.head}: the layer has {heads} heads, 0 to {heads - 1}")
 
@@ -72,17 +80,19 @@ def figure(args: argparse.Namespace) -> Figure:
 
 
 def _distances(sentence: ModelSentence, layer: int) -> dict[str, np.ndarray]:
-    """Of each side heads × pieces.
+    """Of each side that has them heads × pieces.
 
     Position 0 of the decoder reads EOS, and each position the piece before the one it predicts.
     """
     decoder, wanted = sentence.decoder, StructureLayers((layer,), (layer,))
     (batch,) = decoder.batches([sentence.pair], max_tokens=1)
     _, extra = decoder.forward(batch, features_only=True, structures=wanted)
-    source, target = (
-        extra[name][0][0].float().cpu().numpy() for name in (SOURCE_DISTANCES, TARGET_DISTANCES)
-    )
-    return {"source": source[:, :-1], "target": target[:, 1:]}
+    pieces = {"source": (SOURCE_DISTANCES, slice(-1)), "target": (TARGET_DISTANCES, slice(1, None))}
+    return {
+        side: extra[name][0][0].float().cpu().numpy()[:, read]
+        for side, (name, read) in pieces.items()
+        if name in extra
+    }
 
 
 def _rows(distances: np.ndarray, head: int | None) -> dict[str, np.ndarray]:

@@ -1,0 +1,166 @@
+"""Which options are of a Transformer's encoder or decoder, and which of an RNN's.
+
+What has no use for an option refuses it in a sentence, which says how to have what it is for.
+"""
+
+from __future__ import annotations
+
+import argparse
+from dataclasses import fields
+from functools import cache
+from typing import Any
+
+from fairseq.models.transformer import TransformerModel
+
+from syntax_nmt.errors import UserError, exits_in_fairseq_programs
+from syntax_nmt.models.options import SyntaxTransformerOptions
+from syntax_nmt.models.rnn_options import TOP, RecurrentOptions, SyntaxRNNOptions
+
+TRANSFORMER, RNN = "transformer", "rnn"
+FAMILIES = (TRANSFORMER, RNN)
+ENCODER, DECODER = "encoder", "decoder"
+SIDES = (ENCODER, DECODER)
+
+_NAMES = {TRANSFORMER: "Transformer", RNN: "RNN"}
+# Which side an option is of whose name does not begin with it; the others are of both.
+_BEGINNINGS = {
+    ENCODER: ("encoder_", "supervised_", "phrase_", "local_", "relation_"),
+    DECODER: (
+        "decoder_", "transparent_", "no_cross_", "cross_self_", "no_decoder_", "adaptive_softmax_",
+        "tie_adaptive_", "base_", "attention_dim", "conditional_", "readout", "bi_scale", "chunk_",
+        "no_joint_",
+    ),
+}  # fmt: skip
+_CHOICES = frozenset(f"{side}_family" for side in SIDES)
+_OF_THE_TASK = ("max_source_positions", "max_target_positions")
+# A relation network stands on any encoder; these say where among GRUs.
+_AMONG_GRUS = ("relation_placement", "relation_dense_embedding")
+
+
+def option_names(model: Any) -> set[str]:
+    """The names of all options of a model, as its checkpoints hold them.
+
+    Args:
+        model: its class, which has `add_args`.
+    """
+    parser = argparse.ArgumentParser(add_help=False)
+    model.add_args(parser)
+    return {action.dest for action in parser._actions} - {argparse.SUPPRESS}
+
+
+@cache
+def options_of(family: str) -> frozenset[str]:
+    """The options that a family has alone.
+
+    Args:
+        family: one of :data:`FAMILIES`.
+    """
+    if family == RNN:
+        return frozenset(_names(RecurrentOptions))
+    names = option_names(TransformerModel) | _names(SyntaxTransformerOptions)
+    return frozenset(names - _names(SyntaxRNNOptions) - set(_OF_THE_TASK))
+
+
+def refuse_while_parsing(parser: argparse.ArgumentParser, family: str) -> None:
+    """Adds the options of a family to those of an architecture of the other, to be refused.
+
+    Args:
+        family: which the architecture does not have.
+    """
+    for name in sorted(options_of(family) | _CHOICES):
+        parser.add_argument(
+            _flag(name), action=_Refused, nargs="*", dest=argparse.SUPPRESS, help=argparse.SUPPRESS
+        )
+
+
+class _Refused(argparse.Action):
+    def __call__(self, _parser: Any, _namespace: Any, _value: Any, option: Any = None) -> None:
+        name = option.strip("-").replace("-", "_")
+        with exits_in_fairseq_programs():
+            raise UserError(f"{option} {how_to_have(name)}")
+
+
+def is_of_another(name: str) -> bool:
+    """Whether an option that an architecture does not have is one of mixed models."""
+    return name in _CHOICES or any(name in options_of(family) for family in FAMILIES)
+
+
+def how_to_have(name: str) -> str:
+    """What a sentence about an option that an architecture does not have goes on with.
+
+    Args:
+        name: of an option that :func:`is_of_another`.
+    """
+    if name in _CHOICES:
+        return "is an option of mixed models: give --arch syntax_hybrid, which has one"
+    family = RNN if name in options_of(RNN) else TRANSFORMER
+    side, *others = sides_of(name)
+    if name.startswith("relation_") and name not in _AMONG_GRUS:
+        return (
+            "is an option of relation networks, which this architecture does not have: give --arch "
+            "syntax_hybrid, in which they stand on a Transformer encoder, too"
+        )
+    other = TRANSFORMER if family == RNN else RNN
+    families = {each: family if each == side else other for each in SIDES}
+    chosen = " ".join(f"--{each}-family {families[each]}" for each in SIDES)
+    return (
+        f"is an option of {_described(family, None if others else side)}, which this architecture "
+        f"does not have: give --arch syntax_hybrid {chosen}"
+    )
+
+
+def check_families(args: Any, families: dict[str, str]) -> None:
+    """Refuses options that a mixed model has no use for.
+
+    Args:
+        args: the options as the user gave them; a namespace.
+
+    Raises:
+        UserError: there is no such family, or an option of one that is not there.
+    """
+    for side, family in families.items():
+        if family not in FAMILIES:
+            raise UserError(f"--{side}-family {family}: choose {' or '.join(FAMILIES)}")
+    defaults = {
+        option.name: option.default
+        for options in (SyntaxTransformerOptions, RecurrentOptions)
+        for option in fields(options)
+    }
+    for family in FAMILIES:
+        for name in sorted(options_of(family) & set(vars(args))):
+            value, default, sides = getattr(args, name), defaults.get(name), sides_of(name)
+            given = value != default and str(value) != default  # a choice reads as a string
+            there = [side for side in sides if families[side] == family]
+            if given and not there and not _is_of_relation_on_top(name, args):
+                described = _described(family, sides[0] if len(sides) == 1 else None)
+                raise UserError(
+                    f"{_flag(name)} is an option of {described}, and the model has none: give "
+                    f"--{sides[-1]}-family {family}, or leave it out"
+                )
+
+
+def _is_of_relation_on_top(name: str, args: Any) -> bool:
+    """Whether an option is of a relation network that stands on a Transformer."""
+    if name == "relation_placement":
+        return str(args.relation_placement) == TOP
+    if name == "initialization":
+        return getattr(args, "relation_kernels", None) is not None
+    return name.startswith("relation_") and name not in _AMONG_GRUS
+
+
+def sides_of(option: str) -> tuple[str, ...]:
+    """The sides that an option is for."""
+    return tuple(s for s in SIDES if option.startswith(_BEGINNINGS[s])) or SIDES
+
+
+def _described(family: str, side: str | None) -> str:
+    article = "an" if family == RNN else "a"
+    return f"{_NAMES[family]}s" if side is None else f"{article} {_NAMES[family]} {side}"
+
+
+def _names(options: Any) -> set[str]:
+    return {option.name for option in fields(options) if option.name != "_name"}
+
+
+def _flag(name: str) -> str:
+    return "--" + name.replace("_", "-")

@@ -1,0 +1,90 @@
+"""Encoders whose output a decoder of the other family reads, or a relation network refines."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from fairseq.data import Dictionary
+from fairseq.models.transformer import TransformerConfig
+from torch import Tensor, nn
+
+from syntax_nmt.models.options import SyntaxTransformerOptions
+from syntax_nmt.models.rnn_encoder import PADDING, STATES, RNNEncoder, rows_rearranged
+from syntax_nmt.models.transformer_encoder import SyntaxTransformerEncoder
+from syntax_nmt.modules.packed_rows import PackedRows
+from syntax_nmt.modules.relation_network import RelationNetworkLayer
+
+
+class RelatingEncoder(SyntaxTransformerEncoder):
+    """A Transformer encoder, and on top of it, if wanted, a relation network: `h + RNL(h)`.
+
+    So Zhang et al. (2018, Section 3) have it on a bidirectional GRU. Phrases, which a Transformer
+    decoder reads besides, remain those of the Transformer's layers.
+
+    Args:
+        cfg: fairseq's options of the Transformer.
+        embed_tokens: V×C.
+        relation: the relation network; None = there is none.
+        for_rnn: whether the decoder is an RNN, which reads no phrases.
+
+    Raises:
+        UserError: options that contradict each other.
+    """
+
+    def __init__(
+        self,
+        cfg: TransformerConfig,
+        dictionary: Dictionary,
+        embed_tokens: nn.Embedding,
+        options: SyntaxTransformerOptions,
+        relation: RelationNetworkLayer | None,
+        for_rnn: bool,
+    ) -> None:
+        super().__init__(cfg, dictionary, embed_tokens, options, hands_on_phrases=not for_rnn)
+        self.relation = relation
+        self.for_rnn = for_rnn
+
+    def forward(self, src_tokens: Tensor, *args: Any, **kwargs: Any) -> dict[str, list[Tensor]]:
+        """Encodes a batch.
+
+        Args:
+            src_tokens: B×S.
+        """
+        out = super().forward(src_tokens, *args, **kwargs)
+        if self.relation is not None:
+            (states,), (padding,) = out[STATES], out[PADDING]
+            received = self.relation(states.transpose(0, 1), PackedRows(padding))
+            out[STATES] = [states + received.transpose(0, 1)]
+        return out
+
+    def reorder_encoder_out(
+        self, encoder_out: dict[str, list[Tensor]], new_order: Tensor
+    ) -> dict[str, list[Tensor]]:
+        """Rearranges what :meth:`forward` returned, as a search rearranges its hypotheses.
+
+        Args:
+            encoder_out: of :meth:`forward`.
+            new_order: the row that goes to each place.
+        """
+        if self.for_rnn:
+            return rows_rearranged(encoder_out, new_order)
+        return super().reorder_encoder_out(encoder_out, new_order)
+
+
+class RNNEncoderForTransformer(RNNEncoder):
+    """An RNN encoder under a Transformer decoder, which wants each hypothesis' own annotations."""
+
+    def reorder_encoder_out(
+        self, encoder_out: dict[str, list[Tensor]], new_order: Tensor
+    ) -> dict[str, list[Tensor]]:
+        """Rearranges what :meth:`forward` returned, as a search rearranges its hypotheses.
+
+        Args:
+            encoder_out: of :meth:`forward`.
+            new_order: the row that goes to each place.
+        """
+        (annotations,), (padding,) = encoder_out[STATES], encoder_out[PADDING]
+        return {
+            STATES: [annotations.index_select(1, new_order)],
+            PADDING: [padding.index_select(0, new_order)],
+        }

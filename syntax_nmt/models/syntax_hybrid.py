@@ -1,0 +1,158 @@
+"""Encoders and decoders of either family in one model, and with them all methods."""
+
+from __future__ import annotations
+
+import argparse
+from argparse import Namespace
+from dataclasses import fields
+from typing import Any
+
+from fairseq.data import Dictionary
+from fairseq.dataclass.utils import gen_parser_from_dataclass
+from fairseq.models import FairseqDecoder, FairseqEncoder, register_model
+from fairseq.models.transformer import TransformerConfig, TransformerModel
+from fairseq.tasks import FairseqTask
+from torch import nn
+
+from syntax_nmt.errors import UserError
+from syntax_nmt.models.family_options import (
+    DECODER,
+    ENCODER,
+    RNN,
+    SIDES,
+    TRANSFORMER,
+    check_families,
+)
+from syntax_nmt.models.hybrid_options import SyntaxHybridOptions
+from syntax_nmt.models.mixed_encoders import RelatingEncoder, RNNEncoderForTransformer
+from syntax_nmt.models.options import SyntaxTransformerOptions
+from syntax_nmt.models.own_task import build_for_own_task
+from syntax_nmt.models.rnn_options import SyntaxRNNOptions
+from syntax_nmt.models.rnn_parts import (
+    build_decoder,
+    build_encoder,
+    build_relation_network,
+    initialize,
+    prepare_for_rnn_decoder,
+)
+from syntax_nmt.models.rnn_sizes import rnn_sizes
+from syntax_nmt.models.syntax_model import SyntaxModel
+from syntax_nmt.models.syntax_rnn import SyntaxRNNModel
+from syntax_nmt.models.syntax_transformer import SyntaxTransformerModel
+
+
+@register_model("syntax_hybrid")
+class SyntaxHybridModel(SyntaxTransformerModel):
+    """An encoder of one family under a decoder of the other, or of the same.
+
+    - `--encoder-family transformer`: with supervised heads, phrases and latent phrases in its
+      layers, and a relation network on top (`--relation-kernels`).
+    - `--encoder-family rnn`: GRUs, with relation networks or without.
+    - `--decoder-family transformer`: with phrases, which it takes from a Transformer encoder, and
+      latent phrases.
+    - `--decoder-family rnn`: RNNsearch, RNNsearch* and the bi-scale decoder.
+
+    Where both are of one family, and no relation network stands on a Transformer, it is the model
+    of that family: the same parameters under the same names.
+    """
+
+    feature_options = SyntaxHybridOptions
+
+    @classmethod
+    def add_args(cls, parser: argparse.ArgumentParser) -> None:
+        """Adds the options of both families."""
+        TransformerModel.add_args(parser)
+        gen_parser_from_dataclass(parser, SyntaxHybridOptions(), delete_default=True)
+
+    @classmethod
+    def build_model(cls, args: Any, task: FairseqTask) -> SyntaxModel:
+        """Builds the model that the options describe.
+
+        Args:
+            args: the options.
+
+        Raises:
+            UserError: options that contradict each other, or another task; one line says which.
+        """
+        return build_for_own_task(cls._build, args, task, "syntax_hybrid")
+
+    @classmethod
+    def _build(cls, args: Namespace, task: FairseqTask) -> SyntaxModel:
+        families = {side: str(getattr(args, f"{side}_family")) for side in SIDES}
+        check_families(args, families)
+        if families[DECODER] == RNN:
+            prepare_for_rnn_decoder(args, task)
+        if set(families.values()) == {RNN}:
+            return SyntaxRNNModel.build_model(args, task)
+        # A copy: fairseq fills in what both sides of a Transformer have, and checkpoints would
+        # take that for the user's.
+        return super().build_model(Namespace(**vars(args)), task)
+
+    @classmethod
+    def build_encoder(
+        cls, args: TransformerConfig, src_dict: Dictionary, embed_tokens: nn.Embedding
+    ) -> FairseqEncoder:
+        """Builds the encoder.
+
+        Args:
+            args: fairseq's options of the Transformer, which carry all others along.
+            embed_tokens: V×E.
+        """
+        options = _recurrent_options(args)
+        sizes = rnn_sizes(options)
+        if _family(args, ENCODER) == RNN:
+            encoder = build_encoder(
+                options, sizes, src_dict, embed_tokens, RNNEncoderForTransformer
+            )
+            initialize(encoder.network, options)
+            args.encoder.embed_dim = encoder.output_dim  # so wide is what the decoder attends to
+            return encoder
+        relation = None
+        if sizes.kernels:
+            relation = build_relation_network(args.encoder.embed_dim, options, sizes)
+            initialize(relation, options)
+        features = SyntaxTransformerOptions.from_namespace(args)
+        for_rnn = _family(args, DECODER) == RNN
+        return RelatingEncoder(args, src_dict, embed_tokens, features, relation, for_rnn)
+
+    @classmethod
+    def build_decoder(
+        cls, args: TransformerConfig, tgt_dict: Dictionary, embed_tokens: nn.Embedding
+    ) -> FairseqDecoder:
+        """Builds the decoder.
+
+        Args:
+            args: as of :meth:`build_encoder`, after it.
+            embed_tokens: V×E; they begin as fairseq's do.
+
+        Raises:
+            UserError: options that contradict each other.
+        """
+        if _family(args, DECODER) == TRANSFORMER:
+            if args.cross_self_attention and _family(args, ENCODER) == RNN:
+                raise UserError(
+                    "--cross-self-attention puts the source among the target's own states, which "
+                    "are those of Transformers: give --encoder-family transformer, or leave it out"
+                )
+            return super().build_decoder(args, tgt_dict, embed_tokens)
+        options, embeddings = _recurrent_options(args), embed_tokens.weight.detach().clone()
+        decoder = build_decoder(
+            options, rnn_sizes(options), tgt_dict, embed_tokens, args.encoder.embed_dim
+        )
+        initialize(decoder, options)
+        embed_tokens.weight.data.copy_(embeddings)
+        return decoder
+
+
+def _family(cfg: TransformerConfig, side: str) -> str:
+    return str(getattr(cfg, f"{side}_family"))
+
+
+def _recurrent_options(cfg: TransformerConfig) -> SyntaxRNNOptions:
+    """The options of RNNs among fairseq's of the Transformer, where None = not given."""
+    options = SyntaxRNNOptions()
+    for option in fields(options):
+        value = getattr(cfg, option.name, None)
+        if value is not None:
+            setattr(options, option.name, value)
+    return options
