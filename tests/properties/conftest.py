@@ -76,8 +76,9 @@ def build_small(dictionaries):
     def built(name: str) -> Small:
         arch, *options = MORE.get(name, (name,))
         model, task, _ = build(dictionaries, arch, *options)
-        if "rnn" in families(arch, options).values():
-            enlarge(model)
+        sides = set(families(arch, options).values())
+        if "rnn" in sides:
+            enlarge(model, 4.0 if sides == {"rnn"} else 2.0)
         return Small(name, model, task)
 
     return built
