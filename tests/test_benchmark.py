@@ -33,6 +33,7 @@ def test_operations_of_one_method(tmp_path):
         assert counted["phrase_transformer"]["operations"] > 1.2 * stock
 
 
+@pytest.mark.slow
 def test_times_and_memory(tmp_path):
     figures = tmp_path / "figures.json"
     given = ("--arch", "rnn_search", "--against", "rnn_search_cgru", "--repeats", 2)

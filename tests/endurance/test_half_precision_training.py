@@ -105,6 +105,7 @@ def test_same_seed_and_resumed_on_a_gpu(method, run_program, tmp_path):
     assert_repeatable(run_program, method, tmp_path, on_gpu=True)
 
 
+@pytest.mark.slow
 def test_same_seed_and_resumed_on_a_cpu(run_program, tmp_path):
     """Here to show that the test above can be passed."""
     assert_repeatable(run_program, QUICK[0], tmp_path, on_gpu=False)

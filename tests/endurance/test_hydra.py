@@ -204,6 +204,7 @@ def test_reads_phrases_of_parses(prepared, tmp_path):
     assert models[0].reads_sides == (PHRASES,)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("paper", PAPERS)
 def test_rows_of_the_readme(paper):
     """Each setting that a README puts forward is one that the YAML takes."""

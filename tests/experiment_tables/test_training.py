@@ -20,6 +20,7 @@ OPTIONS = """
 """
 
 
+@pytest.mark.slow
 def test_a_training_at_its_end_is_not_begun_again(prepared, tmp_path, monkeypatch):
     data, folder = tmp_path / "data" / "d", tmp_path / "runs" / "k"
     record = tmp_path / "family.system.1.k.json"
