@@ -176,8 +176,8 @@ def worker(rank, store, folder):
 @pytest.fixture(scope="module")
 def two_workers(tmp_path_factory):
     folder = tmp_path_factory.mktemp("workers")
-    kind = "spawn" if torch.cuda.is_initialized() else "fork"  # a fork has nothing to import
-    mp.start_processes(worker, (str(folder / "store"), str(folder)), 2, start_method=kind)
+    # Not "fork": torch's threads of this process would be waited for in vain.
+    mp.start_processes(worker, (str(folder / "store"), str(folder)), 2, start_method="forkserver")
     return [torch.load(folder / f"{rank}.pt") for rank in (0, 1)]
 
 
