@@ -16,7 +16,7 @@ def readme_line(pairs: int, gpu: bool) -> str:
         *["--task", "syntax_translation", "--arch", "dependency_transformer" + settings.size],
         *["--load-dependencies", "--criterion", "dependency_cross_entropy"],
         *["--label-smoothing", "0.1", "--share-all-embeddings", *settings.options()],
-        *["--save-dir", "checkpoints"],
+        *["--save-dir", "prepared/checkpoints"],
     ]
     first, *rest = wrapped(words).split("\n")
     return "\n".join([first.strip(), *(line[2:] for line in rest)])
