@@ -60,7 +60,7 @@ SMALL = {
 }
 BRIEF = (
     *("common.cpu=true", "common.log_format=json", "common.log_interval=1"),
-    *("optimization.max_update=2", "dataset.max_tokens=2000"),
+    *("optimization.max_update=2", "dataset.max_tokens=2000", "dataset.num_workers=0"),
 )
 HALF: dict[str, list[str]] = {
     "float32": [],
