@@ -38,7 +38,7 @@ class TreeMixingEncoder(SyntaxTransformerEncoder):
 
     def forward(self, src_tokens, *args, token_embeddings=None, **sides):
         embedded = self.embed_tokens(src_tokens)
-        weights = self.weights(sides[HEADS.key])
+        weights = self.weights(HEADS.of(sides))
         mixed = embedded + (weights / weights.sum(dim=2, keepdim=True)) @ embedded
         return super().forward(src_tokens, *args, token_embeddings=mixed, **sides)
 

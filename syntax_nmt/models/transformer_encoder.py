@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from fairseq.data import Dictionary
@@ -116,7 +116,7 @@ class SyntaxTransformerEncoder(TransformerEncoderBase):
             UserError: parsed phrases are missing; one line says how to get them.
         """
         with exits_in_fairseq_programs():
-            phrases = self._phrases(src_tokens.eq(self.padding_idx), sides.get(PHRASES.key))
+            phrases = self._phrases(src_tokens.eq(self.padding_idx), sides)
         arguments = self._layer_arguments(src_tokens.size(1), phrases, structures)
         if structures is None and not any(arguments):
             return super().forward(src_tokens, src_lengths, return_all_hiddens, token_embeddings)
@@ -180,18 +180,12 @@ class SyntaxTransformerEncoder(TransformerEncoderBase):
         PhraseMemory.reorder(encoder_out, reordered, new_order)
         return reordered
 
-    def _phrases(self, padding: Tensor, phrase_lengths: Tensor | None) -> PhraseBatch | None:
+    def _phrases(self, padding: Tensor, sides: Mapping[str, Tensor]) -> PhraseBatch | None:
         if self.phrase_sizes is None:
             return None
         if self.phrase_segmentation != PARSED:
             return ngram_phrases(padding, self.phrase_sizes.eos_apart)
-        if phrase_lengths is None:
-            raise UserError(
-                "the model reads parsed phrases, but the batch has none: add --load-phrases to "
-                "read them from the data folder (fairseq-train, -validate, -generate), or "
-                "--parser-config FILE to parse at inference (fairseq-generate, -interactive)"
-            )
-        return parsed_phrases(padding, phrase_lengths)
+        return parsed_phrases(padding, PHRASES.of(sides))
 
     def _normalised(self, states: list[Tensor]) -> list[Tensor]:
         """The states of all layers as a decoder reads them, S×B×C each."""

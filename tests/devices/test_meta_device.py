@@ -63,7 +63,7 @@ def encoder_out_of(model):
 def encoder_layers(model, source):
     """Those of a Transformer, with all that they read."""
     x, padding = numbers(SOURCE, SENTENCES, 16), mask(SENTENCES, SOURCE)
-    phrases = model.encoder._phrases(padding, source.get("phrase_lengths"))
+    phrases = model.encoder._phrases(padding, source)
     more = {} if phrases is None else {"phrases": phrases}
     for index, layer in enumerate(model.encoder.layers):
         distances = index < model.encoder.latent_phrase_layers

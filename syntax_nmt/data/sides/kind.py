@@ -92,6 +92,7 @@ class SideKind(ABC):
         option: of the task, which loads it.
         help: of that option.
         title: of its figures.
+        or_else: how typed text may have it, which no option loads it for.
         has_words: whether an entry of a text file says what it is over.
         labels_file: the file of the data folder that lists its labels; None = it has none.
         label: what a label is called.
@@ -106,6 +107,7 @@ class SideKind(ABC):
     option: ClassVar[str]
     help: ClassVar[str]
     title: ClassVar[str]
+    or_else: ClassVar[str] = "; typed text never has them"
     has_words: ClassVar[bool] = True
     labels_file: ClassVar[str | None] = None
     label: ClassVar[str] = "label"
@@ -130,6 +132,22 @@ class SideKind(ABC):
     def flag(self) -> str:
         """The option as it is typed."""
         return "--" + self.option.replace("_", "-")
+
+    def of(self, sides: Mapping[str, Tensor]) -> Tensor:
+        """Its tensor among the inputs of a model that cannot do without.
+
+        Args:
+            sides: by the keys of their kinds.
+
+        Raises:
+            UserError: it is missing.
+        """
+        if self.key not in sides:
+            raise UserError(
+                f"the model reads {self.what}, but the batch has none: add {self.flag} to read "
+                f"them from the data folder (fairseq-train, -validate, -generate){self.or_else}"
+            )
+        return sides[self.key]
 
     def entries(self, lines: Iterator[str]) -> Iterator[tuple[int, Any]]:
         """The entries of a text file, each with the 1-based number of its first line."""

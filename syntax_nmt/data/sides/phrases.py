@@ -29,6 +29,7 @@ class Phrases(SideKind):
     option = "load_phrases"
     help = "load the phrases out of the constituents of the source"
     title = "phrases, in subwords"
+    or_else = ", or --parser-config FILE to parse at inference (fairseq-generate, -interactive)"
 
     def parse(self, entry: str, place: Place) -> ConstituentTree | None:
         """The tree of a bracketed line."""
