@@ -77,7 +77,7 @@ class PhraseEncoderLayer(FusedEncoderLayer):
         Args:
             x: S×B×C.
             encoder_padding_mask: B×S, True = pad.
-            attn_mask: S×S, −inf = masked.
+            attn_mask: S×S or B×H×S×S, added to the logits of the self-attention; −inf = masked.
             need_distances: return the syntactic distances; the attention must have gates.
             need_attention: return the weights of the self-attention.
             phrases: which tokens make up which phrase.

@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
+import torch
 from fairseq.distributed import fsdp_wrap
 from fairseq.models.transformer import TransformerConfig
 from fairseq.modules.checkpoint_activations import checkpoint_wrapper
@@ -83,17 +84,27 @@ class FusedEncoderLayer(TransformerEncoderLayerBase):
         Args:
             x: S×B×C.
             encoder_padding_mask: B×S, True = pad.
-            attn_mask: S×S, −inf = masked.
+            attn_mask: S×S or B×H×S×S, added to the logits of the self-attention; −inf = masked.
             need_distances: return the syntactic distances; the attention must have gates.
             need_attention: return the weights.
 
         Returns:
             S×B×C alone if no structure is wanted.
         """
+        if attn_mask is None:
+            return self._output(x, encoder_padding_mask, need_distances, need_attention)
+        # fairseq's layer would make one large negative number of all that is not 0.
+        added = attn_mask.clamp(min=-1e8 if x.dtype == torch.float32 else -1e4)
+        with handing_over([self.self_attn], [{"attn_mask": added}]):
+            return self._output(x, encoder_padding_mask, need_distances, need_attention)
+
+    def _output(
+        self, x: Tensor, padding: Tensor | None, need_distances: bool, need_attention: bool
+    ) -> Tensor | EncoderLayerOutput:
         if not (need_distances or need_attention):
-            return super().forward(x, encoder_padding_mask, attn_mask)
+            return super().forward(x, padding)
         with _observing(self.self_attn, need_distances, need_attention) as observed:
-            x = super().forward(x, encoder_padding_mask, attn_mask)
+            x = super().forward(x, padding)
         attention, distances = observed()
         return EncoderLayerOutput(x, distances=distances, attention=attention)
 

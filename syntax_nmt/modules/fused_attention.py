@@ -64,8 +64,8 @@ class FusedMultiheadAttention(MultiheadAttention):
             incremental_state: the cache of incremental decoding.
             need_weights: also return the weights, averaged over heads.
             static_kv: keys and values stay the same at every step of incremental decoding.
-            attn_mask: T×S, added to the logits; −inf = masked. With a padding mask, too,
-                queries are the last positions of the keys.
+            attn_mask: T×S or B×H×T×S, added to the logits; −inf = masked. With a padding mask,
+                too, queries are the last positions of the keys.
             before_softmax: return logits, by fairseq's own unfused path.
             need_head_weights: return the weights of each head.
 
@@ -173,14 +173,14 @@ class FusedMultiheadAttention(MultiheadAttention):
 
     @staticmethod
     def _additive_mask(padding: Tensor | None, attn_mask: Tensor | None, q: Tensor) -> Tensor:
-        """Both masks as one that is added to the logits, B×1×T×S (or smaller, to broadcast)."""
+        """Both masks as one that is added to the logits, B×H×T×S (or smaller, to broadcast)."""
         mask = q.new_zeros(1, 1) if attn_mask is None else attn_mask.to(q)
         if padding is None:
             return mask
         mask = mask.masked_fill(padding[:, None, None, :], float("-inf"))
         if attn_mask is not None:
             # A row that is pad itself may find nothing but pads where the mask is open.
-            queries, keys = attn_mask.shape  # those are the last of these
+            queries, keys = attn_mask.shape[-2:]  # those are the last of these
             own = mask.diagonal(keys - queries, dim1=2, dim2=3)
             own.masked_fill_(padding[:, None, -queries:], 0.0)
         return mask

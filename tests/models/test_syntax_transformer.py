@@ -194,3 +194,19 @@ def test_sharded_weights_are_refused(folder, monkeypatch):
 def test_another_task_is_named(folder):
     with pytest.raises(UserError, match="--task syntax_translation"):
         build(folder, "dependency_transformer", task="translation")
+
+
+@torch.no_grad()
+def test_layers_add_their_mask_to_the_logits(folder):
+    """fairseq's own would hide whatever is not 0."""
+    model, _, _ = build(folder, "syntax_transformer_tiny")
+    layer, x = model.encoder.layers[0], torch.randn(5, 3, 16)
+    padding = torch.tensor([[True] * 2 + [False] * 3, [False] * 5, [False] * 5])
+    bias = torch.randn(3, 4, 5, 5)
+    output = layer(x, padding, bias, need_attention=True)
+    read = layer.self_attn_layer_norm(x)
+    _, weights = layer.self_attn(read, read, read, padding, attn_mask=bias)
+    torch.testing.assert_close(output.attention, weights)
+    torch.testing.assert_close(layer(x, padding, bias), output.x, atol=1e-5, rtol=1e-4)
+    bias[:, :, :, 3] = float("-inf")
+    assert not layer(x, padding, bias, need_attention=True).attention[:, :3, 3].any()

@@ -11,6 +11,7 @@ from syntax_nmt.modules.fused_attention import FusedMultiheadAttention
 C, H, B, S, T = 12, 3, 2, 5, 4
 PADDING = torch.tensor([[True, True, False, False, False], [False] * 5])
 FUTURE = torch.full((S, S), float("-inf")).triu(1)
+BIAS = torch.randn(B, H, S, S, generator=torch.Generator().manual_seed(2))
 
 
 def both(**kind):
@@ -34,7 +35,8 @@ def loops(attention, query, key, padding, attn_mask):
                 logits = []
                 for s in range(key.size(0)):
                     logit = float(q[t, b, part] @ k[s, b, part]) / math.sqrt(width)
-                    logit += 0.0 if attn_mask is None else float(attn_mask[t, s])
+                    if attn_mask is not None:
+                        logit += float(attn_mask.expand(B, H, -1, -1)[b, h, t, s])
                     masked = padding is not None and bool(padding[b, s])
                     logits.append(-math.inf if masked else logit)
                 if max(logits) == -math.inf:
@@ -46,10 +48,15 @@ def loops(attention, query, key, padding, attn_mask):
 
 
 @pytest.mark.parametrize("padding", [None, PADDING], ids=["no-pads", "pads"])
-@pytest.mark.parametrize("attn_mask", [None, FUTURE.double()], ids=["all", "causal"])
+@pytest.mark.parametrize(
+    ("attn_mask", "causal"),
+    [(None, True), (FUTURE.double(), True), (BIAS.double(), False)],
+    ids=["all", "causal", "bias"],
+)
 @torch.no_grad()
-def test_self_attention(padding, attn_mask):
+def test_self_attention(padding, attn_mask, causal):
     _, ours = both(self_attention=True)
+    ours.causal = causal
     x = torch.randn(S, B, C, dtype=torch.float64)
     expected = loops(ours, x, x, padding, attn_mask)
     fused, none = ours(x, x, x, padding, need_weights=False, attn_mask=attn_mask)
