@@ -58,6 +58,6 @@ def syntax_nmt(*arguments: str | Path, **options) -> subprocess.CompletedProcess
 
 
 def fairseq(program: str, data: Path, *arguments: str | Path) -> tuple[str | Path, ...]:
-    """The command line of a fairseq program under our task, which starts no process to load data."""
+    """The command line of a fairseq program under our task; it starts no process to load data."""
     plugin = ("--user-dir", USER_DIR, "--task", "syntax_translation", "--num-workers", "0")
     return (f"fairseq_cli.{program}", data, *plugin, "--cpu", *arguments)

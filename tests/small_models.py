@@ -21,6 +21,7 @@ from syntax_nmt.data.sides import CHUNKS
 from syntax_nmt.data.sides.kind import SOURCE
 from syntax_nmt.data.syntax_dataset import SyntaxDataset
 from syntax_nmt.models.syntax_hybrid import SyntaxHybridModel
+from syntax_nmt.tasks.side_inputs import SideInputs
 
 VOCABULARY = 40
 LABELS = ("NP", "VP", "O")
@@ -102,6 +103,8 @@ def build(
     """A model, its task and its options, as `fairseq-train` would build them."""
     parser = options.get_training_parser()
     command = [str(folder), "--arch", arch, "--task", task, "-s", "src", "-t", "tgt"]
+    # Not fairseq's default, where somebody's own training may have left a model.
+    command += ["--save-dir", str(folder / "checkpoints")]
     args = options.parse_args_and_arch(
         parser, [*command, *small_sizes(arch, width, arguments), *arguments]
     )
@@ -179,6 +182,37 @@ def random_sides(
             rows.append(kind.draw(size, len(LABELS), random) if annotated else kind.no_row(size))
         found.append(SideInformation.from_rows(kind, rows, LABELS if kind.labels_file else ()))
     return found
+
+
+def annotated_batch(
+    model: torch.nn.Module,
+    task,
+    sources: Sequence[torch.Tensor],
+    targets: Sequence[torch.Tensor],
+    *layout,
+    seed: int = 0,
+    searches: bool = False,
+) -> dict:
+    """A batch with the side information that a model declares, handed over as the task does.
+
+    With `searches` without what belongs to the target.
+    """
+    sides = random_sides(model, sources, targets, seed)
+    sample = batch(task.source_dictionary, sources, targets, *layout, sides=sides)
+    inputs = SideInputs((), {}, {}, "")
+    if searches:
+        return inputs.for_inference([model], sample, None, scores=False)
+    return inputs.for_forward([model], sample)
+
+
+def fill_zeros(model: torch.nn.Module, std: float = 0.1) -> torch.nn.Module:
+    """Draws parameters that begin as zeros, as biases do, so that what they weigh matters."""
+    generator = torch.Generator().manual_seed(5)
+    with torch.no_grad():
+        for parameter in model.parameters():
+            if not parameter.any():
+                parameter.normal_(std=std, generator=generator)
+    return model
 
 
 def chain_heads(tokens: torch.Tensor, dictionary: Dictionary) -> torch.Tensor:

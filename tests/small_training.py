@@ -17,7 +17,7 @@ from syntax_nmt.criterions.chunk import ChunkObjective
 from syntax_nmt.criterions.dependency import DependencyObjective
 from syntax_nmt.criterions.synchronous import SynchronousConstraint, SynchronousObjective
 from syntax_nmt.criterions.syntax_cross_entropy import SyntaxCrossEntropyCriterion
-from syntax_nmt.data.sides import CHUNKS, PHRASES
+from syntax_nmt.data.sides import CHUNKS, HEADS, PHRASES
 
 # An architecture, and options that lead through other modules.
 MODELS = {
@@ -44,6 +44,8 @@ def sample_of(model: nn.Module, task, lengths) -> dict:
     sample = batch(dictionary, random_sentences(lengths), random_sentences(lengths, 9))
     net_input = sample["net_input"]
     sample["heads"] = chain_heads(net_input["src_tokens"], dictionary).int()
+    if HEADS in model.reads_sides:
+        net_input["heads"] = sample["heads"]
     if CHUNKS in model.reads_sides:
         sample["chunk_tags"] = chunks_of_tokens(sample["target"], task)
         net_input["chunk_tags"] = sample["chunk_tags"]

@@ -76,7 +76,7 @@ print(dict(zip(sample["id"].tolist(), given["net_input"]["word_numbers"].tolist(
 @pytest.fixture
 def package(tmp_path):
     """A copy that may be changed."""
-    for part in ("syntax_nmt", "preprocess"):
+    for part in ("syntax_nmt", "preprocess", "tests"):
         shutil.copytree(
             REPOSITORY / part,
             tmp_path / part,
@@ -147,9 +147,9 @@ def test_add_a_method(package, prepared):
     steps = BLOCK.findall(text)
     assert len(steps) == text.count("```python")
     for verb, name, anchor, code in steps:
-        path, code = package / name, textwrap.indent(textwrap.dedent(code), "")
-        if name.endswith(("options.py", "encoder.py")) and not code.startswith("from"):
-            code = textwrap.indent(code, "        " if "encoder" in name else "    ")
+        # As deep as the line that it stands before; an option is a field of the file's last class.
+        depth = 4 if name.endswith("/options.py") else len(anchor) - len(anchor.lstrip())
+        path, code = package / name, textwrap.indent(textwrap.dedent(code), " " * depth)
         old = path.read_text(encoding="utf-8") if path.exists() else ""
         assert (verb == "new") == (old == "")
         if verb == "before":
@@ -170,3 +170,10 @@ def test_add_a_method(package, prepared):
         "--path", package / "checkpoints" / "checkpoint_last.pt",
     )  # fmt: skip
     assert generated.count("\nH-") == 20
+    shutil.copy(REPOSITORY / "pyproject.toml", package)
+    run(package, "-m", "ruff", "check", "--quiet", "--fix", *{name for _, name, _, _ in steps})
+    checks = ("tests/properties", "tests/endurance/test_methods.py")
+    chosen = ("-k", "tree_depth_transformer_tiny or test_methods")
+    checked = run(package, "-m", "pytest", "-q", *checks, *chosen)
+    assert " failed" not in checked
+    assert " passed" in checked

@@ -6,7 +6,8 @@ import pytest
 import torch
 from small_models import (
     ARCHITECTURES,
-    batch,
+    LABELS,
+    annotated_batch,
     build,
     random_sentences,
     write_dictionaries,
@@ -20,15 +21,13 @@ BASES = [arch for arch in ARCHITECTURES if arch.endswith("_tiny")]
 def test_criterion_equals_fairseqs(arch, ignored, tmp_path_factory):
     """Same loss, same gradients of every parameter, in every architecture."""
     folder = write_dictionaries(tmp_path_factory.mktemp(arch))
-    (folder / "dict.chunks.txt").write_text("NP\nVP\n", encoding="utf-8")
+    (folder / "dict.chunks.txt").write_text("\n".join([*LABELS, ""]), encoding="utf-8")
     options = ("--criterion", "syntax_cross_entropy", "--label-smoothing", "0.1")
     model, task, cfg = build(folder, arch, *options)
     model.train()
     cfg.criterion.ignore_prefix_size = ignored
     criterion = task.build_criterion(cfg.criterion)
-    sample = batch(task.source_dictionary, random_sentences([5, 9]), random_sentences([8, 4], 6))
-    if "bi_scale" in arch:
-        sample["net_input"]["chunk_tags"] = torch.full_like(sample["target"], -1)
+    sample = annotated_batch(model, task, random_sentences([5, 9]), random_sentences([8, 4], 6))
     found = []
     for kept in (True, False):
         if not kept:  # so that the criterion takes fairseq's own way

@@ -1,6 +1,7 @@
 """Encoders and decoders of both families in one model."""
 
 from argparse import Namespace
+from dataclasses import fields
 from itertools import combinations, product
 
 import mixed_loops
@@ -26,6 +27,8 @@ from small_training import criterion_of, sample_of, tied_layers
 from syntax_nmt.criterions.synchronous_layers import tied_distances
 from syntax_nmt.errors import UserError
 from syntax_nmt.export.stock_transformer import feature_in_the_way
+from syntax_nmt.models.family_options import SIDES, sides_of
+from syntax_nmt.models.options import SyntaxTransformerOptions
 from syntax_nmt.models.syntax_rnn import SyntaxRNNModel
 from syntax_nmt.modules.phrase_gated_attention import PhraseGatedAttention
 from syntax_nmt.tasks.yaml_options import refuse_unknown_options
@@ -384,3 +387,13 @@ def test_embeddings_of_a_file_are_kept(folder, tmp_path):
 def test_what_is_no_plain_transformer_is_not_exported(folder, arguments, feature):
     model, _, cfg = build(folder, "syntax_hybrid_tiny", *arguments)
     assert feature_in_the_way(model, cfg.model) == feature
+
+
+def test_who_has_an_option():
+    """A mixed model refuses what it has no use for, so that somebody must say what is whose."""
+    of_both = {o.name for o in fields(SyntaxTransformerOptions) if sides_of(o.name) == SIDES}
+    latent = {name for name in of_both if name.startswith(("latent_", "syntactic_distance_"))}
+    assert of_both - latent == {"_name"}, (
+        "say in family_options.py by how the names of these begin whether they are the encoder's "
+        "or the decoder's, or say here that they are for both"
+    )

@@ -13,16 +13,14 @@ from small_models import (
     ARCHITECTURES,
     LABELS,
     MIXED,
-    batch,
+    annotated_batch,
     build,
     enlarge,
     families,
-    random_sides,
+    fill_zeros,
     write_dictionaries,
 )
 from torch import nn
-
-from syntax_nmt.tasks.side_inputs import SideInputs
 
 # Settings in which an architecture reads side information that its preset does not ask for.
 MORE = {
@@ -50,12 +48,9 @@ class Small:
 
     def batch(self, sources, targets, *layout, seed=0, searches=False):
         """A batch with the side information that the model declares, handed over by the task."""
-        sides = random_sides(self.model, sources, targets, seed)
-        sample = batch(self.task.source_dictionary, sources, targets, *layout, sides=sides)
-        inputs = SideInputs((), {}, {}, "")
-        if searches:
-            return inputs.for_inference([self.model], sample, None, scores=False)
-        return inputs.for_forward([self.model], sample)
+        return annotated_batch(
+            self.model, self.task, sources, targets, *layout, seed=seed, searches=searches
+        )
 
     @property
     def sides(self):
@@ -79,7 +74,7 @@ def build_small(dictionaries):
         sides = set(families(arch, options).values())
         if "rnn" in sides:
             enlarge(model, 4.0 if sides == {"rnn"} else 2.0)
-        return Small(name, model, task)
+        return Small(name, fill_zeros(model), task)
 
     return built
 

@@ -4,6 +4,8 @@ import pytest
 import torch
 from small_models import random_sentences
 
+from syntax_nmt.data.sides.kind import SOURCE
+from syntax_nmt.errors import UserError
 from syntax_nmt.modules.masked_batch_norm import MaskedBatchNorm
 
 SOURCES = random_sentences([6, 11, 2, 9], seed=3)
@@ -40,7 +42,12 @@ def test_same_logits(small, change):
     if "training" in change and any(isinstance(m, MaskedBatchNorm) for m in small.model.modules()):
         pytest.skip("batch norm in training mode takes its statistics from the batch")
     for expected, actual in zip(logits_of_each(small), logits_of_each(small, **change)):
-        torch.testing.assert_close(actual, expected, atol=2e-5, rtol=1e-4)
+        torch.testing.assert_close(
+            actual, expected, atol=2e-5, rtol=1e-4,
+            msg=lambda m: f"{m}\n\nA sentence has other logits with {change} than in its batch, "
+            "padded on the left. Something reads more than the sentence: columns counted from the "
+            "edge of the batch, pads that are not masked, or numbers taken over the batch.",
+        )  # fmt: skip
 
 
 def test_inputs_matter(small):
@@ -60,4 +67,17 @@ def test_every_declared_input_matters(small):
         given = {**first["net_input"], **{key: other[key] for key in kind.keys}}
         with torch.no_grad():
             difference = small.model(**first["net_input"])[0] - small.model(**given)[0]
-        assert difference.abs().max() > 1e-4, kind
+        assert float(difference.abs().max()) > 1e-4, (
+            f"with other {kind.what} ({kind}) every logit stays: the model declares it in "
+            f"reads_sides, but its forward pass does not use net_input[{kind.key!r}], or the "
+            "tokens that have an annotation are all masked"
+        )
+
+
+def test_a_declared_input_that_is_missing_is_named(small):
+    inputs = small.batch(SOURCES, TARGETS)["net_input"]
+    for kind in small.sides:
+        if kind.side == SOURCE:
+            without = {key: value for key, value in inputs.items() if key not in kind.keys}
+            with pytest.raises(UserError, match=f"add {kind.flag} "):
+                small.model(**without)

@@ -22,5 +22,9 @@ def test_future_is_not_read(small):
                     later[kind.key] = inputs[kind.key].clone()
                     later[kind.key][:, position:] = other[kind.key][:, position:]
             after = small.model(**{**inputs, **later})[0]
-            torch.testing.assert_close(after[:, :position], before[:, :position])
+            torch.testing.assert_close(
+                after[:, :position], before[:, :position],
+                msg=lambda m, p=position: f"{m}\n\nWhat stands in the target from position {p} on "
+                "changes logits before it: the decoder reads the future.",
+            )  # fmt: skip
             assert (after[:, position] - before[:, position]).abs().max() > 1e-4

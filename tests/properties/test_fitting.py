@@ -6,7 +6,7 @@ import pytest
 import torch
 from fairseq.criterions.label_smoothed_cross_entropy import LabelSmoothedCrossEntropyCriterion
 from sacrebleu.metrics import BLEU
-from small_models import ARCHITECTURES, batch, build, random_sentences
+from small_models import ARCHITECTURES, annotated_batch, build, random_sentences
 
 LENGTHS = [3 + i % 8 for i in range(50)]
 
@@ -21,7 +21,7 @@ def presets():
 def test_fits_fifty_sentences(dictionaries, arch):
     model, task, _ = build(dictionaries, arch, width=64)
     sources, targets = random_sentences(LENGTHS, 11), random_sentences(LENGTHS, 12)
-    sample = batch(task.source_dictionary, sources, targets)
+    sample = annotated_batch(model, task, sources, targets, searches=True)
     criterion = LabelSmoothedCrossEntropyCriterion(task, False, 0.0)
     optimizer = torch.optim.Adam(model.parameters(), lr=2e-3, betas=(0.9, 0.98))
     model.train()

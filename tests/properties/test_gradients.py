@@ -15,7 +15,11 @@ def test_every_parameter_has_a_gradient(small):
         small.model.train().zero_grad()
         loss_of(small, lengths).backward()
         without = [name for name, p in small.model.named_parameters() if p.grad is None]
-        assert not without, f"lengths {lengths}"
+        assert not without, (
+            f"parameters without a gradient in a batch of lengths {lengths}: training on several "
+            "GPUs would stop there. Leave out what is not used, or let it take part with zeros: "
+            f"{', '.join(without)}"
+        )
 
 
 def test_autocast_stays_finite(small):

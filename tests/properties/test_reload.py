@@ -4,16 +4,15 @@ import subprocess
 import sys
 
 import torch
-from small_models import ARCHITECTURES, batch, build, random_sentences, save_checkpoint
+from small_models import ARCHITECTURES, annotated_batch, build, random_sentences, save_checkpoint
 
 LOADER = """
 import sys, torch, syntax_nmt.plugin
 from fairseq import checkpoint_utils
-sample = torch.load(sys.argv[1])
-for path in sys.argv[2:]:
+for path in sys.argv[1:]:
     models, _, _ = checkpoint_utils.load_model_ensemble_and_task([path])
     with torch.no_grad():
-        torch.save(models[0].eval()(**sample["net_input"])[0], path + ".logits")
+        torch.save(models[0].eval()(**torch.load(path + ".inputs"))[0], path + ".logits")
 """
 
 
@@ -21,13 +20,13 @@ def test_reload_in_a_fresh_process(dictionaries, tmp_path):
     expected, paths = {}, []
     for arch in ARCHITECTURES:
         model, task, cfg = build(dictionaries, arch)
-        sample = batch(task.source_dictionary, random_sentences([4, 7]), random_sentences([6, 3]))
+        sample = annotated_batch(model, task, random_sentences([4, 7]), random_sentences([6, 3]))
         with torch.no_grad():
             expected[arch] = model(**sample["net_input"])[0]
         paths.append(tmp_path / f"{arch}.pt")
         save_checkpoint(paths[-1], model, cfg)
-    torch.save(sample, tmp_path / "sample")
-    command = [sys.executable, "-c", LOADER, str(tmp_path / "sample"), *map(str, paths)]
+        torch.save(sample["net_input"], f"{paths[-1]}.inputs")
+    command = [sys.executable, "-c", LOADER, *map(str, paths)]
     loaded = subprocess.run(command, capture_output=True, text=True)
     assert loaded.returncode == 0, loaded.stderr
     for arch, path in zip(ARCHITECTURES, paths):
