@@ -22,19 +22,19 @@ from syntax_nmt.data.sides import PHRASES
 from syntax_nmt.data.subwords import SENTENCEPIECE
 from syntax_nmt.errors import UserError
 from syntax_nmt.evaluation.alignment.alignment import Alignment, format_alignment
-from syntax_nmt.evaluation.alignment.attention_alignment import (
+from syntax_nmt.evaluation.chunking.chunk_report import bracketed
+from syntax_nmt.evaluation.chunking.chunked_corpus import words_of_pieces
+from syntax_nmt.evaluation.dependencies.parsed_corpus import tree_of_heads
+from syntax_nmt.evaluation.extraction.attention_alignment import (
     WordCounts,
     align_words,
     word_attention,
 )
-from syntax_nmt.evaluation.alignment.cross_attention import CrossAttention
-from syntax_nmt.evaluation.chunking.chunk_prediction import ChunkPredictor
-from syntax_nmt.evaluation.chunking.chunk_report import bracketed
-from syntax_nmt.evaluation.chunking.chunked_corpus import words_of_pieces
-from syntax_nmt.evaluation.constituents.constituent_trees import induced_trees
-from syntax_nmt.evaluation.constituents.model_distances import EncoderDistances
-from syntax_nmt.evaluation.dependencies.parent_head import ParentHead, predict_trees
-from syntax_nmt.evaluation.dependencies.parsed_corpus import tree_of_heads
+from syntax_nmt.evaluation.extraction.chunk_prediction import ChunkPredictor
+from syntax_nmt.evaluation.extraction.constituent_trees import induced_trees
+from syntax_nmt.evaluation.extraction.cross_attention import CrossAttention
+from syntax_nmt.evaluation.extraction.model_distances import EncoderDistances
+from syntax_nmt.evaluation.extraction.parent_head import ParentHead, predict_trees
 from syntax_nmt.evaluation.trained_model.checkpoint import (
     choose_device,
     load_model_and_options,

@@ -18,7 +18,7 @@ from syntax_nmt.evaluation.alignment.alignment import (
 )
 from syntax_nmt.evaluation.alignment.alignment_report import AlignmentReport
 from syntax_nmt.evaluation.alignment.symmetrisation import GROW_DIAG, METHODS
-from syntax_nmt.evaluation.shared_options import (
+from syntax_nmt.evaluation.base.options import (
     add_base_argument,
     add_subwords_argument,
     refuse_beside_hypothesis,

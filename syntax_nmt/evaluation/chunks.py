@@ -6,6 +6,7 @@ import argparse
 
 from syntax_nmt.arguments import add_files, add_flags
 from syntax_nmt.errors import UserError
+from syntax_nmt.evaluation.base.options import add_subwords_argument, refuse_beside_hypothesis
 from syntax_nmt.evaluation.chunking.chunk_report import (
     BRACKETS,
     CHUNK_FORMATS,
@@ -17,7 +18,6 @@ from syntax_nmt.evaluation.chunking.chunked_corpus import (
     corpus_of_file,
     corpus_of_model,
 )
-from syntax_nmt.evaluation.shared_options import add_subwords_argument, refuse_beside_hypothesis
 from syntax_nmt.evaluation.trained_model.forced_arguments import (
     add_forcing_arguments,
     add_model_arguments,

@@ -17,7 +17,7 @@ from syntax_nmt.evaluation.contrastive.contrastive_pairs import (
     read_json_pairs,
     read_parallel_pairs,
 )
-from syntax_nmt.evaluation.contrastive.sentence_scores import sentence_scores
+from syntax_nmt.evaluation.extraction.sentence_scores import sentence_scores
 from syntax_nmt.evaluation.trained_model.forced_arguments import add_forcing_arguments, forced_model
 from syntax_nmt.evaluation.trained_model.forced_decoding import TokenPair
 from syntax_nmt.evaluation.trained_model.segmentation import Segment, check_segmentation

@@ -98,7 +98,7 @@ def kind_parser(name: str) -> argparse.ArgumentParser:
 
 
 def _module(kind: str) -> ModuleType:
-    return importlib.import_module(f"syntax_nmt.evaluation.plots.kinds.{kind}")
+    return importlib.import_module(f"syntax_nmt.evaluation.plot_kinds.{kind}")
 
 
 def run(args: argparse.Namespace) -> None:

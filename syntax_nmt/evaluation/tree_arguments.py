@@ -6,8 +6,8 @@ import argparse
 
 from syntax_nmt.arguments import add_files, add_flags, positive_int
 from syntax_nmt.errors import UserError
+from syntax_nmt.evaluation.base.options import add_subwords_argument, refuse_beside_hypothesis
 from syntax_nmt.evaluation.dependencies.selection import Selection
-from syntax_nmt.evaluation.shared_options import add_subwords_argument, refuse_beside_hypothesis
 from syntax_nmt.evaluation.trained_model.forced_arguments import (
     add_batch_arguments,
     add_model_arguments,

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from tqdm import tqdm
 
 from syntax_nmt.errors import UserError
+from syntax_nmt.evaluation.base.tree_corpus import TreeCorpus, TreeReport
 from syntax_nmt.evaluation.constituents.constituent_corpus import (
     bracketed_corpus_of_file,
     bracketed_corpus_of_model,
@@ -21,7 +22,6 @@ from syntax_nmt.evaluation.tree_arguments import (
     add_tree_arguments,
     check_tree_arguments,
 )
-from syntax_nmt.evaluation.tree_corpus import TreeCorpus, TreeReport
 from syntax_nmt.reporting.findings import findings_outputs, write_findings
 from syntax_nmt.reporting.output import STDOUT, open_output, write_lines
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from syntax_nmt.data.dependency_tree import find_cycle
-from syntax_nmt.evaluation.dependencies.arborescence import maximum_arborescence
+from syntax_nmt.evaluation.extraction.arborescence import maximum_arborescence
 
 
 def single_root_trees(words):

@@ -10,13 +10,13 @@ from forced_models import checkpoint_of
 from parser_files import PIECES
 
 from syntax_nmt.errors import UserError
-from syntax_nmt.evaluation.alignment.attention_alignment import (
+from syntax_nmt.evaluation.extraction.attention_alignment import (
     WordCounts,
     align_words,
     strongest_links,
     word_attention,
 )
-from syntax_nmt.evaluation.alignment.cross_attention import CrossAttention
+from syntax_nmt.evaluation.extraction.cross_attention import CrossAttention
 from syntax_nmt.evaluation.trained_model.forced_decoding import TokenPair, load_forced_decoder
 
 PAIRS = [

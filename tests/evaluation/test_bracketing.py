@@ -19,7 +19,7 @@ from syntax_nmt.evaluation.constituents.bracketing import (
     deleted_words,
 )
 from syntax_nmt.evaluation.constituents.branching_baselines import BASELINES
-from syntax_nmt.evaluation.constituents.distance_trees import spans_of_gaps, tree_of_spans
+from syntax_nmt.evaluation.extraction.distance_trees import spans_of_gaps, tree_of_spans
 
 # The example of evalb's README.
 MONDAY = (

@@ -11,9 +11,9 @@ from parser_files import PIECES, WORDS
 
 from syntax_nmt.data.constituents import format_tree
 from syntax_nmt.errors import UserError
-from syntax_nmt.evaluation.constituents.constituent_trees import induced_trees, word_gaps
-from syntax_nmt.evaluation.constituents.distance_trees import spans_of_gaps, tree_of_spans
-from syntax_nmt.evaluation.constituents.model_distances import DecoderDistances, EncoderDistances
+from syntax_nmt.evaluation.extraction.constituent_trees import induced_trees, word_gaps
+from syntax_nmt.evaluation.extraction.distance_trees import spans_of_gaps, tree_of_spans
+from syntax_nmt.evaluation.extraction.model_distances import DecoderDistances, EncoderDistances
 from syntax_nmt.evaluation.trained_model.checkpoint import load_model
 from syntax_nmt.evaluation.trained_model.source_text import SourceText, token_ids
 from syntax_nmt.models.structures import StructureLayers

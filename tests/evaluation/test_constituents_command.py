@@ -17,7 +17,7 @@ from syntax_nmt.cli import main
 from syntax_nmt.data.constituents import format_tree, read_trees
 from syntax_nmt.evaluation.constituents.bracketing import COLLINS_LABELS
 from syntax_nmt.evaluation.constituents.branching_baselines import BASELINES
-from syntax_nmt.evaluation.constituents.distance_trees import tree_of_spans
+from syntax_nmt.evaluation.extraction.distance_trees import tree_of_spans
 
 COMMAND = "trees"  # the fixture that runs it
 

@@ -9,7 +9,7 @@ import math
 import pytest
 
 from syntax_nmt.errors import UserError
-from syntax_nmt.evaluation.contrastive.accuracy import Accuracy
+from syntax_nmt.evaluation.base.accuracy import Accuracy
 from syntax_nmt.evaluation.contrastive.contrast_accuracy import (
     DistanceBin,
     PairScores,

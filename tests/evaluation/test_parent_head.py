@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 from trees_of import tree_of
 
-from syntax_nmt.evaluation.dependencies.parent_head import (
+from syntax_nmt.evaluation.dependencies.uas import attachment_score
+from syntax_nmt.evaluation.extraction.parent_head import (
     length_batches,
     merge_to_words,
     parse_of_scores,
 )
-from syntax_nmt.evaluation.dependencies.uas import attachment_score
 
 HEADS = [[1, 1, 1, 4, 2], [0], [1, 2, 3, 3], [3, 0, 1, 3, 3, 4, 5, 6]]
 

@@ -9,10 +9,10 @@ from dataclasses import dataclass, field
 from syntax_nmt.data.text_files import NEWLINE_ONLY, read_lines
 from syntax_nmt.errors import UserError, errors_of
 from syntax_nmt.evaluation.alignment.alignment import Alignment, flipped, read_alignments
-from syntax_nmt.evaluation.alignment.attention_alignment import WordCounts, align_words
-from syntax_nmt.evaluation.alignment.cross_attention import CrossAttention
 from syntax_nmt.evaluation.alignment.symmetrisation import symmetrise
-from syntax_nmt.evaluation.shared_options import check_parallel, chosen_scheme
+from syntax_nmt.evaluation.base.options import check_parallel, chosen_scheme
+from syntax_nmt.evaluation.extraction.attention_alignment import WordCounts, align_words
+from syntax_nmt.evaluation.extraction.cross_attention import CrossAttention
 from syntax_nmt.evaluation.trained_model.checkpoint import choose_device
 from syntax_nmt.evaluation.trained_model.forced_arguments import forced_model
 from syntax_nmt.evaluation.trained_model.forced_decoding import (

@@ -15,12 +15,12 @@ from syntax_nmt.data.subwords import detect_scheme, join_pieces
 from syntax_nmt.data.text_files import NEWLINE_ONLY, read_lines
 from syntax_nmt.errors import UserError, errors_of
 from syntax_nmt.evaluation.alignment.aligned_corpus import parallel_text
-from syntax_nmt.evaluation.alignment.attention_alignment import WordCounts
+from syntax_nmt.evaluation.base.accuracy import Accuracy
+from syntax_nmt.evaluation.base.options import check_parallel, chosen_scheme
 from syntax_nmt.evaluation.chunking.chunk_file import Tags, read_chunk_file
-from syntax_nmt.evaluation.chunking.chunk_prediction import ChunkPredictor
 from syntax_nmt.evaluation.chunking.position_loss import PositionLoss, nll_by_position
-from syntax_nmt.evaluation.contrastive.accuracy import Accuracy
-from syntax_nmt.evaluation.shared_options import check_parallel, chosen_scheme
+from syntax_nmt.evaluation.extraction.attention_alignment import WordCounts
+from syntax_nmt.evaluation.extraction.chunk_prediction import ChunkPredictor
 from syntax_nmt.evaluation.trained_model.forced_arguments import forced_model
 from syntax_nmt.evaluation.trained_model.forced_decoding import TokenPair
 

@@ -11,19 +11,20 @@ from fairseq.tasks import FairseqTask
 
 from syntax_nmt.data.subwords import NO_SUBWORDS
 from syntax_nmt.errors import UserError
+from syntax_nmt.evaluation.base.tree_corpus import TreeCorpus
 from syntax_nmt.evaluation.constituents.bracketing import COLLINS_LABELS
-from syntax_nmt.evaluation.constituents.constituent_trees import BracketedSentence, induced_trees
 from syntax_nmt.evaluation.constituents.gold_brackets import (
     CorpusLine,
     GoldCorpus,
     read_gold_brackets,
 )
-from syntax_nmt.evaluation.constituents.model_distances import (
+from syntax_nmt.evaluation.constituents.tree_file import read_tree_file, tree_texts
+from syntax_nmt.evaluation.extraction.constituent_trees import BracketedSentence, induced_trees
+from syntax_nmt.evaluation.extraction.model_distances import (
     DecoderDistances,
     EncoderDistances,
     ModelDistances,
 )
-from syntax_nmt.evaluation.constituents.tree_file import read_tree_file, tree_texts
 from syntax_nmt.evaluation.trained_model.checkpoint import choose_device, load_model, quiet_fairseq
 from syntax_nmt.evaluation.trained_model.source_text import (
     SOURCE,
@@ -32,7 +33,6 @@ from syntax_nmt.evaluation.trained_model.source_text import (
     read_segmented,
     read_split,
 )
-from syntax_nmt.evaluation.tree_corpus import TreeCorpus
 
 
 class BracketedCorpus(TreeCorpus[BracketedSentence]):

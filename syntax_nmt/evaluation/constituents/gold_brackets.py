@@ -8,6 +8,7 @@ from pathlib import Path
 
 from syntax_nmt.data.constituents import ConstituentTree
 from syntax_nmt.errors import UserError
+from syntax_nmt.evaluation.base.reference_words import OtherWords
 from syntax_nmt.evaluation.constituents.bracketing import (
     Span,
     brackets_of,
@@ -16,7 +17,6 @@ from syntax_nmt.evaluation.constituents.bracketing import (
 )
 from syntax_nmt.evaluation.constituents.tree_file import read_tree_file, tree_texts
 from syntax_nmt.evaluation.dependencies.reference import other_length_error, over_reference_words
-from syntax_nmt.evaluation.other_words import OtherWords
 
 
 @dataclass(frozen=True)

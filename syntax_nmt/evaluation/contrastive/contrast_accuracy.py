@@ -6,7 +6,7 @@ from bisect import bisect_right
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
 
-from syntax_nmt.evaluation.contrastive.accuracy import Accuracy
+from syntax_nmt.evaluation.base.accuracy import Accuracy
 from syntax_nmt.evaluation.contrastive.contrastive_pairs import ContrastivePair
 
 DEFAULT_BINS = (0, 1, 2, 3, 4, 6, 8, 11, 15)

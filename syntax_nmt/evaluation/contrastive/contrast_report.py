@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from syntax_nmt.evaluation.contrastive.accuracy import CONFIDENCE, Accuracy, accuracy_figures
+from syntax_nmt.evaluation.base.accuracy import CONFIDENCE, Accuracy, accuracy_figures
 from syntax_nmt.evaluation.contrastive.contrast_accuracy import (
     ContrastAccuracy,
     DistanceBin,

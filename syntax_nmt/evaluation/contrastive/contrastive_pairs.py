@@ -10,7 +10,7 @@ from typing import Any
 
 from syntax_nmt.data.text_files import NEWLINE_ONLY, read_lines
 from syntax_nmt.errors import UserError
-from syntax_nmt.evaluation.shared_options import check_parallel
+from syntax_nmt.evaluation.base.options import check_parallel
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,8 @@ from dataclasses import dataclass
 from syntax_nmt.data.conllu import format_conllu, format_no_parse, read_conllu
 from syntax_nmt.data.dependency_tree import DependencyTree
 from syntax_nmt.errors import UserError
-from syntax_nmt.evaluation.dependencies.parent_head import ParentHead, predict_trees
+from syntax_nmt.evaluation.base.reference_words import OtherWords
+from syntax_nmt.evaluation.base.tree_corpus import TreeCorpus
 from syntax_nmt.evaluation.dependencies.reference import (
     over_corpus_words,
     over_same_words,
@@ -17,10 +18,9 @@ from syntax_nmt.evaluation.dependencies.reference import (
 )
 from syntax_nmt.evaluation.dependencies.selection import Selection
 from syntax_nmt.evaluation.dependencies.uas import Trees
-from syntax_nmt.evaluation.other_words import OtherWords
+from syntax_nmt.evaluation.extraction.parent_head import ParentHead, predict_trees
 from syntax_nmt.evaluation.trained_model.checkpoint import choose_device, load_model, quiet_fairseq
 from syntax_nmt.evaluation.trained_model.source_text import read_segmented, read_split
-from syntax_nmt.evaluation.tree_corpus import TreeCorpus
 
 ALL = Selection()
 

@@ -6,9 +6,9 @@ from collections.abc import Collection, Iterator
 
 from syntax_nmt.data.dependency_tree import DependencyTree
 from syntax_nmt.data.draw_tree import draw_tree
+from syntax_nmt.evaluation.base.tree_corpus import TreeReport
 from syntax_nmt.evaluation.dependencies.parsed_corpus import ParsedCorpus, ParsedSentence
 from syntax_nmt.evaluation.dependencies.uas import AttachmentScore, attachment_score
-from syntax_nmt.evaluation.tree_corpus import TreeReport
 from syntax_nmt.reporting.findings import Findings, Table, cell, number
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from syntax_nmt.errors import UserError
-from syntax_nmt.evaluation.plots.kinds.json_figures import CONTRAST, contrast_models, other_file
+from syntax_nmt.evaluation.base.json_figures import CONTRAST, contrast_models, other_file
 
 
 def read_contrast(path: str, name: str) -> dict[str, Any]:

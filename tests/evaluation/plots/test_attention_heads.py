@@ -11,13 +11,13 @@ from parser_files import PIECES
 from small_models import MIXED
 
 from syntax_nmt.errors import UserError
-from syntax_nmt.evaluation.alignment.cross_attention import CrossAttention
-from syntax_nmt.evaluation.trained_model.attention_heads import (
+from syntax_nmt.evaluation.extraction.attention_heads import (
     CROSS,
     DECODER,
     ENCODER,
     head_weights,
 )
+from syntax_nmt.evaluation.extraction.cross_attention import CrossAttention
 from syntax_nmt.evaluation.trained_model.forced_decoding import TokenPair, load_forced_decoder
 from syntax_nmt.models.structures import SOURCE_ATTENTION, TARGET_ATTENTION, StructureLayers
 

@@ -150,7 +150,7 @@ class TestModels:
         np.testing.assert_allclose(weights[0], [1, *[0] * (len(columns) - 1)], atol=1e-6)
 
     def test_distances_of_both_sides(self, plot, files):
-        from syntax_nmt.evaluation.constituents.model_distances import EncoderDistances
+        from syntax_nmt.evaluation.extraction.model_distances import EncoderDistances
         from syntax_nmt.evaluation.trained_model.checkpoint import choose_device, load_model
         from syntax_nmt.evaluation.trained_model.source_text import read_segmented
 

@@ -14,7 +14,7 @@ from fairseq.models import BaseFairseqModel
 from syntax_nmt.data.projection import first_pieces
 from syntax_nmt.data.sides import PHRASES
 from syntax_nmt.errors import UserError
-from syntax_nmt.evaluation.dependencies.arborescence import maximum_arborescence
+from syntax_nmt.evaluation.extraction.arborescence import maximum_arborescence
 from syntax_nmt.evaluation.trained_model.length_batches import length_batches
 from syntax_nmt.evaluation.trained_model.source_text import SourceSentence, SourceText
 from syntax_nmt.modules.supervised_heads import NO_SUPERVISED_HEADS, PARENT_HEAD

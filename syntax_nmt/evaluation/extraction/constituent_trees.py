@@ -10,8 +10,8 @@ import numpy as np
 from syntax_nmt.data.constituents import ConstituentTree, format_tree
 from syntax_nmt.data.projection import first_pieces
 from syntax_nmt.errors import UserError
-from syntax_nmt.evaluation.constituents.distance_trees import spans_of_gaps, tree_of_spans
-from syntax_nmt.evaluation.constituents.model_distances import ModelDistances
+from syntax_nmt.evaluation.extraction.distance_trees import spans_of_gaps, tree_of_spans
+from syntax_nmt.evaluation.extraction.model_distances import ModelDistances
 from syntax_nmt.evaluation.trained_model.source_text import SourceSentence, SourceText
 
 _WINDOW = 4096  # sentences that are sorted by length together; results come out window by window

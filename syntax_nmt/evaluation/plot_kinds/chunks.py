@@ -13,7 +13,7 @@ from syntax_nmt.data.chunks import OUTSIDE, Chunk
 from syntax_nmt.data.text_files import NEWLINE_ONLY, read_lines
 from syntax_nmt.errors import UserError
 from syntax_nmt.evaluation.chunking.chunk_file import read_chunk_file
-from syntax_nmt.evaluation.plots.kinds.sentence_choice import (
+from syntax_nmt.evaluation.plot_kinds.sentence_choice import (
     add_sentence_argument,
     chosen,
     chosen_parallel,

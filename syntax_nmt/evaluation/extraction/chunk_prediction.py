@@ -14,8 +14,8 @@ from syntax_nmt.data.chunks import Chunk
 from syntax_nmt.data.projection import first_pieces
 from syntax_nmt.data.sides import CHUNKS
 from syntax_nmt.errors import UserError
-from syntax_nmt.evaluation.alignment.attention_alignment import word_attention
-from syntax_nmt.evaluation.contrastive.accuracy import Accuracy
+from syntax_nmt.evaluation.base.accuracy import Accuracy
+from syntax_nmt.evaluation.extraction.attention_alignment import word_attention
 from syntax_nmt.evaluation.trained_model.forced_decoding import (
     ForcedBatch,
     ForcedDecoder,

@@ -10,7 +10,7 @@ from tqdm import tqdm
 
 from syntax_nmt.data.subwords import detect_scheme, pieces_per_word
 from syntax_nmt.evaluation.alignment.alignment import Alignment
-from syntax_nmt.evaluation.alignment.cross_attention import CrossAttention
+from syntax_nmt.evaluation.extraction.cross_attention import CrossAttention
 from syntax_nmt.evaluation.trained_model.forced_decoding import TokenPair
 
 

@@ -6,7 +6,7 @@ import argparse
 from typing import TYPE_CHECKING
 
 from syntax_nmt.errors import UserError
-from syntax_nmt.evaluation.plots.kinds.json_figures import CONTRAST, contrast_models, free_name
+from syntax_nmt.evaluation.base.json_figures import CONTRAST, contrast_models, free_name
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

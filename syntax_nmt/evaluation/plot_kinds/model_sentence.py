@@ -10,8 +10,8 @@ from syntax_nmt.data.subwords import detect_scheme, join_pieces, pieces_per_word
 from syntax_nmt.data.text_files import NEWLINE_ONLY, read_lines
 from syntax_nmt.errors import UserError
 from syntax_nmt.evaluation.alignment.aligned_corpus import parallel_text
-from syntax_nmt.evaluation.plots.kinds.sentence_choice import add_sentence_argument, chosen
-from syntax_nmt.evaluation.shared_options import add_subwords_argument, chosen_scheme
+from syntax_nmt.evaluation.base.options import add_subwords_argument, chosen_scheme
+from syntax_nmt.evaluation.plot_kinds.sentence_choice import add_sentence_argument, chosen
 from syntax_nmt.evaluation.trained_model import forced_arguments
 from syntax_nmt.evaluation.trained_model.forced_decoding import ForcedDecoder, TokenPair
 from syntax_nmt.evaluation.trained_model.segmentation import check_segmentation

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from syntax_nmt.errors import UserError
-from syntax_nmt.evaluation.plots.kinds.json_figures import free_name, other_file, read_figures
+from syntax_nmt.evaluation.base.json_figures import free_name, other_file, read_figures
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

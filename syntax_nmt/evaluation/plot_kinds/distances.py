@@ -9,8 +9,8 @@ import numpy as np
 
 from syntax_nmt.arguments import natural_int
 from syntax_nmt.errors import UserError, errors_of
-from syntax_nmt.evaluation.constituents.model_distances import check_model, layers_with_distances
-from syntax_nmt.evaluation.plots.kinds.model_sentence import (
+from syntax_nmt.evaluation.extraction.model_distances import check_model, layers_with_distances
+from syntax_nmt.evaluation.plot_kinds.model_sentence import (
     ModelSentence,
     add_model_arguments,
     model_sentence,

@@ -12,16 +12,9 @@ from syntax_nmt.arguments import add_files, add_flags, natural_int
 from syntax_nmt.data.conllu import read_conllu
 from syntax_nmt.data.dependency_tree import DependencyTree
 from syntax_nmt.errors import UserError
-from syntax_nmt.evaluation.alignment.attention_alignment import word_attention
 from syntax_nmt.evaluation.dependencies.reference import over_corpus_words
-from syntax_nmt.evaluation.plots.kinds.model_sentence import (
-    ModelSentence,
-    Side,
-    add_model_arguments,
-    model_sentence,
-)
-from syntax_nmt.evaluation.plots.kinds.sentence_choice import chosen
-from syntax_nmt.evaluation.trained_model.attention_heads import (
+from syntax_nmt.evaluation.extraction.attention_alignment import word_attention
+from syntax_nmt.evaluation.extraction.attention_heads import (
     ATTENTIONS,
     CROSS,
     DECODER,
@@ -29,6 +22,13 @@ from syntax_nmt.evaluation.trained_model.attention_heads import (
     HeadWeights,
     head_weights,
 )
+from syntax_nmt.evaluation.plot_kinds.model_sentence import (
+    ModelSentence,
+    Side,
+    add_model_arguments,
+    model_sentence,
+)
+from syntax_nmt.evaluation.plot_kinds.sentence_choice import chosen
 from syntax_nmt.modules.supervised_heads import CHILD_HEAD, PARENT_HEAD
 
 if TYPE_CHECKING:

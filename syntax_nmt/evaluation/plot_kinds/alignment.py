@@ -10,15 +10,15 @@ from syntax_nmt.data.subwords import detect_scheme, join_pieces, pieces_per_word
 from syntax_nmt.data.text_files import NEWLINE_ONLY, read_lines
 from syntax_nmt.errors import UserError
 from syntax_nmt.evaluation.alignment.alignment import links_outside, read_alignments, read_gold
-from syntax_nmt.evaluation.plots.kinds.sentence_choice import (
-    add_sentence_argument,
-    chosen_parallel,
-    note,
-)
-from syntax_nmt.evaluation.shared_options import (
+from syntax_nmt.evaluation.base.options import (
     add_base_argument,
     add_subwords_argument,
     chosen_scheme,
+)
+from syntax_nmt.evaluation.plot_kinds.sentence_choice import (
+    add_sentence_argument,
+    chosen_parallel,
+    note,
 )
 
 if TYPE_CHECKING:

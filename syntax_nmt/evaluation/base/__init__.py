@@ -1,0 +1,1 @@
+"""What several commands share: options, corpora of trees, words of references, accuracies."""

@@ -1,0 +1,1 @@
+"""Structures out of trained models: trees, alignments, attention, chunks, probabilities."""
