@@ -22,17 +22,16 @@ from syntax_nmt.data.sides import PHRASES
 from syntax_nmt.data.subwords import SENTENCEPIECE
 from syntax_nmt.errors import UserError
 from syntax_nmt.evaluation.alignment.alignment import Alignment, format_alignment
+from syntax_nmt.evaluation.base.segmented_text import SegmentedPairs, TokenPair
 from syntax_nmt.evaluation.chunking.chunk_report import bracketed
-from syntax_nmt.evaluation.chunking.chunked_corpus import words_of_pieces
-from syntax_nmt.evaluation.dependencies.parsed_corpus import tree_of_heads
 from syntax_nmt.evaluation.extraction.attention_alignment import (
-    WordCounts,
     align_words,
     word_attention,
 )
 from syntax_nmt.evaluation.extraction.chunk_prediction import ChunkPredictor
 from syntax_nmt.evaluation.extraction.constituent_trees import induced_trees
 from syntax_nmt.evaluation.extraction.cross_attention import CrossAttention
+from syntax_nmt.evaluation.extraction.dependencies import tree_of_heads
 from syntax_nmt.evaluation.extraction.model_distances import EncoderDistances
 from syntax_nmt.evaluation.extraction.parent_head import ParentHead, predict_trees
 from syntax_nmt.evaluation.trained_model.checkpoint import (
@@ -41,7 +40,7 @@ from syntax_nmt.evaluation.trained_model.checkpoint import (
     quiet_fairseq,
 )
 from syntax_nmt.evaluation.trained_model.forced_arguments import MAX_TOKENS
-from syntax_nmt.evaluation.trained_model.forced_decoding import ForcedDecoder, TokenPair
+from syntax_nmt.evaluation.trained_model.forced_decoding import ForcedDecoder
 from syntax_nmt.evaluation.trained_model.segmentation import (
     Segment,
     add_segmentation_arguments,
@@ -247,36 +246,35 @@ class LoadedModel:
         ]
 
     def _aligned(self, source: Sequence[str], target: Sequence[str]) -> list[AlignedPair | None]:
-        pairs, counts, words = self._forced(source, target)
-        found = align_words(CrossAttention(self._decoder), pairs, counts, MAX_TOKENS)
+        text = self._segmented(source, target)
+        found = align_words(CrossAttention(self._decoder), text, MAX_TOKENS)
         return [
-            None if links is None else AlignedPair(*sides, links)
-            for sides, links in zip(words, found)
+            None if links is None else AlignedPair(x, y, links)
+            for x, y, links in zip(text.source.words, text.target.words, found)
         ]
 
     def _attended(self, source: Sequence[str], target: Sequence[str]) -> list[AttendedPair | None]:
-        pairs, counts, words = self._forced(source, target)
-        attended: list[AttendedPair | None] = [None] * len(pairs)
-        for index, weights in CrossAttention(self._decoder).matrices(pairs, MAX_TOKENS):
-            of_words = word_attention(weights, counts.sources[index], counts.targets[index])
-            attended[index] = AttendedPair(*words[index], of_words)
+        text = self._segmented(source, target)
+        attended: list[AttendedPair | None] = [None] * len(text.pairs)
+        for index, weights in CrossAttention(self._decoder).matrices(text.pairs, MAX_TOKENS):
+            of_words = word_attention(weights, text.source.counts[index], text.target.counts[index])
+            words = text.source.words[index], text.target.words[index]
+            attended[index] = AttendedPair(*words, of_words)
         return attended
 
     def _chunked(
         self, source: Sequence[str], target: Sequence[str]
     ) -> list[ChunkedSentence | None]:
-        pairs, counts, words = self._forced(source, target)
+        text = self._segmented(source, target)
         predictor = ChunkPredictor(self._decoder, MAX_TOKENS)
-        chunked: list[ChunkedSentence | None] = [None] * len(pairs)
-        for index, found in predictor.choices(pairs):
-            chunks = found.of_words(counts.targets[index], predictor.names)
-            chunked[index] = ChunkedSentence(words[index][1], chunks)
+        chunked: list[ChunkedSentence | None] = [None] * len(text.pairs)
+        for index, found in predictor.choices(text.pairs):
+            chunks = found.of_words(text.target.counts[index], predictor.names)
+            chunked[index] = ChunkedSentence(text.target.words[index], chunks)
         return chunked
 
-    def _forced(
-        self, source: Sequence[str], target: Sequence[str]
-    ) -> tuple[list[TokenPair], WordCounts, list[tuple[tuple[str, ...], tuple[str, ...]]]]:
-        """Pairs in pieces, the pieces of their words, and the words."""
+    def _segmented(self, source: Sequence[str], target: Sequence[str]) -> SegmentedPairs:
+        """What the model is forced to."""
         if len(source) != len(target):
             raise UserError(
                 f"{len(source)} sentences and {len(target)} translations: give one of each"
@@ -285,10 +283,7 @@ class LoadedModel:
             TokenPair(self._segment(x), self._segment_target(y)) for x, y in zip(source, target)
         ]
         scheme = None if self._scheme == AUTO else self._scheme
-        counts = WordCounts.of(pairs, scheme, ("source", "target"))
-        sources = words_of_pieces([pair.source for pair in pairs], counts.sources, scheme)
-        targets = words_of_pieces([pair.target for pair in pairs], counts.targets, scheme)
-        return pairs, counts, list(zip(sources, targets))
+        return SegmentedPairs.of(pairs, scheme)
 
 
 def load(

@@ -6,11 +6,7 @@ import argparse
 
 from syntax_nmt.arguments import add_files, add_flags, positive_int
 from syntax_nmt.errors import UserError
-from syntax_nmt.evaluation.alignment.aligned_corpus import (
-    AlignedCorpus,
-    corpus_of_files,
-    corpus_of_models,
-)
+from syntax_nmt.evaluation.alignment.aligned_corpus import AlignedCorpus, corpus_of_files
 from syntax_nmt.evaluation.alignment.alignment import (
     GoldAlignment,
     format_alignment,
@@ -20,13 +16,12 @@ from syntax_nmt.evaluation.alignment.alignment_report import AlignmentReport
 from syntax_nmt.evaluation.alignment.symmetrisation import GROW_DIAG, METHODS
 from syntax_nmt.evaluation.base.options import (
     add_base_argument,
+    add_model_arguments,
     add_subwords_argument,
     refuse_beside_hypothesis,
 )
-from syntax_nmt.evaluation.trained_model.forced_arguments import (
-    add_forcing_arguments,
-    add_model_arguments,
-)
+from syntax_nmt.evaluation.extraction.alignments import corpus_of_models
+from syntax_nmt.evaluation.trained_model.forced_arguments import add_forcing_arguments
 from syntax_nmt.evaluation.trained_model.segmentation import check_segmentation
 from syntax_nmt.reporting.findings import (
     add_findings_arguments,

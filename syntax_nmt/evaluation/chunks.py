@@ -6,22 +6,20 @@ import argparse
 
 from syntax_nmt.arguments import add_files, add_flags
 from syntax_nmt.errors import UserError
-from syntax_nmt.evaluation.base.options import add_subwords_argument, refuse_beside_hypothesis
+from syntax_nmt.evaluation.base.options import (
+    add_model_arguments,
+    add_subwords_argument,
+    refuse_beside_hypothesis,
+)
 from syntax_nmt.evaluation.chunking.chunk_report import (
     BRACKETS,
     CHUNK_FORMATS,
     IOB2,
     ChunkReport,
 )
-from syntax_nmt.evaluation.chunking.chunked_corpus import (
-    ChunkedCorpus,
-    corpus_of_file,
-    corpus_of_model,
-)
-from syntax_nmt.evaluation.trained_model.forced_arguments import (
-    add_forcing_arguments,
-    add_model_arguments,
-)
+from syntax_nmt.evaluation.chunking.chunked_corpus import ChunkedCorpus, corpus_of_file
+from syntax_nmt.evaluation.extraction.chunks import corpus_of_model
+from syntax_nmt.evaluation.trained_model.forced_arguments import add_forcing_arguments
 from syntax_nmt.evaluation.trained_model.segmentation import check_segmentation
 from syntax_nmt.reporting.findings import (
     add_findings_arguments,

@@ -6,6 +6,7 @@ import argparse
 
 from syntax_nmt.arguments import add_files
 from syntax_nmt.errors import UserError
+from syntax_nmt.evaluation.base.segmented_text import TokenPair
 from syntax_nmt.evaluation.contrastive.contrast_accuracy import (
     DEFAULT_BINS,
     PairScores,
@@ -19,7 +20,6 @@ from syntax_nmt.evaluation.contrastive.contrastive_pairs import (
 )
 from syntax_nmt.evaluation.extraction.sentence_scores import sentence_scores
 from syntax_nmt.evaluation.trained_model.forced_arguments import add_forcing_arguments, forced_model
-from syntax_nmt.evaluation.trained_model.forced_decoding import TokenPair
 from syntax_nmt.evaluation.trained_model.segmentation import Segment, check_segmentation
 from syntax_nmt.reporting.findings import (
     add_findings_arguments,

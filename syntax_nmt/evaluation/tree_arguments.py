@@ -6,13 +6,15 @@ import argparse
 
 from syntax_nmt.arguments import add_files, add_flags, positive_int
 from syntax_nmt.errors import UserError
-from syntax_nmt.evaluation.base.options import add_subwords_argument, refuse_beside_hypothesis
-from syntax_nmt.evaluation.dependencies.selection import Selection
-from syntax_nmt.evaluation.trained_model.forced_arguments import (
+from syntax_nmt.evaluation.base.options import (
+    SOURCE,
+    TARGET,
     add_batch_arguments,
     add_model_arguments,
+    add_subwords_argument,
+    refuse_beside_hypothesis,
 )
-from syntax_nmt.evaluation.trained_model.source_text import SOURCE, TARGET
+from syntax_nmt.evaluation.dependencies.selection import Selection
 from syntax_nmt.reporting.findings import add_findings_arguments, findings_outputs
 from syntax_nmt.reporting.output import STDOUT, check_outputs
 

@@ -10,12 +10,9 @@ from tqdm import tqdm
 
 from syntax_nmt.errors import UserError
 from syntax_nmt.evaluation.base.tree_corpus import TreeCorpus, TreeReport
-from syntax_nmt.evaluation.constituents.constituent_corpus import (
-    bracketed_corpus_of_file,
-    bracketed_corpus_of_model,
-)
+from syntax_nmt.evaluation.constituents import constituent_corpus
 from syntax_nmt.evaluation.constituents.constituent_report import ConstituentReport
-from syntax_nmt.evaluation.dependencies.parsed_corpus import corpus_of_file, corpus_of_model
+from syntax_nmt.evaluation.dependencies import parsed_corpus
 from syntax_nmt.evaluation.dependencies.tree_report import ParseReport
 from syntax_nmt.evaluation.tree_arguments import (
     CONSTITUENTS,
@@ -73,13 +70,22 @@ def run(args: argparse.Namespace) -> None:
 
 
 def _dependencies(args: argparse.Namespace, drawn: frozenset[int]) -> tuple[TreeCorpus, TreeReport]:
-    corpus = corpus_of_file(args) if args.hypothesis else corpus_of_model(args)
+    if args.hypothesis:
+        corpus = parsed_corpus.corpus_of_file(args)
+    else:  # with it comes fairseq, which files do not need
+        from syntax_nmt.evaluation.extraction.dependencies import corpus_of_model
+
+        corpus = corpus_of_model(args)
     return corpus, ParseReport(corpus, drawn, punctuation=not args.no_punctuation)
 
 
 def _constituents(args: argparse.Namespace, drawn: frozenset[int]) -> tuple[TreeCorpus, TreeReport]:
-    of = bracketed_corpus_of_file if args.hypothesis else bracketed_corpus_of_model
-    corpus = of(args)
+    if args.hypothesis:
+        corpus = constituent_corpus.corpus_of_file(args)
+    else:
+        from syntax_nmt.evaluation.extraction.constituents import corpus_of_model
+
+        corpus = corpus_of_model(args)
     return corpus, ConstituentReport(corpus, drawn)
 
 

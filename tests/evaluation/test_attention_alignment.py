@@ -10,14 +10,14 @@ from forced_models import checkpoint_of
 from parser_files import PIECES
 
 from syntax_nmt.errors import UserError
+from syntax_nmt.evaluation.base.segmented_text import SegmentedPairs, TokenPair
 from syntax_nmt.evaluation.extraction.attention_alignment import (
-    WordCounts,
     align_words,
     strongest_links,
     word_attention,
 )
 from syntax_nmt.evaluation.extraction.cross_attention import CrossAttention
-from syntax_nmt.evaluation.trained_model.forced_decoding import TokenPair, load_forced_decoder
+from syntax_nmt.evaluation.trained_model.forced_decoding import load_forced_decoder
 
 PAIRS = [
     TokenPair(tuple(source.split()), tuple(target.split()))
@@ -138,14 +138,14 @@ def test_a_recurrent_model_has_one_attention(parser, tmp_path):
 
 
 def test_links_of_a_corpus(decoder):
-    counts = WordCounts.of(PAIRS, None, ("a", "b"))
-    alignments = align_words(CrossAttention(decoder), PAIRS, counts, 4000)
+    text = SegmentedPairs.of(PAIRS)
+    alignments = align_words(CrossAttention(decoder), text, 4000)
     for index, (pair, found, weights) in enumerate(zip(PAIRS, alignments, matrices(decoder))):
         starts = [n for n, piece in enumerate(pair.target) if piece.startswith("▁")]
         assert [target for _, target in sorted(found, key=lambda link: link[1])] == list(
             range(len(starts) if pair.source else 0)
         )
-        words = word_attention(weights, counts.sources[index], counts.targets[index])
+        words = word_attention(weights, text.source.counts[index], text.target.counts[index])
         assert found == strongest_links(words)
-    assert counts.flipped().lengths() == [(t, s) for s, t in counts.lengths()]
-    assert counts.lengths()[0] == (6, 12)
+    assert text.flipped().lengths() == [(t, s) for s, t in text.lengths()]
+    assert text.lengths()[0] == (6, 12)

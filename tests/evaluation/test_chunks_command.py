@@ -15,11 +15,12 @@ from small_models import build, enlarge, save_checkpoint
 from syntax_nmt.cli import main
 from syntax_nmt.criterions.chunk import ChunkObjective
 from syntax_nmt.data.chunks import Chunk, read_chunks
+from syntax_nmt.evaluation.base.segmented_text import TokenPair
 from syntax_nmt.evaluation.chunking.chunk_report import ChunkReport, bracketed
 from syntax_nmt.evaluation.chunking.chunked_corpus import ChunkedCorpus
 from syntax_nmt.evaluation.chunking.position_loss import positions_in_chunks
 from syntax_nmt.evaluation.extraction.chunk_prediction import ChunkPredictor, PieceChunks
-from syntax_nmt.evaluation.trained_model.forced_decoding import TokenPair, load_forced_decoder
+from syntax_nmt.evaluation.trained_model.forced_decoding import load_forced_decoder
 
 TAGS = ("NP", "VP", "O")
 TARGETS = [*PIECES[3:], *PIECES[:3]]

@@ -12,10 +12,10 @@ from parser_files import PIECES
 from small_models import build, save_checkpoint
 
 from syntax_nmt.errors import UserError
+from syntax_nmt.evaluation.base.segmented_text import TokenPair
 from syntax_nmt.evaluation.extraction.sentence_scores import sentence_scores
 from syntax_nmt.evaluation.trained_model.forced_decoding import (
     ForcedDecoder,
-    TokenPair,
     load_forced_decoder,
 )
 

@@ -1,4 +1,4 @@
-"""The alignments of a corpus, by direction: out of models, or out of files."""
+"""The alignments of a corpus, by direction."""
 
 from __future__ import annotations
 
@@ -6,21 +6,11 @@ import argparse
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from syntax_nmt.data.text_files import NEWLINE_ONLY, read_lines
-from syntax_nmt.errors import UserError, errors_of
 from syntax_nmt.evaluation.alignment.alignment import Alignment, flipped, read_alignments
 from syntax_nmt.evaluation.alignment.symmetrisation import symmetrise
-from syntax_nmt.evaluation.base.options import check_parallel, chosen_scheme
-from syntax_nmt.evaluation.extraction.attention_alignment import WordCounts, align_words
-from syntax_nmt.evaluation.extraction.cross_attention import CrossAttention
-from syntax_nmt.evaluation.trained_model.checkpoint import choose_device
-from syntax_nmt.evaluation.trained_model.forced_arguments import forced_model
-from syntax_nmt.evaluation.trained_model.forced_decoding import (
-    ForcedDecoder,
-    TokenPair,
-    load_forced_decoder,
-)
-from syntax_nmt.evaluation.trained_model.segmentation import Segment
+from syntax_nmt.evaluation.base.options import chosen_scheme
+from syntax_nmt.evaluation.base.parallel_files import check_parallel
+from syntax_nmt.evaluation.base.segmented_text import SegmentedPairs, read_pairs
 
 FORWARD, REVERSE = "forward", "reverse"
 
@@ -63,6 +53,19 @@ class AlignedCorpus:
         self.too_long += sum(links is None for links in alignments)
         self.alignments[name] = [frozenset() if links is None else links for links in alignments]
 
+    def add_reverse_file(self, args: argparse.Namespace) -> None:
+        """Adds the alignments of `--reverse`, if it is given.
+
+        Raises:
+            UserError: the file is damaged, or not parallel.
+        """
+        if not args.reverse:
+            return
+        links = read_alignments(args.reverse, args.hypothesis_base)
+        check_parallel(args.reverse, len(links), self.name, len(self))
+        self.names[REVERSE] = args.reverse
+        self.add(REVERSE, links if args.reverse_in_order else [flipped(each) for each in links])
+
     def add_symmetrised(self, method: str, strict: bool) -> None:
         """Puts both directions together.
 
@@ -87,84 +90,9 @@ def corpus_of_files(args: argparse.Namespace) -> AlignedCorpus:
     corpus.add(FORWARD, read_alignments(args.hypothesis, args.hypothesis_base))
     if args.source:
         # Words, or pieces that tell their words.
-        pairs = parallel_text(args.source, args.target, Segment(), Segment())
+        pairs = read_pairs(args.source, args.target)
         check_parallel(args.source, len(pairs), corpus.name, len(corpus))
-        corpus.lengths = _counts(args, pairs).lengths()
-    _add_reverse_file(args, corpus)
+        names = args.source, args.target
+        corpus.lengths = SegmentedPairs.of(pairs, chosen_scheme(args), names).lengths()
+    corpus.add_reverse_file(args)
     return corpus
-
-
-def corpus_of_models(args: argparse.Namespace) -> AlignedCorpus:
-    """The alignments of `--path`, and of `--reverse-path` or `--reverse`.
-
-    Raises:
-        UserError: a model or a file cannot be used, or they do not belong together.
-    """
-    decoder, source, target = forced_model(args, args.path)
-    pairs = parallel_text(args.source, args.target, source, target)
-    counts = _counts(args, pairs)
-    corpus = AlignedCorpus(args.source, lengths=counts.lengths(), base=args.hypothesis_base)
-    corpus.add(FORWARD, _aligned(args, args.path, decoder, pairs, counts))
-    if args.reverse_path:
-        data = args.reverse_databin or args.databin
-        other = load_forced_decoder(args.reverse_path, data, choose_device(args.device))
-        _check_direction(args, decoder, other)
-        turned = [TokenPair(pair.target, pair.source) for pair in pairs]
-        found = _aligned(args, args.reverse_path, other, turned, counts.flipped())
-        corpus.add(REVERSE, [None if links is None else flipped(links) for links in found])
-    _add_reverse_file(args, corpus)
-    return corpus
-
-
-def _aligned(
-    args: argparse.Namespace,
-    path: str,
-    decoder: ForcedDecoder,
-    pairs: Sequence[TokenPair],
-    counts: WordCounts,
-) -> list[Alignment | None]:
-    with errors_of(path):
-        attention = CrossAttention(decoder, args.layer, args.heads)
-    return align_words(attention, pairs, counts, args.max_tokens, args.batch_size)
-
-
-def _add_reverse_file(args: argparse.Namespace, corpus: AlignedCorpus) -> None:
-    if not args.reverse:
-        return
-    links = read_alignments(args.reverse, args.hypothesis_base)
-    check_parallel(args.reverse, len(links), corpus.name, len(corpus))
-    corpus.names[REVERSE] = args.reverse
-    corpus.add(REVERSE, links if args.reverse_in_order else [flipped(each) for each in links])
-
-
-def _check_direction(
-    args: argparse.Namespace, forward: ForcedDecoder, reverse: ForcedDecoder
-) -> None:
-    ours, others = forward.task.cfg, reverse.task.cfg
-    if (ours.source_lang, ours.target_lang) != (others.target_lang, others.source_lang):
-        raise UserError(
-            f"{args.reverse_path} translates {others.source_lang}-{others.target_lang}, "
-            f"{args.path} {ours.source_lang}-{ours.target_lang}: give --reverse-path a model of "
-            f"the other direction"
-        )
-
-
-def parallel_text(
-    source: str, target: str, segment: Segment, segment_target: Segment
-) -> list[TokenPair]:
-    """The sentences and translations of parallel files, in pieces.
-
-    Args:
-        segment: segments the lines of the first.
-        segment_target: segments those of the second.
-
-    Raises:
-        UserError: they have different numbers of lines.
-    """
-    columns = [list(read_lines(path, NEWLINE_ONLY)) for path in (source, target)]
-    check_parallel(target, len(columns[1]), source, len(columns[0]))
-    return [TokenPair(segment(x), segment_target(y)) for x, y in zip(*columns)]
-
-
-def _counts(args: argparse.Namespace, pairs: Sequence[TokenPair]) -> WordCounts:
-    return WordCounts.of(pairs, chosen_scheme(args), (args.source, args.target))

@@ -1,12 +1,15 @@
-"""Options and checks that commands of this folder share."""
+"""Options that several commands take, and checks of them."""
 
 from __future__ import annotations
 
 import argparse
 from collections.abc import Sequence
 
+from syntax_nmt.arguments import positive_int
 from syntax_nmt.data.subwords import AUTO, SCHEMES
 from syntax_nmt.errors import UserError
+
+SOURCE, TARGET = "source", "target"
 
 
 def add_subwords_argument(group: argparse._ActionsContainer) -> None:
@@ -59,14 +62,41 @@ def refuse_beside_hypothesis(args: argparse.Namespace, options: Sequence[str]) -
             raise UserError(f"{name} and --hypothesis exclude each other: leave one out")
 
 
-def check_parallel(path: str, count: int, other: str, others: int, unit: str = "lines") -> None:
-    """Refuses a file that is not parallel to another.
+def add_model_arguments(group: argparse._ActionsContainer, needed: bool = False) -> None:
+    """Adds the checkpoint and its data folder.
 
     Args:
-        unit: what is counted.
-
-    Raises:
-        UserError: the numbers differ.
+        needed: refuses a command line without them.
     """
-    if count != others:
-        raise UserError(f"{path} has {count} {unit}, {other} {others}: give parallel files")
+    add = group.add_argument
+    databin = "data folder that the model was trained with"
+    add("databin", metavar="DATABIN", nargs=None if needed else "?", help=databin)
+    add("--path", metavar="FILE", required=needed, help="checkpoint of the model")
+
+
+def add_batch_arguments(group: argparse._ArgumentGroup, tokens: int, unit: str) -> None:
+    """Adds the size of batches, and where the model runs.
+
+    Args:
+        tokens: of a batch, by default.
+        unit: what a batch is made of.
+    """
+    add = group.add_argument
+    add(
+        "--max-tokens",
+        metavar="N",
+        type=positive_int,
+        default=tokens,
+        help="tokens of a batch on either side, padding included (default: %(default)s)",
+    )
+    add("--batch-size", metavar="N", type=positive_int, help=f"{unit} of a batch (default: any)")
+    add_device_arguments(group)
+
+
+def add_device_arguments(group: argparse._ArgumentGroup) -> None:
+    """Adds where the model runs."""
+    device = group.add_mutually_exclusive_group()
+    device.add_argument("--cpu", action="store_const", const="cpu", dest="device", help="no GPU")
+    device.add_argument(
+        "--device", metavar="NAME", help="cpu, cuda, cuda:1, … (default: a GPU if there is one)"
+    )

@@ -1,4 +1,4 @@
-"""Words of a hypothesis that are not those of the reference: it may be of another text."""
+"""The words of a reference, and those of a hypothesis, which may be of another text."""
 
 from __future__ import annotations
 
@@ -6,6 +6,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from syntax_nmt.data.character_alignment import same_spelling
+from syntax_nmt.data.text_match import check_same_text
+from syntax_nmt.errors import UserError
 
 
 @dataclass
@@ -44,3 +46,44 @@ class OtherWords:
                 f"{self.words} words in {self.sentences} sentences are not those of the reference, "
                 f"the first in {self.first}: are both of the same text?"
             )
+
+
+def over_reference_words(
+    words: Sequence[str],
+    reference: Sequence[str],
+    where: str,
+    name: str,
+    unknown: str | None,
+    option: str,
+) -> tuple[str, ...]:
+    """The words of a corpus line, completed by those of a reference.
+
+    Args:
+        where: file and line of the reference, for messages.
+        name: file and line of the words, for messages.
+        unknown: what stands in words for unknown pieces; such words are the reference's. None =
+            words are complete.
+        option: that gave the reference, for messages.
+
+    Raises:
+        UserError: other numbers of words, or other words.
+    """
+    if len(words) != len(reference):
+        cure = (
+            f"give {option} the parses of this very text, made of the words that it was segmented "
+            f"from"
+        )
+        if unknown is not None and any(unknown in word for word in words):
+            cure = (
+                "give --segmented the text fairseq-preprocess was given, as unknown subwords do "
+                "not tell where a word ends"
+            )
+        raise UserError(
+            f"{where}: the reference has {len(reference)} words, {name} has {len(words)}: {cure}"
+        )
+    completed = tuple(
+        word if unknown is None or unknown not in word else known
+        for word, known in zip(words, reference)
+    )
+    check_same_text(completed, reference, where, name)
+    return completed

@@ -8,9 +8,8 @@ from syntax_nmt.data.constituents import Constituent
 from syntax_nmt.evaluation.base.tree_corpus import TreeReport
 from syntax_nmt.evaluation.constituents.bracketing import BracketCounts, BracketScore, comparable
 from syntax_nmt.evaluation.constituents.branching_baselines import BASELINES
-from syntax_nmt.evaluation.constituents.constituent_corpus import BracketedCorpus
+from syntax_nmt.evaluation.constituents.constituent_corpus import BracketedCorpus, BracketedSentence
 from syntax_nmt.evaluation.constituents.draw_brackets import draw_brackets
-from syntax_nmt.evaluation.extraction.constituent_trees import BracketedSentence
 from syntax_nmt.reporting.findings import Findings, Table, cell, number
 
 TREES = "trees"

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from syntax_nmt.data.constituents import ConstituentTree
 from syntax_nmt.errors import UserError
-from syntax_nmt.evaluation.base.reference_words import OtherWords
+from syntax_nmt.evaluation.base.reference_words import OtherWords, over_reference_words
 from syntax_nmt.evaluation.constituents.bracketing import (
     Span,
     brackets_of,
@@ -16,7 +16,6 @@ from syntax_nmt.evaluation.constituents.bracketing import (
     deleted_words,
 )
 from syntax_nmt.evaluation.constituents.tree_file import read_tree_file, tree_texts
-from syntax_nmt.evaluation.dependencies.reference import other_length_error, over_reference_words
 
 
 @dataclass(frozen=True)
@@ -119,7 +118,10 @@ def read_gold_brackets(
     for tree, line in zip(read_tree_file(path), corpus):
         words = None
         if tree is not None and line.words is not None:
-            words = _checked(line, tree, f"{path}:{tree.line}", unknown)
+            where = f"{path}:{tree.line}"
+            words = over_reference_words(
+                line.words, tree.words, where, line.name, unknown, "--trees"
+            )
             if unknown is None:
                 gold.other_words.add(line.words, tree.words, line.name)
         gold.add(tree, words if words != line.words else None)
@@ -128,12 +130,3 @@ def read_gold_brackets(
             f"{path}: no sentence has a tree, there is nothing to score against: give the gold ones"
         )
     return gold
-
-
-def _checked(
-    line: CorpusLine, tree: ConstituentTree, where: str, unknown: str | None
-) -> tuple[str, ...]:
-    words = line.words or ()
-    if len(words) != len(tree):
-        raise other_length_error(words, len(tree), where, line.name, unknown, "--trees")
-    return over_reference_words(words, tree.words, where, line.name, unknown)

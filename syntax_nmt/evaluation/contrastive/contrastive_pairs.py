@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from syntax_nmt.data.text_files import NEWLINE_ONLY, read_lines
+from syntax_nmt.data.text_files import read_lines
 from syntax_nmt.errors import UserError
-from syntax_nmt.evaluation.base.options import check_parallel
+from syntax_nmt.evaluation.base.parallel_files import read_parallel
 
 
 @dataclass(frozen=True)
@@ -49,9 +49,7 @@ def read_parallel_pairs(
         UserError: a file cannot be read, they have other numbers of lines, or a distance is none.
     """
     paths = [source, correct, incorrect, *([] if distance is None else [distance])]
-    columns = [list(read_lines(path, NEWLINE_ONLY)) for path in paths]
-    for path, column in zip(paths[1:], columns[1:]):
-        check_parallel(str(path), len(column), str(source), len(columns[0]))
+    columns = read_parallel(*paths)
     distances: list[int | None] = [None] * len(columns[0])
     if distance is not None:
         lines = enumerate(columns[3], start=1)

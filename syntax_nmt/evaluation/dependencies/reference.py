@@ -9,6 +9,7 @@ from syntax_nmt.data.conllu import read_conllu
 from syntax_nmt.data.dependency_tree import DependencyTree
 from syntax_nmt.data.text_match import check_same_text
 from syntax_nmt.errors import UserError
+from syntax_nmt.evaluation.base.reference_words import over_reference_words
 from syntax_nmt.evaluation.dependencies.uas import Trees
 
 
@@ -50,61 +51,11 @@ def over_corpus_words(
     Raises:
         UserError: other numbers of words, or other words.
     """
-    if len(words) not in (len(reference), reference.num_surface_tokens):
-        raise other_length_error(
-            words, reference.num_surface_tokens, where, name, unknown, "--conllu"
-        )
-    reference = reference.collapse(len(words), where)
-    return over_reference_words(words, reference.words, where, name, unknown), reference
-
-
-def over_reference_words(
-    words: Sequence[str], reference: Sequence[str], where: str, name: str, unknown: str | None
-) -> tuple[str, ...]:
-    """The words of a corpus line, completed by those of a reference of the same length.
-
-    Args:
-        where: file and line of the reference, for messages.
-        name: file and line of the words, for messages.
-        unknown: what stands in words for unknown pieces; such words are the reference's. None =
-            words are complete.
-
-    Raises:
-        UserError: other words.
-    """
-    completed = [
-        word if unknown is None or unknown not in word else known
-        for word, known in zip(words, reference)
-    ]
-    check_same_text(completed, reference, where, name)
-    return tuple(completed)
-
-
-def other_length_error(
-    words: Sequence[str], reference: int, where: str, name: str, unknown: str | None, option: str
-) -> UserError:
-    """What is wrong where a reference has another number of words than the corpus.
-
-    Args:
-        reference: the number of words of the reference.
-        where: file and line of the reference.
-        name: file and line of the words.
-        unknown: what stands in words for unknown pieces; None = words are complete.
-        option: that gave the reference.
-    """
-    if unknown is not None and any(unknown in word for word in words):
-        cure = (
-            "give --segmented the text fairseq-preprocess was given, as unknown subwords do not "
-            "tell where a word ends"
-        )
-    else:
-        cure = (
-            f"give {option} the parses of this very text, made of the words that it was segmented "
-            f"from"
-        )
-    return UserError(
-        f"{where}: the reference has {reference} words, {name} has {len(words)}: {cure}"
-    )
+    lengths = reference.num_surface_tokens, len(reference)
+    length = len(words) if len(words) in lengths else lengths[0]
+    reference = reference.collapse(length, where)
+    completed = over_reference_words(words, reference.words, where, name, unknown, "--conllu")
+    return completed, reference
 
 
 def over_same_words(

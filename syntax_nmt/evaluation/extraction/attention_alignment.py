@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 from tqdm import tqdm
 
-from syntax_nmt.data.subwords import detect_scheme, pieces_per_word
 from syntax_nmt.evaluation.alignment.alignment import Alignment
+from syntax_nmt.evaluation.base.segmented_text import SegmentedPairs
 from syntax_nmt.evaluation.extraction.cross_attention import CrossAttention
-from syntax_nmt.evaluation.trained_model.forced_decoding import TokenPair
 
 
 def word_attention(
@@ -47,74 +45,25 @@ def strongest_links(attention: np.ndarray) -> Alignment:
     )
 
 
-@dataclass(frozen=True)
-class WordCounts:
-    """The pieces of each word, on both sides of a segmented corpus.
-
-    Attributes:
-        sources: for each sentence the numbers of pieces of its words.
-        targets: likewise.
-    """
-
-    sources: list[list[int]]
-    targets: list[list[int]]
-
-    @classmethod
-    def of(
-        cls, pairs: Sequence[TokenPair], scheme: str | None, names: tuple[str, str]
-    ) -> WordCounts:
-        """Counts the pieces of a corpus.
-
-        Args:
-            scheme: one of `subwords.SCHEMES`; None = told from the text of each side.
-            names: the files of source and target, for messages.
-
-        Raises:
-            UserError: a piece reaches over a word's end.
-        """
-        return cls(
-            _piece_counts([pair.source for pair in pairs], scheme, names[0]),
-            _piece_counts([pair.target for pair in pairs], scheme, names[1]),
-        )
-
-    def flipped(self) -> WordCounts:
-        """The same with the sides exchanged."""
-        return WordCounts(self.targets, self.sources)
-
-    def lengths(self) -> list[tuple[int, int]]:
-        """For each pair its source words and its target words."""
-        return [(len(x), len(y)) for x, y in zip(self.sources, self.targets)]
-
-
 def align_words(
     attention: CrossAttention,
-    pairs: Sequence[TokenPair],
-    counts: WordCounts,
+    text: SegmentedPairs,
     max_tokens: int,
     batch_size: int | None = None,
 ) -> list[Alignment | None]:
     """The alignment of each pair by the attention of a model; None = too long for it.
 
     Args:
-        pairs: sentences and their translations.
         max_tokens: as of :meth:`ForcedDecoder.batches`.
     """
-    alignments: list[Alignment | None] = [None] * len(pairs)
-    found = attention.matrices(pairs, max_tokens, batch_size)
-    for index, weights in tqdm(found, total=len(pairs), unit="pair", leave=False, disable=None):
-        words = word_attention(weights, counts.sources[index], counts.targets[index])
+    alignments: list[Alignment | None] = [None] * len(text.pairs)
+    found = attention.matrices(text.pairs, max_tokens, batch_size)
+    for index, weights in tqdm(
+        found, total=len(alignments), unit="pair", leave=False, disable=None
+    ):
+        words = word_attention(weights, text.source.counts[index], text.target.counts[index])
         alignments[index] = strongest_links(words)
     return alignments
-
-
-def _piece_counts(
-    sentences: Sequence[tuple[str, ...]], scheme: str | None, name: str
-) -> list[list[int]]:
-    scheme = scheme or detect_scheme(" ".join(pieces) for pieces in sentences)
-    return [
-        pieces_per_word(pieces, scheme, f"{name}:{number}")
-        for number, pieces in enumerate(sentences, start=1)
-    ]
 
 
 def _sums(weights: np.ndarray, counts: Sequence[int], axis: int) -> np.ndarray:

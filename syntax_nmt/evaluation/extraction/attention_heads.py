@@ -10,8 +10,9 @@ from typing import Any, Final
 import numpy as np
 
 from syntax_nmt.errors import UserError
+from syntax_nmt.evaluation.base.segmented_text import TokenPair
 from syntax_nmt.evaluation.extraction.cross_attention import PENULTIMATE, CrossAttention
-from syntax_nmt.evaluation.trained_model.forced_decoding import ForcedDecoder, TokenPair
+from syntax_nmt.evaluation.trained_model.forced_decoding import ForcedDecoder
 from syntax_nmt.models.layer_arguments import handing_over
 from syntax_nmt.models.layer_outputs import collecting
 

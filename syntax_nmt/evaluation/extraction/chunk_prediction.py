@@ -15,12 +15,9 @@ from syntax_nmt.data.projection import first_pieces
 from syntax_nmt.data.sides import CHUNKS
 from syntax_nmt.errors import UserError
 from syntax_nmt.evaluation.base.accuracy import Accuracy
+from syntax_nmt.evaluation.base.segmented_text import TokenPair
 from syntax_nmt.evaluation.extraction.attention_alignment import word_attention
-from syntax_nmt.evaluation.trained_model.forced_decoding import (
-    ForcedBatch,
-    ForcedDecoder,
-    TokenPair,
-)
+from syntax_nmt.evaluation.trained_model.forced_decoding import ForcedBatch, ForcedDecoder
 from syntax_nmt.modules.precision import at_least_float32
 from syntax_nmt.tasks.side_inputs import declared
 

@@ -3,33 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
-from syntax_nmt.data.constituents import ConstituentTree, format_tree
+from syntax_nmt.data.constituents import ConstituentTree
 from syntax_nmt.data.projection import first_pieces
 from syntax_nmt.errors import UserError
+from syntax_nmt.evaluation.constituents.constituent_corpus import BracketedSentence
 from syntax_nmt.evaluation.extraction.distance_trees import spans_of_gaps, tree_of_spans
 from syntax_nmt.evaluation.extraction.model_distances import ModelDistances
 from syntax_nmt.evaluation.trained_model.source_text import SourceSentence, SourceText
 
 _WINDOW = 4096  # sentences that are sorted by length together; results come out window by window
-
-
-@dataclass(frozen=True)
-class BracketedSentence:
-    """A sentence and its constituency tree.
-
-    Attributes:
-        tree: None = there is none, as the sentence has no word or is too long for the model.
-    """
-
-    tree: ConstituentTree | None
-
-    def block(self) -> str:
-        """The sentence's line in a file of trees."""
-        return f"{format_tree(self.tree)}\n"
 
 
 def induced_trees(

@@ -9,11 +9,8 @@ from typing import Any
 import numpy as np
 
 from syntax_nmt.errors import UserError
-from syntax_nmt.evaluation.trained_model.forced_decoding import (
-    ForcedBatch,
-    ForcedDecoder,
-    TokenPair,
-)
+from syntax_nmt.evaluation.base.segmented_text import TokenPair
+from syntax_nmt.evaluation.trained_model.forced_decoding import ForcedBatch, ForcedDecoder
 
 PENULTIMATE = -2
 

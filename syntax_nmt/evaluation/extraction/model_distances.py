@@ -15,7 +15,8 @@ from torch import Tensor
 
 from syntax_nmt.data.sides import PHRASES
 from syntax_nmt.errors import UserError
-from syntax_nmt.evaluation.trained_model.forced_decoding import ForcedDecoder, TokenPair
+from syntax_nmt.evaluation.base.segmented_text import TokenPair
+from syntax_nmt.evaluation.trained_model.forced_decoding import ForcedDecoder
 from syntax_nmt.evaluation.trained_model.length_batches import length_batches
 from syntax_nmt.evaluation.trained_model.source_text import SourceText
 from syntax_nmt.models.structures import SOURCE_DISTANCES, TARGET_DISTANCES, StructureLayers

@@ -9,11 +9,8 @@ from fairseq.data import data_utils
 from torch import Tensor
 from tqdm import tqdm
 
-from syntax_nmt.evaluation.trained_model.forced_decoding import (
-    ForcedBatch,
-    ForcedDecoder,
-    TokenPair,
-)
+from syntax_nmt.evaluation.base.segmented_text import TokenPair
+from syntax_nmt.evaluation.trained_model.forced_decoding import ForcedBatch, ForcedDecoder
 
 
 def sentence_scores(

@@ -25,7 +25,7 @@ from syntax_nmt.evaluation.extraction.attention_heads import (
 from syntax_nmt.evaluation.plot_kinds.model_sentence import (
     ModelSentence,
     Side,
-    add_model_arguments,
+    add_model_sentence_arguments,
     model_sentence,
 )
 from syntax_nmt.evaluation.plot_kinds.sentence_choice import chosen
@@ -39,7 +39,7 @@ EOS = "</s>"
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Adds the options."""
-    add_model_arguments(parser)
+    add_model_sentence_arguments(parser)
     group = parser.add_argument_group("which attention")
     add = group.add_argument
     add(

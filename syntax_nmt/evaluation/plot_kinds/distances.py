@@ -12,7 +12,7 @@ from syntax_nmt.errors import UserError, errors_of
 from syntax_nmt.evaluation.extraction.model_distances import check_model, layers_with_distances
 from syntax_nmt.evaluation.plot_kinds.model_sentence import (
     ModelSentence,
-    add_model_arguments,
+    add_model_sentence_arguments,
     model_sentence,
 )
 from syntax_nmt.models.structures import SOURCE_DISTANCES, TARGET_DISTANCES, StructureLayers
@@ -25,7 +25,7 @@ _SIDES = {"source": "encoder", "target": "decoder"}
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Adds the options."""
-    add_model_arguments(parser)
+    add_model_sentence_arguments(parser)
     group = parser.add_argument_group("which distances")
     add = group.add_argument
     add(

@@ -9,11 +9,15 @@ from dataclasses import dataclass
 from syntax_nmt.data.subwords import detect_scheme, join_pieces, pieces_per_word
 from syntax_nmt.data.text_files import NEWLINE_ONLY, read_lines
 from syntax_nmt.errors import UserError
-from syntax_nmt.evaluation.alignment.aligned_corpus import parallel_text
-from syntax_nmt.evaluation.base.options import add_subwords_argument, chosen_scheme
+from syntax_nmt.evaluation.base.options import (
+    add_model_arguments,
+    add_subwords_argument,
+    chosen_scheme,
+)
+from syntax_nmt.evaluation.base.segmented_text import TokenPair, read_pairs
 from syntax_nmt.evaluation.plot_kinds.sentence_choice import add_sentence_argument, chosen
-from syntax_nmt.evaluation.trained_model import forced_arguments
-from syntax_nmt.evaluation.trained_model.forced_decoding import ForcedDecoder, TokenPair
+from syntax_nmt.evaluation.trained_model.forced_arguments import add_forcing_arguments, forced_model
+from syntax_nmt.evaluation.trained_model.forced_decoding import ForcedDecoder
 from syntax_nmt.evaluation.trained_model.segmentation import check_segmentation
 
 
@@ -59,15 +63,15 @@ class ModelSentence:
         return TokenPair(self.source.tokens, self.target.tokens)
 
 
-def add_model_arguments(parser: argparse.ArgumentParser) -> None:
+def add_model_sentence_arguments(parser: argparse.ArgumentParser) -> None:
     """Adds the model, the text, and how it is segmented."""
     add = parser.add_argument
-    forced_arguments.add_model_arguments(parser, needed=True)
+    add_model_arguments(parser, needed=True)
     add("--source", metavar="FILE", required=True, help="sentences, one a line")
     add("--target", metavar="FILE", help="their translations, which the model is forced to")
     add_sentence_argument(parser)
     add_subwords_argument(parser)
-    forced_arguments.add_forcing_arguments(parser, batches=False)
+    add_forcing_arguments(parser, batches=False)
 
 
 def model_sentence(args: argparse.Namespace) -> ModelSentence:
@@ -77,9 +81,9 @@ def model_sentence(args: argparse.Namespace) -> ModelSentence:
         UserError: options, the model or the files cannot be used, or the sentence is too long.
     """
     check_segmentation(args)
-    decoder, segment, segment_target = forced_arguments.forced_model(args, args.path)
+    decoder, segment, segment_target = forced_model(args, args.path)
     if args.target:
-        pairs = parallel_text(args.source, args.target, segment, segment_target)
+        pairs = read_pairs(args.source, args.target, segment, segment_target)
     else:
         lines = read_lines(args.source, NEWLINE_ONLY)
         pairs = [TokenPair(segment(line), ()) for line in lines]

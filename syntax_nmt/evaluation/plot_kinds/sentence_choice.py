@@ -9,7 +9,7 @@ from typing import TypeVar
 
 from syntax_nmt.arguments import positive_int
 from syntax_nmt.errors import UserError
-from syntax_nmt.evaluation.base.options import check_parallel
+from syntax_nmt.evaluation.base.parallel_files import check_parallel
 
 T = TypeVar("T")
 

@@ -11,9 +11,9 @@ from typing import Generic, TypeVar
 from syntax_nmt.data.conllu import read_conllu
 from syntax_nmt.data.constituents import ConstituentTree
 from syntax_nmt.data.dependency_tree import DependencyTree
-from syntax_nmt.data.subwords import detect_scheme, join_pieces, pieces_per_word
 from syntax_nmt.errors import UserError
 from syntax_nmt.evaluation.alignment.alignment import GoldAlignment, links_outside, read_gold
+from syntax_nmt.evaluation.base.segmented_text import SegmentedText
 from syntax_nmt.evaluation.constituents.tree_file import read_tree_file
 from syntax_nmt.evaluation.report_page.chunk_text import Chunks, read_chunk_text
 from syntax_nmt.evaluation.report_page.named_files import (
@@ -122,19 +122,10 @@ def read_structures(files: dict[str, Files], test_set: TestSet, source: Text | N
 def words_of(text: Text) -> list[Words]:
     """The words of each sentence, put together again where the text is in subwords.
 
-    Args:
-        text: plain, or segmented by sentencepiece or subword-nmt.
-
     Raises:
         UserError: a piece reaches over the end of a word.
     """
-    scheme = detect_scheme(text.sentences)
-    found = []
-    for number, sentence in enumerate(text.sentences, start=1):
-        pieces = sentence.split()
-        counts = pieces_per_word(pieces, scheme, f"{text.name}:{number}")
-        found.append(tuple(join_pieces(pieces, counts, scheme)))
-    return found
+    return SegmentedText.of([line.split() for line in text.sentences], text.name).words
 
 
 def _complete(path: str, items: list[Item], test_set: TestSet) -> list[Item]:

@@ -15,25 +15,13 @@ from torch import Tensor
 
 from syntax_nmt.data.sides import PHRASES
 from syntax_nmt.errors import UserError, errors_of
+from syntax_nmt.evaluation.base.segmented_text import TokenPair
 from syntax_nmt.evaluation.trained_model.checkpoint import load_model, quiet_fairseq
 from syntax_nmt.evaluation.trained_model.length_batches import length_batches
 from syntax_nmt.evaluation.trained_model.source_text import token_ids
 from syntax_nmt.parsing.config import ParserConfig
 from syntax_nmt.tasks.parsed_phrases import PhraseParser
 from syntax_nmt.tasks.side_inputs import declared
-
-
-@dataclass(frozen=True)
-class TokenPair:
-    """A segmented sentence and a segmented translation of it.
-
-    Attributes:
-        source: the pieces of the source.
-        target: the pieces of the translation.
-    """
-
-    source: tuple[str, ...]
-    target: tuple[str, ...]
 
 
 @dataclass(frozen=True)

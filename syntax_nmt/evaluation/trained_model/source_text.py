@@ -14,8 +14,7 @@ from torch import Tensor
 from syntax_nmt.data.subwords import AUTO, NO_SUBWORDS, detect_scheme, join_pieces, pieces_per_word
 from syntax_nmt.data.text_files import read_lines
 from syntax_nmt.errors import UserError
-
-SOURCE, TARGET = "source", "target"
+from syntax_nmt.evaluation.base.options import SOURCE
 
 
 @dataclass(frozen=True)

@@ -11,6 +11,7 @@ from parser_files import PIECES
 from small_models import MIXED
 
 from syntax_nmt.errors import UserError
+from syntax_nmt.evaluation.base.segmented_text import TokenPair
 from syntax_nmt.evaluation.extraction.attention_heads import (
     CROSS,
     DECODER,
@@ -18,7 +19,7 @@ from syntax_nmt.evaluation.extraction.attention_heads import (
     head_weights,
 )
 from syntax_nmt.evaluation.extraction.cross_attention import CrossAttention
-from syntax_nmt.evaluation.trained_model.forced_decoding import TokenPair, load_forced_decoder
+from syntax_nmt.evaluation.trained_model.forced_decoding import load_forced_decoder
 from syntax_nmt.models.structures import SOURCE_ATTENTION, TARGET_ATTENTION, StructureLayers
 
 PAIR = TokenPair(tuple(PIECES[0].split()), tuple(PIECES[5].split()))
