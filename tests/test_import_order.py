@@ -2,31 +2,51 @@
 
 import ast
 import re
+import subprocess
+import sys
 
+import pytest
 from commands import REPOSITORY
 
 PACKAGE = REPOSITORY / "syntax_nmt"
-BELOW_ALL = {"errors"}
+LIGHT = "# neither torch nor fairseq from here down\n"
+SCOPES = ["", "evaluation"]
 
 
-def floors():
-    """The parts of the package by ARCHITECTURE.md: the floor of each, the lowest being 0."""
+def block(scope):
+    """The lines of ARCHITECTURE.md about the package, or about a folder of it."""
     text = (REPOSITORY / "ARCHITECTURE.md").read_text(encoding="utf-8")
-    (block,) = re.findall(r"```floors\n(.*?)```", text, flags=re.DOTALL)
-    rows = [line.partition("#")[0].split() for line in block.splitlines()]
+    (found,) = re.findall(rf"```{f'floors {scope}'.strip()}\n(.*?)```", text, flags=re.DOTALL)
+    return found
+
+
+def parts_of(lines):
+    return [row for line in lines.splitlines() if (row := line.partition("#")[0].split())]
+
+
+def floors(scope):
+    """The parts by ARCHITECTURE.md: the floor of each, the lowest being 0."""
+    rows = parts_of(block(scope))
     return {part: floor for floor, row in enumerate(reversed(rows)) for part in row}
 
 
-def part_of(module):
-    """`data` of `syntax_nmt.data.sides`; a module of the package itself is its own part."""
-    return module.split(".")[1] if "." in module else "__init__"
+def part_of(module, scope):
+    """`data` of `syntax_nmt.data.sides`; None outside of the scope."""
+    prefix = f"syntax_nmt.{scope}.".replace("..", ".")
+    return module.removeprefix(prefix).split(".")[0] if module.startswith(prefix) else None
 
 
-def imports():
-    """(file, importing part, imported part) of all imports within the package."""
-    for path in [*PACKAGE.rglob("*.py"), *(REPOSITORY / "preprocess").rglob("*.py")]:
-        inside = path.relative_to(PACKAGE if PACKAGE in path.parents else REPOSITORY)
-        part = inside.parts[0].removesuffix(".py")
+def files(scope):
+    """(file, its part) of what the scope holds."""
+    for folder in (PACKAGE, *([] if scope else [REPOSITORY / "preprocess"])):
+        for path in (folder / scope).rglob("*.py"):
+            inside = path.relative_to(folder / scope if folder == PACKAGE else REPOSITORY)
+            yield path, inside.parts[0].removesuffix(".py")
+
+
+def imports(scope):
+    """(file, importing part, imported part) of all imports within the scope."""
+    for path, part in files(scope):
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
             names = []
             if isinstance(node, ast.Import):
@@ -35,22 +55,39 @@ def imports():
                 assert node.level == 0, f"{path}: a relative import"
                 names = [node.module]
             for name in names:
-                if name.partition(".")[0] == "syntax_nmt":
-                    yield inside, part, part_of(name)
+                if other := part_of(name, scope):
+                    yield path, part, other
 
 
-def test_every_part_has_a_floor():
-    parts = {path.name.removesuffix(".py") for path in PACKAGE.iterdir()}
-    assert parts - {"__init__", "__pycache__"} == set(floors())
+@pytest.mark.parametrize("scope", SCOPES)
+def test_every_part_has_a_floor(scope):
+    parts = {path.name.removesuffix(".py") for path in (PACKAGE / scope).iterdir()}
+    assert parts - {"__init__", "__pycache__"} == set(floors(scope))
 
 
-def test_nothing_imports_from_a_higher_floor():
-    floor = floors()
-    found = list(imports())
-    assert len(found) > 1000
+@pytest.mark.parametrize("scope", SCOPES)
+def test_nothing_imports_from_a_higher_floor(scope):
+    floor = floors(scope)
+    found = list(imports(scope))
+    assert len(found) > (250 if scope else 1000)
     wrong = [
         f"{path}: {part} imports {other}"
         for path, part, other in found
-        if "__init__" not in (part, other) and floor[part] <= floor[other] and part != other
+        if part != "__init__" and floor[part] <= floor[other] and part != other
     ]
     assert wrong == []
+
+
+def test_what_scores_files_starts_without_torch():
+    """Nor does it load torch or fairseq later: no import of them, wherever it stands."""
+    light = {part for row in parts_of(block("evaluation").partition(LIGHT)[2]) for part in row}
+    paths = [path for path, part in files("evaluation") if part in light]
+    assert len(paths) > 70
+    names = [".".join(path.relative_to(REPOSITORY).with_suffix("").parts) for path in paths]
+    program = (
+        f"import importlib, sys\nfor name in {names}:\n    importlib.import_module(name)\n"
+        "    assert not {'torch', 'fairseq'} & set(sys.modules), name"
+    )
+    subprocess.run([sys.executable, "-c", program], check=True, cwd=REPOSITORY)
+    later = re.compile(r"^\s*(import|from) (torch|fairseq)\b", flags=re.MULTILINE)
+    assert [path for path in paths if later.search(path.read_text(encoding="utf-8"))] == []

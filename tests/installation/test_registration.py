@@ -65,7 +65,12 @@ def test_registers_everything(code, everything):
 
 
 @pytest.mark.parametrize(
-    "arguments", [["user-dir"], ["demo", "--help"], ["score", "--help"], ["compare", "--help"]]
+    "arguments",
+    [
+        ["user-dir"],
+        *([command, "--help"] for command in ("demo", "score", "compare", "trees")),
+        ["trees", "--hypothesis", "none.conllu", "--draw", "1"],
+    ],
 )
 def test_quick_commands_load_neither_fairseq_nor_torch(arguments):
     code = (
