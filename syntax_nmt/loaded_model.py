@@ -24,16 +24,16 @@ from syntax_nmt.errors import UserError
 from syntax_nmt.evaluation.alignment.alignment import Alignment, format_alignment
 from syntax_nmt.evaluation.base.segmented_text import SegmentedPairs, TokenPair
 from syntax_nmt.evaluation.chunking.chunk_report import bracketed
+from syntax_nmt.evaluation.extraction import constituent_trees
 from syntax_nmt.evaluation.extraction.attention_alignment import (
     align_words,
     word_attention,
 )
 from syntax_nmt.evaluation.extraction.chunk_prediction import ChunkPredictor
-from syntax_nmt.evaluation.extraction.constituent_trees import induced_trees
 from syntax_nmt.evaluation.extraction.cross_attention import CrossAttention
-from syntax_nmt.evaluation.extraction.dependencies import tree_of_heads
+from syntax_nmt.evaluation.extraction.model_answers import structures_of
 from syntax_nmt.evaluation.extraction.model_distances import EncoderDistances
-from syntax_nmt.evaluation.extraction.parent_head import ParentHead, predict_trees
+from syntax_nmt.evaluation.extraction.parent_head import ParentHead, parsed
 from syntax_nmt.evaluation.trained_model.checkpoint import (
     choose_device,
     load_model_and_options,
@@ -238,12 +238,10 @@ class LoadedModel:
         text = SourceText("sentences", tokens, dictionary, lines, self._scheme)
         if kind == CONSTITUENTS:
             distances = EncoderDistances(self.model, text, layer=0)
-            return [found.tree for found in induced_trees(distances, text, MAX_TOKENS)]
-        head = ParentHead(self.model, dictionary.pad())
-        return [
-            tree_of_heads(parse.words, parse.heads)
-            for parse in predict_trees(head, text, MAX_TOKENS)
-        ]
+            found = structures_of(distances, text, constituent_trees.bracketed, MAX_TOKENS)
+            return [sentence.tree for sentence in found]
+        head = ParentHead(self.model, text)
+        return [sentence.tree for sentence in structures_of(head, text, parsed, MAX_TOKENS)]
 
     def _aligned(self, source: Sequence[str], target: Sequence[str]) -> list[AlignedPair | None]:
         text = self._segmented(source, target)

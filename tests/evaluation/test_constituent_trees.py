@@ -11,8 +11,9 @@ from parser_files import PIECES, WORDS
 
 from syntax_nmt.data.constituents import format_tree
 from syntax_nmt.errors import UserError
-from syntax_nmt.evaluation.extraction.constituent_trees import induced_trees, word_gaps
+from syntax_nmt.evaluation.extraction.constituent_trees import bracketed, word_gaps
 from syntax_nmt.evaluation.extraction.distance_trees import spans_of_gaps, tree_of_spans
+from syntax_nmt.evaluation.extraction.model_answers import structures_of
 from syntax_nmt.evaluation.extraction.model_distances import DecoderDistances, EncoderDistances
 from syntax_nmt.evaluation.trained_model.checkpoint import load_model
 from syntax_nmt.evaluation.trained_model.source_text import SourceText, token_ids
@@ -31,6 +32,10 @@ def latent(parser, tmp_path_factory):
 def text_of(lines, dictionary):
     tokens = [token_ids(line.split(), dictionary) for line in lines]
     return SourceText("text", tokens, dictionary, lines)
+
+
+def induced_trees(answers, text, max_tokens, batch_size=None, known_words=None):
+    return structures_of(answers, text, bracketed, max_tokens, batch_size, known_words)
 
 
 def of_side(latent, side, layer=0):
@@ -103,9 +108,7 @@ def test_padding_on_the_left_gives_the_same_distances(latent):
     for index, found in distances.of(range(len(PIECES)), 4000, None):
         tokens = text.tokens[index]
         padded = torch.cat([torch.full((3,), model.encoder.padding_idx), tokens])[None]
-        out = model.encoder(
-            padded.long(), torch.tensor([len(tokens)]), structures=distances.structures
-        )
+        out = model.encoder(padded.long(), torch.tensor([len(tokens)]), **distances.options)
         means = out["source_distances"][0].mean(dim=1)[0, 3:-1]
         assert found == pytest.approx(means.numpy(), abs=1e-5)
 

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+import torch
 from trees_of import tree_of
 
 from syntax_nmt.evaluation.dependencies.uas import attachment_score
-from syntax_nmt.evaluation.extraction.parent_head import (
-    length_batches,
-    merge_to_words,
-    parse_of_scores,
-)
+from syntax_nmt.evaluation.extraction.parent_head import parsed
+from syntax_nmt.evaluation.trained_model.length_batches import length_batches
+from syntax_nmt.evaluation.trained_model.source_text import SourceSentence
 
 HEADS = [[1, 1, 1, 4, 2], [0], [1, 2, 3, 3], [3, 0, 1, 3, 3, 4, 5, 6]]
 
@@ -22,9 +21,15 @@ def attention_along(heads, rest=0.1):
     return np.log(scores)
 
 
+def parse(scores, pieces=None):
+    """Out of scores between the pieces of words, of one piece each if not told otherwise."""
+    pieces = pieces or [1] * len(scores)
+    words = tuple("abcdefgh"[: len(pieces)])
+    return parsed(SourceSentence(torch.empty(0), words, tuple(pieces), "text:1"), scores)
+
+
 def uas_of(matrices):
-    parses = [parse_of_scores(["w"] * len(matrix), matrix) for matrix in matrices]
-    trees = [tree_of(parse.heads) for parse in parses]
+    trees = [parse(matrix).tree for matrix in matrices]
     return attachment_score(trees, [tree_of(heads) for heads in HEADS])
 
 
@@ -39,18 +44,19 @@ def test_rotated_attention_is_not():
 
 
 def test_strongest_weights_need_not_be_a_tree():
-    parse = parse_of_scores(
-        ["a", "b", "c"], np.log([[0.2, 0.7, 0.1], [0.6, 0.3, 0.1], [0.1, 0.8, 0.1]])
-    )
-    assert parse.strongest == (1, 0, 1)
-    assert parse.heads == (1, 1, 1)
+    found = parse(np.log([[0.2, 0.7, 0.1], [0.6, 0.3, 0.1], [0.1, 0.8, 0.1]]))
+    assert found.strongest.heads == (1, 0, 1)
+    assert found.tree.heads == (1, 1, 1)
 
 
 def test_a_word_is_its_first_piece():
-    # Pieces: w1 = 0 1, w2 = 2, w3 = 3 4 5.
-    scores = np.arange(36.0).reshape(6, 6)
-    expected = [[0, 2, 3], [12, 14, 15], [18, 20, 21]]
-    assert merge_to_words(scores, [2, 1, 3]).tolist() == expected
+    # Pieces: w1 = 0 1, w2 = 2, w3 = 3 4 5. The others would make another tree.
+    heads, pieces = (1, 1, 0), [2, 1, 3]
+    scores = np.log(np.full((6, 6), 0.9))
+    first = [0, 2, 3]
+    scores[np.ix_(first, first)] = attention_along(heads)
+    assert parse(scores, pieces).tree.heads == heads
+    assert parse(scores, pieces).strongest.heads == heads
 
 
 @pytest.mark.parametrize("batch_size", [None, 1, 2, 3])

@@ -23,6 +23,7 @@ from syntax_nmt.criterions.dependency_cross_entropy import DependencyCrossEntrop
 from syntax_nmt.data.sides import PHRASES
 from syntax_nmt.errors import UserError
 from syntax_nmt.evaluation.extraction.parent_head import ParentHead
+from syntax_nmt.evaluation.trained_model.source_text import SourceText
 from syntax_nmt.modules.phrase_batch import ngram_phrases
 
 PRE_NORM = ["--encoder-normalize-before", "--decoder-normalize-before"]
@@ -319,10 +320,10 @@ def test_hydra_options(folder):
 def test_parent_head_of_a_model_with_phrases(folder):
     """n-grams need no side file; parsed phrases do, which the command cannot give."""
     model, task = model_of(folder, "max+attn", "--supervised-layer=-1")
-    assert ParentHead(model, task.source_dictionary.pad()).max_positions
+    assert ParentHead(model, SourceText("text", [], task.source_dictionary, [])).encoder
     model, task = model_of(folder, "max+attn+ta+parsed", "--supervised-layer=-1")
     with pytest.raises(UserError, match="--phrase-segmentation parsed"):
-        ParentHead(model, task.source_dictionary.pad())
+        ParentHead(model, SourceText("text", [], task.source_dictionary, []))
 
 
 @pytest.mark.parametrize("size", ["", "_tiny", "_iwslt_de_en", "_wmt_en_de", "_wmt_en_de_big"])

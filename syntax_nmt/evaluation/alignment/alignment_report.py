@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import asdict
 
 from syntax_nmt.evaluation.alignment.aligned_corpus import AlignedCorpus
 from syntax_nmt.evaluation.alignment.alignment import (
@@ -109,8 +110,5 @@ def _figures(score: AlignmentScore | None) -> dict[str, object]:
         "aer": number(score.aer),
         "precision": number(score.precision),
         "recall": number(score.recall),
-        "sure": score.sure,
-        "possible": score.possible,
-        "links_sure": score.links_sure,
-        "links_possible": score.links_possible,
+        **asdict(score),
     }

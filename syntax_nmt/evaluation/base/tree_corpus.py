@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator
+from dataclasses import dataclass, field
 from typing import Any, Generic, TypeVar
 
 from syntax_nmt.reporting.findings import Findings
@@ -10,21 +11,19 @@ from syntax_nmt.reporting.findings import Findings
 SentenceT = TypeVar("SentenceT", bound=Any)  # has a `tree`, None where there is none
 
 
+@dataclass
 class TreeCorpus(Generic[SentenceT]):
     """Sentences whose trees are made while one runs through them.
 
-    Args:
+    Attributes:
         sentences: how many there are.
         trees: makes their trees anew, in order.
         unknown_tokens: sentences whose words are not sure, as they have unknown subwords.
     """
 
-    def __init__(
-        self, sentences: int, trees: Callable[[], Iterator[SentenceT]], unknown_tokens: int
-    ) -> None:
-        self.sentences = sentences
-        self.trees = trees
-        self.unknown_tokens = unknown_tokens
+    sentences: int
+    trees: Callable[[], Iterator[SentenceT]]
+    unknown_tokens: int = field(default=0, kw_only=True)
 
     def __len__(self) -> int:
         return self.sentences

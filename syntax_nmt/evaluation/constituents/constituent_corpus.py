@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from syntax_nmt.data.constituents import ConstituentTree, format_tree
@@ -32,22 +32,15 @@ class BracketedSentence:
         return f"{format_tree(self.tree)}\n"
 
 
+@dataclass
 class BracketedCorpus(TreeCorpus[BracketedSentence]):
-    """Sentences whose trees are made while one runs through them.
+    """Sentences and their gold brackets.
 
-    Args:
-        gold: their gold brackets; None = there are none.
+    Attributes:
+        gold: None = there are none.
     """
 
-    def __init__(
-        self,
-        sentences: int,
-        trees: Callable[[], Iterator[BracketedSentence]],
-        gold: GoldCorpus | None,
-        unknown_tokens: int = 0,
-    ) -> None:
-        super().__init__(sentences, trees, unknown_tokens)
-        self.gold = gold
+    gold: GoldCorpus | None
 
 
 def corpus_of_file(args: argparse.Namespace) -> BracketedCorpus:
@@ -58,7 +51,7 @@ def corpus_of_file(args: argparse.Namespace) -> BracketedCorpus:
     """
 
     def trees() -> Iterator[BracketedSentence]:
-        return (BracketedSentence(tree) for tree in read_tree_file(args.hypothesis))
+        return map(BracketedSentence, read_tree_file(args.hypothesis))
 
     # A large file is read again rather than kept.
     lines = (

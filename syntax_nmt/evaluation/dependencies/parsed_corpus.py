@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
 
 from syntax_nmt.data.conllu import format_conllu, format_no_parse, read_conllu
 from syntax_nmt.data.dependency_tree import DependencyTree
@@ -40,40 +40,34 @@ class ParsedSentence:
         return format_conllu(self.words, self.tree.heads, self.tree.relations, self.tree.upos)
 
 
+@dataclass
 class ParsedCorpus(TreeCorpus[ParsedSentence]):
-    """Sentences that are parsed while one runs through them.
+    """Sentences, and the reference that their parses are compared with.
 
-    Args:
-        reference: their reference trees over the same words; None = there is no reference. Those
-            that are scored, and None in place of the others, are in :attr:`scored`.
+    Attributes:
+        reference: trees over the same words; None = there is no reference.
         selection: which sentences are scored.
         unknown: whether a sentence has an unknown token.
         other_words: words that are not those of the reference.
+        scored: the reference, with None in place of sentences that are not selected.
     """
 
-    def __init__(
-        self,
-        sentences: int,
-        parse: Callable[[], Iterator[ParsedSentence]],
-        reference: Trees | None,
-        unknown_tokens: int = 0,
-        selection: Selection = ALL,
-        unknown: Sequence[bool] = (),
-        other_words: OtherWords | None = None,
-    ) -> None:
-        super().__init__(sentences, parse, unknown_tokens)
-        self.reference = reference
-        self.selection = selection
-        self.scored = reference
-        if reference is not None and selection != ALL:
-            chosen = selection.apply(reference, unknown)
+    reference: Trees | None
+    selection: Selection
+    unknown: Sequence[bool] = ()
+    other_words: OtherWords = field(default_factory=OtherWords)
+    scored: Trees | None = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.scored = self.reference
+        if self.reference is not None and self.selection != ALL:
+            chosen = self.selection.apply(self.reference, self.unknown)
             if not any(chosen):
                 raise UserError(
-                    f"no sentence with a reference parse has {selection}: give another --words, or "
-                    "leave --known-words out"
+                    f"no sentence with a reference parse has {self.selection}: give another "
+                    "--words, or leave --known-words out"
                 )
-            self.scored = [gold if takes else None for gold, takes in zip(reference, chosen)]
-        self.other_words = other_words or OtherWords()
+            self.scored = [gold if takes else None for gold, takes in zip(self.reference, chosen)]
 
 
 def corpus_of_file(args: argparse.Namespace) -> ParsedCorpus:
@@ -98,6 +92,4 @@ def corpus_of_file(args: argparse.Namespace) -> ParsedCorpus:
         for tree in trees:
             yield ParsedSentence(() if tree is None else tree.words, tree)
 
-    return ParsedCorpus(
-        len(trees), parse, reference, selection=Selection.of(args), other_words=other
-    )
+    return ParsedCorpus(len(trees), parse, reference, Selection.of(args), other_words=other)

@@ -11,7 +11,7 @@ import numpy as np
 
 from syntax_nmt.errors import UserError
 from syntax_nmt.evaluation.base.segmented_text import TokenPair
-from syntax_nmt.evaluation.extraction.cross_attention import PENULTIMATE, CrossAttention
+from syntax_nmt.evaluation.extraction.cross_attention import CrossAttention, layer_index
 from syntax_nmt.evaluation.trained_model.forced_decoding import ForcedDecoder
 from syntax_nmt.models.layer_arguments import handing_over
 from syntax_nmt.models.layer_outputs import collecting
@@ -55,11 +55,12 @@ def head_weights(
     Raises:
         UserError: the model has no such attention or layer.
     """
-    side: Any = getattr(decoder.model, ENCODER if attention == ENCODER else DECODER, None)
+    name = ENCODER if attention == ENCODER else DECODER
+    side: Any = getattr(decoder.model, name, None)
     if not _is_transformer(side):
         return _recurrent_weights(decoder, pair, attention, layer)
     supervised = getattr(side, "supervised_layer", None) if attention == ENCODER else None
-    index = _layer_index(attention, layer, len(side.layers), supervised)
+    index = layer_index(supervised if layer is None else layer, len(side.layers), name)
     module = getattr(side.layers[index], "encoder_attn" if attention == CROSS else "self_attn")
     if module is None:
         raise UserError("the model's decoder has no cross-attention (--no-cross-attention)")
@@ -92,18 +93,6 @@ def _recurrent_weights(
         )
     ((_, weights),) = CrossAttention(decoder, layer).matrices([pair], max_tokens=1)
     return HeadWeights(weights[None], None, with_eos=False)
-
-
-def _layer_index(attention: str, layer: int | None, layers: int, supervised: int | None) -> int:
-    if layer is None:
-        return max(layers + PENULTIMATE, 0) if supervised is None else supervised
-    if not -layers <= layer < layers:
-        side = "encoder" if attention == ENCODER else "decoder"
-        raise UserError(
-            f"--layer {layer}: the {side} has {layers} layers; give a number from {-layers} to "
-            f"{layers - 1}"
-        )
-    return layer % layers
 
 
 @contextmanager

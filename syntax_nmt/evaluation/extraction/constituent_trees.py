@@ -2,49 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-
 import numpy as np
 
-from syntax_nmt.data.constituents import ConstituentTree
 from syntax_nmt.data.projection import first_pieces
 from syntax_nmt.errors import UserError
 from syntax_nmt.evaluation.constituents.constituent_corpus import BracketedSentence
 from syntax_nmt.evaluation.extraction.distance_trees import spans_of_gaps, tree_of_spans
-from syntax_nmt.evaluation.extraction.model_distances import ModelDistances
-from syntax_nmt.evaluation.trained_model.source_text import SourceSentence, SourceText
-
-_WINDOW = 4096  # sentences that are sorted by length together; results come out window by window
+from syntax_nmt.evaluation.trained_model.source_text import SourceSentence
 
 
-def induced_trees(
-    distances: ModelDistances,
-    text: SourceText,
-    max_tokens: int,
-    batch_size: int | None = None,
-    known_words: Sequence[tuple[str, ...] | None] | None = None,
-) -> Iterator[BracketedSentence]:
-    """The trees of a text, every sentence in its place.
+def bracketed(sentence: SourceSentence, distances: np.ndarray | None) -> BracketedSentence:
+    """The tree of a sentence.
 
     Args:
-        max_tokens: of a batch, padding included; a longer sentence is a batch of its own.
-        batch_size: sentences of a batch; None = as many as fit.
-        known_words: for each sentence its words where the text does not tell them all.
+        distances: of the gap before each piece; None = there is no tree.
 
     Raises:
         UserError: a distance is not a number.
     """
-    for start in range(0, len(text), _WINDOW):
-        window = range(start, min(start + _WINDOW, len(text)))
-        sentences = {index: text[index] for index in window}
-        trees: dict[int, ConstituentTree] = {}
-        usable = [index for index in window if sentences[index].words and distances.fits(index)]
-        for index, found in distances.of(usable, max_tokens, batch_size):
-            sentence = sentences[index]
-            known = None if known_words is None else known_words[index]
-            spans = spans_of_gaps(word_gaps(found, sentence))
-            trees[index] = tree_of_spans(known or sentence.words, spans)
-        yield from (BracketedSentence(trees.get(index)) for index in window)
+    if distances is None:
+        return BracketedSentence(None)
+    spans = spans_of_gaps(word_gaps(distances, sentence))
+    return BracketedSentence(tree_of_spans(sentence.words, spans))
 
 
 def word_gaps(distances: np.ndarray, sentence: SourceSentence) -> list[float]:

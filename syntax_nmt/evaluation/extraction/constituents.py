@@ -17,11 +17,11 @@ from syntax_nmt.evaluation.constituents.constituent_corpus import (
     gold_brackets,
 )
 from syntax_nmt.evaluation.constituents.gold_brackets import CorpusLine
-from syntax_nmt.evaluation.extraction.constituent_trees import induced_trees
+from syntax_nmt.evaluation.extraction.constituent_trees import bracketed
+from syntax_nmt.evaluation.extraction.model_answers import ModelAnswers, structures_of
 from syntax_nmt.evaluation.extraction.model_distances import (
     DecoderDistances,
     EncoderDistances,
-    ModelDistances,
 )
 from syntax_nmt.evaluation.trained_model.checkpoint import choose_device, load_model, quiet_fairseq
 from syntax_nmt.evaluation.trained_model.source_text import SourceText, read_segmented, read_split
@@ -43,14 +43,15 @@ def corpus_of_model(args: argparse.Namespace) -> BracketedCorpus:
     known = None if gold is None else gold.words
 
     def trees() -> Iterator[BracketedSentence]:
-        return induced_trees(distances, text, args.max_tokens, args.batch_size, known)
+        sizes = args.max_tokens, args.batch_size
+        return structures_of(distances, text, bracketed, *sizes, known)
 
-    return BracketedCorpus(len(text), trees, gold, text.unsure(settled))
+    return BracketedCorpus(len(text), trees, gold, unknown_tokens=text.unsure(settled))
 
 
 def _text_and_distances(
     args: argparse.Namespace, model: BaseFairseqModel, task: FairseqTask
-) -> tuple[SourceText, ModelDistances]:
+) -> tuple[SourceText, ModelAnswers]:
     """The side whose trees are wanted."""
     layer = args.layer or 0
     if args.side != TARGET:

@@ -43,7 +43,7 @@ class CrossAttention:
                 raise UserError(f"{option} is about Transformers: the model's attention is one")
             return
         layers = decoder.model.decoder.layers
-        index = _layer_index(layer, len(layers))
+        index = layer_index(layer, len(layers))
         if layers[index].encoder_attn is None:
             raise UserError("the model's decoder has no cross-attention (--no-cross-attention)")
         there = layers[index].encoder_attn.num_heads
@@ -84,13 +84,20 @@ class CrossAttention:
         return weights.float().cpu().numpy()
 
 
-def _layer_index(layer: int | None, layers: int) -> int:
-    """A layer's index from 0."""
+def layer_index(layer: int | None, layers: int, side: str = "decoder") -> int:
+    """A layer's index from 0; None = the penultimate one, or the only one.
+
+    Args:
+        layers: how many there are.
+
+    Raises:
+        UserError: there is no such layer.
+    """
     if layer is None:
         return max(layers + PENULTIMATE, 0)
     if not -layers <= layer < layers:
         raise UserError(
-            f"--layer {layer}: the decoder has {layers} layers; give a number from {-layers} to "
+            f"--layer {layer}: the {side} has {layers} layers; give a number from {-layers} to "
             f"{layers - 1}"
         )
     return layer % layers

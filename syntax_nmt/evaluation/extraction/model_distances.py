@@ -4,47 +4,23 @@ by forced decoding, of its decoder (Harada and Watanabe, 2021)."""
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
-import torch
-from fairseq.data import data_utils
 from fairseq.models import BaseFairseqModel
 from fairseq.tasks import FairseqTask
 from torch import Tensor
 
-from syntax_nmt.data.sides import PHRASES
 from syntax_nmt.errors import UserError
 from syntax_nmt.evaluation.base.segmented_text import TokenPair
+from syntax_nmt.evaluation.extraction.model_answers import EncoderAnswers, check_reads_tokens_alone
 from syntax_nmt.evaluation.trained_model.forced_decoding import ForcedDecoder
-from syntax_nmt.evaluation.trained_model.length_batches import length_batches
 from syntax_nmt.evaluation.trained_model.source_text import SourceText
 from syntax_nmt.models.structures import SOURCE_DISTANCES, TARGET_DISTANCES, StructureLayers
-from syntax_nmt.tasks.side_inputs import declared
 
 
-class ModelDistances(Protocol):
-    """Gives the distances of the sentences of a text."""
-
-    def fits(self, index: int) -> bool:
-        """Whether the model has positions for a sentence."""
-
-    def of(
-        self, indices: Sequence[int], max_tokens: int, batch_size: int | None
-    ) -> Iterator[tuple[int, np.ndarray]]:
-        """The distances of some sentences, as (index, the distance of the gap before each piece).
-
-        They come in an order of their own, EOS left out.
-
-        Args:
-            indices: of the sentences; each fits.
-            max_tokens: of a batch, padding included; a longer sentence is a batch of its own.
-            batch_size: sentences of a batch; None = as many as fit.
-        """
-
-
-class EncoderDistances:
-    """Asks the encoder alone, whose positions are those of the source.
+class EncoderDistances(EncoderAnswers):
+    """Asks for the distance of the gap before each piece.
 
     Args:
         model: in evaluation mode.
@@ -56,37 +32,12 @@ class EncoderDistances:
 
     def __init__(self, model: BaseFairseqModel, text: SourceText, layer: int) -> None:
         check_model(model, layer, "encoder")
-        self.encoder: Any = model.encoder
-        self.text = text
-        self.structures = StructureLayers(source_distances=(layer,))
+        structures = StructureLayers(source_distances=(layer,))
+        super().__init__(model, text, _source_distances, structures=structures)
 
-    def fits(self, index: int) -> bool:
-        """Whether the encoder has positions for a sentence."""
-        return len(self.text.tokens[index]) <= int(self.encoder.max_positions())
 
-    @torch.no_grad()
-    def of(
-        self, indices: Sequence[int], max_tokens: int, batch_size: int | None
-    ) -> Iterator[tuple[int, np.ndarray]]:
-        """The distances of some sentences; see :class:`ModelDistances`.
-
-        Args:
-            max_tokens: of a batch, padding included.
-            batch_size: sentences of a batch; None = as many as fit.
-        """
-        device = next(self.encoder.parameters()).device
-        sentences = [self.text.tokens[index].long() for index in indices]
-        lengths = [len(tokens) for tokens in sentences]
-        for batch in length_batches(range(len(indices)), lengths, max_tokens, batch_size):
-            # Padding goes to the right, so that the pieces of a row are its first tokens.
-            source = data_utils.collate_tokens(
-                [sentences[place] for place in batch], self.text.dictionary.pad(), left_pad=False
-            ).to(device)
-            sizes = torch.tensor([lengths[place] for place in batch], device=device)
-            out = self.encoder(source, src_lengths=sizes, structures=self.structures)
-            distances = mean_over_heads(out[SOURCE_DISTANCES][0])
-            for row, place in enumerate(batch):
-                yield indices[place], distances[row, : lengths[place] - 1]
+def _source_distances(out: Any) -> np.ndarray:
+    return mean_over_heads(out[SOURCE_DISTANCES][0])
 
 
 class DecoderDistances:
@@ -125,12 +76,7 @@ class DecoderDistances:
     def of(
         self, indices: Sequence[int], max_tokens: int, batch_size: int | None
     ) -> Iterator[tuple[int, np.ndarray]]:
-        """The distances of some translations; see :class:`ModelDistances`.
-
-        Args:
-            max_tokens: of a batch on either side, padding included.
-            batch_size: sentences of a batch; None = as many as fit.
-        """
+        """The distances of some translations; see :class:`ModelAnswers`."""
         pairs = [self._pair(index) for index in indices]
         for batch in self.decoder.batches(pairs, max_tokens, batch_size):
             _, extra = self.decoder.forward(batch, features_only=True, structures=self.structures)
@@ -178,8 +124,4 @@ def check_model(model: BaseFairseqModel, layer: int, side: str) -> None:
             f"--layer {layer}: the model's {side} has distances in its {layers} lowest layers, "
             f"0 to {layers - 1}"
         )
-    if PHRASES in declared([model]):
-        raise UserError(
-            "the model reads the phrases of parsed sources (--phrase-segmentation parsed), "
-            "which this command does not have; train one with --phrase-segmentation ngram"
-        )
+    check_reads_tokens_alone(model)
