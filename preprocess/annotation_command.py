@@ -10,12 +10,7 @@ from pathlib import Path
 
 from syntax_nmt.errors import UserError
 from syntax_nmt.parsing.models import CHUNKER, TASKS, find_models
-from syntax_nmt.preprocess.annotation.annotate import (
-    PART_SIZE,
-    Resources,
-    annotate_file,
-    describe,
-)
+from syntax_nmt.preprocess.annotation.annotate import PART_SIZE, Resources, annotate_file, describe
 from syntax_nmt.preprocess.annotation.annotator import StanzaAnnotator
 from syntax_nmt.preprocess.annotation.shard import find_shard
 from syntax_nmt.preprocess.merge import merge_command

@@ -10,13 +10,7 @@ from functools import cache
 from pathlib import Path
 
 from syntax_nmt.arguments import add_flags
-from syntax_nmt.data.mismatch import (
-    ATTACH_ROOTS_HELP,
-    ON_MISMATCH_HELP,
-    REPARSE,
-    SKIP,
-    STOP,
-)
+from syntax_nmt.data.mismatch import ATTACH_ROOTS_HELP, ON_MISMATCH_HELP, REPARSE, SKIP, STOP
 from syntax_nmt.data.sides import CHUNKS, HEADS, PHRASES
 from syntax_nmt.data.sides.kind import SOURCE, SideKind
 from syntax_nmt.data.text_files import NEWLINE_ONLY, read_lines

@@ -25,10 +25,7 @@ from syntax_nmt.evaluation.alignment.alignment import Alignment, format_alignmen
 from syntax_nmt.evaluation.base.segmented_text import SegmentedPairs, TokenPair
 from syntax_nmt.evaluation.chunking.chunk_report import bracketed
 from syntax_nmt.evaluation.extraction import constituent_trees
-from syntax_nmt.evaluation.extraction.attention_alignment import (
-    align_words,
-    word_attention,
-)
+from syntax_nmt.evaluation.extraction.attention_alignment import align_words, word_attention
 from syntax_nmt.evaluation.extraction.chunk_prediction import ChunkPredictor
 from syntax_nmt.evaluation.extraction.cross_attention import CrossAttention
 from syntax_nmt.evaluation.extraction.model_answers import structures_of

@@ -12,12 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from experiments.programs import fill, run_program, sole_owner
-from syntax_nmt.data.text_files import (
-    NEWLINE_ONLY,
-    find_text,
-    read_lines,
-    write_bytes_atomically,
-)
+from syntax_nmt.data.text_files import NEWLINE_ONLY, find_text, read_lines, write_bytes_atomically
 from syntax_nmt.errors import UserError, one_line_errors
 
 DONE = "done.json"

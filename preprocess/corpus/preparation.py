@@ -24,11 +24,7 @@ from syntax_nmt.preprocess.corpus.fairseq_data import FairseqData, preprocess, w
 from syntax_nmt.preprocess.corpus.mismatched_sentences import annotated_anew
 from syntax_nmt.preprocess.corpus.plan import Plan
 from syntax_nmt.preprocess.corpus.segment import load_model, segment_file, train_model
-from syntax_nmt.preprocess.corpus.side_files import (
-    GivenAnnotation,
-    copy_side_file,
-    find_side_file,
-)
+from syntax_nmt.preprocess.corpus.side_files import GivenAnnotation, copy_side_file, find_side_file
 from syntax_nmt.preprocess.corpus.sole_user import sole_user
 from syntax_nmt.preprocess.corpus.splits import Split
 from syntax_nmt.preprocess.corpus.steps import Report, Steps

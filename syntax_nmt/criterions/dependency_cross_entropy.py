@@ -6,9 +6,7 @@ fairseq reads the types of the options at run time: no postponed annotations in 
 from dataclasses import dataclass, field
 
 from fairseq.criterions import register_criterion
-from fairseq.criterions.label_smoothed_cross_entropy import (
-    LabelSmoothedCrossEntropyCriterionConfig,
-)
+from fairseq.criterions.label_smoothed_cross_entropy import LabelSmoothedCrossEntropyCriterionConfig
 
 from syntax_nmt.criterions.auxiliary import AuxiliaryCriterion
 from syntax_nmt.criterions.dependency import DependencyObjective

@@ -8,11 +8,7 @@ from typing import Any
 
 import numpy as np
 import torch
-from fairseq.data.indexed_dataset import (
-    MMapIndexedDatasetBuilder,
-    data_file_path,
-    index_file_path,
-)
+from fairseq.data.indexed_dataset import MMapIndexedDatasetBuilder, data_file_path, index_file_path
 
 from syntax_nmt.data.indexed_file import open_indexed
 

@@ -7,11 +7,7 @@ import argparse
 from syntax_nmt.arguments import add_files, add_flags, positive_int
 from syntax_nmt.errors import UserError
 from syntax_nmt.evaluation.alignment.aligned_corpus import AlignedCorpus, corpus_of_files
-from syntax_nmt.evaluation.alignment.alignment import (
-    GoldAlignment,
-    format_alignment,
-    read_gold,
-)
+from syntax_nmt.evaluation.alignment.alignment import GoldAlignment, format_alignment, read_gold
 from syntax_nmt.evaluation.alignment.alignment_report import AlignmentReport
 from syntax_nmt.evaluation.alignment.symmetrisation import GROW_DIAG, METHODS
 from syntax_nmt.evaluation.base.options import (
@@ -23,11 +19,7 @@ from syntax_nmt.evaluation.base.options import (
 from syntax_nmt.evaluation.extraction.alignments import corpus_of_models
 from syntax_nmt.evaluation.trained_model.forced_arguments import add_forcing_arguments
 from syntax_nmt.evaluation.trained_model.segmentation import check_segmentation
-from syntax_nmt.reporting.findings import (
-    add_findings_arguments,
-    findings_outputs,
-    write_findings,
-)
+from syntax_nmt.reporting.findings import add_findings_arguments, findings_outputs, write_findings
 from syntax_nmt.reporting.output import STDOUT, check_outputs, write_lines
 
 EXAMPLE = (

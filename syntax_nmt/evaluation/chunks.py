@@ -11,21 +11,12 @@ from syntax_nmt.evaluation.base.options import (
     add_subwords_argument,
     refuse_beside_hypothesis,
 )
-from syntax_nmt.evaluation.chunking.chunk_report import (
-    BRACKETS,
-    CHUNK_FORMATS,
-    IOB2,
-    ChunkReport,
-)
+from syntax_nmt.evaluation.chunking.chunk_report import BRACKETS, CHUNK_FORMATS, IOB2, ChunkReport
 from syntax_nmt.evaluation.chunking.chunked_corpus import ChunkedCorpus, corpus_of_file
 from syntax_nmt.evaluation.extraction.chunks import corpus_of_model
 from syntax_nmt.evaluation.trained_model.forced_arguments import add_forcing_arguments
 from syntax_nmt.evaluation.trained_model.segmentation import check_segmentation
-from syntax_nmt.reporting.findings import (
-    add_findings_arguments,
-    findings_outputs,
-    write_findings,
-)
+from syntax_nmt.reporting.findings import add_findings_arguments, findings_outputs, write_findings
 from syntax_nmt.reporting.output import STDOUT, check_outputs, write_lines
 
 EXAMPLE = (

@@ -21,11 +21,7 @@ from syntax_nmt.evaluation.contrastive.contrastive_pairs import (
 from syntax_nmt.evaluation.extraction.sentence_scores import sentence_scores
 from syntax_nmt.evaluation.trained_model.forced_arguments import add_forcing_arguments, forced_model
 from syntax_nmt.evaluation.trained_model.segmentation import Segment, check_segmentation
-from syntax_nmt.reporting.findings import (
-    add_findings_arguments,
-    findings_outputs,
-    write_findings,
-)
+from syntax_nmt.reporting.findings import add_findings_arguments, findings_outputs, write_findings
 from syntax_nmt.reporting.output import STDOUT, check_outputs, write_lines
 
 EXAMPLE = (

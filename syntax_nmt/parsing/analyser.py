@@ -12,12 +12,7 @@ from syntax_nmt.parsing.checkpoints import fault
 from syntax_nmt.parsing.device import check_device
 from syntax_nmt.parsing.languages import plain_language
 from syntax_nmt.parsing.models import StanzaModels
-from syntax_nmt.parsing.offline import (
-    empty_resources,
-    first_sentence,
-    one_thread,
-    open_pipeline,
-)
+from syntax_nmt.parsing.offline import empty_resources, first_sentence, one_thread, open_pipeline
 from syntax_nmt.parsing.words import parser_words
 
 Analysis = TypeVar("Analysis")

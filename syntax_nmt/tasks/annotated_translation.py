@@ -13,11 +13,7 @@ from fairseq.data import ConcatDataset, Dictionary, FairseqDataset
 from fairseq.data.iterators import EpochBatchIterator
 
 from syntax_nmt.data.dictionary import load_dictionary
-from syntax_nmt.data.side_information import (
-    SideInformation,
-    open_side_information,
-    read_labels,
-)
+from syntax_nmt.data.side_information import SideInformation, open_side_information, read_labels
 from syntax_nmt.data.sides import KINDS
 from syntax_nmt.data.sides.kind import SOURCE, TARGET, SideKind
 from syntax_nmt.data.split_texts import check_texts, split_prefixes

@@ -3,12 +3,7 @@ import gzip
 import pytest
 from nltk import Tree
 
-from syntax_nmt.data.constituents import (
-    Constituent,
-    parse_tree,
-    read_trees,
-    unescape_word,
-)
+from syntax_nmt.data.constituents import Constituent, parse_tree, read_trees, unescape_word
 from syntax_nmt.errors import UserError
 
 

@@ -6,12 +6,7 @@ import numpy as np
 import pytest
 
 from syntax_nmt.data.constituents import parse_tree, read_trees
-from syntax_nmt.data.phrases import (
-    ngram_lengths,
-    parsed_lengths,
-    phrase_limit,
-    segment,
-)
+from syntax_nmt.data.phrases import ngram_lengths, parsed_lengths, phrase_limit, segment
 
 
 def test_limits_and_ngrams_follow_the_formula():

@@ -14,10 +14,7 @@ from small_models import build, save_checkpoint
 from syntax_nmt.errors import UserError
 from syntax_nmt.evaluation.base.segmented_text import TokenPair
 from syntax_nmt.evaluation.extraction.sentence_scores import sentence_scores
-from syntax_nmt.evaluation.trained_model.forced_decoding import (
-    ForcedDecoder,
-    load_forced_decoder,
-)
+from syntax_nmt.evaluation.trained_model.forced_decoding import ForcedDecoder, load_forced_decoder
 
 CPU = torch.device("cpu")
 # The empty sentence, a pair twice, and lengths whose order differs between the sides.

@@ -8,11 +8,7 @@ from pathlib import Path
 
 import numpy as np
 from fairseq.data import Dictionary
-from fairseq.data.indexed_dataset import (
-    data_file_path,
-    index_file_path,
-    infer_dataset_impl,
-)
+from fairseq.data.indexed_dataset import data_file_path, index_file_path, infer_dataset_impl
 
 from syntax_nmt.data.indexed_file import open_indexed
 from syntax_nmt.errors import UserError

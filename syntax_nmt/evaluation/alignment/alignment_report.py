@@ -13,10 +13,7 @@ from syntax_nmt.evaluation.alignment.alignment import (
     links_outside,
     never_from_zero,
 )
-from syntax_nmt.evaluation.alignment.alignment_error_rate import (
-    AlignmentScore,
-    score_alignments,
-)
+from syntax_nmt.evaluation.alignment.alignment_error_rate import AlignmentScore, score_alignments
 from syntax_nmt.reporting.findings import Findings, Table, cell, number
 
 

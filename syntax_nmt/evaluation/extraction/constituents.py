@@ -19,10 +19,7 @@ from syntax_nmt.evaluation.constituents.constituent_corpus import (
 from syntax_nmt.evaluation.constituents.gold_brackets import CorpusLine
 from syntax_nmt.evaluation.extraction.constituent_trees import bracketed
 from syntax_nmt.evaluation.extraction.model_answers import ModelAnswers, structures_of
-from syntax_nmt.evaluation.extraction.model_distances import (
-    DecoderDistances,
-    EncoderDistances,
-)
+from syntax_nmt.evaluation.extraction.model_distances import DecoderDistances, EncoderDistances
 from syntax_nmt.evaluation.trained_model.checkpoint import choose_device, load_model, quiet_fairseq
 from syntax_nmt.evaluation.trained_model.source_text import SourceText, read_segmented, read_split
 

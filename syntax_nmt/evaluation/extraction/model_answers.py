@@ -123,9 +123,10 @@ def structures_of(
     for start in range(0, len(text), _WINDOW):
         window = range(start, min(start + _WINDOW, len(text)))
         sentences = {index: text[index] for index in window}
-        for index in window if known_words is not None else ():
-            words = known_words[index] or sentences[index].words
-            sentences[index] = replace(sentences[index], words=words)
+        if known_words is not None:
+            for index, sentence in sentences.items():
+                words = known_words[index] or sentence.words
+                sentences[index] = replace(sentence, words=words)
         found = {index: structure(sentence, None) for index, sentence in sentences.items()}
         usable = [index for index in window if sentences[index].words and answers.fits(index)]
         for index, numbers in answers.of(usable, max_tokens, batch_size):

@@ -8,10 +8,7 @@ from typing import TYPE_CHECKING
 from syntax_nmt.data.text_match import check_same_text
 from syntax_nmt.errors import UserError
 from syntax_nmt.evaluation.constituents.tree_file import read_tree_file
-from syntax_nmt.evaluation.plot_kinds.sentence_choice import (
-    add_sentence_argument,
-    chosen_trees,
-)
+from syntax_nmt.evaluation.plot_kinds.sentence_choice import add_sentence_argument, chosen_trees
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

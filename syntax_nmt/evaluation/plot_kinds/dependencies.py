@@ -8,10 +8,7 @@ from typing import TYPE_CHECKING
 
 from syntax_nmt.data.conllu import read_conllu
 from syntax_nmt.evaluation.dependencies.reference import over_same_words
-from syntax_nmt.evaluation.plot_kinds.sentence_choice import (
-    add_sentence_argument,
-    chosen_trees,
-)
+from syntax_nmt.evaluation.plot_kinds.sentence_choice import add_sentence_argument, chosen_trees
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

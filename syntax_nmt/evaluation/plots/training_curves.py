@@ -11,12 +11,7 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.ticker import EngFormatter, MaxNLocator
 
-from syntax_nmt.evaluation.plots.style import (
-    LINES,
-    axes_in_points,
-    figure_in_points,
-    picture_style,
-)
+from syntax_nmt.evaluation.plots.style import LINES, axes_in_points, figure_in_points, picture_style
 
 TRAINING, VALIDATION = "training", "validation"
 

@@ -16,10 +16,7 @@ from syntax_nmt.evaluation.alignment.alignment import GoldAlignment, links_outsi
 from syntax_nmt.evaluation.base.segmented_text import SegmentedText
 from syntax_nmt.evaluation.constituents.tree_file import read_tree_file
 from syntax_nmt.evaluation.report_page.chunk_text import Chunks, read_chunk_text
-from syntax_nmt.evaluation.report_page.named_files import (
-    REFERENCE,
-    STRUCTURE_OPTIONS,
-)
+from syntax_nmt.evaluation.report_page.named_files import REFERENCE, STRUCTURE_OPTIONS
 from syntax_nmt.evaluation.translation.evaluated_systems import (
     TestSet,
     Text,

@@ -5,12 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from syntax_nmt.evaluation.report_page.training_log import (
-    INTERVAL,
-    TRAIN,
-    Measurement,
-    TrainingLog,
-)
+from syntax_nmt.evaluation.report_page.training_log import INTERVAL, TRAIN, Measurement, TrainingLog
 
 Logs = Mapping[str, Sequence[TrainingLog]]
 """Of each system, by its name."""

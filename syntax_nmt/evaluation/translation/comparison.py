@@ -20,11 +20,7 @@ from syntax_nmt.evaluation.translation.resampling import (
     randomisation_p_values,
 )
 from syntax_nmt.evaluation.translation.sign_test import collins_sign_test
-from syntax_nmt.evaluation.translation.text_tables import (
-    metric_name,
-    score_cell,
-    signature_lines,
-)
+from syntax_nmt.evaluation.translation.text_tables import metric_name, score_cell, signature_lines
 from syntax_nmt.reporting.findings import NO_FIGURE, Findings, Table, p_value_text
 
 TESTS = ("bootstrap", "randomisation", "sign")

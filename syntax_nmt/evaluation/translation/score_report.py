@@ -15,11 +15,7 @@ from syntax_nmt.evaluation.translation.length_bins import LengthBins
 from syntax_nmt.evaluation.translation.metrics import MetricSet
 from syntax_nmt.evaluation.translation.repeated_ngrams import repetition_table
 from syntax_nmt.evaluation.translation.resampling import bootstrap_scores, interval
-from syntax_nmt.evaluation.translation.text_tables import (
-    metric_name,
-    score_cell,
-    signature_lines,
-)
+from syntax_nmt.evaluation.translation.text_tables import metric_name, score_cell, signature_lines
 from syntax_nmt.reporting.findings import Findings, Table
 
 

@@ -12,12 +12,7 @@ from small_models import MIXED
 
 from syntax_nmt.errors import UserError
 from syntax_nmt.evaluation.base.segmented_text import TokenPair
-from syntax_nmt.evaluation.extraction.attention_heads import (
-    CROSS,
-    DECODER,
-    ENCODER,
-    head_weights,
-)
+from syntax_nmt.evaluation.extraction.attention_heads import CROSS, DECODER, ENCODER, head_weights
 from syntax_nmt.evaluation.extraction.cross_attention import CrossAttention
 from syntax_nmt.evaluation.trained_model.forced_decoding import load_forced_decoder
 from syntax_nmt.models.structures import SOURCE_ATTENTION, TARGET_ATTENTION, StructureLayers
