@@ -1,4 +1,4 @@
-"""The small base that all criterions stand on: translation loss plus auxiliary objectives."""
+"""The base of all criterions: translation loss plus auxiliary objectives."""
 
 from __future__ import annotations
 
@@ -73,8 +73,8 @@ class AuxiliaryObjective(ABC):
 class AuxiliaryCriterion(LabelSmoothedCrossEntropyCriterion):
     """fairseq's label-smoothed cross-entropy plus the losses of auxiliary objectives.
 
-    The gradient is that of the sum. What is logged as `loss`, and so chooses checkpoints, is the
-    translation loss alone; the objectives log theirs beside it.
+    The gradient is that of the sum. Only the translation loss is logged as `loss`, by which
+    checkpoints are chosen; objectives log their losses beside it.
 
     Args:
         sentence_avg: divide by the number of sentences instead of target tokens.
@@ -122,7 +122,7 @@ class AuxiliaryCriterion(LabelSmoothedCrossEntropyCriterion):
             reduce: sum the translation loss over the batch.
 
         Returns:
-            the loss, by what its gradient is divided, and sums for the log.
+            the loss, the number that its gradient is divided by, and sums for the log.
         """
         arguments: dict[str, Any] = {}
         with exits_in_fairseq_programs():
@@ -157,7 +157,7 @@ class AuxiliaryCriterion(LabelSmoothedCrossEntropyCriterion):
         return loss, sample_size, logs
 
     def _loss_in_model(self, model: nn.Module, reduce: bool) -> bool:
-        """Whether the model computes the loss where its output layer is, without all logits."""
+        """Whether the model computes the loss with its output layer, without storing all logits."""
         return reduce and not self.report_accuracy and getattr(model, "takes_token_loss", False)
 
     def _counted(self, target: Tensor) -> Tensor:

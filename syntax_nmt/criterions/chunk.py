@@ -29,9 +29,9 @@ LOGGED = ("boundary_loss", "boundaries", "boundaries_right", "tag_loss", "tags",
 class ChunkObjective(AuxiliaryObjective):
     """`w_b · Σ −log P(b_t) + w_l · Σ −log P(tag)` (Zhou et al., 2017, Section 4).
 
-    Boundaries count at every token but the first, where one is forced, and the end of the sentence
-    is one; tags count where a chunk opens, the first and the end of the sentence included.
-    Sentences without annotation take no part.
+    Boundaries are counted at every token but the first, where one is forced; the end of the
+    sentence is a boundary. Tags are counted where a chunk opens, the first token and the end of the
+    sentence included. Sentences without annotation take no part.
 
     Args:
         boundary_weight: w_b.
@@ -60,7 +60,7 @@ class ChunkObjective(AuxiliaryObjective):
         return cls(options.boundary_weight, options.chunk_tag_weight)
 
     def model_arguments(self, model: nn.Module) -> dict[str, Any]:
-        """Nothing; but the model must choose chunks.
+        """No arguments; checks that the model chooses chunks.
 
         Raises:
             UserError: it has no bi-scale decoder.
@@ -78,7 +78,7 @@ class ChunkObjective(AuxiliaryObjective):
         Args:
             extra: has `boundary_logits`, `opened` and `tag_logits` as the decoder gives them.
             sample: has `chunk_tags`, B×T: the tag id where a chunk opens, 0 inside, −1 at pads and
-                in sentences without annotation. Validation does without.
+                in sentences without annotation. Validation does not need it.
 
         Returns:
             the weighted loss summed over places, and sums for the log.
@@ -98,7 +98,8 @@ class ChunkObjective(AuxiliaryObjective):
         gold = sample[CHUNKS.key].long()
         boundaries = gold.clamp(max=1)  # 1, 0, and −1 where none is known
         boundaries[:, 0] = _NONE
-        # Class k − 1 is tag id k. What does not count is masked, as selecting would stop a GPU.
+        # Class k − 1 is tag id k. What does not count is masked, as selecting would synchronise a
+        # GPU.
         tags = (gold - 1).masked_fill(~extra["opened"][0] | (gold < 1), _NONE)
         parts = [
             *_loss(boundary_logits.flatten(0, 1), boundaries.flatten()),

@@ -1,4 +1,4 @@
-"""The synchronous constraint: source and target structures are drawn together."""
+"""The synchronous constraint: a loss between source and target structures."""
 
 from __future__ import annotations
 
@@ -75,8 +75,8 @@ class SynchronousObjective(AuxiliaryObjective):
     goes with d_{t+1}. Positions whose predicted symbol is no real word (EOS, pads) take no part.
 
     Losses are summed over a sentence's positions or pairs of positions, as in the paper. Under
-    `mean` a sentence counts its mean once for every word, so that it grows as the translation loss
-    does and not with the square of its length.
+    `mean` a sentence's mean is multiplied by its number of words, so that it grows with the length
+    as the translation loss does, not with its square.
 
     Args:
         constraint: what defines it.
@@ -185,8 +185,8 @@ class SynchronousObjective(AuxiliaryObjective):
     def log(total: Callable[[str], float]) -> None:
         """Logs the loss per term: a position, or a pair of positions.
 
-        Of the pairs of the rank loss also the shares that do not keep the margin and that stand in
-        the wrong order; under another loss neither is logged.
+        The rank loss also logs the shares of pairs that violate the margin and of those in the
+        wrong order.
 
         Args:
             total: gives the sum of one logged key over all batches and workers.

@@ -1,6 +1,6 @@
 """Losses between source structures, projected by cross-attention, and target structures.
 
-Each gives for every sentence the sum of its terms and their number. `real` (B×T, True = the
+Each returns for every sentence the sum of its terms and their number. `real` (B×T, True = the
 predicted symbol is a real word) says which target positions take part.
 """
 
@@ -53,7 +53,7 @@ def pair_orders(
     """The pairs of the rank loss, those within its margin, and those in the wrong order.
 
     Distances lie in (−1, 1), so that not all pairs of more than two words can be a margin of 1
-    apart: with it most pairs remain within, and their order says what has been learned.
+    apart: most pairs violate it whatever is learned, and their order shows what has been learned.
 
     Args:
         projected: ê, B×T.

@@ -92,16 +92,16 @@ class BiScaleDecoder(RNNDecoder):
             features_only: leave the output layer out.
             chunk_tags: B×T, > 0 where a chunk opens, −1 everywhere in a sentence without
                 annotation; a search does not read it. None = no sentence has one.
-            all_annotated: whether every sentence has an annotation; None = `chunk_tags` is asked,
-                for which a GPU has to be waited for.
-            **unread: what Transformers are asked for.
+            all_annotated: whether every sentence has an annotation; None = `chunk_tags` tells,
+                which synchronises a GPU.
+            **unread: arguments of Transformer decoders, ignored.
 
         Returns:
             logits B×T×V, and a dictionary of lists of one tensor each. `attn`: the weights of the
             words' context, B×T×S; `chunk_attn`: of the chunks'; `opened`: B×T, True = a chunk
-            opened; `boundary_logits`: B×T×2, of b = 0 and b = 1; `tag_logits`: B×T×(K+1), which
-            count where `opened` is True. In a search `joint_score`, B×1×1, instead of the logits of
-            boundaries and tags.
+            opened; `boundary_logits`: B×T×2, of b = 0 and b = 1; `tag_logits`: B×T×(K+1),
+            meaningful only where `opened` is True. In a search `joint_score`, B×1×1, instead of the
+            logits of boundaries and tags.
         """
         features, extra = self.extract_features(
             prev_output_tokens, encoder_out, incremental_state, chunk_tags, all_annotated
@@ -205,7 +205,7 @@ class BiScaleDecoder(RNNDecoder):
     ) -> dict[str, Tensor]:
         """The logits of boundaries, B×T×2, and of tags, B×T×(K+1), at every word.
 
-        A selection of those words that open a chunk would stop a GPU for their number.
+        Selecting only the words that open a chunk would synchronise a GPU.
         """
         if self.recurrence.attention is not None:  # then the words' contexts are not the chunks'
             contexts = self._contexts(steps.chunk_weights.transpose(0, 1), memory)

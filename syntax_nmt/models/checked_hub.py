@@ -1,4 +1,4 @@
-"""`from_pretrained`, which looks through a checkpoint before fairseq loads it."""
+"""`from_pretrained`, which checks a checkpoint before fairseq loads it."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from syntax_nmt.errors import UserError
 
 
 class CheckedHub:
-    """A model that `from_pretrained` loads; it stands before a fairseq model among the bases."""
+    """A base class with a safe `from_pretrained`, to be listed before fairseq's model."""
 
     @classmethod
     def from_pretrained(
@@ -23,7 +23,7 @@ class CheckedHub:
     ) -> Any:
         """fairseq's hub interface of trained models.
 
-        The task that a checkpoint names need not be ours, whose hooks would look at its options.
+        Our task also checks checkpoints, but the task that a checkpoint names need not be ours.
 
         Args:
             model_name_or_path: folder of the checkpoints, or a model of fairseq's list. (fairseq

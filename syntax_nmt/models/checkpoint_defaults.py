@@ -1,4 +1,4 @@
-"""What the options of a checkpoint mean that it does not name."""
+"""The values of options that a checkpoint does not name."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ def set_option(cfg: Any, name: str, value: Any) -> None:
 
 
 def keep_defaults(cfg: Any) -> None:
-    """Gives a checkpoint's options their defaults where it has none, ahead of today's presets.
+    """Sets options that a checkpoint lacks to their defaults, before today's presets apply.
 
     fairseq saves options that were given or preset, and applies the architecture's preset again
-    while it loads. An option that a checkpoint lacks had its default when the model was trained: a
-    preset that has learned of it since must not change what the model is.
+    while it loads. An option that a checkpoint lacks had its default when the model was trained; a
+    preset that sets it today must not change the model.
 
     Args:
         cfg: the options of a model out of a checkpoint.

@@ -1,6 +1,6 @@
 """Which options are of a Transformer's encoder or decoder, and which of an RNN's.
 
-What has no use for an option refuses it in a sentence, which says how to have what it is for.
+A model without use for an option refuses it, and the message says which model takes it.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ ENCODER, DECODER = "encoder", "decoder"
 SIDES = (ENCODER, DECODER)
 
 _NAMES = {TRANSFORMER: "Transformer", RNN: "RNN"}
-# Which side an option is of whose name does not begin with it; the others are of both.
+# The side of options whose names do not begin with it; all others belong to both.
 _BEGINNINGS = {
     ENCODER: ("encoder_", "supervised_", "phrase_", "local_", "relation_"),
     DECODER: (
@@ -33,7 +33,7 @@ _BEGINNINGS = {
 }  # fmt: skip
 _CHOICES = frozenset(f"{side}_family" for side in SIDES)
 _OF_THE_TASK = ("max_source_positions", "max_target_positions")
-# A relation network stands on any encoder; these say where among GRUs.
+# A relation network works on any encoder; these options place it among GRUs.
 _AMONG_GRUS = ("relation_placement", "relation_dense_embedding")
 
 
@@ -86,7 +86,7 @@ def is_of_another(name: str) -> bool:
 
 
 def how_to_have(name: str) -> str:
-    """What a sentence about an option that an architecture does not have goes on with.
+    """The end of a message about an option that an architecture does not have: what has it.
 
     Args:
         name: of an option that :func:`is_of_another`.

@@ -44,7 +44,7 @@ def _register(size: str) -> None:
             SIZES[size](filled)
             values = vars(filled)
         for option, value in values.items():
-            # A side that is no Transformer has none of its options: what it has, the user gave.
+            # A side that is no Transformer takes no preset of its options, only what the user gave.
             if (
                 option in given
                 or option not in options_of(TRANSFORMER)

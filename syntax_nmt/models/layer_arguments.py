@@ -1,4 +1,4 @@
-"""Arguments for layers that are called from code of fairseq's."""
+"""Keyword arguments for layers that fairseq's code calls."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from torch import nn
 def handing_over(
     layers: Iterable[nn.Module], arguments: Iterable[Mapping[str, Any]]
 ) -> Iterator[None]:
-    """Within, each layer gets keyword arguments besides those of its caller.
+    """Within the context, each layer receives keyword arguments besides those of its caller.
 
     They reach the layer as arguments, not as its state: activation checkpointing keeps them for the
     backward pass and carries gradients into them, and two forward passes may precede a backward.

@@ -1,4 +1,4 @@
-"""What layers return to code of ours, besides what fairseq's encoder and decoder take from them."""
+"""Outputs of layers for our own code, besides those that fairseq's encoder and decoder read."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from torch import Tensor, nn
 class EncoderLayerOutput(NamedTuple):
     """The output of an encoder layer with features; fairseq's encoder gets `x`.
 
-    Flat, because activation checkpointing carries gradients into the members of a tuple alone.
+    Flat, because activation checkpointing passes gradients only to the members of a tuple.
 
     Attributes:
         x: S×B×C.
@@ -50,7 +50,7 @@ class DecoderLayerOutput(NamedTuple):
 
 @contextmanager
 def collecting(modules: Iterable[nn.Module], passed_on: int) -> Iterator[list[tuple[Any, ...]]]:
-    """Within, what each module returns is collected, and its caller gets the first members alone.
+    """Within the context, what modules return is collected; callers get only the first members.
 
     Args:
         modules: they are called by fairseq's code and return tuples, or a tensor alone, which is

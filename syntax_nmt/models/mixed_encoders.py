@@ -18,7 +18,7 @@ from syntax_nmt.modules.relation_network import RelationNetworkLayer
 class RelatingEncoder(SyntaxTransformerEncoder):
     """A Transformer encoder, and on top of it, if wanted, a relation network: `h + RNL(h)`.
 
-    So Zhang et al. (2018, Section 3) have it on a bidirectional GRU. Phrases, which a Transformer
+    Zhang et al. (2018, Section 3) put it on a bidirectional GRU. Phrases, which a Transformer
     decoder reads besides, remain those of the Transformer's layers.
 
     Args:

@@ -16,7 +16,7 @@ from syntax_nmt.models.checkpoint_defaults import set_option
 def build_for_own_task(
     build: Callable[[Any, FairseqTask], Any], args: Any, task: FairseqTask, family: str
 ) -> Any:
-    """Builds a model, whoever started: `fairseq-train`, `fairseq-hydra-train` or a checkpoint.
+    """Builds a model for `fairseq-train`, `fairseq-hydra-train` or a checkpoint.
 
     Args:
         build: makes the model of a namespace of options and the task.

@@ -1,4 +1,4 @@
-"""What the decoder gets of the source's phrases, inside the dictionary an encoder returns."""
+"""The source's phrases for the decoder, within the dictionary that an encoder returns."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ VECTORS, PADDING, TOKENS, ROWS = (
 class PhraseMemory:
     """The phrases of all encoder layers.
 
-    fairseq rearranges what an encoder returned at every step of a search, though the decoder needs
-    this at the first step alone: it keeps projections. So in the dictionary the tensors stay as
-    they are, with the row of each hypothesis beside them, and only these numbers are rearranged.
+    fairseq rearranges an encoder's output at every step of a search, but the decoder reads phrases
+    only at the first step and caches their projections. So the tensors in the dictionary stay as
+    they are; only the row number of each hypothesis, stored beside them, is rearranged.
 
     Attributes:
         vectors: L+1 times P×B×C: of the embeddings and of each encoder layer's output.
         padding: B×P, True = no phrase.
-        tokens: L+1 times S×B×C: the same of the tokens; empty where nobody mixes them.
+        tokens: L+1 times S×B×C: the same of the tokens; empty if the decoder does not mix them.
     """
 
     vectors: list[Tensor]
@@ -62,7 +62,7 @@ class PhraseMemory:
     def reorder(
         before: dict[str, list[Tensor]], after: dict[str, list[Tensor]], new_order: Tensor
     ) -> None:
-        """Takes the phrases over into a rearranged dictionary.
+        """Copies the phrases into a rearranged dictionary.
 
         Args:
             before: the dictionary; nothing happens if it has no phrases.

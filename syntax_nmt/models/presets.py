@@ -62,8 +62,8 @@ def _register_transformer(
 def _phrase_architecture(size: Callable[[Namespace], None]) -> Callable[[Namespace], None]:
     """A size whose attentive combinations have a hidden layer three times as wide as the encoder.
 
-    So wide they account for the 40.9 M parameters of the first step of the paper's Table 2:
-    12 layers × (4 C² + 3 C · 3 C), an inference, as the paper does not state it.
+    This width accounts for the 40.9 M parameters that the first step of the paper's Table 2 adds:
+    12 layers × (4 C² + 3 C · 3 C). It is inferred; the paper does not state it.
     """
 
     def fill_in(args: Namespace) -> None:

@@ -1,4 +1,4 @@
-"""Embeddings that begin with vectors of a text file."""
+"""Embeddings initialised with the vectors of a text file."""
 
 from __future__ import annotations
 

@@ -20,14 +20,14 @@ BuildLayer = Callable[[int], nn.Module]
 class InterleavedEncoder(EncoderNetwork):
     """Forward GRU → relation network → backward GRU → relation network (Section 5.2).
 
-    Around every block l there is a residual connection, equation 11, and behind it a dense one,
+    Around every block l there is a residual connection, equation 11, and after it a dense one,
     equation 12: ``h^l = in^l + out^l;  in^{l+1} = W_dc [h^1; …; h^l] + b``; the last are the
     annotations. The first input is the embedding, so it is as wide as a GRU.
 
     Args:
         state_dim: C, width of the embeddings and units of each GRU.
-        build_layer: makes a relation network layer; None = the GRUs are the only blocks, which is
-            what relation networks have to be better than.
+        build_layer: makes a relation network layer; None = only GRUs, the baseline of relation
+            networks.
         dense_embedding: the dense connections begin with the embedding.
     """
 

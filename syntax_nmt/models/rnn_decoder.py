@@ -26,11 +26,11 @@ _MEMORY = ("keys", "values", "annotations", "padding")
 
 
 class RNNDecoder(FairseqIncrementalDecoder):
-    """RNNsearch, RNNsearch* and their deeper forms, by what they are given.
+    """RNNsearch, RNNsearch* or a deeper form of them, depending on its arguments.
 
-    The lowest layer attends to the source. A layer above is a GRU over the states below it, which
-    feeds nothing back, so that torch's fused GRU reads all steps at once. Every layer begins with
-    `tanh(W · mean of annotations over real words)`.
+    The lowest layer attends to the source. A higher layer is a GRU over the states of the layer
+    below; nothing is fed back, so that torch's fused GRU computes all steps at once. Every layer
+    begins with `tanh(W · mean of annotations over real words)`.
 
     Args:
         embed_tokens: V×E.
@@ -77,7 +77,7 @@ class RNNDecoder(FairseqIncrementalDecoder):
 
         Args:
             beam_size: hypotheses a sentence, which share its memory; 1 outside a search.
-            need_attn: not read: the weights are there anyway.
+            need_attn: not read, as the weights are always computed.
         """
         self.beam_size = beam_size
 
@@ -95,7 +95,7 @@ class RNNDecoder(FairseqIncrementalDecoder):
             prev_output_tokens: B×T; of a search's the last one is read.
             incremental_state: the cache of a search.
             features_only: leave the output layer out.
-            **unread: what Transformers are asked for.
+            **unread: arguments of Transformer decoders, ignored.
 
         Returns:
             logits B×T×V, and a dictionary that holds `attn`: the attention weights, B×T×S.
@@ -146,7 +146,7 @@ class RNNDecoder(FairseqIncrementalDecoder):
 
         Args:
             new_order: the row that goes to each place; within a search, rows of one sentence stay
-                together, and sentences only ever leave.
+                together, and sentences are only removed.
         """
         cache = self.get_incremental_state(incremental_state, "cache")
         if cache is None:

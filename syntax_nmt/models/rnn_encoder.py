@@ -64,10 +64,10 @@ class RNNEncoder(FairseqEncoder):
 
         Args:
             src_tokens: B×S, padded on either side.
-            src_lengths: not read: the pads say it.
+            src_lengths: not read, as the pads tell the lengths.
             return_all_hiddens: not read.
-            **sides: not read: side information for other models of an ensemble, and what
-                Transformers are asked for.
+            **sides: not read: side information for other models of an ensemble, and arguments of
+                Transformers.
 
         Returns:
             `encoder_out`: the annotations S×B×M, in the columns of `src_tokens`;

@@ -23,7 +23,7 @@ from syntax_nmt.models.rnn_options import (
 )
 from syntax_nmt.modules.readout import READOUTS
 
-# Options that say nothing without the one that switches their feature on, and their defaults.
+# Options without effect unless another one switches their feature on, and their defaults.
 _OF_RELATION_NETWORK = {
     "relation_placement": INTERLEAVED,
     "relation_parallel_convolutions": False,
@@ -106,7 +106,7 @@ def rnn_sizes(options: SyntaxRNNOptions) -> RNNSizes:
 
 
 def _check_values(options: SyntaxRNNOptions) -> None:
-    """Values one by one: what a YAML of fairseq-hydra-train says, nobody has checked before."""
+    """Checks values one by one, as those of a YAML of fairseq-hydra-train are unchecked."""
     for name in _NUMBERS:
         value = getattr(options, name)
         if value is not None and (isinstance(value, str) or value < 1):

@@ -39,14 +39,14 @@ class StructureLayers:
     cross_attention: tuple[int, ...] = ()
 
     def encoder_arguments(self, layer: int) -> dict[str, Any]:
-        """What an encoder layer must be told."""
+        """The arguments of an encoder layer."""
         return _true(
             need_distances=layer in self.source_distances,
             need_attention=layer in self.source_attention,
         )
 
     def decoder_arguments(self, layer: int) -> dict[str, Any]:
-        """What a decoder layer must be told."""
+        """The arguments of a decoder layer."""
         return _true(
             need_distances=layer in self.target_distances,
             need_attention=layer in self.target_attention,

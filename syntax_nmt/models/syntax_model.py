@@ -15,7 +15,7 @@ from syntax_nmt.modules.linear_cross_entropy import LinearCrossEntropy
 
 
 class SyntaxModel(CheckedHub, WeightsOfAnother):
-    """An encoder and a decoder of this package; it stands before a fairseq model among the bases.
+    """An encoder and a decoder of this package; a base class to be listed before fairseq's model.
 
     Both sides say as `reads_sides` which side information they read, and as `learns_sides` with
     which they are trained; every decoder reads what every encoder returns, S×B×M.
@@ -69,7 +69,7 @@ class SyntaxModel(CheckedHub, WeightsOfAnother):
                 wanted; an RNN decoder has one attention, whose weights are always there.
             alignment_heads: average them over the first so many heads only.
             token_loss: what to compute in place of logits.
-            **sides: side information under the keys of its kinds; what is not read is passed over.
+            **sides: side information under the keys of its kinds; what is not read is ignored.
 
         Returns:
             logits, B×T×V, or what `token_loss` gives, and a dictionary: `attn`, the weights of the

@@ -35,7 +35,7 @@ class SyntaxTransformerDecoder(TransformerDecoderBase):
     """fairseq's Transformer decoder on fused attention.
 
     fairseq's own computes the cross-attention weights of its top layer in every call. Here they are
-    computed where somebody wants them: with an `alignment_layer`, or in a search for alignments.
+    computed only when needed: with an `alignment_layer`, or in a search for alignments.
 
     Args:
         cfg: fairseq's options of the Transformer.
@@ -76,7 +76,7 @@ class SyntaxTransformerDecoder(TransformerDecoderBase):
 
         Args:
             beam_size: hypotheses a sentence; they share its cross-attention memory. 1 outside a
-                search, because fairseq's modules would go on to take rows for hypotheses.
+                search, because fairseq's modules would continue to treat rows as hypotheses.
             need_attn: whether the search wants attention weights.
         """
         self.set_beam_size(beam_size)

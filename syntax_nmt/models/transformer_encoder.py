@@ -74,7 +74,7 @@ class SyntaxTransformerEncoder(TransformerEncoderBase):
         if self.supervised_layer is not None:
             self._check_that_weights_are_whole(self.layers[self.supervised_layer])
         for layer in self.layers:
-            # fairseq 0.12.2 would take a shortcut round the layers at inference.
+            # fairseq 0.12.2 would bypass the layers at inference.
             layer.can_use_fastpath = False
 
     def build_encoder_layer(self, cfg: TransformerConfig) -> nn.Module:
@@ -214,7 +214,7 @@ class SyntaxTransformerEncoder(TransformerEncoderBase):
         layer = self.layers[self.supervised_layer]
         if self.phrase_sizes is None:
             x = encoder_out["encoder_states"][self.supervised_layer]  # the layer's input, S×B×C
-        else:  # to which the phrase sublayer, which comes first, has added
+        else:  # the phrase sublayer, which comes first, has added to it
             x = encoder_out["supervised_input"][0]
         if layer.normalize_before:
             x = layer.self_attn_layer_norm(x)

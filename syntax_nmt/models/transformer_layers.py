@@ -166,7 +166,7 @@ class FusedDecoderLayer(TransformerDecoderLayerBase):
         return super().forward(*args, **kwargs)
 
     def make_generation_fast_(self, **kwargs: Any) -> None:
-        """Leaves the layer as it is: the decoder decides who computes weights.
+        """Leaves the layer as it is: the decoder decides which layers compute weights.
 
         Args:
             **kwargs: fairseq's settings of the generator.
@@ -248,7 +248,7 @@ def _build_self_attention(
 def _observing(
     attention: nn.Module, need_distances: bool, need_attention: bool
 ) -> Iterator[Callable[[], tuple[Tensor | None, Tensor | None]]]:
-    """Within, an attention called once by fairseq's layer returns more than the layer takes.
+    """Within the context, an attention that fairseq's layer calls once returns more than it reads.
 
     Yields:
         what gives the attention's weights and distances after the call; None where not wanted.

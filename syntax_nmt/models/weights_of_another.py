@@ -1,4 +1,4 @@
-"""Weights that do not fit: refused in one line, or taken where another model's are a beginning."""
+"""Weights that do not fit: refused in one line, or used to initialise a larger model."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ logger = logging.getLogger(__name__)
 
 
 class WeightsOfAnother:
-    """A model that can begin with the weights of a model it extends, such as a stock Transformer.
+    """A model that can start from the weights of one that it extends, such as a stock Transformer.
 
-    It stands before a fairseq model among the base classes.
+    A base class to be listed before fairseq's model.
 
     Attributes:
         begins_with_weights_of_another: modules that a checkpoint lacks keep their random start.
@@ -75,7 +75,7 @@ class WeightsOfAnother:
         if not self.begins_with_weights_of_another:
             return
         own = self.state_dict()
-        there = {_module(key) for key in state_dict}  # one that lacks a part is no new one
+        there = {_module(key) for key in state_dict}  # a module that lacks only a part is not new
         new = [key for key in own if key not in state_dict and _module(key) not in there]
         state_dict.update({key: own[key] for key in new})
         if new:

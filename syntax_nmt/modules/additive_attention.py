@@ -13,7 +13,7 @@ from torch.autograd.function import once_differentiable
 
 @dataclass(frozen=True)
 class AttentionMemory:
-    """What a decoder keeps of the source sentences, computed once for each.
+    """What a decoder keeps of each source sentence, computed once.
 
     Attributes:
         keys: B×S×A, U h.
@@ -29,9 +29,9 @@ class AttentionMemory:
 
     @cached_property
     def room(self) -> Tensor:
-        """For the largest intermediate result of a step, which all steps lay in the same place.
+        """Memory for the largest intermediate result of a step, shared by all steps.
 
-        What is as large and freed in every step leaves gaps in the memory of a process.
+        Allocating and freeing so large a tensor at every step would fragment the memory.
         """
         return self.keys.new_empty(0)
 
@@ -57,10 +57,10 @@ class AttentionMemory:
 class AdditiveAttention(nn.Module):
     """`α_i = softmax_i(v · tanh(W s + U h_i))` (Bahdanau et al., 2015; Zhang et al., 2018, eq. 2).
 
-    `W s` is the caller's, who takes it in one product with the gates that read the same state. The
+    The caller computes `W s`, in one product with the gates that read the same state. The
     hypotheses of a search share the keys `U h` of their sentence.
 
-    The backward pass computes `tanh(W s + U h)` again: kept, it would be T·S·A numbers a sentence.
+    The backward pass recomputes `tanh(W s + U h)`, which would take T·S·A numbers a sentence.
 
     Args:
         memory_dim: M, width of the annotations h.
@@ -91,7 +91,7 @@ class AdditiveAttention(nn.Module):
 
 
 class _Scores(torch.autograd.Function):
-    """`v · tanh(q + k)`, which keeps its inputs alone."""
+    """`v · tanh(q + k)`, which stores only its inputs for the backward pass."""
 
     @staticmethod
     def forward(ctx: Any, query: Tensor, keys: Tensor, score: Tensor, room: Tensor) -> Tensor:

@@ -1,4 +1,4 @@
-"""Tokens attend to phrases and take in what they find (Xu et al., 2020, section 3.2)."""
+"""Attention of tokens to phrases, combined with the tokens (Xu et al., 2020, section 3.2)."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from syntax_nmt.modules.linear_of_pair import LinearOfPair
 from syntax_nmt.modules.mapped_attention import MappedAttention, is_plain
 
 _MIDPOINT = 0.5
-_EXACT = (torch.float32, torch.float64)  # a sum of thousands of numbers keeps its digits
+_EXACT = (torch.float32, torch.float64)  # sums of thousands of numbers are accurate
 
 
 class AttentiveCombination(nn.Module):
@@ -23,11 +23,11 @@ class AttentiveCombination(nn.Module):
     on the output and, as in an FFN, with a probability of its own after the sigmoid. Residual and
     norm are left to the layer around it.
 
-    The sigmoid is counted from its midpoint, ½: `out = W4 (sigmoid(…) − ½) + b`, which is the same
-    with `b4 = b − ½ W4·1`, unless dropout acts after it. Counted from 0 all inputs of W4 are
-    positive: they add a large constant to the tokens from the start, dropout makes noise of it, and
-    a step of Adam moves all of them together. `literal_sigmoid` counts from 0 all the same, as
-    equation 8 does: another training, and under dropout another function.
+    The sigmoid is centred at ½, `out = W4 (sigmoid(…) − ½) + b`. This is the same function with
+    `b4 = b − ½ W4·1`, unless dropout acts after the sigmoid. Without centring, all inputs of W4 are
+    positive: they add a large constant to the tokens from the start, dropout turns it into noise,
+    and a step of Adam moves all of them together. `literal_sigmoid` does not centre, as equation 8:
+    training differs, and with dropout so does the function.
 
     Args:
         attention: from x to the phrases; its query width is C.
@@ -96,12 +96,12 @@ class AttentiveCombination(nn.Module):
         return self._combined(self.hidden(x, attended)) + attended
 
     def _combined(self, hidden: Tensor) -> Tensor:
-        """The second layer, before whose sigmoid `hidden` is."""
+        """The second layer; `hidden` is the input of its sigmoid."""
         hidden, dropout = hidden.sigmoid_(), self.activation_dropout_module
         drops = dropout.p > 0 and (self.training or dropout.apply_during_inference)
         if not self.literal_sigmoid:
             if not drops and hidden.dtype in _EXACT and is_plain(self.output):
-                # Taken off the sum instead of every number: a pass over the tokens less.
+                # Subtracted from the sum, not from every number: one pass over the tokens less.
                 bias = self.output.bias - _MIDPOINT * self.output.weight.sum(dim=1)
                 return self.dropout_module(F.linear(hidden, self.output.weight, bias))
             hidden = hidden - _MIDPOINT

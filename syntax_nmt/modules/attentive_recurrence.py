@@ -12,10 +12,10 @@ from syntax_nmt.modules.gru_step import GATES, gru_step
 class AttentiveGRU(nn.Module):
     """RNNsearch's decoder: attention from `s_{j-1}`, then `s_j = GRU([y_{j-1}; a_j], s_{j-1})`.
 
-    (Bahdanau et al., 2015; Zhang et al., 2018, equations 2 to 4.) What does not depend on the
-    recurrence is outside of it: the product of the gates with the words y is taken for all steps at
-    once, and that with the context a, being linear, with the annotations, once a sentence: the sum
-    over the source is one over products. Products with one state are one product.
+    (Bahdanau et al., 2015; Zhang et al., 2018, equations 2 to 4.) Products that do not depend on
+    the recurrence are computed outside of it: that of the gates with the words y for all steps at
+    once; that with the context a, which is linear, with the annotations once a sentence, so that
+    attention averages products. Products with the same state are one product.
 
     Args:
         input_dim: E, width of the words y.

@@ -17,7 +17,7 @@ OWN_CHOICE = -1
 
 @dataclass(frozen=True)
 class BiScaleSteps:
-    """What all steps gave.
+    """The results of all steps.
 
     Attributes:
         last: the chunk clock after the last step.
@@ -26,7 +26,7 @@ class BiScaleSteps:
         boundary_logits: of the gate, T×N×2.
         opened: T×N, True = a chunk opened, as given or as the gate chose.
         chunk_states: p, T×N×P.
-        chunks: e, T×N×P; counts where a chunk opened.
+        chunks: e, T×N×P; meaningful only where a chunk opened.
         chunk_weights: of the chunk's attention, T×N×S.
     """
 
@@ -45,13 +45,13 @@ class BiScaleGRU(nn.Module):
 
     `s~_t = GRU1(y_{t−1}, s_{t−1})`; the gate reads s~ and y; the chunk clock moves where a chunk
     opens; `s_t = GRU2(context, s~_t)`, to whose gates and candidate the chunk state p_t is added.
-    The context is pc, that of the chunk, or with word attention one of its own, queried by s~_t:
-    then parameters have the names and sizes of
+    The context is pc, that of the chunk; with word attention it is one of its own, queried by s~_t,
+    and parameters have the names and sizes of
     :class:`~syntax_nmt.modules.attentive_recurrence.ConditionalGRU`, besides the new ones.
 
-    Outside of the loop over steps: the products with the words y, those of both GRU2 with the
-    context (taken with the annotations, once a sentence) and, where all boundaries are given, the
-    gate.
+    Computed outside of the loop over steps: the products with the words y, those of both GRU2 with
+    the context (taken with the annotations, once a sentence) and, where all boundaries are given,
+    the gate.
 
     Args:
         input_dim: E, width of the words y.
@@ -85,7 +85,7 @@ class BiScaleGRU(nn.Module):
         self.chunk_projection = nn.Linear(state_dim, GATES * state_dim, bias=False)  # p to words
 
     def remember(self, annotations: Tensor, padding: Tensor) -> AttentionMemory:
-        """Everything the steps need of the source: the chunk clock's first, then the words'.
+        """What the steps need of the source: first for the chunk clock, then for the words.
 
         Args:
             annotations: B×S×M.
@@ -129,7 +129,7 @@ class BiScaleGRU(nn.Module):
             chunk: before the first step.
             memory: of :meth:`remember`; N is a multiple of its number of sentences.
             boundaries: T×N; 1 = a chunk opens, 0 = none does, −1 = the gate decides.
-            chooses: whether there may be a −1; if not, the gate is taken for all steps at once.
+            chooses: whether there may be a −1; if not, the gate is computed for all steps at once.
         """
         of_chunk, of_word = self._parts(memory)
         gate_words = self.gate.word(words)
@@ -164,7 +164,7 @@ class BiScaleGRU(nn.Module):
         return gru_step(inputs, hidden, between), weights
 
     def _parts(self, memory: AttentionMemory) -> tuple[AttentionMemory, AttentionMemory]:
-        """What the chunk clock reads of the memory, and what the words do."""
+        """The parts of the memory that the chunk clock and the words read."""
         if self.attention is None:
             return memory, memory
         size, gates = self.attention_dim, GATES * self.state_dim

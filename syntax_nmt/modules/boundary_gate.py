@@ -11,7 +11,7 @@ INSIDE, OPENS = 0, 1  # the classes: b = 0 and b = 1
 class BoundaryGate(nn.Module):
     """`P(b_t) = softmax(W2 · tanh(W1 [s~_t; y_{t−1}] + b1) + b2)` (Zhou et al., 2017, equation 8).
 
-    The half of W1 that reads the words y is taken for all steps at once, by the caller.
+    The caller multiplies the words y with their half of W1, for all steps at once.
 
     Args:
         state_dim: C, width of s~.

@@ -31,12 +31,11 @@ class ChunkState:
 class ChunkClock(nn.Module):
     """A conditional GRU over chunks (Zhou et al., 2017, Section 3).
 
-    Where a chunk opens, `e = m(s~_t) − m(s~_{t'})` says what the chunk before was (LSTM-minus; t'
-    opened it, and before the first m(s~_{t'}) is 0, so that e is m(s~_1) there);
-    `p~ = GRU1(e, p_{t−1})`, `pc` is the attention from p~ and `p_t = GRU2(pc, p~)`. Elsewhere p and
-    pc are those of the step before. All rows of a batch are computed at every step and the result
-    is dropped where no chunk opens: attention over a selection of sentences would have to copy
-    their memory at every step.
+    Where a chunk opens, `e = m(s~_t) − m(s~_{t'})` represents the previous chunk, which opened at
+    t' (LSTM-minus; at the first chunk m(s~_{t'}) is 0); `p~ = GRU1(e, p_{t−1})`, `pc` is the
+    attention from p~ and `p_t = GRU2(pc, p~)`. Elsewhere p and pc are those of the step before. All
+    rows of a batch are computed at every step and the result is dropped where no chunk opens:
+    attention over a selection of sentences would have to copy their memory at every step.
 
     Args:
         state_dim: C, width of the word clock's s~.
@@ -88,10 +87,11 @@ class ChunkClock(nn.Module):
         Args:
             between: s~, N×C.
             opens: N×1, True = a chunk opens.
-            memory: its values are pc as GRU2 reads it, 3P, and then as the word clock does, D.
+            memory: its values are first what GRU2 reads of pc, 3P wide, then what the word clock
+                reads, D wide.
 
         Returns:
-            the state after, and e, N×P, which counts where a chunk opens.
+            the next state, and e, N×P, meaningful only where a chunk opens.
         """
         ending = self.difference(between)
         chunk = ending - before.opened  # e

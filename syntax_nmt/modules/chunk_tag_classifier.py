@@ -11,7 +11,7 @@ class ChunkTagClassifier(nn.Module):
 
     Args:
         state_dim: width of the chunk state p.
-        chunk_dim: width of e, what the last chunk was.
+        chunk_dim: width of e, the representation of the previous chunk.
         memory_dim: M, width of the chunk's context pc.
         hidden_dim: rows of W_p, W_e and W_c.
         classes: K + 1: the types of chunks and, the last one, the end of the sentence.

@@ -17,10 +17,10 @@ IncrementalState = dict[str, dict[str, Optional[Tensor]]]
 class FusedMultiheadAttention(MultiheadAttention):
     """Multi-head attention (Vaswani et al., 2017, section 3.2.2) on fused kernels.
 
-    Same parameters, same names and same results as fairseq's own module. That one takes the fused
-    kernel only for self-attention outside incremental decoding; this one also for cross-attention
-    and for every step of incremental decoding. Weights, if asked for, are computed in the open and
-    are those before dropout.
+    Same parameters, same names and same results as fairseq's own module. That one uses the fused
+    kernel only for self-attention outside incremental decoding; this one also uses it for
+    cross-attention and at every step of incremental decoding. Weights, if asked for, are computed
+    explicitly and are those before dropout.
 
     In beam search the hypotheses of a sentence attend to one shared copy of its keys and values
     (see :meth:`set_beam_size`, which fairseq defines).
@@ -64,8 +64,8 @@ class FusedMultiheadAttention(MultiheadAttention):
             incremental_state: the cache of incremental decoding.
             need_weights: also return the weights, averaged over heads.
             static_kv: keys and values stay the same at every step of incremental decoding.
-            attn_mask: T×S or B×H×T×S, added to the logits; −inf = masked. With a padding mask,
-                too, queries are the last positions of the keys.
+            attn_mask: T×S or B×H×T×S, added to the logits; −inf = masked. With a padding mask as
+                well, queries are the last positions of the keys.
             before_softmax: return logits, by fairseq's own unfused path.
             need_head_weights: return the weights of each head.
 
@@ -180,7 +180,7 @@ class FusedMultiheadAttention(MultiheadAttention):
         mask = mask.masked_fill(padding[:, None, None, :], float("-inf"))
         if attn_mask is not None:
             # A row that is pad itself may find nothing but pads where the mask is open.
-            queries, keys = attn_mask.shape[-2:]  # those are the last of these
+            queries, keys = attn_mask.shape[-2:]  # the queries are the last of the keys
             own = mask.diagonal(keys - queries, dim1=2, dim2=3)
             own.masked_fill_(padding[:, None, -queries:], 0.0)
         return mask
@@ -188,7 +188,7 @@ class FusedMultiheadAttention(MultiheadAttention):
     def _explicit(self, q: Tensor, k: Tensor, v: Tensor, mask: Tensor) -> tuple[Tensor, Tensor]:
         """The output without its projection, B×H×T×D, and the weights, B×H×T×S, float32 at least.
 
-        So are the logits, as within the fused kernel: float16 may not have them.
+        The logits are float32, too, as within the fused kernel: they may be too large for float16.
         """
         with torch.autocast(q.device.type, enabled=False):
             query, key = at_least_float32(q) * self.scaling, at_least_float32(k)

@@ -14,8 +14,8 @@ from syntax_nmt.modules.linear_of_pair import LinearOfPair
 from syntax_nmt.modules.word_convolutions import SLOPE
 
 _HIDDEN_LAYERS = 4
-# By default, on a CPU and on a GPU: pairs in a block, which stay in the one's cache and keep the
-# other busy; and numbers that are kept for the backward pass, 256 MB and 1 GB in float32.
+# Defaults on a CPU and on a GPU: pairs in a block, few enough for the CPU's cache and enough to
+# keep the GPU busy; and numbers stored for the backward pass, 256 MB and 1 GB in float32.
 _BLOCK = 2**10, 2**15
 _KEPT = 2**26, 2**28
 
@@ -23,13 +23,13 @@ _KEPT = 2**26, 2**28
 class GraphPropagation(nn.Module):
     """The GP layer of a relation network: `r_i = 1/n Σ_j MLP([c_i ; c_j])` over the n real words j.
 
-    The MLP has 4 hidden layers, each followed by LeakyReLU(0.1). Its first is computed as
-    `W_a c_i + W_b c_j + b`, once a word instead of once a pair.
+    The MLP has 4 hidden layers, each followed by LeakyReLU(0.1). The products of the first,
+    `W_a c_i + W_b c_j + b`, are computed once a word instead of once a pair.
 
-    Only pairs of real words are computed, block by block. What the backward pass needs is kept for
-    the first `kept_pairs` of a batch, in short sentences for all; the blocks after them are
-    computed again in the backward pass, one at a time, so that memory does not grow with n². On a
-    CPU, computing again makes training of the layer about 40 % slower.
+    Only pairs of real words are computed, block by block. What the backward pass needs is stored
+    for the first `kept_pairs` pairs of a batch, all of them if sentences are short; later blocks
+    are recomputed in the backward pass, one at a time, so that memory does not grow with n². On a
+    CPU, recomputation makes training of the layer about 40 % slower.
 
     Args:
         input_dim: width of c.
@@ -126,7 +126,7 @@ def _blocks(
         left = sum(1 for _ in alike)
         most = max(1, block // size**2)
         groups += [(min(most, left - done), size) for done in range(0, left, most)]
-    # One split for all: each slice of its own would fill a gradient of N×H with zeros.
+    # One split for all: the gradient of each separate slice would be N×H, mostly zeros.
     words = [sentences * size for sentences, size in groups]
     for (sentences, size), rows, columns in zip(groups, first.split(words), second.split(words)):
         columns = columns.view(sentences, 1, size, -1)

@@ -14,8 +14,8 @@ def gru_step(inputs: Tensor, hidden: Tensor, state: Tensor) -> Tensor:
     ``r = σ(i_r + h_r);  z = σ(i_z + h_z);  n = tanh(i_n + r ∘ h_n);
     next = (1 − z) ∘ n + z ∘ state``
 
-    Products of what does not depend on the recurrence are taken for all steps at once, which is
-    why they are not taken here. On a GPU everything is one kernel.
+    The caller computes the products, as those that do not depend on the recurrence can be computed
+    for all steps at once. On a GPU this function is one kernel.
 
     Args:
         inputs: B×3C, i = W x + b.

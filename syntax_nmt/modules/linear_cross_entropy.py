@@ -20,14 +20,15 @@ class LinearCrossEntropy:
     """fairseq's label-smoothed cross-entropy of `softmax(W · features + bias)`.
 
     `(1 − ε − ε') · −log p_y + ε' · Σ_v −log p_v` with `ε' = ε / (V − 1)`, summed over all target
-    tokens y but pads: what fairseq's `label_smoothed_cross_entropy` computes. That one keeps some
-    five tensors of B·T·V numbers; here logits, probabilities and their gradient live in one block
-    of some tokens after another, and pads are left out before the product with W (on a CPU: a GPU
-    would have to be waited for). The gradients are computed with the loss, in the forward pass, so
-    nothing of size V is kept but that of W.
+    tokens y but pads: what fairseq's `label_smoothed_cross_entropy` computes. That one stores about
+    five tensors of B·T·V numbers; here logits, probabilities and their gradient exist for one block
+    of tokens at a time, and pads are left out before the product with W (on a CPU; a GPU would have
+    to be synchronised). The forward pass computes the gradients with the loss, so nothing of size V
+    is stored but the gradient of W.
 
-    float16 is left to autograd, with all logits at once: most gradients are too small for it before
-    the trainer's scale of the loss comes in, and sums over tokens too large after any fixed one.
+    In float16 autograd does the work, with all logits at once: most gradients are too small for
+    float16 before the trainer scales the loss, and sums over tokens too large after any fixed
+    scale.
 
     Attributes:
         target: B×T.
@@ -97,7 +98,7 @@ class LinearCrossEntropy:
 
 
 class _Blockwise(torch.autograd.Function):
-    """The loss of N tokens; its gradients come with it, and backward only scales them."""
+    """The loss of N tokens; forward computes its gradients, too, and backward only scales them."""
 
     @staticmethod
     def forward(
@@ -130,7 +131,7 @@ class _Blockwise(torch.autograd.Function):
 
 
 class _Gradients:
-    """Those of features, weight and bias, summed over blocks."""
+    """The gradients of features, weight and bias, summed over blocks."""
 
     def __init__(self, x: Tensor, weight: Tensor, bias: Tensor | None) -> None:
         exact = _exact(x)
@@ -157,5 +158,5 @@ class _Gradients:
 
 
 def _exact(x: Tensor) -> torch.dtype:
-    """float32, or what is more exact."""
+    """float32, or the type itself if it is more precise."""
     return torch.promote_types(x.dtype, torch.float32)

@@ -1,4 +1,4 @@
-"""A linear map of two vectors side by side, without laying them side by side."""
+"""A linear map of the concatenation of two vectors, which is never built."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from torch import Tensor, nn
 class LinearOfPair(nn.Module):
     """`W [a ; b] + bias` as the sum of two products, one for each half of W.
 
-    So the concatenation takes neither memory nor time, and the halves may be multiplied where they
-    are few: the summary of a phrase once, not once for each of its tokens.
+    The concatenation takes neither memory nor time, and each half is multiplied only once: the
+    summary of a phrase is not multiplied again for each of its tokens.
 
     Args:
         first_dim: width of a.

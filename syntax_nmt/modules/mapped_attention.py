@@ -1,4 +1,4 @@
-"""Attention to a memory so short that mapping it costs less than mapping what is found in it."""
+"""Attention to a memory so short that projecting it costs less than projecting each token."""
 
 from __future__ import annotations
 
@@ -30,12 +30,12 @@ class MappedMemory(NamedTuple):
 
 
 class MappedAttention(FusedMultiheadAttention):
-    """`V x + b + W · MultiHead(x, memory)`, a map of x and of what it finds, and two ways to it.
+    """`V x + b + W · MultiHead(x, memory)`, computed in the cheaper of two ways.
 
     Token by token, the projections of queries and outputs and the map cost `(2C + K) C`
     multiplications, K = rows of W. But `q · k = x · W_qᵀ k`, and `W W_o Σ_i a_i v_i` is
     `Σ_i a_i W W_o v_i`: all three may be applied to the memory instead. Then a token costs
-    `H P (C + K)`: with C = 512, K = 2048 and eight phrases a ninth. Results are the same.
+    `H P (C + K)`: with C = 512, K = 2048 and eight phrases a ninth of that. Results are the same.
 
     The second way is taken on a CPU, in float32 and float64, where it needs fewer multiplications.
     A GPU keeps the fused kernel.
@@ -99,7 +99,7 @@ class MappedAttention(FusedMultiheadAttention):
         width, rows = self.embed_dim, output.out_features
         heads, phrases = self.num_heads, len(memory)
         saved = (2 * width + rows) * width - heads * phrases * (width + rows)
-        if state is not None:  # a search asks again and again
+        if state is not None:  # asked at every step of a search
             return 2 * saved > (2 * width + rows) * width
         batch = memory.size(1) * phrases
         mapping = batch * width * (width + rows) + min(
@@ -138,13 +138,13 @@ class MappedAttention(FusedMultiheadAttention):
         logits = torch.baddbmm(memory.offsets, x, memory.keys)
         weights = F.softmax(logits.unflatten(2, (self.num_heads, -1)), dim=-1)
         weights = self.dropout_module(weights).flatten(2)
-        # What is found is added where the map of x stands: K numbers a token are written once.
+        # Added in place to the map of x: K numbers a token are written only once.
         found = F.linear(x, onto, memory.bias[0, 0]).baddbmm_(weights, memory.values)
         return found.unflatten(1, (length, -1)).transpose(0, 1).reshape(length, rows, -1)
 
 
 def is_plain(projection: nn.Module) -> bool:
-    """Whether a projection is its weights alone: fairseq's quantisation noise comes with calls.
+    """Whether a projection is only its weights; fairseq's quantisation noise acts in its calls.
 
     Args:
         projection: a linear map.

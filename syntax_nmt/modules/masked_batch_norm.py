@@ -24,7 +24,7 @@ class MaskedBatchNorm(nn.Module):
     leaves the running variance alone.
 
     With several workers each must call the module equally often in training: they wait for one
-    another. A batch that does not count takes part so, see :func:`ignored_batch`.
+    another. For batches that do not count see :func:`ignored_batch`.
 
     Args:
         channels: C.
@@ -74,7 +74,7 @@ class MaskedBatchNorm(nn.Module):
     def _batch_statistics(self, words: Tensor) -> tuple[Tensor, Tensor]:
         """Mean and variance of the words of all workers; moves the running averages.
 
-        Two passes, as the mean of squares less the squared mean loses what float32 can hold.
+        Two passes, as the mean of squares minus the squared mean is inaccurate in float32.
         """
         counted = words[:0] if self.ignore_batch else words
         sums = torch.cat([counted.sum(dim=0), words.new_full((1,), len(counted))])
@@ -83,13 +83,13 @@ class MaskedBatchNorm(nn.Module):
         mean = sums[:-1] / count.clamp(min=1)
         squares = _over_workers((counted - mean).square().sum(dim=0))
         self._move_averages(mean.detach(), squares.detach(), count)
-        # Should no worker have a batch that counts, the averages stand in.
+        # If no worker has a batch that counts, the running averages are used.
         mean = torch.where(count > 0, mean, self.running_mean)
         return mean, torch.where(count > 0, squares / count.clamp(min=1), self.running_var)
 
     @torch.no_grad()
     def _move_averages(self, mean: Tensor, squares: Tensor, count: Tensor) -> None:
-        """As torch does: the running variance is of the unbiased estimate."""
+        """Updates them as torch does: the running variance is that of the unbiased estimate."""
         self.running_mean.lerp_(mean, self.momentum * (count > 0).to(mean.dtype))
         unbiased = squares / (count - 1).clamp(min=1)
         self.running_var.lerp_(unbiased, self.momentum * (count > 1).to(mean.dtype))
@@ -109,10 +109,10 @@ class MaskedBatchNorm(nn.Module):
 def ignored_batch(model: nn.Module, ignored: bool = True) -> Iterator[None]:
     """While it lasts, no batch of this worker counts in any :class:`MaskedBatchNorm` of the model.
 
-    fairseq gives a worker that has run out of batches one it has seen before and multiplies its
-    loss by 0. The model is not told, so the one who knows, the task, has to say so: such a batch
-    must neither count in the other workers' statistics nor move the running averages, while the
-    other workers still wait for this one's part, which is zero.
+    fairseq gives a worker that has run out of batches an earlier one and multiplies its loss by 0.
+    fairseq does not tell the model, so the task does: such a batch must neither count in the other
+    workers' statistics nor change the running averages. The other workers still wait for this
+    worker's part, which is zero.
 
     Args:
         model: the modules in question are in it; it may be wrapped for distributed training.

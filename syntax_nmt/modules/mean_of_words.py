@@ -9,7 +9,7 @@ from torch import Tensor
 def mean_of_words(states: Tensor, padding: Tensor) -> Tensor:
     """The mean over real positions, EOS included, whatever the batch is padded to.
 
-    The sum is taken in float32 at least: in float16 that of a long sentence may not exist.
+    The sum is computed in float32 at least: that of a long sentence may be too large for float16.
 
     Args:
         states: B×S×C.

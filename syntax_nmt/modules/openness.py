@@ -1,4 +1,4 @@
-"""How far one syntactic distance lies open to another: α of equation 5, as a logarithm."""
+"""The openness between two syntactic distances: α of equation 5, as a logarithm."""
 
 from __future__ import annotations
 

@@ -11,15 +11,15 @@ from syntax_nmt.modules.masked_batch_norm import MaskedBatchNorm
 from syntax_nmt.modules.uniform_start import zero_pads
 
 DEVIATION = 0.01
-# Of our recurrences: what multiplies a state, the gates' rows first.
+# Parameters of our recurrences that multiply a state; the gates' rows come first.
 _OF_STATES = ("hidden_projection", "query_projection")
 
 
 def start_orthogonal(model: nn.Module) -> None:
     """Recurrent matrices orthogonal, other weights normal with deviation 0.01, biases 0.
 
-    Each gate's matrix is one of its own. (The tutorial draws other weights that happen to be square
-    as it draws recurrent ones, so that its start depends on the widths; not here.) Batch norms keep
+    Each gate has a matrix of its own. (In the tutorial other weights that happen to be square are
+    orthogonal, too, so that its start depends on the widths; here it does not.) Batch norms keep
     their 1 and 0, and the embedding of the pad its 0.
 
     Args:
@@ -40,7 +40,7 @@ def start_orthogonal(model: nn.Module) -> None:
 
 
 def _recurrent_matrices(module: nn.Module) -> Iterator[Tensor]:
-    """The square matrices that gates multiply the state before with."""
+    """The square matrices by which gates multiply the previous state."""
     if isinstance(module, nn.GRU):
         stacked = [p for name, p in module.named_parameters() if name.startswith("weight_hh")]
     else:

@@ -1,4 +1,4 @@
-"""Where the real words of a padded batch are, for layers that read words alone."""
+"""Where the real words of a padded batch are, for layers that read only words."""
 
 from __future__ import annotations
 
@@ -12,14 +12,13 @@ from torch.nn.utils.rnn import PackedSequence
 class PackedRows:
     """Takes the real positions out of a padded batch, and puts results back in their places.
 
-    They are computed once a batch and shared by all layers. A GPU is waited for once, for the
-    lengths of the sentences: torch's recurrent networks want them on the host, and so does whoever
-    computes sentences of one length together.
+    They are computed once a batch and shared by all layers. A GPU is synchronised once, for the
+    lengths of the sentences: torch's recurrent networks need them on the host, and so do layers
+    that compute sentences of one length together.
 
-    fairseq pads sources on the left, torch packs rows that begin at column 0. Here both are one
-    gather: the place of each real position, wherever its pads are. Packed in reverse, a sentence
-    begins at its last word, so that a recurrent network reads it backward without having read a
-    pad.
+    fairseq pads sources on the left, torch packs rows that begin at column 0. Here one gather does
+    both: it reads the real positions, wherever the pads are. Packed in reverse, a sentence begins
+    at its last word, so that a recurrent network reads it backward without having read a pad.
 
     Args:
         padding: B×S, True = pad; the pads of a sentence are before it, behind it, or both.
@@ -47,7 +46,7 @@ class PackedRows:
         return PackedSequence(states.flatten(0, 1).index_select(0, order), self.batch_sizes)
 
     def unpack(self, packed: PackedSequence, backward: bool = False) -> Tensor:
-        """What :meth:`pack` took, or something of the same positions, back in its places.
+        """Puts what :meth:`pack` took, or other values of the same positions, back in place.
 
         Args:
             packed: the real positions.
@@ -67,7 +66,7 @@ class PackedRows:
         return states.flatten(0, 1).index_select(0, self._by_sentence)
 
     def put(self, words: Tensor) -> Tensor:
-        """What :meth:`take` took, or something of the same positions, back in its places.
+        """Puts what :meth:`take` took, or other values of the same positions, back in place.
 
         Args:
             words: N×C.
@@ -106,7 +105,7 @@ class PackedRows:
 
     def _numbered(self, sizes: Tensor) -> tuple[Tensor, Tensor]:
         """For groups of these sizes, one after the other: the group, and the place in it."""
-        # The number of all words, told in advance, keeps a GPU from being asked for it.
+        # Passing the number of all words avoids a synchronisation of the GPU.
         total = sum(self.lengths)
         group = torch.repeat_interleave(sizes, output_size=total)
         start = sizes.cumsum(dim=0) - sizes

@@ -22,7 +22,7 @@ class PhraseBatch:
         padding: B×P, True = no phrase.
         index: the phrase of each token, B×S; some phrase of the sentence for a pad.
         members: B×P×S, True = the token belongs to the phrase.
-        segments: what the width is cut into: pads, phrases, pads; B×(P+2), rows add up to S.
+        segments: how the width is divided: pads, phrases, pads; B×(P+2), rows add up to S.
     """
 
     lengths: Tensor
@@ -54,17 +54,17 @@ class PhraseBatch:
 
 
 def ngram_phrases(token_padding: Tensor, eos_apart: bool = False) -> PhraseBatch:
-    """Cuts each sentence into pieces of `max(min(8, ceil(size / 6)), 3)` tokens, EOS included.
+    """Divides each sentence into n-grams of `max(min(8, ceil(size / 6)), 3)` tokens, EOS included.
 
     Args:
         token_padding: B×S, True = pad.
-        eos_apart: the last token is a piece of its own; the size that pieces follow from counts it.
+        eos_apart: the last token is an n-gram of its own; the sentence's size still counts it.
     """
     return PhraseBatch.of_lengths(_ngram_lengths(token_padding, eos_apart), token_padding)
 
 
 def parsed_phrases(token_padding: Tensor, phrase_lengths: Tensor) -> PhraseBatch:
-    """Takes the phrases that were cut from constituency trees.
+    """Takes phrases of constituency trees.
 
     Args:
         token_padding: B×S, True = pad.
@@ -84,7 +84,7 @@ def parsed_phrases(token_padding: Tensor, phrase_lengths: Tensor) -> PhraseBatch
         ngrams = torch.nn.functional.pad(ngrams, (0, -missing))
     lengths = torch.where(lengths[:, :1] < 0, ngrams, lengths)
     wrong = lengths.sum(dim=1).ne((~token_padding).sum(dim=1))
-    if wrong.device.type != "cpu":  # is not waited for; the side file was checked when it was read
+    if wrong.device.type != "cpu":  # no synchronisation; the side file was checked when it was read
         torch._assert_async(~wrong.any())
     elif wrong.any():
         row = int(wrong.int().argmax())
@@ -99,7 +99,7 @@ def parsed_phrases(token_padding: Tensor, phrase_lengths: Tensor) -> PhraseBatch
 def _ngram_lengths(token_padding: Tensor, eos_apart: bool = False) -> Tensor:
     """Tokens of each phrase of the n-gram segmentation, B×P; P follows from the padded width.
 
-    So nothing has to be read back from a GPU to know it.
+    So nothing has to be read back from a GPU.
     """
     width = token_padding.size(1)
     sizes = (~token_padding).sum(dim=1, keepdim=True)

@@ -13,7 +13,7 @@ from syntax_nmt.modules.fused_attention import FusedMultiheadAttention, Incremen
 from syntax_nmt.modules.phrase_gates import log_phrase_gates
 from syntax_nmt.modules.syntactic_distance import SyntacticDistance
 
-# Pairs of positions, over all sentences and heads, of which gates and weights are held at a time.
+# Pairs of positions, over all sentences and heads, whose gates and weights are in memory at once.
 _PAIRS = 2**23
 
 

@@ -41,7 +41,7 @@ def log_phrase_gates(
         both_directions: also to later positions; otherwise these are closed.
         temperature: τ.
         gate: α, `hardtanh` or `sigmoid`.
-        queries: rows are wanted of the last so many positions only; all by default.
+        queries: only the rows of the last so many positions are returned; all by default.
 
     Returns:
         B×H×queries×S.

@@ -50,7 +50,7 @@ class PhraseRepresentation(nn.Module):
             P×B×C; finite, but meaningless, where a sentence has no such phrase.
         """
         # A copy, even where torch calls the view contiguous as it is (S = 1): `segment_reduce`
-        # takes its strides at their word and would read and write outside of it.
+        # trusts its strides and would read and write outside of it.
         tokens = x.transpose(0, 1).clone(memory_format=torch.contiguous_format)  # B×S×C
         if self.summary == MAX:
             vectors = _maximum(tokens, phrases)
@@ -80,6 +80,7 @@ class PhraseRepresentation(nn.Module):
 
 def _maximum(tokens: Tensor, phrases: PhraseBatch) -> Tensor:
     """The element-wise maximum of each phrase's tokens, B×P×C; 0 where there is no phrase."""
-    # Rows of `segments` add up to the width by construction: checking again would stop a GPU.
+    # Rows of `segments` add up to the width by construction: checking again would synchronise a
+    # GPU.
     cut = torch.segment_reduce(tokens, "max", lengths=phrases.segments, axis=1, unsafe=True)
     return cut[:, 1:-1].masked_fill(phrases.padding.unsqueeze(2), 0.0)

@@ -7,7 +7,7 @@ from torch import Tensor
 
 
 def at_least_float32(x: Tensor) -> Tensor:
-    """The tensor in float32, or as it is where it is more exact.
+    """The tensor in float32, or unchanged if its type is more precise.
 
     Args:
         x: of any floating type.

@@ -1,4 +1,4 @@
-"""What an RNN decoder makes of state, word and context before the output layer."""
+"""How an RNN decoder combines state, word and context before the output layer."""
 
 from __future__ import annotations
 

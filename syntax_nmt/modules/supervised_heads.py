@@ -22,10 +22,10 @@ def supervised_head_log_probabilities(
 ) -> Tensor:
     """Log-probabilities of the child head and the parent head (Wang et al., 2019, section 3.2).
 
-    They come from the logits of the first two heads alone, which are projected here once more:
-    2/H of two projections. So the layer itself stays as it is, all its heads on the fused kernel,
-    and at inference, where nobody asks for these, they cost nothing. Dropout of the attention
-    weights has no part in them.
+    They are computed from the logits of the first two heads alone, which are projected here a
+    second time, at 2/H of the cost of two projections. So the layer itself is unchanged, with all
+    its heads on the fused kernel, and at inference, which does not need them, they cost nothing.
+    They do not include the dropout of attention weights.
 
     Args:
         attention: a self-attention of H ≥ 2 heads.

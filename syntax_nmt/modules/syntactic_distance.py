@@ -46,7 +46,7 @@ class SyntacticDistance(nn.Module):
             B×H×S between −1 and 1, in float32 at least.
         """
         exact = torch.promote_types(keys.dtype, torch.float32)
-        with torch.autocast(keys.device.type, enabled=False):  # which would take it in 16 bits
+        with torch.autocast(keys.device.type, enabled=False):  # autocast would use 16 bits
             taps = torch.matmul(keys.to(exact), self.weight.to(exact))  # B×H×S×(M+1)
         if padding is not None:
             taps = taps.masked_fill(padding[:, None, :, None], 0.0)

@@ -27,7 +27,7 @@ def start_uniform(model: nn.Module) -> None:
 
 
 def zero_pads(model: nn.Module) -> None:
-    """Sets the embeddings of pads to 0: last, as an output layer may share the weights.
+    """Sets the embeddings of pads to 0; called last, as an output layer may share the weights.
 
     Args:
         model: changed in place.

@@ -58,7 +58,7 @@ class WordConvolution(nn.Module):
 
 
 class WordConvolutions(nn.Module):
-    """The CNN layer of a relation network: what is around each word.
+    """The CNN layer of a relation network: the context of each word.
 
     Args:
         width: C, channels of a word.
@@ -90,7 +90,7 @@ class WordConvolutions(nn.Module):
         return f"parallel={self.parallel}"
 
     def forward(self, words: Tensor, rows: PackedRows) -> Tensor:
-        """Collects what is around each word.
+        """Computes the context of each word.
 
         Args:
             words: B×S×C; what pads hold is not read.
