@@ -25,12 +25,12 @@ from syntax_nmt.evaluation.alignment.alignment import Alignment, format_alignmen
 from syntax_nmt.evaluation.base.segmented_text import SegmentedPairs, TokenPair
 from syntax_nmt.evaluation.chunking.chunk_report import bracketed
 from syntax_nmt.evaluation.extraction import constituent_trees
-from syntax_nmt.evaluation.extraction.attention_alignment import align_words, word_attention
-from syntax_nmt.evaluation.extraction.chunk_prediction import ChunkPredictor
+from syntax_nmt.evaluation.extraction.alignments import align_words, word_attention
+from syntax_nmt.evaluation.extraction.chunks import ChunkPredictor
 from syntax_nmt.evaluation.extraction.cross_attention import CrossAttention
+from syntax_nmt.evaluation.extraction.dependencies import ParentHead, parsed
 from syntax_nmt.evaluation.extraction.model_answers import structures_of
 from syntax_nmt.evaluation.extraction.model_distances import EncoderDistances
-from syntax_nmt.evaluation.extraction.parent_head import ParentHead, parsed
 from syntax_nmt.evaluation.trained_model.checkpoint import (
     choose_device,
     load_model_and_options,

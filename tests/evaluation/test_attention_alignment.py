@@ -11,11 +11,7 @@ from parser_files import PIECES
 
 from syntax_nmt.errors import UserError
 from syntax_nmt.evaluation.base.segmented_text import SegmentedPairs, TokenPair
-from syntax_nmt.evaluation.extraction.attention_alignment import (
-    align_words,
-    strongest_links,
-    word_attention,
-)
+from syntax_nmt.evaluation.extraction.alignments import align_words, strongest_links, word_attention
 from syntax_nmt.evaluation.extraction.cross_attention import CrossAttention
 from syntax_nmt.evaluation.trained_model.forced_decoding import load_forced_decoder
 

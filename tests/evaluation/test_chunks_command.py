@@ -19,7 +19,7 @@ from syntax_nmt.evaluation.base.segmented_text import TokenPair
 from syntax_nmt.evaluation.chunking.chunk_report import ChunkReport, bracketed
 from syntax_nmt.evaluation.chunking.chunked_corpus import ChunkedCorpus
 from syntax_nmt.evaluation.chunking.position_loss import positions_in_chunks
-from syntax_nmt.evaluation.extraction.chunk_prediction import ChunkPredictor, PieceChunks
+from syntax_nmt.evaluation.extraction.chunks import ChunkPredictor, PieceChunks
 from syntax_nmt.evaluation.trained_model.forced_decoding import load_forced_decoder
 
 TAGS = ("NP", "VP", "O")

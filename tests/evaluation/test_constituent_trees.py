@@ -11,7 +11,7 @@ from parser_files import PIECES, WORDS
 
 from syntax_nmt.data.constituents import format_tree
 from syntax_nmt.errors import UserError
-from syntax_nmt.evaluation.extraction.constituent_trees import bracketed, word_gaps
+from syntax_nmt.evaluation.extraction.constituents import bracketed, word_gaps
 from syntax_nmt.evaluation.extraction.distance_trees import spans_of_gaps, tree_of_spans
 from syntax_nmt.evaluation.extraction.model_answers import structures_of
 from syntax_nmt.evaluation.extraction.model_distances import DecoderDistances, EncoderDistances

@@ -8,7 +8,7 @@ import torch
 from trees_of import tree_of
 
 from syntax_nmt.evaluation.dependencies.uas import attachment_score
-from syntax_nmt.evaluation.extraction.parent_head import parsed
+from syntax_nmt.evaluation.extraction.dependencies import parsed
 from syntax_nmt.evaluation.trained_model.length_batches import length_batches
 from syntax_nmt.evaluation.trained_model.source_text import SourceSentence
 

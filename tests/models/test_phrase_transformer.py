@@ -22,7 +22,7 @@ from syntax_nmt.criterions.dependency import DependencyObjective
 from syntax_nmt.criterions.dependency_cross_entropy import DependencyCrossEntropyCriterion
 from syntax_nmt.data.sides import PHRASES
 from syntax_nmt.errors import UserError
-from syntax_nmt.evaluation.extraction.parent_head import ParentHead
+from syntax_nmt.evaluation.extraction.dependencies import ParentHead
 from syntax_nmt.evaluation.trained_model.source_text import SourceText
 from syntax_nmt.modules.phrase_batch import ngram_phrases
 

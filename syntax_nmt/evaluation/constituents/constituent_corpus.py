@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from syntax_nmt.data.constituents import ConstituentTree, format_tree
@@ -49,10 +49,6 @@ def corpus_of_file(args: argparse.Namespace) -> BracketedCorpus:
     Raises:
         UserError: a file is damaged, or the two are not parallel.
     """
-
-    def trees() -> Iterator[BracketedSentence]:
-        return map(BracketedSentence, read_tree_file(args.hypothesis))
-
     # A large file is read again rather than kept.
     lines = (
         CorpusLine(None, args.hypothesis)
@@ -62,7 +58,8 @@ def corpus_of_file(args: argparse.Namespace) -> BracketedCorpus:
     )
     sentences = sum(1 for _ in tree_texts(args.hypothesis))
     gold = gold_brackets(args, lines, sentences, args.hypothesis)
-    return BracketedCorpus(sentences, trees, gold)
+    path = args.hypothesis
+    return BracketedCorpus(sentences, lambda: map(BracketedSentence, read_tree_file(path)), gold)
 
 
 def gold_brackets(

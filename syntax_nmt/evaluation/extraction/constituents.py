@@ -1,13 +1,15 @@
-"""A corpus with its constituency trees out of a model's syntactic distances."""
+"""Constituency trees that a model with latent phrases has induced without having seen any."""
 
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterator
+from functools import partial
 
+import numpy as np
 from fairseq.models import BaseFairseqModel
 from fairseq.tasks import FairseqTask
 
+from syntax_nmt.data.projection import first_pieces
 from syntax_nmt.data.subwords import NO_SUBWORDS
 from syntax_nmt.errors import UserError
 from syntax_nmt.evaluation.base.options import SOURCE, TARGET
@@ -17,11 +19,46 @@ from syntax_nmt.evaluation.constituents.constituent_corpus import (
     gold_brackets,
 )
 from syntax_nmt.evaluation.constituents.gold_brackets import CorpusLine
-from syntax_nmt.evaluation.extraction.constituent_trees import bracketed
+from syntax_nmt.evaluation.extraction.distance_trees import spans_of_gaps, tree_of_spans
 from syntax_nmt.evaluation.extraction.model_answers import ModelAnswers, structures_of
 from syntax_nmt.evaluation.extraction.model_distances import DecoderDistances, EncoderDistances
 from syntax_nmt.evaluation.trained_model.checkpoint import choose_device, load_model, quiet_fairseq
-from syntax_nmt.evaluation.trained_model.source_text import SourceText, read_segmented, read_split
+from syntax_nmt.evaluation.trained_model.source_text import SourceSentence, SourceText, read_side
+
+
+def bracketed(sentence: SourceSentence, distances: np.ndarray | None) -> BracketedSentence:
+    """The tree of a sentence.
+
+    Args:
+        distances: of the gap before each piece; None = there is no tree.
+
+    Raises:
+        UserError: a distance is not a number.
+    """
+    if distances is None:
+        return BracketedSentence(None)
+    spans = spans_of_gaps(word_gaps(distances, sentence))
+    return BracketedSentence(tree_of_spans(sentence.words, spans))
+
+
+def word_gaps(distances: np.ndarray, sentence: SourceSentence) -> list[float]:
+    """The distance before each word but the first: the one before its first piece.
+
+    Args:
+        distances: of the gap before each piece.
+        sentence: tells the pieces of each word.
+
+    Raises:
+        UserError: a distance is not a number.
+    """
+    first = first_pieces(np.asarray(sentence.pieces, dtype=np.int32))
+    gaps = distances[first][1:]
+    if not np.isfinite(gaps).all():
+        raise UserError(
+            f"{sentence.name}: the model's syntactic distances are not numbers: its training has "
+            f"diverged; give --path another checkpoint"
+        )
+    return gaps.tolist()
 
 
 def corpus_of_model(args: argparse.Namespace) -> BracketedCorpus:
@@ -38,11 +75,8 @@ def corpus_of_model(args: argparse.Namespace) -> BracketedCorpus:
     gold = gold_brackets(args, lines, len(text), text.name, text.unknown)
     settled = [None] * len(text) if gold is None else gold.sentences
     known = None if gold is None else gold.words
-
-    def trees() -> Iterator[BracketedSentence]:
-        sizes = args.max_tokens, args.batch_size
-        return structures_of(distances, text, bracketed, *sizes, known)
-
+    sizes = args.max_tokens, args.batch_size
+    trees = partial(structures_of, distances, text, bracketed, *sizes, known)
     return BracketedCorpus(len(text), trees, gold, unknown_tokens=text.unsure(settled))
 
 
@@ -52,23 +86,13 @@ def _text_and_distances(
     """The side whose trees are wanted."""
     layer = args.layer or 0
     if args.side != TARGET:
-        source = _side(args, task, SOURCE, args.segmented, args.subwords)
+        source = read_side(args, task, SOURCE, args.segmented, args.subwords)
         return source, EncoderDistances(model, source, layer)
-    source = _side(args, task, SOURCE, None, NO_SUBWORDS)
-    target = _side(args, task, TARGET, args.segmented, args.subwords)
+    source = read_side(args, task, SOURCE, None, NO_SUBWORDS)
+    target = read_side(args, task, TARGET, args.segmented, args.subwords)
     if len(source) != len(target):
         raise UserError(
             f"{target.name} has {len(target)} lines, {source.name} {len(source)}: give "
             f"--translations a file that is parallel to --input"
         )
     return target, DecoderDistances(model, task, source, target, layer)
-
-
-def _side(
-    args: argparse.Namespace, task: FairseqTask, side: str, segmented: str | None, scheme: str
-) -> SourceText:
-    if not args.input:
-        return read_split(task, args.gen_subset, segmented, scheme, side)
-    if side == SOURCE:
-        return read_segmented(args.input, task.source_dictionary, scheme)
-    return read_segmented(args.translations, task.target_dictionary, scheme)

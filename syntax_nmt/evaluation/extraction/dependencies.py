@@ -1,18 +1,69 @@
-"""A corpus with its dependency trees out of a model's parent head, and its reference."""
+"""Dependency trees out of the parent head of a trained encoder (Wang et al., 2019)."""
 
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterator
+from collections.abc import Sequence
+from functools import partial
+from typing import Any
+
+import numpy as np
+from fairseq.models import BaseFairseqModel
 
 from syntax_nmt.data.dependency_tree import DependencyTree
+from syntax_nmt.data.projection import first_pieces
+from syntax_nmt.errors import UserError
+from syntax_nmt.evaluation.base.options import SOURCE
 from syntax_nmt.evaluation.dependencies.parsed_corpus import ParsedCorpus, ParsedSentence
 from syntax_nmt.evaluation.dependencies.reference import over_corpus_words, read_reference
 from syntax_nmt.evaluation.dependencies.selection import Selection
-from syntax_nmt.evaluation.extraction.model_answers import structures_of
-from syntax_nmt.evaluation.extraction.parent_head import ParentHead, parsed
+from syntax_nmt.evaluation.extraction.arborescence import maximum_arborescence
+from syntax_nmt.evaluation.extraction.model_answers import EncoderAnswers, structures_of
 from syntax_nmt.evaluation.trained_model.checkpoint import choose_device, load_model, quiet_fairseq
-from syntax_nmt.evaluation.trained_model.source_text import read_segmented, read_split
+from syntax_nmt.evaluation.trained_model.source_text import SourceSentence, SourceText, read_side
+from syntax_nmt.modules.supervised_heads import NO_SUPERVISED_HEADS, PARENT_HEAD
+
+
+class ParentHead(EncoderAnswers):
+    """Asks for the log-probabilities of the parent head, `[dependent, head]` of the pieces.
+
+    Args:
+        model: in evaluation mode.
+
+    Raises:
+        UserError: the model has no supervised heads, or it needs phrases besides tokens.
+    """
+
+    def __init__(self, model: BaseFairseqModel, text: SourceText) -> None:
+        if getattr(getattr(model, "encoder", None), "supervised_layer", None) is None:
+            raise UserError(NO_SUPERVISED_HEADS)
+        super().__init__(model, text, self._scores, return_all_hiddens=True)
+
+    def _scores(self, out: Any) -> np.ndarray:
+        heads = self.encoder.supervised_head_log_probabilities(out)  # B×2×S×S
+        return heads[:, PARENT_HEAD].cpu().numpy()
+
+
+def parsed(sentence: SourceSentence, scores: np.ndarray | None) -> ParsedSentence:
+    """The best tree, and the strongest weights, under scores between pieces.
+
+    A word stands where its first piece stands.
+
+    Args:
+        scores: `[dependent, head]`, the diagonal that of being the root; None = no parse.
+    """
+    if scores is None:
+        return ParsedSentence(sentence.words, None)
+    first = first_pieces(np.asarray(sentence.pieces, dtype=np.int32))
+    scores = scores[np.ix_(first, first)]
+    heads = maximum_arborescence(scores), scores.argmax(axis=1).tolist()
+    return ParsedSentence(sentence.words, *(_tree_of(sentence.words, each) for each in heads))
+
+
+def _tree_of(words: tuple[str, ...], heads: Sequence[int]) -> DependencyTree:
+    """Heads as a tree whose relations only tell the root, which is its own head."""
+    relations = tuple("root" if head == word else "dep" for word, head in enumerate(heads))
+    return DependencyTree(words, tuple(heads), relations, ("_",) * len(words))
 
 
 def corpus_of_model(args: argparse.Namespace) -> ParsedCorpus:
@@ -23,13 +74,9 @@ def corpus_of_model(args: argparse.Namespace) -> ParsedCorpus:
     """
     with quiet_fairseq():
         model, task = load_model(args.path, args.databin, choose_device(args.device))
-        dictionary = task.source_dictionary
-        if args.input:
-            text = read_segmented(args.input, dictionary, args.subwords)
-        else:
-            text = read_split(task, args.gen_subset, args.segmented, args.subwords)
+        text = read_side(args, task, SOURCE, args.segmented, args.subwords)
         head = ParentHead(model, text)
-    unknown = [bool((tokens == dictionary.unk()).any()) for tokens in text.tokens]
+    unknown = [bool((tokens == text.dictionary.unk()).any()) for tokens in text.tokens]
     completed: list[tuple[str, ...] | None] = [None] * len(text)
     reference: list[DependencyTree | None] | None = None
     if args.conllu:
@@ -40,12 +87,8 @@ def corpus_of_model(args: argparse.Namespace) -> ParsedCorpus:
                 completed[index], reference[index] = over_corpus_words(
                     sentence.words, gold, where, sentence.name, text.unknown
                 )
-
-    def parse() -> Iterator[ParsedSentence]:
-        sizes = args.max_tokens, args.batch_size
-        return structures_of(head, text, parsed, *sizes, completed)
-
-    unsure = text.unsure(completed)
+    sizes, unsure = (args.max_tokens, args.batch_size), text.unsure(completed)
+    parse = partial(structures_of, head, text, parsed, *sizes, completed)
     return ParsedCorpus(
         len(text), parse, reference, Selection.of(args), unknown, unknown_tokens=unsure
     )

@@ -13,7 +13,7 @@ from syntax_nmt.data.conllu import read_conllu
 from syntax_nmt.data.dependency_tree import DependencyTree
 from syntax_nmt.errors import UserError
 from syntax_nmt.evaluation.dependencies.reference import over_corpus_words
-from syntax_nmt.evaluation.extraction.attention_alignment import word_attention
+from syntax_nmt.evaluation.extraction.alignments import word_attention
 from syntax_nmt.evaluation.extraction.attention_heads import (
     ATTENTIONS,
     CROSS,

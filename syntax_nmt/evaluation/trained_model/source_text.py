@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -169,6 +170,26 @@ def read_split(
     lines = list(read_lines(segmented))
     _check_same_tokens(lines, tokens, dictionary, str(segmented), split, side)
     return SourceText(str(segmented), tokens, dictionary, lines, scheme)
+
+
+def read_side(
+    args: argparse.Namespace, task: FairseqTask, side: str, segmented: str | None, scheme: str
+) -> SourceText:
+    """The sentences of one side that `--input`, `--translations` or `--gen-subset` name.
+
+    Args:
+        side: `source` or `target`.
+        segmented: as of :func:`read_split`.
+        scheme: `auto`, or one of `subwords.SCHEMES`.
+
+    Raises:
+        UserError: the text cannot be read, or is not that of the split.
+    """
+    if not args.input:
+        return read_split(task, args.gen_subset, segmented, scheme, side)
+    if side == SOURCE:
+        return read_segmented(args.input, task.source_dictionary, scheme)
+    return read_segmented(args.translations, task.target_dictionary, scheme)
 
 
 def _check_same_tokens(
