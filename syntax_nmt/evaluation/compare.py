@@ -12,8 +12,12 @@ from syntax_nmt.evaluation.translation.evaluated_systems import (
     files_of_test_set,
     read_test_set,
 )
-from syntax_nmt.evaluation.translation.metric_arguments import add_metric_arguments, metric_set
-from syntax_nmt.evaluation.translation.sampling_arguments import add_sampling_arguments, sampling_of
+from syntax_nmt.evaluation.translation.options import (
+    add_metric_arguments,
+    add_sampling_arguments,
+    metric_set,
+    sampling_of,
+)
 from syntax_nmt.reporting.findings import (
     add_digits_argument,
     add_findings_arguments,

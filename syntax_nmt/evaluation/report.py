@@ -21,9 +21,11 @@ from syntax_nmt.evaluation.translation.evaluated_systems import (
     add_test_set_arguments,
     files_of_test_set,
 )
-from syntax_nmt.evaluation.translation.length_arguments import add_length_arguments
-from syntax_nmt.evaluation.translation.metric_arguments import add_metric_arguments
-from syntax_nmt.evaluation.translation.sampling_arguments import add_sampling_arguments
+from syntax_nmt.evaluation.translation.options import (
+    add_length_arguments,
+    add_metric_arguments,
+    add_sampling_arguments,
+)
 from syntax_nmt.reporting.findings import add_digits_argument
 from syntax_nmt.reporting.output import STDOUT, check_outputs, open_output
 

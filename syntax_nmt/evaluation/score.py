@@ -11,12 +11,13 @@ from syntax_nmt.evaluation.translation.evaluated_systems import (
     files_of_test_set,
     read_test_set,
 )
-from syntax_nmt.evaluation.translation.length_arguments import (
+from syntax_nmt.evaluation.translation.options import (
     add_length_arguments,
+    add_metric_arguments,
     length_bins,
     length_text,
+    metric_set,
 )
-from syntax_nmt.evaluation.translation.metric_arguments import add_metric_arguments, metric_set
 from syntax_nmt.evaluation.translation.repeated_ngrams import repetition_figures
 from syntax_nmt.evaluation.translation.resampling import RESAMPLES, SEED
 from syntax_nmt.evaluation.translation.score_report import Confidence, score_figures, score_findings

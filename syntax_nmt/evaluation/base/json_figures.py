@@ -80,6 +80,25 @@ def contrast_models(path: str) -> dict[str, dict[str, Any]]:
         raise other_file(path, CONTRAST) from error
 
 
+def read_contrast(path: str, name: str) -> dict[str, Any]:
+    """The figures of one model.
+
+    Args:
+        name: of the system; where the file has several models, it must be one of theirs.
+
+    Raises:
+        UserError: the file is something else, or has several models and none of this name.
+    """
+    models = contrast_models(path)
+    if not models or not all("accuracy" in model for model in models.values()):
+        raise other_file(path, CONTRAST)
+    if len(models) > 1 and name not in models:
+        raise UserError(
+            f"{path}: has no model {name} but {', '.join(models)}: measure it with --name {name}"
+        )
+    return models.get(name) or next(iter(models.values()))
+
+
 def _accuracy(part: dict[str, Any]) -> dict[str, Any]:
     """An accuracy and what it is of, in today's form."""
     low, high = (

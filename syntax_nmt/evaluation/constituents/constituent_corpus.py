@@ -51,9 +51,7 @@ def corpus_of_file(args: argparse.Namespace) -> BracketedCorpus:
     """
     # A large file is read again rather than kept.
     lines = (
-        CorpusLine(None, args.hypothesis)
-        if tree is None
-        else CorpusLine(tree.words, f"{args.hypothesis}:{tree.line}")
+        (None, args.hypothesis) if tree is None else (tree.words, f"{args.hypothesis}:{tree.line}")
         for tree in read_tree_file(args.hypothesis)
     )
     sentences = sum(1 for _ in tree_texts(args.hypothesis))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence, Set
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Optional
 
 from syntax_nmt.data.constituents import ConstituentTree
 from syntax_nmt.errors import UserError
@@ -16,6 +17,9 @@ from syntax_nmt.evaluation.constituents.bracketing import (
     deleted_words,
 )
 from syntax_nmt.evaluation.constituents.tree_file import read_tree_file, tree_texts
+
+CorpusLine = tuple[Optional[Sequence[str]], str]
+"""The words of a sentence, None = not known; and file and line, for messages."""
 
 
 @dataclass(frozen=True)
@@ -39,19 +43,6 @@ class GoldBrackets:
             labels: brackets with such a label do not count.
         """
         return comparable(brackets_of(tree, labels), len(tree), self.deleted)
-
-
-@dataclass(frozen=True)
-class CorpusLine:
-    """What a gold tree must be a tree of.
-
-    Attributes:
-        words: of the sentence; None = not known.
-        name: file and line, for messages.
-    """
-
-    words: Sequence[str] | None
-    name: str
 
 
 @dataclass
@@ -102,6 +93,7 @@ def read_gold_brackets(
 
     Args:
         path: the file, plain or `.gz`.
+        corpus: of each sentence the words, None = not known, and file and line for messages.
         unknown: what stands in words of the corpus for unknown pieces; None = words are complete.
         labels: what is deleted, such as :data:`bracketing.COLLINS_LABELS`.
 
@@ -115,16 +107,14 @@ def read_gold_brackets(
             f"trees of this very text, one a line ('()' where there is none)"
         )
     gold = GoldCorpus(labels)
-    for tree, line in zip(read_tree_file(path), corpus):
+    for tree, (corpus_words, name) in zip(read_tree_file(path), corpus):
         words = None
-        if tree is not None and line.words is not None:
+        if tree is not None and corpus_words is not None:
             where = f"{path}:{tree.line}"
-            words = over_reference_words(
-                line.words, tree.words, where, line.name, unknown, "--trees"
-            )
+            words = over_reference_words(corpus_words, tree.words, where, name, unknown, "--trees")
             if unknown is None:
-                gold.other_words.add(line.words, tree.words, line.name)
-        gold.add(tree, words if words != line.words else None)
+                gold.other_words.add(corpus_words, tree.words, name)
+        gold.add(tree, words if words != corpus_words else None)
     if not any(gold.sentences):
         raise UserError(
             f"{path}: no sentence has a tree, there is nothing to score against: give the gold ones"

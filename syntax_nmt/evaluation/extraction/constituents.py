@@ -18,7 +18,6 @@ from syntax_nmt.evaluation.constituents.constituent_corpus import (
     BracketedSentence,
     gold_brackets,
 )
-from syntax_nmt.evaluation.constituents.gold_brackets import CorpusLine
 from syntax_nmt.evaluation.extraction.distance_trees import spans_of_gaps, tree_of_spans
 from syntax_nmt.evaluation.extraction.model_answers import ModelAnswers, structures_of
 from syntax_nmt.evaluation.extraction.model_distances import DecoderDistances, EncoderDistances
@@ -71,7 +70,7 @@ def corpus_of_model(args: argparse.Namespace) -> BracketedCorpus:
     with quiet_fairseq():
         model, task = load_model(args.path, args.databin, choose_device(args.device))
         text, distances = _text_and_distances(args, model, task)
-    lines = (CorpusLine(text[index].words, text[index].name) for index in range(len(text)))
+    lines = ((sentence.words, sentence.name) for sentence in text)
     gold = gold_brackets(args, lines, len(text), text.name, text.unknown)
     settled = [None] * len(text) if gold is None else gold.sentences
     known = None if gold is None else gold.words

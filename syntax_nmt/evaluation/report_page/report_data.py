@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from syntax_nmt.errors import UserError
-from syntax_nmt.evaluation.report_page.contrast_figures import read_contrast
+from syntax_nmt.evaluation.base.json_figures import read_contrast
 from syntax_nmt.evaluation.report_page.samples import Sample, SampleText, sample_figures
 from syntax_nmt.evaluation.report_page.structure_pictures import structure_figures
 from syntax_nmt.evaluation.report_page.structures import (
@@ -21,9 +21,12 @@ from syntax_nmt.evaluation.report_page.training_summary import training_figures
 from syntax_nmt.evaluation.translation.comparison import comparison_figures
 from syntax_nmt.evaluation.translation.corpus_scores import corpus_statistics
 from syntax_nmt.evaluation.translation.evaluated_systems import TestSet, Text, read_test_set
-from syntax_nmt.evaluation.translation.length_arguments import length_bins, length_text
-from syntax_nmt.evaluation.translation.metric_arguments import metric_set
-from syntax_nmt.evaluation.translation.sampling_arguments import sampling_of
+from syntax_nmt.evaluation.translation.options import (
+    length_bins,
+    length_text,
+    metric_set,
+    sampling_of,
+)
 from syntax_nmt.evaluation.translation.score_report import Confidence, score_figures
 from syntax_nmt.evaluation.translation.system_files import Files, named_files
 

@@ -40,7 +40,7 @@ def contrast_picture(models: dict[str, dict[str, Any]], pictures: Pictures) -> P
     """Accuracy by distance; None where no distances are known.
 
     Args:
-        models: figures of `contrast_figures.read_contrast`, by system.
+        models: figures of `json_figures.read_contrast`, by system.
         pictures: what makes pictures.
     """
     from syntax_nmt.evaluation.plots.group_curves import Group, Point, draw_curves

@@ -6,6 +6,7 @@ import argparse
 import statistics
 import sys
 from collections.abc import Sequence
+from dataclasses import asdict
 
 import numpy as np
 from tqdm import tqdm
@@ -66,9 +67,4 @@ def run_scores(metrics: MetricSet, runs: Sequence[np.ndarray]) -> dict[str, list
 
 def interval_figures(found: Interval) -> dict[str, float]:
     """An interval for JSON."""
-    return {
-        "mean": found.mean,
-        "low": found.low,
-        "high": found.high,
-        "half_width": found.half_width,
-    }
+    return {**asdict(found), "half_width": found.half_width}
