@@ -247,7 +247,6 @@ def format_conllu(
     heads: Sequence[int],
     relations: Sequence[str] | None = None,
     upos: Sequence[str] | None = None,
-    comments: Sequence[str] = (),
 ) -> str:
     """One CoNLL-U block, its closing blank line included.
 
@@ -256,7 +255,6 @@ def format_conllu(
         heads: 0-based head of each word; the root's is its own index.
         relations: DEPREL of each word; `root` and `dep` by default.
         upos: part of speech of each word; `_` by default.
-        comments: texts of comment lines without the `# `.
 
     Raises:
         ValueError: the sequences differ in length, or there is no word.
@@ -268,7 +266,7 @@ def format_conllu(
     lengths = {len(words), len(heads), len(relations), len(upos)}
     if len(lengths) != 1 or not words:
         raise ValueError(f"words, heads, relations and upos must have one length > 0: {lengths}")
-    lines = [f"# {comment}" for comment in comments]
+    lines = []
     for index, (word, head) in enumerate(zip(words, heads)):
         number = 0 if head == index else head + 1
         lines.append(

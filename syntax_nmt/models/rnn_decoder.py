@@ -21,7 +21,6 @@ from syntax_nmt.modules.fused_attention import IncrementalState
 from syntax_nmt.modules.mean_of_words import mean_of_words
 from syntax_nmt.modules.readout import Readout
 
-Cache = dict[str, Tensor]
 _MEMORY = ("keys", "values", "annotations", "padding")
 
 

@@ -135,7 +135,8 @@ def test_depths_and_cycles_against_a_walk():
 
 def test_round_trip_of_what_is_written(tmp_path):
     text = (
-        format_conllu(["a", "#b", "c"], [1, 1, 0], ["det", "root", "x"], ["X", "Y", "Z"], ["n = 1"])
+        "# n = 1\n"
+        + format_conllu(["a", "#b", "c"], [1, 1, 0], ["det", "root", "x"], ["X", "Y", "Z"])
         + format_no_parse(["kein", "Baum"])
         + format_no_parse([])
         + format_conllu(["_"], [0])

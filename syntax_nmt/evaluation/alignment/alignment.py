@@ -55,9 +55,7 @@ def read_gold(path: str | Path, base: int = 0, option: str = "--gold-base") -> l
     ]
 
 
-def read_alignments(
-    path: str | Path, base: int = 0, option: str = "--hypothesis-base"
-) -> list[Alignment]:
+def read_alignments(path: str | Path, base: int = 0) -> list[Alignment]:
     """Alignments of sentences; possible links count as any other.
 
     Args:
@@ -67,7 +65,7 @@ def read_alignments(
     Raises:
         UserError: the file cannot be read, or something in it is no link.
     """
-    return [gold.possible for gold in read_gold(path, base, option)]
+    return [gold.possible for gold in read_gold(path, base, "--hypothesis-base")]
 
 
 def format_alignment(alignment: Iterable[Link]) -> str:

@@ -23,7 +23,6 @@ class AttachmentScore:
         correct: words whose head is that of the reference; the root has none in both.
         correct_roots: sentences whose root is that of the reference.
         without_reference: sentences left out, as their reference has no parse.
-        without_parse: sentences whose hypothesis has no parse; all their words count as wrong.
     """
 
     sentences: int = 0
@@ -31,7 +30,6 @@ class AttachmentScore:
     correct: int = 0
     correct_roots: int = 0
     without_reference: int = 0
-    without_parse: int = 0
 
     @property
     def uas(self) -> float:
@@ -59,7 +57,7 @@ def attachment_score(
     """
     if len(hypothesis) != len(reference):
         raise ValueError(f"{len(hypothesis)} hypotheses for {len(reference)} references")
-    sentences = words = correct = roots = missing = 0
+    sentences = words = correct = roots = 0
     for tree, gold in zip(hypothesis, reference):
         if gold is None:
             continue
@@ -70,12 +68,10 @@ def attachment_score(
         ]
         sentences += 1
         words += len(counted)
-        if tree is None:
-            missing += 1
-            continue
-        correct += sum(tree.heads[word] == gold.heads[word] for word in counted)
-        roots += any(head == word == tree.heads[word] for word, head in enumerate(gold.heads))
-    return AttachmentScore(sentences, words, correct, roots, len(reference) - sentences, missing)
+        if tree is not None:  # otherwise all its words are wrong
+            correct += sum(tree.heads[word] == gold.heads[word] for word in counted)
+            roots += any(head == word == tree.heads[word] for word, head in enumerate(gold.heads))
+    return AttachmentScore(sentences, words, correct, roots, len(reference) - sentences)
 
 
 def is_punctuation(tree: DependencyTree, word: int) -> bool:

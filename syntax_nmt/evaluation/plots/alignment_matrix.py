@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-import numpy as np
 from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
@@ -14,7 +13,6 @@ from matplotlib.patches import Patch, Rectangle
 from syntax_nmt.evaluation.alignment.alignment import Alignment, GoldAlignment
 from syntax_nmt.evaluation.plots.matrix_axes import label_matrix
 from syntax_nmt.evaluation.plots.style import (
-    COLOUR_MAP,
     LINK,
     axes_in_points,
     cell_size,
@@ -31,18 +29,15 @@ def draw_alignment(
     target: Sequence[str],
     links: Alignment | None,
     gold: GoldAlignment | None = None,
-    weights: np.ndarray | None = None,
     title: str = "",
 ) -> Figure:
     """Columns are source words, rows target words.
 
-    Sure gold links are solid frames, possible ones dashed. Over attention weights the links are
-    dots.
+    Sure gold links are solid frames, possible ones dashed.
 
     Args:
         links: an alignment; links outside the sentences are left out. None = only gold links.
         gold: what annotators say; None = there is none.
-        weights: target × source, between 0 and 1; None = no background.
         title: above the matrix.
     """
     with picture_style([*source, *target, title]):
@@ -51,11 +46,9 @@ def draw_alignment(
         figure = figure_in_points(width, height)
         figure.set_label(title or "word alignment")
         axes = axes_in_points(figure, 0, 0, max(width, 1), max(height, 1))
-        if weights is not None and weights.size:
-            axes.imshow(weights, cmap=COLOUR_MAP, vmin=0, vmax=1, aspect="auto")
         label_matrix(axes, source, target, cell)
         axes.set_title(title, pad=6)
-        handles = _draw_links(axes, _inside(links, source, target), weights is not None)
+        handles = _draw_links(axes, _inside(links, source, target))
         handles += _draw_gold(axes, gold, source, target)
         _legend(axes, handles, cell, height)
         return figure
@@ -67,21 +60,10 @@ def _inside(links: Alignment | None, source: Sequence[str], target: Sequence[str
     )
 
 
-def _draw_links(axes: Axes, links: Alignment, as_dots: bool) -> list[Artist]:
-    if not links:
-        return []
-    if as_dots:
-        columns, rows = zip(*sorted(links))
-        dots: dict[str, Any] = {
-            "marker": "o",
-            "markersize": 5,
-            "color": "black",
-            "markeredgecolor": "white",
-        }
-        return [*axes.plot(columns, rows, linestyle="", label=FOUND, **dots)]
+def _draw_links(axes: Axes, links: Alignment) -> list[Artist]:
     for column, row in sorted(links):
         axes.add_patch(Rectangle((column - 0.5, row - 0.5), 1, 1, color=LINK, label=FOUND))
-    return [Patch(color=LINK, label=FOUND)]
+    return [Patch(color=LINK, label=FOUND)] if links else []
 
 
 def _draw_gold(

@@ -8,14 +8,14 @@ from typing import Any
 
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.ticker import MaxNLocator
 
 from syntax_nmt.evaluation.plots.style import (
     FONT_SIZE,
-    LINES,
     axes_in_points,
     figure_in_points,
+    look_of_system,
     picture_style,
+    plain_axes,
     text_width,
 )
 
@@ -115,7 +115,7 @@ def draw_curves(
         axes.set_xticks(range(len(groups)), labels)
         axes.set_xlabel(x_label)
         axes.set_ylabel(y_label)
-        _plain_axes(axes)
+        plain_axes(axes)
         above = _legend(axes, width, _widest(list(systems), families))
         axes.set_title(title, pad=above + 6)
         return figure
@@ -123,14 +123,6 @@ def draw_curves(
 
 def _widest(texts: Sequence[str], families: list[str]) -> float:
     return max((text_width(text, FONT_SIZE, families) for text in texts), default=0.0)
-
-
-def _plain_axes(axes: Axes) -> None:
-    axes.yaxis.set_major_locator(MaxNLocator(nbins=6))
-    axes.grid(axis="y", color="0.88", linewidth=0.5)
-    axes.set_axisbelow(True)
-    for side in ("top", "right"):
-        axes.spines[side].set_visible(False)
 
 
 def _legend(axes: Axes, width: float, widest: float) -> float:
@@ -158,9 +150,7 @@ def _draw_curve(
 ) -> None:
     there = [(place, point) for place, point in enumerate(points) if point is not None]
     values = [float("nan") if point is None else point.value for point in points]
-    look = dict(LINES[index % len(LINES)])
-    if index >= len(LINES):  # the seventh system has the first one's line with hollow markers
-        look["markerfacecolor"] = "white"
+    look = look_of_system(index)
     places = [place + shift for place in range(len(points))]
     lines = [value if join else float("nan") for value, join in zip(values, joined)]
     axes.plot(places, lines, label=name, markersize=4.5, linewidth=1.2, **look)

@@ -12,6 +12,7 @@ from matplotlib.backends.backend_agg import RendererAgg
 from matplotlib.figure import Figure
 from matplotlib.font_manager import FontProperties
 from matplotlib.patches import Rectangle
+from matplotlib.ticker import MaxNLocator
 
 from syntax_nmt.evaluation.plots.fonts import families_for
 from syntax_nmt.evaluation.plots.picture_format import DRAWN_FONT_SIZE
@@ -44,6 +45,21 @@ _SETTINGS: dict[str, Any] = {
     "svg.hashsalt": "syntax_nmt",  # the same picture is the same file
     "pdf.fonttype": 42,
 }
+
+
+def look_of_system(index: int) -> dict[str, Any]:
+    """The line and the markers of a system; the seventh has the first one's with hollow markers."""
+    hollow = {} if index < len(LINES) else {"markerfacecolor": "white"}
+    return {**LINES[index % len(LINES)], **hollow}
+
+
+def plain_axes(axes: Axes) -> None:
+    """Few numbers on the left, thin lines behind the curves, no frame above and on the right."""
+    axes.yaxis.set_major_locator(MaxNLocator(nbins=6))
+    axes.grid(axis="y", color="0.88", linewidth=0.5)
+    axes.set_axisbelow(True)
+    for side in ("top", "right"):
+        axes.spines[side].set_visible(False)
 
 
 @contextmanager
@@ -129,13 +145,11 @@ def mark_cell(
         axes.add_patch(each)
 
 
-def cell_size(longest: int, most: float = 16.0, least: float = 9.0, wanted: float = 360.0) -> float:
+def cell_size(longest: int, wanted: float = 360.0) -> float:
     """The side of a matrix' cells in points: smaller for longer sentences.
 
     Args:
         longest: cells of the longer side.
-        most: for short sentences.
-        least: words would not be readable below.
         wanted: the side of the matrix, if it can be.
     """
-    return min(most, max(least, wanted / max(longest, 1)))
+    return min(16.0, max(9.0, wanted / max(longest, 1)))  # smaller words would not be readable

@@ -11,7 +11,13 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.ticker import EngFormatter, MaxNLocator
 
-from syntax_nmt.evaluation.plots.style import LINES, axes_in_points, figure_in_points, picture_style
+from syntax_nmt.evaluation.plots.style import (
+    axes_in_points,
+    figure_in_points,
+    look_of_system,
+    picture_style,
+    plain_axes,
+)
 
 TRAINING, VALIDATION = "training", "validation"
 
@@ -35,47 +41,33 @@ class TrainingRun:
     validation: Curve
 
 
-def draw_training(
-    systems: Mapping[str, Sequence[TrainingRun]], y_label: str, title: str = ""
-) -> Figure:
+def draw_training(systems: Mapping[str, Sequence[TrainingRun]], y_label: str) -> Figure:
     """Thick curves with markers are about validation, thin ones about training, if both are there.
 
     Systems are told apart by dashes and markers; several runs of one look the same.
 
     Args:
         y_label: what the values are.
-        title: above the curves.
     """
-    with picture_style([*systems, y_label, title]):
+    with picture_style([*systems, y_label]):
         figure = figure_in_points(_WIDTH, _HEIGHT)
-        figure.set_label(title or f"{y_label} by updates")
+        figure.set_label(f"{y_label} by updates")
         axes = axes_in_points(figure, 0, 0, _WIDTH, _HEIGHT)
         handles: list[Line2D] = []
         validated = any(run.validation for runs in systems.values() for run in runs)
         for index, (name, runs) in enumerate(systems.items()):
-            look = dict(LINES[index % len(LINES)])
-            if index >= len(LINES):
-                look["markerfacecolor"] = "white"
+            look = look_of_system(index)
             for run in runs:
                 _draw_run(axes, run, look, alone=not validated)
             if len(systems) > 1 and any(run.training or run.validation for run in runs):
                 handles.append(Line2D([], [], label=name, markersize=4.5, linewidth=1.2, **look))
         axes.set_ylabel(y_label)
-        _plain_axes(axes)
-        above = _legend(axes, handles, [run for runs in systems.values() for run in runs])
-        axes.set_title(title, pad=above + 6)
+        axes.set_xlabel("updates")
+        axes.xaxis.set_major_formatter(EngFormatter(sep=""))
+        axes.xaxis.set_major_locator(MaxNLocator(nbins=6, integer=True))
+        plain_axes(axes)
+        _legend(axes, handles, [run for runs in systems.values() for run in runs])
         return figure
-
-
-def _plain_axes(axes: Axes) -> None:
-    axes.set_xlabel("updates")
-    axes.xaxis.set_major_formatter(EngFormatter(sep=""))
-    axes.xaxis.set_major_locator(MaxNLocator(nbins=6, integer=True))
-    axes.yaxis.set_major_locator(MaxNLocator(nbins=6))
-    axes.grid(axis="y", color="0.88", linewidth=0.5)
-    axes.set_axisbelow(True)
-    for side in ("top", "right"):
-        axes.spines[side].set_visible(False)
 
 
 def _draw_run(axes: Axes, run: TrainingRun, look: dict[str, Any], alone: bool) -> None:
@@ -94,8 +86,8 @@ def _draw(axes: Axes, curve: Curve, label: str, look: dict[str, Any]) -> None:
     axes.plot(updates, values, label=label, markevery=every, **look)
 
 
-def _legend(axes: Axes, systems: list[Line2D], runs: list[TrainingRun]) -> float:
-    """Names the systems, and the kinds of curves where both are there; its height in points."""
+def _legend(axes: Axes, systems: list[Line2D], runs: list[TrainingRun]) -> None:
+    """Names the systems, and the kinds of curves where both are there."""
     handles = systems
     if any(run.training for run in runs) and any(run.validation for run in runs):
         style: dict[str, Any] = {"color": "0.4", "markersize": 4.5}
@@ -109,4 +101,3 @@ def _legend(axes: Axes, systems: list[Line2D], runs: list[TrainingRun]) -> float
             handles=handles, loc="lower left", bbox_to_anchor=(0, 1.02), frameon=False,
             handlelength=3.5, borderaxespad=0, ncols=2,
         )  # fmt: skip
-    return 4 + 14.0 * -(-len(handles) // 2)

@@ -76,14 +76,6 @@ class TestAlignment:
         assert axes.get_ylim() == (1.5, -0.5)
         assert axes.xaxis.get_ticks_position() == "top"
 
-    def test_weights_are_shaded_below_dots(self):
-        weights = np.array([[0.25, 0.75]])
-        links = frozenset({(1, 0)})
-        figure = alignment_matrix.draw_alignment(["a", "b"], ["x"], links, weights=weights)
-        (axes,) = figure.axes
-        np.testing.assert_array_equal(axes.images[0].get_array(), weights)
-        assert axes.lines[0].get_xydata().tolist() == [[1, 0]]
-
 
 class TestDependencies:
     def test_one_arrow_a_word_from_its_head(self):
