@@ -1,8 +1,10 @@
-"""Command-line arguments that several subcommands take, and their types."""
+"""Command-line arguments that several subcommands take, their types, and options of fairseq's."""
 
 from __future__ import annotations
 
 import argparse
+from dataclasses import field
+from typing import Any
 
 
 def positive_int(text: str) -> int:
@@ -37,3 +39,12 @@ def add_flags(group: argparse._ActionsContainer, **helps: str) -> None:
     """Adds options that are given or not, by name and help."""
     for name, text in helps.items():
         group.add_argument(f"--{name.replace('_', '-')}", action="store_true", help=text)
+
+
+def option(default: Any, text: str) -> Any:
+    """A field of a dataclass of options, as fairseq reads them.
+
+    Args:
+        text: what `--help` says.
+    """
+    return field(default=default, metadata={"help": text})

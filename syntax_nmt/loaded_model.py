@@ -24,7 +24,7 @@ from syntax_nmt.errors import UserError
 from syntax_nmt.evaluation.alignment.alignment import Alignment, format_alignment
 from syntax_nmt.evaluation.base.segmented_text import SegmentedPairs, TokenPair
 from syntax_nmt.evaluation.chunking.chunk_report import bracketed
-from syntax_nmt.evaluation.extraction import constituent_trees
+from syntax_nmt.evaluation.extraction import constituents
 from syntax_nmt.evaluation.extraction.alignments import align_words, word_attention
 from syntax_nmt.evaluation.extraction.chunks import ChunkPredictor
 from syntax_nmt.evaluation.extraction.cross_attention import CrossAttention
@@ -235,7 +235,7 @@ class LoadedModel:
         text = SourceText("sentences", tokens, dictionary, lines, self._scheme)
         if kind == CONSTITUENTS:
             distances = EncoderDistances(self.model, text, layer=0)
-            found = structures_of(distances, text, constituent_trees.bracketed, MAX_TOKENS)
+            found = structures_of(distances, text, constituents.bracketed, MAX_TOKENS)
             return [sentence.tree for sentence in found]
         head = ParentHead(self.model, text)
         return [sentence.tree for sentence in structures_of(head, text, parsed, MAX_TOKENS)]

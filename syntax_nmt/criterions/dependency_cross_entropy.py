@@ -3,11 +3,12 @@
 fairseq reads the types of the options at run time: no postponed annotations in this file.
 """
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from fairseq.criterions import register_criterion
 from fairseq.criterions.label_smoothed_cross_entropy import LabelSmoothedCrossEntropyCriterionConfig
 
+from syntax_nmt.arguments import option
 from syntax_nmt.criterions.auxiliary import AuxiliaryCriterion
 from syntax_nmt.criterions.dependency import DependencyObjective
 
@@ -16,13 +17,11 @@ from syntax_nmt.criterions.dependency import DependencyObjective
 class DependencyCrossEntropyConfig(LabelSmoothedCrossEntropyCriterionConfig):
     """fairseq's options of the label-smoothed criterion and the weights of the two heads."""
 
-    child_weight: float = field(
-        default=0.4,
-        metadata={"help": "weight α of the child head's loss; 0 gives the paper's +PSH row"},
+    child_weight: float = option(
+        0.4, "weight α of the child head's loss; 0 gives the paper's +PSH row"
     )
-    parent_weight: float = field(
-        default=0.4,
-        metadata={"help": "weight β of the parent head's loss; 0 gives the paper's +CSH row"},
+    parent_weight: float = option(
+        0.4, "weight β of the parent head's loss; 0 gives the paper's +CSH row"
     )
 
 

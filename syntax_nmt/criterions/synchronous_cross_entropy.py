@@ -3,12 +3,13 @@
 fairseq reads the types of the options at run time: no postponed annotations in this file.
 """
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from fairseq.criterions import register_criterion
 from fairseq.criterions.label_smoothed_cross_entropy import LabelSmoothedCrossEntropyCriterionConfig
 from fairseq.dataclass import ChoiceEnum
 
+from syntax_nmt.arguments import option
 from syntax_nmt.criterions.auxiliary import AuxiliaryCriterion
 from syntax_nmt.criterions.synchronous import ATTENTION, MEAN, MSE, RANK, SUM, SynchronousObjective
 
@@ -17,64 +18,47 @@ from syntax_nmt.criterions.synchronous import ATTENTION, MEAN, MSE, RANK, SUM, S
 class SynchronousCrossEntropyConfig(LabelSmoothedCrossEntropyCriterionConfig):
     """fairseq's options of the label-smoothed criterion and those of the constraint."""
 
-    sync_weight: float = field(
-        default=0.01,
-        metadata={"help": "weight λ of the synchronous constraint, equation 11 (default: 0.01)"},
+    sync_weight: float = option(
+        0.01, "weight λ of the synchronous constraint, equation 11 (default: 0.01)"
     )
-    sync_loss: ChoiceEnum([RANK, MSE, ATTENTION]) = field(  # type: ignore[valid-type]
-        default=RANK,
-        metadata={
-            "help": "the constraint: rank loss, equation 10, or squared error, equation 7, between "
-            "syntactic distances; or synchronous attention (Deguchi et al., 2021), which needs no "
-            "distances (default: rank)"
-        },
+    sync_loss: ChoiceEnum([RANK, MSE, ATTENTION]) = option(  # type: ignore[valid-type]
+        RANK,
+        "the constraint: rank loss, equation 10, or squared error, equation 7, between "
+        "syntactic distances; or synchronous attention (Deguchi et al., 2021), which needs no "
+        "distances (default: rank)",
     )
-    sync_layers: int = field(
-        default=2,
-        metadata={
-            "help": "so many cross-attention layers, counted from the top, are tied, the lowest of "
-            "them to the lowest layer with distances; as many as --latent-phrase-layers "
-            "(default: 2)"
-        },
+    sync_layers: int = option(
+        2,
+        "so many cross-attention layers, counted from the top, are tied, the lowest of "
+        "them to the lowest layer with distances; as many as --latent-phrase-layers "
+        "(default: 2)",
     )
-    sync_normalize: ChoiceEnum([SUM, MEAN]) = field(  # type: ignore[valid-type]
-        default=SUM,
-        metadata={
-            "help": "sum over the pairs of a sentence (sum, the paper), or their mean times the "
-            "sentence's words (default: sum)"
-        },
+    sync_normalize: ChoiceEnum([SUM, MEAN]) = option(  # type: ignore[valid-type]
+        SUM,
+        "sum over the pairs of a sentence (sum, the paper), or their mean times the "
+        "sentence's words (default: sum)",
     )
-    sync_margin: float = field(
-        default=1.0, metadata={"help": "margin of the rank loss, 1 in equation 10 (default: 1.0)"}
+    sync_margin: float = option(1.0, "margin of the rank loss, 1 in equation 10 (default: 1.0)")
+    sync_shift: bool = option(
+        False,
+        "tie the projected distance of position t, which predicts a word, to the "
+        "distance of position t+1, which reads it (default: off, equal positions as in the "
+        "paper)",
     )
-    sync_shift: bool = field(
-        default=False,
-        metadata={
-            "help": "tie the projected distance of position t, which predicts a word, to the "
-            "distance of position t+1, which reads it (default: off, equal positions as in the "
-            "paper)"
-        },
+    sync_encoder_layers: str = option(
+        "",
+        "--sync-loss attention: encoder layers whose self-attention is tied, such as "
+        "0,1 or -2,-1 (default: the --sync-layers lowest)",
     )
-    sync_encoder_layers: str = field(
-        default="",
-        metadata={
-            "help": "--sync-loss attention: encoder layers whose self-attention is tied, such as "
-            "0,1 or -2,-1 (default: the --sync-layers lowest)"
-        },
+    sync_decoder_layers: str = option(
+        "",
+        "--sync-loss attention: decoder layers whose self-attention is tied (default: "
+        "the --sync-layers lowest)",
     )
-    sync_decoder_layers: str = field(
-        default="",
-        metadata={
-            "help": "--sync-loss attention: decoder layers whose self-attention is tied (default: "
-            "the --sync-layers lowest)"
-        },
-    )
-    sync_cross_layers: str = field(
-        default="",
-        metadata={
-            "help": "--sync-loss attention: decoder layers whose cross-attention projects "
-            "(default: the --sync-layers top ones)"
-        },
+    sync_cross_layers: str = option(
+        "",
+        "--sync-loss attention: decoder layers whose cross-attention projects "
+        "(default: the --sync-layers top ones)",
     )
 
 

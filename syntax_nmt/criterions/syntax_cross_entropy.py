@@ -3,10 +3,11 @@
 fairseq reads the types of the options at run time: no postponed annotations in this file.
 """
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from fairseq.criterions import register_criterion
 
+from syntax_nmt.arguments import option
 from syntax_nmt.criterions.auxiliary import AuxiliaryCriterion
 from syntax_nmt.criterions.chunk import ChunkObjective
 from syntax_nmt.criterions.chunk_cross_entropy import ChunkCrossEntropyConfig
@@ -23,21 +24,11 @@ class SyntaxCrossEntropyConfig(
 ):
     """The options of all criterions; a loss whose weight is 0, the default, is off."""
 
-    child_weight: float = field(
-        default=0.0, metadata={"help": "weight α of the child head's loss (default: 0)"}
-    )
-    parent_weight: float = field(
-        default=0.0, metadata={"help": "weight β of the parent head's loss (default: 0)"}
-    )
-    sync_weight: float = field(
-        default=0.0, metadata={"help": "weight λ of the synchronous constraint (default: 0)"}
-    )
-    boundary_weight: float = field(
-        default=0.0, metadata={"help": "weight of the loss of chunk boundaries (default: 0)"}
-    )
-    chunk_tag_weight: float = field(
-        default=0.0, metadata={"help": "weight of the loss of chunk tags (default: 0)"}
-    )
+    child_weight: float = option(0.0, "weight α of the child head's loss (default: 0)")
+    parent_weight: float = option(0.0, "weight β of the parent head's loss (default: 0)")
+    sync_weight: float = option(0.0, "weight λ of the synchronous constraint (default: 0)")
+    boundary_weight: float = option(0.0, "weight of the loss of chunk boundaries (default: 0)")
+    chunk_tag_weight: float = option(0.0, "weight of the loss of chunk tags (default: 0)")
 
 
 @register_criterion("syntax_cross_entropy", dataclass=SyntaxCrossEntropyConfig)

@@ -3,11 +3,12 @@
 fairseq reads the types of the fields at run time: no postponed annotations in this file.
 """
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Optional
 
 from fairseq.dataclass import ChoiceEnum, FairseqDataclass
 
+from syntax_nmt.arguments import option
 from syntax_nmt.modules.openness import HARDTANH, SIGMOID
 
 NGRAM, PARSED = "ngram", "parsed"
@@ -17,133 +18,99 @@ NGRAM, PARSED = "ngram", "parsed"
 class SyntaxTransformerOptions(FairseqDataclass):
     """Every feature is off by default; with all of them off the model is the stock Transformer."""
 
-    supervised_layer: Optional[int] = field(
-        default=None,
-        metadata={
-            "help": "supervised attention heads (Wang et al., 2019): the encoder layer whose first "
-            "two self-attention heads learn the source dependency tree, child head and parent "
-            "head; 0 is the lowest, -1 the top layer, the paper's choice (default: no layer; "
-            "dependency_transformer: -1)"
-        },
+    supervised_layer: Optional[int] = option(
+        None,
+        "supervised attention heads (Wang et al., 2019): the encoder layer whose first "
+        "two self-attention heads learn the source dependency tree, child head and parent "
+        "head; 0 is the lowest, -1 the top layer, the paper's choice (default: no layer; "
+        "dependency_transformer: -1)",
     )
-    phrase_segmentation: Optional[ChoiceEnum([NGRAM, PARSED])] = field(  # type: ignore[valid-type]
-        default=None,
-        metadata={
-            "help": "phrase representation (Xu et al., 2020): every layer attends to the source's "
-            "phrases, too; they are pieces of max(min(8, length/6), 3) tokens (ngram) or come from "
-            "constituency trees by the paper's Algorithm 1 (parsed, with --load-phrases) "
-            "(default: no phrases; phrase_transformer: ngram)"
-        },
+    phrase_segmentation: Optional[ChoiceEnum([NGRAM, PARSED])] = option(  # type: ignore[valid-type]
+        None,
+        "phrase representation (Xu et al., 2020): every layer attends to the source's "
+        "phrases, too; they are pieces of max(min(8, length/6), 3) tokens (ngram) or come from "
+        "constituency trees by the paper's Algorithm 1 (parsed, with --load-phrases) "
+        "(default: no phrases; phrase_transformer: ngram)",
     )
-    phrase_summary: ChoiceEnum(["max", "mean"]) = field(  # type: ignore[valid-type]
-        default="max",
-        metadata={
-            "help": "phrase representation: F_glance of equation 2, the element-wise maximum or "
-            "mean of a phrase's tokens; without --phrase-attention it is the phrase's vector "
-            "(default: max)"
-        },
+    phrase_summary: ChoiceEnum(["max", "mean"]) = option(  # type: ignore[valid-type]
+        "max",
+        "phrase representation: F_glance of equation 2, the element-wise maximum or "
+        "mean of a phrase's tokens; without --phrase-attention it is the phrase's vector "
+        "(default: max)",
     )
-    phrase_attention: bool = field(
-        default=False,
-        metadata={
-            "help": "phrase representation: weigh a phrase's tokens by comparing each with the "
-            "summary, equations 3 to 5 (the paper's +Attn; default: off; phrase_transformer: on)"
-        },
+    phrase_attention: bool = option(
+        False,
+        "phrase representation: weigh a phrase's tokens by comparing each with the "
+        "summary, equations 3 to 5 (the paper's +Attn; default: off; phrase_transformer: on)",
     )
-    transparent_attention: bool = field(
-        default=False,
-        metadata={
-            "help": "phrase representation: each decoder layer attends to a trained mixture of all "
-            "encoder layers' phrases, w of equation 6 (the paper's +TA; default: off, all see the "
-            "top layer's; phrase_transformer: on)"
-        },
+    transparent_attention: bool = option(
+        False,
+        "phrase representation: each decoder layer attends to a trained mixture of all "
+        "encoder layers' phrases, w of equation 6 (the paper's +TA; default: off, all see the "
+        "top layer's; phrase_transformer: on)",
     )
-    phrase_hidden_dim: Optional[int] = field(
-        default=None,
-        metadata={
-            "help": "phrase representation: hidden width of --phrase-attention, rows of W1 "
-            "(default: the encoder's width)"
-        },
+    phrase_hidden_dim: Optional[int] = option(
+        None,
+        "phrase representation: hidden width of --phrase-attention, rows of W1 "
+        "(default: the encoder's width)",
     )
-    phrase_combine_dim: Optional[int] = field(
-        default=None,
-        metadata={
-            "help": "phrase representation: hidden width of the attentive combination, rows of W3 "
-            "(default: the FFN width of the side; phrase_transformer: three times "
-            "--encoder-embed-dim, which fits the paper's Table 2)"
-        },
+    phrase_combine_dim: Optional[int] = option(
+        None,
+        "phrase representation: hidden width of the attentive combination, rows of W3 "
+        "(default: the FFN width of the side; phrase_transformer: three times "
+        "--encoder-embed-dim, which fits the paper's Table 2)",
     )
-    phrase_eos_apart: bool = field(
-        default=False,
-        metadata={
-            "help": "phrase representation: with --phrase-segmentation ngram, too, EOS is a phrase "
-            "of its own: a control for parsed phrases (default: off, EOS ends the last phrase)"
-        },
+    phrase_eos_apart: bool = option(
+        False,
+        "phrase representation: with --phrase-segmentation ngram, too, EOS is a phrase "
+        "of its own: a control for parsed phrases (default: off, EOS ends the last phrase)",
     )
-    phrase_literal_sigmoid: bool = field(
-        default=False,
-        metadata={
-            "help": "phrase representation: count the sigmoid of equation 8 from 0, as the paper "
-            "prints it, and not from its midpoint: the same functions, but another training, "
-            "under --activation-dropout also another function (default: off)"
-        },
+    phrase_literal_sigmoid: bool = option(
+        False,
+        "phrase representation: count the sigmoid of equation 8 from 0, as the paper "
+        "prints it, and not from its midpoint: the same functions, but another training, "
+        "under --activation-dropout also another function (default: off)",
     )
-    phrase_residual_attention: bool = field(
-        default=False,
-        metadata={
-            "help": "phrase representation: the residual around the attentive combination adds the "
-            "attention's output, too, as the authors' released code does (default: off, x alone)"
-        },
+    phrase_residual_attention: bool = option(
+        False,
+        "phrase representation: the residual around the attentive combination adds the "
+        "attention's output, too, as the authors' released code does (default: off, x alone)",
     )
-    transparent_token_attention: bool = field(
-        default=False,
-        metadata={
-            "help": "phrase representation: --transparent-attention mixes the encoder layers' "
-            "tokens for the source cross-attention, too, with weights of their own, as the "
-            "authors' released code does (default: off, phrases alone)"
-        },
+    transparent_token_attention: bool = option(
+        False,
+        "phrase representation: --transparent-attention mixes the encoder layers' "
+        "tokens for the source cross-attention, too, with weights of their own, as the "
+        "authors' released code does (default: off, phrases alone)",
     )
-    latent_phrase_layers: int = field(
-        default=0,
-        metadata={
-            "help": "latent phrase structure induction (Harada and Watanabe, 2021): so many layers "
-            "of the encoder and of the decoder, the lowest, attend within the phrases that "
-            "syntactic distances make (default: 0; latent_phrase_transformer: 2)"
-        },
+    latent_phrase_layers: int = option(
+        0,
+        "latent phrase structure induction (Harada and Watanabe, 2021): so many layers "
+        "of the encoder and of the decoder, the lowest, attend within the phrases that "
+        "syntactic distances make (default: 0; latent_phrase_transformer: 2)",
     )
-    syntactic_distance_lookback: int = field(
-        default=5,
-        metadata={
-            "help": "latent phrases: M of equation 4, the keys before its own that a distance is "
-            "computed from (default: 5)"
-        },
+    syntactic_distance_lookback: int = option(
+        5,
+        "latent phrases: M of equation 4, the keys before its own that a distance is "
+        "computed from (default: 5)",
     )
-    syntactic_distance_temperature: float = field(
-        default=1.0,
-        metadata={
-            "help": "latent phrases: τ of equation 5, how sharply a difference of distances opens "
-            "or closes (default: 1.0)"
-        },
+    syntactic_distance_temperature: float = option(
+        1.0,
+        "latent phrases: τ of equation 5, how sharply a difference of distances opens "
+        "or closes (default: 1.0)",
     )
-    syntactic_distance_gate: ChoiceEnum([HARDTANH, SIGMOID]) = field(  # type: ignore[valid-type]
-        default=HARDTANH,
-        metadata={
-            "help": "latent phrases: α of equation 5, (hardtanh(τx)+1)/2, or sigmoid(τx) as in the "
-            "authors' released code, with τ = 10 (default: hardtanh)"
-        },
+    syntactic_distance_gate: ChoiceEnum([HARDTANH, SIGMOID]) = option(  # type: ignore[valid-type]
+        HARDTANH,
+        "latent phrases: α of equation 5, (hardtanh(τx)+1)/2, or sigmoid(τx) as in the "
+        "authors' released code, with τ = 10 (default: hardtanh)",
     )
-    local_attention_window: int = field(
-        default=0,
-        metadata={
-            "help": "local attention, which the paper compares latent phrases with: tokens see so "
-            "many neighbours on either side in the lowest encoder layers (the paper: 2; default: "
-            "0, no window)"
-        },
+    local_attention_window: int = option(
+        0,
+        "local attention, which the paper compares latent phrases with: tokens see so "
+        "many neighbours on either side in the lowest encoder layers (the paper: 2; default: "
+        "0, no window)",
     )
-    local_attention_layers: int = field(
-        default=2,
-        metadata={
-            "help": "how many encoder layers --local-attention-window is for, counted from the "
-            "lowest (default: 2)"
-        },
+    local_attention_layers: int = option(
+        2,
+        "how many encoder layers --local-attention-window is for, counted from the "
+        "lowest (default: 2)",
     )

@@ -4,7 +4,7 @@ fairseq reads the types of the options at run time: no postponed annotations in 
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, make_dataclass
+from dataclasses import dataclass, make_dataclass
 from pathlib import Path
 from typing import Any, Optional
 
@@ -12,6 +12,7 @@ from fairseq import utils
 from fairseq.data import ConcatDataset, Dictionary, FairseqDataset
 from fairseq.data.iterators import EpochBatchIterator
 
+from syntax_nmt.arguments import option
 from syntax_nmt.data.dictionary import load_dictionary
 from syntax_nmt.data.side_information import SideInformation, open_side_information, read_labels
 from syntax_nmt.data.sides import KINDS
@@ -27,7 +28,7 @@ from syntax_nmt.tasks.restartable_translation import (
 # An option a kind: load_dependencies, load_phrases, load_chunks.
 _LoadingConfig: Any = make_dataclass(
     "LoadingConfig",
-    [(kind.option, bool, field(default=False, metadata={"help": kind.help})) for kind in KINDS],
+    [(kind.option, bool, option(False, kind.help)) for kind in KINDS],
     bases=(RestartableTranslationConfig,),
 )
 
@@ -167,9 +168,9 @@ class AnnotatedTranslationTask(RestartableTranslationTask):
             "--truncate-source": self.cfg.truncate_source,
             "--num-batch-buckets": self.cfg.num_batch_buckets > 0,
         }
-        for option, used in refused.items():
+        for name, used in refused.items():
             if used:
                 raise UserError(
-                    f"{option} cannot be combined with side information "
+                    f"{name} cannot be combined with side information "
                     f"({', '.join(kind.flag for kind in KINDS)}): leave one of them out"
                 )

@@ -5,7 +5,7 @@ fairseq reads the types of the options at run time: no postponed annotations in 
 
 import logging
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import partial
 from typing import Any, Optional
 
@@ -17,6 +17,7 @@ from fairseq.tasks import register_task
 from omegaconf import II
 from torch import Tensor, nn
 
+from syntax_nmt.arguments import option
 from syntax_nmt.checkpoints.of_task import check_models, check_options
 from syntax_nmt.criterions.syntax_cross_entropy import ways_to_learn
 from syntax_nmt.data.sides import CHUNKS, PHRASES
@@ -44,14 +45,12 @@ logger = logging.getLogger(__name__)
 class SyntaxTranslationConfig(AnnotatedTranslationConfig):
     """fairseq's options of the translation task, side information, and a parser."""
 
-    parser_config: Optional[str] = field(
-        default=None,
-        metadata={
-            "help": "parse the source while it is translated, for --phrase-segmentation parsed "
-            "without --load-phrases: the file parser.json that `syntax-nmt prepare` wrote, or "
-            "another JSON file of lang, subwords, stanza_dir or model files, device, max_words, "
-            "batch_size"
-        },
+    parser_config: Optional[str] = option(
+        None,
+        "parse the source while it is translated, for --phrase-segmentation parsed "
+        "without --load-phrases: the file parser.json that `syntax-nmt prepare` wrote, or "
+        "another JSON file of lang, subwords, stanza_dir or model files, device, max_words, "
+        "batch_size",
     )
     # Options of other groups, which fairseq fills in: what is to be loaded is checked beforehand.
     path: Optional[str] = II("common_eval.path")

@@ -5,13 +5,14 @@
 import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Optional
 
 from fairseq.data.encoders import register_tokenizer
 from fairseq.dataclass import FairseqDataclass
 
+from syntax_nmt.arguments import option
 from syntax_nmt.data.checksum import checksum
 from syntax_nmt.data.graphemes import keep_characters_whole
 from syntax_nmt.data.moses import MosesWords
@@ -184,27 +185,19 @@ class WordTokenizer:
 class SyntaxWordsConfig(FairseqDataclass):
     """Options of `--tokenizer syntax_words`: the ones that `syntax-nmt prepare` was given."""
 
-    source_lang: Optional[str] = field(default=None, metadata={"help": "source language"})
-    target_lang: Optional[str] = field(default=None, metadata={"help": "target language"})
-    source_tokenizer: Optional[str] = field(
-        default=None, metadata={"help": f"{', '.join(MODES)} (default: {DEFAULT_MODES})"}
+    source_lang: Optional[str] = option(None, "source language")
+    target_lang: Optional[str] = option(None, "target language")
+    source_tokenizer: Optional[str] = option(None, f"{', '.join(MODES)} (default: {DEFAULT_MODES})")
+    target_tokenizer: Optional[str] = option(None, f"{', '.join(MODES)} (default: {DEFAULT_MODES})")
+    source_segmenter: Optional[str] = option(
+        None,
+        "for --source-tokenizer stanza: the tokeniser model's file, or a folder in "
+        "Stanza's own layout (default: Stanza's own folder)",
     )
-    target_tokenizer: Optional[str] = field(
-        default=None, metadata={"help": f"{', '.join(MODES)} (default: {DEFAULT_MODES})"}
-    )
-    source_segmenter: Optional[str] = field(
-        default=None,
-        metadata={
-            "help": "for --source-tokenizer stanza: the tokeniser model's file, or a folder in "
-            "Stanza's own layout (default: Stanza's own folder)"
-        },
-    )
-    target_segmenter: Optional[str] = field(
-        default=None,
-        metadata={
-            "help": "for --target-tokenizer stanza: as for the source; joining target words does "
-            "without the model, which therefore need not be there"
-        },
+    target_segmenter: Optional[str] = option(
+        None,
+        "for --target-tokenizer stanza: as for the source; joining target words does "
+        "without the model, which therefore need not be there",
     )
 
 
