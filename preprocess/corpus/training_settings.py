@@ -18,28 +18,48 @@ class TrainingSettings:
     """What a training line says beside the method.
 
     Attributes:
+        below: they are for corpora of fewer pairs.
         size: suffix of the architecture's name.
-        size_options: options that differ from that size.
+        width: of embeddings, where it differs from that size.
+        layers: of each side, likewise.
         max_tokens: of a batch.
         update_freq: batches of an update.
         learning_rate: its peak.
         warmup: updates until then, at most a quarter of all.
         dropout: probability.
         epochs: passes over the corpus.
+        seconds: of 1,000 pairs in one epoch on one core of a CPU; 0 = not measured.
+        vocabulary: sentencepiece pieces.
         gpu: whether it runs on a GPU.
-        minutes: on one core of a CPU; 0 = not measured (a GPU, or a corpus that needs one).
+        minutes: of all epochs on one core; 0 = not measured (a GPU, or a corpus that needs one).
     """
 
+    below: float
     size: str
-    size_options: tuple[str, ...]
+    width: int | None
+    layers: int
     max_tokens: int
     update_freq: int
     learning_rate: str
     warmup: int
     dropout: float
     epochs: int
-    gpu: bool
-    minutes: float
+    seconds: float
+    vocabulary: int = 8000
+    gpu: bool = False
+    minutes: float = 0.0
+
+    @property
+    def size_options(self) -> tuple[str, ...]:
+        """Options that differ from the architecture's size."""
+        if self.width is None:
+            return ()
+        options = ("--encoder-embed-dim", str(self.width))
+        options += ("--encoder-ffn-embed-dim", str(4 * self.width))
+        if self.layers != 2:
+            options += ("--encoder-layers", str(self.layers), "--decoder-layers", str(self.layers))
+            options += ("--encoder-attention-heads", "8", "--decoder-attention-heads", "8")
+        return options
 
     def options(self, warmups: int = 1) -> list[str]:
         """Options of `fairseq-train`, but for architecture and criterion.
@@ -72,40 +92,19 @@ class TrainingSettings:
         return _updates_of_an_epoch(pairs, self.max_tokens * self.update_freq) * self.epochs
 
 
-@dataclass(frozen=True)
-class _Tier:
-    """Settings for corpora of fewer than `below` pairs.
-
-    `seconds` of a core are those of 1,000 pairs in one epoch; 0 = not measured.
-    """
-
-    below: float
-    size: str
-    width: int | None
-    layers: int
-    max_tokens: int
-    update_freq: int
-    learning_rate: str
-    warmup: int
-    dropout: float
-    epochs: int
-    seconds: float
-    vocabulary: int = 8000
-
-
 _ON_CPU = (
-    _Tier(3_000, "_tiny", 128, 2, 1024, 1, "2e-3", 300, 0.3, 30, 4, 1500),
-    _Tier(15_000, "", 256, 3, 2048, 1, "1e-3", 500, 0.3, 25, 16, 4000),
-    _Tier(100_000, "", 256, 3, 2048, 1, "1e-3", 500, 0.2, 8, 16),
-    _Tier(1_000_000, "_iwslt_de_en", None, 6, 4096, 1, "5e-4", 4000, 0.3, 15, 0),
-    _Tier(math.inf, "_wmt_en_de", None, 6, 4096, 8, "7e-4", 4000, 0.1, 15, 0),
+    TrainingSettings(3_000, "_tiny", 128, 2, 1024, 1, "2e-3", 300, 0.3, 30, 4, 1500),
+    TrainingSettings(15_000, "", 256, 3, 2048, 1, "1e-3", 500, 0.3, 25, 16, 4000),
+    TrainingSettings(100_000, "", 256, 3, 2048, 1, "1e-3", 500, 0.2, 8, 16),
+    TrainingSettings(1_000_000, "_iwslt_de_en", None, 6, 4096, 1, "5e-4", 4000, 0.3, 15, 0),
+    TrainingSettings(math.inf, "_wmt_en_de", None, 6, 4096, 8, "7e-4", 4000, 0.1, 15, 0),
 )
 # The same where nothing is gained by more epochs or larger batches.
 _ON_GPU = (
     *(replace(tier, seconds=0) for tier in _ON_CPU[:2]),
-    _Tier(100_000, "", 256, 3, 4096, 1, "1e-3", 500, 0.3, 20, 0),
-    _Tier(1_000_000, "_iwslt_de_en", None, 6, 4096, 1, "5e-4", 4000, 0.3, 50, 0),
-    _Tier(math.inf, "_wmt_en_de", None, 6, 4096, 8, "7e-4", 4000, 0.1, 15, 0),
+    TrainingSettings(100_000, "", 256, 3, 4096, 1, "1e-3", 500, 0.3, 20, 0),
+    TrainingSettings(1_000_000, "_iwslt_de_en", None, 6, 4096, 1, "5e-4", 4000, 0.3, 50, 0),
+    TrainingSettings(math.inf, "_wmt_en_de", None, 6, 4096, 8, "7e-4", 4000, 0.1, 15, 0),
 )
 
 
@@ -119,22 +118,9 @@ def training_settings(pairs: int, gpu: bool) -> TrainingSettings:
     tier = _tier(pairs, gpu)
     of_an_epoch = _updates_of_an_epoch(pairs, tier.max_tokens * tier.update_freq)
     epochs = max(tier.epochs, math.ceil(_FEWEST_UPDATES / of_an_epoch))
-    options: tuple[str, ...] = ()
-    if tier.width is not None:
-        options = ("--encoder-embed-dim", str(tier.width))
-        options += ("--encoder-ffn-embed-dim", str(4 * tier.width))
-        if tier.layers != 2:
-            heads = ("--encoder-attention-heads", "8", "--decoder-attention-heads", "8")
-            layers = ("--encoder-layers", str(tier.layers), "--decoder-layers", str(tier.layers))
-            options += (*layers, *heads)
-    return TrainingSettings(
-        size=tier.size,
-        size_options=options,
-        max_tokens=tier.max_tokens,
-        update_freq=tier.update_freq,
-        learning_rate=tier.learning_rate,
+    return replace(
+        tier,
         warmup=min(tier.warmup, max(1, of_an_epoch * epochs // 4)),
-        dropout=tier.dropout,
         epochs=epochs,
         gpu=gpu,
         minutes=tier.seconds * pairs / 1000 * epochs / 60,
@@ -150,7 +136,7 @@ def default_vocabulary(pairs: int) -> int:
     return _tier(pairs, gpu=False).vocabulary
 
 
-def _tier(pairs: int, gpu: bool) -> _Tier:
+def _tier(pairs: int, gpu: bool) -> TrainingSettings:
     return next(tier for tier in (_ON_GPU if gpu else _ON_CPU) if pairs < tier.below)
 
 
