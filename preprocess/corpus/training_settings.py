@@ -54,7 +54,7 @@ class TrainingSettings:
         """Options that differ from the architecture's size."""
         if self.width is None:
             return ()
-        options = ("--encoder-embed-dim", str(self.width))
+        options: tuple[str, ...] = ("--encoder-embed-dim", str(self.width))
         options += ("--encoder-ffn-embed-dim", str(4 * self.width))
         if self.layers != 2:
             options += ("--encoder-layers", str(self.layers), "--decoder-layers", str(self.layers))

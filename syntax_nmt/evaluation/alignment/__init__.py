@@ -1,1 +1,1 @@
-"""Word alignments out of cross-attention, symmetrisation, and their score."""
+"""Word alignments out of files, their symmetrisation, and their score; without a model."""

@@ -1,1 +1,1 @@
-"""Chunks of translations, and their score."""
+"""Chunks of translations out of files, and their score; without a model."""

@@ -1,1 +1,1 @@
-"""Constituency trees out of syntactic distances, and their score."""
+"""Constituency trees out of files, their brackets, and their score; without a model."""

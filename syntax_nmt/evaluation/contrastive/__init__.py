@@ -1,1 +1,1 @@
-"""Contrastive pairs: which of two translations a model prefers."""
+"""Contrastive pairs, and how often models prefer the right one; without a model."""

@@ -1,1 +1,1 @@
-"""Dependency trees out of supervised heads, and their score."""
+"""Dependency trees out of files, their reference, and their score; without a model."""
