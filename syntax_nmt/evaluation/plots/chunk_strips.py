@@ -15,6 +15,7 @@ from syntax_nmt.evaluation.plots.style import (
     FONT_SIZE,
     SMALL,
     blank_axes,
+    legend_below,
     picture_style,
     text_width,
 )
@@ -159,7 +160,4 @@ def _legend(axes: Axes) -> None:
     for kind in (AGREES, DIFFERS):
         style = _box(kind == DIFFERS)
         handles.append(Line2D([], [], label=kind, color=style.pop("edgecolor"), **style))
-    axes.legend(
-        handles=handles, loc="upper left", bbox_to_anchor=(0, 0), ncols=2, frameon=False,
-        handlelength=3,
-    )  # fmt: skip
+    legend_below(axes, handles)

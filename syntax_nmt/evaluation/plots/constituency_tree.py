@@ -20,6 +20,7 @@ from syntax_nmt.evaluation.plots.style import (
     FONT_SIZE,
     SMALL,
     blank_axes,
+    legend_below,
     picture_style,
     text_width,
 )
@@ -251,7 +252,4 @@ def _legend(axes: Axes, labelled: bool) -> None:
         }
         style |= {"linestyle": line, "marker": marker, "markerfacecolor": inside}
         handles.append(Line2D([], [], label=kind, **style))
-    axes.legend(
-        handles=handles, loc="upper left", bbox_to_anchor=(0, 0), ncols=2, frameon=False,
-        handlelength=3,
-    )  # fmt: skip
+    legend_below(axes, handles)

@@ -18,6 +18,7 @@ from syntax_nmt.evaluation.plots.style import (
     FONT_SIZE,
     SMALL,
     blank_axes,
+    legend_below,
     picture_style,
     text_width,
 )
@@ -316,11 +317,4 @@ def _write(axes: Axes, x: float, y: float, text: str, align: str, up: int) -> No
 def _legend(axes: Axes, arcs: Sequence[_Arc]) -> None:
     kinds = [kind for kind in (AGREES, DIFFERS, MISSED) if any(arc.kind == kind for arc in arcs)]
     if kinds:
-        axes.legend(
-            handles=[Line2D([], [], label=kind, **_STYLES[kind]) for kind in kinds],
-            loc="upper left",
-            bbox_to_anchor=(0, 0),
-            ncols=len(kinds),
-            frameon=False,
-            handlelength=3,
-        )
+        legend_below(axes, [Line2D([], [], label=kind, **_STYLES[kind]) for kind in kinds])

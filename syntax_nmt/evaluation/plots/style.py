@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
 from matplotlib import style
+from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import RendererAgg
 from matplotlib.figure import Figure
@@ -122,6 +123,14 @@ def blank_axes(width: float, height: float) -> tuple[Figure, Axes]:
     axes.set_ylim(0, max(height, 1))
     axes.set_axis_off()
     return figure, axes
+
+
+def legend_below(axes: Axes, handles: Sequence[Artist]) -> None:
+    """Names what is drawn, side by side below the left end of the picture."""
+    axes.legend(
+        handles=handles, loc="upper left", bbox_to_anchor=(0, 0), ncols=len(handles),
+        frameon=False, handlelength=3,
+    )  # fmt: skip
 
 
 def mark_cell(
