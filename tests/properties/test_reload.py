@@ -30,4 +30,6 @@ def test_reload_in_a_fresh_process(dictionaries, tmp_path):
     loaded = subprocess.run(command, capture_output=True, text=True)
     assert loaded.returncode == 0, loaded.stderr
     for arch, path in zip(ARCHITECTURES, paths):
-        assert torch.equal(torch.load(f"{path}.logits"), expected[arch]), arch
+        # Threads and the places of tensors in memory may change the last bit.
+        logits = torch.load(f"{path}.logits")
+        torch.testing.assert_close(logits, expected[arch], atol=1e-6, rtol=1e-5, msg=arch)
