@@ -32,4 +32,6 @@ def test_reload_in_a_fresh_process(dictionaries, tmp_path):
     for arch, path in zip(ARCHITECTURES, paths):
         # Threads and the places of tensors in memory may change the last bit.
         logits = torch.load(f"{path}.logits")
-        torch.testing.assert_close(logits, expected[arch], atol=1e-6, rtol=1e-5, msg=arch)
+        torch.testing.assert_close(
+            logits, expected[arch], atol=1e-6, rtol=1e-5, msg=lambda m, a=arch: f"{a}: {m}"
+        )
