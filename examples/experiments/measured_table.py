@@ -119,7 +119,7 @@ def measure(runs: Runs, folder: Path) -> dict[str, Any]:
         "choice": table.choice,
         "rows": [_row_figures(runs, row) for row in rows],
         "tests": tests,
-        "trials": list(_trials(runs, {run.key for row in rows for run in row.runs})),
+        "trials": list(tried(runs, rows)),
     }
 
 
@@ -158,16 +158,20 @@ def _row_figures(runs: Runs, row: Row) -> dict[str, Any]:
     }
 
 
-def _trials(runs: Runs, used: set[str]) -> Iterator[dict[str, Any]]:
-    for run in [*runs.trials(), *runs.candidates()]:
-        nll = (runs.record(run) or {}).get("validation_nll")
-        chosen = run.key in used
-        yield {
-            "run": run.name,
-            "options": run.plan["options"],
-            "validation_nll": nll,
-            "chosen": chosen,
-        }
+def tried(runs: Runs, rows: Sequence[Row]) -> Iterator[dict[str, Any]]:
+    """What settings, then what systems were chosen among, and whether each was taken."""
+    for trials, takers in (
+        (runs.trials(), rows),
+        (runs.candidates(), [row for row in rows if row.system.best_of]),
+    ):
+        used = {run.key for row in takers for run in row.runs}
+        for run in trials:
+            yield {
+                "run": run.name,
+                "options": run.plan["options"],
+                "validation_nll": (runs.record(run) or {}).get("validation_nll"),
+                "chosen": run.key in used,
+            }
 
 
 def _mean(values: Sequence[float | None]) -> dict[str, Any] | None:

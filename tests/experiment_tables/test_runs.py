@@ -6,6 +6,7 @@ pytest.importorskip("jsonschema", reason="the extra `experiments` is not install
 from declared import declaration, runs_of, write_record
 
 from experiments.corpus import chosen_pairs, plan_data
+from experiments.measured_table import tried
 from syntax_nmt.errors import UserError
 
 SYSTEMS = ("families", "transformer", "systems")
@@ -84,6 +85,9 @@ def test_settings_and_systems_are_chosen_by_validation(tmp_path):
     write_record(runs, candidates[1], validation_nll=3.5)
     best = next(row for row in runs.rows() if row.system.name == "best")
     assert best.trained.name == "phrases"
+    taken = [(each["run"], each["chosen"]) for each in tried(runs, list(runs.rows()))]
+    assert taken[-2:] == [("transformer.heads.1", False), ("transformer.phrases.1", True)]
+    assert sum(chosen for _, chosen in taken[:-2]) == 2  # a setting for each tuned system
     assert [run.key for run in best.runs] == [
         run.key for run in {r.system.name: r for r in runs.rows()}["phrases"].runs
     ]
