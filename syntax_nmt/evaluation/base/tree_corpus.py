@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass, field
 from typing import Any, Generic, TypeVar
@@ -40,7 +41,7 @@ class TreeCorpus(Generic[SentenceT]):
             )
 
 
-class TreeReport(Generic[SentenceT]):
+class TreeReport(ABC, Generic[SentenceT]):
     """Collects the trees of a corpus as they come; what is not scored or drawn is not kept.
 
     Args:
@@ -69,13 +70,14 @@ class TreeReport(Generic[SentenceT]):
         """
         return "\n".join(self._drawing(*item, colour) for item in self._drawings)
 
+    @abstractmethod
     def findings(self) -> Findings:
         """The figures, and what they leave out."""
-        raise NotImplementedError
 
+    @abstractmethod
     def _score(self, sentence: SentenceT) -> None:
         """Counts the next sentence; :attr:`sentences` come before it."""
-        raise NotImplementedError
 
+    @abstractmethod
     def _drawing(self, number: int, sentence: SentenceT, colour: bool) -> str:
-        raise NotImplementedError
+        """A tree as text, with what is wrong in it marked."""
