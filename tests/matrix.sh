@@ -32,7 +32,8 @@ install() { # ROW
   local options=(${install_options[$1]})
   uv venv --quiet --allow-existing --python "${1%%-*}" "$VIRTUAL_ENV"
   # As README.md says: what fairseq is built with first, then the rest without another torch.
-  uv pip install "${options[@]}" 'torch>=2.6' 'numpy>=1.26' 'setuptools>=64' wheel 'cython>=3'
+  uv pip install "${options[@]}" \
+    'torch>=2.6' 'numpy>=1.26' 'setuptools>=64' 'wheel>=0.40' 'cython>=3'
   env -u CUDA_HOME uv pip install "${options[@]}" --no-build-isolation --editable '.[test]'
 }
 

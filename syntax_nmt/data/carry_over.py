@@ -9,7 +9,8 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
-from typing import Generic, NamedTuple, TypeVar
+from dataclasses import dataclass
+from typing import Generic, TypeVar
 
 from syntax_nmt.data.character_alignment import align_words, same_spelling, words_of_tokens
 from syntax_nmt.data.chunks import OUTSIDE, Chunk
@@ -19,7 +20,8 @@ from syntax_nmt.data.dependency_tree import DependencyTree
 _Kind = TypeVar("_Kind")
 
 
-class CarriedOver(NamedTuple, Generic[_Kind]):
+@dataclass(frozen=True)
+class CarriedOver(Generic[_Kind]):
     """Annotation over the tokens of a corpus.
 
     Attributes:
