@@ -62,7 +62,7 @@ setup(
         "numpy>=1.26",
         "regex>=2023.10.3",
         "sacrebleu>=2.3",
-        "sacremoses>=0.1",
+        "sacremoses>=0.2",  # older ones take quadratic time over a row of full stops
         "sentencepiece>=0.2",
         "stanza>=1.10",
         "tabulate>=0.9",
@@ -82,7 +82,7 @@ setup(
             "filelock>=3.13",
             "jsonschema>=4.20",
             "mypy>=1.14",
-            "nltk>=3.8",
+            "nltk>=3.10.4",
             "pytest>=8",
             "pytest-xdist>=3.5",
             "ruff>=0.15",

@@ -130,7 +130,7 @@ def test_heads_point_at_the_same_words_whatever_the_padding(left):
     tokens, heads = batch["net_input"]["src_tokens"], batch["heads"]
     assert heads.shape == tokens.shape
     assert ((heads < 0) == ((tokens == 1) | (tokens == 2))).all()
-    pointed = tokens.gather(1, heads.clamp(min=0))[heads >= 0]
+    pointed = tokens.gather(1, heads.clamp(min=0).long())[heads >= 0]
     assert pointed.min() > 2
 
 
