@@ -10,6 +10,7 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import signal
 import subprocess
 import sys
 from collections.abc import Iterator, Sequence
@@ -129,9 +130,12 @@ class Workflow:
         command += ["--directory", str(folder), "--cores", str(self.args.cores)]
         command += ["--config", f"plan={plan_file}", *self.args.snakemake]
         one_thread = {**os.environ, "OMP_NUM_THREADS": "1"}
+        process = subprocess.Popen(command, env=one_thread, process_group=0)
         try:
-            return subprocess.run(command, env=one_thread).returncode == 0
+            return process.wait() == 0
         except KeyboardInterrupt:
+            os.killpg(process.pid, signal.SIGTERM)  # Snakemake, its jobs, and their programs
+            process.wait()
             raise UserError("interrupted: the same command resumes") from None
         finally:
             plan_file.unlink()
@@ -185,6 +189,7 @@ def _write_json(path: Path, content: object) -> None:
 def main() -> None:
     """Does what the command line asks for; the exit status is 0 if nothing failed."""
     args = arguments()
+    signal.signal(signal.SIGTERM, signal.default_int_handler)  # `kill` ends it as Ctrl-C does
     with one_line_errors("experiments"):
         workflow = Workflow(args)
         if args.dry_run:

@@ -7,6 +7,9 @@ import shutil
 import signal
 import subprocess
 import sys
+import time
+from contextlib import suppress
+from pathlib import Path
 
 import pytest
 
@@ -47,10 +50,21 @@ def killed_after(folder, seconds):
     try:
         process.wait(seconds)
     except subprocess.TimeoutExpired:
-        os.killpg(process.pid, signal.SIGKILL)
+        for member in session(process.pid):
+            os.kill(member, signal.SIGKILL)
         process.wait()
         return True
     return False
+
+
+def session(leader):
+    """The processes that one has started, whatever their groups."""
+    found = []
+    for folder in Path("/proc").glob("[0-9]*"):
+        with suppress(ProcessLookupError):
+            if os.getsid(int(folder.name)) == leader:
+                found.append(int(folder.name))
+    return found
 
 
 def lasting_figures(folder):
@@ -80,6 +94,20 @@ def test_killed_at_ten_moments_and_started_again(tmp_path):
     assert "preparing" not in run(broken)  # nothing is left to do
     for file in (whole / "results" / "toy").glob("*.test.gz"):
         assert file.read_bytes() == (broken / "results" / "toy" / file.name).read_bytes()
+
+
+@pytest.mark.slow
+def test_a_signal_ends_all_that_was_started(tmp_path):
+    options = {"stdout": subprocess.DEVNULL, "stderr": subprocess.PIPE, "text": True}
+    process = subprocess.Popen(command(tmp_path), **options, start_new_session=True)
+    while not list((tmp_path / "work" / "runs").glob("*/train.log")):
+        assert process.poll() is None
+        time.sleep(1)
+    process.terminate()
+    said = process.communicate()[1]
+    assert process.returncode == 1
+    assert "experiments: error: interrupted: the same command resumes" in said
+    assert session(process.pid) == []
 
 
 @pytest.fixture(scope="module")
