@@ -107,6 +107,10 @@ def test_a_signal_ends_all_that_was_started(tmp_path):
     said = process.communicate()[1]
     assert process.returncode == 1
     assert "experiments: error: interrupted: the same command resumes" in said
+    for _ in range(30):  # a training ends its loaders' processes
+        if not session(process.pid):
+            break
+        time.sleep(1)
     assert session(process.pid) == []
 
 
