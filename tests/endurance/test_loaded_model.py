@@ -141,10 +141,13 @@ def test_mistakes_in_what_is_asked(make_system, prepared):
         model.translate("a " * 3000)
 
 
-def test_is_quiet(make_system, prepared, capfd):
-    model = load(make_system("dependency_transformer").path, prepared.folder, device="cpu")
+def test_is_quiet(make_system, prepared, capfd, recwarn):
+    path = make_system("dependency_transformer").path
+    recwarn.clear()
+    model = load(path, prepared.folder, device="cpu")
     model.translate("ka")
     assert capfd.readouterr() == ("", "")
+    assert [str(each.message) for each in recwarn if each.category is UserWarning] == []
 
 
 def test_a_missing_language_is_an_exception_in_fairseqs_own_way(make_system, prepared, tmp_path):

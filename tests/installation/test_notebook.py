@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import ast
+import importlib
 import json
 import os
 import subprocess
@@ -27,6 +29,13 @@ def run(source, cwd):
         cwd=cwd,
         env={**os.environ, "PATH": path, "OMP_NUM_THREADS": "1"},
     )
+
+
+def test_what_it_imports_is_there():
+    for node in ast.walk(ast.parse(code())):
+        if isinstance(node, ast.ImportFrom):
+            module = importlib.import_module(node.module)
+            assert all(hasattr(module, each.name) for each in node.names), node.module
 
 
 @pytest.mark.slow

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -29,12 +30,17 @@ _TEXT_ALONE = {
 
 @contextmanager
 def quiet_fairseq() -> Iterator[None]:
-    """Keeps fairseq's progress messages (dictionary sizes and the like) off stderr within."""
+    """Keeps fairseq's progress messages off stderr within, and a warning that it causes.
+
+    These are dictionary sizes and the like; its iterators ask torch for pinned memory, GPU or not.
+    """
     logger = logging.getLogger("fairseq")
     level = logger.level
     logger.setLevel(logging.WARNING)
     try:
-        yield
+        with warnings.catch_warnings():
+            warnings.filterwarnings("ignore", message="'pin_memory' argument is set as true")
+            yield
     finally:
         logger.setLevel(level)
 
