@@ -91,7 +91,9 @@ class Plan:
     def segmentation(self) -> dict[str, TextSegmentation]:
         """How the text of each language is segmented."""
         return {
-            lang: TextSegmentation(used.mode, self.model(lang), used.segmenter)
+            lang: TextSegmentation(
+                used.mode, self.model(lang) if lang in self.cut_languages else None, used.segmenter
+            )
             for lang, used in self.tokenizers.items()
         }
 

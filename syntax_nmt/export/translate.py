@@ -75,11 +75,15 @@ def _segmentation(
     source_pieces, target_pieces = _pieces(source_text), _pieces(target_text)
 
     def cut(line: str) -> list[str]:
-        pieces: list[str] = source_pieces.encode(source_words.tokenize(line), out_type=str)
+        words = source_words.tokenize(line)
+        if source_pieces is None:
+            return words.split()
+        pieces: list[str] = source_pieces.encode(words, out_type=str)
         return pieces
 
     def join(pieces: list[str]) -> str:
-        return target_words.detokenize(target_pieces.decode(pieces))
+        decode = " ".join if target_pieces is None else target_pieces.decode
+        return target_words.detokenize(decode(pieces))
 
     return cut, join
 
@@ -88,7 +92,10 @@ def _words(language: str, text: TextSegmentation) -> WordTokenizer:
     return WordTokenizer(text.tokenizer, language, text.segmenter)
 
 
-def _pieces(text: TextSegmentation) -> SentencePieceProcessor:
+def _pieces(text: TextSegmentation) -> SentencePieceProcessor | None:
+    """None: the tokens are words."""
+    if text.sentencepiece_model is None:
+        return None
     return SentencePieceProcessor(model_file=str(text.sentencepiece_model))
 
 
