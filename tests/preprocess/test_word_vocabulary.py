@@ -108,6 +108,7 @@ def test_one_side(raw, tmp_path, side, capsys):
     assert translate[0] == "fairseq-generate"  # typed text cannot be cut on one side alone
     assert ("--bpe" in translate) == (side == "source")
     assert translate[translate.index("--gen-subset") + 1] == "test"
+    assert translate[translate.index("--tokenizer") + 1] == "syntax_words"
 
 
 @pytest.mark.slow
