@@ -62,6 +62,7 @@ def translations(lines: Iterable[str], args: argparse.Namespace) -> Iterator[str
             batch_type="tokens",
             max_input_length=0,
             max_decoding_length=_LONGEST,
+            suppress_sequences=[["<blank>"]],  # padding, which fairseq never generates either
         )
         yield from (join(result.hypotheses[0]) for result in results)
 
