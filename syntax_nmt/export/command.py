@@ -48,8 +48,10 @@ CTRANSLATE2, FAIRSEQ = "ctranslate2", "fairseq"
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Adds the command's arguments."""
     parser.description = DESCRIPTION
-    parser.add_argument("checkpoint", type=Path, help="of fairseq-train")
-    parser.add_argument("--to", choices=[CTRANSLATE2, FAIRSEQ], required=True, help="the engine")
+    parser.add_argument("checkpoint", type=Path, help="a file that fairseq-train wrote")
+    parser.add_argument(
+        "--to", choices=[CTRANSLATE2, FAIRSEQ], required=True, help="what is to read the model"
+    )
     parser.add_argument(
         "--data",
         type=Path,
@@ -57,7 +59,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="the folder that `syntax-nmt prepare` wrote, whose way of cutting text is written "
         "beside the model, or a data-bin folder",
     )
-    parser.add_argument("--output", type=Path, required=True, metavar="DIR", help="a new folder")
+    parser.add_argument(
+        "--output", type=Path, required=True, metavar="DIR", help="the folder to make"
+    )
     parser.add_argument(
         "--quantization",
         choices=QUANTIZATIONS,

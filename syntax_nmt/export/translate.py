@@ -35,7 +35,10 @@ def main() -> None:
     )
     parser.add_argument("--device", default="cpu", help="cpu or cuda (default: %(default)s)")
     parser.add_argument(
-        "--threads", type=int, default=0, help="of one batch (default: chosen by CTranslate2)"
+        "--threads",
+        type=int,
+        default=0,
+        help="threads of one batch (default: chosen by CTranslate2)",
     )
     args = parser.parse_args()
     with one_line_errors(parser.prog):

@@ -59,8 +59,10 @@ def add_segmentation_arguments(parser: argparse.ArgumentParser) -> None:
         help="as for fairseq-interactive (default with --bpe: the text is tokenised already)",
     )
     add("--bpe", choices=list(_FILES), help="subwords (default with --tokenizer: none)")
-    add("--sentencepiece-model", metavar="FILE", help="of --bpe sentencepiece, for both sides")
-    add("--bpe-codes", metavar="FILE", help="of --bpe subword_nmt or fastbpe, for both sides")
+    add(
+        "--sentencepiece-model", metavar="FILE", help="model of --bpe sentencepiece, for both sides"
+    )
+    add("--bpe-codes", metavar="FILE", help="codes of --bpe subword_nmt or fastbpe, for both sides")
 
 
 def check_segmentation(args: argparse.Namespace) -> None:
