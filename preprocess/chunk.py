@@ -76,7 +76,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "constituency parser makes (default: %(default)s)",
     )
     parser.add_argument(
-        "--valid", type=Path, help="chooses the best epoch (default: every 20th sentence)"
+        "--valid",
+        type=Path,
+        help="validation text of --train, which chooses the best epoch (default: every 20th "
+        "sentence of --train)",
     )
     parser.add_argument(
         "--max-steps",

@@ -157,7 +157,7 @@ def _add_piece_arguments(parser: argparse.ArgumentParser) -> None:
         "--separate",
         dest="joined",
         action="store_false",
-        help="one of each for every language",
+        help="a sentencepiece model and a dictionary for each language",
     )
 
 
@@ -175,30 +175,14 @@ def run(args: argparse.Namespace) -> None:
 
 def _plan(args: argparse.Namespace) -> Plan:
     """The plan, everything checked that can be checked before work begins."""
+    _check_options(args)
     source, target = args.source_lang, args.target_lang
-    if source == target:
-        raise UserError(f"--source-lang and --target-lang are both {source}")
-    for separator in (os.pathsep, ","):
-        if separator in str(args.destdir):
-            raise UserError(
-                f"--destdir {args.destdir}: fairseq takes what stands after {separator} for "
-                "another folder: give a name without"
-            )
-    if str(args.destdir).startswith("-"):
-        raise UserError(
-            f"--destdir {args.destdir}: fairseq takes it for an option: give the whole path"
-        )
     tokenizers = {
         source: _tokenizer(args, "source", source),
         target: _tokenizer(args, "target", target),
     }
     if args.sentencepiece_model is not None:
         load_model(args.sentencepiece_model)
-    for option in ("vocab_size", "sentencepiece_lines", "source_words", "target_words"):
-        value = getattr(args, option)
-        if value is not None and value < 1:
-            name = option.replace("_", "-")
-            raise UserError(f"--{name} {getattr(args, option)}: must be 1 or more")
     prefixes = (("train", args.trainpref), ("valid", args.validpref), ("test", args.testpref))
     splits = find_splits(prefixes, source, target)
     _refuse_cut_text(args, splits)
@@ -210,11 +194,6 @@ def _plan(args: argparse.Namespace) -> Plan:
             find()  # models that are missing are reported now
     sizes = {source: args.source_words, target: args.target_words}
     vocabularies = {lang: size for lang, size in sizes.items() if size is not None}
-    if len(vocabularies) == 2 and args.sentencepiece_model is not None:
-        raise UserError(
-            "--sentencepiece-model is for pieces, and with --source-words and --target-words "
-            "neither side has any: leave one of them out"
-        )
     plan = Plan(
         source=source,
         target=target,
@@ -234,6 +213,36 @@ def _plan(args: argparse.Namespace) -> Plan:
     )
     _refuse_to_overwrite(plan)
     return plan
+
+
+def _check_options(args: argparse.Namespace) -> None:
+    """Refuses values that cannot be, and options that do not go together.
+
+    Raises:
+        UserError: says which.
+    """
+    source, target = args.source_lang, args.target_lang
+    if source == target:
+        raise UserError(f"--source-lang and --target-lang are both {source}")
+    for separator in (os.pathsep, ","):
+        if separator in str(args.destdir):
+            raise UserError(
+                f"--destdir {args.destdir}: fairseq takes what stands after {separator} for "
+                "another folder: give a name without"
+            )
+    if str(args.destdir).startswith("-"):
+        raise UserError(
+            f"--destdir {args.destdir}: fairseq takes it for an option: give the whole path"
+        )
+    for option in ("vocab_size", "sentencepiece_lines", "source_words", "target_words"):
+        value = getattr(args, option)
+        if value is not None and value < 1:
+            raise UserError(f"--{option.replace('_', '-')} {value}: must be 1 or more")
+    if args.source_words and args.target_words and args.sentencepiece_model is not None:
+        raise UserError(
+            "--sentencepiece-model is for pieces, and with --source-words and --target-words "
+            "neither side has any: leave one of them out"
+        )
 
 
 def _refuse_to_overwrite(plan: Plan) -> None:

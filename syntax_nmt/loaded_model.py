@@ -19,7 +19,6 @@ from syntax_nmt.data.constituents import ConstituentTree
 from syntax_nmt.data.dependency_tree import DependencyTree
 from syntax_nmt.data.prepared_text import prepared_folder
 from syntax_nmt.data.sides import PHRASES
-from syntax_nmt.data.subwords import SENTENCEPIECE
 from syntax_nmt.errors import UserError
 from syntax_nmt.evaluation.alignment.alignment import Alignment, format_alignment
 from syntax_nmt.evaluation.base.segmented_text import SegmentedPairs, TokenPair
@@ -112,7 +111,7 @@ class LoadedModel:
     Args:
         hub: fairseq's interface to the model, its task and options.
         segment: segments source text into pieces.
-        scheme: one of `subwords.SCHEMES`, or `auto` to tell it from the text.
+        segment_target: segments target text into pieces.
         phrases: parses sources, for a model that reads their phrases.
     """
 
@@ -121,13 +120,11 @@ class LoadedModel:
         hub: GeneratorHubInterface,
         segment: Segment,
         segment_target: Segment,
-        scheme: str = AUTO,
         phrases: PhraseParser | None = None,
     ) -> None:
         self.hub = hub
         self._segment = segment
         self._segment_target = segment_target
-        self._scheme = scheme
         self._phrases = phrases
 
     @property
@@ -232,7 +229,7 @@ class LoadedModel:
         dictionary = self.hub.task.source_dictionary
         lines = [" ".join(self._segment(sentence)) for sentence in sentences]
         tokens = [token_ids(line.split(), dictionary) for line in lines]
-        text = SourceText("sentences", tokens, dictionary, lines, self._scheme)
+        text = SourceText("sentences", tokens, dictionary, lines, self._segment.scheme or AUTO)
         if kind == CONSTITUENTS:
             distances = EncoderDistances(self.model, text, layer=0)
             found = structures_of(distances, text, constituents.bracketed, MAX_TOKENS)
@@ -277,8 +274,7 @@ class LoadedModel:
         pairs = [
             TokenPair(self._segment(x), self._segment_target(y)) for x, y in zip(source, target)
         ]
-        scheme = None if self._scheme == AUTO else self._scheme
-        return SegmentedPairs.of(pairs, scheme)
+        return SegmentedPairs.of(pairs, (self._segment.scheme, self._segment_target.scheme))
 
 
 def load(
@@ -319,10 +315,23 @@ def load(
         with open_dict(cfg):
             cfg.tokenizer = cfg.bpe = None  # what the training was given, which had no raw text
         hub = GeneratorHubInterface(cfg, task, [model])
-    hub.tokenizer, hub.bpe = sides[0].tokenizer, sides[0].bpe
+    hub.tokenizer, hub.bpe = sides[0].tokenizer, _Subwords(*sides)
     hub.to(next(model.parameters()).device)
-    known = not segmentation or segmentation.get("bpe") == "sentencepiece"
-    return LoadedModel(hub, *sides, SENTENCEPIECE if known else AUTO, phrases)
+    return LoadedModel(hub, *sides, phrases)
+
+
+@dataclass(frozen=True)
+class _Subwords:
+    """fairseq's `bpe` of a source and a target of which one may be of words."""
+
+    source: Segment
+    target: Segment
+
+    def encode(self, text: str) -> str:
+        return text if self.source.bpe is None else self.source.bpe.encode(text)
+
+    def decode(self, text: str) -> str:
+        return text if self.target.bpe is None else self.target.bpe.decode(text)
 
 
 def _segmentation_arguments(folder: Path, given: dict[str, Any]) -> argparse.Namespace:

@@ -92,16 +92,17 @@ def arguments() -> argparse.Namespace:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     add = parser.add_argument
-    add("--compare", nargs="+", default=list(COMPARISONS), choices=COMPARISONS, help="which")
-    add("--arch", nargs="+", help="in place of these: what is measured")
-    add("--against", default="transformer", help="relative to what")
+    groups = "groups of systems to compare (default: all)"
+    add("--compare", nargs="+", default=list(COMPARISONS), choices=COMPARISONS, help=groups)
+    add("--arch", nargs="+", help="measure these architectures instead of --compare's groups")
+    add("--against", default="transformer", help="the architecture to compare --arch with")
     for name in ("arch", "against"):
         add(f"--{name}-options", default="", help="further options of fairseq-train, in one string")
     add("--user-dir", nargs="+", default=[], help="plugins that have other architectures")
     add_size_arguments(parser)
     add("--works", nargs="+", default=list(WORKS), choices=WORKS, help="what is measured")
-    add("--batches", type=int, default=2, help="in a measurement")
-    add("--repeats", type=int, default=5)
+    add("--batches", type=int, default=2, help="batches in one measurement")
+    add("--repeats", type=int, default=5, help="measurements of each system")
     add("--device", default="cpu", choices=["cpu", "cuda"])
     add("--dtype", default="float32", choices=["float32", "bfloat16", "float16"])
     add("--threads", type=int, default=1, help="of torch on a CPU")

@@ -13,7 +13,7 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import zip_longest
 from pathlib import Path
 
@@ -39,6 +39,7 @@ def arguments() -> argparse.Namespace:
     """The command line; what follows `--` is Snakemake's."""
     parser = argparse.ArgumentParser(
         prog="run.py",
+        usage="run.py TABLE.yaml … [OPTION …] [-- OPTION OF SNAKEMAKE …]",
         description="Makes or resumes tables of experiments.",
         epilog="What follows -- goes to Snakemake, such as -- --executor slurm --jobs 20",
     )
@@ -106,7 +107,7 @@ class Workflow:
         return name in asked | {systems[system].like for system in asked}
 
     def run_stage(self, stage: Stage) -> bool:
-        """Has Snakemake prepare data and do the runs that are missing; whether all succeeded."""
+        """Prepares the data and does the runs that are missing; whether all succeeded."""
         folder = self.args.folder
         data = {plan["key"]: plan for runs in self.tables for plan in runs.data.values()}
         missing = {
@@ -114,18 +115,35 @@ class Workflow:
             for runs, run in stage
             if runs.record(run) is None
         }
-        if not missing and all((folder / "data" / key / DONE).is_file() for key in data):
-            return True
-        for key, plan in data.items():
-            _write_json(folder / "data" / key / "data.json", plan)
+        unprepared = [key for key in data if not self._is_prepared(key)]
+        for key in unprepared:
+            _write_json(folder / "data" / key / "data.json", data[key])
         for run in missing.values():
             planned = {"name": run.name, "key": run.key, "seed": run.plan["seed"], "plan": run.plan}
             _write_json(folder / "runs" / run.key / "run.json", planned)
-        records = {record: run.plan["data"] for record, run in missing.items()}
+        # One after the other: when a job ends that was the only one ready to start, Snakemake 9.15
+        # gives back a core that it did not take, and --cores grows. Of jobs that wait for no other
+        # the last alone is such a one.
+        whole = not unprepared or self._snakemake(unprepared, {})
+        records = {name: run.plan["data"] for name, run in missing.items()}
+        records = {name: key for name, key in records.items() if self._is_prepared(key)}
+        return (not records or self._snakemake([], records)) and whole
+
+    def _is_prepared(self, key: str) -> bool:
+        return (self.args.folder / "data" / key / DONE).is_file()
+
+    def _snakemake(self, data: Sequence[str], records: Mapping[str, str]) -> bool:
+        """Has Snakemake make what is missing; whether all succeeded.
+
+        Args:
+            data: keys of the data to prepare.
+            records: of the runs to do, with the keys of their data.
+        """
+        folder = self.args.folder
         names = ("folder", "results", "device", "commit")
         fixed = {"python": sys.executable, **{n: str(getattr(self.args, n)) for n in names}}
         plan_file = folder / f"plan-{os.getpid()}.json"
-        _write_json(plan_file, {**fixed, "data": list(data), "runs": records})
+        _write_json(plan_file, {**fixed, "data": data, "runs": records})
         command = [sys.executable, "-m", "snakemake", "--snakefile", str(_SNAKEFILE), *_SNAKEMAKE]
         command += ["--directory", str(folder), "--cores", str(self.args.cores)]
         command += ["--config", f"plan={plan_file}", *self.args.snakemake]

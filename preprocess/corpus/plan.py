@@ -90,8 +90,9 @@ class Plan:
     @property
     def segmentation(self) -> dict[str, TextSegmentation]:
         """How the text of each language is segmented."""
+        models = {lang: self.model(lang) for lang in self.cut_languages}
         return {
-            lang: TextSegmentation(used.mode, self.model(lang), used.segmenter)
+            lang: TextSegmentation(used.mode, models.get(lang), used.segmenter)
             for lang, used in self.tokenizers.items()
         }
 

@@ -11,7 +11,6 @@ import torch
 from syntax_nmt.data.sides import HEADS, KINDS, PHRASES
 from syntax_nmt.preprocess.corpus.plan import Plan
 from syntax_nmt.preprocess.corpus.preparation import Preparation
-from syntax_nmt.preprocess.corpus.tokenize import Tokenizer
 from syntax_nmt.preprocess.corpus.training_settings import TrainingSettings, training_settings
 
 _LINE = 100
@@ -91,7 +90,8 @@ def _expectation(plan: Plan) -> str:
         return "on the GPU"
     if not settings.minutes:
         return "(there is no GPU here, and a CPU needs days for so much text)"
-    return f"(about {max(1, round(settings.minutes)):,} minutes on one core)"
+    minutes = max(1, round(settings.minutes))
+    return f"(about {minutes:,} minute{'s' if minutes > 1 else ''} on one core)"
 
 
 def _settings(plan: Plan) -> TrainingSettings:
@@ -136,10 +136,7 @@ def _interactive(plan: Plan, shared: Sequence[str], checkpoints: Path, *more: st
         [
             *["fairseq-interactive", str(plan.data_bin), *shared],
             *["--path", _best(checkpoints), *more],
-            *["--tokenizer", "syntax_words"],
-            *_tokenizer_options("source", plan.tokenizers[plan.source]),
-            *_tokenizer_options("target", plan.tokenizers[plan.target]),
-            *_pieces(plan),
+            *_text_options(plan),
         ]
     )
 
@@ -170,7 +167,7 @@ def wrapped(words: Sequence[str]) -> str:
 def _generate(plan: Plan, shared: Sequence[str], checkpoints: Path, split: str, *more: str) -> str:
     subset = ["--gen-subset", split, *more]
     command = ["fairseq-generate", str(plan.data_bin), *shared, *subset]
-    return wrapped([*command, "--path", _best(checkpoints), *_pieces(plan)])
+    return wrapped([*command, "--path", _best(checkpoints), *_text_options(plan)])
 
 
 def _takes_typed_text(plan: Plan) -> bool:
@@ -182,19 +179,16 @@ def _best(checkpoints: Path) -> str:
     return str(checkpoints / "checkpoint_best.pt")
 
 
-def _pieces(plan: Plan) -> list[str]:
-    """How typed text is segmented and translations are joined; nothing where these are words."""
-    if plan.target in plan.vocabularies:
-        return []
+def _text_options(plan: Plan) -> list[str]:
+    """How typed text is segmented, and text is made of translations."""
+    segmentation = plan.segmentation
+    options = ["--tokenizer", "syntax_words"]
+    options += segmentation[plan.source].tokenizer_options("source")
+    options += segmentation[plan.target].tokenizer_options("target")
+    if plan.target in plan.vocabularies:  # translations are words
+        return options
     lang = plan.target if plan.vocabularies else plan.source
-    return ["--bpe", "sentencepiece", "--sentencepiece-model", str(plan.model(lang))]
-
-
-def _tokenizer_options(side: str, tokenizer: Tokenizer) -> list[str]:
-    options = [f"--{side}-tokenizer", tokenizer.mode]
-    if tokenizer.segmenter is not None:
-        options += [f"--{side}-segmenter", str(tokenizer.segmenter)]
-    return options
+    return [*options, "--bpe", "sentencepiece", "--sentencepiece-model", str(plan.model(lang))]
 
 
 def _row(done: Preparation, name: str) -> tuple[str, ...]:

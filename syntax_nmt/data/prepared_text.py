@@ -23,13 +23,24 @@ class TextSegmentation:
 
     Attributes:
         tokenizer: one of `tokenizer.MODES`.
-        sentencepiece_model: segments words into pieces.
+        sentencepiece_model: segments words into pieces; None = the tokens are words.
         segmenter: model of mode `stanza`; None = Stanza's own folder.
     """
 
     tokenizer: str
-    sentencepiece_model: Path
+    sentencepiece_model: Path | None = None
     segmenter: Path | None = None
+
+    def tokenizer_options(self, side: str) -> list[str]:
+        """What `--tokenizer syntax_words` is told of a side.
+
+        Args:
+            side: `source` or `target`.
+        """
+        options = [f"--{side}-tokenizer", self.tokenizer]
+        if self.segmenter is not None:
+            options += [f"--{side}-segmenter", str(self.segmenter)]
+        return options
 
 
 def write_segmentation(folder: Path, languages: Mapping[str, TextSegmentation]) -> None:
@@ -63,12 +74,13 @@ def read_segmentation(folder: Path) -> dict[str, TextSegmentation]:
         folder: that was prepared.
 
     Raises:
-        UserError: the file is missing, as older versions wrote none, or is damaged.
+        UserError: the file is missing, as older versions wrote none, or is damaged, or names a
+            sentencepiece model that is not there.
     """
     path = folder / FILE_NAME
     try:
         values = json.loads(path.read_text(encoding="utf-8"))
-        return {language: _of(folder, found) for language, found in values.items()}
+        languages = {language: _of(folder, found) for language, found in values.items()}
     except FileNotFoundError:
         raise UserError(
             f"{path}: not found, it says how text is segmented: run the same `syntax-nmt prepare` "
@@ -79,6 +91,13 @@ def read_segmentation(folder: Path) -> dict[str, TextSegmentation]:
         raise UserError(
             f"{path}: cannot be read: run the same `syntax-nmt prepare` line again"
         ) from None
+    for text in languages.values():
+        if text.sentencepiece_model is not None and not text.sentencepiece_model.is_file():
+            raise UserError(
+                f"{path} names {text.sentencepiece_model}, which is not there: run the same "
+                "`syntax-nmt prepare` line again"
+            )
+    return languages
 
 
 def prepared_folder(data: Path) -> tuple[Path, Path]:

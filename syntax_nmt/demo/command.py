@@ -84,7 +84,7 @@ def run(args: argparse.Namespace) -> None:
     except OSError as error:
         raise UserError(f"cannot write the corpus to {args.dir}: {error}") from error
     if args.trained:
-        checkpoint = train(args.dir)
+        checkpoint = train(args.dir, args.dir / MANIFEST)
         sentence = (args.dir / "test.src").read_text(encoding="utf-8").partition("\n")[0]
         print(f"syntax-nmt serve --system tiny {checkpoint} {args.dir / 'prepared'}")
         print(f"translates such as: {sentence}")

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import shlex
+import shutil
 import subprocess
 import sys
 from pathlib import Path
 
+from syntax_nmt.data.text_files import write_bytes_atomically
 from syntax_nmt.errors import UserError
 from syntax_nmt.user_dir import FOLDER
 
@@ -21,17 +23,18 @@ _TRAIN = """
 """
 
 
-def train(folder: Path) -> Path:
+def train(folder: Path, manifest: Path) -> Path:
     """Prepares the corpus of a folder and trains; what was interrupted resumes.
 
     Args:
         folder: that holds the corpus; `prepared` and `checkpoints` are written beside it.
+        manifest: says which corpus it is: a model of another one is not resumed, but removed.
 
     Returns:
         the checkpoint.
 
     Raises:
-        UserError: a step failed; its log says why.
+        UserError: a step failed; its log says why. Or checkpoints are not of this command.
     """
     texts = [f"--{name}pref {shlex.quote(str(folder / name))}" for name in ("train", "valid")]
     prepared, checkpoints = folder / "prepared", folder / "checkpoints"
@@ -40,12 +43,25 @@ def train(folder: Path) -> Path:
         *("syntax_nmt.cli", "prepare", *shlex.split(" ".join([_PREPARE, *texts]))),
         *("--vocab-size", "1000", "--destdir", str(prepared)),
     )
+    _begin(checkpoints, manifest)
     _run(
         folder / "train.log",
         *("fairseq_cli.train", str(prepared / "data-bin"), "--user-dir", str(FOLDER)),
         *(*_TRAIN.split(), "--save-dir", str(checkpoints)),
     )
     return checkpoints / "checkpoint_best.pt"
+
+
+def _begin(checkpoints: Path, manifest: Path) -> None:
+    """Leaves there only what a training on this corpus made."""
+    trained_on = checkpoints / manifest.name
+    if checkpoints.is_dir() and any(checkpoints.iterdir()):
+        if not trained_on.is_file():
+            raise UserError(f"{checkpoints}: models that this command did not train: move them")
+        if trained_on.read_bytes() != manifest.read_bytes():
+            print(f"{checkpoints}: removed, as it was trained on another corpus")
+            shutil.rmtree(checkpoints)
+    write_bytes_atomically(trained_on, manifest.read_bytes())
 
 
 def _run(log: Path, *command: str) -> None:

@@ -77,7 +77,7 @@ def _add_output(parser: argparse.ArgumentParser) -> None:
     add(
         "--chunk-format",
         choices=CHUNK_FORMATS,
-        help=f"of the chunks (default: {IOB2}; --format {BRACKETS} says the same)",
+        help=f"how chunks are written (default: {IOB2}; --format {BRACKETS} says the same)",
     )
     add_findings_arguments(group, default="stderr", others=CHUNK_FORMATS)
     add_files(

@@ -60,7 +60,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group("what to write")
     add = group.add_argument
     add("--output", default="report.html", metavar="FILE", help="the page (default: %(default)s)")
-    add("--title", metavar="TEXT", help="of the page (default: the systems' names)")
+    add("--title", metavar="TEXT", help="title of the page (default: the systems' names)")
     add("--json", metavar="FILE", help="write all figures here; - is stdout")
     add_digits_argument(group)
 

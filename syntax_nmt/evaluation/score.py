@@ -76,7 +76,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         type=natural_int,
         default=SEED,
         metavar="N",
-        help=f"of the resamples (default: {SEED})",
+        help=f"random seed of the resamples (default: {SEED})",
     )
 
 

@@ -44,7 +44,7 @@ def _add_input(parser: argparse.ArgumentParser) -> None:
         "--kind",
         choices=(DEPENDENCIES, CONSTITUENTS),
         default=DEPENDENCIES,
-        help="of trees (default: %(default)s)",
+        help="which trees (default: %(default)s)",
     )
     add("--gen-subset", metavar="SPLIT", default="test", help="split to parse (default: test)")
     add("--input", metavar="FILE", help="parse this segmented source text instead of a split")

@@ -48,8 +48,10 @@ CTRANSLATE2, FAIRSEQ = "ctranslate2", "fairseq"
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Adds the command's arguments."""
     parser.description = DESCRIPTION
-    parser.add_argument("checkpoint", type=Path, help="of fairseq-train")
-    parser.add_argument("--to", choices=[CTRANSLATE2, FAIRSEQ], required=True, help="the engine")
+    parser.add_argument("checkpoint", type=Path, help="a file that fairseq-train wrote")
+    parser.add_argument(
+        "--to", choices=[CTRANSLATE2, FAIRSEQ], required=True, help="what is to read the model"
+    )
     parser.add_argument(
         "--data",
         type=Path,
@@ -57,7 +59,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="the folder that `syntax-nmt prepare` wrote, whose way of cutting text is written "
         "beside the model, or a data-bin folder",
     )
-    parser.add_argument("--output", type=Path, required=True, metavar="DIR", help="a new folder")
+    parser.add_argument(
+        "--output", type=Path, required=True, metavar="DIR", help="the folder to make"
+    )
     parser.add_argument(
         "--quantization",
         choices=QUANTIZATIONS,
@@ -128,9 +132,11 @@ def _keep_segmentation(
     languages = read_segmentation(folder)
     kept = {}
     for language in pair:
+        kept[language] = languages[language]
         model = languages[language].sentencepiece_model
-        shutil.copyfile(model, output / model.name)
-        kept[language] = replace(languages[language], sentencepiece_model=output / model.name)
+        if model is not None:
+            shutil.copyfile(model, output / model.name)
+            kept[language] = replace(kept[language], sentencepiece_model=output / model.name)
     write_segmentation(output, kept)
     return kept
 
@@ -148,12 +154,26 @@ def _command_line(
         return f"  python -m syntax_nmt.export.translate {given}{name} < text"
     words = [f"fairseq-interactive {name} --path {name}/{CHECKPOINT} --cpu --beam 5"]
     words += [f"-s {pair[0]} -t {pair[1]}"]
+    text = "text"
     if segmented is not None:
-        source = segmented[pair[0]]
+        source, target = (segmented[language] for language in pair)
+        if source.sentencepiece_model is not None and target.sentencepiece_model is None:
+            text = "pieces  # fairseq-interactive cannot segment the source alone"
+        else:
+            words += _segmenting_options(folder, source, target)
+    return "  " + " \\\n    ".join(words) + f" < {text}"
+
+
+def _segmenting_options(
+    folder: Path, source: TextSegmentation, target: TextSegmentation
+) -> Iterator[str]:
+    """What segments typed text, and makes text of translations."""
+    if source.sentencepiece_model is not None:
         model = shlex.quote(str(folder / source.sentencepiece_model.name))
-        words += [f"--bpe sentencepiece --sentencepiece-model {model}"]
-        if source.tokenizer != "none":
-            words += ['--user-dir "$(syntax-nmt user-dir)" --tokenizer syntax_words']
-            words += [f"--source-tokenizer {source.tokenizer}"]
-            words += [f"--target-tokenizer {segmented[pair[1]].tokenizer}"]
-    return "  " + " \\\n    ".join(words) + " < text"
+        yield f"--bpe sentencepiece --sentencepiece-model {model}"
+    elif target.sentencepiece_model is not None:
+        yield "--post-process sentencepiece"
+    if (source.tokenizer, target.tokenizer) != ("none", "none"):
+        yield '--user-dir "$(syntax-nmt user-dir)" --tokenizer syntax_words'
+        yield shlex.join(source.tokenizer_options("source"))
+        yield shlex.join(target.tokenizer_options("target"))

@@ -35,7 +35,10 @@ def main() -> None:
     )
     parser.add_argument("--device", default="cpu", help="cpu or cuda (default: %(default)s)")
     parser.add_argument(
-        "--threads", type=int, default=0, help="of one batch (default: chosen by CTranslate2)"
+        "--threads",
+        type=int,
+        default=0,
+        help="threads of one batch (default: chosen by CTranslate2)",
     )
     args = parser.parse_args()
     with one_line_errors(parser.prog):
@@ -62,6 +65,7 @@ def translations(lines: Iterable[str], args: argparse.Namespace) -> Iterator[str
             batch_type="tokens",
             max_input_length=0,
             max_decoding_length=_LONGEST,
+            suppress_sequences=[["<blank>"]],  # padding, which fairseq never generates either
         )
         yield from (join(result.hypotheses[0]) for result in results)
 
@@ -75,11 +79,15 @@ def _segmentation(
     source_pieces, target_pieces = _pieces(source_text), _pieces(target_text)
 
     def cut(line: str) -> list[str]:
-        pieces: list[str] = source_pieces.encode(source_words.tokenize(line), out_type=str)
+        words = source_words.tokenize(line)
+        if source_pieces is None:
+            return words.split()
+        pieces: list[str] = source_pieces.encode(words, out_type=str)
         return pieces
 
     def join(pieces: list[str]) -> str:
-        return target_words.detokenize(target_pieces.decode(pieces))
+        decode = " ".join if target_pieces is None else target_pieces.decode
+        return target_words.detokenize(decode(pieces))
 
     return cut, join
 
@@ -88,7 +96,10 @@ def _words(language: str, text: TextSegmentation) -> WordTokenizer:
     return WordTokenizer(text.tokenizer, language, text.segmenter)
 
 
-def _pieces(text: TextSegmentation) -> SentencePieceProcessor:
+def _pieces(text: TextSegmentation) -> SentencePieceProcessor | None:
+    """None: the tokens are words."""
+    if text.sentencepiece_model is None:
+        return None
     return SentencePieceProcessor(model_file=str(text.sentencepiece_model))
 
 

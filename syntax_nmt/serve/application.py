@@ -12,6 +12,7 @@ from typing import Any
 
 from anyio import to_thread
 from starlette.applications import Starlette
+from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
 from starlette.middleware.trustedhost import TrustedHostMiddleware
 from starlette.requests import Request
@@ -24,6 +25,7 @@ from syntax_nmt.serve.systems import System
 
 _PAGE = Path(__file__).with_name("page")
 _FILES = {"/": "index.html", "/page.js": "page.js", "/page.css": "page.css"}
+_PATHS = "GET /systems, POST /translate and POST /structures"
 # Nothing but the page's own files; pictures come inside of answers.
 _HEADERS = {
     b"content-security-policy": b"default-src 'self'; img-src data:; frame-ancestors 'none'; "
@@ -120,6 +122,57 @@ class _Headers:
         await self.app(scope, receive, send_with_headers)
 
 
+class _Answers:
+    """What programs and the page are answered.
+
+    Args:
+        systems: of different names.
+        limits: of requests.
+    """
+
+    def __init__(self, systems: Sequence[System], limits: Limits) -> None:
+        turn = asyncio.Lock()
+        self.queues = {system.name: _Queue(system, turn) for system in systems}
+        self.limits = limits
+
+    async def about(self, _: Request) -> Response:
+        systems = [queue.system for queue in self.queues.values()]
+        listed = [{"name": each.name, "structures": each.model.structures} for each in systems]
+        return JSONResponse({"systems": listed, "characters": self.limits.characters})
+
+    async def translate(self, request: Request) -> Response:
+        def question(system: System, text: str) -> Any:
+            return system.translate([line.strip() for line in text.splitlines() if line.strip()])
+
+        return await self._answered(request, ("text",), question)
+
+    async def structures(self, request: Request) -> Response:
+        def question(system: System, source: str, translation: str) -> Any:
+            return system.structures(source.strip(), translation.strip())
+
+        return await self._answered(request, ("source", "translation"), question)
+
+    async def _answered(
+        self, request: Request, texts: Sequence[str], question: Callable[..., Any]
+    ) -> Response:
+        """What a system answers to the texts of the request, or why it does not."""
+        try:
+            given = await _read(request, texts, self.limits.characters)
+            name = given.get("system", next(iter(self.queues)))
+            if name not in self.queues:
+                raise _RefusedError(404, f"no system {name!r}: one of {', '.join(self.queues)}")
+            queue = self.queues[name]
+            asked = partial(question, queue.system, *(given[text] for text in texts))
+            return JSONResponse(await queue.ask(asked, self.limits))
+        except _RefusedError as refused:
+            return _error(str(refused), refused.status)
+        except UserError as error:
+            return _error(str(error), 422)
+        except Exception as error:  # a model that fails: the page stays
+            message = f"the model failed ({type(error).__name__}): {error}"
+            return _error(message.splitlines()[0][:300], 500)
+
+
 def application(
     systems: Sequence[System], hosts: Sequence[str], limits: Limits | None = None
 ) -> Starlette:
@@ -129,43 +182,7 @@ def application(
         systems: trained systems, of different names.
         hosts: the names under which the page may be asked for; others come from foreign pages.
     """
-    limits = limits or Limits()
-    turn = asyncio.Lock()
-    queues = {system.name: _Queue(system, turn) for system in systems}
-
-    async def about(_: Request) -> Response:
-        listed = [{"name": each.name, "structures": each.model.structures} for each in systems]
-        return JSONResponse({"systems": listed, "characters": limits.characters})
-
-    async def translate(request: Request) -> Response:
-        async def answer(queue: _Queue, given: Mapping[str, str]) -> Any:
-            sentences = [line.strip() for line in given["text"].splitlines() if line.strip()]
-            return await queue.ask(partial(queue.system.translate, sentences), limits)
-
-        return await _answered(request, ("text",), answer)
-
-    async def structures(request: Request) -> Response:
-        async def answer(queue: _Queue, given: Mapping[str, str]) -> Any:
-            pair = (given["source"].strip(), given["translation"].strip())
-            return await queue.ask(partial(queue.system.structures, *pair), limits)
-
-        return await _answered(request, ("source", "translation"), answer)
-
-    async def _answered(request: Request, texts: Sequence[str], answer: Callable[..., Any]) -> Any:
-        try:
-            given = await _read(request, texts, limits.characters)
-            name = given.get("system", systems[0].name)
-            if name not in queues:
-                raise _RefusedError(404, f"no system {name!r}: one of {', '.join(queues)}")
-            return JSONResponse(await answer(queues[name], given))
-        except _RefusedError as refused:
-            return JSONResponse({"error": str(refused)}, refused.status)
-        except UserError as error:
-            return JSONResponse({"error": str(error)}, 422)
-        except Exception as error:  # a model that fails: the page stays
-            message = f"the model failed ({type(error).__name__}): {error}"
-            return JSONResponse({"error": message.splitlines()[0][:300]}, 500)
-
+    answers = _Answers(systems, limits or Limits())
     files = [
         Route(path, partial(_file, name), methods=["GET"], name=name)
         for path, name in _FILES.items()
@@ -173,15 +190,27 @@ def application(
     return Starlette(
         routes=[
             *files,
-            Route("/systems", about, methods=["GET"]),
-            Route("/translate", translate, methods=["POST"]),
-            Route("/structures", structures, methods=["POST"]),
+            Route("/systems", answers.about, methods=["GET"]),
+            Route("/translate", answers.translate, methods=["POST"]),
+            Route("/structures", answers.structures, methods=["POST"]),
         ],
         middleware=[
             Middleware(_Headers),
             Middleware(TrustedHostMiddleware, allowed_hosts=list(hosts)),
         ],
+        exception_handlers={HTTPException: _not_there},
     )
+
+
+async def _not_there(request: Request, error: Exception) -> Response:
+    """A path that there is not, or a method that a path does not have."""
+    assert isinstance(error, HTTPException)
+    asked = f"{request.method} {request.url.path}: {error.detail}"
+    return _error(f"{asked}: there are {_PATHS}", error.status_code, error.headers)
+
+
+def _error(message: str, status: int, headers: Mapping[str, str] | None = None) -> Response:
+    return JSONResponse({"error": message}, status, headers)
 
 
 async def _file(name: str, _: Request) -> Response:

@@ -30,19 +30,32 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="a name to show, a checkpoint of fairseq-train, and the folder that "
         "`syntax-nmt prepare` wrote, which says how text is cut; once for each system",
     )
-    parser.add_argument("--beam", type=positive_int, default=5, help="(default: %(default)s)")
+    parser.add_argument(
+        "--beam",
+        type=positive_int,
+        default=5,
+        help="hypotheses that the search keeps (default: %(default)s)",
+    )
     parser.add_argument(
         "--host",
         default=LOCAL,
         help="the address to listen at; with another than %(default)s everybody who can reach "
         "this machine can translate",
     )
-    parser.add_argument("--port", type=int, default=8000, help="(default: %(default)s)")
     parser.add_argument(
-        "--characters", type=positive_int, default=10_000, help="most of a text (%(default)s)"
+        "--port", type=int, default=8000, help="the port to listen on (default: %(default)s)"
     )
     parser.add_argument(
-        "--seconds", type=positive_int, default=60, help="most for an answer (%(default)s)"
+        "--characters",
+        type=positive_int,
+        default=10_000,
+        help="longest text of a request, in characters (default: %(default)s)",
+    )
+    parser.add_argument(
+        "--seconds",
+        type=positive_int,
+        default=60,
+        help="seconds after which a request is given up (default: %(default)s)",
     )
     parser.add_argument("--device", help="such as cuda:1 (default: a GPU if there is one)")
 

@@ -88,6 +88,13 @@ def test_constituents_that_were_given(tmp_path):
     assert program == "fairseq-generate"
     assert chosen.load_phrases
     assert chosen.gen_subset == "valid"
+    assert chosen.tokenizer == "syntax_words"  # as typed text: translations come out as text
+    assert (chosen.source_tokenizer, chosen.target_tokenizer) == ("none", "none")
+
+
+def test_how_long_it_takes_is_english(tmp_path, monkeypatch):
+    monkeypatch.setattr("torch.cuda.is_available", lambda: False)
+    assert "(about 1 minute on one core)" in said_of(tmp_path)
 
 
 @pytest.mark.parametrize("name", ["$(touch x)`touch x`;touch x", "'\"\\ *", "a\nb", "#~&|<>!%s"])

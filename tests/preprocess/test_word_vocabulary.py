@@ -11,7 +11,9 @@ from fairseq.data import Dictionary, data_utils
 
 from syntax_nmt.cli import main
 from syntax_nmt.data.conllu import format_conllu
+from syntax_nmt.data.prepared_text import TextSegmentation, read_segmentation, write_segmentation
 from syntax_nmt.data.ragged import RaggedArray
+from syntax_nmt.errors import UserError
 from syntax_nmt.preprocess.corpus.segment import train_model
 
 SPLITS = ("train", "valid", "test")
@@ -108,6 +110,18 @@ def test_one_side(raw, tmp_path, side, capsys):
     assert translate[0] == "fairseq-generate"  # typed text cannot be cut on one side alone
     assert ("--bpe" in translate) == (side == "source")
     assert translate[translate.index("--gen-subset") + 1] == "test"
+    assert translate[translate.index("--tokenizer") + 1] == "syntax_words"
+
+
+def test_a_model_that_is_named_but_missing_is_one_line(tmp_path):
+    """Or was never made, as older versions named one for words, too."""
+    path = tmp_path / "sentencepiece.en.model"
+    path.touch()
+    write_segmentation(tmp_path, {"en": TextSegmentation("none", path)})
+    assert read_segmentation(tmp_path) == {"en": TextSegmentation("none", path)}
+    path.unlink()
+    with pytest.raises(UserError, match=r"segmentation.json names .*en.model, .*prepare` line"):
+        read_segmentation(tmp_path)
 
 
 @pytest.mark.slow

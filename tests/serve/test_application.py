@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import threading
 import time
+import urllib.error
+import urllib.parse
 import urllib.request
 from concurrent.futures import ThreadPoolExecutor
 from types import SimpleNamespace
@@ -92,6 +95,28 @@ def test_what_is_refused_has_one_line(address, path, body, status, part):
     assert part in found[1]["error"]
     assert "\n" not in found[1]["error"]
     assert post(f"{address}/translate", {"text": "a", "system": "two"})[0] == 200
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "status"),
+    [
+        ("GET", "translate", 405),
+        ("POST", "systems", 405),
+        ("GET", "favicon.ico", 404),
+        ("POST", "a\nb", 404),
+    ],
+)
+def test_what_is_not_there_is_refused_in_json_too(address, method, path, status):
+    request = urllib.request.Request(f"{address}/{urllib.parse.quote(path)}", method=method)
+    with pytest.raises(urllib.error.HTTPError) as refused:
+        urllib.request.urlopen(request)
+    assert refused.value.code == status
+    assert refused.value.headers["Content-Type"] == "application/json"
+    assert refused.value.headers["Cache-Control"] == "no-store"
+    assert ("Allow" in refused.value.headers) == (status == 405)
+    message = json.loads(refused.value.read())["error"]
+    assert "POST /translate" in message
+    assert "\n" not in message
 
 
 def test_lone_surrogates_are_replaced(address):

@@ -93,6 +93,6 @@ def corpus_of_files(args: argparse.Namespace) -> AlignedCorpus:
         pairs = read_pairs(args.source, args.target)
         check_parallel(args.source, len(pairs), corpus.name, len(corpus))
         names = args.source, args.target
-        corpus.lengths = SegmentedPairs.of(pairs, chosen_scheme(args), names).lengths()
+        corpus.lengths = SegmentedPairs.of(pairs, [chosen_scheme(args)] * 2, names).lengths()
     corpus.add_reverse_file(args)
     return corpus

@@ -96,7 +96,9 @@ def add_batch_arguments(group: argparse._ArgumentGroup, tokens: int, unit: str) 
 def add_device_arguments(group: argparse._ArgumentGroup) -> None:
     """Adds where the model runs."""
     device = group.add_mutually_exclusive_group()
-    device.add_argument("--cpu", action="store_const", const="cpu", dest="device", help="no GPU")
+    device.add_argument(
+        "--cpu", action="store_const", const="cpu", dest="device", help="use no GPU"
+    )
     device.add_argument(
         "--device", metavar="NAME", help="cpu, cuda, cuda:1, … (default: a GPU if there is one)"
     )

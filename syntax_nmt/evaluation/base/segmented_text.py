@@ -97,22 +97,21 @@ class SegmentedPairs:
     def of(
         cls,
         pairs: Sequence[TokenPair],
-        scheme: str | None = None,
+        schemes: Sequence[str | None] = (None, None),
         names: tuple[str, str] = ("source", "target"),
     ) -> SegmentedPairs:
         """The words of pairs.
 
         Args:
-            scheme: one of `subwords.SCHEMES`; None = told from the text of each side.
+            schemes: of source and target, of `subwords.SCHEMES`; None = told from the text.
             names: the files of source and target, for messages.
 
         Raises:
             UserError: a piece reaches over a word's end.
         """
-        source = SegmentedText.of([pair.source for pair in pairs], names[0], scheme)
-        return cls(
-            pairs, source, SegmentedText.of([pair.target for pair in pairs], names[1], scheme)
-        )
+        source = SegmentedText.of([pair.source for pair in pairs], names[0], schemes[0])
+        target = SegmentedText.of([pair.target for pair in pairs], names[1], schemes[1])
+        return cls(pairs, source, target)
 
     def flipped(self) -> SegmentedPairs:
         """The same with the sides exchanged."""

@@ -87,7 +87,8 @@ def corpus_of_models(args: argparse.Namespace) -> AlignedCorpus:
     """
     decoder, *segment = forced_model(args, args.path)
     pairs = read_pairs(args.source, args.target, *segment)
-    text = SegmentedPairs.of(pairs, chosen_scheme(args), (args.source, args.target))
+    schemes = [chosen_scheme(args) or side.scheme for side in segment]
+    text = SegmentedPairs.of(pairs, schemes, (args.source, args.target))
     corpus = AlignedCorpus(args.source, lengths=text.lengths(), base=args.hypothesis_base)
     corpus.add(FORWARD, _aligned(args, args.path, decoder, text))
     if args.reverse_path:

@@ -176,7 +176,8 @@ def corpus_of_model(args: argparse.Namespace) -> ChunkedCorpus:
     with errors_of(args.path):
         predictor = ChunkPredictor(decoder, args.max_tokens, args.batch_size)
     pairs = read_pairs(args.source, args.target, *segment)
-    text = SegmentedPairs.of(pairs, chosen_scheme(args), (args.source, args.target))
+    schemes = [chosen_scheme(args) or side.scheme for side in segment]
+    text = SegmentedPairs.of(pairs, schemes, (args.source, args.target))
     corpus = ChunkedCorpus(
         args.target,
         [None] * len(pairs),

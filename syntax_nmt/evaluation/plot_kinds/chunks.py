@@ -37,7 +37,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("--target", metavar="FILE", help="the words, one sentence a line")
     add("--hypothesis", metavar="FILE", help="chunks (IOB2), as `syntax-nmt chunks` writes them")
     add("--gold", metavar="FILE", help="reference chunks (IOB2)")
-    add("--alignments", metavar="FILE", help="of `syntax-nmt chunks --alignments`")
+    add("--alignments", metavar="FILE", help="what `syntax-nmt chunks --alignments` wrote")
     add_sentence_argument(parser)
 
 

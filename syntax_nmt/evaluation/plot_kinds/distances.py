@@ -33,7 +33,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="N",
         type=natural_int,
         default=0,
-        help="of the encoder, and of the decoder if there is --target, as far as they have "
+        help="layer of the encoder, and of the decoder if there is --target, as far as they have "
         "distances, counted from 0, the lowest (default: 0)",
     )
     add(

@@ -30,7 +30,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         nargs="+",
         help="what `syntax-nmt score --json` wrote; the systems of all files get a curve each",
     )
-    add("--metric", metavar="NAME", help="such as BLEU or chrF (default: the file's first)")
+    add(
+        "--metric",
+        metavar="NAME",
+        help="the score, such as BLEU or chrF (default: the file's first)",
+    )
 
 
 def figure(args: argparse.Namespace) -> Figure:

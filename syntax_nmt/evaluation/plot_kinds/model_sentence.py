@@ -95,19 +95,20 @@ def model_sentence(args: argparse.Namespace) -> ModelSentence:
             f"{args.source}:{args.sentence}: too long for the model, with {len(pair.source)} "
             f"pieces and {len(pair.target)} of the translation: choose another --sentence"
         )
-    source = _side(pair.source, [each.source for each in pairs], args.source, args)
-    target = _side(pair.target, [each.target for each in pairs], args.target or "", args)
+    schemes = [chosen_scheme(args) or side.scheme for side in (segment, segment_target)]
+    files = [f"{path}:{args.sentence}" for path in (args.source, args.target)]
+    source = _side(pair.source, [each.source for each in pairs], schemes[0], files[0])
+    target = _side(pair.target, [each.target for each in pairs], schemes[1], files[1])
     return ModelSentence(decoder, source, target)
 
 
 def _side(
     tokens: tuple[str, ...],
     corpus: Sequence[tuple[str, ...]],
-    path: str,
-    args: argparse.Namespace,
+    scheme: str | None,
+    name: str,
 ) -> Side:
-    scheme = chosen_scheme(args) or detect_scheme(" ".join(pieces) for pieces in corpus)
-    name = f"{path}:{args.sentence}"
+    scheme = scheme or detect_scheme(" ".join(pieces) for pieces in corpus)
     counts = pieces_per_word(tokens, scheme, name)
     words = join_pieces(tokens, counts, scheme)
     return Side(tokens, tuple(counts), tuple(word or "_" for word in words), name)

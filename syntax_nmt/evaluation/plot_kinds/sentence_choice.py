@@ -21,7 +21,7 @@ def add_sentence_argument(parser: argparse.ArgumentParser) -> None:
         metavar="N",
         type=positive_int,
         default=1,
-        help="which one, counted from 1 (default: 1)",
+        help="which sentence, counted from 1 (default: 1)",
     )
 
 

@@ -61,7 +61,7 @@ def add_size_arguments(group: argparse._ArgumentGroup) -> None:
         type=_positive,
         default=DRAWN_FONT_SIZE,
         metavar="POINTS",
-        help="of words (default: %(default)g)",
+        help="size of words (default: %(default)g)",
     )
     add(
         "--dpi",

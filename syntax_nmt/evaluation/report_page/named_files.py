@@ -21,7 +21,8 @@ def add_named_file_arguments(parser: argparse.ArgumentParser) -> None:
         f"the systems' are compared with where their words are the same"
     )
     _add(group, "--log", ("NAME FILE", "FILE"), "output of fairseq-train; several are several "
-         "seeds. What a training printed in several goes is put into one file")  # fmt: skip
+         "seeds. If a training was interrupted and resumed, join its logs into one file first, "
+         "oldest first (cat)")  # fmt: skip
     _add(group, "--contrast", ("NAME", "FILE"), "what syntax-nmt contrast --json wrote")
     _add(structures, "--dependencies", ("NAME", "FILE"), "dependency trees in CoNLL-U")
     _add(structures, "--constituents", ("NAME", "FILE"), "bracketed trees, one a line")

@@ -12,6 +12,7 @@ from fairseq.data import encoders
 from fairseq.tasks import FairseqTask
 
 from syntax_nmt.data.prepared_text import TextSegmentation, prepared_folder, read_segmentation
+from syntax_nmt.data.subwords import NO_SUBWORDS, SENTENCEPIECE
 from syntax_nmt.errors import UserError
 
 
@@ -22,10 +23,12 @@ class Segment:
     Attributes:
         tokenizer: fairseq's or ours, whose `encode` is that side's; None = words are given.
         bpe: fairseq's; None = words are not segmented.
+        scheme: how pieces tell words, one of `subwords.SCHEMES`; None = told from the text.
     """
 
     tokenizer: Any = None
     bpe: Any = None
+    scheme: str | None = None
 
     def __call__(self, line: str) -> tuple[str, ...]:
         """The pieces of a line of raw text, of words, or of pieces separated by spaces."""
@@ -56,8 +59,10 @@ def add_segmentation_arguments(parser: argparse.ArgumentParser) -> None:
         help="as for fairseq-interactive (default with --bpe: the text is tokenised already)",
     )
     add("--bpe", choices=list(_FILES), help="subwords (default with --tokenizer: none)")
-    add("--sentencepiece-model", metavar="FILE", help="of --bpe sentencepiece, for both sides")
-    add("--bpe-codes", metavar="FILE", help="of --bpe subword_nmt or fastbpe, for both sides")
+    add(
+        "--sentencepiece-model", metavar="FILE", help="model of --bpe sentencepiece, for both sides"
+    )
+    add("--bpe-codes", metavar="FILE", help="codes of --bpe subword_nmt or fastbpe, for both sides")
 
 
 def check_segmentation(args: argparse.Namespace) -> None:
@@ -97,7 +102,8 @@ def segmenters(args: argparse.Namespace, task: FairseqTask) -> tuple[Segment, Se
     source, target = cfg.source_lang, cfg.target_lang
     if args.tokenizer or args.bpe:
         given = {name: getattr(args, name) for name in ("tokenizer", "bpe", *_FILES.values())}
-        return _segment(given, source, target), _segment(given, target, source)
+        scheme = SENTENCEPIECE if args.bpe == "sentencepiece" else None
+        return _segment(given, source, target, scheme), _segment(given, target, source, scheme)
     folder, _ = prepared_folder(Path(args.databin))
     languages = read_segmentation(folder)
     for language in (source, target):
@@ -107,28 +113,33 @@ def segmenters(args: argparse.Namespace, task: FairseqTask) -> tuple[Segment, Se
                 f"{target}: give the folder that it was trained with"
             )
     return (
-        _segment(_as_prepared(languages[source], languages[target]), source, target),
-        _segment(_as_prepared(languages[target], languages[source]), target, source),
+        _as_prepared(languages[source], languages[target], source, target),
+        _as_prepared(languages[target], languages[source], target, source),
     )
 
 
-def _as_prepared(own: TextSegmentation, other: TextSegmentation) -> dict[str, Any]:
-    """fairseq's options that encode one language, and decode the other."""
-    return {
+def _as_prepared(
+    own: TextSegmentation, other: TextSegmentation, language: str, other_language: str
+) -> Segment:
+    """By fairseq's options that encode one language, and decode the other."""
+    options = {
         "tokenizer": "syntax_words",
         "source_tokenizer": own.tokenizer,
         "source_segmenter": own.segmenter,
         "target_tokenizer": other.tokenizer,
         "target_segmenter": other.segmenter,
-        "bpe": "sentencepiece",
-        "sentencepiece_model": str(own.sentencepiece_model),  # each side may have its own
     }
+    model = own.sentencepiece_model  # each side may have its own, or none
+    if model is None:
+        return _segment({**options, "bpe": None}, language, other_language, NO_SUBWORDS)
+    options |= {"bpe": "sentencepiece", "sentencepiece_model": str(model)}
+    return _segment(options, language, other_language, SENTENCEPIECE)
 
 
-def _segment(options: Mapping[str, Any], language: str, other: str) -> Segment:
+def _segment(options: Mapping[str, Any], language: str, other: str, scheme: str | None) -> Segment:
     args = argparse.Namespace(**options, source_lang=language, target_lang=other)
     try:
-        return Segment(encoders.build_tokenizer(args), encoders.build_bpe(args))
+        return Segment(encoders.build_tokenizer(args), encoders.build_bpe(args), scheme)
     except (ImportError, OSError, RuntimeError, ValueError) as error:
         reason = " ".join(str(error).split())
         files = " ".join(str(options[name]) for name in set(_FILES.values()) if options.get(name))

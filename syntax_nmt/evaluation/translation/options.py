@@ -103,7 +103,13 @@ def add_metric_arguments(parser: argparse.ArgumentParser) -> None:
     add("--lowercase", "-lc", action="store_true", help="BLEU ignores case")
     add("--force", action="store_true", help="no warning when the text looks tokenised")
     smoothing = tuple(BLEU.SMOOTH_DEFAULTS)
-    add("--smooth-method", "-s", choices=smoothing, default="exp", help="of BLEU (default: exp)")
+    add(
+        "--smooth-method",
+        "-s",
+        choices=smoothing,
+        default="exp",
+        help="smoothing of BLEU (default: exp)",
+    )
     add(
         "--chrf-word-order",
         "-cw",
@@ -149,9 +155,9 @@ def add_sampling_arguments(parser: argparse.ArgumentParser) -> None:
     """Adds the choice of tests and the numbers of their draws."""
     group = parser.add_argument_group("tests")
     for option, kind, default, what in (
-        ("--resamples", positive_int, RESAMPLES, "of the bootstrap"),
-        ("--trials", positive_int, TRIALS, "of approximate randomisation"),
-        ("--seed", natural_int, SEED, "of both"),
+        ("--resamples", positive_int, RESAMPLES, "resamples of the bootstrap"),
+        ("--trials", positive_int, TRIALS, "trials of approximate randomisation"),
+        ("--seed", natural_int, SEED, "random seed of both"),
     ):
         text = f"{what} (default: {default})"
         group.add_argument(option, type=kind, default=default, metavar="N", help=text)

@@ -109,7 +109,6 @@ def randomisation_p_values(
 
     Args:
         baseline: of each run, the statistics of each sentence (sentences × statistics).
-        system: likewise.
         system: likewise; the number of runs may differ.
         scores: from sums of statistics.
         trials: how many.

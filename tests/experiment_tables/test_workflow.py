@@ -1,0 +1,81 @@
+"""The workflow itself, with jobs that only say when they begin and end."""
+
+from __future__ import annotations
+
+import os
+import sys
+from argparse import Namespace
+
+import pytest
+import yaml
+from declared import declaration
+
+pytest.importorskip("snakemake", reason="the extra `experiments` is not installed")
+from experiments.workflow import Workflow, arguments
+
+JOB = """
+import pathlib, sys, time
+log, output = pathlib.Path({log!r}), pathlib.Path(sys.argv[{place}])
+with log.open("a") as out: out.write("{name} begins\\n")
+time.sleep(0.7)
+with log.open("a") as out: out.write("{name} ends\\n")
+if {works}: (output / "done.json" if output.is_dir() else output).write_text("{{}}")
+"""
+
+
+@pytest.fixture
+def make(tmp_path, monkeypatch):
+    """Makes all runs of a table; the result, and what the jobs said."""
+
+    def made(cores, data_works=True):
+        package = tmp_path / "jobs" / "experiments"
+        package.mkdir(parents=True)
+        log = tmp_path / "log"
+        log.touch()
+        for name, place, works in (("corpus", 1, data_works), ("training", 3, True)):
+            code = JOB.format(log=str(log), name=name, place=place, works=works)
+            (package / f"{name}.py").write_text(code, encoding="utf-8")
+        (package / "__init__.py").touch()
+        monkeypatch.setenv("PYTHONPATH", str(package.parent), prepend=os.pathsep)
+        table = tmp_path / "table.yaml"
+        table.write_text(yaml.safe_dump(declaration(), sort_keys=False), encoding="utf-8")
+        workflow = Workflow(
+            Namespace(
+                **{"tables": [table], "data": None, "stanza": None, "only": None, "seeds": None},
+                **{"cores": cores, "device": "cpu", "commit": "c", "snakemake": []},
+                **{"folder": tmp_path / "work", "results": tmp_path / "results"},
+            )
+        )
+        runs = workflow.tables[0]
+        stage = [(runs, run) for row in runs.rows() for run in row.runs]
+        assert len(stage) == 6
+        return workflow.run_stage(stage), log.read_text("utf-8").splitlines()
+
+    return made
+
+
+@pytest.mark.parametrize("cores", [1, 2])
+def test_no_more_jobs_at_a_time_than_cores(make, cores):
+    whole, said = make(cores)
+    assert whole
+    assert said[:2] == ["corpus begins", "corpus ends"]
+    assert said.count("training ends") == 6
+    running = [0]
+    for line in said:
+        running.append(running[-1] + (1 if line.endswith("begins") else -1))
+    assert max(running) == cores
+
+
+def test_without_data_no_runs(make):
+    whole, said = make(1, data_works=False)
+    assert not whole
+    assert said == ["corpus begins", "corpus ends"]
+
+
+def test_usage_asks_for_nothing_that_run_py_gives(monkeypatch, capsys):
+    monkeypatch.setattr(sys, "argv", ["run.py", "--help"])
+    with pytest.raises(SystemExit):
+        arguments()
+    usage = capsys.readouterr().out.partition("\n\n")[0]
+    assert "TABLE.yaml" in usage
+    assert "--commit" not in usage
