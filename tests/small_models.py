@@ -78,7 +78,8 @@ def small_sizes(arch: str, width: int, arguments: Sequence[str] = ()) -> list[st
             sizes += [f"--{side}-hidden-size", width]
     if of["decoder"] == "rnn":
         sizes += ["--attention-dim", width, "--decoder-out-embed-dim", width]
-    if "rnn" in of.values():
+    related = arch.startswith("relation") or any("--relation-kernels" in x for x in arguments)
+    if "rnn" in of.values() and related:
         sizes += ["--relation-hidden-dim", width]
     return [str(part) for part in sizes]
 

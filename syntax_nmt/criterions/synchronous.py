@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -33,6 +33,7 @@ from syntax_nmt.models.structures import (
     TARGET_ATTENTION,
     TARGET_DISTANCES,
 )
+from syntax_nmt.option_checks import check_choice, warn_of_changed
 
 RANK, MSE, ATTENTION = "rank", "mse", "attention"
 SUM, MEAN = "sum", "mean"
@@ -100,10 +101,14 @@ class SynchronousObjective(AuxiliaryObjective):
             UserError: options that contradict each other.
         """
         if options.sync_weight == 0:
+            others = [x for x in options if x.startswith("sync_") and x != "sync_weight"]
+            warn_of_changed(options, others, "--sync-weight 0")
             return None
         loss, normalize = str(options.sync_loss), str(options.sync_normalize)
-        _check_choice("--sync-loss", loss, (RANK, MSE, ATTENTION))
-        _check_choice("--sync-normalize", normalize, (SUM, MEAN))
+        check_choice("sync_loss", loss, (RANK, MSE, ATTENTION))
+        check_choice("sync_normalize", normalize, (SUM, MEAN))
+        if loss != RANK:
+            warn_of_changed(options, ["sync_margin"], f"--sync-loss {loss}")
         chosen = [
             _indices(f"--sync-{name}-layers", getattr(options, f"sync_{name}_layers"))
             for name in ("encoder", "decoder", "cross")
@@ -194,11 +199,6 @@ class SynchronousObjective(AuxiliaryObjective):
         log_mean("sync_loss", total("sync_loss"), total("sync_terms"))
         for name in ("sync_violated", "sync_misordered"):
             log_percentage(name, total(name), total("sync_pairs"))
-
-
-def _check_choice(option: str, value: str, choices: Sequence[str]) -> None:
-    if value not in choices:  # which a YAML of fairseq-hydra-train may say
-        raise UserError(f"{option} {value}: choose {', '.join(choices)}")
 
 
 def _indices(option: str, text: str) -> tuple[int, ...]:

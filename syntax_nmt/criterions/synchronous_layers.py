@@ -9,6 +9,7 @@ from torch import nn
 
 from syntax_nmt.errors import UserError
 from syntax_nmt.models.structures import StructureLayers
+from syntax_nmt.option_checks import refuse_together
 
 
 def tied_distances(model: nn.Module, layers: int) -> StructureLayers:
@@ -88,19 +89,15 @@ def _layer_counts(model: nn.Module) -> tuple[int, int]:
         if not hasattr(side, "latent_phrase_layers"):
             raise UserError(
                 "the synchronous constraint ties layers of a Transformer encoder to layers of a "
-                f"Transformer decoder, and the model's {name} is no Transformer: give --arch "
-                f"latent_phrase_transformer (to syntax_hybrid --{name}-family transformer), or "
-                "leave --sync-weight out"
+                f"Transformer decoder, and the model's {name} is none of syntax_nmt's "
+                "Transformers: give --arch latent_phrase_transformer (to syntax_hybrid "
+                f"--{name}-family transformer), or leave --sync-weight out"
             )
     source, target = encoder.num_layers, decoder.num_layers
-    for option, used in (
-        ("--no-cross-attention", getattr(decoder.layers[-1], "encoder_attn", None) is None),
-        ("--cross-self-attention", decoder.cross_self_attention),
-        ("--encoder-layerdrop", encoder.encoder_layerdrop > 0),
-        ("--decoder-layerdrop", decoder.decoder_layerdrop > 0),
-    ):
-        if used:
-            raise UserError(f"the synchronous constraint cannot be combined with {option}")
+    refuse_together(
+        "the synchronous constraint", decoder.cfg,
+        "no_cross_attention", "cross_self_attention", "encoder_layerdrop", "decoder_layerdrop",
+    )  # fmt: skip
     return source, target
 
 

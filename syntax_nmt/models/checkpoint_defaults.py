@@ -9,6 +9,16 @@ from typing import Any
 from fairseq.models import ARCH_MODEL_REGISTRY
 from omegaconf import OmegaConf, open_dict
 
+# Options that 0.1.0 took, and did not read, where the first one was off; they are refused today.
+_UNREAD = {
+    "phrase_segmentation": ("phrase_summary",),
+    "latent_phrase_layers": (
+        "syntactic_distance_lookback", "syntactic_distance_temperature", "syntactic_distance_gate",
+    ),
+    "local_attention_window": ("local_attention_layers",),
+    "relation_kernels": ("relation_hidden_dim",),
+}  # fmt: skip
+
 
 def set_option(cfg: Any, name: str, value: Any) -> None:
     """Sets an option of a model, in whichever form fairseq has its options.
@@ -25,7 +35,7 @@ def set_option(cfg: Any, name: str, value: Any) -> None:
 
 
 def keep_defaults(cfg: Any) -> None:
-    """Sets options that a checkpoint lacks to their defaults, before today's presets apply.
+    """Sets options that a checkpoint lacks, or that have no effect in it, to their defaults.
 
     fairseq saves options that were given or preset, and applies the architecture's preset again
     while it loads. An option that a checkpoint lacks had its default when the model was trained; a
@@ -38,6 +48,8 @@ def keep_defaults(cfg: Any) -> None:
     model = ARCH_MODEL_REGISTRY.get(names.get("_name") or names.get("arch"))
     if not hasattr(model, "feature_options"):
         return  # not one of ours
-    for option in fields(model.feature_options):
-        if option.name != "_name" and option.name not in names:
-            set_option(cfg, option.name, option.default)
+    defaults = {x.name: x.default for x in fields(model.feature_options) if x.name != "_name"}
+    unread = {x for switch, of_it in _UNREAD.items() if not names.get(switch) for x in of_it}
+    for name, default in defaults.items():
+        if name not in names or name in unread:
+            set_option(cfg, name, default)

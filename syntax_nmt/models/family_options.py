@@ -15,6 +15,7 @@ from fairseq.models.transformer import TransformerModel
 from syntax_nmt.errors import UserError, exits_in_fairseq_programs
 from syntax_nmt.models.options import SyntaxTransformerOptions
 from syntax_nmt.models.rnn_options import TOP, RecurrentOptions, SyntaxRNNOptions
+from syntax_nmt.option_checks import check_choice, differ, flag
 
 TRANSFORMER, RNN = "transformer", "rnn"
 FAMILIES = (TRANSFORMER, RNN)
@@ -69,7 +70,7 @@ def refuse_while_parsing(parser: argparse.ArgumentParser, family: str) -> None:
     """
     for name in sorted(options_of(family) | _CHOICES):
         parser.add_argument(
-            _flag(name), action=_Refused, nargs="*", dest=argparse.SUPPRESS, help=argparse.SUPPRESS
+            flag(name), action=_Refused, nargs="*", dest=argparse.SUPPRESS, help=argparse.SUPPRESS
         )
 
 
@@ -119,8 +120,7 @@ def check_families(args: Any, families: dict[str, str]) -> None:
         UserError: there is no such family, or an option of one that is not there.
     """
     for side, family in families.items():
-        if family not in FAMILIES:
-            raise UserError(f"--{side}-family {family}: choose {' or '.join(FAMILIES)}")
+        check_choice(f"{side}_family", family, FAMILIES)
     defaults = {
         option.name: option.default
         for options in (SyntaxTransformerOptions, RecurrentOptions)
@@ -129,12 +129,11 @@ def check_families(args: Any, families: dict[str, str]) -> None:
     for family in FAMILIES:
         for name in sorted(options_of(family) & set(vars(args))):
             value, default, sides = getattr(args, name), defaults.get(name), sides_of(name)
-            given = value != default and str(value) != default  # a choice reads as a string
             there = [side for side in sides if families[side] == family]
-            if given and not there and not _is_of_relation_on_top(name, args):
+            if differ(value, default) and not there and not _is_of_relation_on_top(name, args):
                 described = _described(family, sides[0] if len(sides) == 1 else None)
                 raise UserError(
-                    f"{_flag(name)} is an option of {described}, and the model has none: give "
+                    f"{flag(name)} is an option of {described}, and the model has none: give "
                     f"--{sides[-1]}-family {family}, or leave it out"
                 )
 
@@ -160,7 +159,3 @@ def _described(family: str, side: str | None) -> str:
 
 def _names(options: Any) -> set[str]:
     return {option.name for option in fields(options) if option.name != "_name"}
-
-
-def _flag(name: str) -> str:
-    return "--" + name.replace("_", "-")

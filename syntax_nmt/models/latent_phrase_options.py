@@ -8,6 +8,13 @@ from syntax_nmt.errors import UserError
 from syntax_nmt.models.options import SyntaxTransformerOptions
 from syntax_nmt.models.transformer_layers import GateSettings
 from syntax_nmt.modules.openness import OPENNESS
+from syntax_nmt.option_checks import check_choice, refuse_changed, refuse_together
+
+_OF_GATES = (
+    "syntactic_distance_lookback",
+    "syntactic_distance_temperature",
+    "syntactic_distance_gate",
+)
 
 
 def gate_settings(
@@ -30,33 +37,28 @@ def gate_settings(
             f"give a number from 0 to {there}"
         )
     if layers == 0:
+        refuse_changed(options, _OF_GATES, "--latent-phrase-layers, such as 2")
         return None
-    gate = str(options.syntactic_distance_gate)
-    if gate not in OPENNESS:  # which a YAML of fairseq-hydra-train may say
-        raise UserError(f"--syntactic-distance-gate {gate}: choose {' or '.join(OPENNESS)}")
+    check_choice("syntactic_distance_gate", options.syntactic_distance_gate, OPENNESS)
     if options.syntactic_distance_lookback < 0:
         raise UserError(
             f"--syntactic-distance-lookback {options.syntactic_distance_lookback}: "
             "give 0 or more; the paper's is 5"
         )
-    if options.syntactic_distance_temperature <= 0:
+    if not options.syntactic_distance_temperature > 0:  # NaN included
         raise UserError(
             f"--syntactic-distance-temperature {options.syntactic_distance_temperature}: "
             "give more than 0; the paper's is 1"
         )
-    _refuse(
-        "--latent-phrase-layers",
-        {
-            "--encoder-layerdrop": cfg.encoder.layerdrop > 0,
-            "--decoder-layerdrop": cfg.decoder.layerdrop > 0,
-            "--cross-self-attention": cfg.cross_self_attention,
-            "--base-layers": bool(cfg.base_layers),
-            "--encoder-xformers-att-config": bool(cfg.encoder.xformers_att_config),
-            "--decoder-xformers-att-config": bool(cfg.decoder.xformers_att_config),
-        },
-    )
+    refuse_together(
+        "--latent-phrase-layers", cfg,
+        "encoder_layerdrop", "decoder_layerdrop", "cross_self_attention", "base_layers",
+        "encoder_xformers_att_config", "decoder_xformers_att_config",
+    )  # fmt: skip
     return GateSettings(
-        options.syntactic_distance_lookback, options.syntactic_distance_temperature, gate
+        options.syntactic_distance_lookback,
+        options.syntactic_distance_temperature,
+        str(options.syntactic_distance_gate),
     )
 
 
@@ -73,23 +75,14 @@ def local_window(cfg: TransformerConfig, options: SyntaxTransformerOptions) -> i
     if window < 0:
         raise UserError(f"--local-attention-window {window}: give 0 (none) or more")
     if window == 0:
+        refuse_changed(options, ["local_attention_layers"], "--local-attention-window")
         return 0
     if not 1 <= layers <= cfg.encoder.layers:
         raise UserError(
             f"--local-attention-layers {layers}: the encoder has {cfg.encoder.layers} layers; "
             f"give a number from 1 to {cfg.encoder.layers}"
         )
-    _refuse(
-        "--local-attention-window",
-        {
-            "--encoder-layerdrop": cfg.encoder.layerdrop > 0,
-            "--encoder-xformers-att-config": bool(cfg.encoder.xformers_att_config),
-        },
+    refuse_together(
+        "--local-attention-window", cfg, "encoder_layerdrop", "encoder_xformers_att_config"
     )
     return window
-
-
-def _refuse(option: str, others: dict[str, bool]) -> None:
-    for other, used in others.items():
-        if used:
-            raise UserError(f"{option} cannot be combined with {other}")

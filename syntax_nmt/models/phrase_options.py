@@ -8,8 +8,10 @@ from syntax_nmt.errors import UserError
 from syntax_nmt.models.options import NGRAM, PARSED, SyntaxTransformerOptions
 from syntax_nmt.models.phrase_layers import PhraseSizes
 from syntax_nmt.modules.phrase_representation import MAX, MEAN
+from syntax_nmt.option_checks import check_choice, flag, refuse_changed, refuse_together
 
-_WITHOUT_SEGMENTATION = (
+_OF_PHRASES = (
+    "phrase_summary",
     "phrase_attention",
     "transparent_attention",
     "phrase_hidden_dim",
@@ -31,23 +33,14 @@ def phrase_sizes(cfg: TransformerConfig, options: SyntaxTransformerOptions) -> P
         UserError: options that contradict each other.
     """
     if options.phrase_segmentation is None:
-        for name in _WITHOUT_SEGMENTATION:
-            if getattr(options, name):
-                raise UserError(f"{_flag(name)} needs --phrase-segmentation ngram or parsed")
+        refuse_changed(options, _OF_PHRASES, "--phrase-segmentation ngram or parsed")
         return None
-    for name, choices in (
-        ("phrase_segmentation", (NGRAM, PARSED)),
-        ("phrase_summary", (MAX, MEAN)),
-    ):
-        value = str(getattr(options, name))
-        if value not in choices:  # which a YAML of fairseq-hydra-train may say
-            raise UserError(f"{_flag(name)} {value}: choose {' or '.join(choices)}")
-    for name, needed in (
-        ("phrase_hidden_dim", "phrase_attention"),
-        ("transparent_token_attention", "transparent_attention"),
-    ):
-        if getattr(options, name) and not getattr(options, needed):
-            raise UserError(f"{_flag(name)} needs {_flag(needed)}")
+    check_choice("phrase_segmentation", options.phrase_segmentation, (NGRAM, PARSED))
+    check_choice("phrase_summary", options.phrase_summary, (MAX, MEAN))
+    if not options.phrase_attention:
+        refuse_changed(options, ["phrase_hidden_dim"], "--phrase-attention")
+    if not options.transparent_attention:
+        refuse_changed(options, ["transparent_token_attention"], "--transparent-attention")
     if options.phrase_eos_apart and str(options.phrase_segmentation) == PARSED:
         raise UserError(
             "--phrase-eos-apart is for --phrase-segmentation ngram; with parsed EOS is a phrase of "
@@ -61,15 +54,11 @@ def phrase_sizes(cfg: TransformerConfig, options: SyntaxTransformerOptions) -> P
     for name in ("phrase_hidden_dim", "phrase_combine_dim"):
         width = getattr(options, name)
         if width is not None and width < 1:
-            raise UserError(f"{_flag(name)} {width}: give a width of at least 1")
-    for flag, used in (
-        ("--encoder-layerdrop", cfg.encoder.layerdrop > 0),
-        ("--decoder-layerdrop", cfg.decoder.layerdrop > 0),
-        ("--cross-self-attention", cfg.cross_self_attention),
-        ("--base-layers", bool(cfg.base_layers)),
-    ):
-        if used:
-            raise UserError(f"--phrase-segmentation cannot be combined with {flag}")
+            raise UserError(f"{flag(name)} {width}: give a width of at least 1")
+    refuse_together(
+        "--phrase-segmentation", cfg,
+        "encoder_layerdrop", "decoder_layerdrop", "cross_self_attention", "base_layers",
+    )  # fmt: skip
     hidden_dim = options.phrase_hidden_dim or cfg.encoder.embed_dim
     return PhraseSizes(
         summary=str(options.phrase_summary),
@@ -79,7 +68,3 @@ def phrase_sizes(cfg: TransformerConfig, options: SyntaxTransformerOptions) -> P
         literal_sigmoid=options.phrase_literal_sigmoid,
         eos_apart=options.phrase_eos_apart,
     )
-
-
-def _flag(name: str) -> str:
-    return "--" + name.replace("_", "-")

@@ -3,17 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 from syntax_nmt.errors import UserError
 from syntax_nmt.models.rnn_options import (
     BIDIRECTIONAL,
-    BOUNDARY,
-    CHUNK,
     CHUNK_ATTENTIONS,
     CHUNK_CONTEXTS,
     CHUNK_READOUTS,
-    CONTEXT,
     DENSE,
     ENCODER_GRUS,
     INITIALIZATIONS,
@@ -22,23 +18,24 @@ from syntax_nmt.models.rnn_options import (
     SyntaxRNNOptions,
 )
 from syntax_nmt.modules.readout import READOUTS
+from syntax_nmt.option_checks import check_choice, flag, refuse_changed
 
-# Options without effect unless another one switches their feature on, and their defaults.
-_OF_RELATION_NETWORK = {
-    "relation_placement": INTERLEAVED,
-    "relation_parallel_convolutions": False,
-    "relation_dense_embedding": False,
-    "relation_norm_before_activation": False,
-    "relation_block": None,
-    "relation_kept_pairs": None,
-}
-_OF_BI_SCALE_DECODER = {
-    "chunk_context": BOUNDARY,
-    "chunk_attention": CHUNK,
-    "chunk_readout": CONTEXT,
-    "no_joint_score": False,
-    "chunk_tags": None,
-}
+# Options without effect unless another one switches their feature on.
+_OF_RELATION_NETWORK = (
+    "relation_hidden_dim",
+    "relation_placement",
+    "relation_parallel_convolutions",
+    "relation_norm_before_activation",
+    "relation_block",
+    "relation_kept_pairs",
+)
+_OF_BI_SCALE_DECODER = (
+    "chunk_context",
+    "chunk_attention",
+    "chunk_readout",
+    "no_joint_score",
+    "chunk_tags",
+)
 _CHOICES = {
     "encoder_gru": ENCODER_GRUS,
     "readout": READOUTS,
@@ -110,18 +107,16 @@ def _check_values(options: SyntaxRNNOptions) -> None:
     for name in _NUMBERS:
         value = getattr(options, name)
         if value is not None and (isinstance(value, str) or value < 1):
-            raise UserError(f"{_flag(name)} {value}: give a number of at least 1")
+            raise UserError(f"{flag(name)} {value}: give a number of at least 1")
     kept = options.relation_kept_pairs
     if kept is not None and (isinstance(kept, str) or kept < 0):
         raise UserError(f"--relation-kept-pairs {kept}: give a number of at least 0")
     for name in _DROPOUTS:
         value = getattr(options, name)
         if isinstance(value, str) or not 0 <= value < 1:
-            raise UserError(f"{_flag(name)} {value}: give a share from 0 to less than 1")
+            raise UserError(f"{flag(name)} {value}: give a share from 0 to less than 1")
     for name, choices in _CHOICES.items():
-        value = str(getattr(options, name))
-        if value not in choices:
-            raise UserError(f"{_flag(name)} {value}: choose {', '.join(choices)}")
+        check_choice(name, getattr(options, name), choices)
 
 
 def _check_embeddings(options: SyntaxRNNOptions, sizes: RNNSizes) -> None:
@@ -138,9 +133,9 @@ def _check_embeddings(options: SyntaxRNNOptions, sizes: RNNSizes) -> None:
             )
     shares = options.share_decoder_input_output_embed or options.share_all_embeddings
     if shares and options.decoder_embed_dim != sizes.readout:
-        flag = "all-embeddings" if options.share_all_embeddings else "decoder-input-output-embed"
+        shared = "all-embeddings" if options.share_all_embeddings else "decoder-input-output-embed"
         raise UserError(
-            f"--share-{flag}: --decoder-embed-dim is {options.decoder_embed_dim} and "
+            f"--share-{shared}: --decoder-embed-dim is {options.decoder_embed_dim} and "
             f"--decoder-out-embed-dim {sizes.readout}; make them equal"
         )
 
@@ -148,22 +143,23 @@ def _check_embeddings(options: SyntaxRNNOptions, sizes: RNNSizes) -> None:
 def _check_encoder(options: SyntaxRNNOptions, sizes: RNNSizes) -> None:
     gru, placement = str(options.encoder_gru), str(options.relation_placement)
     if not sizes.kernels:
-        changed = dict(_OF_RELATION_NETWORK)
-        if gru == DENSE:
-            del changed["relation_dense_embedding"]
-        _refuse_changed(options, changed, "--relation-kernels, such as 1:128,3:256")
+        needed = "--relation-kernels, such as 1:128,3:256"
+        refuse_changed(options, _OF_RELATION_NETWORK, needed)
+        if gru != DENSE:
+            refuse_changed(options, ["relation_dense_embedding"], needed)
     elif gru != BIDIRECTIONAL:
         raise UserError(
             f"--encoder-gru {gru} is for a model without relation network; leave "
-            "--relation-kernels out, or say by --relation-placement where its layers are"
+            "--relation-kernels out or, where the architecture sets them, give --arch "
+            "rnn_search_cgru; otherwise --relation-placement says where the layers are"
         )
     elif placement != INTERLEAVED and options.relation_dense_embedding:
         raise UserError("--relation-dense-embedding needs --relation-placement interleaved")
     residual = placement == INTERLEAVED if sizes.kernels else gru == DENSE
     if residual and options.encoder_embed_dim != sizes.encoder_state:
-        flag = "--relation-placement interleaved" if sizes.kernels else "--encoder-gru dense"
+        chosen = "--relation-placement interleaved" if sizes.kernels else "--encoder-gru dense"
         raise UserError(
-            f"{flag} adds the embeddings to the first GRU's states: "
+            f"{chosen} adds the embeddings to the first GRU's states: "
             f"--encoder-embed-dim is {options.encoder_embed_dim} and --encoder-hidden-size "
             f"{sizes.encoder_state}; make them equal"
         )
@@ -171,19 +167,12 @@ def _check_encoder(options: SyntaxRNNOptions, sizes: RNNSizes) -> None:
 
 def _check_bi_scale_decoder(options: SyntaxRNNOptions) -> None:
     if not options.bi_scale:
-        _refuse_changed(options, _OF_BI_SCALE_DECODER, "--bi-scale")
+        refuse_changed(options, _OF_BI_SCALE_DECODER, "--bi-scale")
         return
     tags = (options.chunk_tags or "").split()
     for position, tag in enumerate(tags):
         if tag in tags[:position]:
             raise UserError(f"--chunk-tags: {tag} comes twice; give each type of chunk once")
-
-
-def _refuse_changed(options: SyntaxRNNOptions, defaults: dict[str, Any], needed: str) -> None:
-    for name, default in defaults.items():
-        value = getattr(options, name)
-        if value != default and str(value) != default:  # a choice is no string, but reads as one
-            raise UserError(f"{_flag(name)} needs {needed}")
 
 
 def _kernels(text: str) -> tuple[tuple[int, int], ...]:
@@ -203,7 +192,3 @@ def _kernel(text: str) -> tuple[int, int]:
     if width < 1 or width % 2 == 0 or channels < 1:
         raise ValueError(text)
     return width, channels
-
-
-def _flag(name: str) -> str:
-    return "--" + name.replace("_", "-")

@@ -29,6 +29,7 @@ from syntax_nmt.modules.supervised_heads import (
     SUPERVISED_HEADS,
     supervised_head_log_probabilities,
 )
+from syntax_nmt.option_checks import refuse_together
 
 
 class SyntaxTransformerEncoder(TransformerEncoderBase):
@@ -237,6 +238,5 @@ def _supervised_layer(cfg: TransformerConfig, options: SyntaxTransformerOptions)
             f"--supervised-layer needs a child head and a parent head, but "
             f"--encoder-attention-heads is {cfg.encoder.attention_heads}"
         )
-    if cfg.encoder.layerdrop > 0:
-        raise UserError("--supervised-layer cannot be combined with --encoder-layerdrop")
+    refuse_together("--supervised-layer", cfg, "encoder_layerdrop")
     return layer % layers

@@ -32,7 +32,7 @@ class FusedFairseqAdam(FairseqAdam):
         params: what is optimised.
 
     Raises:
-        UserError: statistics of 16 bits are asked for; one line says so.
+        UserError: statistics of 16 bits or fairseq's own step are asked for; one line says so.
     """
 
     def __init__(self, cfg: FairseqAdamConfig, params: Collection[nn.Parameter]) -> None:
@@ -41,6 +41,11 @@ class FusedFairseqAdam(FairseqAdam):
                 raise UserError(
                     "--fp16-adam-stats: fused_adam keeps its statistics in 32 bits; leave the "
                     "option out, or take --optimizer adam"
+                )
+            if cfg.use_old_adam:
+                raise UserError(
+                    "--use-old-adam: fused_adam has a step of its own; leave the option out, or "
+                    "take --optimizer adam"
                 )
         super().__init__(cfg, params)
         if all(parameter.dtype in _EXACT for parameter in params):

@@ -11,6 +11,7 @@ from omegaconf import OmegaConf
 
 from syntax_nmt.errors import UserError
 from syntax_nmt.models.family_options import how_to_have, is_of_another, option_names
+from syntax_nmt.option_checks import flag
 
 _OF_FAIRSEQ = ("_name", "arch")
 
@@ -41,7 +42,7 @@ def _refuse(name: str, keys: Iterable[Any], known: Collection[str]) -> None:
         if key in known or key in _OF_FAIRSEQ:
             continue
         if is_of_another(key):
-            raise UserError(f"model.{key}: --{key.replace('_', '-')} {how_to_have(key)}")
+            raise UserError(f"model.{key}: {flag(key)} {how_to_have(key)}")
         close = get_close_matches(key, known, n=1)
         advice = f"did you mean model.{close[0]}?" if close else "leave it out"
         raise UserError(f"model.{key}: architecture {name} has no such option; {advice}")

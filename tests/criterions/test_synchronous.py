@@ -251,6 +251,34 @@ def test_models_that_do_not_fit(folder, arch, options, message):
         criterion_of(task, objective(**options))(model, sample_of(task))
 
 
+@pytest.mark.parametrize(
+    ("options", "unread", "beside"),
+    [
+        (
+            ("--sync-loss=mse", "--sync-margin=-3", "--sync-encoder-layers=7,9"),
+            ("--sync-loss", "--sync-margin", "--sync-encoder-layers"),
+            "--sync-weight 0",
+        ),
+        (
+            ("--sync-weight=0.1", "--sync-loss=mse", "--sync-margin=5"),
+            ("--sync-margin",),
+            "--sync-loss mse",
+        ),
+        (("--sync-weight=0.1", "--sync-margin=5"), (), ""),
+    ],
+)
+def test_options_without_effect_are_named(folder, options, unread, beside, caplog):
+    """A warning, as fairseq-validate builds the criterion of a checkpoint like a new one."""
+    _, task, cfg = build(
+        folder, "latent_phrase_transformer", "--criterion", "syntax_cross_entropy", *options
+    )
+    task.build_criterion(cfg.criterion)
+    said = [r.getMessage() for r in caplog.records if "has no effect" in r.getMessage()]
+    assert [line.partition(":")[0] for line in said] == [
+        f"{option} has no effect beside {beside}" for option in unread
+    ]
+
+
 def test_chosen_layers_need_no_number_of_layers(folder):
     model, _, _ = build(folder, "syntax_transformer", "--encoder-layers=1")
     tied = dict(encoder_layers=(0,), decoder_layers=(0,), cross_layers=(-1,))

@@ -185,6 +185,28 @@ def test_options_of_a_newer_version_do_no_harm(name, by_hydra, folder, tmp_path)
     assert len(translate(*load(path, folder))) == 2
 
 
+@pytest.mark.parametrize("by_hydra", [False, True])
+@pytest.mark.parametrize(
+    ("name", "unread"),
+    [
+        ("rnn_search", {"relation_hidden_dim": 64}),
+        (
+            "syntax_transformer",
+            {
+                **{"phrase_summary": "mean", "local_attention_layers": 99},
+                **{"syntactic_distance_lookback": 3, "syntactic_distance_gate": "sigmoid"},
+                "syntactic_distance_temperature": -7.0,
+            },
+        ),
+    ],
+)
+def test_options_without_effect_do_no_harm(name, unread, by_hydra, folder, tmp_path):
+    """0.1.0 took them; today a new training with them is refused."""
+    path = tmp_path / "checkpoint.pt"
+    write_checkpoint(path, RECORDS["0.1.0"], name, by_hydra, **unread)
+    assert len(translate(*load(path, folder))) == 2
+
+
 @pytest.mark.parametrize("version", RECORDS)
 def test_side_files_are_read(version, tmp_path):
     for name, content in RECORDS[version]["files"].items():

@@ -150,6 +150,9 @@ def test_presets(folder, size):
         assert side.layers[0].self_attn.syntactic_distance.lookback == 5
 
 
+OFF = ["--latent-phrase-layers=0"]
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
@@ -157,7 +160,12 @@ def test_presets(folder, size):
         (["--latent-phrase-layers=-1"], "give a number from 0 to 2"),
         (["--syntactic-distance-lookback=-1"], "--syntactic-distance-lookback -1"),
         (["--syntactic-distance-temperature=0"], "--syntactic-distance-temperature 0"),
-        (["--encoder-layerdrop=0.1"], "cannot be combined with --encoder-layerdrop"),
+        (["--syntactic-distance-temperature=nan"], "--syntactic-distance-temperature nan"),
+        ([*OFF, "--syntactic-distance-lookback=3"], "lookback needs --latent-phrase-layers"),
+        ([*OFF, "--syntactic-distance-temperature=-7"], "temperature needs --latent-phrase-layers"),
+        ([*OFF, "--syntactic-distance-gate=sigmoid"], "gate needs --latent-phrase-layers"),
+        (["--encoder-layerdrop=0.1"], "with --encoder-layerdrop: leave --encoder-layerdrop out"),
+        (["--local-attention-layers=9"], "--local-attention-layers needs --local-attention-window"),
         (["--local-attention-window=-2"], "--local-attention-window -2"),
         (["--local-attention-window=2", "--local-attention-layers=3"], "the encoder has 2 layers"),
     ],

@@ -279,6 +279,7 @@ def test_missing_phrases_are_named(folder, through):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
+        (["--phrase-summary=mean"], "--phrase-summary needs --phrase-segmentation"),
         (["--phrase-attention"], "--phrase-attention needs --phrase-segmentation"),
         (["--transparent-attention"], "--transparent-attention needs --phrase-segmentation"),
         ([*NGRAM, "--phrase-hidden-dim=8"], "--phrase-hidden-dim needs --phrase-attention"),
@@ -293,7 +294,7 @@ def test_missing_phrases_are_named(folder, through):
         ([*NGRAM, "--phrase-combine-dim=-1"], "--phrase-combine-dim -1"),
         (["--phrase-literal-sigmoid"], "--phrase-literal-sigmoid needs --phrase-segmentation"),
         (["--phrase-segmentation=parsed", "--phrase-eos-apart"], "EOS is a phrase of its own"),
-        ([*NGRAM, "--encoder-layerdrop=0.1"], "--encoder-layerdrop"),
+        ([*NGRAM, "--encoder-layerdrop=0.1"], "with --encoder-layerdrop: leave --enc"),
         ([*NGRAM, "--decoder-layerdrop=0.1"], "--decoder-layerdrop"),
         ([*NGRAM, "--cross-self-attention", "--no-cross-attention"], "--cross-self-attention"),
     ],

@@ -253,7 +253,7 @@ def test_nothing_is_tied_to_an_rnn(folder, encoder, decoder, lacking):
     arguments = (*families(encoder, decoder), *METHODS["latent"])
     model, _, _ = build(folder, "syntax_hybrid_tiny", *arguments)
     with pytest.raises(
-        UserError, match=f"the model's {lacking} is no Transformer: .*--sync-weight"
+        UserError, match=f"the model's {lacking} is none of syntax_nmt's .*--sync-weight"
     ):
         tied_distances(model, 2)
 
@@ -300,6 +300,8 @@ REFUSED = {
         "--cross-self-attention puts the source among the target's own states, which are those of "
         "Transformers: give --encoder-family transformer, or leave it out",
     ("syntax_hybrid", "--relation-block=64"): "--relation-block needs --relation-kernels",
+    ("syntax_hybrid", "--relation-hidden-dim=64"):
+        "--relation-hidden-dim needs --relation-kernels",
     ("syntax_hybrid", "--latent-phrase-layers=3", "--encoder-layers=2"):
         "--latent-phrase-layers 3: the encoder has 2 layers; give a number from 0 to 2",
 }  # fmt: skip
@@ -355,7 +357,7 @@ def test_yaml_and_command_line_are_one(folder):
     given = {"_name": arch, "phrase_segmentation": "ngram", "phrase_attention": True}
     given |= {"supervised_layer": -1, "latent_phrase_layers": 2, "bi_scale": True}
     given |= {"relation_kernels": "3:16"}
-    sizes = iter(small_sizes(arch, 16))
+    sizes = iter(small_sizes(arch, 16, arguments))
     given |= {
         name.strip("-").replace("-", "_"): float(value) if "drop" in name else int(value)
         for name, value in zip(sizes, sizes)

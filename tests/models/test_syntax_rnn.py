@@ -332,8 +332,12 @@ def test_sizes_of_the_paper(folder):
         (["--relation-kernels=3"], "--relation-kernels 3: give WIDTH:CHANNELS"),
         (["--relation-kernels=3:x"], "--relation-kernels 3:x: give WIDTH:CHANNELS"),
         (["--relation-placement=top"], "placement needs --relation-kernels"),
+        (["--relation-hidden-dim=64"], "--relation-hidden-dim needs --relation-kernels"),
         (["--relation-parallel-convolutions"], "needs --relation-kernels"),
-        ([*RELATION, "--encoder-gru=stacked"], "--encoder-gru stacked is for a model without"),
+        (
+            [*RELATION, "--encoder-gru=stacked"],
+            "--encoder-gru stacked .* give --arch rnn_search_cgru",
+        ),
         (["--encoder-gru=dense", "--encoder-hidden-size=8"], "--encoder-gru dense adds the"),
         (["--relation-dense-embedding"], "needs --relation-kernels"),
         (["--relation-kept-pairs=9"], "--relation-kept-pairs needs --relation-kernels"),

@@ -90,6 +90,7 @@ def test_half_precision_is_left_to_fairseq():
     assert isinstance(FusedFairseqAdam(config(), parameters(torch.float16)).optimizer, Adam)
 
 
-def test_half_statistics_are_refused():
-    with pytest.raises(UserError, match="--fp16-adam-stats"):
-        FusedFairseqAdam(config(fp16_adam_stats=True), parameters())
+@pytest.mark.parametrize("option", ["fp16_adam_stats", "use_old_adam"])
+def test_what_it_does_not_do_is_refused(option):
+    with pytest.raises(UserError, match=f"--{option.replace('_', '-')}: .* --optimizer adam"):
+        FusedFairseqAdam(config(**{option: True}), parameters())

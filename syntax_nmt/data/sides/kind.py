@@ -18,6 +18,7 @@ from syntax_nmt.data.ragged import RaggedArray
 from syntax_nmt.data.subwords import join_pieces, pieces_per_word
 from syntax_nmt.data.text_columns import labelled
 from syntax_nmt.errors import UserError
+from syntax_nmt.option_checks import flag
 
 SOURCE, TARGET = "source", "target"
 
@@ -131,7 +132,7 @@ class SideKind(ABC):
     @property
     def flag(self) -> str:
         """The option as it is typed."""
-        return "--" + self.option.replace("_", "-")
+        return flag(self.option)
 
     def of(self, sides: Mapping[str, Tensor]) -> Tensor:
         """Its tensor among the inputs of a model that cannot do without.

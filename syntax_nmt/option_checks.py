@@ -1,0 +1,75 @@
+"""Checks that the options of models, criterions and the optimizer have in common."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Collection, Iterable, Iterator
+from typing import Any
+
+from omegaconf import OmegaConf
+
+from syntax_nmt.errors import UserError
+
+logger = logging.getLogger(__name__)
+
+
+def flag(name: str) -> str:
+    """An option as it is typed."""
+    return "--" + name.replace("_", "-")
+
+
+def differ(value: Any, default: Any) -> bool:
+    """Whether a value is another one; a choice is no string, but reads as one."""
+    return value != default and str(value) != str(default)
+
+
+def check_choice(name: str, value: Any, choices: Collection[str]) -> None:
+    """Raises a :class:`UserError` for a choice that a YAML has, where fairseq checks none."""
+    if str(value) not in choices:
+        raise UserError(f"{flag(name)} {value}: choose {' or '.join(choices)}")
+
+
+def refuse_changed(options: Any, names: Iterable[str], needed: str) -> None:
+    """Refuses options that have no effect.
+
+    Args:
+        options: of a dataclass.
+        needed: what would give them one, for the message.
+
+    Raises:
+        UserError: one of the named options does not have its default.
+    """
+    for name in _changed(options, names):
+        raise UserError(f"{name} needs {needed}")
+
+
+def warn_of_changed(options: Any, names: Iterable[str], beside: str) -> None:
+    """Warns of options that have no effect, but may stand in a checkpoint.
+
+    Args:
+        options: a configuration made of a dataclass.
+        beside: the option and its value that take their effect away.
+    """
+    for name in _changed(options, names):
+        logger.warning(
+            f"{name} has no effect beside {beside}: change one of them, or leave {name} out"
+        )
+
+
+def _changed(options: Any, names: Iterable[str]) -> Iterator[str]:
+    defaults = OmegaConf.get_type(options)
+    return (flag(x) for x in names if differ(getattr(options, x), getattr(defaults, x)))
+
+
+def refuse_together(what: str, cfg: Any, *names: str) -> None:
+    """Refuses what excludes other options of fairseq's Transformer.
+
+    Args:
+        what: it excludes them, for the message.
+
+    Raises:
+        UserError: one of the named options is on.
+    """
+    for name in names:
+        if getattr(cfg, name):
+            raise UserError(f"{what} cannot be combined with {flag(name)}: leave {flag(name)} out")
