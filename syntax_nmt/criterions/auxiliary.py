@@ -14,7 +14,7 @@ from fairseq.tasks import FairseqTask
 from torch import Tensor, nn
 
 from syntax_nmt.data.sides.kind import SideKind
-from syntax_nmt.errors import exits_in_fairseq_programs
+from syntax_nmt.errors import UserError, exits_in_fairseq_programs
 from syntax_nmt.modules.linear_cross_entropy import LinearCrossEntropy
 
 Sample = dict[str, Any]
@@ -124,9 +124,17 @@ class AuxiliaryCriterion(LabelSmoothedCrossEntropyCriterion):
         Returns:
             the loss, the number that its gradient is divided by, and sums for the log.
         """
+
+        Raises:
+            UserError: the model lacks what the criterion needs.
         arguments: dict[str, Any] = {}
         with exits_in_fairseq_programs():
             for objective in self.objectives:
+            if getattr(getattr(model, "decoder", None), "adaptive_softmax", None) is not None:
+                raise UserError(
+                    "--adaptive-softmax-cutoff has a loss of its own, without auxiliary losses: "
+                    "leave it out, or give --criterion adaptive_loss --ddp-backend legacy_ddp"
+                )
                 arguments.update(objective.model_arguments(model))
         if self._loss_in_model(model, reduce):
             arguments["token_loss"] = LinearCrossEntropy(
