@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
+import torch
 from torch import nn
 
 from syntax_nmt.criterions.auxiliary import log_average
@@ -24,10 +25,9 @@ def under_own_boundaries(
 ) -> Validated:
     """The loss of a batch under the model's own boundaries, and figures under those given.
 
-    Whoever is told where chunks open knows whether the next word opens one, which a baseline has to
-    find out: the translation loss, which chooses checkpoints and is compared with a baseline's, is
-    the one without. Boundary and tag are compared with the annotation where the words before stood
-    in chunks of the annotation, as in training.
+    Gold boundaries reveal part of the next word, so the loss under them cannot be compared with a
+    baseline's. Checkpoints are therefore chosen by the loss under the model's own boundaries. A
+    second pass under gold boundaries gives the figures for boundaries and tags.
 
     Args:
         validate: computes loss, sample size and log of a batch.
@@ -39,7 +39,8 @@ def under_own_boundaries(
         :func:`log_gold_boundaries` and the figures of boundaries and tags.
     """
     loss, size, logs = validate(without(CHUNKS, sample))
-    _, _, gold = criterion(model, sample)
+    with torch.no_grad():  # fairseq-validate computes gradients unless told otherwise
+        _, _, gold = criterion(model, sample)
     logs.update({name: gold[name] for name in LOGGED if name in gold})
     logs.update({_NLL: gold["nll_loss"], _TOKENS: gold["ntokens"]})
     return loss, size, logs

@@ -109,6 +109,16 @@ def test_other_criterions_and_validation_without_annotation(validated):
     assert "gold_nll_loss" not in logged.get_smoothed_values()
 
 
+def test_neither_pass_keeps_a_graph(validated):
+    """fairseq-validate computes gradients unless the task says otherwise."""
+    model, task, sample = validated
+    kept = []
+    handle = model.register_forward_hook(lambda *call: kept.append(call[-1][0].requires_grad))
+    task.valid_step(sample, model, LabelSmoothedCrossEntropyCriterion(task, False, 0.0))
+    handle.remove()
+    assert kept == [False, False]
+
+
 def test_training_keeps_the_annotation(validated):
     model, task, sample = validated
     seen = []
