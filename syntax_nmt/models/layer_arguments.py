@@ -25,7 +25,8 @@ def handing_over(
     """
     hooks = [
         layer.register_forward_pre_hook(partial(_add_arguments, more), with_kwargs=True)
-        for layer, more in zip(layers, arguments)
+        # Arguments first: where there are none, layers with layer drop draw no random numbers.
+        for more, layer in zip(arguments, layers)
     ]
     try:
         yield

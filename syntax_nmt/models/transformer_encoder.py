@@ -74,7 +74,7 @@ class SyntaxTransformerEncoder(TransformerEncoderBase):
             )
         if self.supervised_layer is not None:
             self._check_that_weights_are_whole(self.layers[self.supervised_layer])
-        for layer in self.layers:
+        for layer in self.layers.children():  # itself, layer drop would leave some out
             # fairseq 0.12.2 would bypass the layers at inference.
             layer.can_use_fastpath = False
 
@@ -138,7 +138,7 @@ class SyntaxTransformerEncoder(TransformerEncoderBase):
         self, length: int, phrases: PhraseBatch | None, structures: StructureLayers | None
     ) -> list[dict[str, Any]]:
         """What each layer gets besides its input."""
-        arguments: list[dict[str, Any]] = [{} for _ in self.layers]
+        arguments: list[dict[str, Any]] = [{} for _ in range(self.num_layers)]
         near = None
         if self.local_layers:
             near = local_attention_mask(length, self.local_window, self.embed_tokens.weight)

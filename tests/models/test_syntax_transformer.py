@@ -65,6 +65,21 @@ def test_equals_stock(folder, arch, variant):
                 torch.testing.assert_close(a["score"], b["score"], atol=1e-5, rtol=1e-5)
 
 
+@pytest.mark.parametrize("side", ["encoder", "decoder"])
+def test_layer_drop_equals_stock(folder, side):
+    """The same seed leaves out the same layers: no further random number is drawn."""
+    dropping = (f"--{side}-layerdrop=0.5", f"--{side}-layers=6")
+    stock, _, ours, task = pair(folder, "syntax_transformer", *dropping)
+    sample, outputs = sample_for(task), []
+    real = sample["target"].ne(task.target_dictionary.pad())
+    for model in (stock, ours):
+        torch.manual_seed(3)
+        outputs.append(model.train()(**sample["net_input"])[0][real])
+    torch.testing.assert_close(*outputs, atol=1e-5, rtol=1e-5)
+    layers = ours.encoder.layers.children()
+    assert not any(layer.can_use_fastpath for layer in layers)
+
+
 def test_gradients_equal_stock(folder):
     stock, _, ours, task = pair(folder, "syntax_transformer")
     sample = sample_for(task, left_pad_source=False)
