@@ -42,17 +42,16 @@ def within_limits(
     ]
     allowed = f"the limit is {_text(limits)} tokens, EOS counts"
     if not may_skip:
+        others = f", and {len(skipped) - 1:,} more" if len(skipped) > 1 else ""
         raise UserError(
-            f"sentence {named[0]} is too long ({allowed}), and {len(skipped) - 1} others: shorten "
-            "them, or leave them out with --skip-invalid-size-inputs-valid-test"
+            f"sentence {named[0]} is too long ({allowed}){others}: shorten what is, or leave it "
+            "out with --skip-invalid-size-inputs-valid-test"
         )
     if len(kept) == 0 and before is None:
         raise UserError(f"every sentence is too long, such as {named[0]} ({allowed}): shorten them")
     more = ", …" if len(skipped) > _NAMED else ""
-    logger.warning(
-        f"{len(skipped):,} sentences are too long ({allowed}) and skipped: sentences "
-        f"{', '.join(named)}{more}"
-    )
+    count = "1 sentence is" if len(skipped) == 1 else f"{len(skipped):,} sentences are"
+    logger.warning(f"{count} too long ({allowed}) and skipped: {', '.join(named)}{more}")
     return kept
 
 

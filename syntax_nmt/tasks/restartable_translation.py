@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Optional
 
+import numpy as np
 import torch
 from fairseq.data import FairseqDataset
 from fairseq.data.iterators import EpochBatchIterator
@@ -90,14 +91,16 @@ class RestartableTranslationTask(TranslationTask):
         try:
             return self._same_batches(dataset, kwargs)
         except AssertionError as error:
-            limit, longest = (
-                kwargs.get("max_tokens"),
-                max(map(dataset.num_tokens, range(len(dataset)))),
+            limit = kwargs.get("max_tokens")
+            kept, _ = dataset.filter_indices_by_size(
+                np.arange(len(dataset)), kwargs.get("max_positions")
             )
+            longest = max(map(dataset.num_tokens, kept), default=0)
             if limit is None or longest <= limit:
                 raise
+            option = "--max-tokens" if self._trained in (None, dataset) else "--max-tokens-valid"
             raise UserError(
-                f"--max-tokens {limit}: a sentence has {longest} tokens: give at least as many"
+                f"{option} {limit}: a sentence has {longest} tokens: give at least as many"
             ) from error
 
     def _same_batches(self, dataset: FairseqDataset, kwargs: dict[str, Any]) -> EpochBatchIterator:
@@ -107,11 +110,16 @@ class RestartableTranslationTask(TranslationTask):
         if not kept or dataset in self.dataset_to_epoch_iter:
             return super().get_batch_iterator(dataset, **kwargs)
         iterator = super().get_batch_iterator(dataset, **{**kwargs, "epoch": 1})
-        if dataset is self.datasets.get("train"):
+        if dataset is self._trained:
             self._warn_of_long_warmup(len(iterator))
         iterator.epoch = max(kwargs.get("epoch", 1), 1)
         dataset.set_epoch(iterator.epoch)
         return iterator
+
+    @property
+    def _trained(self) -> Optional[FairseqDataset]:
+        """The split that is trained on, once it is loaded."""
+        return self.datasets.get(foreign_option(self.cfg, "train_subset"))
 
     def build_model(self, cfg: Any, from_checkpoint: bool = False) -> BaseFairseqModel:
         """Builds the model; before a training it checks the checkpoint to resume from.

@@ -29,5 +29,6 @@ def warn_of_long_warmup(warmup: int, updates: float) -> None:
         logger.warning(
             f"--warmup-updates {warmup} is more than the {updates:.0f} updates of this training: "
             f"the learning rate never reaches --lr, and the model learns little; give "
-            f"--warmup-updates {max(1, int(updates) // 4)} or more epochs"
+            f"--warmup-updates {max(1, int(updates) // 4)} or less, or train longer (--max-epoch, "
+            "--max-update)"
         )

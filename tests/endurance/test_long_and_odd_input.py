@@ -146,7 +146,7 @@ def test_longer_sources_are_named(system, inputs, long_lines, caplog):
         system.type(*flags)
     printed = system.type(*flags, "--skip-invalid-size-inputs-valid-test")
     assert printed.order == [0, 2]
-    assert f"skipped: sentences 1 ({LIMIT + 1} source tokens)" in caplog.text
+    assert f"skipped: 1 ({LIMIT + 1} source tokens)" in caplog.text
 
 
 def raw_folder(system: System, source: Path, folder: Path) -> System:
@@ -167,7 +167,7 @@ def test_longer_sources_of_a_test_set(system, inputs, long_lines, tmp_path, capl
         method.generate(*flags)
     printed = method.generate(*flags, "--skip-invalid-size-inputs-valid-test")
     assert sorted(printed.order) == [0, 2]
-    assert "1 sentences are too long" in caplog.text
+    assert "1 sentence is too long" in caplog.text
     # The words of raw text, which `--replace-unk` needs, are there.
     unknown = (*flags, "--skip-invalid-size-inputs-valid-test", "--unkpen", "-10000")
     replaced = method.generate(*unknown, "--replace-unk", "")  # alone it means a file "@@ "

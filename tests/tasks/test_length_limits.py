@@ -31,7 +31,9 @@ def test_the_first_of_them_is_named():
     with pytest.raises(UserError, match=r"sentence 1 \(6 source and 6 target tokens\)") as error:
         within_limits(np.arange(3), dataset(3, 6, 7), (5, 5), may_skip=False)
     assert "the limit is 5 source and 5 target tokens" in str(error.value)
-    assert "1 others" in str(error.value)
+    assert "tokens, EOS counts), and 1 more: shorten" in str(error.value)
+    with pytest.raises(UserError, match=r"EOS counts\): shorten what is"):
+        within_limits(np.arange(2), dataset(3, 6), (5, 5), may_skip=False)
 
 
 def test_those_that_are_skipped_are_named(caplog):
@@ -69,4 +71,5 @@ def test_all_of_a_typed_buffer_may_be_skipped(caplog):
     with caplog.at_level(logging.WARNING):
         kept = within_limits(np.arange(1), dataset(6), (5, 5), may_skip=True, before=7)
     assert not len(kept)
-    assert "sentences 7 (6 source" in caplog.text
+    assert "1 sentence is too long" in caplog.text
+    assert "skipped: 7 (6 source" in caplog.text

@@ -23,4 +23,4 @@ def test_only_a_warm_up_that_is_longer_is_reported(caplog):
     assert not caplog.records
     warn_of_long_warmup(31, 30)
     assert "--warmup-updates 31 is more than the 30 updates" in caplog.text
-    assert "give --warmup-updates 7 or more epochs" in caplog.text
+    assert "give --warmup-updates 7 or less, or train longer" in caplog.text
