@@ -16,6 +16,7 @@ from torch import Tensor, nn
 from syntax_nmt.data.sides.kind import SideKind
 from syntax_nmt.errors import UserError, exits_in_fairseq_programs
 from syntax_nmt.modules.linear_cross_entropy import LinearCrossEntropy
+from syntax_nmt.modules.precision import exact_type
 
 Sample = dict[str, Any]
 
@@ -123,18 +124,18 @@ class AuxiliaryCriterion(LabelSmoothedCrossEntropyCriterion):
 
         Returns:
             the loss, the number that its gradient is divided by, and sums for the log.
-        """
 
         Raises:
             UserError: the model lacks what the criterion needs.
+        """
         arguments: dict[str, Any] = {}
         with exits_in_fairseq_programs():
-            for objective in self.objectives:
             if getattr(getattr(model, "decoder", None), "adaptive_softmax", None) is not None:
                 raise UserError(
                     "--adaptive-softmax-cutoff has a loss of its own, without auxiliary losses: "
                     "leave it out, or give --criterion adaptive_loss --ddp-backend legacy_ddp"
                 )
+            for objective in self.objectives:
                 arguments.update(objective.model_arguments(model))
         if self._loss_in_model(model, reduce):
             arguments["token_loss"] = LinearCrossEntropy(
@@ -227,4 +228,4 @@ def log_percentage(name: str, part: float, whole: float) -> None:
 
 def detached_sum(values: Tensor) -> Tensor:
     """The sum of a loss or of a mask for the log, as a float without history."""
-    return values.detach().sum(dtype=torch.promote_types(values.dtype, torch.float32))
+    return values.detach().sum(dtype=exact_type(values))

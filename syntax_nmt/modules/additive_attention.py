@@ -10,6 +10,8 @@ import torch
 from torch import Tensor, nn
 from torch.autograd.function import once_differentiable
 
+from syntax_nmt.modules.precision import at_least_float32
+
 
 @dataclass(frozen=True)
 class AttentionMemory:
@@ -73,7 +75,7 @@ class AdditiveAttention(nn.Module):
         self.score = nn.Parameter(torch.empty(attention_dim).uniform_(-0.1, 0.1))
 
     def forward(self, query: Tensor, memory: AttentionMemory) -> Tensor:
-        """The weights of each query, in float32.
+        """The weights of each query, in float32 at least.
 
         Args:
             query: N×A, W s; those of one sentence stand together, N a multiple of B.
@@ -85,8 +87,7 @@ class AdditiveAttention(nn.Module):
         keys = memory.keys.unsqueeze(1)  # B×1×S×A
         grouped = query.view(keys.size(0), -1, 1, keys.size(-1))  # B×(N/B)×1×A
         scores = _Scores.apply(grouped, keys, self.score.to(keys.dtype), memory.room)
-        scores = scores.float() if scores.dtype in _HALF else scores
-        scores = scores.masked_fill(memory.padding.unsqueeze(1), float("-inf"))
+        scores = at_least_float32(scores).masked_fill(memory.padding.unsqueeze(1), float("-inf"))
         return scores.softmax(dim=-1).flatten(0, 1)
 
 
@@ -107,6 +108,3 @@ class _Scores(torch.autograd.Function):
         of_score = gradient.flatten() @ hidden.flatten(0, 2)
         of_sum = torch.ops.aten.tanh_backward(gradient.unsqueeze(-1) * score, hidden)
         return of_sum.sum(dim=2, keepdim=True), of_sum.sum(dim=1, keepdim=True), of_score, None
-
-
-_HALF = (torch.float16, torch.bfloat16)

@@ -11,6 +11,8 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 from torch.autograd.function import once_differentiable
 
+from syntax_nmt.modules.precision import exact_type
+
 # Logits in a block: on a CPU they stay in its cache, on a GPU they keep it busy.
 _CPU_BLOCK, _GPU_BLOCK = 2**22, 2**26
 
@@ -115,7 +117,7 @@ class _Blockwise(torch.autograd.Function):
         sums = []
         for some, words in zip(x.split(rows), target.split(rows)):
             logits = F.linear(some, weight, bias)
-            log_p = F.log_softmax(logits, dim=1, dtype=_exact(x))
+            log_p = F.log_softmax(logits, dim=1, dtype=exact_type(x))
             sums.append(torch.stack(loss.of_block(log_p, words)))
             if gradients is not None:
                 gradients.add(loss.logit_gradients_(log_p, words), some, weight)
@@ -134,7 +136,7 @@ class _Gradients:
     """The gradients of features, weight and bias, summed over blocks."""
 
     def __init__(self, x: Tensor, weight: Tensor, bias: Tensor | None) -> None:
-        exact = _exact(x)
+        exact = exact_type(x)
         self.dtype = x.dtype
         self.of_x: list[Tensor] = []
         self.of_weight = torch.zeros_like(weight, dtype=exact)
@@ -155,8 +157,3 @@ class _Gradients:
         """The sums, multiplied in the precision they were taken in."""
         for gradient in (torch.cat(self.of_x), self.of_weight, self.of_bias):
             yield None if gradient is None else (gradient * factor).to(self.dtype)
-
-
-def _exact(x: Tensor) -> torch.dtype:
-    """float32, or the type itself if it is more precise."""
-    return torch.promote_types(x.dtype, torch.float32)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-import torch
 from torch import Tensor
+
+from syntax_nmt.modules.precision import exact_type
 
 
 def mean_of_words(states: Tensor, padding: Tensor) -> Tensor:
@@ -18,6 +19,5 @@ def mean_of_words(states: Tensor, padding: Tensor) -> Tensor:
     Returns:
         B×C.
     """
-    exact = torch.promote_types(states.dtype, torch.float32)
-    total = states.masked_fill(padding.unsqueeze(-1), 0).sum(dim=1, dtype=exact)
+    total = states.masked_fill(padding.unsqueeze(-1), 0).sum(dim=1, dtype=exact_type(states))
     return (total / (~padding).sum(dim=1, keepdim=True)).to(states.dtype)

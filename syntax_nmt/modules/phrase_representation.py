@@ -7,6 +7,7 @@ from torch import Tensor, nn
 
 from syntax_nmt.modules.linear_of_pair import LinearOfPair
 from syntax_nmt.modules.phrase_batch import PhraseBatch
+from syntax_nmt.modules.precision import at_least_float32
 
 MAX, MEAN = "max", "mean"
 
@@ -69,8 +70,7 @@ class PhraseRepresentation(nn.Module):
         rows = (rows * summaries.size(1) + phrases.index).flatten()
         of_phrase = of_phrase.flatten(0, 1).index_select(0, rows).unflatten(0, tokens.shape[:2])
         hidden = self.hidden.first(tokens).add_(of_phrase).sigmoid_()
-        scores = self.score(hidden).squeeze(2)  # B×S
-        scores = scores.to(torch.promote_types(scores.dtype, torch.float32))
+        scores = at_least_float32(self.score(hidden).squeeze(2))  # B×S
         # The lowest number, not −∞: the row of a phrase that is not there stays finite. No score in
         # float16 is as low as that of float32.
         lowest = torch.finfo(scores.dtype).min

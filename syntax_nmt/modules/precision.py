@@ -6,10 +6,19 @@ import torch
 from torch import Tensor
 
 
+def exact_type(x: Tensor) -> torch.dtype:
+    """float32, or the tensor's own type if it is more precise.
+
+    Args:
+        x: of any floating type, or a mask.
+    """
+    return torch.promote_types(x.dtype, torch.float32)
+
+
 def at_least_float32(x: Tensor) -> Tensor:
     """The tensor in float32, or unchanged if its type is more precise.
 
     Args:
         x: of any floating type.
     """
-    return x.to(torch.promote_types(x.dtype, torch.float32))
+    return x.to(exact_type(x))

@@ -8,6 +8,8 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
+from syntax_nmt.modules.precision import exact_type
+
 
 class SyntacticDistance(nn.Module):
     """`d_i = tanh(W [k_{i−M}; …; k_i] + b)`, the height of the gap before position i.
@@ -45,7 +47,7 @@ class SyntacticDistance(nn.Module):
         Returns:
             B×H×S between −1 and 1, in float32 at least.
         """
-        exact = torch.promote_types(keys.dtype, torch.float32)
+        exact = exact_type(keys)
         with torch.autocast(keys.device.type, enabled=False):  # autocast would use 16 bits
             taps = torch.matmul(keys.to(exact), self.weight.to(exact))  # B×H×S×(M+1)
         if padding is not None:
@@ -67,7 +69,7 @@ class SyntacticDistance(nn.Module):
         Returns:
             B×H×1, as :meth:`forward` gives it.
         """
-        exact = torch.promote_types(keys.dtype, torch.float32)
+        exact = exact_type(keys)
         taps = self.weight[..., -keys.size(2) :].transpose(1, 2).to(exact)
         summed = (keys.to(exact) * taps).sum(dim=(2, 3)).unsqueeze(2)
         return torch.tanh(summed + self.bias.to(exact))
