@@ -16,6 +16,7 @@ from fairseq.models.transformer import TransformerModel
 from omegaconf import OmegaConf
 
 import syntax_nmt.plugin  # noqa: F401  registers the architectures
+from syntax_nmt.data.ragged import RaggedArray
 from syntax_nmt.data.side_information import SideInformation
 from syntax_nmt.data.sides import CHUNKS
 from syntax_nmt.data.sides.kind import SOURCE
@@ -181,7 +182,8 @@ def random_sides(
             random = np.random.default_rng([seed, *numbers])
             annotated = size > 0 and numbers[0] % 4 > 0
             rows.append(kind.draw(size, len(LABELS), random) if annotated else kind.no_row(size))
-        found.append(SideInformation.from_rows(kind, rows, LABELS if kind.labels_file else ()))
+        labels = LABELS if kind.labels_file else ()
+        found.append(SideInformation(kind, RaggedArray.from_rows(rows), labels))
     return found
 
 

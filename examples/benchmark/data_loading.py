@@ -30,8 +30,10 @@ from fairseq.data.indexed_dataset import (
 )
 from torch.utils.data import DataLoader
 
+from syntax_nmt.data.collation import collate_phrases
 from syntax_nmt.data.manifest import Fingerprint, SideFile, write_manifest
-from syntax_nmt.data.phrases import ngram_lengths
+from syntax_nmt.data.projection import NO_ANNOTATION
+from syntax_nmt.data.ragged import RaggedArray
 from syntax_nmt.data.side_information import open_side_information
 from syntax_nmt.data.sides import CHUNKS, HEADS, KINDS, PHRASES
 from syntax_nmt.data.sides.kind import SideKind
@@ -77,15 +79,16 @@ def write_corpus(folder: Path, sentences: int, words: int) -> None:
         tokens = rng.integers(4, VOCABULARY, int(lengths.sum()) + sentences)
         tokens[np.cumsum(lengths + 1) - 1] = 2
         write_rows(folder / name, tokens, lengths + 1, np.uint16)
-    cuts = [ngram_lengths(int(length)) for length in sizes[SOURCE]]
+    unparsed = RaggedArray.from_rows([[NO_ANNOTATION]] * sentences)
+    ngrams = collate_phrases(unparsed, np.arange(sentences), sizes[SOURCE]).numpy()
     rows = {
         HEADS: rng.integers(0, np.repeat(sizes[SOURCE], sizes[SOURCE])),
-        PHRASES: np.concatenate(cuts),
+        PHRASES: ngrams[ngrams > 0],
         CHUNKS: rng.integers(0, 12, int(sizes[TARGET].sum())),
     }
     lengths_of = {
         HEADS: sizes[SOURCE],
-        PHRASES: np.array([len(cut) for cut in cuts]),
+        PHRASES: (ngrams > 0).sum(axis=1),
         CHUNKS: sizes[TARGET],
     }
     tags = "".join(f"T{tag}\n" for tag in range(11))

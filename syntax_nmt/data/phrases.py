@@ -11,30 +11,21 @@ from itertools import accumulate
 from typing import TypeVar
 
 import numpy as np
+from torch import Tensor
 
 from syntax_nmt.data.constituents import ConstituentTree
 
-_Size = TypeVar("_Size", int, np.ndarray)
+_Size = TypeVar("_Size", int, np.ndarray, Tensor)
 
 
 def phrase_limit(size: _Size) -> _Size:
     """The most tokens a phrase may have: `max(min(8, ceil(size / 6)), 3)`.
 
     Args:
-        size: tokens of the sentence, EOS included; or of several sentences, an array.
+        size: tokens of the sentence, EOS included; or of several sentences.
     """
-    return np.clip(-(-size // 6), 3, 8)
-
-
-def ngram_lengths(size: int) -> list[int]:
-    """Lengths of the phrases of the n-gram segmentation; they add up to `size`.
-
-    Args:
-        size: tokens of the sentence, EOS included (EOS ends the last phrase).
-    """
-    limit = int(phrase_limit(size))
-    full, rest = divmod(size, limit)
-    return [limit] * full + ([rest] if rest else [])
+    limit = -(-size // 6)
+    return max(min(8, limit), 3) if isinstance(limit, int) else limit.clip(3, 8)
 
 
 def parsed_lengths(tree: ConstituentTree, pieces_per_word: Sequence[int]) -> list[int]:
@@ -50,7 +41,7 @@ def parsed_lengths(tree: ConstituentTree, pieces_per_word: Sequence[int]) -> lis
         raise ValueError(f"a tree of {len(tree)} words for {len(pieces_per_word)} words")
     edges = list(accumulate(pieces_per_word, initial=0))
     spans = [(edges[node.start], edges[node.end], node.depth) for node in tree.nodes]
-    return segment(spans, int(phrase_limit(edges[-1] + 1)))
+    return segment(spans, phrase_limit(edges[-1] + 1))
 
 
 def segment(spans: Sequence[tuple[int, int, int]], limit: int) -> list[int]:

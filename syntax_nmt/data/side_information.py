@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -29,13 +29,6 @@ class SideInformation:
     kind: SideKind
     rows: RaggedArray
     labels: tuple[str, ...] = ()
-
-    @classmethod
-    def from_rows(
-        cls, kind: SideKind, rows: Iterable[Sequence[int]], labels: Sequence[str] = ()
-    ) -> SideInformation:
-        """Side information that is not in a file, such as parses made at inference."""
-        return cls(kind, RaggedArray.from_rows(rows), tuple(labels))
 
     @classmethod
     def concatenate(

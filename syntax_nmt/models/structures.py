@@ -2,27 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
-
-from torch import Tensor
 
 SOURCE_DISTANCES, TARGET_DISTANCES = "source_distances", "target_distances"
 SOURCE_ATTENTION, TARGET_ATTENTION = "source_attention", "target_attention"
 CROSS_ATTENTION = "cross_attention"
 SOURCE_STRUCTURES = (SOURCE_DISTANCES, SOURCE_ATTENTION)
 
-Structures = Mapping[str, Sequence[Tensor]]
-"""One tensor a wanted layer under each name: distances are B×H×S or B×H×T, of layers with gates;
-attention is B×S×S, B×T×T or B×T×S, averaged over heads, before dropout, in float32."""
-
 
 @dataclass(frozen=True)
 class StructureLayers:
     """Of which layers a forward pass is to return which structures.
 
-    Layers are counted from the lowest.
+    Layers are counted from the lowest. Under each name there will be one tensor a layer: distances
+    are B×H×S or B×H×T, of layers with gates; attention is B×S×S, B×T×T or B×T×S, averaged over
+    heads, before dropout, in float32.
 
     Attributes:
         source_distances: encoder layers.

@@ -103,9 +103,9 @@ def _ngram_lengths(token_padding: Tensor, eos_apart: bool = False) -> Tensor:
     """
     width = token_padding.size(1)
     sizes = (~token_padding).sum(dim=1, keepdim=True)
-    limits = (-(-sizes // 6)).clamp(3, 8)
+    limits = phrase_limit(sizes)
     # Where the limit grows with the size, six phrases are the most that any size needs.
-    most = min(-(-width // 3), max(6, -(-width // int(phrase_limit(width)))))
+    most = min(-(-width // 3), max(6, -(-width // phrase_limit(width))))
     apart = int(eos_apart)
     starts = torch.arange(most + apart, device=sizes.device) * limits
     lengths = torch.minimum((sizes - apart - starts).clamp(min=0), limits)

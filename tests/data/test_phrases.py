@@ -4,21 +4,18 @@ from itertools import islice
 
 import numpy as np
 import pytest
+import torch
 
 from syntax_nmt.data.constituents import parse_tree, read_trees
-from syntax_nmt.data.phrases import ngram_lengths, parsed_lengths, phrase_limit, segment
+from syntax_nmt.data.phrases import parsed_lengths, phrase_limit, segment
 
 
-def test_limits_and_ngrams_follow_the_formula():
-    for size in range(1, 300):
-        limit = max(min(8, math.ceil(size / 6)), 3)
-        assert phrase_limit(size) == limit
-        lengths = ngram_lengths(size)
-        assert sum(lengths) == size
-        assert all(length == limit for length in lengths[:-1])
-        assert 1 <= lengths[-1] <= limit
-    sizes = np.arange(1, 300)
-    assert phrase_limit(sizes).tolist() == [max(min(8, math.ceil(s / 6)), 3) for s in sizes]
+def test_limits_follow_the_formula():
+    sizes = range(1, 300)
+    limits = [max(min(8, math.ceil(size / 6)), 3) for size in sizes]
+    assert [phrase_limit(size) for size in sizes] == limits
+    for several in (np.array(sizes), torch.tensor(sizes)):
+        assert phrase_limit(several).tolist() == limits
 
 
 class Node:

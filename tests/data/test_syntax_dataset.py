@@ -6,9 +6,10 @@ import numpy as np
 import pytest
 import torch
 from fairseq.data import Dictionary, LanguagePairDataset
+from phrase_loops import ngrams
 from torch.utils.data import DataLoader
 
-from syntax_nmt.data.phrases import ngram_lengths
+from syntax_nmt.data.ragged import RaggedArray
 from syntax_nmt.data.side_information import SideInformation
 from syntax_nmt.data.sides import HEADS, KINDS
 from syntax_nmt.data.syntax_dataset import SyntaxDataset
@@ -16,6 +17,11 @@ from syntax_nmt.errors import UserError
 
 TAGS = ("NP", "O", "VP")
 SIDES = [(left, right) for left in (True, False) for right in (True, False)]
+
+
+def in_memory(kind, rows, labels=()):
+    """Side information that is in no file."""
+    return SideInformation(kind, RaggedArray.from_rows(rows), labels)
 
 
 def make(count=40, seed=1, annotated=0.7, left_pad_source=True, left_pad_target=False, target=True):
@@ -50,7 +56,7 @@ def make(count=40, seed=1, annotated=0.7, left_pad_source=True, left_pad_target=
     }
     full = {"heads": sizes, "phrases": [1] * count, "chunks": [len(t) - 1 for t in goal]}
     sides = {
-        kind.name: SideInformation.from_rows(
+        kind.name: in_memory(
             kind,
             [[-1] * n if row is None else row for row, n in zip(rows[kind.name], full[kind.name])],
             TAGS if kind.labels_file else (),
@@ -88,7 +94,7 @@ def expected_tags(row, size, width, left_pad):
 
 
 def expected_phrases(row, size):
-    return [*row, 1] if row else ngram_lengths(size + 1)
+    return [*row, 1] if row else ngrams(size + 1)
 
 
 @pytest.mark.parametrize(("left_source", "left_target"), SIDES)
@@ -175,7 +181,7 @@ def test_nothing_but_sentences_without_words():
     dictionary = Dictionary()
     empty = [torch.tensor([2])] * 3
     pairs = LanguagePairDataset(empty, [1] * 3, dictionary, empty, [1] * 3, dictionary)
-    sides = [SideInformation.from_rows(kind, [[]] * 3, TAGS) for kind in KINDS]
+    sides = [in_memory(kind, [[]] * 3, TAGS) for kind in KINDS]
     batch = SyntaxDataset(pairs, sides).collater([pairs[index] for index in range(3)])
     assert batch["heads"].tolist() == [[-1]] * 3
     assert batch["phrase_lengths"].tolist() == [[1]] * 3
@@ -221,15 +227,15 @@ def test_torch_loads_it_in_worker_processes():
 @pytest.mark.parametrize("kind", KINDS, ids=repr)
 def test_another_number_of_sentences_is_refused(kind):
     made = make()
-    side = SideInformation.from_rows(kind, [[0]] * 7)
+    side = in_memory(kind, [[0]] * 7)
     with pytest.raises(UserError, match=f"{kind.name}: 7 sentences, the text has 40"):
         SyntaxDataset(made.pairs, [side])
 
 
 def test_joined_splits_come_in_fairseqs_order():
     """`train` twice (upsampled) and `train1`, as fairseq's ConcatDataset orders them."""
-    first = SideInformation.from_rows(HEADS, [[0], [1, 1]])
-    second = SideInformation.from_rows(HEADS, [[-1, -1], [], [0, 0, 0]])
+    first = in_memory(HEADS, [[0], [1, 1]])
+    second = in_memory(HEADS, [[-1, -1], [], [0, 0, 0]])
     joined = SideInformation.concatenate([first, second], [2, 1])
     rows = [joined.rows[index].tolist() for index in range(len(joined))]
     assert rows == [[0], [1, 1], [0], [1, 1], [-1, -1], [], [0, 0, 0]]

@@ -21,9 +21,9 @@ from commands import refuse, succeed
 from fairseq import options, tasks
 from fairseq_cli import preprocess
 from fairseq_cli.interactive import make_batches
+from phrase_loops import ngrams
 from small_models import build, save_checkpoint
 
-from syntax_nmt.data.phrases import ngram_lengths
 from syntax_nmt.data.sides import PHRASES
 from syntax_nmt.parsing.config import ParserConfig
 from syntax_nmt.parsing.models import find_models
@@ -164,9 +164,9 @@ def test_the_captions_test_what_they_should(corpus):
     """Parsed phrases are not n-grams; some sentences are too long, one is empty."""
     dataset = make_task(corpus.data).dataset("test")
     wanted = of_side_file(corpus.data)
-    ngrams = [i for i in wanted if wanted[i] == ngram_lengths(int(dataset.src_sizes[i]))]
-    assert EMPTY in ngrams
-    assert UNPARSED_AT_LEAST < len(ngrams) < SENTENCES // 4
+    unparsed = [i for i in wanted if wanted[i] == ngrams(int(dataset.src_sizes[i]))]
+    assert EMPTY in unparsed
+    assert UNPARSED_AT_LEAST < len(unparsed) < SENTENCES // 4
 
 
 def test_interactive_parses_unknown_pieces_as_the_words_they_are(corpus):

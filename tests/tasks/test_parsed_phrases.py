@@ -10,8 +10,8 @@ import pytest
 import torch
 from fairseq.data import Dictionary
 from fairseq_cli.interactive import make_batches
+from phrase_loops import ngrams
 
-from syntax_nmt.data.phrases import ngram_lengths
 from syntax_nmt.data.sides import PHRASES
 from syntax_nmt.errors import UserError
 from syntax_nmt.parsing.config import ParserConfig
@@ -161,9 +161,9 @@ def test_sentences_without_parse_are_cut_as_those_without_side_file(parser, fold
     phrases = parsed_phrases.PhraseParser(ParserConfig.read(path), path, symbols)
     lengths = phrases.phrase_lengths(batch(symbols, lines))
     assert parser.calls == [["the", "lose it a", "the cat fail it", "a b c the it"]]
-    unparsed = [ngram_lengths(7), ngram_lengths(5), [1, 1], [1], ngram_lengths(4)]
+    unparsed = [ngrams(7), ngrams(5), [1, 1], [1], ngrams(4)]
     assert rows_of(lengths) == [*unparsed, expected(lines[-1])]
-    assert expected(lines[-1]) != ngram_lengths(6)
+    assert expected(lines[-1]) != ngrams(6)
 
 
 def test_nothing_is_loaded_for_nothing(folder, monkeypatch):
@@ -171,7 +171,7 @@ def test_nothing_is_loaded_for_nothing(folder, monkeypatch):
     lengths = make_parser(folder, max_words=1).phrase_lengths(
         batch(dictionary("none"), ["", "a b"])
     )
-    assert rows_of(lengths) == [[1], ngram_lengths(3)]
+    assert rows_of(lengths) == [[1], ngrams(3)]
 
 
 @pytest.mark.parametrize(
@@ -213,7 +213,7 @@ def test_piece_with_parts_of_two_words(parser, folder, caplog):
     phrases = parsed_phrases.PhraseParser(ParserConfig.read(path), path, symbols)
     lengths = phrases.phrase_lengths(batch(symbols, ["▁cat ▁on▁the ▁mat", "▁the ▁cat"]))
     assert parser.calls == [["the cat"]]
-    assert rows_of(lengths)[0] == ngram_lengths(4)
+    assert rows_of(lengths)[0] == ngrams(4)
     assert "reaches over the end of a word" in caplog.text
 
 
