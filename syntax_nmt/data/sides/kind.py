@@ -88,16 +88,16 @@ class SideKind(ABC):
         name: of the binarised files, `train.de-en.de.NAME.bin`.
         ending: of the text files, `train.de.ENDING`.
         side: `source` or `target`. What belongs to the target is not known in a search.
-        keys: of what the batch gets, the tensor first.
-        what: it says, in messages.
+        keys: names of the batch entries that this kind adds; the first is the tensor.
+        what: a noun phrase for messages, such as "chunks of the target".
         option: of the task, which loads it.
         help: of that option.
         title: of its figures.
-        or_else: how typed text may have it, which no option loads it for.
+        or_else: end of the message about a missing input: another way to get it.
         has_words: whether an entry of a text file says what it is over.
-        labels_file: the file of the data folder that lists its labels; None = it has none.
-        label: what a label is called.
-        no_label: the only one where a training text has none.
+        labels_file: the file in the data folder that lists the labels; None = it has no labels.
+        label: what a label is called in messages.
+        no_label: the label that is listed if the training text has none.
     """
 
     name: ClassVar[str]
