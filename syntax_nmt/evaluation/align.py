@@ -106,7 +106,8 @@ def _add_output(parser: argparse.ArgumentParser) -> None:
         metavar="GOLD",
         help="gold alignments; prints alignment error rate, precision and recall. Pharaoh's format "
         "(a sentence a line: sure links i-j, possible ones ipj, i?j or i-j-P, scores left out), "
-        "NAACL's (a link a line: sentence i j S or P), GIZA++'s A3.final, or fairseq's A- lines",
+        "NAACL's (a link a line: sentence i j S or P; `7 0 0` where the last sentence, 7, has no "
+        "links), GIZA++'s A3.final, or fairseq's A- lines",
     )
     add_base_argument(group, "--gold-base", "the gold alignments")
     add_files(
@@ -173,7 +174,7 @@ def _check_options(args: argparse.Namespace) -> None:
 
 
 def _check_without_model(args: argparse.Namespace) -> None:
-    refuse_beside_hypothesis(args, ("databin", "path", "reverse_path", "layer", "heads"))
+    refuse_beside_hypothesis(args, ("reverse_path", "layer", "heads"))
     if not (args.score or args.reverse or args.output or any(findings_outputs(args))):
         raise UserError("--hypothesis alone does nothing: add --score or --reverse")
 

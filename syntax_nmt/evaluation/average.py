@@ -39,10 +39,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--by",
         choices=list(_NAMES),
-        default=UPDATES,
         help="which checkpoints --last counts: those that fairseq-train wrote every so many "
         "updates (checkpoint_EPOCH_UPDATE.pt) or after epochs (checkpointEPOCH.pt) "
-        "(default: %(default)s)",
+        f"(default: {UPDATES})",
     )
     parser.add_argument("--output", type=Path, required=True, help="the checkpoint to write")
 
@@ -54,7 +53,7 @@ def run(args: argparse.Namespace) -> None:
         UserError: there are not so many checkpoints, or they are not of one model.
     """
     paths = _chosen(args.inputs, args.last, args.by)
-    check_writable(args.output)
+    check_writable(args.output, *paths)
     with quiet_fairseq():
         state = average_checkpoints(paths)
     checkpoint_utils.torch_persistent_save(state, str(args.output))  # atomic
@@ -127,16 +126,20 @@ def _is_float(weight: Tensor) -> bool:
     return weight.is_floating_point()
 
 
-def _chosen(inputs: Sequence[Path], last: int | None, by: str) -> list[Path]:
+def _chosen(inputs: Sequence[Path], last: int | None, by: str | None) -> list[Path]:
     """The checkpoints that the arguments name, the latest first with `--last`."""
     if last is None:
-        for path in inputs:
+        if by is not None:
+            raise UserError("--by says which checkpoints --last counts: add --last N, or leave it")
+        for place, path in enumerate(inputs):
+            if path in inputs[:place]:
+                raise UserError(f"{path}: given twice: leave one out")
             if path.is_dir():
                 raise UserError(f"{path}: a folder: say with --last N how many of its checkpoints")
             if not path.is_file():
                 raise UserError(f"{path}: no such checkpoint: give the files fairseq-train wrote")
         return list(inputs)
-    folder = inputs[0]
+    folder, by = inputs[0], by or UPDATES
     if len(inputs) > 1 or not folder.is_dir():
         raise UserError(f"--last {last} takes one folder of checkpoints, not {inputs[-1]}")
     found = checkpoint_utils.checkpoint_paths(str(folder), _NAMES[by])

@@ -125,7 +125,7 @@ def _check_options(args: argparse.Namespace) -> None:
 
 
 def _check_without_model(args: argparse.Namespace) -> None:
-    refuse_beside_hypothesis(args, ("databin", "path", "source", "alignments"))
+    refuse_beside_hypothesis(args, ("source", "alignments"))
 
 
 def _check_use(args: argparse.Namespace, corpus: ChunkedCorpus) -> None:

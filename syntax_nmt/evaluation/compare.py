@@ -18,6 +18,7 @@ from syntax_nmt.evaluation.translation.options import (
     metric_set,
     sampling_of,
 )
+from syntax_nmt.evaluation.translation.resampling import RESAMPLES, SEED, TRIALS
 from syntax_nmt.reporting.findings import (
     add_digits_argument,
     add_findings_arguments,
@@ -35,10 +36,10 @@ EXAMPLE = (
 DESCRIPTION = """\
 Each system against the first, which is the baseline: the difference of the scores, and how probable
 one as large is by chance. Three tests: paired bootstrap resampling and paired approximate
-randomisation, both as sacrebleu computes them, and the sign test of Collins et al. (2005), which
-replaces one sentence of the baseline at a time. With several training seeds the scores are means
-over them, and the tests are about these runs: whether other runs would show the same is told by
-the standard deviations (sd) beside the scores.
+randomisation, as sacrebleu computes them (but trials that equal the difference count), and the sign
+test of Collins et al. (2005), which replaces one sentence of the baseline at a time. With several
+training seeds the scores are means over them, and the tests are about these runs: whether other
+runs would show the same is told by the standard deviations (sd) beside the scores.
 """
 
 
@@ -61,6 +62,7 @@ def run(args: argparse.Namespace) -> None:
     """
     if len(args.outputs) + len(args.system) == 1:
         raise UserError("one system: give the baseline first, then those to compare with it")
+    _check_draws(args)
     check_outputs(findings_outputs(args), files_of_test_set(args))
     test_set = read_test_set(args)
     metrics = metric_set(args, test_set)
@@ -68,3 +70,15 @@ def run(args: argparse.Namespace) -> None:
     statistics = corpus_statistics(metrics, test_set, args)
     figures = comparison_figures(metrics, test_set, statistics, sampling)
     write_findings(comparison_findings(figures, args.width), args, stdout_is_free=True)
+
+
+def _check_draws(args: argparse.Namespace) -> None:
+    """Refuses numbers of draws for tests that are left out."""
+    bootstrap, randomisation = "bootstrap" in args.tests, "randomisation" in args.tests
+    for option, changed, used in (
+        ("--resamples", args.resamples != RESAMPLES, bootstrap),
+        ("--trials", args.trials != TRIALS, randomisation),
+        ("--seed", args.seed != SEED, bootstrap or randomisation),
+    ):
+        if changed and not used:
+            raise UserError(f"{option} is about a test that --tests leaves out: leave it out, too")

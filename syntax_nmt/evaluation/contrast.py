@@ -170,6 +170,9 @@ def _check_options(args: argparse.Namespace) -> None:
         raise UserError(
             f"{len(args.name)} --name for {len(args.path)} --path: give one name a model, or none"
         )
+    names = args.name or args.path
+    if len(set(names)) < len(names):
+        raise UserError("two models of one name: give each its own --name")
     inputs = [*args.path, args.source, args.correct, args.incorrect, args.distance, args.pairs]
     check_outputs([*findings_outputs(args), args.output], inputs)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 
 from syntax_nmt.arguments import add_flags, natural_int, positive_int
+from syntax_nmt.errors import UserError
 from syntax_nmt.evaluation.translation.corpus_scores import corpus_statistics
 from syntax_nmt.evaluation.translation.evaluated_systems import (
     add_test_set_arguments,
@@ -86,6 +87,8 @@ def run(args: argparse.Namespace) -> None:
     Raises:
         UserError: files that are damaged or do not go together.
     """
+    if not args.confidence and (args.confidence_n, args.seed) != (RESAMPLES, SEED):
+        raise UserError("--confidence-n and --seed are about intervals: add --confidence")
     check_outputs(findings_outputs(args), [*files_of_test_set(args), args.source])
     test_set = read_test_set(args)
     metrics = metric_set(args, test_set)

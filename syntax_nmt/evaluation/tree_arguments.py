@@ -7,6 +7,7 @@ import argparse
 from syntax_nmt.arguments import add_files, add_flags, positive_int
 from syntax_nmt.errors import UserError
 from syntax_nmt.evaluation.base.options import (
+    GEN_SUBSET,
     SOURCE,
     TARGET,
     add_batch_arguments,
@@ -46,7 +47,12 @@ def _add_input(parser: argparse.ArgumentParser) -> None:
         default=DEPENDENCIES,
         help="which trees (default: %(default)s)",
     )
-    add("--gen-subset", metavar="SPLIT", default="test", help="split to parse (default: test)")
+    add(
+        "--gen-subset",
+        metavar="SPLIT",
+        default=GEN_SUBSET,
+        help="split to parse (default: %(default)s)",
+    )
     add("--input", metavar="FILE", help="parse this segmented source text instead of a split")
     add_files(
         group,
@@ -176,7 +182,7 @@ def _check_kind(args: argparse.Namespace) -> None:
 
 
 def _check_without_model(args: argparse.Namespace, draws: bool) -> None:
-    refuse_beside_hypothesis(args, ("databin", "path", "input", "segmented", "side", "layer"))
+    refuse_beside_hypothesis(args, ("input", "side", "layer"))
     if not (args.conllu or args.trees or draws or args.output):
         gold = "--conllu" if args.kind == DEPENDENCIES else "--trees"
         raise UserError(f"--hypothesis alone does nothing: add {gold}, --draw or --sentences")

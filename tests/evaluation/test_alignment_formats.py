@@ -12,7 +12,7 @@ FILES = {
     "scored": ["0-0:0.93 1-2/1e-3", "", "2-1-0.5"],
     "simalign": ["0\t0-0 1-2", "1\t", "2\t2-1p0.25"],
     "fast_align": ["0-0 1-2 ||| -3.5", " ||| -1", "2-1 ||| -0.25"],
-    "marian": ["a b c ||| 0-0 1-2", "x ||| ", "c ||| 2-1"],
+    "marian": ["2009-2010 b c ||| 0-0 1-2", "x ||| ", "2009-2010 ||| 2-1"],
     "fairseq": [
         "S-2\ta b", "A-2\t2-1", "H-0\t-0.5\tx", "A-0\t0-0 1-2", "A-0\t0-1", "A-1\t",
         "Generate test",
@@ -47,6 +47,10 @@ def test_possible_links_of_naacl(tmp_path):
     assert second.sure == {(0, 0)}
 
 
+def test_naacl_has_a_line_for_a_last_sentence_without_links(tmp_path):
+    assert read_alignments(write(tmp_path / "x", ["1 1 1", "3 0 0"])) == [{(0, 0)}, set(), set()]
+
+
 def test_what_cannot_be_read_is_named(tmp_path):
     def message(lines):
         return refused("align", "--hypothesis", write(tmp_path / "x", lines), "--output", "-")
@@ -56,6 +60,7 @@ def test_what_cannot_be_read_is_named(tmp_path):
     assert "sentence 1 is missing between those of fairseq" in message(["A-0\t0-0", "A-2\t0-0"])
     assert "--print-alignment hard" in message(["A-0\t0.5,0.5 1,0"])
     assert "three lines a sentence" in message(FILES["giza"][:5])
+    assert "x:2: sentence 300000000 in a file of 2 lines" in message(["1 1 1", "300000000 1 1"])
     assert "sentence 0: NAACL's format counts from 1" in message(["0 1 1"])
 
 

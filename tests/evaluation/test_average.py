@@ -91,6 +91,8 @@ def test_half_precision_is_summed_in_full(folder):
     [
         (["{f}", "--last", "3"], "has 2 checkpoints by updates, --last 3"),
         (["{f}"], "--last N"),
+        (["{f}/a.pt", "{f}/a.pt"], "a.pt: given twice"),
+        (["{f}/a.pt", "--by", "epochs"], "add --last N"),
         (["{f}/a.pt", "{f}/nowhere.pt"], "nowhere.pt: no such checkpoint"),
         (["{f}/a.pt", "--last", "2"], "--last 2 takes one folder"),
         (["{f}/a.pt", "{f}/wider.pt"], r"encoder.layers.0.fc1.bias is 48, in .*a.pt it is 32"),
@@ -103,6 +105,14 @@ def test_refusals(folder, arguments, message):
     with pytest.raises(SystemExit, match=message):
         averaged(folder, *(argument.format(f=folder) for argument in arguments))
     assert not (folder / "averaged.pt").exists()
+
+
+def test_an_input_is_never_overwritten(folder):
+    write(folder, ["averaged.pt", "b.pt"])
+    before = (folder / "averaged.pt").read_bytes()
+    with pytest.raises(SystemExit, match="is the input as well"):
+        averaged(folder, folder / "averaged.pt", folder / "b.pt")
+    assert (folder / "averaged.pt").read_bytes() == before
 
 
 def test_another_model_is_refused_by_the_command(folder):

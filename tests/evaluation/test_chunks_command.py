@@ -290,6 +290,8 @@ def test_refused(parser, refused, files, tmp_path):
     assert "--hypothesis alone does nothing" in refused(*gold, model=False)
     assert "add --target" in refused(*gold, "--format", "brackets", model=False)
     assert "--path and --hypothesis" in refused(*gold, "--path", "x", model=False)
+    for option in (["--segmented"], ["--bpe", "fastbpe"], ["--parser-config", "x"]):
+        assert "and --hypothesis exclude each other" in refused(*gold, *option, model=False)
     assert "cannot take two outputs" in refused("--json", "-", "--alignments", "-")
     short = tmp_path / "short"
     short.write_text("B-NP\n", encoding="utf-8")

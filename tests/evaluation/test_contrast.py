@@ -147,6 +147,7 @@ def test_lingeval(tmp_path):
     ("text", "message"),
     [
         ('[\n{"source": 1,}]', r"pairs.json:2: is not JSON"),
+        pytest.param("[" * 200_000, r"pairs.json:1: is not JSON \(nested", id="deep"),
         ("{}", "is no list of sentences"),
         ("[3]", "sentence 1: has no list 'errors'"),
         ('[{"source": "a", "reference": "b", "errors": [{}]}]', "error 1: has no text 'contrast"),

@@ -201,6 +201,8 @@ def test_errors_are_one_line(refused, files, parser, tmp_path):
         "--pairs", files["json"], "--category", "x", "--segmented", kind=None
     )
     assert "no such checkpoint" in refused("--path", tmp_path / "none.pt")
+    again = ("--path", tmp_path / "none.pt", "--name", "m", "--name", "m")
+    assert "two models of one name" in refused(*again)
     none = tmp_path / "none"
     assert "no such file" in refused(
         "--bpe", "sentencepiece", "--sentencepiece-model", none, kind=""

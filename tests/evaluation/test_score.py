@@ -231,6 +231,8 @@ def test_what_cannot_be_done_is_refused_in_one_line(files, tmp_path):
         ((out, "--system", "x", out, "-r", reference), "FILE and --system exclude each other"),
         (("--system", "x", "-r", reference), "--system x: a name and at least one file"),
         ((out, out, "-r", reference), "two systems of this name"),
+        ((out, "-r", reference, "--confidence-n", "5"), "add --confidence"),
+        ((out, "-r", reference, "--seed", "5"), "add --confidence"),
         ((gen, other), "b.gen: T-59 is not that of"),
         ((incomplete,), "c.gen: D-17 is missing, 59 of 60"),
     ]:

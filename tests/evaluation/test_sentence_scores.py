@@ -7,6 +7,8 @@ import statistics
 import pytest
 from translations import figures, noisy, refused, sentences, write
 
+from syntax_nmt.cli import main
+
 COUNT = 80
 REFERENCE = sentences(COUNT)
 
@@ -63,6 +65,16 @@ def test_what_comet_writes(files, capsys):
     assert expected == compared(capsys, files, "comet.json", "comet.txt")
 
 
+def test_a_file_that_was_renamed_since_is_named(files, capsys):
+    content = {"old": [{"COMET": value} for value in quality(1, 0.7 + 0.1)]}
+    (files / "comet.json").write_text(json.dumps(content), encoding="utf-8")
+    options = ("-r", files / "ref", "-m", "bleu", "--sentence-scores", "a", files / "comet.json")
+    main([*map(str, ("score", files / "a", *options))])
+    printed = capsys.readouterr()
+    assert "has scores of old, taken for those of" in printed.err
+    assert "COMET" in printed.out
+
+
 def test_runs_are_averaged_and_small_scores_have_digits(files, capsys):
     from syntax_nmt.cli import main
 
@@ -82,11 +94,15 @@ def test_refusals(files):
 
     write(files / "short", ["1"])
     write(files / "odd", ["1"] * (COUNT - 1) + ["nan"])
+    write(files / "gap", ["0.1", "", "", "x"])
+    (files / "deep.json").write_text("[" * 200_000, encoding="utf-8")
     (files / "other.json").write_text('{"x": [], "y": []}', encoding="utf-8")
     (files / "empty.json").write_text('[{"src": "x"}]', encoding="utf-8")
     named = ["--sentence-scores", "a"]
     assert "short has 1 scores" in message(*named, files / "short")
     assert f"odd:{COUNT}: 'nan' is no score" in message(*named, files / "odd")
+    assert "gap:4: 'x' is no score" in message(*named, files / "gap")
+    assert "deep.json:1: is not JSON (nested" in message(*named, files / "deep.json")
     assert "has scores of x, y, not of" in message(*named, files / "other.json")
     assert "have no COMET or score" in message(*named, files / "empty.json")
     assert "no system has this name" in message("--sentence-scores", "z", files / "short")

@@ -48,6 +48,15 @@ def test_pieces_are_noticed_and_joined(files, capsys, scheme, lines):
     assert "in pieces" not in capsys.readouterr().err
 
 
+def test_a_translation_that_was_cut_off_within_a_word(files, capsys):
+    write(files / "pieces", [" ".join(map(pieces, line.split())) for line in OUTPUT[:-1]])
+    with (files / "pieces").open("a", encoding="utf-8") as stream:
+        stream.write("de@@\n")
+    write(files / "whole", [*OUTPUT[:-1], "de"])
+    expected = scores(capsys, files, "whole")
+    assert scores(capsys, files, "pieces", "--join-subwords") == expected
+
+
 def test_a_stray_sign_is_no_subword(files, capsys):
     write(files / "mail", [*OUTPUT[:-1], "wer @@ das liest"])
     main(["score", str(files / "mail"), "-r", str(files / "ref")])

@@ -249,6 +249,9 @@ def test_errors_are_one_line(refused, parser, reference, tmp_path):
 def test_options_that_do_not_go_together(refused, parser, reference):
     assert "give DATABIN" in refused(model=False)
     assert "exclude each other" in refused("--hypothesis", reference)
+    for option in (["--gen-subset", "valid"], ["--segmented", "x"]):
+        message = refused("--hypothesis", reference, *option, model=False)
+        assert f"{option[0]} and --hypothesis exclude each other" in message
     assert "leave --segmented out" in refused("--input", "a", "--segmented", "b")
     assert "add the reference" in refused("--no-punctuation")
     assert "cannot take two outputs" in refused("--draw", "1", "--json", "-")

@@ -5,7 +5,8 @@
   fields between ` ||| ` around it, as fast_align, simalign and Marian write them;
 - the `A-` lines of fairseq-generate: `A-7`, a tab, and links from 0;
 - NAACL (Mihalcea and Pedersen, 2003): a link a line, `sentence i j`, then `S` or `P` and a
-  confidence where they are known; all counted from 1, word 0 is the empty word;
+  confidence where they are known; all counted from 1, word 0 is the empty word, so that `7 0 0`
+  says that there is a sentence 7;
 - GIZA++ (`A3.final`): three lines a sentence, the last one `NULL ({ }) the ({ 1 }) house ({ 2 })`.
 """
 
@@ -29,6 +30,7 @@ _GIZA_HEAD = re.compile(r"# Sentence pair \((\d+)\)")
 _GIZA_WORD = re.compile(r"\S+ \(\{([\d ]*)\}\)", re.ASCII)
 _BEFORE = re.compile(r"\d+\t", re.ASCII)
 _FIELDS = "|||"
+_SPARSEST = 1000  # sentences for each link; a higher number is a damaged one
 
 
 class WrittenLink(NamedTuple):
@@ -80,8 +82,7 @@ def written_links(lines: Sequence[str], name: str) -> Iterator[WrittenLinks]:
         return
     of_format = {FAIRSEQ: _of_fairseq, NAACL: _of_naacl, GIZA: _of_giza}
     found = of_format[form](lines, name)
-    first = min(found, default=1) if form == FAIRSEQ else 1
-    for sentence in range(min(first, 0 if form == FAIRSEQ else 1), max(found, default=0) + 1):
+    for sentence in range(0 if form == FAIRSEQ else 1, max(found, default=0) + 1):
         # NAACL has no line for a sentence without links.
         if sentence not in found and form != NAACL:
             raise UserError(
@@ -103,7 +104,8 @@ def _field(line: str) -> str:
     if len(fields) == 1:
         return line
     linked = [field for field in fields if all(map(_LINK.fullmatch, field.split()))]
-    return max(linked, key=len, default=line)
+    # The text before them may look like links (`2009-2010`), an empty field after them as none.
+    return next((field for field in reversed(linked) if field.strip()), "" if linked else line)
 
 
 def _links(text: str, where: str) -> list[WrittenLink]:
@@ -142,6 +144,11 @@ def _of_naacl(lines: Sequence[str], name: str) -> dict[int, WrittenLinks]:
             continue  # an empty line
         if match[1].strip("0") == "":
             raise UserError(f"{name}:{number}: sentence 0: NAACL's format counts from 1: renumber")
+        if int(match[1]) > _SPARSEST * len(lines):
+            raise UserError(
+                f"{name}:{number}: sentence {match[1]} in a file of {len(lines)} lines: mend the "
+                f"number"
+            )
         of_sentence = found.setdefault(int(match[1]), WrittenLinks(number, []))
         source, target = int(match[2]), int(match[3])
         if source and target:

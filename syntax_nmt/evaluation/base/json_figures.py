@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from typing import Any
 
+from syntax_nmt.data.json_text import parse_json
 from syntax_nmt.data.text_files import read_lines
 from syntax_nmt.errors import UserError
 
@@ -21,12 +21,7 @@ def read_figures(path: str, command: str) -> dict[str, Any]:
     Raises:
         UserError: the file cannot be read, or is no JSON object.
     """
-    text = "\n".join(read_lines(path))
-    try:
-        figures = json.loads(text)
-    except ValueError as error:
-        line = getattr(error, "lineno", 1)
-        raise UserError(f"{path}:{line}: not JSON: give what `{command} --json` wrote") from error
+    figures = parse_json("\n".join(read_lines(path)), path, f"what `{command} --json` wrote")
     if not isinstance(figures, dict):
         raise other_file(path, command)
     return figures
@@ -68,16 +63,16 @@ def contrast_models(path: str) -> dict[str, dict[str, Any]]:
         UserError: the file is something else.
     """
     figures = read_figures(path, CONTRAST)
+    models: dict[str, dict[str, Any]] = {}
     try:
-        return {
-            str(model["name"]): {
+        for model in figures["models"]:
+            models[free_name(str(model["name"]), path, models)] = {
                 **(_accuracy(model) if "accuracy" in model else model),
                 "by_distance": [_accuracy(part) for part in model["by_distance"]],
             }
-            for model in figures["models"]
-        }
     except (KeyError, TypeError, ValueError) as error:
         raise other_file(path, CONTRAST) from error
+    return models
 
 
 def read_contrast(path: str, name: str) -> dict[str, Any]:

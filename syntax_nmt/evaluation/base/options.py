@@ -10,6 +10,7 @@ from syntax_nmt.data.subwords import AUTO, SCHEMES
 from syntax_nmt.errors import UserError
 
 SOURCE, TARGET = "source", "target"
+GEN_SUBSET = "test"
 
 
 def add_subwords_argument(group: argparse._ActionsContainer) -> None:
@@ -47,17 +48,31 @@ def add_base_argument(group: argparse._ActionsContainer, option: str, whose: str
     )
 
 
+# Which model, and how it reads text; a command has some of them.
+_OF_MODELS = {
+    "databin": None,
+    "path": None,
+    "gen_subset": GEN_SUBSET,
+    "parser_config": None,
+    "segmented": False,
+    "tokenizer": None,
+    "bpe": None,
+    "sentencepiece_model": None,
+    "bpe_codes": None,
+}
+
+
 def refuse_beside_hypothesis(args: argparse.Namespace, options: Sequence[str]) -> None:
     """Refuses options about a model where its results are given as --hypothesis.
 
     Args:
-        options: their names in `args`.
+        options: names in `args` of those that only this command has.
 
     Raises:
         UserError: one of them is given.
     """
-    for option in options:
-        if getattr(args, option) is not None:
+    for option, unset in {**_OF_MODELS, **dict.fromkeys(options)}.items():
+        if getattr(args, option, unset) not in (unset, None):
             name = "DATABIN" if option == "databin" else f"--{option.replace('_', '-')}"
             raise UserError(f"{name} and --hypothesis exclude each other: leave one out")
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from syntax_nmt.data.json_text import parse_json
 from syntax_nmt.data.text_files import read_lines
 from syntax_nmt.errors import UserError
 from syntax_nmt.evaluation.base.parallel_files import read_parallel
@@ -69,12 +69,10 @@ def read_json_pairs(path: str | Path) -> list[ContrastivePair]:
     Raises:
         UserError: the file cannot be read, or is of another form.
     """
-    try:
-        sentences = json.loads("\n".join(read_lines(path)))
-    except json.JSONDecodeError as error:
-        raise UserError(f"{path}:{error.lineno}: is not JSON: {error.msg}") from None
+    form = "a file of Lingeval97's form"
+    sentences = parse_json("\n".join(read_lines(path)), path, form)
     if not isinstance(sentences, list):
-        raise UserError(f"{path}: is no list of sentences: give a file of Lingeval97's form")
+        raise UserError(f"{path}: is no list of sentences: give {form}")
     return [
         pair
         for number, sentence in enumerate(sentences, start=1)

@@ -90,7 +90,7 @@ def _attention(args: argparse.Namespace) -> Figure:
         source = [str(word) for word in sentence["source"]]
         chunks = [_shown(chunk["tag"], chunk["words"]) for chunk in sentence["chunks"]]
         weights = np.array(sentence["attention"], dtype=float).reshape(len(chunks), len(source))
-    except (ValueError, KeyError, TypeError) as error:
+    except (ValueError, KeyError, TypeError, RecursionError) as error:
         raise UserError(
             f"{where}: is not what `syntax-nmt chunks --alignments` writes: give its file"
         ) from error

@@ -158,13 +158,13 @@ def _draw_curve(
     if alone:
         axes.plot(*zip(*alone), markersize=4.5, **{**look, "linestyle": ""})
     bars = [
-        (place + shift, point.value - point.low, point.high - point.value, point.value)
+        (place + shift, (point.low + point.high) / 2, (point.high - point.low) / 2)
         for place, point in there
         if point.low is not None and point.high is not None
     ]
-    if bars:
-        x, below, above, y = zip(*bars)
+    if bars:  # about their own middle: an interval of few sentences need not hold the score
+        x, middle, half = zip(*bars)
         axes.errorbar(
-            x, y, yerr=(below, above), linestyle="", color=look["color"], capsize=2.5,
+            x, middle, yerr=half, linestyle="", color=look["color"], capsize=2.5,
             elinewidth=0.8, capthick=0.8,
         )  # fmt: skip

@@ -198,8 +198,10 @@ def _pairs(parts: list[str], separator: str) -> dict[str, str]:
     return found
 
 
-def _counted(subset: str, epoch: str, values: Mapping) -> tuple[str, Measurement] | None:
+def _counted(subset: str, epoch: object, values: Mapping) -> tuple[str, Measurement] | None:
     """A line that says how many updates there have been; others are damaged."""
+    if not str(epoch).isdecimal():
+        return None
     numbers = {}
     for name, value in values.items():
         try:
@@ -211,4 +213,4 @@ def _counted(subset: str, epoch: str, values: Mapping) -> tuple[str, Measurement
         return None
     finite = {name: value for name, value in numbers.items() if math.isfinite(value)}
     others = tuple(name for name in numbers if name not in finite)
-    return subset, Measurement(int(updates), int(epoch), finite, others)
+    return subset, Measurement(int(updates), int(str(epoch)), finite, others)

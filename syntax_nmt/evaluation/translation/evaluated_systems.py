@@ -237,7 +237,9 @@ def in_words(text: Text, join: bool, quiet: bool = False) -> Text:
     for number, sentence in enumerate(text.sentences, start=1):
         pieces = sentence.split()
         counts = pieces_per_word(pieces, scheme, f"{text.name}:{number}")
-        joined.append(" ".join(join_pieces(pieces, counts, scheme)))
+        words = " ".join(join_pieces(pieces, counts, scheme))
+        # A translation that was cut off at --max-len may end within a word.
+        joined.append(words.removesuffix(CONTINUED) if scheme == SUBWORD_NMT else words)
     return Text(text.name, tuple(joined))
 
 

@@ -1,9 +1,12 @@
 """Paired tests by resampling: the bootstrap and approximate randomisation.
 
 Random numbers and p-values are those of sacrebleu: with one run a system, the figures are the same,
-but for two systems without any difference, where p is 1. Three things are added. A system may have
-several runs (training seeds), whose scores are averaged; a test set may be large, as resamples are
-drawn in blocks; and all metrics share the draws.
+with two exceptions. The bootstrap's p of two systems without any difference is 1. Randomisation
+counts trials that equal the real difference, as its authors do; sacrebleu leaves them out, so that
+a difference in a single sentence has the smallest p of all.
+
+Three things are added. A system may have several runs (training seeds), whose scores are averaged;
+a test set may be large, as resamples are drawn in blocks; and all metrics share the draws.
 
 The tests ask whether the difference would be there on other sentences. Whether it would be there
 with other training runs is told by the spread of the runs, not by the p-value.
@@ -91,7 +94,9 @@ def bootstrap_p_value(baseline: np.ndarray, system: np.ndarray, difference: floa
         difference: of the scores on the whole test set.
     """
     differences = np.abs(system - baseline)
-    return _p_value(differences - differences.mean(), abs(difference))
+    if abs(difference) <= _ROUNDING:  # chance does at least as much
+        return 1.0
+    return _p_value(differences - differences.mean() > abs(difference) + _ROUNDING)
 
 
 def randomisation_p_values(
@@ -105,7 +110,7 @@ def randomisation_p_values(
 
     In each trial the translations of every sentence are handed out anew to the two sides. With
     several runs, all of a sentence's translations are pooled (Clark et al., 2011, with sides of any
-    size).
+    size). p is the share of trials whose difference is at least the real one.
 
     Args:
         baseline: of each run, the statistics of each sentence (sentences × statistics).
@@ -123,7 +128,10 @@ def randomisation_p_values(
     ]
     found = np.concatenate(differences)
     return np.array(
-        [_p_value(column, real) for column, real in zip(found.T, np.abs(first - second))]
+        [
+            _p_value(column >= real - _ROUNDING)
+            for column, real in zip(found.T, np.abs(first - second))
+        ]
     )
 
 
@@ -165,8 +173,6 @@ def _mean_scores(sums: Sequence[np.ndarray], scores: Scores) -> np.ndarray:
     return np.mean([[scores(row) for row in run.tolist()] for run in sums], axis=0)
 
 
-def _p_value(samples: np.ndarray, real: float) -> float:
+def _p_value(beyond: np.ndarray) -> float:
     """The share of samples beyond the real difference, which itself counts as one."""
-    if real <= _ROUNDING:  # chance does at least as much, even where the systems are the same
-        return 1.0
-    return (int((samples > real + _ROUNDING).sum()) + 1) / (len(samples) + 1)
+    return (int(beyond.sum()) + 1) / (len(beyond) + 1)

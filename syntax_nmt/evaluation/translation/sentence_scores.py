@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import argparse
-import json
 import math
 import re
+import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 from sacrebleu.metrics.base import Score
 
+from syntax_nmt.data.json_text import parse_json
 from syntax_nmt.data.text_files import read_lines
 from syntax_nmt.errors import UserError
 from syntax_nmt.evaluation.translation.evaluated_systems import TestSet
@@ -124,21 +125,19 @@ def sentence_scores(args: argparse.Namespace, test_set: TestSet) -> SentenceScor
 
 def _read(path: str, run: str) -> tuple[list[float], str]:
     """The scores of a file, and what it calls them."""
-    lines = [line for line in read_lines(path) if line.strip()]
-    if lines and lines[0].lstrip()[:1] in ("{", "["):
+    lines = list(read_lines(path))
+    filled = [(number, line) for number, line in enumerate(lines, start=1) if line.strip()]
+    if filled and filled[0][1].lstrip()[:1] in ("{", "["):
         return _of_json(path, "\n".join(lines), run)
-    comet = [match[1] for line in lines if (match := _COMET_LINE.fullmatch(line))]
+    comet = [
+        (number, match[1]) for number, line in filled if (match := _COMET_LINE.fullmatch(line))
+    ]
     name = _NAMES[0] if comet else _UNNAMED
-    places = enumerate(comet or lines, start=1)
-    return [_number(text, f"{path}:{line}") for line, text in places], name
+    return [_number(text, f"{path}:{number}") for number, text in comet or filled], name
 
 
 def _of_json(path: str, text: str, run: str) -> tuple[list[float], str]:
-    try:
-        content = json.loads(text)
-    except ValueError as error:
-        line = getattr(error, "lineno", 1)
-        raise UserError(f"{path}:{line}: not JSON: give a number a line, or COMET's JSON") from None
+    content = parse_json(text, path, "a number a line, or COMET's JSON")
     if isinstance(content, dict):
         content = _of_run(path, content, run)
     if not isinstance(content, list) or not content:
@@ -157,11 +156,13 @@ def _of_json(path: str, text: str, run: str) -> tuple[list[float], str]:
 
 def _of_run(path: str, content: dict[str, Any], run: str) -> Any:
     """COMET's files have the sentences of each file that was scored, by its name."""
-    if len(content) == 1:
-        return next(iter(content.values()))
     for name in content:
         if name == run or Path(name).name == Path(run).name:
             return content[name]
+    if len(content) == 1:  # the file may have been renamed since
+        (name,) = content
+        print(f"note: {path}: has scores of {name}, taken for those of {run}", file=sys.stderr)
+        return content[name]
     raise UserError(
         f"{path}: has scores of {', '.join(map(str, content))}, not of {run}: give its own"
     )

@@ -307,11 +307,12 @@ class TestCurves:
         assert (alone.get_linestyle(), list(alone.get_ydata())) == ("None", [2])
 
     def test_intervals_are_bars(self):
-        figure = draw_curves(self.GROUPS, {"a": [Point(5, 4, 7), Point(6)]}, "x", "y")
+        """The second, of few sentences, lies above its score."""
+        figure = draw_curves(self.GROUPS, {"a": [Point(5, 4, 7), Point(6, 7, 8)]}, "x", "y")
         (segments,) = [
             bars.get_segments() for bars in figure.axes[0].collections if len(bars.get_segments())
         ]
-        assert [segment[:, 1].tolist() for segment in segments] == [[4, 7]]
+        assert [segment[:, 1].tolist() for segment in segments] == [[4, 7], [7, 8]]
 
     def test_other_numbers_of_figures_are_refused(self):
         with pytest.raises(ValueError, match="a: 1 figures for 2 groups"):

@@ -285,6 +285,8 @@ class TestFiles:
         (groups, models, *_), _, _ = plot("contrast", path)
         assert [(group.label, group.size) for group in groups] == [("0", 10), ("3", 10)]
         assert models["n"] == [None, group_curves.Point(90.0, 60.0, 98.0)]
+        same = write("3.json", json.dumps({"models": [accuracies("m", 0), accuracies("m", 3)]}))
+        assert list(plot("contrast", same)[0][1]) == ["m", f"m ({same})"]
         none = write("2.json", json.dumps({"models": [accuracies("m")]}))
         assert "no accuracy by distance" in refused("contrast", none)
 

@@ -208,7 +208,7 @@ def test_alignments_of_other_texts(folder, tmp_path, capsys):
         (("--alignments", "base", "ours.links", "few.trees", "ref"), "few.trees has 2 sentences"),
         (("--chunks", "base", "ours.chunks"), "ours.chunks:1: "),
         (("--contrast", "base", "contrast.json"), "has no model base but ours, other"),
-        (("--contrast", "base", "ref"), "ref:1: not JSON: give what `syntax-nmt contrast --json`"),
+        (("--contrast", "base", "ref"), "give what `syntax-nmt contrast --json`"),
         (("--contrast", "base", "report.json"), "not the figures of `syntax-nmt contrast`"),
         (("--sentences", "25"), "--sentences 25: "),
         (("--log", "base2", "missing.log"), "no system has this name"),

@@ -115,6 +115,15 @@ def test_a_line_cut_off_by_a_crash_spoils_nothing(log):
     assert list(curve(found, TRAIN)) == [100, 200, 400]
 
 
+@pytest.mark.parametrize("epoch", ["null", '"x"', "-1", "[]"])
+def test_a_line_of_no_epoch_is_damaged(tmp_path, epoch):
+    with LogWriter(tmp_path / "odd.log") as writer:
+        writer.train(1, 1)
+    with (tmp_path / "odd.log").open("a", encoding="utf-8") as stream:
+        stream.write(f'| {{"epoch": {epoch}, "num_updates": "900", "loss": "1"}}\n')
+    assert list(curve(read_training_log(tmp_path / "odd.log"), TRAIN)) == [100]
+
+
 def test_values_that_are_not_finite(tmp_path):
     with LogWriter(tmp_path / "nan.log") as writer:
         writer.train(1, 1)

@@ -1,0 +1,27 @@
+"""JSON that users give."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+from syntax_nmt.errors import UserError
+
+
+def parse_json(text: str, path: str | Path, wanted: str) -> Any:
+    """The value that a file's text stands for.
+
+    Args:
+        path: of the file, for messages.
+        wanted: what to give instead, for messages ("COMET's JSON").
+
+    Raises:
+        UserError: the text is no JSON, or nested too deeply to be read.
+    """
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError) as error:
+        line = getattr(error, "lineno", 1)
+        reason = getattr(error, "msg", "nested too deeply, or a number too long")
+        raise UserError(f"{path}:{line}: is not JSON ({reason}): give {wanted}") from None
