@@ -78,9 +78,13 @@ class FamilyTest:
             "sentences": figures["sentences"],
             "trials": TRIALS,
             "metrics": figures["metrics"],
+            "keys": {row.system.name: self._keys(row) for row in self.rows},
             "scores": scores,
             "by_length": figures["by_length"]["bins"],
         }
+
+    def _keys(self, row: Row) -> list[str]:
+        return [run.key for run, _ in done(self.runs, row)]
 
     @staticmethod
     def _text(path: Path) -> Text:
@@ -124,16 +128,22 @@ def measure(runs: Runs, folder: Path) -> dict[str, Any]:
 
 
 def adjust(tests: Sequence[Mapping[str, Any]]) -> None:
-    """Adds `p_holm`: Holm's adjustment over all systems of the table, for each test and metric."""
-    compared: dict[tuple[str, str], list[dict[str, Any]]] = {}
+    """Adds `p_holm`: Holm's adjustment over all systems that have run, for each test and metric.
+
+    Two rows of the same runs, such as a system and the choice of it, are one comparison.
+    """
+    compared: dict[tuple[str, str], dict[tuple[str, ...], list[dict[str, Any]]]] = {}
     for test in tests:
-        for scores in test["scores"].values():
+        for name, scores in test["scores"].items():
             for metric, item in scores.items():
                 if "p_value" in item:
-                    compared.setdefault((test["test"], metric), []).append(item)
-    for items in compared.values():
-        for item, adjusted in zip(items, holm([item["p_value"] for item in items])):
-            item["p_holm"] = adjusted
+                    same = compared.setdefault((test["test"], metric), {})
+                    same.setdefault(tuple(test["keys"][name]), []).append(item)
+    for groups in compared.values():
+        adjusted = holm([items[0]["p_value"] for items in groups.values()])
+        for items, p_value in zip(groups.values(), adjusted):
+            for item in items:
+                item["p_holm"] = p_value
 
 
 def _row_figures(runs: Runs, row: Row) -> dict[str, Any]:
@@ -166,10 +176,12 @@ def tried(runs: Runs, rows: Sequence[Row]) -> Iterator[dict[str, Any]]:
     ):
         used = {run.key for row in takers for run in row.runs}
         for run in trials:
+            record = runs.record(run)
             yield {
                 "run": run.name,
                 "options": run.plan["options"],
-                "validation_nll": (runs.record(run) or {}).get("validation_nll"),
+                "done": record is not None,
+                "validation_nll": None if record is None else record["validation_nll"],
                 "chosen": run.key in used,
             }
 

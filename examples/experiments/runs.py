@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import json
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,6 +10,7 @@ from typing import Any
 
 from experiments.corpus import key_of, plan_data
 from experiments.table_config import Family, System, Table
+from syntax_nmt.data.json_text import parse_json
 
 
 @dataclass(frozen=True)
@@ -86,9 +87,15 @@ class Runs:
                 yield Row(family, system, trained, setting, tuple(runs))
 
     def record(self, run: Run) -> dict[str, Any] | None:
-        """What came out of a run; None = it is not done."""
+        """What came out of a run; None = it is not done.
+
+        Raises:
+            UserError: its record is damaged.
+        """
         file = self.record_file(run)
-        return json.loads(file.read_text(encoding="utf-8")) if file.is_file() else None
+        if not file.is_file():
+            return None
+        return parse_json(file.read_text(encoding="utf-8"), file, "the whole record, or remove it")
 
     def record_file(self, run: Run) -> Path:
         """Where the record is or will be: a file of another name but the same key is it as well."""
@@ -134,7 +141,10 @@ class Runs:
         """The place of the least validation nll, the first of equals; None = some are not done."""
         records = [None if run is None else self.record(run) for run in runs]
         losses = [record["validation_nll"] for record in records if record is not None]
-        return losses.index(min(losses)) if len(losses) == len(runs) else None
+        if len(losses) < len(runs):
+            return None
+        numbers = [math.inf if loss is None else loss for loss in losses]  # None = it diverged
+        return numbers.index(min(numbers))
 
 
 def _joined(*options: str) -> str:

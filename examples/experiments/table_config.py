@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,6 +12,7 @@ from typing import Any
 import yaml
 from jsonschema import Draft202012Validator
 from jsonschema.exceptions import best_match
+from sacrebleu.metrics import BLEU
 
 from syntax_nmt.errors import UserError
 
@@ -91,14 +93,44 @@ def read_table(path: Path) -> Table:
     wrong = best_match(Draft202012Validator(schema).iter_errors(declared))
     if wrong is not None:
         raise UserError(f"{path}: {'.'.join(map(str, wrong.path)) or 'table'}: {wrong.message}")
-    if declared["primary"] not in declared["evaluation"]["metrics"]:
-        raise UserError(f"{path}: primary: {declared['primary']} is not among evaluation.metrics")
+    _check_evaluation(f"{path}: ", declared["primary"], declared["evaluation"])
+    _check_places(f"{path}: ", declared)
     families = tuple(
         _family(f"{path}: families.{name}", name, family, declared)
         for name, family in declared["families"].items()
     )
     texts = {field: declared[field] for field in ("title", "primary", "choice", "evaluation")}
     return Table(name=path.stem, families=families, **texts)
+
+
+def _check_evaluation(where: str, primary: str, evaluation: Mapping[str, Any]) -> None:
+    if primary not in evaluation["metrics"]:
+        raise UserError(f"{where}primary: {primary} is not among evaluation.metrics")
+    if evaluation["tokenize"] not in BLEU.TOKENIZERS:
+        known = ", ".join(BLEU.TOKENIZERS)
+        raise UserError(
+            f"{where}evaluation.tokenize: {evaluation['tokenize']}: give one of {known}"
+        )
+    bins = evaluation["bins"]
+    if any(a >= b for a, b in zip(bins, bins[1:])):
+        raise UserError(f"{where}evaluation.bins: {bins}: give rising lengths")
+
+
+def _check_places(where: str, content: Any, place: str = "") -> None:
+    """Refuses a `{name}` that stands for nothing where it is."""
+    if isinstance(content, dict):
+        for key, value in content.items():
+            _check_places(where, value, f"{place}.{key}" if place else str(key))
+    elif isinstance(content, str):
+        known = {"data", "prepared", "corpus", "work", "device"}
+        if re.search(r"(^|\.)data\.prepare$", place):
+            known = {"corpus", "stanza"}
+        elif re.match(r"figures\.[^.]+\.command$", place):
+            known |= {"model"}
+        for name in re.findall(r"\{(\w+)\}", content):
+            if name not in known:
+                names = ", ".join(f"{{{each}}}" for each in sorted(known))
+                raise UserError(f"{where}{place}: {{{name}}} stands for nothing here, but {names}")
 
 
 def _family(where: str, name: str, family: dict[str, Any], declared: dict[str, Any]) -> Family:
@@ -115,6 +147,13 @@ def _family(where: str, name: str, family: dict[str, Any], declared: dict[str, A
 
 def _system(where: str, name: str, systems: dict[str, Any], declared: dict[str, Any]) -> System:
     given = {"like": name, "best_of": [], "generate": "", "figures": [], **systems[name]}
+    unused = [field for field in ("like", "generate", "figures") if field in systems[name]]
+    if given["best_of"] and unused:
+        raise UserError(
+            f"{where}: {unused[0]} beside best_of: those of the chosen system are taken"
+        )
+    if name in given["best_of"]:
+        raise UserError(f"{where}: best_of: {name} itself is among them")
     for other in {given["like"], *given["best_of"]} - {name}:
         if "best_of" in systems.get(other, {"best_of": None}):
             raise UserError(f"{where}: {other} is no system of the family with options of its own")

@@ -21,7 +21,7 @@ Sheet = tuple[str, list[str], list[list[str]]]
 """Caption, head and rows."""
 
 _NONE = "–"
-_NOT_RUN = "not run"
+_NOT_RUN, _DIVERGED = "not run", "diverged"
 # What LaTeX's default fonts lack.
 _LATEX = {"±": r"$\pm$", "−": "$-$", "→": r"$\to$", "≤": r"$\leq$", "≥": r"$\geq$", "–": "--"}
 _LATEX |= {"λ": r"$\lambda$", "α": r"$\alpha$", "β": r"$\beta$", "τ": r"$\tau$", "×": r"$\times$"}
@@ -110,7 +110,8 @@ def _trials(figures: Figures) -> Sheet:
         same = [other["options"] for other in figures["trials"] if other["run"] == run["run"]]
         common = frozenset.intersection(*map(_split, same))
         different = " ".join(sorted(_split(run["options"]) - common))
-        nll = _NOT_RUN if run["validation_nll"] is None else f"{run['validation_nll']:.3f}"
+        nll = _DIVERGED if run["validation_nll"] is None else f"{run['validation_nll']:.3f}"
+        nll = nll if run["done"] else _NOT_RUN
         rows.append([run["run"], different, nll, "chosen" if run["chosen"] else ""])
     return "Tried, with the first seed", ["run", "options", "validation nll", ""], rows
 
@@ -125,8 +126,10 @@ def notes_of(figures: Figures) -> list[str]:
     notes = [
         f"Declared before the runs: the primary figure is {figures['primary']}; settings and "
         f"systems are chosen by {figures['choice']}.",
-        "± is the standard deviation over seeds. p: approximate randomisation against the "
-        "family's baseline, its seeds pooled; Holm's adjustment is over all systems of the table.",
+        "± is the standard deviation over seeds. Differences are between the means of all runs of "
+        "a row and of its family's baseline, and p is that of approximate randomisation with these "
+        "runs pooled: where a row has one run, it tells of these sentences, not of other seeds. "
+        "Holm's adjustment is over all systems of the table that have run.",
     ]
     few = [
         row["label"]

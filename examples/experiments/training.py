@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import math
 import platform
 import re
 import shutil
@@ -22,7 +23,7 @@ from experiments.corpus import DONE
 from experiments.programs import fill, run_program, sole_owner
 from syntax_nmt.checkpoints.check import check_checkpoint, is_whole
 from syntax_nmt.data.text_files import NEWLINE_ONLY, read_lines, write_bytes_atomically
-from syntax_nmt.errors import one_line_errors
+from syntax_nmt.errors import UserError, one_line_errors
 from syntax_nmt.evaluation.report_page.training_log import INTERVAL, TRAIN, read_training_log
 from syntax_nmt.evaluation.report_page.training_summary import training_figures
 from syntax_nmt.evaluation.translation.generate_output import parse_generate_output
@@ -32,7 +33,8 @@ _KEPT = (
     *(" | train | ", " | train_inner | ", " | valid on ", "' subset | ", " | done training in "),
     *(" | model: ", " | criterion: ", " | num. shared model params: "),
 )
-_VALID_NLL = re.compile(r'"valid_nll_loss": "?([\d.]+)')
+_VALID_NLL = re.compile(r'"valid_nll_loss": "?([\d.]+|nan|inf)', re.IGNORECASE)
+_COMMITS = "commits.txt"  # of the code that each start of a training ran, in its folder
 
 Plan = Mapping[str, Any]
 """Of :class:`experiments.runs.Run`."""
@@ -80,6 +82,19 @@ class RunJob:
         self.run_program("syntax_nmt.cli", options, self.log)
         return model
 
+    def commits(self, commit: str) -> str:
+        """What code the training ran so far, this start included: a commit, or several.
+
+        Args:
+            commit: of this start.
+        """
+        file = self.folder / _COMMITS
+        resumed = (self.checkpoints / "checkpoint_last.pt").is_file() and file.is_file()
+        earlier = file.read_text(encoding="utf-8").split() if resumed else []
+        found = list(dict.fromkeys([*earlier, commit]))
+        write_bytes_atomically(file, "\n".join(found).encode())
+        return ", ".join(found)
+
     def _is_trained(self) -> bool:
         """Whether the last checkpoint is the final one, from which fairseq makes an update more."""
         last = self.checkpoints / "checkpoint_last.pt"
@@ -88,12 +103,12 @@ class RunJob:
             return False
         return check_checkpoint(last)["optimizer_history"][-1]["num_updates"] >= int(wanted[-1])
 
-    def validation_nll(self, model: Path) -> float:
-        """Bits a token on the validation set."""
+    def validation_nll(self, model: Path) -> float | None:
+        """Bits a token on the validation set; None of a training that diverged."""
         options = [*self._evaluation(model), "--valid-subset", "valid", "--log-format", "json"]
         self.run_program("fairseq_cli.validate", options, self.log, self.output)
         (nll,) = _VALID_NLL.findall(self.output.read_text(encoding="utf-8"))
-        return float(nll)
+        return float(nll) if math.isfinite(float(nll)) else None
 
     def translations(self, model: Path) -> Iterator[tuple[str, tuple[str, ...]]]:
         """Each test set by name, and its translations."""
@@ -148,9 +163,16 @@ def machine(device: str) -> dict[str, Any]:
 
 
 def value_at(content: Any, path: str) -> Any:
-    """A value by keys and positions with dots between: `alignments.0.aer`."""
+    """A value by keys and positions with dots between: `alignments.0.aer`.
+
+    Raises:
+        UserError: there is none.
+    """
     steps = [int(step) if step.isdigit() else step for step in path.split(".")]
-    return reduce(lambda inside, step: inside[step], steps, content)
+    try:
+        return reduce(lambda inside, step: inside[step], steps, content)
+    except (KeyError, IndexError, TypeError):
+        raise UserError(f"value: {path}: not in the command's figures: mend the YAML") from None
 
 
 def do_run(root: Path, key: str, record: Path, device: str, commit: str) -> None:
@@ -162,8 +184,9 @@ def do_run(root: Path, key: str, record: Path, device: str, commit: str) -> None
             return
         plan = planned["plan"]
         job = RunJob(plan, folder, root / "data" / plan["data"], device, lock)
+        commits = job.commits(commit)
         model = job.train()
-        content = {**planned, "commit": commit, "data_checksum": job.prepared["checksum"]}
+        content = {**planned, "commit": commits, "data_checksum": job.prepared["checksum"]}
         content |= {**machine(device), **job.training_facts()}
         content |= {"validation_nll": job.validation_nll(model)}
         texts = [*job.translations(model), ("log", job.kept_log())]

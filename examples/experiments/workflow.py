@@ -10,9 +10,11 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
+import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import zip_longest
 from pathlib import Path
@@ -22,6 +24,7 @@ from experiments.measured_table import done, family_tests, measure
 from experiments.runs import Run, Runs
 from experiments.table_config import read_table
 from experiments.table_files import write_table
+from syntax_nmt.arguments import positive_int
 from syntax_nmt.cli import main as syntax_nmt_command
 from syntax_nmt.data.text_files import write_bytes_atomically
 from syntax_nmt.errors import UserError, one_line_errors
@@ -47,10 +50,10 @@ def arguments() -> argparse.Namespace:
     add("tables", nargs="+", type=Path, metavar="TABLE.yaml")
     add("--data", type=Path, metavar="DIR", help="folder of the corpora that the YAMLs name")
     add("--stanza", type=Path, metavar="DIR", help="folder of Stanza's models")
-    add("--cores", type=int, default=1, metavar="N", help="runs at a time (default: 1)")
+    add("--cores", type=positive_int, default=1, metavar="N", help="runs at a time (default: 1)")
     add("--device", choices=("cpu", "cuda"), default="cpu", help="to train on (default: cpu)")
     add("--only", nargs="+", metavar="SYSTEM", help="these systems; others stay as they are")
-    add("--seeds", type=int, metavar="N", help="the first N of the declared seeds")
+    add("--seeds", type=positive_int, metavar="N", help="the first N of the declared seeds")
     add("--dry-run", action="store_true", help="say what is missing, and do nothing")
     add("--tables-only", action="store_true", help="make the tables of the records there are")
     add("--commit", required=True, help="what is run, out of git (default: HEAD)")
@@ -110,24 +113,24 @@ class Workflow:
         """Prepares the data and does the runs that are missing; whether all succeeded."""
         folder = self.args.folder
         data = {plan["key"]: plan for runs in self.tables for plan in runs.data.values()}
-        missing = {
-            f"{runs.table.name}/{run.name}.{run.key}.json": run
-            for runs, run in stage
-            if runs.record(run) is None
-        }
+        missing = {run.key: (runs, run) for runs, run in stage if runs.record(run) is None}
         unprepared = [key for key in data if not self._is_prepared(key)]
         for key in unprepared:
             _write_json(folder / "data" / key / "data.json", data[key])
-        for run in missing.values():
+        for _, run in missing.values():
             planned = {"name": run.name, "key": run.key, "seed": run.plan["seed"], "plan": run.plan}
             _write_json(folder / "runs" / run.key / "run.json", planned)
         # One after the other: when a job ends that was the only one ready to start, Snakemake 9.15
         # gives back a core that it did not take, and --cores grows. Of jobs that wait for no other
         # the last alone is such a one.
         whole = not unprepared or self._snakemake(unprepared, {})
-        records = {name: run.plan["data"] for name, run in missing.items()}
-        records = {name: key for name, key in records.items() if self._is_prepared(key)}
-        return (not records or self._snakemake([], records)) and whole
+        records = {
+            key: f"{runs.table.name}/{runs.record_file(run).name}"
+            for key, (runs, run) in missing.items()
+            if self._is_prepared(run.plan["data"])
+        }
+        done = not records or self._snakemake([], records)
+        return done and whole and len(records) == len(missing)
 
     def _is_prepared(self, key: str) -> bool:
         return (self.args.folder / "data" / key / DONE).is_file()
@@ -137,12 +140,13 @@ class Workflow:
 
         Args:
             data: keys of the data to prepare.
-            records: of the runs to do, with the keys of their data.
+            records: where those of the runs to do go below the results, by their keys.
         """
         folder = self.args.folder
         names = ("folder", "results", "device", "commit")
         fixed = {"python": sys.executable, **{n: str(getattr(self.args, n)) for n in names}}
-        plan_file = folder / f"plan-{os.getpid()}.json"
+        plan_folder = Path(tempfile.mkdtemp(prefix="plan-", dir=folder))
+        plan_file = plan_folder / "plan.json"
         _write_json(plan_file, {**fixed, "data": data, "runs": records})
         command = [sys.executable, "-m", "snakemake", "--snakefile", str(_SNAKEFILE), *_SNAKEMAKE]
         command += ["--directory", str(folder), "--cores", str(self.args.cores)]
@@ -156,7 +160,7 @@ class Workflow:
             process.wait()
             raise UserError("interrupted: the same command resumes") from None
         finally:
-            plan_file.unlink()
+            shutil.rmtree(plan_folder)
 
     def say_what_is_missing(self) -> None:
         """A line for each system of each table."""
@@ -215,8 +219,10 @@ def main() -> None:
             return
         # A run that failed keeps no later stage from being done.
         stages: Iterator[Stage] = iter([[]]) if args.tables_only else workflow.stages()
-        whole = all([workflow.run_stage(stage) for stage in stages])
-        workflow.write_tables()
+        try:
+            whole = all([workflow.run_stage(stage) for stage in stages])
+        finally:  # also where it is interrupted
+            workflow.write_tables()
         if not whole:
             raise UserError("some runs failed: see above; the same command tries them again")
 

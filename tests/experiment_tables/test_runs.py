@@ -93,6 +93,24 @@ def test_settings_and_systems_are_chosen_by_validation(tmp_path):
     ]
 
 
+def test_a_damaged_record_is_named(tmp_path):
+    runs = runs_of(tmp_path, declaration())
+    (row, *_) = runs.rows()
+    write_record(runs, row.runs[0])
+    runs.record_file(row.runs[0]).write_text('{"key": "k', encoding="utf-8")
+    with pytest.raises(UserError, match=r"json:1: is not JSON .*: give the whole record"):
+        runs.record(row.runs[0])
+
+
+def test_a_training_that_diverged_is_chosen_last(tmp_path):
+    declared = declaration()
+    declared["families"]["transformer"]["grid"] = {"--lr": [1, 2]}
+    runs = runs_of(tmp_path, declared)
+    for run, nll in zip(list(runs.trials())[:2], (None, 7.0)):
+        write_record(runs, run, validation_nll=nll)
+    assert next(runs.rows()).setting == "--lr 2"
+
+
 def test_a_record_is_known_by_its_key(tmp_path):
     runs = runs_of(tmp_path, declaration())
     row = next(iter(runs.rows()))

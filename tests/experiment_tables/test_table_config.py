@@ -37,6 +37,18 @@ WRONG = [
     ((*SYSTEMS, "a.b"), {"options": ""}, "'a.b' does not match"),
     (("data", "train"), "train", "data: give either demo, or all of train, valid and tests"),
     (("families", "transformer", "grid"), {"lr": [1]}, "'lr' does not match"),
+    (("evaluation", "tokenize"), "14a", "evaluation.tokenize: 14a: give one of none, zh, 13a"),
+    (("evaluation", "bins"), [16, 8], "evaluation.bins: [16, 8]: give rising lengths"),
+    (("data", "tests"), {"train": "x"}, "data.tests"),
+    (("data", "tests"), {"a,b": "x"}, "'a,b' does not match"),
+    (("data", "prepare"), "{model}", "data.prepare: {model} stands for nothing here"),
+    ((*SYSTEMS, "stock", "options"), "{stanza}", "stock.options: {stanza} stands for nothing"),
+    (
+        (*SYSTEMS, "best"),
+        {"best_of": ["heads", "phrases"], "figures": ["UAS"]},
+        "best: figures beside best_of",
+    ),
+    ((*SYSTEMS, "best"), {"best_of": ["heads", "best"]}, "best: best_of: best itself is among"),
 ]
 
 

@@ -11,6 +11,7 @@ from commands import REPOSITORY, succeed
 from prepared_corpus import TEST_SENTENCES
 
 from experiments.training import RunJob, value_at
+from syntax_nmt.errors import UserError
 
 OPTIONS = """
   --task syntax_translation --arch syntax_transformer_tiny --share-all-embeddings
@@ -32,13 +33,16 @@ def test_a_training_at_its_end_is_not_begun_again(prepared, tmp_path, monkeypatc
     plan["generate"] = "--beam 1 --max-len-b 5"
     (folder / "run.json").write_text(json.dumps({"key": "k", "seed": 1, "plan": plan}))
     with open(os.devnull) as lock:
-        RunJob(plan, folder, data, "cpu", lock.fileno()).train()
+        job = RunJob(plan, folder, data, "cpu", lock.fileno())
+        job.commits("lost-commit")  # nothing was trained then
+        job.commits("earlier-commit")
+        job.train()
 
     monkeypatch.setenv("PYTHONPATH", str(REPOSITORY / "examples"))
     succeed("experiments.training", tmp_path, "k", record, "cpu", "some-commit")
     found = json.loads(record.read_text(encoding="utf-8"))
     assert found["updates"] == 4  # fairseq itself would have gone on to a fifth
-    assert found["commit"] == "some-commit"
+    assert found["commit"] == "earlier-commit, some-commit"
     assert (found["device"], found["threads"]) == ("CPU", 1)
     assert found["parameters"] > 1000
     assert 5 < found["validation_nll"] < 15
@@ -55,3 +59,6 @@ def test_a_value_by_its_path():
     content = {"alignments": [{"aer": 12.5}], "uas": 90}
     assert value_at(content, "alignments.0.aer") == 12.5
     assert value_at(content, "uas") == 90
+    for path in ("uass", "alignments.1.aer", "uas.0"):
+        with pytest.raises(UserError, match=f"value: {path}: not in the command's figures"):
+            value_at(content, path)

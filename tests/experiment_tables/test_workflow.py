@@ -19,6 +19,7 @@ log, output = pathlib.Path({log!r}), pathlib.Path(sys.argv[{place}])
 with log.open("a") as out: out.write("{name} begins\\n")
 time.sleep(0.7)
 with log.open("a") as out: out.write("{name} ends\\n")
+output.parent.mkdir(parents=True, exist_ok=True)
 if {works}: (output / "done.json" if output.is_dir() else output).write_text("{{}}")
 """
 

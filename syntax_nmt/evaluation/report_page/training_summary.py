@@ -97,6 +97,17 @@ def training_figures(log: TrainingLog) -> dict[str, Any]:
 
 
 def _seconds(log: TrainingLog) -> float | None:
-    """The time that fairseq says it has trained for, all starts together."""
+    """The time that fairseq says it has trained for, all starts together.
+
+    Its clock begins anew when a training resumes; what a killed start did after the checkpoint that
+    was resumed from does not count.
+    """
     rows = [*log.series.get(TRAIN, []), *log.series.get(INTERVAL, [])]
-    return max((row.values["wall"] for row in rows if "wall" in row.values), default=None)
+    walls = [row.values["wall"] for row in sorted(rows, key=_updates) if "wall" in row.values]
+    ends = [wall for wall, later in zip(walls, walls[1:]) if later < wall]
+    return sum([*ends, walls[-1]]) if walls else None
+
+
+def _updates(row: Measurement) -> tuple[int, float]:
+    """The order of lines: at the end of an epoch, the line that was printed first comes first."""
+    return row.updates, row.values.get("wall", 0.0)
