@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import json
 import os
 import shutil
 import signal
@@ -15,7 +16,9 @@ import pytest
 from fairseq.data import Dictionary, data_utils
 
 from syntax_nmt.cli import main
+from syntax_nmt.data import text_files
 from syntax_nmt.data.conllu import read_conllu
+from syntax_nmt.preprocess.annotation.parts import PartFolder
 from syntax_nmt.preprocess.corpus.fairseq_data import FairseqData, preprocess
 from syntax_nmt.preprocess.corpus.sole_user import sole_user
 
@@ -151,6 +154,63 @@ def test_killed_and_started_again(raw, prepared, models, tmp_path, delay):
     (folder / "words" / "mine.partial123").write_text("not this program's")
     main(arguments)
     (folder / "words" / "mine.partial123").unlink()
+    assert contents(folder) == contents(prepared)
+
+
+class _Killed(BaseException):
+    """Nothing mends anything after it, as after a kill."""
+
+
+@pytest.mark.parametrize("recorded", [False, True])
+def test_what_was_not_on_record_yet_is_not_taken_for_given(
+    raw, prepared, models, tmp_path, monkeypatch, capsys, recorded
+):
+    """Killed when the trees are merged, before or after that is written down."""
+    folder = tmp_path / "out"
+    shutil.copytree(prepared, folder)
+    trees = folder / "words" / "test.en.conllu"
+    record = folder / "prepare.json"
+    steps = json.loads(record.read_text())
+    del steps[f"words/{trees.name}"]
+    record.write_text(json.dumps(steps))
+    trees.unlink()
+    arguments = command(raw, folder, "--stanza-dir", str(models))
+    with monkeypatch.context() as patched, pytest.raises(_Killed):
+        killing, at = (PartFolder, "remove") if recorded else (text_files.os, "replace")
+        going_on = getattr(killing, at)
+
+        def kill(*arguments):
+            if recorded or Path(arguments[1]) == record:
+                raise _Killed
+            return going_on(*arguments)
+
+        patched.setattr(killing, at, kill)
+        main(arguments)
+    assert trees.is_file()
+    assert (f"words/{trees.name}" in json.loads(record.read_text())) == recorded
+    main(arguments)
+    said = capsys.readouterr()
+    assert "given" not in said.out + said.err
+    assert contents(folder) == contents(prepared)
+
+
+def test_a_lost_or_damaged_record_is_said(raw, prepared, models, tmp_path, capsys):
+    """Whose the trees are, nobody knows then: they stay, and that is said, too."""
+    folder = tmp_path / "out"
+    shutil.copytree(prepared, folder)
+    (folder / "prepare.json").write_text("{")
+    (folder / "parser.json").write_text("{}")
+    main(command(raw, folder, "--stanza-dir", str(models)))
+    said = capsys.readouterr()
+    assert f"{folder}/prepare.json: damaged: steps that it does not tell of are done" in said.err
+    trees = folder / "words" / "train.en.conllu"
+    assert f"{trees}: no record of it in prepare.json, so it counts as given; to" in said.err
+    assert f"{folder}/parser.json: removed" in said.err
+    assert "conllu given" in said.out
+    assert contents(folder) == contents(prepared)
+    trees.unlink()
+    main(command(raw, folder, "--stanza-dir", str(models)))
+    assert "damaged" not in capsys.readouterr().err
     assert contents(folder) == contents(prepared)
 
 
