@@ -175,17 +175,18 @@ def test_what_was_not_on_record_yet_is_not_taken_for_given(
     record.write_text(json.dumps(steps))
     trees.unlink()
     arguments = command(raw, folder, "--stanza-dir", str(models))
-    with monkeypatch.context() as patched, pytest.raises(_Killed):
-        killing, at = (PartFolder, "remove") if recorded else (text_files.os, "replace")
-        going_on = getattr(killing, at)
+    killing, at = (PartFolder, "remove") if recorded else (text_files.os, "replace")
+    going_on = getattr(killing, at)
 
-        def kill(*arguments):
-            if recorded or Path(arguments[1]) == record:
-                raise _Killed
-            return going_on(*arguments)
+    def kill(*arguments):
+        if recorded or Path(arguments[1]) == record:
+            raise _Killed
+        return going_on(*arguments)
 
-        patched.setattr(killing, at, kill)
+    monkeypatch.setattr(killing, at, kill)
+    with pytest.raises(_Killed):
         main(arguments)
+    monkeypatch.undo()
     assert trees.is_file()
     assert (f"words/{trees.name}" in json.loads(record.read_text())) == recorded
     main(arguments)
@@ -284,6 +285,18 @@ def test_given_multiword_tokens_become_one_word(treebank, tmp_path):
     arguments += ["--source-tokenizer", "none", "--target-tokenizer", "none"]
     main([*arguments, "--trainpref", f"{raw}/train", "--destdir", str(folder)])
     assert (folder / "data-bin" / "train.src-tgt.src.heads.bin").is_file()
+
+
+def test_a_data_bin_folder_that_is_a_link_stays_one(raw, tmp_path):
+    """It may have been moved to a larger disk."""
+    folder = tmp_path / "out"
+    folder.mkdir()
+    (folder / "data-bin").symlink_to(tmp_path / "disk" / "data-bin")
+    (tmp_path / "disk" / "data-bin").mkdir(parents=True)
+    main(command(raw, folder, "--no-parse"))
+    assert (folder / "data-bin").is_symlink()
+    assert (tmp_path / "disk" / "data-bin" / "dict.en.txt").is_file()
+    assert [path.name for path in (tmp_path / "disk").iterdir()] == ["data-bin"]
 
 
 @pytest.mark.slow
