@@ -53,6 +53,16 @@ def test_chunks_of_given_trees(tmp_path, capsys):
             ["--input", "x", "--output", "y", "--by", "rules", "--chunk-model", "z"],
             "--by rules with",
         ),
+        (["--train", "x", "--output", "y", "--by", "rules"], "--by rules with --train: leave one"),
+        (["--train", "x", "--output", "y", "--device", "cuda"], "--device with --train: leave one"),
+        *(
+            (["--trees", "x", "--output", "y", option, value], f"{option} with --trees: leave one")
+            for option, value in (
+                *(("--chunk-model", "gone"), ("--stanza-dir", "gone"), ("--workers", "7")),
+                *(("--dask-scheduler", "tcp://gone:1"), ("--part-size", "3"), ("--device", "cuda")),
+                *(("--stanza-model", "pos=gone"), ("--max-words", "3"), ("--batch-size", "3")),
+            )
+        ),
         (
             ["--trees", "x", "--output", "y", "--num-shards", "2", "--shard-id", "0"],
             "several shards without --input",

@@ -321,6 +321,17 @@ def test_a_model_is_reused(raw, prepared, tmp_path):
         ("", ["--target-lang", "en"], "--source-lang and --target-lang are both en"),
         ("", ["--sentencepiece-model", "gone"], "gone: cannot be read as a sentencepiece model"),
         ("", ["--vocab-size", "0"], "--vocab-size 0: must be 1 or more"),
+        ("", ["--no-parse", "--chunk-model", "x"], "--chunk-model without --chunks: leave one out"),
+        (
+            "",
+            ["--no-parse", "--target-stanza-dir", "x"],
+            "--target-stanza-dir without --chunks: leave one out, they do not go together",
+        ),
+        (
+            "",
+            ["--no-parse", "--chunks", "rules", "--chunk-model", "x"],
+            "--chunks rules with --chunk-model: leave one out",
+        ),
     ],
 )
 def test_mistakes_are_one_line_and_leave_nothing(raw, tmp_path, break_it, more, message):
