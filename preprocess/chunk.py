@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import re
 import sys
 import tempfile
 from collections import Counter
@@ -40,6 +41,7 @@ EXAMPLE = (
     "--chunk-model chunker.pt"
 )
 BY = ("tagger", "rules")
+_SPACE = re.compile(r"\s")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -212,7 +214,9 @@ def _score(args: argparse.Namespace) -> ChunkScores:
     with tempfile.TemporaryDirectory() as folder:
         text, found = Path(folder) / "words", Path(folder) / "chunks"
         with write_atomically(text) as out:
-            out.writelines(" ".join(sentence.words) + "\n" for sentence in gold)
+            for sentence in gold:
+                # A column may hold a no-break space, at which the annotation would cut it.
+                out.write(" ".join(_SPACE.sub("_", word) for word in sentence.words) + "\n")
         annotate_file(text, found, chunker, replace(resources(args), shard=Shard()))
         return chunk_f1((sentence.tags for sentence in gold), _filled(gold, found))
 
