@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 from tqdm import tqdm
 
-from syntax_nmt.data.text_files import NEWLINE_ONLY, check_writable, read_lines
+from syntax_nmt.data.text_files import NEWLINE_ONLY, check_writable, read_lines, refuse_pipe
 from syntax_nmt.errors import UserError
 from syntax_nmt.preprocess.annotation.annotator import Annotator
 from syntax_nmt.preprocess.annotation.executor import open_workers, ordered_results
@@ -107,8 +107,7 @@ def annotate_file(
     resources = resources or Resources()
     if resources.part_size < 1:
         raise UserError(f"--part-size {resources.part_size}: must be 1 or more")
-    if text.exists() and not text.is_file():
-        raise UserError(f"{text}: is read more than once: give a file, not a pipe")
+    refuse_pipe(text)
     lines = sum(1 for _ in read_lines(text, NEWLINE_ONLY))
     check_writable(output, text)
     parts = PartFolder(output)

@@ -91,6 +91,17 @@ def find_text(path: str | Path) -> Path | None:
     return None
 
 
+def refuse_pipe(path: str | Path) -> None:
+    """Refuses what is read more than once and can be read only once.
+
+    Raises:
+        UserError: it is no regular file.
+    """
+    path = Path(path)
+    if path.exists() and not path.is_file():
+        raise UserError(f"{path}: is read more than once: give a file, not a pipe")
+
+
 @contextmanager
 def write_atomically(path: Path) -> Iterator[TextIO]:
     """A text file to write to that takes its name only when all of it is on disk.
