@@ -314,8 +314,9 @@ class Preparation:
 
     def _annotated(self, words: Path, destination: Path, annotator: StanzaAnnotator) -> None:
         options, part_size = annotator.fingerprint(), self.plan.resources.part_size
-        made_from = {"words": self._steps.checksum(words), "options": options}
-        made_from["part size"] = part_size
+        made_from = {
+            "words": self._steps.checksum(words), "options": options, "part size": part_size
+        }  # fmt: skip
 
         def make() -> Report:
             resources = self.plan.resources

@@ -22,7 +22,7 @@ from syntax_nmt.preprocess.recipes.recipe_command import run_command
 _DOCUMENT = re.compile(r"<doc\b([^>]*)>|<seg\b([^>]*)>(.*?)</seg>", re.IGNORECASE | re.DOTALL)
 _ATTRIBUTE = re.compile(r"""(\w+)\s*=\s*("[^"]*"|'[^']*'|[^\s"'>]+)""")
 # Those of XML: HTML's would take `&copy` out of an address for a sign.
-_ENTITY = re.compile("&(amp|lt|gt|quot|apos|#[0-9]+|#[xX][0-9a-fA-F]+);")
+_ENTITY = re.compile("&(amp|lt|gt|quot|apos|#[0-9]{1,7}|#[xX][0-9a-fA-F]{1,6});")
 # Lines of TED talks that say something about the talk; title and description are translated.
 _ABOUT_TALK = re.compile(r"\s*</?(url|talkid|keywords|speaker|reviewer|translator|doc)\b")
 _TALK_TEXT = re.compile(r"</?(title|description)>")

@@ -128,7 +128,7 @@ def write_bytes_atomically(path: Path, content: bytes) -> None:
 
 
 @contextmanager
-def _open_output(path: Path, mode: str, **text: Any) -> Iterator[IO[Any]]:
+def _open_output(path: Path, mode: str, **text: Any) -> Iterator[Any]:
     """A stream to write to, whose content becomes that of `path` unless there is an exception."""
     target = path.resolve()
     partial = target.with_name(f"{target.name}.partial{os.getpid()}")
