@@ -105,6 +105,20 @@ def add_shard_options(parser: argparse.ArgumentParser) -> None:
     )
 
 
+def refuse_what_does_nothing(given: Mapping[str, object]) -> None:
+    """Refuses options that the chosen work would silently leave aside.
+
+    Args:
+        given: of each such case in words, whether it is there.
+
+    Raises:
+        UserError: names the options.
+    """
+    for what, there in given.items():
+        if there:
+            raise UserError(f"{what}: leave one out, they do not go together")
+
+
 def annotator(
     args: argparse.Namespace, task: str, lang: str, stanza_dir: Path | None = None
 ) -> StanzaAnnotator:

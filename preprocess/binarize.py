@@ -18,6 +18,7 @@ from tqdm import tqdm
 from syntax_nmt.data.binarised_pieces import BinarisedPieces
 from syntax_nmt.data.dictionary import load_dictionary
 from syntax_nmt.data.indexed_file import open_indexed
+from syntax_nmt.data.manifest import NAME as MANIFEST
 from syntax_nmt.data.manifest import Fingerprint, SideFile, read_manifest, write_manifest
 from syntax_nmt.data.mismatch import (
     ATTACH_ROOTS_HELP,
@@ -208,10 +209,9 @@ def _write_all(
                     written[name] = _write_one(
                         projector, staging / name, opened, choices.skip_mismatched, report
                     )
-        files = {**read_manifest(destdir), **written}
-        for path in sorted(staging.iterdir()):
+        write_manifest(staging, {**read_manifest(destdir), **written})
+        for path in sorted(staging.iterdir(), key=lambda path: path.name == MANIFEST):
             os.replace(path, destdir / path.name)
-        write_manifest(destdir, files)
     finally:
         shutil.rmtree(staging, ignore_errors=True)
     return written

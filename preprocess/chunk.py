@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import re
 import sys
 import tempfile
 from collections import Counter
@@ -26,6 +27,7 @@ from syntax_nmt.preprocess.annotation_command import (
     add_shard_options,
     add_worker_options,
     annotator,
+    refuse_what_does_nothing,
     resources,
     run_annotation,
 )
@@ -39,6 +41,7 @@ EXAMPLE = (
     "--chunk-model chunker.pt"
 )
 BY = ("tagger", "rules")
+_SPACE = re.compile(r"\s")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -86,9 +89,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         type=int,
         help=f"updates of the tagger in training, at most (default: {ChunkerSettings.max_steps})",
     )
+    _add_annotation_options(parser)
+    add_shard_options(parser)
+
+
+def _add_annotation_options(parser: argparse.ArgumentParser) -> None:
     add_model_options(parser, "chunks", "constituents")
     add_worker_options(parser)
-    add_shard_options(parser)
 
 
 def run(args: argparse.Namespace) -> None:
@@ -100,7 +107,7 @@ def run(args: argparse.Namespace) -> None:
     Raises:
         UserError: an option is missing, or a file or model cannot be used.
     """
-    _refuse_what_does_nothing(args)
+    refuse_what_does_nothing(_idle_options(args))
     check_outputs([args.json], [args.score])
     if args.score is not None:
         _write_scores(args, _score(args))
@@ -157,26 +164,26 @@ def chunk_trees(trees: Path, output: Path) -> Counter[str]:
     return counts
 
 
-def _refuse_what_does_nothing(args: argparse.Namespace) -> None:
-    """Refuses options that the chosen work would silently leave aside.
-
-    Raises:
-        UserError: names the option.
-    """
-    given = {
+def _idle_options(args: argparse.Namespace) -> dict[str, object]:
+    """What the chosen work would leave aside, in words, and whether it is there."""
+    given: dict[str, object] = {
         "--output with --score": args.score and args.output,
         "--json without --score": args.json and not args.score,
         "--valid without --train": args.valid and not args.train,
         "--max-steps without --train": args.max_steps is not None and not args.train,
         "--by rules with --chunk-model": args.by == "rules" and args.chunk_model,
-        "--device with --train, which runs on the CPU": args.train and args.device != "cpu",
+        "--by rules with --train": args.by == "rules" and args.train,
     }
+    if args.trees or args.train:  # nothing is annotated
+        work = "--trees" if args.trees else "--train"
+        parser = argparse.ArgumentParser()
+        _add_annotation_options(parser)
+        for name, default in vars(parser.parse_args([])).items():
+            given[f"--{name.replace('_', '-')} with {work}"] = getattr(args, name) != default
     if args.input is None:
         shards = find_shard(args.num_shards, args.shard_id).count
         given["several shards without --input"] = shards > 1
-    for what, there in given.items():
-        if there:
-            raise UserError(f"{what}: leave one out, they do not go together")
+    return given
 
 
 def _train(args: argparse.Namespace) -> None:
@@ -207,7 +214,9 @@ def _score(args: argparse.Namespace) -> ChunkScores:
     with tempfile.TemporaryDirectory() as folder:
         text, found = Path(folder) / "words", Path(folder) / "chunks"
         with write_atomically(text) as out:
-            out.writelines(" ".join(sentence.words) + "\n" for sentence in gold)
+            for sentence in gold:
+                # A column may hold a no-break space, at which the annotation would cut it.
+                out.write(" ".join(_SPACE.sub("_", word) for word in sentence.words) + "\n")
         annotate_file(text, found, chunker, replace(resources(args), shard=Shard()))
         return chunk_f1((sentence.tags for sentence in gold), _filled(gold, found))
 

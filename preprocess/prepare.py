@@ -21,6 +21,7 @@ from syntax_nmt.preprocess.annotation_command import (
     add_model_options,
     add_worker_options,
     annotator,
+    refuse_what_does_nothing,
     resources,
 )
 from syntax_nmt.preprocess.chunk import BY, chunk_annotator
@@ -238,6 +239,13 @@ def _check_options(args: argparse.Namespace) -> None:
         value = getattr(args, option)
         if value is not None and value < 1:
             raise UserError(f"--{option.replace('_', '-')} {value}: must be 1 or more")
+    refuse_what_does_nothing(
+        {
+            "--chunk-model without --chunks": args.chunk_model and not args.chunks,
+            "--chunks rules with --chunk-model": args.chunks == "rules" and args.chunk_model,
+            "--target-stanza-dir without --chunks": args.target_stanza_dir and not args.chunks,
+        }
+    )
     if args.source_words and args.target_words and args.sentencepiece_model is not None:
         raise UserError(
             "--sentencepiece-model is for pieces, and with --source-words and --target-words "

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 from tqdm import tqdm
 
-from syntax_nmt.data.text_files import NEWLINE_ONLY, check_writable, read_lines
+from syntax_nmt.data.text_files import NEWLINE_ONLY, check_writable, read_lines, refuse_pipe
 from syntax_nmt.errors import UserError
 from syntax_nmt.preprocess.annotation.annotator import Annotator
 from syntax_nmt.preprocess.annotation.executor import open_workers, ordered_results
@@ -79,7 +79,11 @@ class _OpenPart:
 
 
 def annotate_file(
-    text: Path, output: Path, annotator: Annotator, resources: Resources | None = None
+    text: Path,
+    output: Path,
+    annotator: Annotator,
+    resources: Resources | None = None,
+    keep_parts: bool = False,
 ) -> Counter[str]:
     """Annotates a text, one entry a line; if interrupted and called again, it resumes.
 
@@ -90,6 +94,7 @@ def annotate_file(
         text: words separated by spaces, a sentence a line; may be `.gz`.
         annotator: what annotates.
         resources: what the work runs on.
+        keep_parts: leave them there when they are merged.
 
     Returns:
         Counts of lines: `lines`, `annotated`, `empty`, `too long`, `failed`, and `reused` of an
@@ -102,15 +107,14 @@ def annotate_file(
     resources = resources or Resources()
     if resources.part_size < 1:
         raise UserError(f"--part-size {resources.part_size}: must be 1 or more")
-    if text.exists() and not text.is_file():
-        raise UserError(f"{text}: is read more than once: give a file, not a pipe")
+    refuse_pipe(text)
     lines = sum(1 for _ in read_lines(text, NEWLINE_ONLY))
     check_writable(output, text)
+    parts = PartFolder(output)
     if lines <= resources.part_size and resources.dask_scheduler is None:
         resources = replace(resources, workers=1)  # a single part keeps no pool busy
     if resources.workers == 1 and resources.dask_scheduler is None:
         annotator.load()  # what is wrong with it is said before the progress bar starts
-    parts = PartFolder(output)
     counts: Counter[str] = Counter(lines=0)
     whole = resources.shard.count == 1
     # disable=None: no bar where stderr is not a terminal
@@ -120,7 +124,8 @@ def annotate_file(
             counts.update(done)
         if whole:
             merge_parts(text, output, parts)
-            parts.remove()
+            if not keep_parts:
+                parts.remove()
     return counts
 
 

@@ -76,10 +76,19 @@ class PartFolder:
     """Finished parts, a file each, beside the file that they will make.
 
     Args:
-        output: that file; the folder is `OUTPUT.parts`.
+        output: that file, or a link to it; the folder is `OUTPUT.parts`.
+
+    Raises:
+        UserError: it is a device or a pipe.
     """
 
     def __init__(self, output: Path) -> None:
+        if output.exists() and not output.is_file():
+            raise UserError(
+                f"{output}: finished parts are kept beside it: give a file, not a device or a pipe"
+            )
+        if output.is_symlink():
+            output = output.resolve()
         self.path = output.with_name(output.name + _FOLDER_ENDING)
         self._merged = self.path.with_name(self.path.name + _MERGED_ENDING)
 
@@ -111,9 +120,7 @@ class PartFolder:
         Raises:
             UserError: parts are there that were made with other models or options.
         """
-        numbers = (int(path.stem) for path in self.path.glob(f"[0-9]*{_PART_ENDING}"))
-        heads = [self.head(number) for number in numbers]
-        others = sum(head is not None and head.options != options for head in heads)
+        others = sum(head.options != options for head in self.heads())
         if others:
             raise UserError(
                 f"{self.path}: {others:,} finished parts were made with other models or options "
@@ -155,6 +162,11 @@ class PartFolder:
         except UserError:
             return None
         return Counter(head.counts)
+
+    def heads(self) -> list[PartHead]:
+        """What the files of finished parts say of themselves, in no order."""
+        numbers = (int(path.stem) for path in self.path.glob(f"[0-9]*{_PART_ENDING}"))
+        return [head for head in map(self.head, numbers) if head is not None]
 
     def head(self, number: int) -> PartHead | None:
         """What a part's file says of itself; None if it is not there or says nothing."""
@@ -208,7 +220,7 @@ def merge_parts(text: Path, output: Path, parts: PartFolder) -> Counter[str]:
     Nothing is removed: a merge that fails can be made again.
 
     Args:
-        output: replaced only when all is well.
+        output: replaced only when all is well, or what it points to if it is a link.
 
     Returns:
         Counts of lines, by what became of them.
@@ -219,7 +231,7 @@ def merge_parts(text: Path, output: Path, parts: PartFolder) -> Counter[str]:
     merged = parts.path / f"merged{_PART_ENDING}"  # so that a killed merge leaves nothing elsewhere
     with write_atomically(merged) as out:
         counts = _merge(text, out, parts)
-    os.replace(merged, output)
+    os.replace(merged, output.resolve())
     return counts
 
 

@@ -80,6 +80,7 @@ def preprocess(data: FairseqData, destination: Path, log: Path) -> dict[str, flo
     Raises:
         UserError: fairseq failed; names the log and its last line.
     """
+    destination = destination.resolve()  # a link stays
     partial = destination.with_name(destination.name + ".partial")
     shutil.rmtree(partial, ignore_errors=True)
     log.parent.mkdir(parents=True, exist_ok=True)

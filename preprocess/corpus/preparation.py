@@ -19,6 +19,7 @@ from syntax_nmt.parsing.config import ParserConfig
 from syntax_nmt.preprocess.annotation.annotate import annotate_file, describe
 from syntax_nmt.preprocess.annotation.annotator import StanzaAnnotator
 from syntax_nmt.preprocess.annotation.executor import open_workers
+from syntax_nmt.preprocess.annotation.parts import PartFolder, options_sum
 from syntax_nmt.preprocess.binarize import binarize
 from syntax_nmt.preprocess.corpus.fairseq_data import FairseqData, preprocess, written_files
 from syntax_nmt.preprocess.corpus.mismatched_sentences import annotated_anew
@@ -242,7 +243,7 @@ class Preparation:
         lang = plan.language(kind)
         destination = plan.side_text(split.name, kind)
         found = find_side_file(split.prefix, lang, kind)
-        if found is None and self._made_elsewhere(destination):
+        if found is None and self._made_elsewhere(kind, destination):
             found = destination
         if found is None:
             return False
@@ -263,6 +264,11 @@ class Preparation:
 
         def make() -> Report:
             findings = given.check()
+            if found == destination:
+                self.note(
+                    f"  {found}: no record of it in {plan.record.name}, so it counts as given; to "
+                    "have it made, remove it and run this again"
+                )
             for note in findings.notes(found):
                 self.note(f"  {note}")
             report = {"from": str(found)}
@@ -299,25 +305,31 @@ class Preparation:
             _over_words(given, destination, findings, entries)
         return {"by Stanza": len(numbers)}
 
-    def _made_elsewhere(self, side_text: Path) -> bool:
+    def _made_elsewhere(self, kind: SideKind, side_text: Path) -> bool:
         """Whether annotation beside the words is the user's, such as parsed by jobs and merged."""
+        if kind in self.plan.annotators and PartFolder(side_text).heads():
+            return False  # its parts are removed when it is done
         report = self._steps.report(f"words/{side_text.name}")
         return side_text.is_file() and (report is None or report.get("from") == str(side_text))
 
     def _annotated(self, words: Path, destination: Path, annotator: StanzaAnnotator) -> None:
+        options, part_size = annotator.fingerprint(), self.plan.resources.part_size
         made_from = {
-            "words": self._steps.checksum(words),
-            "options": annotator.fingerprint(),
-            "part size": self.plan.resources.part_size,
-        }
+            "words": self._steps.checksum(words), "options": options, "part size": part_size
+        }  # fmt: skip
 
         def make() -> Report:
-            counts = annotate_file(words, destination, annotator, self.plan.resources)
+            resources = self.plan.resources
+            counts = annotate_file(words, destination, annotator, resources, keep_parts=True)
             self.note(f"  {describe(counts)}")
             del counts["reused"]
             return dict(counts)
 
         self._step(f"words/{destination.name}", made_from, make, lambda: [destination])
+        # Until it is on record, the parts tell that this was not given.
+        parts = PartFolder(destination)
+        if {head.options for head in parts.heads()} == {options_sum(options, part_size)}:
+            parts.remove()
 
     def _parser_config(self) -> None:
         """Says how new text is to be parsed like this one, if this one was."""
@@ -331,8 +343,9 @@ class Preparation:
                 max_words=annotator.max_words,
                 batch_size=annotator.batch_size,
             ).write(self.plan.parser_config)
-        else:
-            self.plan.parser_config.unlink(missing_ok=True)
+        elif self.plan.parser_config.is_file():
+            self.plan.parser_config.unlink()
+            self.note(f"{self.plan.parser_config}: removed, as no trees here are its parser's")
 
     def _binarized(self, sides: Sequence[Path]) -> None:
         plan = self.plan

@@ -125,7 +125,8 @@ def _train(
             *["fairseq-train", str(plan.data_bin), *shared],
             *["--arch", arch + settings.size, *system],
             *(["--share-all-embeddings"] if plan.joined else []),
-            *["--criterion", criterion, "--label-smoothing", "0.1", *settings.options(warmups)],
+            *["--criterion", criterion, "--label-smoothing", "0.1"],
+            *settings.options(warmups, _validated(plan)),
             *["--save-dir", str(checkpoints)],
         ]
     )
@@ -135,7 +136,7 @@ def _interactive(plan: Plan, shared: Sequence[str], checkpoints: Path, *more: st
     return wrapped(
         [
             *["fairseq-interactive", str(plan.data_bin), *shared],
-            *["--path", _best(checkpoints), *more],
+            *["--path", _trained(plan, checkpoints), *more],
             *_text_options(plan),
         ]
     )
@@ -167,7 +168,7 @@ def wrapped(words: Sequence[str]) -> str:
 def _generate(plan: Plan, shared: Sequence[str], checkpoints: Path, split: str, *more: str) -> str:
     subset = ["--gen-subset", split, *more]
     command = ["fairseq-generate", str(plan.data_bin), *shared, *subset]
-    return wrapped([*command, "--path", _best(checkpoints), *_text_options(plan)])
+    return wrapped([*command, "--path", _trained(plan, checkpoints), *_text_options(plan)])
 
 
 def _takes_typed_text(plan: Plan) -> bool:
@@ -175,8 +176,14 @@ def _takes_typed_text(plan: Plan) -> bool:
     return len(plan.cut_languages) != 1
 
 
-def _best(checkpoints: Path) -> str:
-    return str(checkpoints / "checkpoint_best.pt")
+def _trained(plan: Plan, checkpoints: Path) -> str:
+    """Which checkpoint is best, validation tells; without it there is the last."""
+    name = "checkpoint_best.pt" if _validated(plan) else "checkpoint_last.pt"
+    return str(checkpoints / name)
+
+
+def _validated(plan: Plan) -> bool:
+    return any(split.name == "valid" for split in plan.splits)
 
 
 def _text_options(plan: Plan) -> list[str]:

@@ -30,7 +30,7 @@ class Steps:
         self._path = record
         self._note = note
         self._sums: dict[Path, tuple[tuple[int, int], str]] = {}
-        self._done = _read(record)
+        self._done = self._read()
 
     def run(
         self,
@@ -79,23 +79,26 @@ class Steps:
             self._sums[path] = known
         return known[1]
 
+    def _read(self) -> dict[str, Report]:
+        """The finished steps; those are left out that cannot be read."""
+        try:
+            found = json.loads(self._path.read_text(encoding="utf-8"))
+        except FileNotFoundError:
+            return {}
+        except (OSError, ValueError):
+            found = None
+        steps = found.items() if isinstance(found, dict) else ()
+        whole = {name: step for name, step in steps if _is_step(step)}
+        if not isinstance(found, dict) or len(whole) < len(found):
+            self._note(f"{self._path}: damaged: steps that it does not tell of are done again")
+        return whole
+
     def _unchanged(self, files: Mapping[str, str]) -> bool:
         paths = {self._path.parent / name: digest for name, digest in files.items()}
         return all(path.is_file() and self.checksum(path) == paths[path] for path in paths)
 
     def _relative(self, path: Path) -> str:
         return path.relative_to(self._path.parent).as_posix()
-
-
-def _read(record: Path) -> dict[str, Report]:
-    """The finished steps of a record; what is none, or is damaged, has none."""
-    try:
-        found = json.loads(record.read_text(encoding="utf-8"))
-    except (OSError, ValueError):
-        return {}
-    if not isinstance(found, dict):
-        return {}
-    return {name: step for name, step in found.items() if _is_step(step)}
 
 
 def _is_step(step: Any) -> bool:

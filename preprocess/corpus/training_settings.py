@@ -61,11 +61,12 @@ class TrainingSettings:
             options += ("--encoder-attention-heads", "8", "--decoder-attention-heads", "8")
         return options
 
-    def options(self, warmups: int = 1) -> list[str]:
+    def options(self, warmups: int = 1, validated: bool = True) -> list[str]:
         """Options of `fairseq-train`, but for architecture and criterion.
 
         Args:
             warmups: how many times as long the warm-up is.
+            validated: whether there is validation text.
         """
         return [
             *self.size_options,
@@ -74,7 +75,12 @@ class TrainingSettings:
             *["--warmup-updates", str(warmups * self.warmup), "--dropout", str(self.dropout)],
             *["--max-tokens", str(self.max_tokens)],
             *(["--update-freq", str(self.update_freq)] if self.update_freq > 1 else []),
-            *["--max-epoch", str(self.epochs), "--validate-interval", str(self.validate_interval)],
+            *["--max-epoch", str(self.epochs)],
+            *(
+                ["--validate-interval", str(self.validate_interval)]
+                if validated
+                else ["--disable-validation"]
+            ),
             *["--no-epoch-checkpoints", "--fp16" if self.gpu else "--cpu"],
         ]
 

@@ -17,6 +17,7 @@ from typing import NamedTuple, TextIO
 
 from tqdm import tqdm
 
+from syntax_nmt.arguments import positive_int
 from syntax_nmt.data.text_files import NEWLINE_ONLY, read_lines, write_atomically
 from syntax_nmt.errors import UserError
 from syntax_nmt.preprocess.recipes.length import Measure
@@ -150,7 +151,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--without", type=Path, nargs=2, help="source and target of pairs not to be trained on"
     )
     parser.add_argument(
-        "--hold-out-every", type=int, help="every Nth pair that is kept goes to --hold-out instead"
+        "--hold-out-every",
+        type=positive_int,
+        help="every Nth pair that is kept goes to --hold-out instead",
     )
     parser.add_argument("--hold-out", help="prefix of the files for those")
 
@@ -169,6 +172,8 @@ def run(args: argparse.Namespace) -> None:
             f"--source names {len(args.source)} files and --target {len(args.target)}: "
             "give one of each for every part"
         )
+    if (args.hold_out is None) != (args.hold_out_every is None):
+        raise UserError("--hold-out and --hold-out-every: give both of them, or neither")
     measures = (
         Measure(args.source_lang, args.source_tokenizer),
         Measure(args.target_lang, args.target_tokenizer),

@@ -10,10 +10,10 @@ import re
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
+from html import unescape
 from itertools import chain, islice
 from pathlib import Path
 from typing import NamedTuple
-from xml.sax.saxutils import unescape
 
 from syntax_nmt.data.text_files import NEWLINE_ONLY, read_lines, write_atomically
 from syntax_nmt.errors import UserError
@@ -21,7 +21,8 @@ from syntax_nmt.preprocess.recipes.recipe_command import run_command
 
 _DOCUMENT = re.compile(r"<doc\b([^>]*)>|<seg\b([^>]*)>(.*?)</seg>", re.IGNORECASE | re.DOTALL)
 _ATTRIBUTE = re.compile(r"""(\w+)\s*=\s*("[^"]*"|'[^']*'|[^\s"'>]+)""")
-_ENTITIES = {"&quot;": '"', "&apos;": "'"}
+# Those of XML: HTML's would take `&copy` out of an address for a sign.
+_ENTITY = re.compile("&(amp|lt|gt|quot|apos|#[0-9]{1,7}|#[xX][0-9a-fA-F]{1,6});")
 # Lines of TED talks that say something about the talk; title and description are translated.
 _ABOUT_TALK = re.compile(r"\s*</?(url|talkid|keywords|speaker|reviewer|translator|doc)\b")
 _TALK_TEXT = re.compile(r"</?(title|description)>")
@@ -103,7 +104,8 @@ def plain_lines(path: Path, encoding: str) -> Iterator[str]:
         text = content.decode("utf-8")
     except UnicodeDecodeError:
         text = content.decode(encoding)
-    return iter(text.rstrip("\n").split("\n"))
+    lines = text.split("\n")
+    return iter(lines if lines[-1] else lines[:-1])
 
 
 def talk_lines(path: Path) -> Iterator[str]:
@@ -144,7 +146,7 @@ def _attributes(tag: str) -> dict[str, str]:
 
 
 def _text(marked_up: str) -> str:
-    return " ".join(unescape(marked_up, _ENTITIES).split())
+    return " ".join(_ENTITY.sub(lambda entity: unescape(entity[0]), marked_up).split())
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

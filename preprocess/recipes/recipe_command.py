@@ -25,7 +25,7 @@ def run_command(
         run: does the work.
     """
     parser = argparse.ArgumentParser(
-        prog=f"python -m syntax_nmt.preprocess.corpus.{name}", description=description
+        prog=f"python -m syntax_nmt.preprocess.recipes.{name}", description=description
     )
     add_arguments(parser)
     args = parser.parse_args(argv)

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import gzip
 import os
+import sys
 import tempfile
 import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import IO, TextIO
+from typing import IO, Any, TextIO
 
 from syntax_nmt.errors import UserError
 
@@ -90,49 +91,60 @@ def find_text(path: str | Path) -> Path | None:
     return None
 
 
+def refuse_pipe(path: str | Path) -> None:
+    """Refuses what is read more than once and can be read only once.
+
+    Raises:
+        UserError: it is no regular file.
+    """
+    path = Path(path)
+    if path.exists() and not path.is_file():
+        raise UserError(f"{path}: is read more than once: give a file, not a pipe")
+
+
 @contextmanager
 def write_atomically(path: Path) -> Iterator[TextIO]:
     """A text file to write to that takes its name only when all of it is on disk.
 
     Args:
-        path: the final name; its folder is made. An exception inside leaves what was there.
+        path: the final name; its folder is made. An exception inside leaves what was there. A link
+            stays, and what it points to is replaced; a device or a pipe is written straight into.
 
     Raises:
         UserError: the file cannot be written.
     """
-    with (
-        _partial_file(path) as partial,
-        open(partial, "w", encoding="utf-8", newline="\n") as stream,
-    ):
+    with _open_output(path, "w", encoding="utf-8", newline="\n") as stream:
         yield stream
-        stream.flush()
-        os.fsync(stream.fileno())
 
 
 def write_bytes_atomically(path: Path, content: bytes) -> None:
-    """Writes a binary file that takes its name only when all of it is on disk.
-
-    Args:
-        path: the final name; its folder is made.
-        content: what to write.
+    """Writes a binary file as :func:`write_atomically` writes text.
 
     Raises:
         UserError: the file cannot be written.
     """
-    with _partial_file(path) as partial, open(partial, "wb") as stream:
+    with _open_output(path, "wb") as stream:
         stream.write(content)
-        stream.flush()
-        os.fsync(stream.fileno())
 
 
 @contextmanager
-def _partial_file(path: Path) -> Iterator[Path]:
-    """A name to write to, which becomes `path` unless there is an exception."""
-    partial = path.with_name(f"{path.name}.partial{os.getpid()}")
+def _open_output(path: Path, mode: str, **text: Any) -> Iterator[Any]:
+    """A stream to write to, whose content becomes that of `path` unless there is an exception."""
+    target = path.resolve()
+    partial = target.with_name(f"{target.name}.partial{os.getpid()}")
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        yield partial
-        os.replace(partial, path)
+        straight = _written_straight(path)
+        if straight is not None:
+            sys.stdout.flush()  # what was printed before comes before
+            with open(straight, mode, closefd=straight is path, **text) as stream:
+                yield stream
+            return
+        target.parent.mkdir(parents=True, exist_ok=True)
+        with open(partial, mode, **text) as stream:
+            yield stream
+            stream.flush()
+            os.fsync(stream.fileno())
+        os.replace(partial, target)
     except OSError as error:
         reason = error.strerror or error
         raise UserError(f"{path}: cannot be written ({reason}): check the folder") from error
@@ -141,11 +153,26 @@ def _partial_file(path: Path) -> Iterator[Path]:
             partial.unlink()
 
 
+def _written_straight(path: Path) -> Path | int | None:
+    """A device or a pipe, or the stream of this process that a path such as /dev/stdout names.
+
+    The stream may go to a file: were that replaced, what else is printed there would be lost.
+    """
+    if not path.exists() or path.is_dir():
+        return None
+    for stream in (1, 2):
+        with suppress(OSError):  # it is closed
+            if os.path.samestat(os.fstat(stream), path.stat()):
+                return stream
+    return None if path.is_file() else path
+
+
 def check_writable(path: Path, *inputs: Path) -> None:
     """Finds out before long work whether its result can be written.
 
     Args:
-        path: a text file that is to be written, uncompressed; its folder is made.
+        path: a text file that is to be written, uncompressed; its folder is made. A device or a
+            pipe is left to be tried.
         *inputs: what it is made from.
 
     Raises:
@@ -154,14 +181,17 @@ def check_writable(path: Path, *inputs: Path) -> None:
     """
     if path.suffix == ".gz":
         raise UserError(f"{path}: written uncompressed: give a name without .gz")
+    if _written_straight(path) is not None:
+        return
     if any(path.resolve() == given.resolve() for given in inputs):
         raise UserError(f"{path}: is the input as well, and would be lost: give another output")
     if path.is_dir():
         raise UserError(f"{path}: cannot be written (it is a folder): give the name of a file")
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
+        folder = path.resolve().parent
+        folder.mkdir(parents=True, exist_ok=True)
         # Permissions alone do not tell of a file system that is full or read-only.
-        with tempfile.TemporaryFile(dir=path.parent):
+        with tempfile.TemporaryFile(dir=folder):
             pass
     except OSError as error:
         raise UserError(

@@ -113,8 +113,9 @@ def new_folder(path: Path) -> Iterator[Path]:
     """
     if path.exists() and not (path.is_dir() and not any(path.iterdir())):
         raise UserError(f"--output {path}: there is something already: give a new folder")
-    path.absolute().parent.mkdir(parents=True, exist_ok=True)
-    unfinished = Path(tempfile.mkdtemp(dir=path.absolute().parent, prefix=f".{path.name}-"))
+    path = path.resolve()  # a link stays
+    path.parent.mkdir(parents=True, exist_ok=True)
+    unfinished = Path(tempfile.mkdtemp(dir=path.parent, prefix=f".{path.name}-"))
     try:
         yield unfinished
         unfinished.chmod(0o755)

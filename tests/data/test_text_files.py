@@ -3,7 +3,12 @@
 from __future__ import annotations
 
 import errno
+import os
+import stat
+import subprocess
+import sys
 import tempfile
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
@@ -47,3 +52,79 @@ def test_a_file_system_that_is_read_only(tmp_path, monkeypatch):
     monkeypatch.setattr(tempfile, "TemporaryFile", refuse)
     with pytest.raises(UserError, match=r"x: cannot be written \(Read-only file system\)"):
         check_writable(tmp_path / "x")
+
+
+@pytest.mark.parametrize("there", [True, False])
+def test_a_link_stays_and_its_target_is_written(tmp_path, there):
+    target, link = tmp_path / "elsewhere" / "target", tmp_path / "link"
+    target.parent.mkdir()
+    if there:
+        target.write_text("before")
+    link.symlink_to(target)
+    check_writable(link)
+    write_bytes_atomically(link, b"after")
+    assert link.is_symlink()
+    assert target.read_bytes() == b"after"
+    assert [path.name for path in target.parent.iterdir()] == ["target"]
+
+
+def test_an_error_leaves_the_target_of_a_link(tmp_path):
+    (tmp_path / "target").write_text("before")
+    (tmp_path / "link").symlink_to("target")
+    with pytest.raises(UnicodeEncodeError), write_atomically(tmp_path / "link") as out:
+        out.write("half" * 9999 + "\udc00")
+    assert (tmp_path / "target").read_text() == "before"
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["link", "target"]
+
+
+def test_a_pipe_gets_the_text_and_stays(tmp_path):
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    check_writable(pipe)
+    with ThreadPoolExecutor() as pool:
+        read = pool.submit(pipe.read_text)
+        with write_atomically(pipe) as out:
+            out.write("all of it\n")
+        assert read.result(timeout=60) == "all of it\n"
+    assert pipe.is_fifo()
+    assert list(tmp_path.iterdir()) == [pipe]
+
+
+def test_a_device_stays(tmp_path):
+    null = tmp_path / "null"
+    try:
+        os.mknod(null, 0o600 | stat.S_IFCHR, os.makedev(1, 3))
+        null.write_text("")
+    except OSError as error:
+        pytest.skip(f"a device cannot be made here ({error})")
+    check_writable(null, null)  # nothing can be lost of it
+    write_bytes_atomically(null, b"gone")
+    assert null.is_char_device()
+    assert null.read_bytes() == b""
+
+
+PRINTS = """
+from pathlib import Path
+from syntax_nmt.data.text_files import check_writable, write_atomically
+print("before")
+check_writable(Path("/dev/stdout"))
+with write_atomically(Path("/dev/stdout")) as out:
+    out.write("written\\n")
+print("after")
+"""
+
+
+@pytest.mark.parametrize("mode", ["w", "a", None])
+def test_stdout_by_its_name_keeps_what_else_is_printed(tmp_path, mode):
+    """Wherever it goes: a pipe, or a file, from its beginning or at its end."""
+    file = tmp_path / "file"
+    file.write_text("first\n")
+    command = [sys.executable, "-c", PRINTS]
+    if mode is None:
+        said = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True).stdout
+    else:
+        with open(file, mode) as stream:
+            subprocess.run(command, stdout=stream, check=True)
+        said = file.read_text()
+    assert said == "first\n" * (mode == "a") + "before\nwritten\nafter\n"
+    assert list(tmp_path.iterdir()) == [file]

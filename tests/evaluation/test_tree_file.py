@@ -1,5 +1,7 @@
 """Trees over several lines, in CoNLL-X, and of other words than the reference's."""
 
+import os
+
 import pytest
 from translations import figures, refused, write
 
@@ -30,6 +32,16 @@ TWO_ROOTS = [
     "3\t.\t_\t.\t.\t_\t0\tpunct",
     "",
 ]
+
+
+@pytest.mark.parametrize("option", ["--hypothesis", "--trees"])
+def test_a_pipe_is_refused(tmp_path, option):
+    """It would have no trees left when it is read again."""
+    os.mkfifo(tmp_path / "pipe")
+    given = {"--hypothesis": write(tmp_path / "trees", FLAT), option: tmp_path / "pipe"}
+    options = [part for pair in given.items() for part in pair]
+    message = refused("trees", "--kind", "constituents", *options, "--draw", "1")
+    assert message == f"{tmp_path}/pipe: is read more than once: give a file, not a pipe"
 
 
 def test_trees_over_several_lines(tmp_path):

@@ -6,6 +6,7 @@ import re
 import shlex
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 import torch
@@ -15,6 +16,7 @@ from methods import BASES
 from small_models import build, enlarge, save_checkpoint, write_dictionaries
 
 from syntax_nmt.cli import main
+from syntax_nmt.export.command import new_folder
 from syntax_nmt.export.stock_transformer import feature_in_the_way
 
 # What fairseq itself does with an exported folder; nothing here imports this package.
@@ -209,3 +211,15 @@ def test_a_data_folder_without_segmentation_takes_pieces(trained, prepared, tmp_
     pieces = (prepared.folder / "pieces/test.src").read_text("utf-8")
     line = ("syntax_nmt.export.translate", "--segmented", tmp_path / "out")
     assert len(succeed(*line, stdin=pieces).stdout.splitlines()) == len(pieces.splitlines())
+
+
+def test_an_output_that_is_a_link_stays_one(tmp_path):
+    """To an empty folder, perhaps on another disk, or to one that is to be made."""
+    (tmp_path / "empty").mkdir()
+    for target in ("empty", "deep/new"):
+        link = tmp_path / f"link to {Path(target).name}"
+        link.symlink_to(target)
+        with new_folder(link) as unfinished:
+            (unfinished / "model").touch()
+        assert link.is_symlink()
+        assert [path.name for path in (tmp_path / target).iterdir()] == ["model"]

@@ -217,6 +217,27 @@ def test_a_pipe_is_refused(tmp_path):
     assert not (tmp_path / "out").exists()
 
 
+def test_a_link_stays_and_its_target_is_written(text, whole, tmp_path):
+    """The parts lie beside the target, which may be on another disk."""
+    (tmp_path / "disk").mkdir()
+    (tmp_path / "link").symlink_to("disk/out")
+    for index in (0, 1):
+        resources = Resources(part_size=50, shard=Shard(index, 2))
+        annotate_file(text, tmp_path / "link", StandIn(), resources)
+    assert [path.name for path in (tmp_path / "disk").iterdir()] == ["out.parts"]
+    main(["merge", "--input", str(text), "--output", f"{tmp_path}/link"])
+    assert (tmp_path / "link").is_symlink()
+    assert (tmp_path / "disk" / "out").read_bytes() == whole
+    assert len(list(tmp_path.rglob("*"))) == 3
+
+
+def test_no_parts_beside_a_pipe(text, tmp_path):
+    os.mkfifo(tmp_path / "pipe")
+    with pytest.raises(UserError, match="pipe: finished parts are kept beside it: give a file"):
+        annotate_file(text, tmp_path / "pipe", StandIn())
+    assert [path.is_fifo() for path in tmp_path.iterdir()] == [True]
+
+
 def test_one_run_at_a_time_on_one_output(text, whole, tmp_path):
     output = tmp_path / "out"
     merge = ["merge", "--input", str(text), "--output", str(output)]

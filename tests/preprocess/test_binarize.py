@@ -349,6 +349,21 @@ def test_a_failure_later_leaves_what_was_there(corpus):
     assert {path.name: path.read_bytes() for path in databin.iterdir()} == before
 
 
+def test_a_folder_of_links_leaves_the_other_folder_as_it_was(corpus):
+    """As `cp -rs` makes one, for other side information of the same text."""
+    databin = preprocess_texts(corpus)
+    run(corpus)
+    databin.rename(corpus / "first")
+    first = {path.name: path.read_bytes() for path in (corpus / "first").iterdir()}
+    databin.mkdir()
+    for name in first:
+        (databin / name).symlink_to(corpus / "first" / name)
+    (corpus / "tok/train.de.trees").write_text("()\n" * len(SENTENCES))
+    run(corpus)
+    assert (databin / "syntax.json").read_bytes() != first["syntax.json"]
+    assert {path.name: path.read_bytes() for path in (corpus / "first").iterdir()} == first
+
+
 def test_what_a_killed_process_left_goes_away(corpus):
     preprocess_texts(corpus)
     left = corpus / "data-bin" / ".binarize-killed"
@@ -375,10 +390,14 @@ def test_cut_off_between_the_files_and_the_manifest(corpus, monkeypatch):
     edit(corpus / "tok/train.de.conllu", "2\tcat\t_\t_\t_\t_\t3", "2\tcat\t_\t_\t_\t_\t1")
     edit(corpus / "tok/train.de.conllu", "1\tthe\t_\t_\t_\t_\t2", "1\tthe\t_\t_\t_\t_\t3")
 
-    def killed(*args):
-        raise KeyboardInterrupt
+    replace = os.replace
 
-    monkeypatch.setattr(module, "write_manifest", killed)
+    def killed(source, destination):
+        if destination == databin / "syntax.json":
+            raise KeyboardInterrupt
+        replace(source, destination)
+
+    monkeypatch.setattr(os, "replace", killed)
     with pytest.raises(KeyboardInterrupt):
         run(corpus)
     with pytest.raises(UserError, match=r"heads\.bin: damaged or not written by the last binarize"):

@@ -6,6 +6,7 @@ import gzip
 import json
 
 import pytest
+from stand_in import StandIn
 
 from syntax_nmt.cli import main
 from syntax_nmt.data.chunks import read_chunks
@@ -52,6 +53,16 @@ def test_chunks_of_given_trees(tmp_path, capsys):
         (
             ["--input", "x", "--output", "y", "--by", "rules", "--chunk-model", "z"],
             "--by rules with",
+        ),
+        (["--train", "x", "--output", "y", "--by", "rules"], "--by rules with --train: leave one"),
+        (["--train", "x", "--output", "y", "--device", "cuda"], "--device with --train: leave one"),
+        *(
+            (["--trees", "x", "--output", "y", option, value], f"{option} with --trees: leave one")
+            for option, value in (
+                *(("--chunk-model", "gone"), ("--stanza-dir", "gone"), ("--workers", "7")),
+                *(("--dask-scheduler", "tcp://gone:1"), ("--part-size", "3"), ("--device", "cuda")),
+                *(("--stanza-model", "pos=gone"), ("--max-words", "3"), ("--batch-size", "3")),
+            )
         ),
         (
             ["--trees", "x", "--output", "y", "--num-shards", "2", "--shard-id", "0"],
@@ -112,6 +123,24 @@ def test_rules_on_the_parser_are_the_rules_on_its_trees(shared, tmp_path):
         for line, chunks in zip(text, read_chunks(tmp_path / name)):
             given = 0 < len(line.split()) <= 250
             assert (chunks[-1].end if chunks else 0) == (len(line.split()) if given else 0)
+
+
+class _EachWord(StandIn):
+    """Calls each word a chunk."""
+
+    def annotate(self, sentences):
+        return ["B-NP " * len(words) + "\n" for words in sentences]
+
+    def no_annotation(self, words):
+        return "\n"
+
+
+def test_a_word_with_a_space_of_its_own_stays_one_word(tmp_path, monkeypatch, capsys):
+    gold = "1\u00a0000 CD B-NP\n\u2009 SYM B-NP\n\nx\u3000y\u2028z NN B-NP\n"
+    (tmp_path / "gold").write_text(gold, encoding="utf-8")
+    monkeypatch.setattr("syntax_nmt.preprocess.chunk.chunk_annotator", lambda *_: _EachWord())
+    main(["chunk", "--score", f"{tmp_path}/gold", "--json", "-"])
+    assert json.loads(capsys.readouterr().out)["types"]["NP"]["correct"] == 3
 
 
 def test_scores_in_json(tmp_path, monkeypatch, capsys):

@@ -68,8 +68,17 @@ def test_segments_are_lines_with_entities_resolved(folder):
 
 
 def test_entities_are_resolved_once(folder):
-    (folder / "a.sgm").write_text("<seg>&amp;lt;</seg>")
-    assert texts(folder / "a.sgm") == ["&lt;"]
+    (folder / "a.sgm").write_text("<seg>&amp;lt; &amp;#39; &#38;lt;</seg>")
+    assert texts(folder / "a.sgm") == ["&lt; &#39; &lt;"]
+
+
+def test_numbers_of_characters_are_resolved(folder):
+    """HTML's own entities are none of XML's, least of all without a semicolon."""
+    (folder / "a.sgm").write_text(
+        "<seg>It&#39;s &#x27;t&#X27; a&#160;&#10;b &#x2028;c&#8364; &#39 &#; &#x; &eacute; "
+        "?a=1&copy=2&lt=3</seg>"
+    )
+    assert texts(folder / "a.sgm") == ["It's 't' a b c€ &#39 &#; &#x; &eacute; ?a=1&copy=2&lt=3"]
 
 
 def test_attributes_without_quotes_and_upper_case(folder):
@@ -126,6 +135,23 @@ def test_talks(folder):
 def test_text_in_utf8_or_another_encoding(folder, encoding):
     (folder / "de").write_bytes("für\n\nÄ\x85ß\n".encode(encoding))
     assert list(markup.plain_lines(folder / "de", "latin-1")) == ["für", "", "Ä\x85ß"]
+
+
+@pytest.mark.parametrize(
+    ("content", "lines"),
+    [("a\n\n\n", ["a", "", ""]), ("a\n\nb", ["a", "", "b"]), ("", []), ("\n", [""])],
+)
+def test_empty_lines_at_the_end_are_lines(folder, content, lines):
+    """The other language's text may have something there."""
+    (folder / "de").write_text(content)
+    assert list(markup.plain_lines(folder / "de", "latin-1")) == lines
+
+
+def test_help_names_the_module(capsys):
+    with pytest.raises(SystemExit):
+        markup.main(["--help"])
+    usage = capsys.readouterr().out
+    assert usage.startswith(f"usage: python -m {markup.__name__} ")
 
 
 def test_aspec(folder):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import shlex
 import subprocess
+from collections.abc import Sequence
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -23,23 +24,29 @@ PARSERS = {
 }
 
 
-def said_of(folder: Path, *files: str) -> str:
-    """What is printed after a preparation that made these files."""
+SPLITS = ("train", "valid", "test")
+
+
+def said_of(folder: Path, *files: str, of: Sequence[str] = SPLITS) -> str:
+    """What is printed after a preparation of some splits that made these files."""
     for name in files:
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
         (folder / name).touch()
     raw = folder / "raw"
-    splits = [Split(name, str(raw), raw, raw, 3) for name in ("train", "valid", "test")]
+    splits = [Split(name, str(raw), raw, raw, 3) for name in of]
     tokenizer = {lang: Tokenizer("none", lang, None) for lang in ("en", "de")}
     plan = Plan("en", "de", splits, folder, tokenizer, 8, None, "bpe", 9, True, {}, None)
     return next_commands(SimpleNamespace(plan=plan), Path("syntax_nmt"))
 
 
-def commands(folder: Path, *files: str) -> list[tuple[str, SimpleNamespace]]:
+def commands(
+    folder: Path, *files: str, of: Sequence[str] = SPLITS
+) -> list[tuple[str, SimpleNamespace]]:
     """Program and options of each command after a preparation that made these files."""
     # Options are checked while they are parsed: what the commands translate with has been trained.
-    best = [f"{name}/checkpoint_best.pt" for name in ("checkpoints", "phrase_checkpoints")]
-    said = said_of(folder, *files, *best)
+    systems, names = ("checkpoints", "phrase_checkpoints"), ("best", "last")
+    trained = [f"{system}/checkpoint_{name}.pt" for system in systems for name in names]
+    said = said_of(folder, *files, *trained, of=of)
     assert all(len(line) <= 100 or "/" in line for line in said.split("\n"))
     lines = said.replace(" \\\n", " ").split("\n")
     found = []
@@ -90,6 +97,23 @@ def test_constituents_that_were_given(tmp_path):
     assert chosen.gen_subset == "valid"
     assert chosen.tokenizer == "syntax_words"  # as typed text: translations come out as text
     assert (chosen.source_tokenizer, chosen.target_tokenizer) == ("none", "none")
+
+
+@pytest.mark.parametrize("of", [SPLITS, ("train", "test"), ("train",)])
+def test_without_validation_text_there_is_no_best_checkpoint(tmp_path, of):
+    validated = "valid" in of
+    made = commands(tmp_path, "words/train.en.trees", "parser.json", of=of)
+    assert [program for program, _ in made] == ["fairseq-train", "fairseq-interactive"] * 2
+    for _, train in made[::2]:
+        assert train.disable_validation != validated
+        assert (train.validate_interval > 1) == validated
+    for _, translate in made[1::2]:
+        assert Path(translate.path).name == f"checkpoint_{'best' if validated else 'last'}.pt"
+    given = commands(tmp_path / "given", "words/train.en.trees", of=of)[-1]
+    assert (given[0], given[1].path[-7:]) == (
+        "fairseq-generate",
+        "best.pt" if validated else "last.pt",
+    )
 
 
 def test_how_long_it_takes_is_english(tmp_path, monkeypatch):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import json
 import os
 import shutil
 import signal
@@ -15,7 +16,9 @@ import pytest
 from fairseq.data import Dictionary, data_utils
 
 from syntax_nmt.cli import main
+from syntax_nmt.data import text_files
 from syntax_nmt.data.conllu import read_conllu
+from syntax_nmt.preprocess.annotation.parts import PartFolder
 from syntax_nmt.preprocess.corpus.fairseq_data import FairseqData, preprocess
 from syntax_nmt.preprocess.corpus.sole_user import sole_user
 
@@ -154,6 +157,64 @@ def test_killed_and_started_again(raw, prepared, models, tmp_path, delay):
     assert contents(folder) == contents(prepared)
 
 
+class _Killed(BaseException):
+    """Nothing mends anything after it, as after a kill."""
+
+
+@pytest.mark.parametrize("recorded", [False, True])
+def test_what_was_not_on_record_yet_is_not_taken_for_given(
+    raw, prepared, models, tmp_path, monkeypatch, capsys, recorded
+):
+    """Killed when the trees are merged, before or after that is written down."""
+    folder = tmp_path / "out"
+    shutil.copytree(prepared, folder)
+    trees = folder / "words" / "test.en.conllu"
+    record = folder / "prepare.json"
+    steps = json.loads(record.read_text())
+    del steps[f"words/{trees.name}"]
+    record.write_text(json.dumps(steps))
+    trees.unlink()
+    arguments = command(raw, folder, "--stanza-dir", str(models))
+    killing, at = (PartFolder, "remove") if recorded else (text_files.os, "replace")
+    going_on = getattr(killing, at)
+
+    def kill(*arguments):
+        if recorded or Path(arguments[1]) == record:
+            raise _Killed
+        return going_on(*arguments)
+
+    monkeypatch.setattr(killing, at, kill)
+    with pytest.raises(_Killed):
+        main(arguments)
+    monkeypatch.undo()
+    assert trees.is_file()
+    assert (f"words/{trees.name}" in json.loads(record.read_text())) == recorded
+    main(arguments)
+    said = capsys.readouterr()
+    assert "given" not in said.out + said.err
+    assert contents(folder) == contents(prepared)
+
+
+def test_a_lost_or_damaged_record_is_said(raw, prepared, models, tmp_path, capsys):
+    """Whose the trees are, nobody knows then: they stay, and that is said, too."""
+    folder = tmp_path / "out"
+    shutil.copytree(prepared, folder)
+    (folder / "prepare.json").write_text("{")
+    (folder / "parser.json").write_text("{}")
+    main(command(raw, folder, "--stanza-dir", str(models)))
+    said = capsys.readouterr()
+    assert f"{folder}/prepare.json: damaged: steps that it does not tell of are done" in said.err
+    trees = folder / "words" / "train.en.conllu"
+    assert f"{trees}: no record of it in prepare.json, so it counts as given; to" in said.err
+    assert f"{folder}/parser.json: removed" in said.err
+    assert "conllu given" in said.out
+    assert contents(folder) == contents(prepared)
+    trees.unlink()
+    main(command(raw, folder, "--stanza-dir", str(models)))
+    assert "damaged" not in capsys.readouterr().err
+    assert contents(folder) == contents(prepared)
+
+
 def test_given_annotation_is_taken_along(treebank, tmp_path, capfd):
     raw, folder = tmp_path / "raw", tmp_path / "out"
     raw.mkdir()
@@ -226,6 +287,18 @@ def test_given_multiword_tokens_become_one_word(treebank, tmp_path):
     assert (folder / "data-bin" / "train.src-tgt.src.heads.bin").is_file()
 
 
+def test_a_data_bin_folder_that_is_a_link_stays_one(raw, tmp_path):
+    """It may have been moved to a larger disk."""
+    folder = tmp_path / "out"
+    folder.mkdir()
+    (folder / "data-bin").symlink_to(tmp_path / "disk" / "data-bin")
+    (tmp_path / "disk" / "data-bin").mkdir(parents=True)
+    main(command(raw, folder, "--no-parse"))
+    assert (folder / "data-bin").is_symlink()
+    assert (tmp_path / "disk" / "data-bin" / "dict.en.txt").is_file()
+    assert [path.name for path in (tmp_path / "disk").iterdir()] == ["data-bin"]
+
+
 @pytest.mark.slow
 def test_a_model_is_reused(raw, prepared, tmp_path):
     model = prepared / "sentencepiece.model"
@@ -248,6 +321,17 @@ def test_a_model_is_reused(raw, prepared, tmp_path):
         ("", ["--target-lang", "en"], "--source-lang and --target-lang are both en"),
         ("", ["--sentencepiece-model", "gone"], "gone: cannot be read as a sentencepiece model"),
         ("", ["--vocab-size", "0"], "--vocab-size 0: must be 1 or more"),
+        ("", ["--no-parse", "--chunk-model", "x"], "--chunk-model without --chunks: leave one out"),
+        (
+            "",
+            ["--no-parse", "--target-stanza-dir", "x"],
+            "--target-stanza-dir without --chunks: leave one out, they do not go together",
+        ),
+        (
+            "",
+            ["--no-parse", "--chunks", "rules", "--chunk-model", "x"],
+            "--chunks rules with --chunk-model: leave one out",
+        ),
     ],
 )
 def test_mistakes_are_one_line_and_leave_nothing(raw, tmp_path, break_it, more, message):

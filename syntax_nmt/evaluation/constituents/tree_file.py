@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from syntax_nmt.data.constituents import ConstituentTree, parse_tree
-from syntax_nmt.data.text_files import read_lines
+from syntax_nmt.data.text_files import read_lines, refuse_pipe
 
 
 def tree_texts(path: str | Path) -> Iterator[tuple[int, str]]:
@@ -19,8 +19,9 @@ def tree_texts(path: str | Path) -> Iterator[tuple[int, str]]:
         path: the file, plain or `.gz`.
 
     Raises:
-        UserError: the file cannot be read.
+        UserError: the file cannot be read, or not more than once.
     """
+    refuse_pipe(path)
     if not any(line[:1].isspace() and line.strip() for line in read_lines(path)):
         yield from enumerate(read_lines(path), start=1)
         return
