@@ -117,7 +117,7 @@ def write_atomically(path: Path) -> Iterator[TextIO]:
         yield stream
 
 
-def write_bytes_atomically(path: Path, content: bytes) -> None:
+def write_bytes_atomically(path: Path, content: bytes | memoryview) -> None:
     """Writes a binary file as :func:`write_atomically` writes text.
 
     Raises:
