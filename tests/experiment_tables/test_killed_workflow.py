@@ -9,6 +9,7 @@ import subprocess
 import sys
 import time
 from contextlib import suppress
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -28,8 +29,18 @@ pytestmark = pytest.mark.skipif(
 )
 
 
+@cache
+def head():
+    """The commit of all starts, whatever is committed meanwhile."""
+    done = subprocess.run(
+        ["git", "rev-parse", "HEAD"], cwd=REPOSITORY, capture_output=True, text=True, check=True
+    )
+    return done.stdout.strip()
+
+
 def command(folder, *options):
     given = [TOY, "--folder", folder / "work", "--results", folder / "results", "--cores", "2"]
+    given += ["--commit", head()]
     return [sys.executable, EXPERIMENTS / "run.py", *map(str, given), *options]
 
 
