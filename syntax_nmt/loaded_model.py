@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable, Sequence
+import dataclasses
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from difflib import get_close_matches
 from functools import cached_property, partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from fairseq import tasks
+from fairseq.dataclass.configs import GenerationConfig
 from fairseq.hub_utils import GeneratorHubInterface
-from omegaconf import open_dict
+from omegaconf import OmegaConf, open_dict
+from omegaconf.errors import OmegaConfBaseException
 
 from syntax_nmt.data.chunks import Chunk
 from syntax_nmt.data.constituents import ConstituentTree
@@ -44,6 +48,7 @@ from syntax_nmt.evaluation.trained_model.segmentation import (
     segmenters,
 )
 from syntax_nmt.evaluation.trained_model.source_text import AUTO, SourceText, token_ids
+from syntax_nmt.option_checks import check_choice, flag
 from syntax_nmt.parsing.config import FILE_NAME as PARSER_CONFIG
 from syntax_nmt.parsing.config import ParserConfig
 from syntax_nmt.tasks.parsed_phrases import PhraseParser
@@ -143,8 +148,10 @@ class LoadedModel:
             **options: of fairseq's search, such as `lenpen` and `max_len_b`.
 
         Raises:
-            UserError: a sentence is too long, or the model lacks an input.
+            UserError: a sentence is too long, the model lacks an input, or fairseq's search has no
+                such option or no such value of it.
         """
+        _check_search(beam, options)
         with quiet_fairseq():
             return self.hub.translate(sentences, beam, **options)
 
@@ -171,10 +178,11 @@ class LoadedModel:
             for each sentence a :class:`DependencyTree` or :class:`ConstituentTree`.
 
         Raises:
-            UserError: the model has no such trees.
+            UserError: the model has no such trees, or there are none of the kind.
         """
         if kind is None:
             kind = CONSTITUENTS if CONSTITUENTS in self.structures else DEPENDENCIES
+        check_choice("kind", kind, (DEPENDENCIES, CONSTITUENTS))
         return _of_each(partial(self._trees, kind), sentences)
 
     def align(self, source: str | Sequence[str], target: str | Sequence[str]) -> Any:
@@ -306,7 +314,13 @@ def load(
         model, task, cfg = load_model_and_options(path, data_bin, choose_device(device))
         sides = segmenters(_segmentation_arguments(folder, segmentation), task)
         phrases = None
-        if PHRASES in declared([model]):
+        if PHRASES not in declared([model]):
+            if parser_config is not None:
+                raise UserError(
+                    f"--parser-config {parser_config}: the model reads no phrases of parsed "
+                    "sources: leave it out"
+                )
+        else:
             file = str(parser_config or folder / PARSER_CONFIG)
             phrases = PhraseParser(ParserConfig.read(file), file, task.source_dictionary)
             with open_dict(cfg):
@@ -339,13 +353,43 @@ def _segmentation_arguments(folder: Path, given: dict[str, Any]) -> argparse.Nam
     parser = argparse.ArgumentParser()
     add_segmentation_arguments(parser)
     args = parser.parse_args([])
+    choices = {action.dest: list(action.choices or ()) for action in parser._actions}
     for name, value in given.items():
         if not hasattr(args, name):
             raise UserError(f"{name}: no such option: use {', '.join(vars(args))}")
+        if value is not None and choices[name]:
+            check_choice(name, value, choices[name])
         setattr(args, name, value)
     args.databin = folder
     check_segmentation(args)
     return args
+
+
+# What fairseq's interface itself takes beside the options of the search.
+_OF_THE_HUB = {
+    *("verbose", "skip_invalid_size_inputs", "inference_step_args", "prefix_allowed_tokens_fn")
+}
+
+
+def _check_search(beam: int, options: Mapping[str, Any]) -> None:
+    """Refuses what fairseq would pass over, or fail at.
+
+    Raises:
+        UserError: names the option, and the one that it may have been meant for.
+    """
+    known = [field.name for field in dataclasses.fields(GenerationConfig)]
+    for name in options:
+        if name not in known and name not in _OF_THE_HUB:
+            close = get_close_matches(name, known, n=1)
+            advice = f"did you mean {close[0]}?" if close else "leave it out"
+            raise UserError(f"{name}: fairseq's search has no such option: {advice}")
+    values = {name: value for name, value in options.items() if name in known} | {"beam": beam}
+    try:
+        checked = OmegaConf.merge(OmegaConf.structured(GenerationConfig()), values)
+    except OmegaConfBaseException as error:
+        raise UserError(f"{flag(str(error.full_key))}: {str(error).splitlines()[0]}") from None
+    if checked.beam < 1:
+        raise UserError(f"--beam: {beam} is not a whole number of 1 or more")
 
 
 def _of_each(function: Callable[..., Any], *texts: str | Sequence[str]) -> Any:

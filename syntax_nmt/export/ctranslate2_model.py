@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import tempfile
 from argparse import Namespace
 from pathlib import Path
@@ -16,6 +17,8 @@ from syntax_nmt.errors import UserError
 from syntax_nmt.export.stock_transformer import save_dictionaries
 
 QUANTIZATIONS = ("int8", "int8_float16", "int8_bfloat16", "int16", "float16", "bfloat16")
+CONFIG = "config.json"  # CTranslate2's own, which takes more keys than it knows
+LIMITS = ("max_source_positions", "max_target_positions")
 _TOLERANCE = 1e-3  # nats a token, in float32
 
 
@@ -43,6 +46,8 @@ def convert(
 ) -> None:
     """Writes the model in float32, compares it with fairseq's, and quantises it.
 
+    Its configuration gets the model's limits, over which CTranslate2 would fail.
+
     Args:
         quantization: one of :data:`QUANTIZATIONS`; None = float32.
 
@@ -68,12 +73,16 @@ def convert(
             )
         if quantization is not None:
             converter.convert(str(folder), quantization=quantization, force=True)
+    config = json.loads((folder / CONFIG).read_text(encoding="utf-8"))
+    config.update(zip(LIMITS, model.max_positions()))
+    (folder / CONFIG).write_text(json.dumps(config, indent=2) + "\n", encoding="utf-8")
 
 
 def _difference(translator: object, model: TransformerModel, task: FairseqTask) -> float:
     """The largest difference of a log-probability, over sentences of different tokens."""
     dictionaries = task.source_dictionary, task.target_dictionary
-    source, target = map(_tokens, dictionaries)
+    count = min(20, *(limit - 1 for limit in model.max_positions()))
+    source, target = (_tokens(dictionary, count) for dictionary in dictionaries)
     words = [
         [[dictionary[token] for token in tokens]]
         for dictionary, tokens in zip(dictionaries, (source, target))
@@ -91,6 +100,6 @@ def _difference(translator: object, model: TransformerModel, task: FairseqTask) 
     return float((torch.tensor(scored.log_probs) - expected).abs().max())
 
 
-def _tokens(dictionary: Dictionary, count: int = 20) -> list[int]:
+def _tokens(dictionary: Dictionary, count: int) -> list[int]:
     """Tokens from all over the dictionary, each at another place."""
     return torch.linspace(dictionary.nspecial, len(dictionary) - 1, count).long().tolist()

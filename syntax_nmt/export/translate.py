@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import argparse
+import io
+import json
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from itertools import islice
@@ -10,11 +12,13 @@ from pathlib import Path
 
 from sentencepiece import SentencePieceProcessor
 
-from syntax_nmt.arguments import positive_int
+from syntax_nmt.arguments import natural_int, positive_int
 from syntax_nmt.data.prepared_text import TextSegmentation, read_segmentation
-from syntax_nmt.errors import one_line_errors
-from syntax_nmt.export.ctranslate2_model import check_installed
+from syntax_nmt.errors import UserError, one_line_errors
+from syntax_nmt.export.ctranslate2_model import CONFIG, LIMITS, check_installed
+from syntax_nmt.reporting.output import STDOUT, open_output
 from syntax_nmt.tasks.tokenizer import WordTokenizer
+from syntax_nmt.tasks.typed_lines import TypedLines
 
 _LINES = 256  # read, sorted into batches by length and translated together
 _LONGEST = 200  # as --max-len-b of fairseq
@@ -33,41 +37,84 @@ def main() -> None:
     parser.add_argument(
         "--segmented", action="store_true", help="lines are pieces already, and stay pieces"
     )
-    parser.add_argument("--device", default="cpu", help="cpu or cuda (default: %(default)s)")
+    parser.add_argument(
+        "--device",
+        choices=("cpu", "cuda", "auto"),
+        default="cpu",
+        help="auto = a GPU if there is one (default: %(default)s)",
+    )
     parser.add_argument(
         "--threads",
-        type=int,
+        type=natural_int,
         default=0,
-        help="threads of one batch (default: chosen by CTranslate2)",
+        help="threads of one batch; 0 = chosen by CTranslate2 (default: %(default)s)",
     )
     args = parser.parse_args()
-    with one_line_errors(parser.prog):
-        for line in translations(sys.stdin, args):
-            print(line, flush=True)
+    # What is no UTF-8 comes through, to be named with its line.
+    lines = io.TextIOWrapper(sys.stdin.buffer, encoding="utf-8", errors="surrogateescape")
+    with one_line_errors(parser.prog), open_output(STDOUT) as out:
+        for line in translations(lines, args):
+            print(line, file=out, flush=True)
 
 
 def translations(lines: Iterable[str], args: argparse.Namespace) -> Iterator[str]:
-    """The translation of each line.
+    """The translation of each line; a line that is too long is named, and its translation empty.
 
     Args:
         args: of the command line.
+
+    Raises:
+        UserError: the folder cannot be used, or a line is not UTF-8.
     """
-    translator = check_installed().Translator(
-        str(args.folder), device=args.device, intra_threads=args.threads
-    )
-    cut, join = (str.split, " ".join) if args.segmented else _segmentation(args.folder)
-    lines = iter(lines)
+    ctranslate2 = check_installed()
+    longest_source, longest_target = _limits(args.folder)
+    try:
+        cut, join = (str.split, " ".join) if args.segmented else _segmentation(args.folder)
+        translator = ctranslate2.Translator(
+            str(args.folder), device=args.device, intra_threads=args.threads
+        )
+    except (OSError, RuntimeError) as error:
+        raise UserError(
+            f"{args.folder}: cannot be loaded with --device {args.device} ({error}): "
+            "try another device, or export the model again"
+        ) from error
+    lines, counted = iter(lines), TypedLines()
     while chunk := list(islice(lines, _LINES)):
+        counted.add(chunk)
+        sources = [cut(line) for line in chunk]
+        for number, source in enumerate(sources, start=counted.before + 1):
+            if len(source) >= longest_source:
+                print(
+                    f"warning: line {number} ({len(source) + 1} source tokens) is too long (the "
+                    f"limit is {longest_source}, EOS counts): its translation is left empty",
+                    file=sys.stderr,
+                )
         results = translator.translate_batch(
-            [cut(line) for line in chunk],
+            [source if len(source) < longest_source else [] for source in sources],
             beam_size=args.beam,
             max_batch_size=1000,
             batch_type="tokens",
             max_input_length=0,
-            max_decoding_length=_LONGEST,
+            max_decoding_length=min(_LONGEST, longest_target - 1),
             suppress_sequences=[["<blank>"]],  # padding, which fairseq never generates either
         )
         yield from (join(result.hypotheses[0]) for result in results)
+
+
+def _limits(folder: Path) -> list[int]:
+    """Tokens of source and target for which the model has positions, EOS included.
+
+    Raises:
+        UserError: the folder is not what the export wrote.
+    """
+    try:
+        config = json.loads((folder / CONFIG).read_text(encoding="utf-8"))
+        return [int(config[name]) for name in LIMITS]
+    except (OSError, ValueError, TypeError, KeyError):
+        raise UserError(
+            f"{folder}: no model that `syntax-nmt export --to ctranslate2` wrote: give the folder "
+            "of its --output, or export again"
+        ) from None
 
 
 def _segmentation(

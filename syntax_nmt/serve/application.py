@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Callable, Mapping, Sequence
+import time
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -12,9 +13,9 @@ from typing import Any
 
 from anyio import to_thread
 from starlette.applications import Starlette
+from starlette.datastructures import Headers
 from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
-from starlette.middleware.trustedhost import TrustedHostMiddleware
 from starlette.requests import Request
 from starlette.responses import FileResponse, JSONResponse, Response
 from starlette.routing import Route
@@ -73,11 +74,12 @@ class _Queue:
     turn: asyncio.Lock
     waiting: int = 0
 
-    async def ask(self, question: Callable[[], Any], limits: Limits) -> Any:
+    async def ask(self, question: Callable[[], Any], request: Request, limits: Limits) -> Any:
         """The answer of the system.
 
         Args:
             question: what to compute.
+            request: that asks it; what is gone when its turn comes is not computed.
             limits: how long, and how many wait.
 
         Raises:
@@ -86,7 +88,8 @@ class _Queue:
         if self.waiting >= limits.waiting:
             raise _RefusedError(503, f"{self.system.name} is busy: try again in a moment")
         self.waiting += 1
-        computing = asyncio.ensure_future(self._compute(question))
+        deadline = time.monotonic() + limits.seconds
+        computing = asyncio.ensure_future(self._compute(question, request, deadline))
         try:
             # What runs cannot be stopped: it keeps its turn until it ends, without an asker.
             return await asyncio.wait_for(asyncio.shield(computing), limits.seconds)
@@ -95,9 +98,11 @@ class _Queue:
                 504, f"{self.system.name} needs more than {limits.seconds:g} s: give a shorter text"
             ) from None
 
-    async def _compute(self, question: Callable[[], Any]) -> Any:
+    async def _compute(self, question: Callable[[], Any], request: Request, deadline: float) -> Any:
         try:
             async with self.turn:
+                if time.monotonic() >= deadline or await request.is_disconnected():
+                    raise asyncio.TimeoutError  # nobody waits for it any more
                 return await to_thread.run_sync(question)
         finally:
             self.waiting -= 1
@@ -120,6 +125,29 @@ class _Headers:
             await send(message)
 
         await self.app(scope, receive, send_with_headers)
+
+
+class _KnownHosts:
+    """Refuses other names of this machine: a foreign page may have made one up for it.
+
+    Args:
+        app: what answers.
+        hosts: names without port.
+    """
+
+    def __init__(self, app: ASGIApp, hosts: Collection[str]) -> None:
+        self.app = app
+        self.hosts = hosts
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        answer = self.app
+        if scope["type"] != "lifespan":
+            host = Headers(scope=scope).get("host", "")
+            name, colon, port = host.partition(":")
+            if name.lower() not in self.hosts or (colon and not port.isdecimal()):
+                known = " or ".join(self.hosts)
+                answer = _error(f"Host {host!r} is not the name of this page: ask {known}", 400)
+        await answer(scope, receive, send)
 
 
 class _Answers:
@@ -163,7 +191,7 @@ class _Answers:
                 raise _RefusedError(404, f"no system {name!r}: one of {', '.join(self.queues)}")
             queue = self.queues[name]
             asked = partial(question, queue.system, *(given[text] for text in texts))
-            return JSONResponse(await queue.ask(asked, self.limits))
+            return JSONResponse(await queue.ask(asked, request, self.limits))
         except _RefusedError as refused:
             return _error(str(refused), refused.status)
         except UserError as error:
@@ -174,19 +202,23 @@ class _Answers:
 
 
 def application(
-    systems: Sequence[System], hosts: Sequence[str], limits: Limits | None = None
+    systems: Sequence[System], hosts: Collection[str] | None, limits: Limits | None = None
 ) -> Starlette:
     """What a server of ASGI runs.
 
     Args:
         systems: trained systems, of different names.
         hosts: the names under which the page may be asked for; others come from foreign pages.
+            None = any name.
     """
     answers = _Answers(systems, limits or Limits())
     files = [
         Route(path, partial(_file, name), methods=["GET"], name=name)
         for path, name in _FILES.items()
     ]
+    middleware = [Middleware(_Headers)]
+    if hosts is not None:
+        middleware.append(Middleware(_KnownHosts, hosts=hosts))
     return Starlette(
         routes=[
             *files,
@@ -194,10 +226,7 @@ def application(
             Route("/translate", answers.translate, methods=["POST"]),
             Route("/structures", answers.structures, methods=["POST"]),
         ],
-        middleware=[
-            Middleware(_Headers),
-            Middleware(TrustedHostMiddleware, allowed_hosts=list(hosts)),
-        ],
+        middleware=middleware,
         exception_handlers={HTTPException: _not_there},
     )
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from syntax_nmt.arguments import positive_int
+from syntax_nmt.arguments import natural_int, positive_int
 from syntax_nmt.errors import UserError
 
 EXAMPLE = "syntax-nmt serve --system heads checkpoints/checkpoint_best.pt prepared"
@@ -43,7 +43,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "this machine can translate",
     )
     parser.add_argument(
-        "--port", type=int, default=8000, help="the port to listen on (default: %(default)s)"
+        "--port", type=_port, default=8000, help="the port to listen on (default: %(default)s)"
     )
     parser.add_argument(
         "--characters",
@@ -86,7 +86,8 @@ def run(args: argparse.Namespace) -> None:
         for name, path, data in args.system
     ]
     limits = Limits(args.characters, args.seconds)
-    hosts = [LOCAL, "localhost"] if args.host in (LOCAL, "localhost") else ["*"]
+    names_of_this_machine = (LOCAL, "localhost")
+    hosts = names_of_this_machine if args.host in names_of_this_machine else None
     app = application(systems, hosts, limits)
     config = uvicorn.Config(app, host=args.host, port=args.port, log_level="warning")
     server = uvicorn.Server(config)
@@ -98,3 +99,10 @@ def run(args: argparse.Namespace) -> None:
         ) from None
     print(f"http://{args.host}:{listening.getsockname()[1]}  (Ctrl-C ends)", flush=True)
     server.run(sockets=[listening])
+
+
+def _port(text: str) -> int:
+    """A number of 16 bits; 0 = any port that is free."""
+    if natural_int(text) > 65535:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a port: give 0 to 65535")
+    return int(text)

@@ -121,6 +121,13 @@ def test_a_model_of_the_other_direction(prepared, tmp_path):
         ("bin", {"tokeniser": "moses"}, "tokeniser: no such option: use segmented, tokenizer"),
         ("bin", {"bpe": "subword_nmt"}, "--bpe subword_nmt needs its model"),
         ("bin", {"device": "cuda:99"}, "--device cuda:99: cannot be used"),
+        ("bin", {"tokenizer": "mosess"}, "--tokenizer mosess: choose .*moses"),
+        ("bin", {"bpe": "sentencepeice"}, "--bpe sentencepeice: choose sentencepiece or"),
+        (
+            "bin",
+            {"segmented": True, "parser_config": "nowhere.json"},
+            "--parser-config nowhere.json: the model reads no phrases",
+        ),
     ],
 )
 def test_mistakes_are_exceptions(make_system, prepared, tmp_path, data, options, message):
@@ -139,6 +146,27 @@ def test_mistakes_in_what_is_asked(make_system, prepared):
         model.chunks("a", "b")
     with pytest.raises(UserError, match="is too long"):
         model.translate("a " * 3000)
+    with pytest.raises(UserError, match="--kind nonsense: choose dependencies or constituents"):
+        model.trees("a", "nonsense")
+    with pytest.raises(UserError, match="encoder has no syntactic distances"):
+        model.trees("a", "constituents")
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"lenpenn": -100}, "lenpenn: fairseq's search has no such option: did you mean lenpen"),
+        ({"colour": 1}, "colour: .* leave it out"),
+        ({"lenpen": "long"}, "--lenpen: Value 'long'"),
+        ({"beam": 0}, "--beam: 0 is not a whole number of 1 or more"),
+        ({"beam": 2.5}, "--beam: Value '2.5'"),
+    ],
+)
+def test_options_of_the_search_are_checked(make_system, prepared, options, message):
+    model = load(make_system("dependency_transformer").path, prepared.folder, device="cpu")
+    with pytest.raises(UserError, match=message):
+        model.translate("a", **options)
+    assert model.translate("ka", beam=2, lenpen=1, verbose=False)
 
 
 def test_is_quiet(make_system, prepared, capfd, recwarn):

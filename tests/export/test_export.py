@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import re
 import shlex
+import shutil
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 import torch
-from commands import USER_DIR, succeed, syntax_nmt
+from commands import USER_DIR, refuse, succeed, syntax_nmt
 from fairseq.dataclass.configs import GenerationConfig
 from methods import BASES
 from small_models import build, enlarge, save_checkpoint, write_dictionaries
@@ -132,6 +133,65 @@ def test_ctranslate2(trained, prepared, sentences, tmp_path, quantization):
         pieces = task.target_dictionary.string(best["tokens"])
         expected.append(pieces.replace(" ", "").replace("▁", " ").strip())
     assert found == expected
+
+
+TRANSLATE = "syntax_nmt.export.translate"
+
+
+@pytest.fixture(scope="module")
+def of_few_positions(prepared, tmp_path_factory):
+    """An exported folder; its model has positions for eight tokens and six, EOS included."""
+    pytest.importorskip("ctranslate2", reason="CTranslate2 is not installed")
+    folder = tmp_path_factory.mktemp("few")
+    limits = ("--max-source-positions", "8", "--max-target-positions", "6")
+    model, _, cfg = build(prepared.data, "syntax_transformer", *limits)
+    path = save_checkpoint(folder / "model.pt", enlarge(model, 2.0), cfg)
+    command = ["export", path, "--data", prepared.folder, "--to", "ctranslate2"]
+    main([*map(str, command), "--output", str(folder / "exported")])
+    return folder / "exported"
+
+
+def test_a_line_that_is_too_long_is_named_and_the_others_come_out(of_few_positions, prepared):
+    piece = (prepared.folder / "pieces/test.src").read_text("utf-8").split()[0]
+    lines = [" ".join([piece] * count) for count in (1, 8, 7, 1)]
+    done = succeed(TRANSLATE, of_few_positions, "--segmented", stdin="\n".join(lines))
+    found = [len(line.split()) for line in done.stdout.split("\n")]
+    assert found[1] == 0
+    assert all(0 < found[i] <= 5 for i in (0, 2, 3))
+    assert done.stderr.splitlines() == [
+        "warning: line 2 (9 source tokens) is too long (the limit is 8, EOS counts): "
+        "its translation is left empty"
+    ]
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (("--device", "tpu"), "--device: invalid choice: 'tpu'"),
+        (("--threads", "-3"), "--threads: '-3' is not a whole number"),
+    ],
+)
+def test_options_of_the_translator_are_checked(options, message):
+    assert message in refuse(TRANSLATE, "nowhere", *options)
+
+
+def test_folders_without_such_a_model_are_named(of_few_positions, exported, tmp_path):
+    for folder in (tmp_path / "nowhere", exported[0], exported[0] / "model.pt"):
+        message = refuse(TRANSLATE, folder, stdin="a\n")
+        assert f"{folder}: no model that `syntax-nmt export --to ctranslate2` wrote" in message
+    damaged = shutil.copytree(of_few_positions, tmp_path / "damaged")
+    (damaged / "model.bin").write_bytes((damaged / "model.bin").read_bytes()[:1000])
+    assert f"{damaged}: cannot be loaded" in refuse(TRANSLATE, damaged, stdin="a\n")
+
+
+@pytest.mark.parametrize("locale", ["C.UTF-8", "POSIX"])
+def test_a_line_that_is_not_utf8_is_named(of_few_positions, tmp_path, monkeypatch, locale):
+    monkeypatch.setenv("LC_ALL", locale)
+    program = [sys.executable, "-m", TRANSLATE, str(of_few_positions)]
+    done = subprocess.run(program, input=b"a\nb \xff\n", capture_output=True)
+    assert done.returncode == 1
+    assert b"error: line 2 of the input is not UTF-8" in done.stderr
+    assert b"Traceback" not in done.stderr
 
 
 def test_a_model_that_ctranslate2_computes_otherwise_is_refused(prepared, tmp_path):

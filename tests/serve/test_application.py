@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import json
+import socket
 import threading
 import time
 import urllib.error
 import urllib.parse
 import urllib.request
+from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 from types import SimpleNamespace
+from typing import ClassVar
 
 import pytest
 
@@ -17,6 +20,7 @@ pytest.importorskip("starlette", reason="starlette is not installed")
 pytest.importorskip("uvicorn", reason="uvicorn is not installed")
 from served import post, served
 
+from syntax_nmt.cli import main
 from syntax_nmt.errors import UserError
 from syntax_nmt.serve.application import Limits
 
@@ -27,6 +31,7 @@ class Upper:
     """A system that writes in capitals, slowly if a text says so, and knows two mistakes."""
 
     running = most = 0  # of all systems
+    computed: ClassVar[Counter[str]] = Counter()
 
     def __init__(self, name):
         self.name = name
@@ -36,6 +41,7 @@ class Upper:
         with LOCK:
             Upper.running += 1
             Upper.most = max(Upper.most, Upper.running)
+            Upper.computed.update(sentences)
         time.sleep(sum(float(text[5:]) for text in sentences if text.startswith("slow ")))
         with LOCK:
             Upper.running -= 1
@@ -143,12 +149,63 @@ def test_too_many_at_once_are_told(address):
     assert post(f"{address}/translate", body)[0] == 200
 
 
-def test_other_sites_cannot_ask(address):
+def test_what_nobody_waits_for_is_not_computed(address):
+    """At a limit of 1 s the second of five is given up while it runs, others while they wait."""
+    body = {"text": "slow 0.6"}
+    Upper.computed.clear()
+    with ThreadPoolExecutor(5) as threads:
+        found = list(threads.map(lambda _: post(f"{address}/translate", body)[0], range(5)))
+    assert found.count(504) >= 4
+    assert post(f"{address}/translate", {"text": "next"})[0] == 200
+    assert Upper.computed["slow 0.6"] <= 2
+
+
+def test_what_was_hung_up_on_is_not_computed(address):
+    Upper.computed.clear()
+    with ThreadPoolExecutor(1) as threads:
+        first = threads.submit(post, f"{address}/translate", {"text": "slow 0.5"})
+        while not Upper.running:
+            time.sleep(0.01)
+        content = b'{"text": "gone"}'
+        head = f"POST /translate HTTP/1.1\r\nHost: {urllib.parse.urlsplit(address).netloc}\r\n"
+        head += f"Content-Type: application/json\r\nContent-Length: {len(content)}\r\n\r\n"
+        with socket.create_connection(urllib.parse.urlsplit(address).netloc.split(":")) as asking:
+            asking.sendall(head.encode() + content)
+            time.sleep(0.1)
+        assert first.result()[0] == 200
+    assert post(f"{address}/translate", {"text": "next"})[0] == 200
+    assert Upper.computed == {"slow 0.5": 1, "next": 1}
+
+
+def test_pages_of_other_sites_cannot_ask(address):
     assert post(f"{address}/translate", {"text": "a"}, **{"Content-Type": "text/plain"})[0] == 415
-    request = urllib.request.Request(f"{address}/systems", headers={"Host": "example.org"})
-    with pytest.raises(urllib.error.HTTPError) as refused:
-        urllib.request.urlopen(request)
-    assert refused.value.code == 400
+
+
+@pytest.mark.parametrize(
+    "host",
+    ["example.org", "127.0.0.1.example.org", "localhost", "", "127.0.0.1:x", "127.0.0.1:80:80"],
+)
+def test_other_names_are_refused(address, host):
+    status, found = post(f"{address}/translate", {"text": "a"}, Host=host)
+    assert status == 400
+    assert found["error"].endswith("is not the name of this page: ask 127.0.0.1")
+
+
+@pytest.mark.parametrize("host", ["127.0.0.1", "127.0.0.1:9"])
+def test_the_name_is_known_at_every_port(address, host):
+    assert post(f"{address}/translate", {"text": "a"}, Host=host)[0] == 200
+
+
+@pytest.mark.parametrize(
+    ("port", "part"),
+    [("99999", "0 to 65535"), ("-1", "0 or more"), ("http", "whole number")],
+)
+def test_a_port_that_is_none_is_refused_before_anything_is_loaded(port, part, capsys):
+    with pytest.raises(SystemExit):
+        main(["serve", "--system", "name", "nowhere.pt", "nowhere", "--port", port])
+    (line,) = [line for line in capsys.readouterr().err.splitlines() if "error:" in line]
+    assert "--port" in line
+    assert part in line
 
 
 def test_nothing_is_loaded_from_elsewhere_or_kept(address):

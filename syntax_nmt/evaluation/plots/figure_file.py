@@ -34,6 +34,8 @@ _METADATA: dict[str, dict[str, Any]] = {
 }
 _SVG_SIDE = re.compile(rb'\b(width|height)="([0-9.]+)pt"')
 _FAMILY = f"'{BASE_FAMILY}'".encode()
+# Characters of UTF-8 that XML 1.0 does not have: controls, U+FFFE and U+FFFF.
+_NOT_XML = re.compile(rb"[\x00-\x08\x0b\x0c\x0e-\x1f]|\xef\xbf[\xbe\xbf]")
 _ID = re.compile(r'\bid="([^"]+)"')
 _REFERENCE = re.compile(r'(?<=url\(#)[^)]+|(?<=href="#)[^"]+')
 
@@ -121,7 +123,8 @@ def _rendered(figure: Figure, form: str, dpi: float = DOTS_PER_INCH) -> bytes:
             metadata=metadata,
         )
     content = stream.getvalue()
+    if form != "svg":
+        return content
     # Verdana is as wide as the font that was measured.
-    return (
-        content.replace(_FAMILY, _FAMILY + b", Verdana, sans-serif") if form == "svg" else content
-    )
+    content = content.replace(_FAMILY, _FAMILY + b", Verdana, sans-serif")
+    return _NOT_XML.sub("\ufffd".encode(), content)

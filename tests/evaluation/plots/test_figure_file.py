@@ -75,6 +75,13 @@ def test_svg_text_is_one_element_whose_ids_are_its_own():
     assert svg_text(alignment()) == texts[0]
 
 
+def test_characters_that_xml_does_not_have_are_replaced(tmp_path):
+    word = "a\x01\x1f\ufffe\uffffb"
+    save_figure(alignment(word), tmp_path / "picture.svg")
+    for text in (svg_text(alignment(word)), (tmp_path / "picture.svg").read_text("utf-8")):
+        assert "a\ufffd\ufffd\ufffd\ufffdb" in "".join(ET.fromstring(text).itertext())
+
+
 def test_svg_has_text_and_a_title(tmp_path):
     text = svg_text(alignment())
     assert "<title>word alignment</title>" in text
