@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 from fairseq import tasks
+from fairseq.data import encoders
 from fairseq.dataclass.configs import GenerationConfig
 from fairseq.hub_utils import GeneratorHubInterface
 from omegaconf import OmegaConf, open_dict
@@ -353,11 +354,14 @@ def _segmentation_arguments(folder: Path, given: dict[str, Any]) -> argparse.Nam
     parser = argparse.ArgumentParser()
     add_segmentation_arguments(parser)
     args = parser.parse_args([])
-    choices = {action.dest: list(action.choices or ()) for action in parser._actions}
+    choices = {
+        "tokenizer": list(encoders.TOKENIZER_REGISTRY),
+        "bpe": list(encoders.BPE_REGISTRY),  # fairseq's have more than the commands need
+    }
     for name, value in given.items():
         if not hasattr(args, name):
             raise UserError(f"{name}: no such option: use {', '.join(vars(args))}")
-        if value is not None and choices[name]:
+        if value is not None and name in choices:
             check_choice(name, value, choices[name])
         setattr(args, name, value)
     args.databin = folder
@@ -366,9 +370,12 @@ def _segmentation_arguments(folder: Path, given: dict[str, Any]) -> argparse.Nam
 
 
 # What fairseq's interface itself takes beside the options of the search.
-_OF_THE_HUB = {
-    *("verbose", "skip_invalid_size_inputs", "inference_step_args", "prefix_allowed_tokens_fn")
-}
+_OF_THE_HUB = (
+    "verbose",
+    "skip_invalid_size_inputs",
+    "inference_step_args",
+    "prefix_allowed_tokens_fn",
+)
 
 
 def _check_search(beam: int, options: Mapping[str, Any]) -> None:
