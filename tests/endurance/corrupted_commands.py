@@ -113,9 +113,7 @@ COMMANDS: dict[str, tuple[Command, tuple[str, ...]]] = {
          "contrast.incorrect.tgt"),
     ),
     "average": (
-        lambda at, out: [
-            "average", at / "heads.pt", at / "heads.pt", "--output", out / "averaged.pt"
-        ],
+        lambda at, out: ["average", at / "heads.pt", "--output", out / "averaged.pt"],
         ("heads.pt",),
     ),
     "score": (
