@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import argparse
-import dataclasses
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from difflib import get_close_matches
 from functools import cached_property, partial
 from pathlib import Path
 from typing import Any
@@ -14,10 +12,8 @@ from typing import Any
 import numpy as np
 from fairseq import tasks
 from fairseq.data import encoders
-from fairseq.dataclass.configs import GenerationConfig
 from fairseq.hub_utils import GeneratorHubInterface
-from omegaconf import OmegaConf, open_dict
-from omegaconf.errors import OmegaConfBaseException
+from omegaconf import open_dict
 
 from syntax_nmt.data.chunks import Chunk
 from syntax_nmt.data.constituents import ConstituentTree
@@ -42,6 +38,7 @@ from syntax_nmt.evaluation.trained_model.checkpoint import (
 )
 from syntax_nmt.evaluation.trained_model.forced_arguments import MAX_TOKENS
 from syntax_nmt.evaluation.trained_model.forced_decoding import ForcedDecoder
+from syntax_nmt.evaluation.trained_model.search_options import check_search
 from syntax_nmt.evaluation.trained_model.segmentation import (
     Segment,
     add_segmentation_arguments,
@@ -49,7 +46,7 @@ from syntax_nmt.evaluation.trained_model.segmentation import (
     segmenters,
 )
 from syntax_nmt.evaluation.trained_model.source_text import AUTO, SourceText, token_ids
-from syntax_nmt.option_checks import check_choice, flag
+from syntax_nmt.option_checks import check_choice
 from syntax_nmt.parsing.config import FILE_NAME as PARSER_CONFIG
 from syntax_nmt.parsing.config import ParserConfig
 from syntax_nmt.tasks.parsed_phrases import PhraseParser
@@ -152,7 +149,7 @@ class LoadedModel:
             UserError: a sentence is too long, the model lacks an input, or fairseq's search has no
                 such option or no such value of it.
         """
-        _check_search(beam, options)
+        check_search(beam, options)
         with quiet_fairseq():
             return self.hub.translate(sentences, beam, **options)
 
@@ -367,36 +364,6 @@ def _segmentation_arguments(folder: Path, given: dict[str, Any]) -> argparse.Nam
     args.databin = folder
     check_segmentation(args)
     return args
-
-
-# What fairseq's interface itself takes beside the options of the search.
-_OF_THE_HUB = (
-    "verbose",
-    "skip_invalid_size_inputs",
-    "inference_step_args",
-    "prefix_allowed_tokens_fn",
-)
-
-
-def _check_search(beam: int, options: Mapping[str, Any]) -> None:
-    """Refuses what fairseq would pass over, or fail at.
-
-    Raises:
-        UserError: names the option, and the one that it may have been meant for.
-    """
-    known = [field.name for field in dataclasses.fields(GenerationConfig)]
-    for name in options:
-        if name not in known and name not in _OF_THE_HUB:
-            close = get_close_matches(name, known, n=1)
-            advice = f"did you mean {close[0]}?" if close else "leave it out"
-            raise UserError(f"{name}: fairseq's search has no such option: {advice}")
-    values = {name: value for name, value in options.items() if name in known} | {"beam": beam}
-    try:
-        checked = OmegaConf.merge(OmegaConf.structured(GenerationConfig()), values)
-    except OmegaConfBaseException as error:
-        raise UserError(f"{flag(str(error.full_key))}: {str(error).splitlines()[0]}") from None
-    if checked.beam < 1:
-        raise UserError(f"--beam: {beam} is not a whole number of 1 or more")
 
 
 def _of_each(function: Callable[..., Any], *texts: str | Sequence[str]) -> Any:

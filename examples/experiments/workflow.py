@@ -15,7 +15,7 @@ import signal
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from itertools import zip_longest
 from pathlib import Path
 
@@ -113,34 +113,34 @@ class Workflow:
         """Prepares the data and does the runs that are missing; whether all succeeded."""
         folder = self.args.folder
         data = {plan["key"]: plan for runs in self.tables for plan in runs.data.values()}
-        missing = {run.key: (runs, run) for runs, run in stage if runs.record(run) is None}
+        missing = {
+            f"{runs.table.name}/{run.name}.{run.key}.json": run
+            for runs, run in stage
+            if runs.record(run) is None
+        }
         unprepared = [key for key in data if not self._is_prepared(key)]
         for key in unprepared:
             _write_json(folder / "data" / key / "data.json", data[key])
-        for _, run in missing.values():
+        for run in missing.values():
             planned = {"name": run.name, "key": run.key, "seed": run.plan["seed"], "plan": run.plan}
             _write_json(folder / "runs" / run.key / "run.json", planned)
         # One after the other: when a job ends that was the only one ready to start, Snakemake 9.15
         # gives back a core that it did not take, and --cores grows. Of jobs that wait for no other
         # the last alone is such a one.
-        whole = not unprepared or self._snakemake(unprepared, {})
-        records = {
-            key: f"{runs.table.name}/{runs.record_file(run).name}"
-            for key, (runs, run) in missing.items()
-            if self._is_prepared(run.plan["data"])
-        }
-        done = not records or self._snakemake([], records)
-        return done and whole and len(records) == len(missing)
+        whole = not unprepared or self._snakemake(unprepared, [])
+        ready = [name for name, run in missing.items() if self._is_prepared(run.plan["data"])]
+        whole &= not ready or self._snakemake([], ready)
+        return whole and len(ready) == len(missing)
 
     def _is_prepared(self, key: str) -> bool:
         return (self.args.folder / "data" / key / DONE).is_file()
 
-    def _snakemake(self, data: Sequence[str], records: Mapping[str, str]) -> bool:
+    def _snakemake(self, data: Sequence[str], records: Sequence[str]) -> bool:
         """Has Snakemake make what is missing; whether all succeeded.
 
         Args:
             data: keys of the data to prepare.
-            records: where those of the runs to do go below the results, by their keys.
+            records: of the runs to do, below the results.
         """
         folder = self.args.folder
         names = ("folder", "results", "device", "commit")

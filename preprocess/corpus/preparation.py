@@ -315,8 +315,10 @@ class Preparation:
     def _annotated(self, words: Path, destination: Path, annotator: StanzaAnnotator) -> None:
         options, part_size = annotator.fingerprint(), self.plan.resources.part_size
         made_from = {
-            "words": self._steps.checksum(words), "options": options, "part size": part_size
-        }  # fmt: skip
+            "words": self._steps.checksum(words),
+            "options": options,
+            "part size": part_size,
+        }
 
         def make() -> Report:
             resources = self.plan.resources

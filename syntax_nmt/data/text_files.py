@@ -10,7 +10,7 @@ import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import IO, Any, TextIO
+from typing import IO, Any, BinaryIO, TextIO
 
 from syntax_nmt.errors import UserError
 
@@ -117,13 +117,24 @@ def write_atomically(path: Path) -> Iterator[TextIO]:
         yield stream
 
 
-def write_bytes_atomically(path: Path, content: bytes | memoryview) -> None:
-    """Writes a binary file as :func:`write_atomically` writes text.
+@contextmanager
+def write_binary_atomically(path: Path) -> Iterator[BinaryIO]:
+    """A binary file to write to, otherwise as :func:`write_atomically`.
 
     Raises:
         UserError: the file cannot be written.
     """
     with _open_output(path, "wb") as stream:
+        yield stream
+
+
+def write_bytes_atomically(path: Path, content: bytes) -> None:
+    """Writes a whole binary file as :func:`write_atomically` writes text.
+
+    Raises:
+        UserError: the file cannot be written.
+    """
+    with write_binary_atomically(path) as stream:
         stream.write(content)
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import io
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -17,7 +16,7 @@ from tqdm import tqdm
 import syntax_nmt.plugin  # noqa: F401  lets torch's safe loader read fairseq's checkpoints
 from syntax_nmt.arguments import positive_int
 from syntax_nmt.checkpoints.check import check_checkpoint, reason_of
-from syntax_nmt.data.text_files import check_writable, write_bytes_atomically
+from syntax_nmt.data.text_files import check_writable, write_binary_atomically
 from syntax_nmt.errors import UserError
 from syntax_nmt.evaluation.trained_model.checkpoint import quiet_fairseq
 
@@ -57,9 +56,8 @@ def run(args: argparse.Namespace) -> None:
     check_writable(args.output, *paths)
     with quiet_fairseq():
         state = average_checkpoints(paths)
-    buffer = io.BytesIO()
-    torch.save(state, buffer)
-    write_bytes_atomically(args.output, buffer.getbuffer())
+    with write_binary_atomically(args.output) as stream:
+        torch.save(state, stream)
     print(f"{args.output}: the mean of {', '.join(path.name for path in paths)}")
 
 

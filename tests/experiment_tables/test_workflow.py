@@ -26,9 +26,9 @@ if {works}: (output / "done.json" if output.is_dir() else output).write_text("{{
 
 @pytest.fixture
 def make(tmp_path, monkeypatch):
-    """Makes all runs of a table; the result, and what the jobs said."""
+    """Makes all runs of tables; the result, and what the jobs said."""
 
-    def made(cores, data_works=True):
+    def made(cores, data_works=True, names=("table",)):
         package = tmp_path / "jobs" / "experiments"
         package.mkdir(parents=True)
         log = tmp_path / "log"
@@ -38,18 +38,18 @@ def make(tmp_path, monkeypatch):
             (package / f"{name}.py").write_text(code, encoding="utf-8")
         (package / "__init__.py").touch()
         monkeypatch.setenv("PYTHONPATH", str(package.parent), prepend=os.pathsep)
-        table = tmp_path / "table.yaml"
-        table.write_text(yaml.safe_dump(declaration(), sort_keys=False), encoding="utf-8")
+        tables = [tmp_path / f"{name}.yaml" for name in names]
+        for table in tables:
+            table.write_text(yaml.safe_dump(declaration(), sort_keys=False), encoding="utf-8")
         workflow = Workflow(
             Namespace(
-                **{"tables": [table], "data": None, "stanza": None, "only": None, "seeds": None},
+                **{"tables": tables, "data": None, "stanza": None, "only": None, "seeds": None},
                 **{"cores": cores, "device": "cpu", "commit": "c", "snakemake": []},
                 **{"folder": tmp_path / "work", "results": tmp_path / "results"},
             )
         )
-        runs = workflow.tables[0]
-        stage = [(runs, run) for row in runs.rows() for run in row.runs]
-        assert len(stage) == 6
+        stage = [(runs, run) for runs in workflow.tables for row in runs.rows() for run in row.runs]
+        assert len(stage) == 6 * len(names)
         return workflow.run_stage(stage), log.read_text("utf-8").splitlines()
 
     return made
@@ -65,6 +65,17 @@ def test_no_more_jobs_at_a_time_than_cores(make, cores):
     for line in said:
         running.append(running[-1] + (1 if line.endswith("begins") else -1))
     assert max(running) == cores
+
+
+def test_runs_that_two_tables_share_are_recorded_in_both(make, tmp_path):
+    whole, said = make(2, names=("one", "other"))
+    assert whole
+    assert said.count("training ends") == 12
+    one, other = (
+        {path.name for path in (tmp_path / f"results/{n}").iterdir()} for n in ("one", "other")
+    )
+    assert len(one) == 6
+    assert one == other
 
 
 def test_without_data_no_runs(make):

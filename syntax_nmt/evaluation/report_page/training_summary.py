@@ -103,11 +103,11 @@ def _seconds(log: TrainingLog) -> float | None:
     was resumed from does not count.
     """
     rows = [*log.series.get(TRAIN, []), *log.series.get(INTERVAL, [])]
-    walls = [row.values["wall"] for row in sorted(rows, key=_updates) if "wall" in row.values]
+    walls = [row.values["wall"] for row in sorted(rows, key=_order) if "wall" in row.values]
     ends = [wall for wall, later in zip(walls, walls[1:]) if later < wall]
     return sum([*ends, walls[-1]]) if walls else None
 
 
-def _updates(row: Measurement) -> tuple[int, float]:
-    """The order of lines: at the end of an epoch, the line that was printed first comes first."""
+def _order(row: Measurement) -> tuple[int, float]:
+    """The order of lines; of two with the same updates, at the end of an epoch, by the clock."""
     return row.updates, row.values.get("wall", 0.0)
