@@ -33,7 +33,7 @@ MODELS = {
         *("relation_rnn", "--relation-parallel-convolutions", "--relation-norm-before-activation"),
         "--relation-dense-embedding",
     ),
-    "bi_scale_rnn+word": ("bi_scale_rnn", "--chunk-attention=word", "--chunk-context=step"),
+    "bi_scale_rnn+word": ("bi_scale_rnn", "--chunk-attention=word", "--chunk-context=boundary"),
     **MIXED,
 }
 SYNCHRONOUS = ("rank", "mse", "attention")

@@ -4,9 +4,9 @@
 #   bash examples/bi_scale/train.sh DATABIN SAVEDIR [OPTION of fairseq-train …]
 #
 # Later options override the ones below. Systems of the paper's tables (see README.md):
-#   bi-scale                 (no option)
-#   …, word attention        --chunk-attention word
-#   …, released code         --chunk-context step
+#   bi-scale, released code  (no option)
+#   …, the paper's text      --chunk-context boundary
+#   …, word attention        --chunk-context boundary --chunk-attention word
 #   …, De-En                 --arch bi_scale_rnn_wmt_de_en
 #   dl4mt                    --arch rnn_search_cgru --criterion label_smoothed_cross_entropy
 #   dl4mt-2                  … --decoder-layers 2

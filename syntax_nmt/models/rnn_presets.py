@@ -9,6 +9,7 @@ from typing import Any
 from fairseq.models import register_model_architecture
 
 import syntax_nmt.models.syntax_rnn  # noqa: F401  presets name a registered model
+from syntax_nmt.models.rnn_options import STEP
 from syntax_nmt.modules.readout import TANH
 
 # Sizes of Zhang et al. (2018), Section 5.2: those of NIST Zh-En are the options' defaults.
@@ -62,5 +63,9 @@ for _suffix, _size in SIZES.items():
     _register("rnn_search_cgru" + _suffix, conditional_gru=True, **_size)
     _register("relation_rnn" + _suffix, conditional_gru=True, **_size, **RELATION[_suffix])
 
+# A context for every word: better validation than one for each chunk, over three seeds
+# (examples/experiments/GAINS.md).
 for _suffix, _size in BI_SCALE.items():
-    _register("bi_scale_rnn" + _suffix, conditional_gru=True, bi_scale=True, **_size)
+    _register(
+        "bi_scale_rnn" + _suffix, conditional_gru=True, bi_scale=True, chunk_context=STEP, **_size
+    )

@@ -55,7 +55,7 @@ MODELS: dict[str, tuple[str, ...]] = {
         *("--relation-norm-before-activation", "--relation-kernels=1:4,3:4"),
     ),
     "relation_rnn+top": ("relation_rnn", "--relation-placement=top"),
-    "bi_scale_rnn+word": ("bi_scale_rnn", "--chunk-attention=word", "--chunk-context=step"),
+    "bi_scale_rnn+word": ("bi_scale_rnn", "--chunk-attention=word", "--chunk-context=boundary"),
     **MIXED,
 }
 

@@ -17,21 +17,25 @@ EOS_TAG = len(TAGS) + 1
 LENGTHS = [4, 6, 3, 5]
 # What the annotation may say: word by word, and nothing at all for the third sentence.
 CHUNK_TAGS = [[1, 0, 2, 4], [3, 1, 0, 0, 2, 4], [-1, -1, -1], [2, 0, 0, 1, 4]]
+BOUNDARY = "--chunk-context=boundary"
 ROWS = {
-    "paper": [],
-    "step": ["--chunk-context=step"],
-    "word": ["--chunk-attention=word"],
-    "word-step": ["--chunk-attention=word", "--chunk-context=step"],
-    "two-layers": ["--decoder-layers=2", "--readout=maxout"],
+    "paper": [BOUNDARY],
+    "step": [],
+    "word": ["--chunk-attention=word", BOUNDARY],
+    "word-step": ["--chunk-attention=word"],
+    "two-layers": ["--decoder-layers=2", "--readout=maxout", BOUNDARY],
     "relation": ["--relation-kernels=1:6,3:8", "--relation-hidden-dim=10", "--readout=linear"],
     "own-widths": [
         *("--encoder-embed-dim=10", "--encoder-hidden-size=7", "--decoder-embed-dim=9"),
         *("--decoder-hidden-size=11", "--attention-dim=5", "--decoder-out-embed-dim=13"),
-        "--chunk-attention=word",
+        *("--chunk-attention=word", BOUNDARY),
     ],
-    "state": ["--chunk-readout=state"],
-    "both": [*("--chunk-readout=both", "--chunk-attention=word"), "--decoder-hidden-size=11"],
-    "shared": ["--share-all-embeddings", "--chunk-context=step"],
+    "state": ["--chunk-readout=state", BOUNDARY],
+    "both": [
+        *("--chunk-readout=both", "--chunk-attention=word", "--decoder-hidden-size=11"),
+        BOUNDARY,
+    ],
+    "shared": ["--share-all-embeddings"],
 }
 
 
@@ -68,7 +72,7 @@ def loops(model, inputs, number, tags, row):
     source, target = inputs["src_tokens"][number], inputs["prev_output_tokens"][number]
     target = target[target.ne(pad)]
     given = [tag if tag < 0 else int(tag > 0) for tag in tags[: len(target)]]
-    return translate(model, source[source.ne(pad)], target, given, "step" in row or row == "shared")
+    return translate(model, source[source.ne(pad)], target, given, BOUNDARY not in ROWS[row])
 
 
 @pytest.mark.parametrize("given", [True, False], ids=["annotated", "own-choice"])

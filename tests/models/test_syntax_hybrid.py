@@ -141,7 +141,10 @@ PURE = {
     ),
     "rnn_search": families(RNN, RNN),
     "relation_rnn_tiny": (*families(RNN, RNN), "--conditional-gru", "--relation-kernels=3:32"),
-    "bi_scale_rnn_tiny": (*families(RNN, RNN), "--conditional-gru", "--bi-scale", "--readout=tanh"),
+    "bi_scale_rnn_tiny": (
+        *families(RNN, RNN),
+        *("--conditional-gru", "--bi-scale", "--chunk-context=step", "--readout=tanh"),
+    ),
 }
 
 

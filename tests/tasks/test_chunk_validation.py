@@ -53,6 +53,7 @@ def nll_by_loops(model, sample, given):
             source[source.ne(1)],
             inputs["prev_output_tokens"][row, :length],
             boundaries if given else [OWN_CHOICE] * length,
+            step_context=True,
         )
         target = sample["target"][row, :length]
         total -= float(found.logits.log_softmax(-1).gather(1, target[:, None]).sum())
