@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Collection, Iterable, Iterator
+from math import isfinite
 from typing import Any
 
 from omegaconf import OmegaConf
@@ -27,6 +28,12 @@ def check_choice(name: str, value: Any, choices: Collection[str]) -> None:
     """Raises a :class:`UserError` for a choice that a YAML has, where fairseq checks none."""
     if str(value) not in choices:
         raise UserError(f"{flag(name)} {value}: choose {' or '.join(choices)}")
+
+
+def check_weight(name: str, value: Any) -> None:
+    """Raises a :class:`UserError` for a weight of a loss, or a margin, that is none."""
+    if not (isfinite(value) and value >= 0):
+        raise UserError(f"{flag(name)} {value}: give a number of at least 0")
 
 
 def refuse_changed(options: Any, names: Iterable[str], needed: str) -> None:

@@ -296,8 +296,8 @@ def assert_supervised_heads_are_the_layers_own(model, task, sample, layer):
     """The log-probabilities are those of the attention weights that the layer really uses."""
     inputs, seen = sample["net_input"], {}
     attention = model.encoder.layers[layer].self_attn
-    attention.register_forward_pre_hook(
-        lambda module, args, kwargs: seen.update(kwargs), with_kwargs=True
+    attention.register_forward_hook(  # after all that changes the arguments
+        lambda module, args, kwargs, output: seen.update(kwargs), with_kwargs=True
     )
     log_probabilities = model(**inputs)[1]["supervised_heads"]
     _, weights = attention(**{**seen, "need_weights": True, "need_head_weights": True})

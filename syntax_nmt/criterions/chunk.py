@@ -20,6 +20,7 @@ from syntax_nmt.criterions.auxiliary import (
 from syntax_nmt.data.sides import CHUNKS
 from syntax_nmt.errors import UserError
 from syntax_nmt.modules.precision import at_least_float32
+from syntax_nmt.option_checks import check_weight
 
 _NONE = -1  # a place without gold boundary or tag
 
@@ -54,7 +55,12 @@ class ChunkObjective(AuxiliaryObjective):
 
         Args:
             task: not used.
+
+        Raises:
+            UserError: a weight is negative or no number.
         """
+        check_weight("boundary_weight", options.boundary_weight)
+        check_weight("chunk_tag_weight", options.chunk_tag_weight)
         if options.boundary_weight == options.chunk_tag_weight == 0:
             return None
         return cls(options.boundary_weight, options.chunk_tag_weight)

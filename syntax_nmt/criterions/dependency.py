@@ -19,6 +19,7 @@ from syntax_nmt.criterions.auxiliary import (
 from syntax_nmt.data.sides import HEADS
 from syntax_nmt.errors import UserError
 from syntax_nmt.modules.supervised_heads import CHILD_HEAD, NO_SUPERVISED_HEADS, PARENT_HEAD
+from syntax_nmt.option_checks import check_weight
 
 
 class DependencyObjective(AuxiliaryObjective):
@@ -50,7 +51,12 @@ class DependencyObjective(AuxiliaryObjective):
 
         Args:
             task: not used.
+
+        Raises:
+            UserError: a weight is negative or no number.
         """
+        check_weight("child_weight", options.child_weight)
+        check_weight("parent_weight", options.parent_weight)
         if options.child_weight == options.parent_weight == 0:
             return None
         return cls(options.child_weight, options.parent_weight)

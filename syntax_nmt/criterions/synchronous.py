@@ -18,13 +18,7 @@ from syntax_nmt.criterions.auxiliary import (
     log_percentage,
 )
 from syntax_nmt.criterions.synchronous_layers import tied_attention, tied_distances
-from syntax_nmt.criterions.synchronous_losses import (
-    attention_loss,
-    mse_loss,
-    pair_orders,
-    project,
-    rank_loss,
-)
+from syntax_nmt.criterions.synchronous_losses import attention_loss, mse_loss, project, rank_loss
 from syntax_nmt.errors import UserError
 from syntax_nmt.models.structures import (
     CROSS_ATTENTION,
@@ -33,11 +27,11 @@ from syntax_nmt.models.structures import (
     TARGET_ATTENTION,
     TARGET_DISTANCES,
 )
-from syntax_nmt.option_checks import check_choice, warn_of_changed
+from syntax_nmt.option_checks import check_choice, check_weight, warn_of_changed
 
 RANK, MSE, ATTENTION = "rank", "mse", "attention"
 SUM, MEAN = "sum", "mean"
-_ORDERS = ("sync_pairs", "sync_violated", "sync_misordered")  # of pair_orders
+_ORDERS = ("sync_pairs", "sync_violated", "sync_misordered")  # of rank_loss
 
 
 @dataclass(frozen=True)
@@ -100,6 +94,7 @@ class SynchronousObjective(AuxiliaryObjective):
         Raises:
             UserError: options that contradict each other.
         """
+        check_weight("sync_weight", options.sync_weight)
         if options.sync_weight == 0:
             others = [x for x in options if x.startswith("sync_") and x != "sync_weight"]
             warn_of_changed(options, others, "--sync-weight 0")
@@ -107,7 +102,9 @@ class SynchronousObjective(AuxiliaryObjective):
         loss, normalize = str(options.sync_loss), str(options.sync_normalize)
         check_choice("sync_loss", loss, (RANK, MSE, ATTENTION))
         check_choice("sync_normalize", normalize, (SUM, MEAN))
-        if loss != RANK:
+        if loss == RANK:
+            check_weight("sync_margin", options.sync_margin)
+        else:
             warn_of_changed(options, ["sync_margin"], f"--sync-loss {loss}")
         chosen = [
             _indices(f"--sync-{name}-layers", getattr(options, f"sync_{name}_layers"))
@@ -118,6 +115,8 @@ class SynchronousObjective(AuxiliaryObjective):
                 "--sync-encoder-layers, --sync-decoder-layers and --sync-cross-layers go with "
                 "--sync-loss attention; otherwise --sync-layers says which layers are tied"
             )
+        if all(chosen):
+            warn_of_changed(options, ["sync_layers"], "three lists of --sync-…-layers")
         constraint = SynchronousConstraint(
             loss, options.sync_weight, normalize, options.sync_margin, options.sync_shift,
             options.sync_layers, *chosen,
@@ -162,7 +161,7 @@ class SynchronousObjective(AuxiliaryObjective):
         return self.constraint.weight * sums.sum(), logs
 
     def _layer_losses(self, extra: Mapping[str, Any], real: Tensor) -> Iterator[tuple[Tensor, ...]]:
-        """Sums, counts and the pairs of `pair_orders` of each sentence, layer by layer."""
+        """Sums, counts and numbers of pairs of each sentence, layer by layer."""
         last = -1 if self.constraint.shift else None
         following = slice(1 if self.constraint.shift else 0, None)
         attention_wanted = self.constraint.loss == ATTENTION
@@ -183,8 +182,8 @@ class SynchronousObjective(AuxiliaryObjective):
                 yield sums, counts, *[torch.zeros_like(counts)] * len(_ORDERS)
             else:
                 margin = self.constraint.margin
-                sums, counts = rank_loss(projected, distances, real, margin)
-                yield sums, counts, *pair_orders(projected, distances, real, margin)
+                sums, pairs, *orders = rank_loss(projected, distances, real, margin)
+                yield sums, pairs, pairs, *orders
 
     @staticmethod
     def log(total: Callable[[str], float]) -> None:

@@ -1,7 +1,7 @@
 """Losses between source structures, projected by cross-attention, and target structures.
 
-Each returns for every sentence the sum of its terms and their number. `real` (B×T, True = the
-predicted symbol is a real word) says which target positions take part.
+Each returns for every sentence the sum of its terms and their number, at least. `real` (B×T, True =
+the predicted symbol is a real word) says which target positions take part.
 """
 
 from __future__ import annotations
@@ -26,11 +26,13 @@ def project(cross_attention: Tensor, distances: Tensor) -> Tensor:
 
 def rank_loss(
     projected: Tensor, distances: Tensor, real: Tensor, margin: float
-) -> tuple[Tensor, Tensor]:
+) -> tuple[Tensor, Tensor, Tensor, Tensor]:
     """`Σ_{i<j} max(0, m − sign(d_i − d_j)·(ê_i − ê_j))`, equation 10; every pair counts once.
 
     The order of the target's distances is what the source's are to follow: there is no gradient to
-    d here. Pairs of equal distances take no part.
+    d here. Pairs of equal distances take no part. Distances lie in (−1, 1), so that not all pairs
+    of more than two words can be a margin of 1 apart: most violate it whatever is learned, and
+    their order shows what has been learned.
 
     Args:
         projected: ê, B×T.
@@ -39,36 +41,15 @@ def rank_loss(
         margin: m, 1 in the paper.
 
     Returns:
-        sums and numbers of pairs, B each.
+        sums, numbers of pairs, of those that violate the margin, and of those in the wrong order,
+        B each.
     """
     order = torch.sign(_differences(distances.detach()))
-    hinge = torch.relu(margin - order * _differences(projected))
+    apart = order * _differences(projected)
     pairs = (_both(real) & order.ne(0)).triu(1)
-    return _sum_and_count(hinge, pairs, (1, 2))
-
-
-def pair_orders(
-    projected: Tensor, distances: Tensor, real: Tensor, margin: float
-) -> tuple[Tensor, Tensor, Tensor]:
-    """The pairs of the rank loss, those within its margin, and those in the wrong order.
-
-    Distances lie in (−1, 1), so that not all pairs of more than two words can be a margin of 1
-    apart: most pairs violate it whatever is learned, and their order shows what has been learned.
-
-    Args:
-        projected: ê, B×T.
-        distances: d, B×T.
-        real: B×T.
-        margin: m.
-
-    Returns:
-        numbers of pairs, B each.
-    """
-    order = torch.sign(_differences(distances.detach()))
-    apart = order * _differences(projected.detach())
-    pairs = (_both(real) & order.ne(0)).triu(1)
-    chosen = (pairs, pairs & apart.lt(margin), pairs & apart.lt(0))
-    return tuple(each.sum(dim=(1, 2)) for each in chosen)  # type: ignore[return-value]
+    sums, count = _sum_and_count(torch.relu(margin - apart), pairs, (1, 2))
+    violated, misordered = ((pairs & apart.lt(m)).sum(dim=(1, 2)) for m in (margin, 0))
+    return sums, count, violated, misordered
 
 
 def mse_loss(projected: Tensor, distances: Tensor, real: Tensor) -> tuple[Tensor, Tensor]:

@@ -142,7 +142,7 @@ class BiScaleDecoder(RNNDecoder):
             [*last, steps.last.state],
             **{f"chunk_{name}": getattr(steps.last, name) for name in _CACHED},
         )
-        weights = steps.weights.transpose(0, 1)  # B×T×S from here on
+        weights = steps.weights.transpose(0, 1).contiguous()  # B×T×S from here on
         contexts = self._contexts(weights, memory)
         read = self._read_of_source(contexts, steps.chunk_states.transpose(0, 1))
         features = self.readout(below.transpose(0, 1), words.transpose(0, 1), read)

@@ -38,15 +38,17 @@ _OF_THE_TASK = ("max_source_positions", "max_target_positions")
 _AMONG_GRUS = ("relation_placement", "relation_dense_embedding")
 
 
-def option_names(model: Any) -> set[str]:
-    """The names of all options of a model, as its checkpoints hold them.
+def command_line_options(model: Any) -> dict[str, argparse.Action]:
+    """All options of a model by the names under which its checkpoints hold them.
 
     Args:
         model: its class, which has `add_args`.
     """
     parser = argparse.ArgumentParser(add_help=False)
     model.add_args(parser)
-    return {action.dest for action in parser._actions} - {argparse.SUPPRESS}
+    options = {action.dest: action for action in parser._actions}
+    options.pop(argparse.SUPPRESS, None)
+    return options
 
 
 @cache
@@ -58,7 +60,7 @@ def options_of(family: str) -> frozenset[str]:
     """
     if family == RNN:
         return frozenset(_names(RecurrentOptions))
-    names = option_names(TransformerModel) | _names(SyntaxTransformerOptions)
+    names = set(command_line_options(TransformerModel)) | _names(SyntaxTransformerOptions)
     return frozenset(names - _names(SyntaxRNNOptions) - set(_OF_THE_TASK))
 
 

@@ -22,7 +22,8 @@ class SyntaxTransformerOptions(FairseqDataclass):
         None,
         "supervised attention heads (Wang et al., 2019): the encoder layer whose first "
         "two self-attention heads learn the source dependency tree, child head and parent "
-        "head; 0 is the lowest, -1 the top layer, the paper's choice (default: no layer; "
+        "head; 0 is the lowest, -1 the top layer, the paper's choice; gates or a window that the "
+        "layer has as well are left out of what they learn (default: no layer; "
         "dependency_transformer: -1)",
     )
     phrase_segmentation: Optional[ChoiceEnum([NGRAM, PARSED])] = option(  # type: ignore[valid-type]

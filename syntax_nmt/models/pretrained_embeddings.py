@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import torch
 from fairseq import utils
 from fairseq.data import Dictionary
@@ -20,7 +22,8 @@ def load_embeddings(
         option: that named the file, for messages.
 
     Raises:
-        UserError: no such file, no header, or vectors that are none or of another width.
+        UserError: no such file, no header, no word of the dictionary, or vectors that are none or
+            of another width.
     """
     try:
         vectors = _read_vectors(path, dictionary, embedding.embedding_dim, option)
@@ -48,7 +51,7 @@ def _read_vectors(path: str, dictionary: Dictionary, width: int, option: str) ->
                 "there, separated by a space"
             )
         for number, line in enumerate(lines, start=2):
-            word, *numbers = line.rstrip().split(" ")
+            word, *numbers = re.split("[ \t]+", line.rstrip())
             if word not in dictionary:
                 continue
             if len(numbers) != width:
@@ -58,7 +61,18 @@ def _read_vectors(path: str, dictionary: Dictionary, width: int, option: str) ->
                     f"{option.replace('path', 'dim')} of one width"
                 )
             try:
-                vectors[word] = torch.tensor([float(x) for x in numbers])
+                vector = torch.tensor([float(x) for x in numbers])
             except ValueError as error:
                 raise UserError(f"{option} {path}: line {number}: {error}") from None
+            if not vector.isfinite().all():
+                raise UserError(
+                    f"{option} {path}: line {number}: the vector of '{word}' has numbers that are "
+                    "not finite: leave the line out"
+                )
+            vectors[word] = vector
+    if not vectors:
+        raise UserError(
+            f"{option} {path}: no word of the dictionary is in it: give vectors of the very units "
+            "that the model reads, and of its language"
+        )
     return vectors

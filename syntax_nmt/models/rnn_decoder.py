@@ -41,6 +41,7 @@ class RNNDecoder(FairseqIncrementalDecoder):
     """
 
     beam_size = 1
+    need_attn = True
     reads_sides: tuple[SideKind, ...] = ()
     learns_sides: tuple[SideKind, ...] = ()
     side_labels: Mapping[SideKind, tuple[str, ...]] = MappingProxyType({})
@@ -76,7 +77,7 @@ class RNNDecoder(FairseqIncrementalDecoder):
 
         Args:
             beam_size: hypotheses a sentence, which share its memory; 1 outside a search.
-            need_attn: not read, as the weights are always computed.
+            need_attn: ignored, as the weights are always computed.
         """
         self.beam_size = beam_size
 
@@ -124,7 +125,7 @@ class RNNDecoder(FairseqIncrementalDecoder):
         below, weights = self.recurrence(words, states[0], memory)  # T×B×C, T×B×S
         below, last = self._upper_layers(below, states[1:])
         self._remember(incremental_state, memory, last)
-        weights = weights.transpose(0, 1)  # B×T×S from here on
+        weights = weights.transpose(0, 1).contiguous()  # B×T×S from here on
         features = self.readout(
             below.transpose(0, 1), words.transpose(0, 1), self._contexts(weights, memory)
         )

@@ -29,7 +29,9 @@ ENCODER_GRUS = (BIDIRECTIONAL, STACKED, DENSE)
 class RecurrentOptions(FairseqDataclass):
     """What only recurrent encoders and decoders have; features are off by default."""
 
-    encoder_freeze_embed: bool = option(False, "do not train the source embeddings")
+    encoder_freeze_embed: bool = option(
+        False, "do not train the source embeddings, nor what shares them (the output layer, too)"
+    )
     encoder_hidden_size: Optional[int] = option(
         None, "C, units of an encoder GRU in one direction (default: --encoder-embed-dim)"
     )
@@ -41,7 +43,9 @@ class RecurrentOptions(FairseqDataclass):
         "dense connections, equations 11 and 12, a control: the encoder of relation_rnn "
         "without its relation networks (dense) (default: bidirectional)",
     )
-    decoder_freeze_embed: bool = option(False, "do not train the target embeddings")
+    decoder_freeze_embed: bool = option(
+        False, "do not train the target embeddings, nor what shares them (the output layer, too)"
+    )
     decoder_hidden_size: Optional[int] = option(
         None, "units of the decoder state s (default: --decoder-embed-dim)"
     )

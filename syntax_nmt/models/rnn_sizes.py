@@ -106,14 +106,14 @@ def _check_values(options: SyntaxRNNOptions) -> None:
     """Checks values one by one, as those of a YAML of fairseq-hydra-train are unchecked."""
     for name in _NUMBERS:
         value = getattr(options, name)
-        if value is not None and (isinstance(value, str) or value < 1):
+        if value is not None and value < 1:
             raise UserError(f"{flag(name)} {value}: give a number of at least 1")
     kept = options.relation_kept_pairs
-    if kept is not None and (isinstance(kept, str) or kept < 0):
+    if kept is not None and kept < 0:
         raise UserError(f"--relation-kept-pairs {kept}: give a number of at least 0")
     for name in _DROPOUTS:
         value = getattr(options, name)
-        if isinstance(value, str) or not 0 <= value < 1:
+        if not 0 <= value < 1:
             raise UserError(f"{flag(name)} {value}: give a share from 0 to less than 1")
     for name, choices in _CHOICES.items():
         check_choice(name, getattr(options, name), choices)

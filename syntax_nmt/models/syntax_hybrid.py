@@ -134,6 +134,7 @@ class SyntaxHybridModel(SyntaxTransformerModel):
                     "--cross-self-attention puts the source among the target's own states, which "
                     "are those of Transformers: give --encoder-family transformer, or leave it out"
                 )
+            _check_that_the_encoder_is_read(args)
             return super().build_decoder(args, tgt_dict, embed_tokens)
         options, embeddings = _recurrent_options(args), embed_tokens.weight.detach().clone()
         decoder = build_decoder(
@@ -142,6 +143,24 @@ class SyntaxHybridModel(SyntaxTransformerModel):
         initialize(decoder, options)
         embed_tokens.weight.data.copy_(embeddings)
         return decoder
+
+
+def _check_that_the_encoder_is_read(cfg: TransformerConfig) -> None:
+    """Refuses what lets a Transformer decoder pass over the top of the encoder."""
+    recurrent = _family(cfg, ENCODER) == RNN
+    related = getattr(cfg, "relation_kernels", None) is not None
+    if not (recurrent or related):
+        return
+    top = "the RNN encoder" if recurrent else "the relation network"
+    if cfg.no_cross_attention and not cfg.cross_self_attention:
+        raise UserError(
+            f"--no-cross-attention: nothing would read {top}: leave --no-cross-attention out"
+        )
+    if getattr(cfg, "transparent_token_attention", False) and not recurrent:
+        raise UserError(
+            "--transparent-token-attention reads the layers of the Transformer, and nothing would "
+            "read the relation network on top of them: leave one of them out"
+        )
 
 
 def _family(cfg: TransformerConfig, side: str) -> str:

@@ -12,6 +12,7 @@ from fairseq.models.transformer import TransformerConfig, TransformerModel
 from fairseq.tasks import FairseqTask
 from torch import nn
 
+from syntax_nmt.models.dropout_names import name_as_in_fairseq
 from syntax_nmt.models.family_options import RNN, refuse_while_parsing
 from syntax_nmt.models.options import SyntaxTransformerOptions
 from syntax_nmt.models.own_task import build_for_own_task
@@ -52,7 +53,9 @@ class SyntaxTransformerModel(SyntaxModel, TransformerModel):
         Raises:
             UserError: options that contradict each other, or another task; one line says which.
         """
-        return build_for_own_task(super().build_model, args, task, "syntax_transformer")
+        model = build_for_own_task(super().build_model, args, task, "syntax_transformer")
+        name_as_in_fairseq(model)
+        return model
 
     @classmethod
     def build_encoder(

@@ -35,7 +35,8 @@ class SyntaxTransformerDecoder(TransformerDecoderBase):
     """fairseq's Transformer decoder on fused attention.
 
     fairseq's own computes the cross-attention weights of its top layer in every call. Here they are
-    computed only when needed: with an `alignment_layer`, or in a search for alignments.
+    computed only when needed: with an `alignment_layer`, in a search for alignments, or in training
+    on them (`--load-alignments`).
 
     Args:
         cfg: fairseq's options of the Transformer.
@@ -134,7 +135,8 @@ class SyntaxTransformerDecoder(TransformerDecoderBase):
         Args:
             prev_output_tokens: B×T.
             incremental_state: the cache of incremental decoding.
-            full_context_alignment: let every position see the whole target.
+            full_context_alignment: let every position see the whole target; layers with latent
+                phrases, which are causal by their gates, do not.
             alignment_layer: the layer whose cross-attention weights are wanted.
             alignment_heads: average over the first so many heads only.
 

@@ -7,7 +7,6 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
-import torch
 from fairseq.distributed import fsdp_wrap
 from fairseq.models.transformer import TransformerConfig
 from fairseq.modules.checkpoint_activations import checkpoint_wrapper
@@ -94,8 +93,7 @@ class FusedEncoderLayer(TransformerEncoderLayerBase):
         if attn_mask is None:
             return self._output(x, encoder_padding_mask, need_distances, need_attention)
         # fairseq's layer would make one large negative number of all that is not 0.
-        added = attn_mask.clamp(min=-1e8 if x.dtype == torch.float32 else -1e4)
-        with handing_over([self.self_attn], [{"attn_mask": added}]):
+        with handing_over([self.self_attn], [{"attn_mask": attn_mask}]):
             return self._output(x, encoder_padding_mask, need_distances, need_attention)
 
     def _output(

@@ -37,11 +37,6 @@ class AttentionMemory:
         """
         return self.keys.new_empty(0)
 
-    def index_select(self, sentences: Tensor) -> AttentionMemory:
-        """The memory of some sentences."""
-        parts = (self.keys, self.values, self.annotations, self.padding)
-        return AttentionMemory(*(part.index_select(0, sentences) for part in parts))
-
     def average(self, weights: Tensor, of: Tensor) -> Tensor:
         """Weighted sums over the source.
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import torch
 import torch.nn.functional as F
 from fairseq.modules.fairseq_dropout import FairseqDropout
 from torch import Tensor, nn
@@ -10,9 +9,9 @@ from torch import Tensor, nn
 from syntax_nmt.modules.fused_attention import IncrementalState
 from syntax_nmt.modules.linear_of_pair import LinearOfPair
 from syntax_nmt.modules.mapped_attention import MappedAttention, is_plain
+from syntax_nmt.modules.precision import EXACT
 
 _MIDPOINT = 0.5
-_EXACT = (torch.float32, torch.float64)  # sums of thousands of numbers are accurate
 
 
 class AttentiveCombination(nn.Module):
@@ -100,7 +99,7 @@ class AttentiveCombination(nn.Module):
         hidden, dropout = hidden.sigmoid_(), self.activation_dropout_module
         drops = dropout.p > 0 and (self.training or dropout.apply_during_inference)
         if not self.literal_sigmoid:
-            if not drops and hidden.dtype in _EXACT and is_plain(self.output):
+            if not drops and hidden.dtype in EXACT and is_plain(self.output):
                 # Subtracted from the sum, not from every number: one pass over the tokens less.
                 bias = self.output.bias - _MIDPOINT * self.output.weight.sum(dim=1)
                 return self.dropout_module(F.linear(hidden, self.output.weight, bias))

@@ -9,8 +9,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from syntax_nmt.modules.fused_attention import FusedMultiheadAttention, IncrementalState
-
-_EXACT = (torch.float32, torch.float64)
+from syntax_nmt.modules.precision import EXACT
 
 
 class MappedMemory(NamedTuple):
@@ -92,7 +91,7 @@ class MappedAttention(FusedMultiheadAttention):
         self, query: Tensor, memory: Tensor, output: nn.Linear, state: IncrementalState | None
     ) -> bool:
         """Whether mapping the memory costs less."""
-        if query.is_cuda or query.dtype not in _EXACT or torch.is_autocast_enabled("cpu"):
+        if query.is_cuda or query.dtype not in EXACT or torch.is_autocast_enabled("cpu"):
             return False
         if not all(map(is_plain, (self.q_proj, self.out_proj))):
             return False

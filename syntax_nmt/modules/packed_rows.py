@@ -17,11 +17,12 @@ class PackedRows:
     that compute sentences of one length together.
 
     fairseq pads sources on the left, torch packs rows that begin at column 0. Here one gather does
-    both: it reads the real positions, wherever the pads are. Packed in reverse, a sentence begins
-    at its last word, so that a recurrent network reads it backward without having read a pad.
+    both: it reads the real positions, wherever the pads are, within a sentence, too (a typed
+    `<pad>`). Packed in reverse, a sentence begins at its last word, so that a recurrent network
+    reads it backward without having read a pad.
 
     Args:
-        padding: B×S, True = pad; the pads of a sentence are before it, behind it, or both.
+        padding: B×S, True = pad.
     """
 
     def __init__(self, padding: Tensor) -> None:
@@ -31,7 +32,9 @@ class PackedRows:
         on_host = self._lengths.cpu()
         # The longest sentence first; :meth:`take` begins with the shortest.
         self.lengths: list[int] = on_host.tolist()
-        self._first = order * padding.size(1) + real.int().argmax(dim=1)[order]
+        columns = padding.byte().sort(dim=1, stable=True).indices  # those of words first
+        rows = torch.arange(len(padding), device=padding.device).unsqueeze(1)
+        self._places = (rows * padding.size(1) + columns)[order]  # in the flattened batch
         steps = torch.arange(self.lengths[0])
         self.batch_sizes = (steps.unsqueeze(1) < on_host).sum(dim=1)  # where torch wants it
 
@@ -91,17 +94,17 @@ class PackedRows:
     @cached_property
     def _forward(self) -> Tensor:
         sentence, step = self._steps
-        return self._first[sentence] + step
+        return self._places[sentence, step]
 
     @cached_property
     def _backward(self) -> Tensor:
         sentence, step = self._steps
-        return (self._first + self._lengths - 1)[sentence] - step
+        return self._places[sentence, self._lengths[sentence] - 1 - step]
 
     @cached_property
     def _by_sentence(self) -> Tensor:
         sentence, word = self._numbered(self._lengths.flip(0))
-        return self._first.flip(0)[sentence] + word
+        return self._places.flip(0)[sentence, word]
 
     def _numbered(self, sizes: Tensor) -> tuple[Tensor, Tensor]:
         """For groups of these sizes, one after the other: the group, and the place in it."""

@@ -22,7 +22,8 @@ class PhraseBatch:
         padding: B×P, True = no phrase.
         index: the phrase of each token, B×S; some phrase of the sentence for a pad.
         members: B×P×S, True = the token belongs to the phrase.
-        segments: how the width is divided: pads, phrases, pads; B×(P+2), rows add up to S.
+        segments: columns of each phrase and the pads beside its tokens, B×P; rows add up to S.
+        token_padding: B×S, True = pad.
     """
 
     lengths: Tensor
@@ -30,6 +31,7 @@ class PhraseBatch:
     index: Tensor
     members: Tensor
     segments: Tensor
+    token_padding: Tensor
 
     @classmethod
     def of_lengths(cls, lengths: Tensor, token_padding: Tensor) -> PhraseBatch:
@@ -39,18 +41,14 @@ class PhraseBatch:
             lengths: tokens of each phrase, B×P; rows add up to the sentences' sizes.
             token_padding: B×S, True = pad.
         """
-        width = token_padding.size(1)
         real = ~token_padding
-        before = real.int().argmax(dim=1, keepdim=True)  # pads on the left, B×1
-        after = width - before - lengths.sum(dim=1, keepdim=True)
-        columns = torch.arange(width, device=lengths.device)
-        ends = before + lengths.cumsum(dim=1)
-        index = torch.searchsorted(ends, columns.expand(len(lengths), -1).contiguous(), right=True)
-        index = index.clamp(max=lengths.size(1) - 1)
+        token = (real.cumsum(dim=1) - 1).clamp(min=0)  # which of the sentence; a pad is as the last
+        index = torch.searchsorted(lengths.cumsum(dim=1), token, right=True)
+        index = index.clamp(max=lengths.size(1) - 1)  # a sentence without tokens
         phrases = torch.arange(lengths.size(1), device=lengths.device)
-        members = index.unsqueeze(1).eq(phrases.unsqueeze(1)) & real.unsqueeze(1)
-        segments = torch.cat([before, lengths, after], dim=1)
-        return cls(lengths, lengths.eq(0), index, members, segments)
+        columns = index.unsqueeze(1).eq(phrases.unsqueeze(1))
+        members = columns & real.unsqueeze(1)
+        return cls(lengths, lengths.eq(0), index, members, columns.sum(dim=2), token_padding)
 
 
 def ngram_phrases(token_padding: Tensor, eos_apart: bool = False) -> PhraseBatch:

@@ -82,5 +82,6 @@ def _maximum(tokens: Tensor, phrases: PhraseBatch) -> Tensor:
     """The element-wise maximum of each phrase's tokens, B×P×C; 0 where there is no phrase."""
     # Rows of `segments` add up to the width by construction: checking again would synchronise a
     # GPU.
-    cut = torch.segment_reduce(tokens, "max", lengths=phrases.segments, axis=1, unsafe=True)
-    return cut[:, 1:-1].masked_fill(phrases.padding.unsqueeze(2), 0.0)
+    words = tokens.masked_fill(phrases.token_padding.unsqueeze(2), float("-inf"))
+    vectors = torch.segment_reduce(words, "max", lengths=phrases.segments, axis=1, unsafe=True)
+    return vectors.masked_fill(phrases.padding.unsqueeze(2), 0.0)

@@ -5,6 +5,8 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
+EXACT = (torch.float32, torch.float64)  # sums of thousands of numbers are accurate
+
 
 def exact_type(x: Tensor) -> torch.dtype:
     """float32, or the tensor's own type if it is more precise.

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import torch
-import torch.nn.functional as F
+from fairseq.modules import FairseqDropout
 from torch import Tensor, nn
 
 
@@ -22,12 +22,12 @@ class TransparentAttention(nn.Module):
     def __init__(self, memories: int, layers: int, dropout: float) -> None:
         super().__init__()
         self.logits = nn.Parameter(torch.zeros(memories, layers))
-        self.dropout = dropout
+        self.dropout_module = FairseqDropout(dropout, module_name=type(self).__name__)
 
     def extra_repr(self) -> str:
         """The numbers that define the module."""
         memories, layers = self.logits.shape
-        return f"memories={memories}, layers={layers}, dropout={self.dropout}"
+        return f"memories={memories}, layers={layers}"
 
     def forward(self, memories: Sequence[Tensor]) -> tuple[Tensor, ...]:
         """The mixture of each decoder layer.
@@ -38,8 +38,7 @@ class TransparentAttention(nn.Module):
         Returns:
             one tensor of that shape for each decoder layer.
         """
-        logits = F.dropout(self.logits, self.dropout, self.training)
-        weights = torch.softmax(logits, dim=0).type_as(memories[0])
+        weights = torch.softmax(self.dropout_module(self.logits), dim=0).type_as(memories[0])
         stacked = torch.stack(list(memories))
         mixed = torch.matmul(weights.t(), stacked.flatten(1))  # one product for all layers
         return mixed.view(-1, *memories[0].shape).unbind(0)

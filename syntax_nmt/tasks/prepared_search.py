@@ -33,6 +33,7 @@ def prepared_for(generator: Any, models: Sequence[nn.Module]) -> Iterator[None]:
     joint = [decoder for decoder in every_decoder if getattr(decoder, "joint_score", False)]
     samples = isinstance(getattr(generator, "search", None), Sampling)
     scores_jointly = not samples and len(joint) == len(every_decoder)
+    outside = [decoder.need_attn for decoder in decoders]
     for decoder in decoders:
         decoder.prepare_for_search(beam_size, need_attn)
     for decoder in joint:
@@ -40,7 +41,7 @@ def prepared_for(generator: Any, models: Sequence[nn.Module]) -> Iterator[None]:
     try:
         yield
     finally:
-        for decoder in decoders:
-            decoder.prepare_for_search(1, False)
+        for decoder, needed in zip(decoders, outside):
+            decoder.prepare_for_search(1, needed)
         for decoder in joint:
             decoder.joint_score = True

@@ -10,17 +10,17 @@ from fairseq.models import ARCH_MODEL_REGISTRY
 from omegaconf import OmegaConf
 
 from syntax_nmt.errors import UserError
-from syntax_nmt.models.family_options import how_to_have, is_of_another, option_names
+from syntax_nmt.models.family_options import command_line_options, how_to_have, is_of_another
 from syntax_nmt.option_checks import flag
 
 _OF_FAIRSEQ = ("_name", "arch")
 
 
 def refuse_unknown_options(cfg: Any) -> None:
-    """Refuses a key that is no option of the architecture, which fairseq would not read.
+    """Refuses a key that is no option of the architecture, and text in place of a number.
 
-    fairseq checks the keys of everything else, but models that are registered for its command line
-    take whatever they find.
+    fairseq checks everything else, but models that are registered for its command line take
+    whatever they find.
 
     Args:
         cfg: the options of a model; only those of fairseq-hydra-train are checked.
@@ -34,7 +34,14 @@ def refuse_unknown_options(cfg: Any) -> None:
     model = ARCH_MODEL_REGISTRY.get(name)
     if model is None or not hasattr(model, "add_args"):
         return
-    _refuse(name, cfg.keys(), option_names(model))
+    options = command_line_options(model)
+    _refuse(name, cfg.keys(), options)
+    for key, option in options.items():
+        if isinstance(cfg.get(key), str) and (option.nargs == 0 or option.type in (int, float)):
+            wanted = "true or false" if option.nargs == 0 else "a number"
+            raise UserError(
+                f"model.{key}: '{cfg[key]}' is text: give {wanted}, without quotation marks"
+            )
 
 
 def _refuse(name: str, keys: Iterable[Any], known: Collection[str]) -> None:

@@ -122,7 +122,7 @@ def test_rank_loss_has_no_gradient_to_the_targets_distances():
     projected = torch.randn(2, 5, requires_grad=True)
     d = torch.randn(2, 5, requires_grad=True)
     real = torch.ones(2, 5, dtype=torch.bool)
-    sums, _ = rank_loss(projected, d, real, 1.0)
+    sums, *_ = rank_loss(projected, d, real, 1.0)
     to_projected, to_d = torch.autograd.grad(sums.sum(), (projected, d), allow_unused=True)
     assert to_projected.abs().sum() > 0
     assert to_d is None
@@ -139,7 +139,7 @@ def test_the_other_losses_reach_both_sides():
 
 def test_ties_take_no_part():
     d = torch.tensor([[0.5, 0.5, 0.5, 1.0]])
-    sums, pairs = rank_loss(torch.zeros(1, 4), d, torch.ones(1, 4, dtype=torch.bool), 1.0)
+    sums, pairs, *_ = rank_loss(torch.zeros(1, 4), d, torch.ones(1, 4, dtype=torch.bool), 1.0)
     assert pairs.tolist() == [3]
     assert sums.tolist() == [3.0]
 
@@ -186,7 +186,7 @@ def test_a_margin_of_1_cannot_be_kept(words):
     ranks, real = torch.arange(words)[None].double(), torch.ones(1, words, dtype=torch.bool)
     for _ in range(600):
         optimizer.zero_grad()
-        sums, pairs = rank_loss(places, ranks, real, 1.0)
+        sums, pairs, *_ = rank_loss(places, ranks, real, 1.0)
         (sums / pairs).sum().backward()
         optimizer.step()
         places.data.clamp_(-1, 1)
@@ -264,6 +264,14 @@ def test_models_that_do_not_fit(folder, arch, options, message):
             ("--sync-margin",),
             "--sync-loss mse",
         ),
+        (
+            (
+                *("--sync-weight=0.1", "--sync-loss=attention", "--sync-layers=7"),
+                *(f"--sync-{name}-layers=0" for name in ("encoder", "decoder", "cross")),
+            ),
+            ("--sync-layers",),
+            "three lists of --sync-…-layers",
+        ),
         (("--sync-weight=0.1", "--sync-margin=5"), (), ""),
     ],
 )
@@ -277,6 +285,23 @@ def test_options_without_effect_are_named(folder, options, unread, beside, caplo
     assert [line.partition(":")[0] for line in said] == [
         f"{option} has no effect beside {beside}" for option in unread
     ]
+
+
+WEIGHTS = (
+    *("--sync-weight", "--sync-margin", "--child-weight", "--parent-weight"),
+    *("--boundary-weight", "--chunk-tag-weight"),
+)
+
+
+@pytest.mark.parametrize("option", WEIGHTS)
+@pytest.mark.parametrize("value", ["-1", "nan", "inf"])
+def test_weights_are_numbers_from_0(folder, option, value):
+    _, task, cfg = build(
+        folder, "latent_phrase_transformer",
+        *("--criterion", "syntax_cross_entropy", "--sync-weight=1", f"{option}={value}"),
+    )  # fmt: skip
+    with pytest.raises(UserError, match=f"^{option} {float(value)}: give a number of at least 0$"):
+        task.build_criterion(cfg.criterion)
 
 
 def test_chosen_layers_need_no_number_of_layers(folder):

@@ -26,11 +26,11 @@ from torch import Tensor
 
 from syntax_nmt.data.manifest import Fingerprint, SideFile, write_manifest
 from syntax_nmt.data.ragged import RaggedWriter
+from syntax_nmt.models.family_options import command_line_options
 from syntax_nmt.models.hybrid_options import SyntaxHybridOptions
 from syntax_nmt.models.options import SyntaxTransformerOptions
 from syntax_nmt.models.rnn_options import SyntaxRNNOptions
 from syntax_nmt.tasks.syntax_translation import SyntaxTranslationConfig
-from syntax_nmt.tasks.yaml_options import option_names
 
 CHUNK_TAGS = ("NP", "VP", "O")
 MAY_BE_SHARED = ("embed_tokens.weight", "output_projection.weight")
@@ -149,7 +149,7 @@ def take_shared(models: Iterable[dict[str, Any]], of_family: str) -> dict[str, A
 
 def saved_options(args: Namespace) -> list[str]:
     """The options of the model among all those that `fairseq-train` saves."""
-    return sorted(option_names(ARCH_MODEL_REGISTRY[args.arch]) & set(vars(args)))
+    return sorted(command_line_options(ARCH_MODEL_REGISTRY[args.arch]).keys() & vars(args))
 
 
 def shapes(state: Mapping[str, Tensor]) -> dict[str, str]:

@@ -26,7 +26,8 @@ from prepared_corpus import TEST_SENTENCES
 
 from syntax_nmt.data.sides import PHRASES
 from syntax_nmt.errors import UserError
-from syntax_nmt.tasks.yaml_options import option_names, refuse_unknown_options
+from syntax_nmt.models.family_options import command_line_options
+from syntax_nmt.tasks.yaml_options import refuse_unknown_options
 
 EXAMPLES = REPOSITORY / "examples"
 PAPERS = sorted(path.parent.name for path in EXAMPLES.glob("*/train.yaml"))
@@ -137,7 +138,7 @@ def test_settings_are_those_of_the_script(paper, tmp_path):
     arch = yaml.model._name
     assert arch == args.arch
     model = Namespace(**OmegaConf.to_container(yaml.model))
-    known = option_names(ARCH_MODEL_REGISTRY[arch])
+    known = command_line_options(ARCH_MODEL_REGISTRY[arch])
     assert set(vars(model)) <= known | {"_name"}
     ARCH_CONFIG_REGISTRY[arch](model)
     for name in known:

@@ -30,8 +30,8 @@ from syntax_nmt.data.ragged import RaggedArray
 from syntax_nmt.data.side_information import read_labels
 from syntax_nmt.data.sides import CHUNKS, PHRASES
 from syntax_nmt.models.checkpoint_defaults import keep_defaults
+from syntax_nmt.models.family_options import command_line_options
 from syntax_nmt.tasks.syntax_translation import SyntaxTranslationConfig
-from syntax_nmt.tasks.yaml_options import option_names
 
 RECORDS = {
     path.stem.rpartition("_")[2]: json.loads(path.read_text(encoding="utf-8"))
@@ -133,7 +133,7 @@ def test_presets_of_today_do_not_reach_older_checkpoints(by_hydra):
 def test_options_keep_their_names(version, name):
     """One that nobody reads any more would be passed over without a word."""
     model = ARCH_MODEL_REGISTRY[RECORDS[version]["models"][name]["arch"]]
-    lost = set(model_options(RECORDS[version], name)) - option_names(model) - {"arch"}
+    lost = set(model_options(RECORDS[version], name)) - set(command_line_options(model)) - {"arch"}
     assert not lost, broken(version, f"the options {sorted(lost)}")
 
 

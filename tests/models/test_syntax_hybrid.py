@@ -302,6 +302,14 @@ REFUSED = {
     ("syntax_hybrid", *families(RNN, TRANSFORMER), "--cross-self-attention"):
         "--cross-self-attention puts the source among the target's own states, which are those of "
         "Transformers: give --encoder-family transformer, or leave it out",
+    ("syntax_hybrid", *families(RNN, TRANSFORMER), "--no-cross-attention"):
+        "--no-cross-attention: nothing would read the RNN encoder",
+    ("syntax_hybrid", *families(TRANSFORMER, TRANSFORMER), "--phrase-segmentation=ngram",
+     "--relation-kernels=3:8", "--no-cross-attention"):
+        "--no-cross-attention: nothing would read the relation network",
+    ("syntax_hybrid", *families(TRANSFORMER, TRANSFORMER), "--phrase-segmentation=ngram",
+     "--transparent-attention", "--transparent-token-attention", "--relation-kernels=3:8"):
+        "--transparent-token-attention reads the layers of the Transformer, and nothing would read",
     ("syntax_hybrid", "--relation-block=64"): "--relation-block needs --relation-kernels",
     ("syntax_hybrid", "--relation-hidden-dim=64"):
         "--relation-hidden-dim needs --relation-kernels",
@@ -343,6 +351,15 @@ def test_refused_in_a_yaml():
         UserError, match=r"^model\.bi_scale: --bi-scale is an option of an RNN decod"
     ):
         refuse_unknown_options(cfg)
+    for key, value, wanted in (
+        ("supervised_layer", "-1", "a number"),
+        ("syntactic_distance_temperature", "1", "a number"),
+        ("phrase_attention", "false", "true or false"),
+    ):
+        cfg = OmegaConf.create({"_name": "dependency_transformer_tiny", key: value})
+        message = f"^model.{key}: '{value}' is text: give {wanted}, without quotation marks$"
+        with pytest.raises(UserError, match=message):
+            refuse_unknown_options(cfg)
     with pytest.raises(UserError, match="--encoder-family lstm: choose transformer or rnn"):
         ARCH_MODEL_REGISTRY["syntax_hybrid"]._build(
             Namespace(encoder_family="lstm", decoder_family="rnn"), None

@@ -390,8 +390,8 @@ def test_hydra_options(folder):
         ("readout", "median", "choose"),
         ("relation_placement", "below", "choose"),
         ("relation_kernels", 212, "give WIDTH:CHANNELS"),  # 3:32, as YAML reads it
-        ("dropout", "high", "give a share"),
-        ("attention_dim", "wide", "give a number"),
+        ("dropout", 1.5, "give a share"),
+        ("attention_dim", 0, "give a number"),
     ):
         with pytest.raises(UserError, match=f"{value}: {advice} "):
             task.build_model(OmegaConf.create({**name, option: value}))
@@ -399,7 +399,7 @@ def test_hydra_options(folder):
 
 def test_pretrained_embeddings(folder, tmp_path):
     path = tmp_path / "vectors.txt"
-    path.write_text("2 4\nw3 1 2 3 4\nw5 5 6 7 8\n", encoding="utf-8")
+    path.write_text("2 4\nw3 1 2 3 4\nw5\t5\t6\t7\t8\n", encoding="utf-8")
     widths = ("--encoder-embed-dim=4", "--decoder-embed-dim=4")
     model, task, _ = build(
         folder, "rnn_search", *widths, f"--encoder-embed-path={path}", "--encoder-freeze-embed"
@@ -418,6 +418,8 @@ def test_pretrained_embeddings(folder, tmp_path):
         ("w3 1 2 3 4\nw5 5 6 7 8\n", "line 1: no header"),  # as GloVe writes them
         ("", "line 1: no header"),
         ("1 4\nw3 1 2 x 4\n", "line 2: could not convert string to float: 'x'"),
+        ("1 4\nw3 1 nan 3 4\n", "line 2: the vector of 'w3' has numbers that are not finite"),
+        ("1 4\nother 1 2 3 4\n", "no word of the dictionary is in it"),
         ("1 4\nother 1\nw3 1 2 3\n", "line 3: the vector of 'w3' has 3 numbers"),
         (b"1 4\n\xff 1 2 3 4\n", "cannot be read as UTF-8 text"),
         (None, "cannot be read as UTF-8 text: .*directory"),

@@ -161,6 +161,20 @@ def test_beam_memory_is_forgotten_after_the_search(folder):
     assert sizes == {1}
 
 
+@pytest.mark.parametrize("chosen", [None, ["TransformerEncoder"], ["MultiheadAttention"]])
+def test_dropout_is_retained_as_in_the_stock_model(folder, chosen):
+    """By the names of fairseq's classes, which ours inherit from."""
+    stock, _, ours, _ = pair(folder, "syntax_transformer")
+    retained = []
+    for model in (stock, ours):
+        model.make_generation_fast_(retain_dropout=True, retain_dropout_modules=chosen)
+        retained.append({
+            name for name, module in model.named_modules()
+            if getattr(module, "apply_during_inference", False)
+        })  # fmt: skip
+    assert retained[0] == retained[1] != set()
+
+
 @pytest.mark.parametrize("norm", [[], VARIANTS["pre-norm"]], ids=["post-norm", "pre-norm"])
 @pytest.mark.parametrize("layer", [0, 1, -1])
 @torch.no_grad()

@@ -21,7 +21,6 @@ def check(batch, padding, lengths_of_each):
     """Every field, against one sentence at a time."""
     for row, lengths in enumerate(lengths_of_each):
         pads = padding[row].tolist()
-        first = pads.index(False)
         count = batch.lengths.size(1)
         assert batch.lengths[row].tolist() == lengths + [0] * (count - len(lengths))
         assert batch.padding[row].tolist() == [False] * len(lengths) + [True] * (
@@ -34,10 +33,13 @@ def check(batch, padding, lengths_of_each):
                 assert members == []
                 assert 0 <= batch.index[row, column] < count
             else:
-                assert members == [phrase_of[column - first]]
-                assert batch.index[row, column] == phrase_of[column - first]
-        after = len(pads) - first - sum(lengths)
-        assert batch.segments[row].tolist() == [first, *batch.lengths[row].tolist(), after]
+                phrase = phrase_of[pads[:column].count(False)]
+                assert members == [phrase]
+                assert batch.index[row, column] == phrase
+        columns = [batch.index[row].eq(phrase).sum().item() for phrase in range(count)]
+        assert batch.segments[row].tolist() == columns
+        assert batch.index[row].diff().ge(0).all()
+    assert torch.equal(batch.token_padding, padding)
 
 
 @pytest.mark.parametrize("left", [True, False])
@@ -48,6 +50,14 @@ def test_ngrams_of_every_size(left, wider):
     padding = padding_of(sizes, left, 130 + wider)
     expected = [ngrams(size) for size in sizes]
     check(ngram_phrases(padding), padding, expected)
+
+
+def test_pads_within_sentences():
+    """A typed `<pad>` belongs to no phrase, and takes none from the tokens after it."""
+    torch.manual_seed(0)
+    padding = torch.rand(200, 40) < 0.3
+    padding[:, 17] = False
+    check(ngram_phrases(padding), padding, [ngrams(int(size)) for size in (~padding).sum(dim=1)])
 
 
 @pytest.mark.parametrize("eos_apart", [False, True])
