@@ -5,13 +5,15 @@ from __future__ import annotations
 from collections.abc import Collection
 from dataclasses import dataclass
 
+import torch
 from fairseq.optim import register_optimizer
 from fairseq.optim.adam import FairseqAdam, FairseqAdamConfig
 from torch import nn
 
 from syntax_nmt.errors import UserError, exits_in_fairseq_programs
-from syntax_nmt.modules.precision import EXACT
 from syntax_nmt.optim.adam_step import FusedAdam
+
+_EXACT = (torch.float32, torch.float64)
 
 
 @dataclass
@@ -46,7 +48,7 @@ class FusedFairseqAdam(FairseqAdam):
                     "take --optimizer adam"
                 )
         super().__init__(cfg, params)
-        if all(parameter.dtype in EXACT for parameter in params):
+        if all(parameter.dtype in _EXACT for parameter in params):
             self.optimizer = FusedAdam(params, **self.optimizer_config)
 
 

@@ -138,7 +138,7 @@ def test_settings_are_those_of_the_script(paper, tmp_path):
     arch = yaml.model._name
     assert arch == args.arch
     model = Namespace(**OmegaConf.to_container(yaml.model))
-    known = command_line_options(ARCH_MODEL_REGISTRY[arch])
+    known = set(command_line_options(ARCH_MODEL_REGISTRY[arch]))
     assert set(vars(model)) <= known | {"_name"}
     ARCH_CONFIG_REGISTRY[arch](model)
     for name in known:
