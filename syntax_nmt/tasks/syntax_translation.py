@@ -128,10 +128,9 @@ class SyntaxTranslationTask(TypedTranslationTask):
         model = super().build_model(cfg, from_checkpoint)
         if origin is not None and hasattr(model, "origin"):
             model.origin = origin
-        if self.cfg.load_alignments and hasattr(
-            model, "decoder"
-        ):  # a criterion reads the attention
-            model.decoder.need_attn = True
+        decoder = getattr(model, "decoder", None)
+        if self.cfg.load_alignments and decoder is not None:  # a criterion reads its attention
+            decoder.need_attn = True
         self._learnt = getattr(model, "learns_sides", ())
         return model
 

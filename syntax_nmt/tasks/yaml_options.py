@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from argparse import Action
+from collections.abc import Collection, Iterable, Mapping
 from difflib import get_close_matches
 from typing import Any
 
@@ -36,12 +37,7 @@ def refuse_unknown_options(cfg: Any) -> None:
         return
     options = command_line_options(model)
     _refuse(name, cfg.keys(), options)
-    for key, option in options.items():
-        if isinstance(cfg.get(key), str) and (option.nargs == 0 or option.type in (int, float)):
-            wanted = "true or false" if option.nargs == 0 else "a number"
-            raise UserError(
-                f"model.{key}: '{cfg[key]}' is text: give {wanted}, without quotation marks"
-            )
+    _refuse_text(cfg, options)
 
 
 def _refuse(name: str, keys: Iterable[Any], known: Collection[str]) -> None:
@@ -53,3 +49,14 @@ def _refuse(name: str, keys: Iterable[Any], known: Collection[str]) -> None:
         close = get_close_matches(key, known, n=1)
         advice = f"did you mean model.{close[0]}?" if close else "leave it out"
         raise UserError(f"model.{key}: architecture {name} has no such option; {advice}")
+
+
+def _refuse_text(cfg: Any, options: Mapping[str, Action]) -> None:
+    """Text in place of a number or a switch; `"false"` would switch on."""
+    for key, option in options.items():
+        is_switch = option.nargs == 0
+        if isinstance(cfg.get(key), str) and (is_switch or option.type in (int, float)):
+            wanted = "true or false" if is_switch else "a number"
+            raise UserError(
+                f"model.{key}: '{cfg[key]}' is text: give {wanted}, without quotation marks"
+            )
