@@ -6,7 +6,8 @@ import csv
 import io
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
@@ -132,39 +133,41 @@ def notes_of(figures: Figures) -> list[str]:
         "Holm's adjustment is over all systems of the table that have run.",
     ]
     few = [
-        row["label"]
+        f"“{row['label']}”"
         for row in figures["rows"]
         if 0 < len(row["seeds_done"]) < len(row["seeds_declared"])
     ]
     if few:
         notes.append(f"Fewer seeds than declared: {', '.join(few)}.")
-    runs = [(row, run) for row in figures["rows"] for run in row["runs"]]
+    rows = figures["rows"]
     for what in ("commit", "device", "cpu", "threads"):
-        notes += _by_value(what, [(row["label"], str(run[what])) for row, run in runs])
-    versions = [
-        (row, " ".join(f"{n} {v}," for n, v in run["versions"].items())) for row, run in runs
-    ]
-    notes += _by_value("versions", [(row["label"], text.rstrip(",")) for row, text in versions])
-    for family in dict.fromkeys(row["family"] for row in figures["rows"]):
-        sums = [
-            (row["label"], run["data_checksum"]) for row, run in runs if row["family"] == family
-        ]
-        notes += _by_value(f"data of {family}", sums)
+        notes += _by_value(what, rows, itemgetter(what))
+    notes += _by_value(
+        "versions", rows, lambda run: ", ".join(map(" ".join, run["versions"].items()))
+    )
+    for family in dict.fromkeys(row["family"] for row in rows):
+        of_family = [row for row in rows if row["family"] == family]
+        notes += _by_value(f"data of {family}", of_family, itemgetter("data_checksum"))
     signatures = [
         item["signature"] for test in figures["tests"] for item in test["metrics"].values()
     ]
     return [*notes, *dict.fromkeys(signatures)]
 
 
-def _by_value(what: str, pairs: Sequence[tuple[str, str]]) -> list[str]:
-    """One line: the value of all rows, or which rows have which."""
-    rows: dict[str, dict[str, None]] = {}
-    for label, value in pairs:
-        rows.setdefault(value, {})[label] = None
-    if len(rows) < 2:
-        return [f"{what}: {value}" for value in rows]
-    parts = "; ".join(f"{value} ({', '.join(labels)})" for value, labels in rows.items())
-    return [f"rows differ in {what}, which has {len(rows)} values: {parts}"]
+def _by_value(
+    what: str, rows: Sequence[Figures], value_of: Callable[[Figures], object]
+) -> list[str]:
+    """One line: the value of all runs, or which runs have another than most."""
+    runs: dict[str, list[str]] = {}
+    for row in rows:
+        for run in row["runs"]:
+            name = f"“{row['label']}”, seed {run['seed']}"
+            runs.setdefault(str(value_of(run)), []).append(name)
+    if len(runs) < 2:
+        return [f"{what}: {value}" for value in runs]
+    most = max(runs, key=lambda value: len(runs[value]))
+    parts = [f"{value} ({'; '.join(runs[value])})" for value in runs if value != most]
+    return [f"runs differ in {what}: {most} (most); " + "; ".join(parts)]
 
 
 def markdown(title: str, sheets: Sequence[Sheet], notes: Sequence[str]) -> str:

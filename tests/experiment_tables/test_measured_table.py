@@ -117,7 +117,8 @@ def test_markdown(table):
     assert "not run" in cells["phrases"]
     assert "0 of 2" in cells["phrases"]
     assert "38.6" in cells["heads"]
-    assert f"rows differ in commit, which has 2 values: {'a' * 40} (Transformer); " in text
+    heads = "“heads”, seed 1; “heads”, seed 2"
+    assert f"runs differ in commit: {'a' * 40} (most); {'b' * 40} ({heads})" in text
     assert "4.125 ± 0.177" in text  # validation nll
     assert "test, 40 sentences" in text
 
@@ -130,7 +131,7 @@ def test_fewer_seeds_than_declared(tmp_path):
     figures = measure(runs, tmp_path)
     write_table(figures, tmp_path)
     text = (tmp_path / "table.md").read_text(encoding="utf-8")
-    assert "Fewer seeds than declared: heads." in text
+    assert "Fewer seeds than declared: “heads”." in text
     assert "1 of 2" in text
     assert figures["tests"][0]["scores"]["heads"]["BLEU"]["spread"] is None
 
