@@ -57,6 +57,9 @@ class RunJob:
             folder / name for name in ("train.log", "evaluate.log", "output")
         )
         self.prepared = json.loads((data / DONE).read_text(encoding="utf-8"))
+        declared = json.loads((data / "data.json").read_text(encoding="utf-8"))["data"]
+        # fairseq's own task tells the tokenizer no language that it finds out by itself.
+        self.languages = [f"--{side}-lang={declared[side]}" for side in ("source", "target")]
         self.places = {
             "data": str(data / "prepared" / "data-bin"),
             "prepared": str(data / "prepared"),
@@ -112,7 +115,8 @@ class RunJob:
 
     def translations(self, model: Path) -> Iterator[tuple[str, tuple[str, ...]]]:
         """Each test set by name, and its translations."""
-        options = [*self._evaluation(model), *fill(self.plan["generate"], self.places)]
+        options = [*self._evaluation(model), *self.languages]
+        options += fill(self.plan["generate"], self.places)
         for place, name in enumerate(self.prepared["tests"]):
             subset = ["--gen-subset", f"test{place or ''}"]
             self.run_program("fairseq_cli.generate", [*options, *subset], self.log, self.output)

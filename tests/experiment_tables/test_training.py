@@ -14,7 +14,9 @@ from experiments.training import RunJob, value_at
 from syntax_nmt.errors import UserError
 
 OPTIONS = """
-  --task syntax_translation --arch syntax_transformer_tiny --share-all-embeddings
+  --task translation --arch transformer --share-all-embeddings
+  --encoder-layers 1 --encoder-embed-dim 32 --encoder-ffn-embed-dim 32
+  --decoder-layers 1 --decoder-embed-dim 32 --decoder-ffn-embed-dim 32
   --criterion label_smoothed_cross_entropy --optimizer fused_adam --lr 1e-3 --max-tokens 400
   --no-epoch-checkpoints --save-interval-updates 2 --keep-interval-updates 2 --log-interval 1
   --max-update 4
@@ -29,8 +31,10 @@ def test_a_training_at_its_end_is_not_begun_again(prepared, tmp_path, monkeypatc
     folder.mkdir(parents=True)
     (data / "prepared").symlink_to(prepared.folder)
     (data / "done.json").write_text(json.dumps({"checksum": "c", "tests": ["test"]}))
+    languages = {"source": "src", "target": "tgt"}
+    (data / "data.json").write_text(json.dumps({"data": languages}))
     plan = {"data": "d", "options": OPTIONS, "seed": 1, "average": 2, "figures": {}}
-    plan["generate"] = "--beam 1 --max-len-b 5"
+    plan["generate"] = "--task translation --tokenizer syntax_words --beam 1 --max-len-b 5"
     (folder / "run.json").write_text(json.dumps({"key": "k", "seed": 1, "plan": plan}))
     with open(os.devnull) as lock:
         job = RunJob(plan, folder, data, "cpu", lock.fileno())
