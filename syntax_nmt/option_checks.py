@@ -36,6 +36,14 @@ def check_weight(name: str, value: Any) -> None:
         raise UserError(f"{flag(name)} {value}: give a number of at least 0")
 
 
+def check_dropouts(options: Any, names: Iterable[str]) -> None:
+    """Raises a :class:`UserError` for a share of units that is none."""
+    for name in names:
+        value = getattr(options, name)
+        if not 0 <= value < 1:
+            raise UserError(f"{flag(name)} {value}: give a share from 0 to less than 1")
+
+
 def refuse_changed(options: Any, names: Iterable[str], needed: str) -> None:
     """Refuses options that have no effect.
 

@@ -49,7 +49,7 @@ def check_checkpoint(path: str | Path) -> Mapping[str, Any]:
         raise UserError(f"{path}: incomplete ({path.stat().st_size} bytes): {_REMEDY}")
     if zipped:
         _check_records(path)
-    state = _load(path, zipped)
+    state = read_checkpoint(path)
     _check_content(path, state)
     return state
 
@@ -107,7 +107,13 @@ def _check_records(path: Path) -> None:
         raise UserError(f"{path}: damaged (checksum of {damaged} differs): {_REMEDY}")
 
 
-def _load(path: Path, zipped: bool) -> Any:
+def read_checkpoint(path: str | Path) -> Any:
+    """The content of a file of torch's that holds nothing but data, the weights memory-mapped.
+
+    Raises:
+        UserError: it cannot be loaded, or holds something that could run code.
+    """
+    zipped = zipfile.is_zipfile(path)
     try:
         return torch.load(path, map_location="cpu", weights_only=True, mmap=zipped or None)
     except Exception as error:  # torch trips over damage in many ways

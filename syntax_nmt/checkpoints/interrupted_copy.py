@@ -12,7 +12,10 @@ import logging
 import os
 import re
 import shutil
+import time
 from pathlib import Path
+
+from fairseq.distributed.utils import get_global_rank
 
 from syntax_nmt.checkpoints.check import is_whole
 from syntax_nmt.errors import UserError
@@ -22,15 +25,20 @@ logger = logging.getLogger(__name__)
 # Names that fairseq gives to checkpoints besides checkpoint_last.pt.
 _NAMES = re.compile(r"checkpoint(\d+|_\d+_\d+|_best|\.best_.*)\.pt")
 _BLOCK = 1 << 20  # bytes compared at a time
+_WAIT = 0.1  # seconds
 
 
 def finish_interrupted_copy(path: Path) -> None:
     """Completes a checkpoint from the one that it was being copied from; a whole one is left alone.
 
+    The first worker does so, and the others wait.
+
     Raises:
         UserError: it is incomplete, and no checkpoint in its folder begins with it, or there is no
             room.
     """
+    while get_global_rank() != 0 and not is_whole(path):
+        time.sleep(_WAIT)
     if is_whole(path):
         return
     for left in path.parent.glob(f"{glob.escape(path.name)}.*.tmp"):  # of a completion killed

@@ -6,6 +6,7 @@ traceback.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +16,7 @@ from fairseq.data import Dictionary
 from fairseq.distributed.utils import get_global_rank
 from fairseq.file_io import PathManager
 
-from syntax_nmt.checkpoints.check import check_buildable, check_checkpoint
+from syntax_nmt.checkpoints.check import check_buildable, check_checkpoint, read_checkpoint
 from syntax_nmt.checkpoints.components import foreign_model
 from syntax_nmt.checkpoints.options import executable_option
 from syntax_nmt.errors import UserError
@@ -79,19 +80,25 @@ def check_options(cfg: Any) -> None:
         raise UserError(f"the checkpoint has {foreign}, and is no translation or language model")
 
 
-def check_weights(path: str | Path, vocabularies: Vocabularies) -> None:
-    """Checks a checkpoint, once: the first worker does so for all.
+def check_weights(path: str | Path, vocabularies: Vocabularies) -> Mapping[str, Any]:
+    """Checks a checkpoint; its checksums once, by the first worker for all.
 
     Args:
         path: the file; what is not on a disk is left to fairseq.
         vocabularies: of source and target.
 
+    Returns:
+        Its content, the weights memory-mapped; empty where it is not on a disk.
+
     Raises:
         UserError: it is damaged, of other vocabularies, or holds something that could run code.
     """
-    if get_global_rank() != 0 or not Path(path).is_file():
-        return
-    weights = check_checkpoint(path).get("model", {})
+    if not Path(path).is_file():
+        return {}
+    if get_global_rank() != 0:
+        return read_checkpoint(path)
+    state = check_checkpoint(path)
+    weights = state.get("model", {})
     for name, dictionary in zip(_EMBEDDINGS, vocabularies):
         embedded = weights.get(name)
         if embedded is not None and len(embedded) != len(dictionary):
@@ -100,3 +107,4 @@ def check_weights(path: str | Path, vocabularies: Vocabularies) -> None:
                 f"{path}: the model knows {len(embedded)} {side} tokens, the dictionary "
                 f"of the data has {len(dictionary)}: give the data-bin folder it was trained with"
             )
+    return state

@@ -43,8 +43,8 @@ def same_text(words: Sequence[str], text: str) -> bool:
 def keep_characters_whole(words: Sequence[str], text: str) -> list[str]:
     """The words with those put together again that a character was split into.
 
-    Moses makes words of their own of joiners, of accents that follow their letter (`e\u0301`) and
-    of the halves of a flag.
+    Moses makes words of their own of joiners, of marks on signs (`❤\ufe0f`) and of the halves of a
+    flag.
 
     Args:
         words: tokenised from the text, for which :func:`same_text` holds.

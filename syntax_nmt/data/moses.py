@@ -1,12 +1,18 @@
-"""The Moses tokeniser, which is kept from changing the text that it tokenises."""
+"""The Moses tokeniser, which is kept from changing the text that it tokenises, and its letters."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from itertools import accumulate
 
+import regex
 from sacremoses import MosesDetokenizer, MosesTokenizer
 
-from syntax_nmt.data.graphemes import same_text
+from syntax_nmt.data.graphemes import JOINT, same_text
+
+# Accents written behind their letter, as in Yoruba, stressed Russian and decomposed text, and what
+# joins consonants in Indic scripts.
+_MARKS = regex.compile(r"(?<=\p{L})\p{M}+")
 
 
 class MosesWords:
@@ -24,16 +30,20 @@ class MosesWords:
     def tokenise(self, text: str, hyphens_apart: bool = False) -> list[str] | None:
         """The words of a line; None where Moses would change what it says.
 
+        Moses takes combining marks for punctuation: they are put back when the words are known.
         sacremoses 0.2 takes `DOTMULTI` in a text for its own placeholder and makes it a dot.
 
         Args:
             text: a cleaned line.
             hyphens_apart: split at hyphens between letters, and write them `@-@`.
         """
+        bare, marks = _taken_off(text)
         words: list[str] = self._tokenizer.tokenize(
-            text, aggressive_dash_splits=hyphens_apart, escape=False
+            bare, aggressive_dash_splits=hyphens_apart, escape=False
         )
-        return words if same_text(words, text) else None
+        if not same_text(words, bare):
+            return None
+        return _put_back(words, marks) if marks else words
 
     def join(self, words: Sequence[str]) -> str:
         """The text that words were made from, as far as the rules can be inverted.
@@ -46,6 +56,33 @@ class MosesWords:
         except TypeError:  # the rule for Czech `-li` of sacremoses 0.2 always fails
             return " ".join(words)
         return text
+
+
+def _taken_off(text: str) -> tuple[str, Mapping[int, str]]:
+    """The text without the marks of letters, and these by how many characters stand before them.
+
+    Spaces do not count, nor do other marks.
+    """
+    marks: dict[int, str] = {}
+    taken = spaces = end = 0
+    if not text.isascii():
+        for found in _MARKS.finditer(text):
+            spaces += text.count(" ", end, found.start())
+            end = found.end()
+            marks[found.start() - spaces - taken] = found[0]
+            taken += len(found[0])
+    return (_MARKS.sub("", text) if marks else text), marks
+
+
+def _put_back(words: Sequence[str], marks: Mapping[int, str]) -> list[str]:
+    """The words of a text with its marks; a hyphen written as `JOINT` is one character."""
+    begins = accumulate((1 if word == JOINT else len(word) for word in words), initial=0)
+    return [
+        word
+        if word == JOINT
+        else "".join(letter + marks.get(place, "") for place, letter in enumerate(word, begin + 1))
+        for begin, word in zip(begins, words)
+    ]
 
 
 class _FastMosesTokenizer(MosesTokenizer):

@@ -10,6 +10,8 @@ from fairseq.modules.transformer_layer import (
 )
 from torch import nn
 
+TRANSFORMER_DROPOUTS = ("dropout", "attention_dropout", "activation_dropout")  # as options
+
 _STOCK = {
     TransformerEncoderBase: "TransformerEncoder",
     TransformerDecoderBase: "TransformerDecoder",

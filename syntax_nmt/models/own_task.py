@@ -37,7 +37,10 @@ def build_for_own_task(
             )
         try:
             model = build(args, task)
-        except ValueError as error:  # how fairseq reports options that contradict each other
+        # how fairseq reports options that contradict each other
+        except (ValueError, AssertionError) as error:
+            if not str(error):
+                raise
             raise UserError(
                 f"{error}: mend the options, or give the data they are for (this is "
                 f"{task.cfg.data})"

@@ -6,6 +6,8 @@ from dataclasses import dataclass
 
 from torch import Tensor
 
+from syntax_nmt.models.row_numbers import rearranged_rows
+
 VECTORS, PADDING, TOKENS, ROWS = (
     "phrases", "phrase_padding_mask", "transparent_tokens", "phrase_rows",
 )  # fmt: skip
@@ -15,9 +17,8 @@ VECTORS, PADDING, TOKENS, ROWS = (
 class PhraseMemory:
     """The phrases of all encoder layers.
 
-    fairseq rearranges an encoder's output at every step of a search, but the decoder reads phrases
-    only at the first step and caches their projections. So the tensors in the dictionary stay as
-    they are; only the row number of each hypothesis, stored beside them, is rearranged.
+    The decoder reads phrases at the first step of a search alone and caches their projections: of
+    what a search rearranges, only the row numbers beside them are.
 
     Attributes:
         vectors: L+1 times P×B×C: of the embeddings and of each encoder layer's output.
@@ -73,5 +74,4 @@ class PhraseMemory:
             return
         for key in (VECTORS, PADDING, TOKENS):
             after[key] = before[key]
-        rows = before[ROWS][0].index_select(0, new_order) if ROWS in before else new_order
-        after[ROWS] = [rows]
+        after[ROWS] = rearranged_rows(before.get(ROWS), new_order)

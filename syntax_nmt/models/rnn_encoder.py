@@ -10,6 +10,7 @@ from fairseq.modules import FairseqDropout
 from torch import Tensor, nn
 
 from syntax_nmt.data.sides.kind import SideKind
+from syntax_nmt.models.row_numbers import rearranged_rows
 
 NO_LIMIT = int(1e5)  # a recurrent network has none; the task's --max-source-positions has
 
@@ -99,12 +100,11 @@ def rows_rearranged(
 ) -> dict[str, list[Tensor]]:
     """What an encoder returned, rearranged for an RNN decoder.
 
-    The annotations stay as they are: the decoder reads them at the first step alone, and once a
-    sentence. Only the sentence of each hypothesis is rearranged, `encoder_rows`.
+    The decoder reads the annotations at the first step alone, and once a sentence: of them only
+    the row numbers, `encoder_rows`, are rearranged.
 
     Args:
         encoder_out: rearranged any number of times.
         new_order: the row that goes to each place.
     """
-    rows = encoder_out[ROWS][0].index_select(0, new_order) if ROWS in encoder_out else new_order
-    return {**encoder_out, ROWS: [rows]}
+    return {**encoder_out, ROWS: rearranged_rows(encoder_out.get(ROWS), new_order)}

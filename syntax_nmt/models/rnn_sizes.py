@@ -18,7 +18,7 @@ from syntax_nmt.models.rnn_options import (
     SyntaxRNNOptions,
 )
 from syntax_nmt.modules.readout import READOUTS
-from syntax_nmt.option_checks import check_choice, flag, refuse_changed
+from syntax_nmt.option_checks import check_choice, check_dropouts, flag, refuse_changed
 
 # Options without effect unless another one switches their feature on.
 _OF_RELATION_NETWORK = (
@@ -111,10 +111,7 @@ def _check_values(options: SyntaxRNNOptions) -> None:
     kept = options.relation_kept_pairs
     if kept is not None and kept < 0:
         raise UserError(f"--relation-kept-pairs {kept}: give a number of at least 0")
-    for name in _DROPOUTS:
-        value = getattr(options, name)
-        if not 0 <= value < 1:
-            raise UserError(f"{flag(name)} {value}: give a share from 0 to less than 1")
+    check_dropouts(options, _DROPOUTS)
     for name, choices in _CHOICES.items():
         check_choice(name, getattr(options, name), choices)
 

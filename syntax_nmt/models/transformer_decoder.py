@@ -11,6 +11,7 @@ from fairseq.models.transformer import TransformerConfig, TransformerDecoderBase
 from torch import Tensor, nn
 
 from syntax_nmt.data.sides.kind import SideKind
+from syntax_nmt.models.dropout_names import TRANSFORMER_DROPOUTS
 from syntax_nmt.models.latent_phrase_options import gate_settings
 from syntax_nmt.models.layer_arguments import handing_over
 from syntax_nmt.models.layer_outputs import DecoderLayerOutput, collecting
@@ -27,6 +28,7 @@ from syntax_nmt.models.structures import (
 from syntax_nmt.models.transformer_layers import FusedDecoderLayer, wrap_layer
 from syntax_nmt.modules.fused_attention import IncrementalState
 from syntax_nmt.modules.transparent_attention import TransparentAttention
+from syntax_nmt.option_checks import check_dropouts
 
 NO_LAYER = -1
 
@@ -60,6 +62,7 @@ class SyntaxTransformerDecoder(TransformerDecoderBase):
         options: SyntaxTransformerOptions,
         no_encoder_attn: bool = False,
     ) -> None:
+        check_dropouts(cfg, TRANSFORMER_DROPOUTS)
         self.phrase_sizes = phrase_sizes(cfg, options)
         self.gates = gate_settings(cfg, options, "decoder")
         self.latent_phrase_layers = options.latent_phrase_layers
@@ -118,7 +121,9 @@ class SyntaxTransformerDecoder(TransformerDecoderBase):
         layers = [DecoderLayerOutput(*output) for output in outputs]
         extra[TARGET_DISTANCES] = [layers[i].distances for i in structures.target_distances]
         extra[TARGET_ATTENTION] = [layers[i].attention for i in structures.target_attention]
-        extra[CROSS_ATTENTION] = [layers[i].cross_attention for i in structures.cross_attention]
+        extra[CROSS_ATTENTION] = [
+            _over_heads(layers[i].cross_attention) for i in structures.cross_attention
+        ]
         return logits, extra
 
     def extract_features(
@@ -178,3 +183,8 @@ class SyntaxTransformerDecoder(TransformerDecoderBase):
             {"phrases": x, "phrase_padding": memory.padding, "tokens": y}
             for x, y in zip(phrases, tokens)
         ]
+
+
+def _over_heads(weights: Tensor) -> Tensor:
+    """The average, B×T×S; the layer that alignments are wanted of gives each head's, H×B×T×S."""
+    return weights.mean(dim=0) if weights.dim() == 4 else weights

@@ -12,6 +12,7 @@ from torch import Tensor, nn
 from syntax_nmt.data.sides import HEADS, PHRASES
 from syntax_nmt.data.sides.kind import SideKind
 from syntax_nmt.errors import UserError, exits_in_fairseq_programs
+from syntax_nmt.models.dropout_names import TRANSFORMER_DROPOUTS
 from syntax_nmt.models.latent_phrase_options import gate_settings, local_window
 from syntax_nmt.models.layer_arguments import handing_over
 from syntax_nmt.models.layer_outputs import EncoderLayerOutput, collecting
@@ -29,7 +30,7 @@ from syntax_nmt.modules.supervised_heads import (
     SUPERVISED_HEADS,
     supervised_head_log_probabilities,
 )
-from syntax_nmt.option_checks import refuse_together
+from syntax_nmt.option_checks import check_dropouts, refuse_together
 
 
 class SyntaxTransformerEncoder(TransformerEncoderBase):
@@ -52,6 +53,7 @@ class SyntaxTransformerEncoder(TransformerEncoderBase):
         options: SyntaxTransformerOptions,
         hands_on_phrases: bool = True,
     ) -> None:
+        check_dropouts(cfg, TRANSFORMER_DROPOUTS)
         self.supervised_layer = _supervised_layer(cfg, options)
         self.phrase_sizes = phrase_sizes(cfg, options)
         self.phrase_segmentation = options.phrase_segmentation

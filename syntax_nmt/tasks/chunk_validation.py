@@ -42,7 +42,8 @@ def under_own_boundaries(
     with torch.no_grad():  # fairseq-validate computes gradients unless told otherwise
         _, _, gold = criterion(model, sample)
     logs.update({name: gold[name] for name in LOGGED if name in gold})
-    logs.update({_NLL: gold["nll_loss"], _TOKENS: gold["ntokens"]})
+    # Without label smoothing the loss is the nll, and is logged alone.
+    logs.update({_NLL: gold.get("nll_loss", gold["loss"]), _TOKENS: gold["ntokens"]})
     return loss, size, logs
 
 

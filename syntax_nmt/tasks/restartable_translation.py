@@ -5,24 +5,29 @@ fairseq reads the types of the options at run time: no postponed annotations in 
 
 import argparse
 import logging
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Optional
 
 import numpy as np
 import torch
+from fairseq.criterions import FairseqCriterion
 from fairseq.data import FairseqDataset
 from fairseq.data.iterators import EpochBatchIterator
+from fairseq.distributed.utils import get_global_rank
 from fairseq.file_io import PathManager
 from fairseq.models import BaseFairseqModel
 from fairseq.tasks.translation import TranslationConfig, TranslationTask
 from omegaconf import II
 
+from syntax_nmt.checkpoints.changed_options import warn_of_changed_options
 from syntax_nmt.checkpoints.interrupted_copy import finish_interrupted_copy
 from syntax_nmt.checkpoints.of_task import check_weights
 from syntax_nmt.errors import UserError, exits_in_fairseq_programs
 from syntax_nmt.foreign_options import foreign_option
 from syntax_nmt.tasks.early_options import check_while_parsing
+from syntax_nmt.tasks.patience import STATE, counted_validations, is_at_end, resume_count
 from syntax_nmt.tasks.warmup import planned_updates, warn_of_long_warmup
 
 logger = logging.getLogger(__name__)
@@ -42,6 +47,8 @@ class RestartableTranslationConfig(TranslationConfig):
     continue_once: Optional[str] = II("checkpoint.continue_once")
     finetune_from_model: Optional[str] = II("checkpoint.finetune_from_model")
     checkpoint_suffix: str = II("checkpoint.checkpoint_suffix")
+    reset_meters: bool = II("checkpoint.reset_meters")
+    patience: int = II("checkpoint.patience")
     max_update: int = II("optimization.max_update")
     cpu: bool = II("common.cpu")
     fp16: bool = II("common.fp16")
@@ -54,13 +61,14 @@ class RestartableTranslationConfig(TranslationConfig):
 class RestartableTranslationTask(TranslationTask):
     """A killed training that is started again ends as if it had not been killed.
 
-    fairseq alone differs in three ways: from the second epoch on its batches depend on the epoch
-    that the process began with; `checkpoint_last.pt` can be left half written; and a training that
-    had reached `--max-update` makes one update more.
+    fairseq alone differs in four ways: from the second epoch on its batches depend on the epoch
+    that the process began with; `checkpoint_last.pt` can be left half written; `--patience` begins
+    to count anew; and a training that had reached `--max-update` makes one update more.
     """
 
     cfg: RestartableTranslationConfig
     _warmup = 0
+    _resumed: Optional[tuple[str, Mapping[str, Any]]] = None  # a checkpoint, and its options
 
     @classmethod
     def add_args(cls, parser: argparse.ArgumentParser) -> None:
@@ -137,13 +145,24 @@ class RestartableTranslationTask(TranslationTask):
             self._check_half_precision()
             begin = self._beginning()
             if begin is not None:
-                check_weights(begin, (self.src_dict, self.tgt_dict))
+                self._look_into(begin)
         self._warmup = getattr(cfg, "warmup_updates", None) or 0
         model = super().build_model(cfg, from_checkpoint)
         if begin is not None:
             model.origin = begin
             model.begins_with_weights_of_another = begin == self._tuned()
+        self._warn_of_changed_options("model", model, cfg)
         return model
+
+    def build_criterion(self, cfg: Any, from_checkpoint: bool = False) -> FairseqCriterion:
+        """Builds the criterion.
+
+        Args:
+            from_checkpoint: whether it is that of a checkpoint, not of a training.
+        """
+        criterion = super().build_criterion(cfg, from_checkpoint)
+        self._warn_of_changed_options("criterion", criterion, cfg)
+        return criterion
 
     def train_step(
         self, sample: Any, model: Any, criterion: Any, optimizer: Any, update_num: int,
@@ -156,17 +175,34 @@ class RestartableTranslationTask(TranslationTask):
             ignore_grad: the batch only stands in for one that this worker does not have.
 
         Raises:
-            SystemExit: with status 0: there have been as many updates as are wanted, which fairseq
-                does not ask before the first one.
+            SystemExit: with status 0: the training is at its end, which fairseq does not ask
+                before the first update.
         """
-        wanted = foreign_option(self.cfg, "max_update") or 0
-        if 0 < wanted <= update_num:
-            logger.info(
-                f"nothing to do: {update_num} updates have been made, --max-update "
-                f"{wanted} are wanted"
-            )
+        end = self._end(update_num)
+        if end is not None:
+            logger.info(f"nothing to do: {end}; a new training needs a --save-dir of its own")
             raise SystemExit(0)
         return super().train_step(sample, model, criterion, optimizer, update_num, ignore_grad)
+
+    def _end(self, updates: int) -> Optional[str]:
+        """Why the training is at its end; None if it is not."""
+        wanted = foreign_option(self.cfg, "max_update") or 0
+        if 0 < wanted <= updates:
+            return f"{updates} updates have been made, --max-update {wanted} are wanted"
+        patience = foreign_option(self.cfg, "patience") or 0
+        return f"--patience {patience} ended the training" if is_at_end(patience) else None
+
+    def state_dict(self) -> dict[str, Any]:
+        """What a checkpoint keeps of the task."""
+        return {**super().state_dict(), STATE: counted_validations()}
+
+    def _look_into(self, begin: str) -> None:
+        """Checks the checkpoint to begin with; one that is resumed tells what went before."""
+        state = check_weights(begin, (self.src_dict, self.tgt_dict))
+        if begin == self._last():
+            self._resumed = begin, state.get("cfg") or {}
+            if not foreign_option(self.cfg, "reset_meters"):
+                resume_count(state)
 
     def _check_half_precision(self) -> None:
         """Refuses what fairseq can do on a GPU alone."""
@@ -184,6 +220,20 @@ class RestartableTranslationTask(TranslationTask):
         limits = (foreign_option(self.cfg, name) or 0 for name in ("max_epoch", "max_update"))
         update_freq = foreign_option(self.cfg, "update_freq") or [1]
         warn_of_long_warmup(self._warmup, planned_updates(batches, update_freq[0], *limits))
+
+    def _warn_of_changed_options(self, group: str, built: Any, options: Any) -> None:
+        if self._resumed is not None and get_global_rank() == 0:
+            path, saved = self._resumed
+            warn_of_changed_options(path, built, saved.get(group), options)
+
+    def _last(self) -> Optional[str]:
+        """The checkpoint that a training with this `--save-dir` resumes from, if it is there."""
+        folder = foreign_option(self.cfg, "save_dir")
+        if folder is None:
+            return None
+        suffix = foreign_option(self.cfg, "checkpoint_suffix")
+        last = Path(folder) / _with_suffix(_LAST, suffix)
+        return str(last) if last.is_file() else None
 
     def _beginning(self) -> Optional[str]:
         """The checkpoint that fairseq will load, made whole; None = training begins anew."""
@@ -204,10 +254,10 @@ class RestartableTranslationTask(TranslationTask):
                     f"{_LAST} of --save-dir"
                 )
             return begin
-        last = Path(folder) / _with_suffix(_LAST, suffix)
-        if last.is_file():
-            finish_interrupted_copy(last)
-            return str(last)
+        last = self._last()
+        if last is not None:
+            finish_interrupted_copy(Path(last))
+            return last
         once = foreign_option(self.cfg, "continue_once")
         if once is not None:
             return once

@@ -3,11 +3,13 @@
 import errno
 import os
 import shutil
+import threading
 from pathlib import Path
 
 import pytest
 import torch
 
+from syntax_nmt.checkpoints import interrupted_copy
 from syntax_nmt.checkpoints.interrupted_copy import finish_interrupted_copy, is_whole
 from syntax_nmt.errors import UserError
 
@@ -65,6 +67,20 @@ def test_no_other_checkpoint(tmp_path):
     last.write_bytes(write(last, 1, age=0)[:-1])
     with pytest.raises(UserError, match=r"incomplete .* remove it"):
         finish_interrupted_copy(last)
+
+
+def test_other_workers_wait_for_the_first(folder, monkeypatch):
+    monkeypatch.setattr(interrupted_copy, "get_global_rank", lambda: 1)
+    newest = (folder / "checkpoint_1_9.pt").read_bytes()
+    last = folder / "checkpoint_last.pt"
+    last.write_bytes(newest[:100])
+    unfinished = folder / "checkpoint_last.pt.1.tmp"  # which the first one writes
+    unfinished.write_bytes(newest)
+    first = threading.Timer(0.5, unfinished.replace, [last])
+    first.start()
+    finish_interrupted_copy(last)
+    assert last.read_bytes() == newest
+    first.join()
 
 
 @pytest.mark.parametrize("zipped", [True, False], ids=["zip", "old format"])

@@ -120,6 +120,36 @@ def test_a_joiner_holds_letters_and_not_signs():
     assert persian.tokenize("cafe\u0301, 🇩🇪🇯🇵 ﾟ ❤\ufe0f!") == "cafe\u0301 , 🇩🇪 🇯🇵 ﾟ ❤\ufe0f !"
 
 
+@pytest.mark.parametrize(
+    ("mode", "lang", "text"),
+    [
+        ("moses", "fr", "L'élève a été reçu, café-crème compris."),
+        ("moses", "de", "größere Bären; Äh..."),
+        ("moses", "vi", "tiếng Việt, (rất hay)!"),
+        ("penn", "en", "naïve café-like résumés can't; the fiancée's"),
+    ],
+)
+def test_accents_behind_their_letters_change_no_word(mode, lang, text):
+    tokenizer = WordTokenizer(mode, lang)
+    decomposed = tokenizer.tokenize(unicodedata.normalize("NFD", text))
+    assert decomposed == unicodedata.normalize("NFD", tokenizer.tokenize(text))
+
+
+@pytest.mark.parametrize(
+    ("lang", "text", "words"),
+    [
+        ("yo", "Ọ̀rọ̀, ẹ̀kọ́.", "Ọ̀rọ̀ , ẹ̀kọ́ ."),
+        ("ru", "большо́й за́мок-музе́й", "большо́й за́мок-музе́й"),
+        ("hi", "क्या आप हिन्दी बोलते हैं?", "क्या आप हिन्दी बोलते हैं ?"),
+        ("ar", "السَّلَامُ عَلَيْكُمْ.", "السَّلَامُ عَلَيْكُمْ ."),
+    ],
+)
+def test_marks_that_have_no_composed_letter(lang, text, words):
+    tokenizer = WordTokenizer("moses", lang)
+    assert tokenizer.tokenize(text) == words
+    assert tokenizer.detokenize(words) == text
+
+
 def test_joined_again_on_real_text(shared):
     for mode, lang in (("penn", "en"), ("moses", "en"), ("moses", "de")):
         tokenizer = WordTokenizer(mode, lang)

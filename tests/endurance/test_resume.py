@@ -90,6 +90,7 @@ def check_kill(prepared, uninterrupted, folder, method, updates, *options):
     assert killed(command, folder / "log", at_update(updates))
     resumed = finished(command, folder / "log")
     assert f"@ {updates} updates" in resumed or f"@ {updates - 1} updates" in resumed
+    assert "other options" not in resumed
     assert differences(state_of(folder), state_of(whole)) == []
 
 
@@ -160,10 +161,39 @@ def test_a_half_written_checkpoint_is_completed(prepared, uninterrupted, tmp_pat
 def test_a_finished_training_makes_no_update_more(prepared, uninterrupted):
     folder = uninterrupted(QUICK)
     before = (folder / "checkpoint_last.pt").read_bytes()
-    assert "nothing to do: 14 updates" in finished(
-        training(prepared, QUICK, folder, *SAVING), folder / "log"
-    )
+    log = finished(training(prepared, QUICK, folder, *SAVING), folder / "log")
+    assert "nothing to do: 14 updates" in log
+    assert "other options" not in log
     assert (folder / "checkpoint_last.pt").read_bytes() == before
+
+
+def test_patience_counts_over_restarts(prepared, tmp_path):
+    """Nothing is learnt, so that the validation after the first epoch stays the best."""
+    still = ("--lr", "0", "--patience", "3", "--max-update", "0", "--max-epoch", "9")
+    lazy = ("--save-interval-updates", "0", "--skip-invalid-size-inputs-valid-test")
+    options = [option for option in SHORT if option != "--disable-validation"]
+    common = (*METHODS["syntax_transformer"], *COMMON, *options, *SAVING, *still, *lazy)
+    updates = []
+    for kills in (False, True):
+        folder = tmp_path / str(kills)
+        folder.mkdir()
+        command = fairseq("train", prepared.data, *common, "--save-dir", folder)
+        if kills:
+            assert killed(command, folder / "log", lambda log: log.count('"valid_loss"') >= 3)
+        finished(command, folder / "log")
+        updates.append(state_of(folder)["history"]["num_updates"])
+        again = finished(command, folder / "log")
+        assert "nothing to do: --patience 3 ended the training" in again
+    assert updates[0] == updates[1]
+
+
+def test_options_of_another_training_are_named(prepared, uninterrupted):
+    """A folder that was used before, given to a new training by mistake."""
+    folder = uninterrupted(QUICK)
+    others = ("--label-smoothing", "0.25", "--dropout", "0.25")
+    log = finished(training(prepared, QUICK, folder, *SAVING, *others), folder / "log")
+    assert "resumed with other options: --dropout 0.25 (there: 0.2); for a new" in log
+    assert "resumed with other options: --label-smoothing 0.25 (there: 0.1); for a new" in log
 
 
 def test_another_optimizer(prepared, uninterrupted, tmp_path):

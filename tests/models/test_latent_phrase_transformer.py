@@ -82,6 +82,23 @@ def test_asking_for_structures_changes_nothing(folder):
 
 
 @torch.no_grad()
+@torch.no_grad()
+def test_attention_is_averaged_where_alignments_are_learnt(folder):
+    """`--load-alignments` has the top layer give the weights of each head."""
+    sample, given = None, []
+    for options in ([], ["--load-alignments"]):
+        model, task, _ = build(folder, "latent_phrase_transformer", *options)
+        sample = sample or sample_for(task)
+        torch.manual_seed(3)
+        for parameter in model.parameters():
+            parameter.normal_(std=0.1)
+        model.eval()
+        _, extra = model(**sample["net_input"], structures=EVERYTHING)
+        given.append(extra["cross_attention"])
+    for without, learnt in zip(*given):
+        torch.testing.assert_close(learnt, without)
+
+
 def test_open_gates_are_the_stock_model(folder, monkeypatch):
     stock, task, _ = build(folder, "syntax_transformer")
     model, _, _ = build(folder, "latent_phrase_transformer")

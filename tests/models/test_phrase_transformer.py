@@ -292,6 +292,8 @@ def test_missing_phrases_are_named(folder, through):
             "--transparent-token-attention .* --no-cross-attention",
         ),
         ([*NGRAM, "--phrase-combine-dim=-1"], "--phrase-combine-dim -1"),
+        ([*NGRAM, "--encoder-layers=0"], "--encoder-layers 0: phrases are attended to in layers"),
+        ([*NGRAM, "--decoder-layers=0"], "--decoder-layers 0: phrases"),
         (["--phrase-literal-sigmoid"], "--phrase-literal-sigmoid needs --phrase-segmentation"),
         (["--phrase-segmentation=parsed", "--phrase-eos-apart"], "EOS is a phrase of its own"),
         ([*NGRAM, "--encoder-layerdrop=0.1"], "with --encoder-layerdrop: leave --enc"),

@@ -5,6 +5,7 @@ import math
 import pytest
 import torch
 from bi_scale_loops import OWN_CHOICE, translate
+from fairseq.criterions.cross_entropy import CrossEntropyCriterion
 from fairseq.criterions.label_smoothed_cross_entropy import LabelSmoothedCrossEntropyCriterion
 from fairseq.logging import metrics
 from small_models import (
@@ -108,6 +109,16 @@ def test_other_criterions_and_validation_without_annotation(validated):
     with metrics.aggregate() as logged:
         task.reduce_metrics([without], criterion)
     assert "gold_nll_loss" not in logged.get_smoothed_values()
+
+
+def test_fairseqs_default_criterion(validated):
+    """Its log has no nll beside the loss."""
+    model, task, sample = validated
+    _, _, logs = task.valid_step(sample, model, CrossEntropyCriterion(task, False))
+    _, _, smoothed = task.valid_step(
+        sample, model, LabelSmoothedCrossEntropyCriterion(task, False, 0.1)
+    )
+    assert float(logs["gold_nll_loss"]) == pytest.approx(float(smoothed["gold_nll_loss"]))
 
 
 def test_neither_pass_keeps_a_graph(validated):

@@ -1,0 +1,49 @@
+"""Validations since the best one, by which `--patience` ends a training, counted over restarts.
+
+fairseq counts them in attributes of the function that decides, and no checkpoint holds these.
+"""
+
+import sys
+from collections.abc import Mapping
+from typing import Any
+
+STATE = "patience"  # in a checkpoint's state of the task
+_BEST, _COUNT = "best", "num_runs"  # as fairseq calls them
+# Where that function is, in a program started by its file, in one that such a program starts, and
+# in all others.
+_MODULES = ("__main__", "__mp_main__", "fairseq_cli.train")
+
+
+def counted_validations() -> dict[str, float]:
+    """The best validation loss and how many validations followed it; empty before the first."""
+    decide = _deciding_function()
+    return {name: getattr(decide, name) for name in (_BEST, _COUNT) if hasattr(decide, name)}
+
+
+def resume_count(checkpoint: Mapping[str, Any]) -> None:
+    """Goes on counting where a checkpoint stopped.
+
+    Args:
+        checkpoint: its content.
+    """
+    counted = (checkpoint.get("task_state") or {}).get(STATE) or {}
+    decide = _deciding_function()
+    if decide is not None:
+        for name in counted.keys() & {_BEST, _COUNT}:
+            setattr(decide, name, counted[name])
+
+
+def is_at_end(patience: int) -> bool:
+    """Whether so many validations followed the best one that a training ends.
+
+    Args:
+        patience: `--patience`; none if it is not positive.
+    """
+    return 0 < patience <= counted_validations().get(_COUNT, 0)
+
+
+def _deciding_function() -> Any:
+    """None outside fairseq's programs."""
+    modules = (sys.modules.get(name) for name in _MODULES)
+    found = (getattr(module, "should_stop_early", None) for module in modules)
+    return next(filter(None, found), None)
