@@ -14,8 +14,8 @@ NAME = "examples"
 
 DESCRIPTION = """\
 Copies the examples into a folder of that name: for each paper the settings to train with
-(train.sh, and train.yaml for fairseq-hydra-train), comparisons on Multi30k and the built-in corpus,
-a notebook, and the benchmark.
+(train.sh, and train.yaml for fairseq-hydra-train), a notebook, the benchmark, and the comparisons
+on Multi30k and the built-in corpus, which run in a git checkout alone.
 """
 
 

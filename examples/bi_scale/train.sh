@@ -6,7 +6,7 @@
 # Later options override the ones below. Systems of the paper's tables (see README.md):
 #   bi-scale, released code  (no option)
 #   …, the paper's text      --chunk-context boundary
-#   …, word attention        --chunk-context boundary --chunk-attention word
+#   …, word attention        --chunk-attention word
 #   …, De-En                 --arch bi_scale_rnn_wmt_de_en
 #   dl4mt                    --arch rnn_search_cgru --criterion label_smoothed_cross_entropy
 #   dl4mt-2                  … --decoder-layers 2

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from experiments.programs import fill, run_program, sole_owner
+from experiments.programs import fill, run_program, sole_owner, write_json
 from syntax_nmt.data.text_files import NEWLINE_ONLY, find_text, read_lines, write_bytes_atomically
 from syntax_nmt.errors import UserError, one_line_errors
 
@@ -28,8 +28,8 @@ def key_of(content: Any) -> str:
 def plan_data(data: Mapping[str, Any], root: Path | None, stanza: Path | None) -> dict[str, Any]:
     """What a job needs to prepare data, with the key that it is known by.
 
-    The key stands for what the YAML says and for the bytes of text and of Stanza's models, not for
-    their places: it is the same on every machine.
+    The key stands for what the YAML says and for the bytes of the text files and of all of Stanza's
+    models, not for their places: it is the same on every machine.
 
     Args:
         data: as the YAML has it.
@@ -78,7 +78,7 @@ def prepare(plan: Mapping[str, Any], folder: Path) -> None:
     options += fill(data["prepare"], {"corpus": str(corpus), "stanza": plan["stanza"]})
     run_program("syntax_nmt.cli", ["prepare", *options], log)
     done = {"checksum": _checksum(prepared / "data-bin"), "tests": plan["tests"]}
-    write_bytes_atomically(folder / DONE, json.dumps(done).encode())
+    write_json(folder / DONE, done)
 
 
 def _write_texts(plan: Mapping[str, Any], folder: Path) -> None:

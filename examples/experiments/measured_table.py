@@ -130,7 +130,8 @@ def measure(runs: Runs, folder: Path) -> dict[str, Any]:
 def adjust(tests: Sequence[Mapping[str, Any]]) -> None:
     """Adds `p_holm`: Holm's adjustment over all systems that have run, for each test and metric.
 
-    Two rows of the same runs, such as a system and the choice of it, are one comparison.
+    Two rows of a family with the same runs, such as a system and the choice of it, are one
+    comparison.
     """
     compared: dict[tuple[str, str], dict[tuple[str, ...], list[dict[str, Any]]]] = {}
     for test in tests:
@@ -138,7 +139,7 @@ def adjust(tests: Sequence[Mapping[str, Any]]) -> None:
             for metric, item in scores.items():
                 if "p_value" in item:
                     same = compared.setdefault((test["test"], metric), {})
-                    same.setdefault(tuple(test["keys"][name]), []).append(item)
+                    same.setdefault((test["family"], *test["keys"][name]), []).append(item)
     for groups in compared.values():
         adjusted = holm([items[0]["p_value"] for items in groups.values()])
         for items, p_value in zip(groups.values(), adjusted):

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import fcntl
+import json
 import shlex
 import subprocess
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
 from pathlib import Path
+from typing import Any
 
+from syntax_nmt.data.text_files import write_bytes_atomically
 from syntax_nmt.errors import UserError
 
 _SHOWN = 20  # lines of a log
@@ -54,6 +57,12 @@ def sole_owner(folder: Path) -> Iterator[int]:
     with (folder / "lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         yield lock.fileno()
+
+
+def write_json(path: Path, content: Any) -> None:
+    """Writes a file that is there as a whole or not at all."""
+    text = json.dumps(content, indent=1, ensure_ascii=False) + "\n"
+    write_bytes_atomically(path, text.encode())
 
 
 def fill(options: str, places: Mapping[str, str]) -> list[str]:

@@ -21,7 +21,8 @@ from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
 REPOSITORY = HERE.parents[1]
-_RUN = ("syntax_nmt", "preprocess", "examples/experiments/*.py", "examples/experiments/Snakefile")
+_OWN = ("*.py", "Snakefile", "table.schema.yaml")
+_RUN = ("syntax_nmt", "preprocess", *(f"examples/experiments/{name}" for name in _OWN))
 
 
 def main() -> None:

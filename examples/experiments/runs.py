@@ -147,5 +147,15 @@ class Runs:
         return numbers.index(min(numbers))
 
 
+def recorded(runs: Runs) -> list[Run]:
+    """The runs of a table that are done: of rows, and those that something was chosen by."""
+    rows = (run for row in runs.rows() for run in row.runs)
+    return [
+        run
+        for run in (*runs.trials(), *runs.candidates(), *rows)
+        if runs.record_file(run).is_file()
+    ]
+
+
 def _joined(*options: str) -> str:
     return " ".join(" ".join(options).split())

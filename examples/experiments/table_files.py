@@ -72,7 +72,8 @@ def _scores(figures: Figures, name: str) -> Sheet:
             cells += [_mean(scores[metric]) for metric in metrics[1:]]
             cells += [_mean(row["figures"].get(name)) for name in further]
         rows.append([*cells, row["published"]])
-    sentences = ", ".join({f"{test['sentences']} sentences" for test in tests.values()})
+    counts = dict.fromkeys(f"{test['sentences']} sentences" for test in tests.values())
+    sentences = ", ".join(counts)
     return f"{name}, {sentences}" if tests else "Scores", head, rows
 
 
@@ -119,7 +120,7 @@ def _trials(figures: Figures) -> Sheet:
 
 def _split(options: str) -> frozenset[str]:
     """Each option with its values."""
-    return frozenset(re.findall(r"-\S+(?: [^-]\S*)*", options))
+    return frozenset(re.findall(r"--\S+(?: (?!--)\S+)*", options))
 
 
 def notes_of(figures: Figures) -> list[str]:

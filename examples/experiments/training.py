@@ -20,7 +20,7 @@ import torch
 
 import syntax_nmt.plugin  # lets torch's safe loader read fairseq's checkpoints
 from experiments.corpus import DONE
-from experiments.programs import fill, run_program, sole_owner
+from experiments.programs import fill, run_program, sole_owner, write_json
 from syntax_nmt.checkpoints.check import check_checkpoint, is_whole
 from syntax_nmt.data.text_files import NEWLINE_ONLY, read_lines, write_bytes_atomically
 from syntax_nmt.errors import UserError, one_line_errors
@@ -199,8 +199,7 @@ def do_run(root: Path, key: str, record: Path, device: str, commit: str) -> None
             text = "".join(f"{line}\n" for line in lines).encode()
             # Without the time: equal texts make equal files.
             write_bytes_atomically(record.with_suffix(f".{name}.gz"), gzip.compress(text, mtime=0))
-        text = (json.dumps(content, indent=1, ensure_ascii=False) + "\n").encode()
-        write_bytes_atomically(record, text)
+        write_json(record, content)
         shutil.rmtree(job.checkpoints)
         (folder / "averaged.pt").unlink(missing_ok=True)
 

@@ -8,7 +8,6 @@ are made of the records that there are, whatever is still missing.
 from __future__ import annotations
 
 import argparse
-import json
 import os
 import shutil
 import signal
@@ -20,13 +19,13 @@ from itertools import zip_longest
 from pathlib import Path
 
 from experiments.corpus import DONE
-from experiments.measured_table import done, family_tests, measure
-from experiments.runs import Run, Runs
+from experiments.measured_table import family_tests, measure
+from experiments.programs import write_json
+from experiments.runs import Row, Run, Runs, recorded
 from experiments.table_config import read_table
 from experiments.table_files import write_table
 from syntax_nmt.arguments import positive_int
 from syntax_nmt.cli import main as syntax_nmt_command
-from syntax_nmt.data.text_files import write_bytes_atomically
 from syntax_nmt.errors import UserError, one_line_errors
 
 _SNAKEFILE = Path(__file__).with_name("Snakefile")
@@ -95,11 +94,15 @@ class Workflow:
         rows = [
             [(runs, run) for run in row.runs[: self.args.seeds]]
             for runs in self.tables
-            for row in runs.rows()
-            if self.args.only is None or row.system.name in self.args.only
+            for row in self._asked(runs)
         ]
         for stage in zip_longest(*rows):
             yield [run for run in stage if run is not None]
+
+    def _asked(self, runs: Runs) -> Iterator[Row]:
+        """The rows of a table that `--only` leaves."""
+        only = self.args.only
+        return (row for row in runs.rows() if only is None or row.system.name in only)
 
     def _decides(self, runs: Runs, run: Run) -> bool:
         """Whether something about a system that is asked for is chosen by this run."""
@@ -112,18 +115,21 @@ class Workflow:
     def run_stage(self, stage: Stage) -> bool:
         """Prepares the data and does the runs that are missing; whether all succeeded."""
         folder = self.args.folder
-        data = {plan["key"]: plan for runs in self.tables for plan in runs.data.values()}
+        # What has run is scored against the references, whatever is asked for now.
+        scored = [run for runs in self.tables for run in recorded(runs)]
+        wanted = {run.plan["data"] for run in (*(run for _, run in stage), *scored)}
+        plans = {plan["key"]: plan for runs in self.tables for plan in runs.data.values()}
         missing = {
             f"{runs.table.name}/{run.name}.{run.key}.json": run
             for runs, run in stage
             if runs.record(run) is None
         }
-        unprepared = [key for key in data if not self._is_prepared(key)]
+        unprepared = [key for key in plans if key in wanted and not self._is_prepared(key)]
         for key in unprepared:
-            _write_json(folder / "data" / key / "data.json", data[key])
+            write_json(folder / "data" / key / "data.json", plans[key])
         for run in missing.values():
             planned = {"name": run.name, "key": run.key, "seed": run.plan["seed"], "plan": run.plan}
-            _write_json(folder / "runs" / run.key / "run.json", planned)
+            write_json(folder / "runs" / run.key / "run.json", planned)
         # One after the other: when a job ends that was the only one ready to start, Snakemake 9.15
         # gives back a core that it did not take, and --cores grows. Of jobs that wait for no other
         # the last alone is such a one.
@@ -147,7 +153,7 @@ class Workflow:
         fixed = {"python": sys.executable, **{n: str(getattr(self.args, n)) for n in names}}
         plan_folder = Path(tempfile.mkdtemp(prefix="plan-", dir=folder))
         plan_file = plan_folder / "plan.json"
-        _write_json(plan_file, {**fixed, "data": data, "runs": records})
+        write_json(plan_file, {**fixed, "data": data, "runs": records})
         command = [sys.executable, "-m", "snakemake", "--snakefile", str(_SNAKEFILE), *_SNAKEMAKE]
         command += ["--directory", str(folder), "--cores", str(self.args.cores)]
         command += ["--config", f"plan={plan_file}", *self.args.snakemake]
@@ -169,19 +175,23 @@ class Workflow:
             trials = [runs.record(run) is not None for run in runs.trials()]
             if trials:
                 print(f"  settings tried: {sum(trials)} of {len(trials)}")
-            for row in runs.rows():
-                count = f"{len(done(runs, row))} of {len(row.system.seeds)} seeds"
+            for row in self._asked(runs):
+                finished = [runs.record(run) is not None for run in row.runs[: self.args.seeds]]
+                declared = row.system.seeds[: self.args.seeds]
+                count = f"{sum(finished)} of {len(declared)} seeds"
                 unknown = " (not chosen yet)" if row.trained is None or not row.runs else ""
                 print(f"  {row.family.name}.{row.system.name}: {count}{unknown}")
 
     def write_tables(self) -> None:
-        """Tables into the results, report pages into the folder."""
+        """Tables into the results, report pages into the folder; none of what has not begun."""
         for runs in self.tables:
-            write_table(measure(runs, self.args.folder), runs.results)
-            print(runs.results / "table.md")
-            self._write_reports(runs)
-            keys = {run.key for row in runs.rows() for run in row.runs}
-            keys |= {run.key for run in (*runs.trials(), *runs.candidates())}
+            keys = {run.key for run in recorded(runs)}
+            if keys:
+                write_table(measure(runs, self.args.folder), runs.results)
+                print(runs.results / "table.md")
+                self._write_reports(runs)
+            else:
+                print(f"{runs.table.name}: nothing of it has run, and no table is written")
             records = [path.stem.split(".")[-1] for path in runs.results.glob("*.*.*.*.json")]
             others = [key for key in records if key not in keys]
             if others:
@@ -202,10 +212,6 @@ class Workflow:
                 for option, kind in (("--system", ""), ("--log", "log")):
                     command += [option, row.system.label, *map(str, test.files(row, kind))]
             syntax_nmt_command(command)
-
-
-def _write_json(path: Path, content: object) -> None:
-    write_bytes_atomically(path, json.dumps(content, indent=1, ensure_ascii=False).encode())
 
 
 def main() -> None:

@@ -47,6 +47,12 @@ class DecoderLayerOutput(NamedTuple):
     distances: Tensor | None = None
     attention: Tensor | None = None
 
+    @property
+    def mean_cross_attention(self) -> Tensor | None:
+        """B×T×S, also of the layer that alignments are wanted of, which gives each head's."""
+        weights = self.cross_attention
+        return weights.mean(dim=0) if weights is not None and weights.dim() == 4 else weights
+
 
 @contextmanager
 def collecting(modules: Iterable[nn.Module], passed_on: int) -> Iterator[list[tuple[Any, ...]]]:

@@ -66,7 +66,7 @@ class RecurrentOptions(FairseqDataclass):
     readout: ChoiceEnum(READOUTS) = option(  # type: ignore[valid-type]
         LINEAR,
         "f of equation 5: linear is the paper's, maxout its released code's, tanh that "
-        "of the bi-scale decoder's (default: linear)",
+        "of the bi-scale decoder's (default: linear; bi_scale_rnn: tanh)",
     )
     initialization: ChoiceEnum(INITIALIZATIONS) = option(  # type: ignore[valid-type]
         UNIFORM,
@@ -128,7 +128,7 @@ class RecurrentOptions(FairseqDataclass):
         BOUNDARY,
         "bi-scale decoder: the source context pc of a chunk is taken where the chunk "
         "opens and shared by its words (boundary, the paper), or anew at every word (step, the "
-        "released code) (default: boundary)",
+        "released code) (default: boundary; bi_scale_rnn: step)",
     )
     chunk_attention: ChoiceEnum(CHUNK_ATTENTIONS) = option(  # type: ignore[valid-type]
         CHUNK,

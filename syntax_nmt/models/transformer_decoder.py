@@ -122,7 +122,7 @@ class SyntaxTransformerDecoder(TransformerDecoderBase):
         extra[TARGET_DISTANCES] = [layers[i].distances for i in structures.target_distances]
         extra[TARGET_ATTENTION] = [layers[i].attention for i in structures.target_attention]
         extra[CROSS_ATTENTION] = [
-            _over_heads(layers[i].cross_attention) for i in structures.cross_attention
+            layers[i].mean_cross_attention for i in structures.cross_attention
         ]
         return logits, extra
 
@@ -183,8 +183,3 @@ class SyntaxTransformerDecoder(TransformerDecoderBase):
             {"phrases": x, "phrase_padding": memory.padding, "tokens": y}
             for x, y in zip(phrases, tokens)
         ]
-
-
-def _over_heads(weights: Tensor) -> Tensor:
-    """The average, B×T×S; the layer that alignments are wanted of gives each head's, H×B×T×S."""
-    return weights.mean(dim=0) if weights.dim() == 4 else weights

@@ -28,7 +28,7 @@ if {works}: (output / "done.json" if output.is_dir() else output).write_text("{{
 def make(tmp_path, monkeypatch):
     """Makes all runs of tables; the result, and what the jobs said."""
 
-    def made(cores, data_works=True, names=("table",)):
+    def made(cores, data_works=True, names=("table",), all_runs=True):
         package = tmp_path / "jobs" / "experiments"
         package.mkdir(parents=True)
         log = tmp_path / "log"
@@ -50,7 +50,10 @@ def make(tmp_path, monkeypatch):
         )
         stage = [(runs, run) for runs in workflow.tables for row in runs.rows() for run in row.runs]
         assert len(stage) == 6 * len(names)
-        return workflow.run_stage(stage), log.read_text("utf-8").splitlines()
+        whole = workflow.run_stage(stage if all_runs else [])
+        if not all_runs:
+            workflow.write_tables()
+        return whole, log.read_text("utf-8").splitlines()
 
     return made
 
@@ -82,6 +85,16 @@ def test_without_data_no_runs(make):
     whole, said = make(1, data_works=False)
     assert not whole
     assert said == ["corpus begins", "corpus ends"]
+
+
+def test_where_nothing_has_run_tables_prepare_and_replace_nothing(make, tmp_path, capfd):
+    """As with `--tables-only` and other data than those of the records."""
+    table = tmp_path / "results" / "table" / "table.md"
+    table.parent.mkdir(parents=True)
+    table.write_text("of other data")
+    assert make(1, all_runs=False) == (True, [])
+    assert table.read_text() == "of other data"
+    assert "nothing of it has run" in capfd.readouterr().out
 
 
 def test_usage_asks_for_nothing_that_run_py_gives(monkeypatch, capsys):
