@@ -29,6 +29,34 @@ def natural_int(text: str) -> int:
     return int(text)
 
 
+def sentence_numbers(text: str) -> list[int]:
+    """Sentences counted from 1, separated by commas, each once.
+
+    Raises:
+        argparse.ArgumentTypeError: it is something else.
+    """
+    return list(dict.fromkeys(positive_int(part.strip()) for part in text.split(",")))
+
+
+def ascending_numbers(text: str, least: int = 0) -> tuple[int, ...]:
+    """Ascending whole numbers, separated by commas.
+
+    Args:
+        least: what the first of them may be.
+
+    Raises:
+        argparse.ArgumentTypeError: it is something else.
+    """
+    parts = [part.strip() for part in text.split(",")]
+    numbers = tuple(int(part) for part in parts if part.isascii() and part.isdigit())
+    ascending = all(low < high for low, high in zip((least - 1, *numbers), numbers))
+    if len(numbers) < len(parts) or not ascending:
+        raise argparse.ArgumentTypeError(
+            f"{text!r}: give ascending whole numbers separated by commas, such as 15,30,45"
+        )
+    return numbers
+
+
 def add_files(group: argparse._ActionsContainer, **helps: str) -> None:
     """Adds options that name files: `gold="…"` is `--gold FILE` with this help."""
     for name, text in helps.items():

@@ -150,16 +150,19 @@ class LoadedModel:
                 such option or no such value of it.
         """
         check_search(beam, options)
-        with quiet_fairseq():
-            return self.hub.translate(sentences, beam, **options)
+        return _of_each(partial(self._translated, beam, options), sentences)
 
     @property
     def structures(self) -> tuple[str, ...]:
-        """What the model knows of syntax, among `dependencies`, `constituents` and `chunks`."""
+        """What the model tells of syntax, among `dependencies`, `constituents` and `chunks`.
+
+        Trees are read off models that see tokens alone.
+        """
         encoder, decoder = self.model.encoder, self.model.decoder
+        tokens_alone = PHRASES not in declared([self.model])
         known = {
-            DEPENDENCIES: getattr(encoder, "supervised_layer", None) is not None,
-            CONSTITUENTS: bool(getattr(encoder, "latent_phrase_layers", 0)),
+            DEPENDENCIES: tokens_alone and getattr(encoder, "supervised_layer", None) is not None,
+            CONSTITUENTS: tokens_alone and bool(getattr(encoder, "latent_phrase_layers", 0)),
             CHUNKED: bool(getattr(decoder, "chunk_tags", ())),
         }
         return tuple(name for name, there in known.items() if there)
@@ -228,6 +231,21 @@ class LoadedModel:
     @cached_property
     def _decoder(self) -> ForcedDecoder:
         return ForcedDecoder(self.model, self.hub.task, self._phrases)
+
+    def _translated(
+        self, beam: int, options: dict[str, Any], sentences: Sequence[str]
+    ) -> list[str]:
+        limit = self.hub.max_positions[0]
+        with quiet_fairseq():
+            tokens = [self.hub.encode(sentence) for sentence in sentences]
+            for number, source in enumerate(tokens, start=1):
+                if len(source) > limit:
+                    raise UserError(
+                        f"sentence {number} has {len(source)} tokens, EOS counts, and the model "
+                        f"takes {limit}: shorten it"
+                    )
+            found = self.hub.generate(tokens, beam, **options)
+            return [self.hub.decode(hypotheses[0]["tokens"]) for hypotheses in found]
 
     def _trees(
         self, kind: str, sentences: Sequence[str]

@@ -14,6 +14,7 @@ from syntax_nmt.evaluation.base.options import (
     add_base_argument,
     add_model_arguments,
     add_subwords_argument,
+    files_of_model,
     refuse_beside_hypothesis,
 )
 from syntax_nmt.evaluation.extraction.alignments import corpus_of_models
@@ -132,7 +133,7 @@ def run(args: argparse.Namespace) -> None:
     _check_gold(args, gold, corpus)
     if args.reverse or args.reverse_path:
         corpus.add_symmetrised(args.symmetrise or GROW_DIAG, args.strict)
-    report = AlignmentReport(corpus, gold, args.score, args.gold_base)
+    report = AlignmentReport(corpus, gold, args.score)
     nothing_new = args.hypothesis and not args.reverse
     taken = nothing_new or STDOUT in findings_outputs(args)
     lines = (f"{format_alignment(links)}\n" for links in corpus.result)
@@ -168,8 +169,8 @@ def _check_options(args: argparse.Namespace) -> None:
         raise UserError("--hypothesis-base is about files of alignments: add --hypothesis")
     if args.gold_base and not args.score:
         raise UserError("--gold-base is about gold alignments: add --score")
-    inputs = [args.path, args.reverse_path, args.source, args.target]
-    inputs += [args.hypothesis, args.reverse, args.score]
+    inputs = [args.reverse_path, args.source, args.target]
+    inputs += [args.hypothesis, args.reverse, args.score, *files_of_model(args)]
     check_outputs([*findings_outputs(args), args.output], inputs)
 
 

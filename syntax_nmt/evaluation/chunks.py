@@ -9,6 +9,8 @@ from syntax_nmt.errors import UserError
 from syntax_nmt.evaluation.base.options import (
     add_model_arguments,
     add_subwords_argument,
+    chosen_scheme,
+    files_of_model,
     refuse_beside_hypothesis,
 )
 from syntax_nmt.evaluation.chunking.chunk_report import BRACKETS, CHUNK_FORMATS, IOB2, ChunkReport
@@ -120,12 +122,14 @@ def _check_options(args: argparse.Namespace) -> None:
         )
     else:
         check_segmentation(args)
-    inputs = [args.path, args.source, args.target, args.hypothesis, args.score]
+    inputs = [args.source, args.target, args.hypothesis, args.score, *files_of_model(args)]
     check_outputs([*findings_outputs(args), args.output, args.alignments], inputs)
 
 
 def _check_without_model(args: argparse.Namespace) -> None:
     refuse_beside_hypothesis(args, ("source", "alignments"))
+    if chosen_scheme(args) is not None:
+        raise UserError("--subwords is about pieces, and --hypothesis has words: leave it out")
 
 
 def _check_use(args: argparse.Namespace, corpus: ChunkedCorpus) -> None:

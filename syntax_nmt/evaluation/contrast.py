@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import argparse
 
-from syntax_nmt.arguments import add_files
+from syntax_nmt.arguments import add_files, ascending_numbers
 from syntax_nmt.errors import UserError
+from syntax_nmt.evaluation.base.options import files_of_model
 from syntax_nmt.evaluation.base.segmented_text import TokenPair
 from syntax_nmt.evaluation.contrastive.contrast_accuracy import (
     DEFAULT_BINS,
@@ -47,7 +48,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     output.add_argument(
         "--bins",
         metavar="LIST",
-        type=_starts,
+        type=ascending_numbers,
         default=DEFAULT_BINS,
         help="the least distance of each bin (default: %(default)s)".replace(
             "%(default)s", ",".join(map(str, DEFAULT_BINS))
@@ -173,16 +174,7 @@ def _check_options(args: argparse.Namespace) -> None:
     names = args.name or args.path
     if len(set(names)) < len(names):
         raise UserError("two models of one name: give each its own --name")
-    inputs = [*args.path, args.source, args.correct, args.incorrect, args.distance, args.pairs]
+    inputs = [args.source, args.correct, args.incorrect, args.distance, args.pairs]
+    _, *others = files_of_model(args)  # there may be several models
+    inputs += [*args.path, *others]
     check_outputs([*findings_outputs(args), args.output], inputs)
-
-
-def _starts(text: str) -> tuple[int, ...]:
-    """Rising numbers separated by commas."""
-    parts = [part.strip() for part in text.split(",")]
-    if not all(part.isascii() and part.isdigit() for part in parts):
-        raise argparse.ArgumentTypeError(f"{text!r} is no list of whole numbers such as 0,1,2,5")
-    starts = tuple(map(int, parts))
-    if any(a >= b for a, b in zip(starts, starts[1:])):
-        raise argparse.ArgumentTypeError(f"{text!r}: the numbers must rise")
-    return starts

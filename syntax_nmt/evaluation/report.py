@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import argparse
 import json
-import re
 import sys
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from syntax_nmt.arguments import natural_int
+from syntax_nmt.arguments import natural_int, sentence_numbers
 from syntax_nmt.errors import UserError
 from syntax_nmt.evaluation.report_page.named_files import (
     STRUCTURE_OPTIONS,
@@ -77,7 +76,10 @@ def _add_sample_arguments(parser: argparse.ArgumentParser) -> None:
         "systems translate most differently, by chrF (default: %(default)s)",
     )
     either.add_argument(
-        "--sentences", type=_numbers, metavar="LIST", help="these, counted from 1, such as 3,17"
+        "--sentences",
+        type=sentence_numbers,
+        metavar="LIST",
+        help="these, counted from 1, such as 3,17",
     )
 
 
@@ -180,11 +182,3 @@ def _check_outputs(args: argparse.Namespace) -> None:
         for path in paths
     ]
     check_outputs([args.output, args.json], [*files_of_test_set(args), args.source, *named])
-
-
-def _numbers(text: str) -> list[int]:
-    """Whole numbers of 1 or more, separated by commas."""
-    parts = [part.strip() for part in text.split(",")]
-    if not all(re.fullmatch(r"[1-9][0-9]*", part) for part in parts):
-        raise argparse.ArgumentTypeError(f"{text!r} is no list of sentences such as 3,17")
-    return list(dict.fromkeys(map(int, parts)))

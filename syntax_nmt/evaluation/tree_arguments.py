@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from syntax_nmt.arguments import add_files, add_flags, positive_int
+from syntax_nmt.arguments import add_files, add_flags, positive_int, sentence_numbers
 from syntax_nmt.errors import UserError
 from syntax_nmt.evaluation.base.options import (
     GEN_SUBSET,
@@ -126,15 +126,10 @@ def _add_output(parser: argparse.ArgumentParser) -> None:
     add(
         "--sentences",
         metavar="LIST",
-        type=_positions,
-        default=frozenset(),
+        type=sentence_numbers,
+        default=[],
         help="draw these sentences, counted from 1: 3,17",
     )
-
-
-def _positions(text: str) -> frozenset[int]:
-    """Numbers separated by commas."""
-    return frozenset(positive_int(part.strip()) for part in text.split(","))
 
 
 def check_tree_arguments(args: argparse.Namespace, draws: bool) -> None:

@@ -53,7 +53,7 @@ def run(args: argparse.Namespace) -> None:
     Raises:
         UserError: options that do not go together, or files that do not.
     """
-    drawn = args.sentences | set(range(1, args.draw + 1))
+    drawn = frozenset((*args.sentences, *range(1, args.draw + 1)))
     check_tree_arguments(args, bool(drawn))
     of_kind = _constituents if args.kind == CONSTITUENTS else _dependencies
     corpus, report = of_kind(args, drawn)
@@ -96,7 +96,7 @@ def _blocks(corpus: TreeCorpus, report: TreeReport) -> Iterator[str]:
         report.add(sentence)
 
 
-def _check_positions(positions: frozenset[int], sentences: int) -> None:
+def _check_positions(positions: list[int], sentences: int) -> None:
     for position in positions:
         if position > sentences:
             raise UserError(f"--sentences {position}: the corpus has {sentences} sentences")

@@ -2,7 +2,8 @@
 
 All commands say the same things under the same JSON keys: shares are in percent, null where there
 was nothing to count; `sentences` are all of them, `sentences_scored` those compared with gold,
-`sentences_without_gold`, `sentences_without_tree` and `sentences_too_long` those left out;
+`sentences_without_gold` and `sentences_too_long` those left out, `sentences_without_tree` and
+`sentences_without_chunks` those whose gold counts as not found;
 `accuracy` has its `correct` and `total`; `precision`, `recall` and `f1` have `correct`, `predicted`
 and `gold`; an `interval` has `low` and `high`.
 """
@@ -14,6 +15,7 @@ import json
 import math
 import re
 import sys
+import textwrap
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -55,19 +57,17 @@ class Table:
         """
         if form == TSV:
             return "\n".join("\t".join(row) for row in (self.head, *self.rows))
-        options: dict[str, Any] = {}
-        rows = self.rows
-        if form == TEXT and rows:
-            options["maxcolwidths"] = [_NAME_WIDTH, *[None] * (len(self.head) - 1)]
+        head, rows = list(self.head), [list(row) for row in self.rows]
+        if form == TEXT:
+            rows = [[_wrapped(name), *figures] for name, *figures in rows]
         if form == MARKDOWN:
-            rows = [[cell.replace("|", r"\|") for cell in row] for row in rows]
+            head, *rows = ([cell.replace("|", r"\|") for cell in row] for row in (head, *rows))
         text = tabulate(
             rows,
-            self.head,
+            head,
             tablefmt=_TABLES[form],
             disable_numparse=True,
-            colalign=("left", *("right" for _ in self.head[1:])) if rows else None,
-            **options,
+            colalign=("left", *("right" for _ in head[1:])) if rows else None,
         )
         if form == LATEX:
             return _latex_text(text)
@@ -188,6 +188,10 @@ def cell(value: float, digits: int = 2) -> str:
 def p_value_text(p_value: float) -> str:
     """A probability as papers give it."""
     return "< 0.001" if p_value < 0.001 else f"{p_value:.3f}"
+
+
+def _wrapped(name: str) -> str:
+    return "\n".join(textwrap.wrap(name, _NAME_WIDTH)) or name
 
 
 def _latex_text(text: str) -> str:

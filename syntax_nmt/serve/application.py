@@ -254,7 +254,8 @@ async def _read(request: Request, texts: Sequence[str], characters: int) -> dict
     body = b""
     async for part in request.stream():
         body += part
-        if len(body) > 12 * characters + 1000:  # a character is at most \uXXXX twice
+        # A character is at most \uXXXX twice.
+        if len(body) > 12 * characters * len(texts) + 1000:
             raise _RefusedError(413, f"the text has more than {characters} characters: give less")
     try:
         given = json.loads(body)

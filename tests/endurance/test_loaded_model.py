@@ -12,6 +12,7 @@ from methods import METHODS
 from syntax_nmt import cli, load
 from syntax_nmt.data.conllu import read_conllu
 from syntax_nmt.data.constituents import format_tree
+from syntax_nmt.data.sides import PHRASES
 from syntax_nmt.errors import UserError
 
 EACH = [
@@ -144,12 +145,20 @@ def test_mistakes_in_what_is_asked(make_system, prepared):
         model.align("a", ["c"])
     with pytest.raises(UserError, match="the model chooses no chunks"):
         model.chunks("a", "b")
-    with pytest.raises(UserError, match="is too long"):
-        model.translate("a " * 3000)
+    with pytest.raises(UserError, match=r"sentence 2 has 3[0-9]+ tokens, .* takes 1024: shorten"):
+        model.translate(["a", "a " * 3000])
     with pytest.raises(UserError, match="--kind nonsense: choose dependencies or constituents"):
         model.trees("a", "nonsense")
     with pytest.raises(UserError, match="encoder has no syntactic distances"):
         model.trees("a", "constituents")
+
+
+def test_trees_are_read_off_models_that_see_tokens_alone(make_system, prepared):
+    """A model that reads parsed phrases has none, whatever heads it was trained with."""
+    model = load(make_system("dependency_transformer").path, prepared.folder, device="cpu")
+    assert model.structures == ("dependencies",)
+    model.model.encoder.reads_sides = (PHRASES,)
+    assert model.structures == ()
 
 
 @pytest.mark.parametrize(

@@ -170,10 +170,17 @@ def test_oddities_are_reported(align, text, tmp_path):
     words = [f"--{name}={path}" for name, path in text.items()]
     _, stderr = align("--hypothesis", forward, "--score", gold, *words, model=None)
     assert "5 links outside their sentences" in stderr
-    assert f"the first in {forward}:1: 9-0 in 6 and 12 words" in stderr
+    first = f"{forward}, sentence 1: source word 10 of 6, target word 1 of 12"
+    assert f"the first in {first}" in stderr
     assert "no link has a word 0: if it counts from 1, add --gold-base 1" in stderr
     _, stderr = align("--score", gold, "--gold-base", 1)
-    assert f"1 links outside their sentences, the first in {gold}:2: 50-1 in" in stderr
+    assert (
+        f"1 links outside their sentences, the first in {gold}, sentence 2: source word 50"
+        in stderr
+    )
+    assert "no link has" not in stderr
+    naacl = write(tmp_path / "naacl", "1 2 2 S", "2 2 2 S", "7 0 0")  # which counts from 1
+    _, stderr = align("--score", naacl)
     assert "no link has" not in stderr
 
 

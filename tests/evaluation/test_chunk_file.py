@@ -63,9 +63,12 @@ def test_brackets_need_no_other_file(tmp_path, capsys):
         assert capsys.readouterr().out == "[NP the dog] [VP barks]\n"
 
 
-def test_tags_without_types(tmp_path):
+def test_tags_without_types(tmp_path, capsys):
     chunks = read_chunk_file(str(write(tmp_path / "tags", ["B I O B"]))).chunks
     assert chunks == [(Chunk("_", 0, 2), Chunk("O", 2, 3), Chunk("_", 3, 4))]
+    path = tmp_path / "tags"
+    found = figures(capsys, "chunks", "--hypothesis", path, "--score", path)
+    assert (found["f1"], found["types"]["_"]["correct"]) == (100, 2)
 
 
 def test_what_is_no_tag_is_named(tmp_path):
@@ -75,3 +78,6 @@ def test_what_is_no_tag_is_named(tmp_path):
 
     assert "x:2: tag 'NP' is not O" in message(["O", "B-NP NP"])
     assert "x:2: 2 columns, 3 before" in message(["the DT B-NP", "dog I-NP"])
+    # Of another scheme, or mistyped: no words with their columns.
+    assert "x:1: tag 'N-NP' is not O" in message(["N-NP I-NP O"])
+    assert "x:2: tag 'U-NP' is not O" in message(["B-NP I-NP O", "U-NP O"])

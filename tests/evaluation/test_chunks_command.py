@@ -247,17 +247,20 @@ def test_files_alone(chunks, files, tmp_path):
     assert text.splitlines()[2] == "[NP old] [NP houses] [VP see we] ."
 
 
-def test_nothing_to_compare(chunks, files, tmp_path):
-    """No sentence has both chunks and a reference: figures are null, not 0."""
+def test_what_the_hypothesis_lacks_is_not_found(chunks, files, tmp_path):
+    """As `trees` counts it; the command writes empty lines for sentences that are too long."""
     hypothesis = tmp_path / "other_half"
     lines = ["B-NP" if line == "" else "" for line in GOLD]
     hypothesis.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
     arguments = ("--hypothesis", hypothesis, "--score", files / "gold", "--json", "-")
     stdout, stderr = chunks(*arguments, model=False)
     figures = json.loads(stdout)
-    assert figures["sentences_scored"] == 0
-    assert [figures[name] for name in ("f1", "boundary_accuracy", "tag_accuracy")] == [None] * 3
-    assert stderr == "7 sentences, 2 chunks; 0 compared with the reference\n"
+    counts = [figures[f"sentences_{name}"] for name in ("scored", "without_gold", "without_chunks")]
+    assert counts == [5, 2, 5]
+    assert (figures["f1"], figures["correct"], figures["predicted"]) == (0, 0, 0)
+    assert figures["gold"] == sum(line.count("B-") for line in GOLD)
+    assert figures["tag_total"] == sum(len(line.split()) - line.count("I-") for line in GOLD)
+    assert "5 without chunks: those of the reference count as not found\n" in stderr
 
 
 def test_words_outside_are_no_chunks():

@@ -26,6 +26,13 @@ def test_markdown_has_no_stray_column():
     assert lines[1].endswith("-:|")
 
 
+def test_names_of_any_form():
+    """Numbers with commas are names of systems, such as sizes of data; so are others with bars."""
+    table = Table(["", "1,000|2"], [["2,000", "1"], ["007", "2"]])
+    assert [line.split()[0] for line in table.render().split("\n")[2:]] == ["2,000", "007"]
+    assert r"1,000\|2" in table.render("markdown").split("\n")[0]
+
+
 def test_latex_is_escaped_and_plain():
     text = TABLE.render("latex")
     assert r"system\_1" in text

@@ -19,13 +19,14 @@ FILES = {
 SCORE = ("score", "text", "--reference", "other")
 COMPARE = ("compare", "--system", "x", "text", "--system", "y", "other", "--reference", "text")
 ALIGN = ("align", "--hypothesis", "links", "--score", "links")
-ALIGN_BY_MODEL = ("align", ".", "--path", "models", "--source", "text", "--target", "other")
+ALIGN_BY_MODEL = ("align", ".", "--path", "models", "--source", "text", "--target", "tags")
 ALIGN_BY_MODEL = (*ALIGN_BY_MODEL, "--segmented")
 CHUNKS = ("chunks", "--hypothesis", "tags", "--score", "tags")
+CHUNKS_BY_MODEL = ("chunks", ".", "--path", "models", "--source", "text", "--target", "tags")
 PARSES = ("trees", "--hypothesis", "parses", "--conllu", "parses")
 TREES = ("trees", "--kind", "constituents", "--hypothesis", "trees", "--trees", "trees")
 CONTRAST = ("contrast", ".", "--path", "models", "--source", "text", "--correct", "text")
-CONTRAST = (*CONTRAST, "--incorrect", "other")
+CONTRAST = (*CONTRAST, "--incorrect", "tags")
 REPORT = ("report", "text", "--reference", "other", "--chunks", "text", "tags")
 
 
@@ -54,6 +55,14 @@ def _files(tmp_path, monkeypatch):
         (TREES, "--output", "trees"),
         (CONTRAST, "--output", "text"),
         (CONTRAST, "--json", "models"),
+        *(
+            ((*command, *given), "--output", "other")
+            for command in (ALIGN_BY_MODEL[:-1], CONTRAST, CHUNKS_BY_MODEL)
+            for given in (
+                ("--bpe", "subword_nmt", "--bpe-codes", "other"),
+                ("--segmented", "--parser-config", "other"),
+            )
+        ),
         (REPORT, "--output", "tags"),
     ],
 )

@@ -65,6 +65,29 @@ def test_what_comet_writes(files, capsys):
     assert expected == compared(capsys, files, "comet.json", "comet.txt")
 
 
+def test_files_of_one_name_in_two_folders(files, capsys, monkeypatch):
+    """As runs of several seeds have them; a third folder's could be either's."""
+    monkeypatch.chdir(files)
+    content = {}
+    for place, seed in enumerate(("s1", "s2")):
+        (files / seed).mkdir()
+        (files / seed / "out").write_bytes((files / "ab"[place]).read_bytes())
+        content[f"{seed}/out"] = [{"COMET": score} for score in quality(place + 1, 0.7)]
+    (files / "both.json").write_text(json.dumps(content), encoding="utf-8")
+    options = ["-r", "ref", "-m", "bleu", "--format", "tsv"]
+    systems = ["--system", "x", "s1/out", "--system", "y", "s2/out"]
+    given = ["--sentence-scores", "x", "both.json", "--sentence-scores", "y", "both.json"]
+    main(["score", *systems, *given, *options])
+    rows = [line.split("\t") for line in capsys.readouterr().out.splitlines() if "\t" in line]
+    means = [statistics.mean(quality(seed, 0.7)) for seed in (1, 2)]
+    assert [row[-1] for row in rows[1:]] == [f"{mean:.3f}" for mean in means]
+    (files / "s3").mkdir()
+    (files / "s3" / "out").write_bytes((files / "a").read_bytes())
+    assert "has scores of s1/out, s2/out, not of s3/out" in refused(
+        *("score", "--system", "x", "s3/out", "--sentence-scores", "x", "both.json", *options)
+    )
+
+
 def test_a_file_that_was_renamed_since_is_named(files, capsys):
     content = {"old": [{"COMET": value} for value in quality(1, 0.7 + 0.1)]}
     (files / "comet.json").write_text(json.dumps(content), encoding="utf-8")

@@ -38,6 +38,13 @@ def test_punctuation_by_its_characters_where_the_file_has_no_upos():
     assert attachment_score([tagged], [tagged], punctuation=False).words == 2
 
 
+def test_tags_of_a_treebank_tell_no_punctuation():
+    """CoNLL-X has them in the column of UPOS."""
+    gold = tree_of([2, 0, 2, 2], words=["oh", ",", "dogs", "."], upos=["UH", ",", "NN", "$."])
+    score = attachment_score([tree_of([2, 2, 2, 1])], [gold], punctuation=False)
+    assert (score.words, score.correct) == (2, 2)
+
+
 def test_sentences_without_parse():
     score = attachment_score([GOLD, None, None], [None, GOLD, None])
     assert (score.sentences, score.words, score.correct) == (1, 4, 0)

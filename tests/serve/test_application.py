@@ -130,6 +130,12 @@ def test_lone_surrogates_are_replaced(address):
     assert (status, found["sentences"][0]["translation"]) == (200, "A ? B")
 
 
+def test_every_text_may_have_as_many_characters(address):
+    longest = "\U0001f600" * 100  # twelve bytes each, as JSON escapes them
+    body = json.dumps({"source": longest, "translation": longest, "system": "one"}).encode()
+    assert post(f"{address}/structures", body)[0] == 200
+
+
 def test_many_at_once_wait_for_each_other(address):
     texts = [f"slow 0.0{i}" for i in range(10)]
     bodies = [{"text": text, "system": name} for text, name in zip(texts, ["one", "two"] * 5)]

@@ -25,16 +25,14 @@ class AlignedCorpus:
             is the result.
         lengths: source and target words of each sentence; None = not known.
         names: the file of an alignment that was read.
-        base: what these files call the first word.
-        too_long: pairs too long for a model, whose alignment is empty.
+        too_long: numbers of the pairs too long for a model, whose alignment is empty.
     """
 
     name: str
     alignments: dict[str, list[Alignment]] = field(default_factory=dict)
     lengths: list[tuple[int, int]] | None = None
     names: dict[str, str] = field(default_factory=dict)
-    base: int = 0
-    too_long: int = 0
+    too_long: set[int] = field(default_factory=set)
 
     def __len__(self) -> int:
         return len(next(iter(self.alignments.values())))
@@ -50,7 +48,7 @@ class AlignedCorpus:
         Args:
             alignments: one a sentence; None = there is none.
         """
-        self.too_long += sum(links is None for links in alignments)
+        self.too_long.update(index for index, links in enumerate(alignments) if links is None)
         self.alignments[name] = [frozenset() if links is None else links for links in alignments]
 
     def add_reverse_file(self, args: argparse.Namespace) -> None:
@@ -84,9 +82,7 @@ def corpus_of_files(args: argparse.Namespace) -> AlignedCorpus:
     Raises:
         UserError: a file is damaged, or the files are not parallel.
     """
-    corpus = AlignedCorpus(
-        args.hypothesis, names={FORWARD: args.hypothesis}, base=args.hypothesis_base
-    )
+    corpus = AlignedCorpus(args.hypothesis, names={FORWARD: args.hypothesis})
     corpus.add(FORWARD, read_alignments(args.hypothesis, args.hypothesis_base))
     if args.source:
         # Words, or pieces that tell their words.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -38,6 +39,8 @@ def read_gold(path: str | Path, base: int = 0, option: str = "--gold-base") -> l
 
     A link that is given as both sure and possible is sure.
 
+    A note says where links may count from 1 and nobody said so.
+
     Args:
         path: the file, plain or `.gz`.
         base: what the first word of a sentence is called, 0 or 1, where the format does not say it.
@@ -49,10 +52,16 @@ def read_gold(path: str | Path, base: int = 0, option: str = "--gold-base") -> l
     lines = list(read_lines(path))
     from_1 = counts_from_1(lines)
     base = base if from_1 is None else int(from_1)
-    return [
+    read = [
         _gold(found.links, base, f"{path}:{found.line}", option)
         for found in written_links(lines, str(path))
     ]
+    if from_1 is None and base == 0 and _never_from_zero(gold.possible for gold in read):
+        print(
+            f"note: {path}: no link has a word 0: if it counts from 1, add {option} 1",
+            file=sys.stderr,
+        )
+    return read
 
 
 def read_alignments(path: str | Path, base: int = 0) -> list[Alignment]:
@@ -85,12 +94,7 @@ def links_outside(alignment: Iterable[Link], source: int, target: int) -> Iterat
             yield link
 
 
-def never_from_zero(alignments: Iterable[Alignment]) -> bool:
-    """Whether there are links, and none of them has a word 0: they may count from 1.
-
-    Args:
-        alignments: as read with base 0.
-    """
+def _never_from_zero(alignments: Iterable[Alignment]) -> bool:
     links = [link for alignment in alignments for link in alignment]
     return bool(links) and all(min(link) > 0 for link in links)
 

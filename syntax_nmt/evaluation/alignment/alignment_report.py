@@ -6,13 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 
 from syntax_nmt.evaluation.alignment.aligned_corpus import AlignedCorpus
-from syntax_nmt.evaluation.alignment.alignment import (
-    Alignment,
-    GoldAlignment,
-    format_alignment,
-    links_outside,
-    never_from_zero,
-)
+from syntax_nmt.evaluation.alignment.alignment import Alignment, GoldAlignment, links_outside
 from syntax_nmt.evaluation.alignment.alignment_error_rate import AlignmentScore, score_alignments
 from syntax_nmt.reporting.findings import Findings, Table, cell, number
 
@@ -22,7 +16,6 @@ class AlignmentReport:
 
     Args:
         gold: one a sentence; None = there are none.
-        gold_base: what they call the first word.
     """
 
     def __init__(
@@ -30,12 +23,10 @@ class AlignmentReport:
         corpus: AlignedCorpus,
         gold: Sequence[GoldAlignment] | None = None,
         gold_name: str = "",
-        gold_base: int = 0,
     ) -> None:
         self.corpus = corpus
         self.gold = gold
         self.gold_name = gold_name
-        self.gold_base = gold_base
         self.outside = list(self._outside())
 
     def scores(self) -> dict[str, AlignmentScore]:
@@ -54,7 +45,7 @@ class AlignmentReport:
         ]
         figures = {
             "sentences": len(self.corpus),
-            "sentences_too_long": self.corpus.too_long,
+            "sentences_too_long": len(self.corpus.too_long),
             "links_outside_sentences": len(self.outside),
             "alignments": alignments,
         }
@@ -71,33 +62,28 @@ class AlignmentReport:
 
     def _notes(self) -> Iterator[str]:
         if self.corpus.too_long:
-            yield f"{self.corpus.too_long} alignments empty, too long for the model"
+            yield f"{len(self.corpus.too_long)} alignments empty, too long for the model"
         if self.outside:
             first = self.outside[0]
             yield f"{len(self.outside)} links outside their sentences, the first in {first}"
-        for option, base, name, alignments in self._read():
-            if base == 0 and never_from_zero(alignments):
-                yield f"{name}: no link has a word 0: if it counts from 1, add {option} 1"
 
-    def _read(self) -> Iterator[tuple[str, int, str, list[Alignment]]]:
-        """What came from files: the option that tells their base, the base, name, and links."""
+    def _read(self) -> Iterator[tuple[str, list[Alignment]]]:
+        """The links that came from files, with their names."""
         for name, path in self.corpus.names.items():
-            yield "--hypothesis-base", self.corpus.base, path, self.corpus.alignments[name]
+            yield path, self.corpus.alignments[name]
         if self.gold is not None:
-            possible = [gold.possible for gold in self.gold]
-            yield "--gold-base", self.gold_base, self.gold_name, possible
+            yield self.gold_name, [gold.possible for gold in self.gold]
 
     def _outside(self) -> Iterator[str]:
-        """The links to words that are not there, with file and line."""
-        if self.corpus.lengths is None:
-            return
-        for _, base, name, alignments in self._read():
-            for line, (links, (source, target)) in enumerate(
-                zip(alignments, self.corpus.lengths), start=1
-            ):
+        """The links to words that are not there, with file and sentence."""
+        for name, alignments in self._read():
+            sentences = zip(alignments, self.corpus.lengths or [])
+            for place, (links, (source, target)) in enumerate(sentences, start=1):
                 for link in sorted(links_outside(links, source, target)):
-                    shown = format_alignment([(link[0] + base, link[1] + base)])
-                    yield f"{name}:{line}: {shown} in {source} and {target} words"
+                    yield (
+                        f"{name}, sentence {place}: source word {link[0] + 1} of {source}, target "
+                        f"word {link[1] + 1} of {target}"
+                    )
 
 
 def _figures(score: AlignmentScore | None) -> dict[str, object]:

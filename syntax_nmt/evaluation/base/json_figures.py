@@ -68,7 +68,7 @@ def contrast_models(path: str) -> dict[str, dict[str, Any]]:
         for model in figures["models"]:
             models[free_name(str(model["name"]), path, models)] = {
                 **(_accuracy(model) if "accuracy" in model else model),
-                "by_distance": [_accuracy(part) for part in model["by_distance"]],
+                "by_distance": [_at_distance(part) for part in model["by_distance"]],
             }
     except (KeyError, TypeError, ValueError) as error:
         raise other_file(path, CONTRAST) from error
@@ -92,6 +92,10 @@ def read_contrast(path: str, name: str) -> dict[str, Any]:
             f"{path}: has no model {name} but {', '.join(models)}: measure it with --name {name}"
         )
     return models.get(name) or next(iter(models.values()))
+
+
+def _at_distance(part: dict[str, Any]) -> dict[str, Any]:
+    return {**_accuracy(part), "least": int(part["least"]), "distance": str(part["distance"])}
 
 
 def _accuracy(part: dict[str, Any]) -> dict[str, Any]:

@@ -77,6 +77,12 @@ def refuse_beside_hypothesis(args: argparse.Namespace, options: Sequence[str]) -
             raise UserError(f"{name} and --hypothesis exclude each other: leave one out")
 
 
+def files_of_model(args: argparse.Namespace) -> list[str | None]:
+    """The files that a model is loaded from and that its text is segmented with."""
+    names = ("path", "parser_config", "sentencepiece_model", "bpe_codes")
+    return [getattr(args, name, None) for name in names]
+
+
 def add_model_arguments(group: argparse._ActionsContainer, needed: bool = False) -> None:
     """Adds the checkpoint and its data folder.
 

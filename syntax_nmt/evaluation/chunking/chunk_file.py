@@ -9,7 +9,7 @@ IOB1, IOB2 and IOBES are read alike; an I- without its B- opens a chunk.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
 from syntax_nmt.data.chunk_tags import chunks_of_tags
@@ -18,6 +18,7 @@ from syntax_nmt.data.text_files import read_lines
 from syntax_nmt.errors import UserError
 
 _TAG = re.compile(r"O|[BIES](-\S+)?")
+_LIKE_TAG = re.compile(r"[A-Z](-\S+)?")  # of another scheme, or mistyped
 _COLUMNS = re.compile("[ \t]+")  # other Unicode spaces may be part of a word
 _BOUNDARY = "-X-"  # conlleval's other sign for the end of a sentence
 _NO_TYPE = "_"
@@ -31,7 +32,7 @@ class ChunkFile:
     """The sentences of a file.
 
     Attributes:
-        tags: as written, one a word; None = no annotation.
+        tags: one a word, those without a type with one; None = no annotation.
         chunks: what they spell.
         words: the first column; None = the file has no words.
         reference: the tags of the last column but one; None = there is no such column.
@@ -53,7 +54,17 @@ def read_chunk_file(path: str, strict: bool = False) -> ChunkFile:
     Raises:
         UserError: a tag is none; names the file and line.
     """
-    lines = [line.strip(" \t") for line in read_lines(path)]
+    return parse_chunk_lines(read_lines(path), path, strict)
+
+
+def parse_chunk_lines(text: Iterable[str], path: str, strict: bool = False) -> ChunkFile:
+    """The chunks of each sentence, as of :func:`read_chunk_file`.
+
+    Args:
+        text: the lines of the file.
+        path: its name, for messages.
+    """
+    lines = [line.strip(" \t") for line in text]
     rows = [_COLUMNS.split(line) for line in lines if line and not line.startswith(_BOUNDARY)]
     if _in_columns(rows):
         return _of_columns(lines, path, strict)
@@ -69,9 +80,9 @@ def is_tag(text: str) -> bool:
 
 
 def _in_columns(rows: Sequence[Sequence[str]]) -> bool:
-    """Whether every line ends in a tag, and some begin with what is none."""
+    """Whether every line ends in a tag, and some begin with what is no tag of any kind."""
     return all(len(row) > 1 and _TAG.fullmatch(row[-1]) for row in rows) and not all(
-        _TAG.fullmatch(row[0]) for row in rows
+        _LIKE_TAG.fullmatch(row[0]) for row in rows
     )
 
 
@@ -108,13 +119,14 @@ def _of_columns(lines: Sequence[str], path: str, strict: bool) -> ChunkFile:
 
 
 def _add(found: ChunkFile, tags: Tags, where: str, strict: bool) -> None:
-    found.tags.append(tags or None)
     if strict:
+        found.tags.append(tags or None)
         name, _, line = where.rpartition(":")
         found.chunks.append(parse_chunks(" ".join(tags), name, int(line)))
         return
     # CoNLL's segmentation tasks have no types.
-    typed = [tag if tag == OUTSIDE or len(tag) > 1 else f"{tag}-{_NO_TYPE}" for tag in tags]
+    typed = tuple(tag if tag == OUTSIDE or len(tag) > 1 else f"{tag}-{_NO_TYPE}" for tag in tags)
+    found.tags.append(typed or None)
     try:
         found.chunks.append(chunks_of_tags(typed) or None)
     except ValueError as error:

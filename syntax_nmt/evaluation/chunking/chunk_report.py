@@ -80,6 +80,8 @@ class ChunkReport:
             "sentences": len(corpus),
             "sentences_too_long": corpus.too_long,
             "sentences_scored": len(corpus.scored()),
+            "sentences_without_gold": (corpus.gold or []).count(None),
+            "sentences_without_chunks": len(corpus.without_chunks()),
             "chunks": self._chunks(),
             "boundary_accuracy": None,
             "tag_accuracy": None,
@@ -88,6 +90,9 @@ class ChunkReport:
         if corpus.losses is not None:
             figures["nll_by_position"] = [asdict(loss) for loss in corpus.losses]
         notes = [f"{corpus.too_long} too long for the model left out"] if corpus.too_long else []
+        if corpus.without_chunks():
+            count = len(corpus.without_chunks())
+            notes.append(f"{count} without chunks: those of the reference count as not found")
         if corpus.accuracies is None or self.scores is None:
             return Findings(figures, heading=heading, notes=notes)
         rows = []
@@ -110,8 +115,12 @@ class ChunkReport:
         corpus, scored = self.corpus, self.corpus.scored()
         if corpus.gold is None or not scored:
             return None
-        # Tags as they are written, where there are any: conlleval counts them.
-        sides: tuple[Sequence[Any], Sequence[Any]] = corpus.gold, corpus.chunks
-        if corpus.tags is not None and corpus.gold_tags is not None:
-            sides = corpus.gold_tags, corpus.tags
-        return chunk_f1(*([side[index] or () for index in scored] for side in sides))
+        if corpus.tags is None or corpus.gold_tags is None:
+            return chunk_f1(
+                [corpus.gold[index] or () for index in scored], map(corpus.found, scored)
+            )
+        # Tags as they are written: conlleval counts them.
+        return chunk_f1(
+            [corpus.gold_tags[index] or () for index in scored],
+            [corpus.tags[index] or corpus.found(index) for index in scored],
+        )

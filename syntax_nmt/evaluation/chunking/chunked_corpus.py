@@ -35,7 +35,8 @@ class ChunkedCorpus:
             otherwise the model's own; None = there is no model.
         accuracies: of boundaries and of tags; None = nothing to compare with.
         too_long: sentences too long for the model.
-        tags: as a file has them; None = the chunks are a model's.
+        tags: as a file has them; None = the chunks are a model's, which has some of every sentence
+            that is not too long.
         gold_tags: likewise, of the reference.
     """
 
@@ -55,9 +56,22 @@ class ChunkedCorpus:
         return len(self.chunks)
 
     def scored(self) -> list[int]:
-        """The sentences that have both chunks and a reference."""
+        """The sentences that have a reference, and are not too long for the model."""
         both = enumerate(zip(self.chunks, self.gold or []))
-        return [index for index, (found, gold) in both if found is not None and gold is not None]
+        return [
+            index
+            for index, (found, gold) in both
+            if gold is not None and (found is not None or self.tags is not None)
+        ]
+
+    def without_chunks(self) -> list[int]:
+        """The sentences whose chunks count as not found, as a file has none for them."""
+        return [index for index in self.scored() if self.chunks[index] is None]
+
+    def found(self, index: int) -> Chunks:
+        """The chunks of a sentence that is scored: words outside where there are none."""
+        words = range(_length((self.gold or [])[index]))
+        return self.chunks[index] or tuple(Chunk(OUTSIDE, word, word + 1) for word in words)
 
     def read_gold(self, args: argparse.Namespace, lengths: Sequence[int | None]) -> None:
         """Reads the reference of `--score`, if it is given.
@@ -112,7 +126,7 @@ def word_accuracies(corpus: ChunkedCorpus) -> tuple[Accuracy, Accuracy]:
     """
     boundaries = boundaries_right = tags = tags_right = 0
     for index in corpus.scored():
-        found, gold = corpus.chunks[index] or (), (corpus.gold or [])[index] or ()
+        found, gold = corpus.found(index), (corpus.gold or [])[index] or ()
         starts = [
             {start for chunk in chunks for start in _starts(chunk)} for chunks in (found, gold)
         ]

@@ -12,6 +12,12 @@ from syntax_nmt.reporting.shares import percent
 
 Trees = Sequence[Optional[DependencyTree]]
 
+_PUNCTUATION = "PUNCT"
+_OTHER_UPOS = (
+    *("ADJ", "ADP", "ADV", "AUX", "CCONJ", "DET", "INTJ", "NOUN", "NUM", "PART", "PRON", "PROPN"),
+    *("SCONJ", "SYM", "VERB", "X"),
+)
+
 
 @dataclass(frozen=True)
 class AttachmentScore:
@@ -75,7 +81,10 @@ def attachment_score(
 
 
 def is_punctuation(tree: DependencyTree, word: int) -> bool:
-    """Whether a word is punctuation: by its UPOS, or by its characters where the file has none."""
-    if tree.upos[word] != "_":
-        return tree.upos[word] == "PUNCT"
+    """Whether a word is punctuation: by its UPOS, or by its characters where the file has none.
+
+    Other files, such as CoNLL-X, have tags of their treebank in that column.
+    """
+    if tree.upos[word] in (_PUNCTUATION, *_OTHER_UPOS):
+        return tree.upos[word] == _PUNCTUATION
     return all(unicodedata.category(character)[0] == "P" for character in tree.words[word])

@@ -89,7 +89,7 @@ def corpus_of_models(args: argparse.Namespace) -> AlignedCorpus:
     pairs = read_pairs(args.source, args.target, *segment)
     schemes = [chosen_scheme(args) or side.scheme for side in segment]
     text = SegmentedPairs.of(pairs, schemes, (args.source, args.target))
-    corpus = AlignedCorpus(args.source, lengths=text.lengths(), base=args.hypothesis_base)
+    corpus = AlignedCorpus(args.source, lengths=text.lengths())
     corpus.add(FORWARD, _aligned(args, args.path, decoder, text))
     if args.reverse_path:
         data = args.reverse_databin or args.databin

@@ -36,8 +36,9 @@ _SVG_SIDE = re.compile(rb'\b(width|height)="([0-9.]+)pt"')
 _FAMILY = f"'{BASE_FAMILY}'".encode()
 # Characters of UTF-8 that XML 1.0 does not have: controls, U+FFFE and U+FFFF.
 _NOT_XML = re.compile(rb"[\x00-\x08\x0b\x0c\x0e-\x1f]|\xef\xbf[\xbe\xbf]")
-_ID = re.compile(r'\bid="([^"]+)"')
-_REFERENCE = re.compile(r'(?<=url\(#)[^)]+|(?<=href="#)[^"]+')
+_TAG = re.compile(rb"<[^>]+>")  # words stand between tags, and may look like anything
+_ID = re.compile(rb'\bid="([^"]+)"')
+_REFERENCE = re.compile(rb'(?<=url\(#)[^)]+|(?<=href="#)[^"]+')
 
 
 def save_figure(figure: Figure, path: str | Path, size: PictureSize | None = None) -> float:
@@ -75,16 +76,19 @@ def svg_text(figure: Figure) -> str:
     Args:
         figure: as the modules of this folder draw them; its label becomes the title.
     """
-    text = _rendered(figure, "svg").decode("utf-8")
-    text = text[text.index("<svg ") :].strip()
-    used = set(_REFERENCE.findall(text))
-    mark = hashlib.sha256(text.encode()).hexdigest()[:10]
+    content = _rendered(figure, "svg")
+    content = content[content.index(b"<svg ") :].strip()
+    used = {name for tag in _TAG.findall(content) for name in _REFERENCE.findall(tag)}
+    mark = hashlib.sha256(content).hexdigest()[:10].encode()
 
-    def own_id(match: re.Match[str]) -> str:
-        return f'id="{mark}-{match[1]}"' if match[1] in used else ""
+    def own_id(match: re.Match[bytes]) -> bytes:
+        return b'id="%s-%s"' % (mark, match[1]) if match[1] in used else b""
 
-    text = _ID.sub(own_id, text)
-    return _REFERENCE.sub(lambda match: f"{mark}-{match[0]}", text)
+    def own_ids(tag: re.Match[bytes]) -> bytes:
+        named = _ID.sub(own_id, tag[0])
+        return _REFERENCE.sub(lambda match: b"%s-%s" % (mark, match[0]), named)
+
+    return _TAG.sub(own_ids, content).decode("utf-8")
 
 
 def unshown(figure: Figure) -> str:
@@ -126,5 +130,6 @@ def _rendered(figure: Figure, form: str, dpi: float = DOTS_PER_INCH) -> bytes:
     if form != "svg":
         return content
     # Verdana is as wide as the font that was measured.
-    content = content.replace(_FAMILY, _FAMILY + b", Verdana, sans-serif")
+    families = _FAMILY + b", Verdana, sans-serif"
+    content = _TAG.sub(lambda tag: tag[0].replace(_FAMILY, families), content)
     return _NOT_XML.sub("\ufffd".encode(), content)

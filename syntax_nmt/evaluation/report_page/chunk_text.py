@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from syntax_nmt.data.chunks import OUTSIDE, Chunk
 from syntax_nmt.data.text_files import read_lines
 from syntax_nmt.errors import UserError
-from syntax_nmt.evaluation.chunking.chunk_file import is_tag, read_chunk_file
+from syntax_nmt.evaluation.chunking.chunk_file import is_tag, parse_chunk_lines
 
 _WORDS = "give the text that was chunked behind the chunks"
 
@@ -31,7 +31,7 @@ def read_chunk_text(path: str, words: Sequence[Words], text: str) -> list[Chunks
         is_tag(token) for line in lines for token in line.split()
     )
     if as_tags:
-        read = read_chunk_file(path).chunks
+        read = parse_chunk_lines(lines, path).chunks
     else:
         read = [bracketed_chunks(*pair) or None for pair in zip(lines, words)]
     if len(read) != len(words):

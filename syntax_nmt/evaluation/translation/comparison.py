@@ -23,7 +23,7 @@ from syntax_nmt.evaluation.translation.sign_test import collins_sign_test
 from syntax_nmt.evaluation.translation.text_tables import metric_name, score_cell, signature_lines
 from syntax_nmt.reporting.findings import NO_FIGURE, Findings, Table, p_value_text
 
-TESTS = ("bootstrap", "randomisation", "sign")
+BOOTSTRAP, RANDOMISATION, SIGN = TESTS = ("bootstrap", "randomisation", "sign")
 _SIGNIFICANT = 0.05
 # In tables: the head of a test's column, and what it stands for.
 _COLUMNS = {
@@ -83,11 +83,11 @@ def comparison_figures(
     for other in systems[1:]:
         for name, item in other["scores"].items():
             item["difference"] = item["score"] - systems[0]["scores"][name]["score"]
-    if "bootstrap" in sampling.tests:
+    if BOOTSTRAP in sampling.tests:
         _add_bootstrap(metrics, systems, runs, sampling)
-    if "randomisation" in sampling.tests:
+    if RANDOMISATION in sampling.tests:
         _add_randomisation(metrics, systems, runs, sampling)
-    if "sign" in sampling.tests:
+    if SIGN in sampling.tests:
         _add_sign_test(metrics, systems, runs)
     return {
         "sentences": test_set.sentences,

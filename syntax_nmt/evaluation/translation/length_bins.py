@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import argparse
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+
+from syntax_nmt.arguments import ascending_numbers
 
 DEFAULT_EDGES = (15, 30, 45)
 
@@ -58,11 +59,4 @@ def length_edges(text: str) -> tuple[int, ...]:
     Raises:
         argparse.ArgumentTypeError: it is something else.
     """
-    parts = [part.strip() for part in text.split(",")]
-    edges = tuple(int(part) for part in parts if part.isascii() and part.isdigit())
-    ascending = all(low < high for low, high in zip((0, *edges), edges))
-    if len(edges) < len(parts) or not ascending:
-        raise argparse.ArgumentTypeError(
-            f"{text!r}: give ascending whole numbers separated by commas, such as 15,30,45"
-        )
-    return edges
+    return ascending_numbers(text, least=1)

@@ -211,15 +211,28 @@ class MetricSet:
         return self._metrics[index]._compute_score_from_stats(list(sums))
 
 
-def _build(key: str, settings: MetricSettings) -> Metric:
+def bleu_metric(tokenize: str | None, **options: Any) -> BLEU:
+    """sacrebleu's BLEU.
+
+    Args:
+        tokenize: its name of a tokeniser; None = its default.
+        **options: its others.
+
+    Raises:
+        UserError: the tokeniser needs something that is not installed.
+    """
     try:
-        if key == "chrf":
-            return CHRF(**settings.chrf)
-        if key == "ter":
-            return TER(**settings.ter)
-        tokenize = "char" if key == "char-bleu" else settings.tokenize
         # force: sacrebleu warns of tokenised text for each block anew; the commands do it once.
-        bleu = BLEU(settings.lowercase, force=True, tokenize=tokenize, **settings.bleu)
-        return RIBES(bleu.tokenizer) if key == "ribes" else bleu
+        return BLEU(force=True, tokenize=tokenize, **options)
     except (ImportError, RuntimeError, OSError) as error:
-        raise UserError(f"--tokenize {settings.tokenize}: {error}") from error
+        raise UserError(f"--tokenize {tokenize}: {error}") from error
+
+
+def _build(key: str, settings: MetricSettings) -> Metric:
+    if key == "chrf":
+        return CHRF(**settings.chrf)
+    if key == "ter":
+        return TER(**settings.ter)
+    tokenize = "char" if key == "char-bleu" else settings.tokenize
+    bleu = bleu_metric(tokenize, lowercase=settings.lowercase, **settings.bleu)
+    return RIBES(bleu.tokenizer) if key == "ribes" else bleu

@@ -12,7 +12,7 @@ from sacrebleu.metrics import BLEU, CHRF
 
 from syntax_nmt.arguments import add_files, add_flags, natural_int, positive_int
 from syntax_nmt.errors import UserError
-from syntax_nmt.evaluation.translation.comparison import TESTS, Sampling
+from syntax_nmt.evaluation.translation.comparison import SIGN, TESTS, Sampling
 from syntax_nmt.evaluation.translation.evaluated_systems import (
     TestSet,
     Text,
@@ -146,7 +146,7 @@ def metric_set(args: argparse.Namespace, test_set: TestSet) -> MetricSet:
         },
     )
     given = sentence_scores(args, test_set)
-    if given is not None and given.name in MetricSet(NAMES, settings).names:
+    if given is not None and given.name in {*NAMES, *MetricSet(NAMES, settings).names}:
         raise UserError(f"--sentence-metric {given.name}: is computed here: give another name")
     return MetricSet(args.metrics, settings, given)
 
@@ -177,7 +177,7 @@ def sampling_of(args: argparse.Namespace, test_set: TestSet) -> Sampling:
     Args:
         test_set: what they are about.
     """
-    if test_set.sentences < _FEW:
+    if test_set.sentences < _FEW and set(args.tests) - {SIGN}:
         print(
             f"note: on {test_set.sentences} sentences the p-values of resampling mean little",
             file=sys.stderr,

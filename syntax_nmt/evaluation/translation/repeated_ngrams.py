@@ -7,9 +7,8 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from sacrebleu.metrics import BLEU
-
 from syntax_nmt.evaluation.translation.evaluated_systems import TestSet
+from syntax_nmt.evaluation.translation.metrics import bleu_metric
 from syntax_nmt.reporting.findings import Table
 
 ORDERS = (1, 2, 3, 4)
@@ -53,7 +52,7 @@ def repetition_figures(test_set: TestSet, tokenize: str | None, lowercase: bool)
         tokenize: sacrebleu's name of a tokeniser; None = its default.
         lowercase: whether case is ignored.
     """
-    cut: Callable[[str], str] = BLEU(tokenize=tokenize).tokenizer
+    cut: Callable[[str], str] = bleu_metric(tokenize).tokenizer
 
     def of_text(sentences: Sequence[str]) -> list[dict[str, Any]]:
         tokens = [cut(line.lower() if lowercase else line).split() for line in sentences]

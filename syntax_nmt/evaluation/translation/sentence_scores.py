@@ -156,9 +156,11 @@ def _of_json(path: str, text: str, run: str) -> tuple[list[float], str]:
 
 def _of_run(path: str, content: dict[str, Any], run: str) -> Any:
     """COMET's files have the sentences of each file that was scored, by its name."""
-    for name in content:
-        if name == run or Path(name).name == Path(run).name:
-            return content[name]
+    if run in content:
+        return content[run]
+    namesakes = [name for name in content if Path(name).name == Path(run).name]
+    if len(namesakes) == 1:
+        return content[namesakes[0]]
     if len(content) == 1:  # the file may have been renamed since
         (name,) = content
         print(f"note: {path}: has scores of {name}, taken for those of {run}", file=sys.stderr)

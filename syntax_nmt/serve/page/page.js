@@ -22,7 +22,10 @@ async function ask(path, body, signal) {
     headers: { "Content-Type": "application/json" },
   };
   const answer = await fetch(path, options);
-  const found = await answer.json().catch(() => ({ error: `the server answers ${answer.status}` }));
+  const found = await answer.json().catch((error) => {
+    if (error.name === "AbortError") throw error;
+    return { error: `the server answers ${answer.status}` };
+  });
   if (!answer.ok) throw new Error(found.error);
   return found;
 }
@@ -70,6 +73,12 @@ async function showStructures(system, pair, place, signal) {
   place.append(structures);
 }
 
+function complain(place, error) {
+  const message = element("p", { className: "error", textContent: error.message });
+  message.setAttribute("role", "alert");
+  place.append(message);
+}
+
 async function show(system, place, typed, signal) {
   place.classList.add("waiting");
   try {
@@ -81,13 +90,17 @@ async function show(system, place, typed, signal) {
     place.replaceChildren(...places, seconds);
     place.classList.remove("waiting");
     for (const [i, pair] of found.sentences.slice(0, MOST_SENTENCES).entries()) {
-      await showStructures(system, pair, places[i], signal);
+      try {
+        await showStructures(system, pair, places[i], signal);
+      } catch (error) { // the translation stays
+        if (error.name === "AbortError") return;
+        complain(places[i], error);
+      }
     }
   } catch (error) {
     if (error.name === "AbortError") return;
-    const message = element("p", { className: "error", textContent: error.message });
-    message.setAttribute("role", "alert");
-    place.replaceChildren(message);
+    place.replaceChildren();
+    complain(place, error);
     place.classList.remove("waiting");
   }
 }

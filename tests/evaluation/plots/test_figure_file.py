@@ -75,6 +75,12 @@ def test_svg_text_is_one_element_whose_ids_are_its_own():
     assert svg_text(alignment()) == texts[0]
 
 
+@pytest.mark.parametrize("word", ['id="main"', 'href="#x"', "url(#a)", "'DejaVu Sans'"])
+def test_words_that_look_like_svg_stay_words(word):
+    root = ET.fromstring(svg_text(alignment(word)))
+    assert word in [text.text for text in root.iter() if text.tag.endswith("}text")]
+
+
 def test_characters_that_xml_does_not_have_are_replaced(tmp_path):
     word = "a\x01\x1f\ufffe\uffffb"
     save_figure(alignment(word), tmp_path / "picture.svg")
