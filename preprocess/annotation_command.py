@@ -15,6 +15,8 @@ from syntax_nmt.preprocess.annotation.annotator import StanzaAnnotator
 from syntax_nmt.preprocess.annotation.shard import find_shard
 from syntax_nmt.preprocess.merge import merge_command
 
+MAX_WORDS = 250
+
 
 def add_model_options(parser: argparse.ArgumentParser, *tasks: str) -> None:
     """Adds the options that say where models are and how they run.
@@ -55,7 +57,7 @@ def add_model_options(parser: argparse.ArgumentParser, *tasks: str) -> None:
     parser.add_argument(
         "--max-words",
         type=int,
-        default=250,
+        default=MAX_WORDS,
         help="longer sentences are not annotated, nor those with a word of more than 200 "
         "characters; memory grows with the square of the length (default: %(default)s)",
     )
@@ -117,6 +119,18 @@ def refuse_what_does_nothing(given: Mapping[str, object]) -> None:
     for what, there in given.items():
         if there:
             raise UserError(f"{what}: leave one out, they do not go together")
+
+
+def unused_models(args: argparse.Namespace, *tasks: str) -> list[str]:
+    """The options `--stanza-model NAME=FILE` whose models are of other tasks.
+
+    Args:
+        args: the parsed options.
+        *tasks: of :data:`~syntax_nmt.parsing.models.TASKS`, those that are carried out.
+    """
+    used = {name for task in tasks for name in TASKS[task]}
+    options = {name: file.option for files in TASKS.values() for name, file in files.items()}
+    return [f"{options[name]}{path}" for name, path in args.stanza_model if name not in used]
 
 
 def annotator(

@@ -7,7 +7,7 @@ import os
 import shutil
 import tempfile
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -122,7 +122,8 @@ def binarize(
     validpref: str | None = None,
     testpref: str | None = None,
     words: str | Path | None = None,
-    subwords: str = "auto",
+    subwords: str | Mapping[str, str] = "auto",
+    only: Container[Path] | None = None,
     workers: int = 1,
     on_mismatch: str = STOP,
     attach_roots: bool = False,
@@ -142,7 +143,8 @@ def binarize(
         validpref: prefix of the validation text, likewise.
         testpref: prefix of the test text, likewise.
         words: folder of the tokenised text and the side files; the prefixes' own by default.
-        subwords: `auto` or one of `subwords.SCHEMES`.
+        subwords: `auto` or one of `subwords.SCHEMES`, or one for each language.
+        only: the side files to take; by default all that are found.
         on_mismatch: `stop` or `skip` where annotation is of other words than the text's.
         attach_roots: see :func:`~syntax_nmt.data.side_text.side_entries`.
         report: called with each line that says what was found.
@@ -163,6 +165,8 @@ def binarize(
     ]
     for text in texts:
         report_missing(text, TARGET if text.lang == target_lang else SOURCE, report)
+    if only is not None:
+        texts = [text.taking(only) for text in texts]
     if not any(text.sides for text in texts):
         raise UserError(
             f"no side file found: expected {' or '.join('.' + kind.ending for kind in KINDS)} "
@@ -180,7 +184,7 @@ def binarize(
 class _Choices(NamedTuple):
     """How side files are read."""
 
-    subwords: str
+    subwords: str | Mapping[str, str]
     workers: int
     skip_mismatched: bool
     attach_roots: bool
@@ -222,7 +226,8 @@ def _projectors(
 ) -> Iterator[Projector]:
     """What is to be done for one text: one projector a side file."""
     for kind, side in text.sides.items():
-        scheme = choices.subwords
+        schemes = choices.subwords
+        scheme = schemes if isinstance(schemes, str) else schemes[text.lang]
         if scheme == "auto":
             scheme = detect_scheme(read_lines(text.pieces))
         places = (kind, side, text.pieces, text.words, scheme, text.tokens)
@@ -312,10 +317,11 @@ def _explained(projector: Projector, results: Iterator[Projected]) -> Iterator[P
         for projected in results:
             if projected.findings.mismatched and not known:
                 known = True
-                refuse_shift(*place, projected.findings.mismatched[0], text)
+                number = projected.findings.mismatched[0]
+                refuse_shift(*place, number, text, projector.attach_roots)
             yield projected
     except EntryCountError:
-        refuse_missing(*place, text)
+        refuse_missing(*place, text, projector.attach_roots)
         raise
 
 

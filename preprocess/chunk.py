@@ -183,6 +183,7 @@ def _idle_options(args: argparse.Namespace) -> dict[str, object]:
     if args.input is None:
         shards = find_shard(args.num_shards, args.shard_id).count
         given["several shards without --input"] = shards > 1
+    given["--by tagger with --stanza-model"] = args.by == "tagger" and args.stanza_model
     return given
 
 

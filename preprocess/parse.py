@@ -5,12 +5,14 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
+from syntax_nmt.errors import UserError
 from syntax_nmt.preprocess.annotation_command import (
     add_model_options,
     add_shard_options,
     add_worker_options,
     annotator,
     run_annotation,
+    unused_models,
 )
 
 EXAMPLE = (
@@ -52,6 +54,11 @@ def run(args: argparse.Namespace) -> None:
 
     Args:
         args: the options of :func:`add_arguments`.
+
+    Raises:
+        UserError: a model is given that the trees are not made with.
     """
     kind = args.kind or ("constituents" if args.output.suffix == ".trees" else "dependencies")
+    for option in unused_models(args, kind):
+        raise UserError(f"{option}: is no model of {kind}, which are made here: leave it out")
     run_annotation(args, annotator(args, kind, args.lang))

@@ -25,6 +25,8 @@ from syntax_nmt.preprocess.annotation_command import (
     resources,
 )
 from syntax_nmt.preprocess.chunk import BY, chunk_annotator
+from syntax_nmt.preprocess.corpus.idle_options import idle_notes, idle_options
+from syntax_nmt.preprocess.corpus.overwriting import refuse_to_overwrite
 from syntax_nmt.preprocess.corpus.plan import Plan
 from syntax_nmt.preprocess.corpus.preparation import Preparation
 from syntax_nmt.preprocess.corpus.report import next_commands, summary
@@ -41,6 +43,7 @@ EXAMPLE = (
     "raw/val --testpref raw/test2016,raw/test2017 --stanza-dir stanza_resources --destdir prepared"
 )
 RESUMES = True
+PIECE_LINES = 10_000_000
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -124,15 +127,13 @@ def _add_piece_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--sentencepiece-type",
         choices=("bpe", "unigram"),
-        default="bpe",
-        help="how pieces are found (default: %(default)s)",
+        help="how pieces are found (default: bpe)",
     )
     parser.add_argument(
         "--sentencepiece-lines",
         type=int,
-        default=10_000_000,
         help="lines to find pieces in, at most; sentencepiece holds them in memory; of a longer "
-        "text every n-th is taken (default: %(default)s)",
+        f"text every n-th is taken (default: {PIECE_LINES})",
     )
     parser.add_argument(
         "--sentencepiece-model", type=Path, help="use this model instead of training one"
@@ -151,13 +152,14 @@ def _add_piece_arguments(parser: argparse.ArgumentParser) -> None:
         "--joined-dictionary",
         dest="joined",
         action="store_true",
-        default=True,
+        default=None,
         help="one sentencepiece model and dictionary for both languages (the default)",
     )
     joined.add_argument(
         "--separate",
         dest="joined",
         action="store_false",
+        default=None,
         help="a sentencepiece model and a dictionary for each language",
     )
 
@@ -168,7 +170,10 @@ def run(args: argparse.Namespace) -> None:
     Args:
         args: the options of :func:`add_arguments`.
     """
-    done = Preparation(_plan(args), lambda line: print(line, file=sys.stderr))
+    plan = _plan(args)
+    done = Preparation(plan, lambda line: print(line, file=sys.stderr))
+    for line in idle_notes(args, plan):
+        done.note(line)
     done.run()
     print(summary(done))
     print(next_commands(done, FOLDER))
@@ -203,16 +208,16 @@ def _plan(args: argparse.Namespace) -> Plan:
         tokenizers=tokenizers,
         vocab_size=args.vocab_size or default_vocabulary(splits[0].lines),
         piece_model=args.sentencepiece_model,
-        piece_kind=args.sentencepiece_type,
-        piece_lines=args.sentencepiece_lines,
-        joined=args.joined and not vocabularies,
+        piece_kind=args.sentencepiece_type or "bpe",
+        piece_lines=args.sentencepiece_lines or PIECE_LINES,
+        joined=args.joined is not False and not vocabularies,
         annotators=annotators,
         resources=resources(args),
         vocabularies=vocabularies,
         on_mismatch=args.on_mismatch,
         attach_roots=args.attach_roots,
     )
-    _refuse_to_overwrite(plan)
+    refuse_to_overwrite(plan, _models(args))
     return plan
 
 
@@ -239,13 +244,7 @@ def _check_options(args: argparse.Namespace) -> None:
         value = getattr(args, option)
         if value is not None and value < 1:
             raise UserError(f"--{option.replace('_', '-')} {value}: must be 1 or more")
-    refuse_what_does_nothing(
-        {
-            "--chunk-model without --chunks": args.chunk_model and not args.chunks,
-            "--chunks rules with --chunk-model": args.chunks == "rules" and args.chunk_model,
-            "--target-stanza-dir without --chunks": args.target_stanza_dir and not args.chunks,
-        }
-    )
+    refuse_what_does_nothing(idle_options(args))
     if args.source_words and args.target_words and args.sentencepiece_model is not None:
         raise UserError(
             "--sentencepiece-model is for pieces, and with --source-words and --target-words "
@@ -253,17 +252,14 @@ def _check_options(args: argparse.Namespace) -> None:
         )
 
 
-def _refuse_to_overwrite(plan: Plan) -> None:
-    """The raw text may lie where something would be written.
-
-    Raises:
-        UserError: names the file.
-    """
-    outputs = {path.resolve() for path in plan.outputs}
-    for split in plan.splits:
-        for raw in (split.source, split.target):
-            if raw.resolve() in outputs:
-                raise UserError(f"{raw} would be overwritten: give another --destdir")
+def _models(args: argparse.Namespace) -> list[Path]:
+    """The files and folders of models that the options name."""
+    named = (
+        *(args.stanza_dir, args.target_stanza_dir, args.chunk_model, args.sentencepiece_model),
+        *(args.source_segmenter, args.target_segmenter),
+        *(path for _, path in args.stanza_model),
+    )
+    return [path for path in named if path is not None]
 
 
 def _tokenizer(args: argparse.Namespace, side: str, lang: str) -> Tokenizer:

@@ -59,6 +59,11 @@ check_options() {
       fail "$program is not on the PATH: activate the environment that syntax_nmt is installed in"
   done
   destdir=${destdir:-outputs/${RECIPE%.sh}.$source_lang-$target_lang}
+  case $destdir in # as syntax-nmt prepare does, after everything is downloaded
+    *[,:]*) fail "--destdir $destdir: fairseq takes , and : for the end of a folder's name: give" \
+      "a name without" ;;
+    -*) fail "--destdir $destdir: fairseq takes it for an option: give the whole path" ;;
+  esac
   corpus=$destdir/corpus
   mkdir -p "$corpus" "$destdir/downloads" "$destdir/raw" 2>/dev/null ||
     fail "--destdir $destdir: cannot be made or written to"
@@ -138,14 +143,14 @@ file() {
   [ -z "${3-}" ] || check_lines "$found" "$3"
 }
 
-# archive NAME URL MD5|- MEMBER[:LINES] …: files out of a tar archive, which is local, downloaded,
-# or not needed because the files themselves are in --from.
+# archive NAME|OTHER_NAME… URL MD5|- MEMBER[:LINES] …: files out of a tar archive, which is local,
+# downloaded, or not needed because the files themselves are in --from.
 archive() {
-  local name=$1 url=$2 md5=$3 found first members=() member
+  local names=$1 name=${1%%|*} url=$2 md5=$3 found first members=() member
   shift 3
   for member; do members+=("${member%%:*}"); done
   if [ -n "$from" ]; then
-    found=$(local_copy "$name")
+    found=$(local_copy "$names")
     first=$(local_copy "${members[0]}")
     if [ -z "$found" ] || [ -n "$first" ]; then
       for member in "${members[@]}"; do
@@ -164,7 +169,7 @@ archive() {
   fi
   for member; do
     found=${path[${member%%:*}]-}
-    case $found:$member in :*) ;; *:*:*) check_lines "$found" "${member#*:}" ;; esac
+    case $member in *:*) [ -z "$found" ] || check_lines "$found" "${member#*:}" ;; esac
   done
 }
 
@@ -320,7 +325,7 @@ marked_up() {
 # training_text "SOURCE …" "TARGET …" OPTION …: joins the parts, named as in `path`, and cleans them
 # into corpus/train.LANG; the options are those of the command `clean`.
 training_text() {
-  local sources=() targets=() name mode side
+  local sources=() targets=() name mode side i
   for name in $1; do sources+=("${path[$name]}"); done
   for name in $2; do targets+=("${path[$name]}"); done
   shift 2
@@ -330,6 +335,12 @@ training_text() {
     [ -z "$mode" ] || options+=("--$side-tokenizer" "$mode")
   done
   local outputs=("$corpus/train.$source_lang" "$corpus/train.$target_lang")
+  for ((i = 1; i < $#; i++)); do
+    if [ "${!i}" = --hold-out ]; then
+      name=$((i + 1))
+      outputs+=("${!name}.$source_lang" "${!name}.$target_lang")
+    fi
+  done
   once "${outputs[@]}" : "${sources[@]}" "${targets[@]}" : \
     clean --source "${sources[@]}" --target "${targets[@]}" "$@" "${options[@]}"
 }
@@ -342,7 +353,7 @@ other_lang() { if [ "$source_lang" = en ]; then echo "$target_lang"; else echo "
 # newstest YEAR: WMT's test set of a year, source and target in path[newstestYEAR.src|ref].
 # Addresses and checksums are those that sacrebleu goes by; 2014's is the full set.
 newstest() {
-  local year=$1 source target url=https://statmt.org/wmt${1#20}/test.tgz md5
+  local year=$1 source target url=https://statmt.org/wmt${1#20}/test.tgz md5 names
   source=newstest$year-$source_lang$target_lang-src.$source_lang.sgm
   target=newstest$year-$source_lang$target_lang-ref.$target_lang.sgm
   case $year in
@@ -364,7 +375,9 @@ newstest() {
       ;;
     2016 | 2017) url=https://data.statmt.org/wmt${year#20}/translation-task/test.tgz ;;
   esac
-  archive "wmt${year#20}/$(basename "$url")" "$url" "$md5" "$source" "$target"
+  names=wmt${year#20}/$(basename "$url")
+  [ "$year" != 2014 ] || names+='|test-full.tgz' # no other year has a file of that name
+  archive "$names" "$url" "$md5" "$source" "$target"
   path[newstest$year.src]=${path[$source]} path[newstest$year.ref]=${path[$target]}
 }
 
@@ -399,14 +412,10 @@ europarl_and_commoncrawl() {
 # ---- the end
 
 # settings SETTING …: what the paper asks of `syntax-nmt prepare`; options after -- come after them.
-# Models that are missing are found here, hours before they are needed.
+# Missing models and mistyped options are found here, hours before they are needed.
 settings() {
   prepare=(syntax-nmt prepare --source-lang "$source_lang" --target-lang "$target_lang" "$@"
     "${prepare_options[@]}")
-  case " ${prepare_options[*]-} " in
-    *" --constituents "* | *" --chunks"*) ;;
-    *" --no-parse "*) return ;; # no models are needed
-  esac
   local folder said
   folder=$(mktemp -d)
   echo word | tee "$folder/train.$source_lang" >"$folder/train.$target_lang"
@@ -423,7 +432,8 @@ settings() {
 # prepare_corpus TEST …: the data-bin folder, from corpus/train, corpus/valid if it is there, and
 # the test sets named.
 prepare_corpus() {
-  local tests=("${@/#/$corpus/}") valid=()
+  local tests=() valid=() name
+  for name; do tests+=("$corpus/$name"); done
   [ ! -f "$corpus/valid.$source_lang" ] || valid=(--validpref "$corpus/valid")
   [ $# -eq 0 ] || valid+=(--testpref "$(IFS=,; echo "${tests[*]}")")
   exec "${prepare[@]}" --trainpref "$corpus/train" "${valid[@]}" --destdir "$destdir/prepared"

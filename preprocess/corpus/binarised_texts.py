@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Container
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from fairseq.data import indexed_dataset
@@ -39,6 +39,11 @@ class Text:
     def side_path(self, kind: SideKind) -> Path:
         """Where the side file of a kind is looked for."""
         return Path(f"{self.base}.{kind.ending}")
+
+    def taking(self, only: Container[Path]) -> Text:
+        """The same text with no side files but these."""
+        sides = {kind: path for kind, path in self.sides.items() if path in only}
+        return replace(self, sides=sides)
 
 
 def split_prefixes(*prefixes: str | None) -> list[tuple[str, str]]:

@@ -2,30 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
 from syntax_nmt.data.manifest import NAME, read_manifest
-from syntax_nmt.data.mismatch import SKIP, STOP, Findings
+from syntax_nmt.data.mismatch import SKIP, STOP
 from syntax_nmt.data.prepared_text import write_segmentation
-from syntax_nmt.data.sides import CHUNKS, HEADS, KINDS, PHRASES
-from syntax_nmt.data.sides.kind import SideKind
+from syntax_nmt.data.sides import KINDS, PHRASES
 from syntax_nmt.data.subwords import NO_SUBWORDS, SENTENCEPIECE
 from syntax_nmt.data.text_files import write_bytes_atomically
-from syntax_nmt.errors import UserError
-from syntax_nmt.parsing.config import ParserConfig
-from syntax_nmt.preprocess.annotation.annotate import annotate_file, describe
-from syntax_nmt.preprocess.annotation.annotator import StanzaAnnotator
+from syntax_nmt.parsing.config import ParserConfig, device_in
 from syntax_nmt.preprocess.annotation.executor import open_workers
-from syntax_nmt.preprocess.annotation.parts import PartFolder, options_sum
 from syntax_nmt.preprocess.binarize import binarize
 from syntax_nmt.preprocess.corpus.fairseq_data import FairseqData, preprocess, written_files
-from syntax_nmt.preprocess.corpus.mismatched_sentences import annotated_anew
 from syntax_nmt.preprocess.corpus.plan import Plan
 from syntax_nmt.preprocess.corpus.segment import load_model, segment_file, train_model
-from syntax_nmt.preprocess.corpus.side_files import GivenAnnotation, copy_side_file, find_side_file
+from syntax_nmt.preprocess.corpus.side_texts import SideTexts
 from syntax_nmt.preprocess.corpus.sole_user import sole_user
 from syntax_nmt.preprocess.corpus.splits import Split
 from syntax_nmt.preprocess.corpus.steps import Report, Steps
@@ -35,7 +29,6 @@ from syntax_nmt.preprocess.corpus.word_vocabulary import copy_words
 # Raised when a step makes something else out of the same input, so that old results are not reused.
 FORMAT = 2
 
-_ASKED_FOR = {HEADS: "--parse", PHRASES: "--constituents", CHUNKS: "--chunks"}
 _REPLACED = (
     ("space", "unusual spaces by spaces"),
     ("invisible", "invisible characters by nothing"),
@@ -75,13 +68,14 @@ class Preparation:
             for lang in self.plan.languages:
                 self._words(split, lang)
         # Before the long work: a given file may be malformed, or models be missing after all.
-        given = {path for split in self.plan.splits for path in self._given_texts(split)}
+        side_texts = SideTexts(self.plan, self._steps, self._step, self.note)
+        given = {path for split in self.plan.splits for path in side_texts.given(split)}
         self._models()
         for split in self.plan.splits:
             for lang in self.plan.languages:
                 self._pieces(split, lang)
         self._data_bin()
-        sides = [path for split in self.plan.splits for path in self._side_texts(split, given)]
+        sides = [path for split in self.plan.splits for path in side_texts.all(split, given)]
         self._binarized(sides)
         self._parser_config()
         write_segmentation(self.plan.folder, self.plan.segmentation)
@@ -210,140 +204,18 @@ class Preparation:
             lambda: written_files(data, plan.data_bin),
         )
 
-    def _given_texts(self, split: Split) -> list[Path]:
-        """The annotation of a split that is there already, taken along where it fits."""
-        plan = self.plan
-        found = []
-        for kind in KINDS:
-            path = plan.side_text(split.name, kind)
-            if self._taken_along(split, kind):
-                found.append(path)
-            elif kind in plan.annotators and self._steps.report(f"words/{path.name}") is None:
-                plan.annotators[kind]().load()  # what is wrong with models is reported now
-        return found
-
-    def _side_texts(self, split: Split, given: Container[Path]) -> list[Path]:
-        """The annotation of a split at word level: given, or made."""
-        plan = self.plan
-        found = []
-        for kind in KINDS:
-            path = plan.side_text(split.name, kind)
-            if path not in given:
-                if kind not in plan.annotators:
-                    # Left from a run with other options, it would be taken for this text's.
-                    path.unlink(missing_ok=True)
-                    continue
-                words = plan.words(split.name, plan.language(kind))
-                self._annotated(words, path, plan.annotators[kind]())
-            found.append(path)
-        return found
-
-    def _taken_along(self, split: Split, kind: SideKind) -> bool:
-        plan = self.plan
-        lang = plan.language(kind)
-        destination = plan.side_text(split.name, kind)
-        found = find_side_file(split.prefix, lang, kind)
-        if found is None and self._made_elsewhere(kind, destination):
-            found = destination
-        if found is None:
-            return False
-        raw = split.source if lang == plan.source else split.target
-        given = GivenAnnotation(
-            found,
-            kind,
-            plan.words(split.name, lang),
-            None if kind.has_words else raw,
-            plan.attach_roots,
-        )
-        made_from = {
-            "given": self._steps.checksum(found),
-            "words": self._steps.checksum(given.words),
-            "raw": self._steps.checksum(raw),
-            "policy": [plan.on_mismatch, plan.attach_roots],
-        }
-
-        def make() -> Report:
-            findings = given.check()
-            if found == destination:
-                self.note(
-                    f"  {found}: no record of it in {plan.record.name}, so it counts as given; to "
-                    "have it made, remove it and run this again"
-                )
-            for note in findings.notes(found):
-                self.note(f"  {note}")
-            report = {"from": str(found)}
-            if not findings.mismatched:
-                _over_words(given, destination, findings, iter(()))
-                return report
-            return report | self._mended(given, destination, findings)
-
-        self._step(f"words/{destination.name}", made_from, make, lambda: [destination])
-        return True
-
-    def _mended(self, given: GivenAnnotation, destination: Path, findings: Findings) -> Report:
-        """Does what was asked for about sentences whose annotation is of other words."""
-        policy, numbers = self.plan.on_mismatch, findings.mismatched
-        if policy == STOP or given.side == destination:
-            raise findings.refusal(
-                "or give --on-mismatch skip (they have no annotation) or reparse (Stanza's)"
-                if policy == STOP
-                else f"or remove {destination}"
-            )
-        done = "skipped" if policy == SKIP else "annotated by Stanza"
-        self.note(f"  {len(numbers):,} sentences {done}, the first is {findings.first}")
-        if policy == SKIP:
-            _over_words(given, destination, findings, given.no_entries(numbers))
-            return {"skipped": len(numbers)}
-        if given.kind not in self.plan.annotators:
-            raise UserError(
-                f"{given.side}: --on-mismatch reparse needs what annotates: give "
-                f"{_ASKED_FOR[given.kind]}, or --on-mismatch skip"
-            )
-        with annotated_anew(
-            given, numbers, self.plan.annotators[given.kind](), self.plan.resources
-        ) as entries:
-            _over_words(given, destination, findings, entries)
-        return {"by Stanza": len(numbers)}
-
-    def _made_elsewhere(self, kind: SideKind, side_text: Path) -> bool:
-        """Whether annotation beside the words is the user's, such as parsed by jobs and merged."""
-        if kind in self.plan.annotators and PartFolder(side_text).heads():
-            return False  # its parts are removed when it is done
-        report = self._steps.report(f"words/{side_text.name}")
-        return side_text.is_file() and (report is None or report.get("from") == str(side_text))
-
-    def _annotated(self, words: Path, destination: Path, annotator: StanzaAnnotator) -> None:
-        options, part_size = annotator.fingerprint(), self.plan.resources.part_size
-        made_from = {
-            "words": self._steps.checksum(words),
-            "options": options,
-            "part size": part_size,
-        }
-
-        def make() -> Report:
-            resources = self.plan.resources
-            counts = annotate_file(words, destination, annotator, resources, keep_parts=True)
-            self.note(f"  {describe(counts)}")
-            del counts["reused"]
-            return dict(counts)
-
-        self._step(f"words/{destination.name}", made_from, make, lambda: [destination])
-        # Until it is on record, the parts tell that this was not given.
-        parts = PartFolder(destination)
-        if {head.options for head in parts.heads()} == {options_sum(options, part_size)}:
-            parts.remove()
-
     def _parser_config(self) -> None:
         """Says how new text is to be parsed like this one, if this one was."""
         made = [self.plan.side_text(split.name, PHRASES).name for split in self.plan.splits]
         if any("annotated" in self.reports.get(f"words/{name}", {}) for name in made):
             annotator = self.plan.annotators[PHRASES]()
-            # The device is left out: who translates may have another.
+            # Not the device of this run: who translates may have written another there.
             ParserConfig.of(
                 annotator.models,
                 NO_SUBWORDS if self.plan.source in self.plan.vocabularies else SENTENCEPIECE,
                 max_words=annotator.max_words,
                 batch_size=annotator.batch_size,
+                device=device_in(self.plan.parser_config),
             ).write(self.plan.parser_config)
         elif self.plan.parser_config.is_file():
             self.plan.parser_config.unlink()
@@ -365,7 +237,11 @@ class Preparation:
                 *plan.languages,
                 plan.data_bin,
                 words=plan.folder / "words",
-                subwords="auto" if plan.cut_languages else NO_SUBWORDS,
+                only=sides,
+                subwords={
+                    lang: SENTENCEPIECE if lang in plan.cut_languages else NO_SUBWORDS
+                    for lang in plan.languages
+                },
                 workers=plan.workers,
                 on_mismatch=STOP if plan.on_mismatch == STOP else SKIP,
                 attach_roots=plan.attach_roots,
@@ -383,18 +259,6 @@ class Preparation:
         made_from = {path.name: self._steps.checksum(path) for path in sides}
         made_from["text"] = ",".join(map(self._steps.checksum, texts))
         self._step("binarize", made_from, make, lambda: _side_information(plan.data_bin))
-
-
-def _over_words(
-    given: GivenAnnotation, destination: Path, findings: Findings, replaced: Iterator[str]
-) -> None:
-    """Takes a given annotation along: byte for byte where it is over the text's words already."""
-    if given.side == destination:
-        return
-    if findings.bridged or findings.mismatched or given.attach_roots:
-        given.write(destination, replaced)
-    else:
-        copy_side_file(given.side, destination)
 
 
 def _side_information(data_bin: Path) -> list[Path]:

@@ -9,6 +9,7 @@ from pathlib import Path
 import torch
 
 from syntax_nmt.data.sides import HEADS, KINDS, PHRASES
+from syntax_nmt.data.sides.kind import SideKind
 from syntax_nmt.preprocess.corpus.plan import Plan
 from syntax_nmt.preprocess.corpus.preparation import Preparation
 from syntax_nmt.preprocess.corpus.training_settings import TrainingSettings, training_settings
@@ -40,17 +41,17 @@ def next_commands(done: Preparation, user_dir: Path) -> str:
     Args:
         user_dir: the plugin's folder.
     """
-    plan = done.plan
-    blocks = [_first_system(plan, str(user_dir))]
-    if _has_trees(plan, "train"):
-        blocks.append(_phrase_system(plan, str(user_dir)))
+    blocks = [_first_system(done, str(user_dir))]
+    if _has(done, "train", PHRASES):
+        blocks.append(_phrase_system(done, str(user_dir)))
     return "\n".join(blocks)
 
 
-def _first_system(plan: Plan, user_dir: str) -> str:
+def _first_system(done: Preparation, user_dir: str) -> str:
     """Supervised heads where the source has dependencies, otherwise the plain Transformer."""
+    plan = done.plan
     shared = _shared(plan, user_dir)
-    parsed = plan.side_text("train", HEADS).is_file()
+    parsed = _has(done, "train", HEADS)
     arch = "dependency_transformer" if parsed else "syntax_transformer"
     criterion = "dependency_cross_entropy" if parsed else "label_smoothed_cross_entropy"
     system = ["--load-dependencies"] if parsed else []
@@ -63,8 +64,9 @@ def _first_system(plan: Plan, user_dir: str) -> str:
     return f"train {_expectation(plan)} with\n{train}\nthen translate with\n{translate}"
 
 
-def _phrase_system(plan: Plan, user_dir: str) -> str:
+def _phrase_system(done: Preparation, user_dir: str) -> str:
     """Phrases out of constituents, which translation needs as well."""
+    plan = done.plan
     shared = _shared(plan, user_dir)
     system = ["--phrase-segmentation", "parsed", "--load-phrases"]
     checkpoints = plan.folder / "phrase_checkpoints"
@@ -75,7 +77,7 @@ def _phrase_system(plan: Plan, user_dir: str) -> str:
         parser = ["--parser-config", str(plan.parser_config)]
         translate = _interactive(plan, shared, checkpoints, *parser)
     else:  # no parser is known, as the trees were given
-        annotated = [split.name for split in plan.splits if _has_trees(plan, split.name)][-1]
+        annotated = [split.name for split in plan.splits if _has(done, split.name, PHRASES)][-1]
         translate = _generate(plan, shared, checkpoints, annotated, "--load-phrases")
     return (
         f"or with the phrases of the source's constituents\n{train}\n"
@@ -98,8 +100,9 @@ def _settings(plan: Plan) -> TrainingSettings:
     return training_settings(plan.splits[0].lines, gpu=torch.cuda.is_available())
 
 
-def _has_trees(plan: Plan, split: str) -> bool:
-    return plan.side_text(split, PHRASES).is_file()
+def _has(done: Preparation, split: str, kind: SideKind) -> bool:
+    """Whether annotation of a split went into the data-bin."""
+    return f"words/{done.plan.side_text(split, kind).name}" in done.reports
 
 
 def _shared(plan: Plan, user_dir: str) -> list[str]:

@@ -21,6 +21,12 @@ from syntax_nmt.data.text_files import (
 from syntax_nmt.errors import UserError
 
 _CHUNK = 20_000
+_OWN_SYMBOLS = 3  # unknown, begin and end of a sentence
+_CHANGES = "changes the text when it segments it: train it with --normalization_rule_name=identity"
+_IN_BYTES = (
+    "spells characters that it does not know in bytes, of which no word can be made again: train "
+    "it with --byte_fallback=false --character_coverage=1.0"
+)
 _TOO_HIGH = re.compile(r"value <= (\d+)")
 _TOO_LOW = re.compile(r"smaller than required_chars\D+\d+ vs (\d+)")
 
@@ -47,6 +53,16 @@ def train_model(
     Raises:
         UserError: the number is too small for the characters of the text, or the text is empty.
     """
+    if vocab_size < _OWN_SYMBOLS:
+        raise UserError(
+            f"--vocab-size {vocab_size}: sentencepiece needs {_OWN_SYMBOLS} for its own symbols, "
+            "and one for each character: give a larger number"
+        )
+    if next(_filled_lines(texts), None) is None:
+        raise UserError(
+            f"sentencepiece cannot be trained on {_names(texts)}: all lines are blank: give text "
+            "with words"
+        )
     try:
         trained = _train(texts, vocab_size, kind, max_lines)
     except RuntimeError as error:
@@ -88,7 +104,8 @@ def segment_file(model: Path, words: Path, pieces: Path, threads: int) -> Counte
         Counts: `lines`, `words`, `pieces`.
 
     Raises:
-        UserError: the model normalises, so that words of the segmented text are other words.
+        UserError: the model normalises or spells in bytes, so that words of the segmented text are
+            other words.
     """
     processor = load_model(model)
     counts: Counter[str] = Counter()
@@ -102,9 +119,9 @@ def segment_file(model: Path, words: Path, pieces: Path, threads: int) -> Counte
             for line, cut in zip(chunk, processor.encode(chunk, out_type=str, num_threads=threads)):
                 number += 1
                 if "".join(cut).replace("▁", " ").strip() != line:
+                    in_bytes = any(map(processor.is_byte, processor.piece_to_id(cut)))
                     raise UserError(
-                        f"{words}:{number}: {model} changes the text when it segments it: "
-                        "train it with --normalization_rule_name=identity"
+                        f"{words}:{number}: {model} {_IN_BYTES if in_bytes else _CHANGES}"
                     )
                 counts.update(words=len(line.split()), pieces=len(cut))
                 out.write(" ".join(cut) + "\n")
@@ -141,8 +158,12 @@ def _filled_lines(texts: Sequence[Path]) -> Iterator[str]:
     return (line for line in chain.from_iterable(map(read_lines, texts)) if line)
 
 
+def _names(texts: Sequence[Path]) -> str:
+    return " and ".join(map(str, texts))
+
+
 def _training_error(error: RuntimeError, texts: Sequence[Path], vocab_size: int) -> UserError:
-    names = " and ".join(map(str, texts))
+    names = _names(texts)
     needed = _TOO_LOW.search(str(error))
     if needed is not None:
         return UserError(

@@ -60,12 +60,13 @@ class GivenAnnotation:
             UserError: an entry is malformed, or there are too many or too few.
         """
         findings = Findings()
+        place = (self.side, self.kind, self._lines)
         for number, _, _, check in self._sentences():
             try:
                 findings.add(check())
             except OtherTextError as error:
                 if not findings.mismatched:
-                    refuse_shift(self.side, self.kind, self._lines, number, self.words)
+                    refuse_shift(*place, number, self.words, self.attach_roots)
                 findings.add_mismatch(number, error)
         return findings
 

@@ -81,15 +81,9 @@ class Steps:
 
     def _read(self) -> dict[str, Report]:
         """The finished steps; those are left out that cannot be read."""
-        try:
-            found = json.loads(self._path.read_text(encoding="utf-8"))
-        except FileNotFoundError:
-            return {}
-        except (OSError, ValueError):
-            found = None
-        steps = found.items() if isinstance(found, dict) else ()
-        whole = {name: step for name, step in steps if _is_step(step)}
-        if not isinstance(found, dict) or len(whole) < len(found):
+        found = recorded_steps(self._path)
+        whole = {name: step for name, step in (found or {}).items() if _is_step(step)}
+        if found is None or len(whole) < len(found):
             self._note(f"{self._path}: damaged: steps that it does not tell of are done again")
         return whole
 
@@ -99,6 +93,17 @@ class Steps:
 
     def _relative(self, path: Path) -> str:
         return path.relative_to(self._path.parent).as_posix()
+
+
+def recorded_steps(record: Path) -> dict[str, Any] | None:
+    """What a record holds, by the names of steps; None if it is there and cannot be read."""
+    try:
+        found = json.loads(record.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        return {}
+    except (OSError, ValueError):
+        return None
+    return found if isinstance(found, dict) else None
 
 
 def _is_step(step: Any) -> bool:

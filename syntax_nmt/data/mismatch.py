@@ -94,7 +94,14 @@ class Findings:
         )
 
 
-def refuse_shift(side: Path, kind: SideKind, lines: _Lines, number: int, text: Path) -> None:
+def refuse_shift(
+    side: Path,
+    kind: SideKind,
+    lines: _Lines,
+    number: int,
+    text: Path,
+    attach_roots: bool = False,
+) -> None:
     """Finds out whether a sentence's annotation is that of one nearby: a sentence is missing.
 
     Everything behind would be of other words, which no policy is meant for. Chunks do not tell:
@@ -104,13 +111,15 @@ def refuse_shift(side: Path, kind: SideKind, lines: _Lines, number: int, text: P
         lines: the words of the text from its begin.
         number: the first sentence whose annotation is of other words, from 1.
         text: the text's file, for the message.
+        attach_roots: see :func:`~syntax_nmt.data.side_text.side_entries`.
 
     Raises:
         UserError: the annotation continues with another sentence; names it.
     """
     if not kind.has_words:
         return
-    entries = list(islice(side_entries(side, kind), number - 1, number + _LOOKED_AHEAD))
+    all_entries = side_entries(side, kind, attach_roots)
+    entries = list(islice(all_entries, number - 1, number + _LOOKED_AHEAD))
     sentences = list(islice(lines(), number - 1, number + _LOOKED_AHEAD))
     if not entries:
         return
@@ -144,22 +153,25 @@ def refuse_shift(side: Path, kind: SideKind, lines: _Lines, number: int, text: P
             )
 
 
-def refuse_missing(side: Path, kind: SideKind, lines: _Lines, text: Path) -> None:
+def refuse_missing(
+    side: Path, kind: SideKind, lines: _Lines, text: Path, attach_roots: bool = False
+) -> None:
     """Finds out which sentence is missing where an annotation has too few entries, or too many.
 
     Args:
         lines: the words of the text from its begin.
         text: the text's file, for the message.
+        attach_roots: see :func:`~syntax_nmt.data.side_text.side_entries`.
 
     Raises:
         UserError: an entry is missing or too many before the end; names it.
     """
-    entries = side_entries(side, kind)
+    entries = side_entries(side, kind, attach_roots)
     for number, ((place, entry), words) in enumerate(zip(entries, lines()), start=1):
         try:
             kind.annotation(entry, words, place, f"{text}:{number}")
         except OtherTextError:
-            refuse_shift(side, kind, lines, number, text)
+            refuse_shift(side, kind, lines, number, text, attach_roots)
             return
 
 

@@ -9,6 +9,10 @@ import regex
 from sacremoses import MosesDetokenizer, MosesTokenizer
 
 from syntax_nmt.data.graphemes import JOINT, same_text
+from syntax_nmt.data.languages import plain_language
+
+# Raised when the same text becomes other words.
+RULES = 2
 
 # Accents written behind their letter, as in Yoruba, stressed Russian and decomposed text, and what
 # joins consonants in Indic scripts.
@@ -19,13 +23,14 @@ class MosesWords:
     """Splits text into words by the rules of Moses, without escapes, and joins them again.
 
     Args:
-        lang: language code; decides abbreviations and apostrophes. Codes unknown to Moses are
-            treated by its English rules for abbreviations.
+        lang: language code, any of the language's; decides abbreviations and apostrophes.
+            Languages unknown to Moses are treated by its English rules for abbreviations.
     """
 
     def __init__(self, lang: str) -> None:
-        self._tokenizer = _FastMosesTokenizer(lang)
-        self._joiner = MosesDetokenizer(lang)
+        known = plain_language(lang)
+        self._tokenizer = _FastMosesTokenizer(known)
+        self._joiner = MosesDetokenizer(known)
 
     def tokenise(self, text: str, hyphens_apart: bool = False) -> list[str] | None:
         """The words of a line; None where Moses would change what it says.

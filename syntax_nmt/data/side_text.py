@@ -43,15 +43,15 @@ def in_step(streams: Mapping[str, Iterator[Any]]) -> Iterator[tuple[int, tuple]]
         yield number, row
 
 
-def _count_error(line: int, row: tuple, streams: Mapping[str, Iterator[Any]]) -> EntryCountError:
+def _count_error(number: int, row: tuple, streams: Mapping[str, Iterator[Any]]) -> EntryCountError:
     """Says how many sentences each file has; reads the longer ones to their ends."""
     counts = {}
     for item, (name, stream) in zip(row, streams.items()):
         ended = item is None
-        counts[name] = line - 1 if ended else line + sum(1 for _ in stream)
+        counts[name] = number - 1 if ended else number + sum(1 for _ in stream)
     shortest = min(counts, key=counts.__getitem__)
     listed = ", ".join(f"{name} {count}" for name, count in counts.items())
     return EntryCountError(
-        f"{shortest}:{line}: the file ends before the others (sentences: {listed}): they must "
-        f"have one entry a sentence; a sentence without annotation keeps an empty one"
+        f"{shortest}: sentence {number:,}: the file ends before the others (sentences: {listed}): "
+        "they must have one entry a sentence; a sentence without annotation keeps an empty one"
     )

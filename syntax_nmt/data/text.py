@@ -1,4 +1,4 @@
-"""Lines of text before they are words: cleaning, languages, where English contractions split."""
+"""Lines of text before they are words: cleaning, and where English contractions split."""
 
 from __future__ import annotations
 
@@ -23,24 +23,6 @@ _ODD = re.compile(f"(?P<space>[{_SPACES}])|(?P<invisible>[{_INVISIBLE}])|(?P<mar
 _REPLACEMENTS = {"space": " ", "invisible": "", "mark": "_"}
 _JOINING_NOTHING = re.compile("(?<![^ ])[\u200c\u200d]+")
 _NEGATION_ENDS = ("'t", "'T")
-
-
-def is_english(lang: str) -> bool:
-    """Whether a language code is one of English: `en`, `en_US`, `en-GB`.
-
-    Args:
-        lang: language code.
-    """
-    return base_language(lang) == "en"
-
-
-def base_language(lang: str) -> str:
-    """The language of a code, without script and region: `zh` of `zh_TW` and of `ZH-Hans-CN`.
-
-    Args:
-        lang: language code.
-    """
-    return re.split("[-_]", lang)[0].lower()
 
 
 def clean_line(text: str, counts: Counter[str] | None = None) -> str:

@@ -8,12 +8,11 @@ from itertools import islice
 import regex
 
 from syntax_nmt.data.graphemes import CHARACTER
-from syntax_nmt.data.text import base_language
+from syntax_nmt.data.languages import plain_language
 
-# Codes of ISO 639; of the Chinese languages those that have corpora.
-_CHINESE = ("zh", "zho", "chi", "cmn", "yue", "wuu", "hak", "nan", "gan", "lzh")
-_SOUTH_EAST = ("th", "tha", "lo", "lao", "km", "khm", "my", "mya", "bur")
-_LANGUAGES = frozenset((*_CHINESE, *_SOUTH_EAST, "ja", "jpn"))
+# Plain codes; of the Chinese languages those that have corpora.
+_CHINESE = ("zh", "yue", "wuu", "hak", "nan", "gan", "lzh")
+_LANGUAGES = frozenset((*_CHINESE, "th", "lo", "km", "my", "ja"))
 _SCRIPTS = ("Han", "Hiragana", "Katakana", "Bopomofo", "Thai", "Lao", "Khmer", "Myanmar")
 # Beside the scripts: the prolonged sound marks, the closing mark and the kana repeat marks, which
 # Unicode counts to several scripts. Digits of Thai and its neighbours are digits like others.
@@ -58,7 +57,7 @@ def is_unspaced(lang: str) -> bool:
     Args:
         lang: language code, a region or script behind it or not: `zh`, `zh_TW`, `zho_Hant`.
     """
-    return base_language(lang) in _LANGUAGES
+    return plain_language(lang) in _LANGUAGES
 
 
 def split_characters(text: str) -> list[str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import shutil
 import tempfile
 from dataclasses import asdict
 from pathlib import Path
@@ -77,6 +78,8 @@ def run(args: argparse.Namespace) -> None:
     _refuse_other_content(args.dir, args.force)
     try:
         args.dir.mkdir(parents=True, exist_ok=True)
+        for left in args.dir.glob(f"{UNFINISHED}*"):  # of a run that was killed
+            shutil.rmtree(left, ignore_errors=True)
         # Inside the folder, as only there moving is sure to be a mere change of name.
         with tempfile.TemporaryDirectory(dir=args.dir, prefix=UNFINISHED) as unfinished:
             names = write_corpus(Path(unfinished), size, args.seed)

@@ -7,10 +7,10 @@ from collections.abc import Sequence
 from itertools import takewhile
 from typing import Any, Generic, TypeVar
 
+from syntax_nmt.data.languages import plain_language
 from syntax_nmt.errors import UserError
 from syntax_nmt.parsing.checkpoints import fault
 from syntax_nmt.parsing.device import check_device
-from syntax_nmt.parsing.languages import plain_language
 from syntax_nmt.parsing.models import StanzaModels
 from syntax_nmt.parsing.offline import empty_resources, first_sentence, one_thread, open_pipeline
 from syntax_nmt.parsing.words import parser_words

@@ -9,11 +9,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from syntax_nmt.data.languages import plain_language
 from syntax_nmt.data.subwords import SCHEMES
 from syntax_nmt.data.text_files import portable_path, write_atomically
 from syntax_nmt.errors import UserError
 from syntax_nmt.parsing.device import DEVICES, is_device
-from syntax_nmt.parsing.languages import plain_language
 from syntax_nmt.parsing.models import TASKS, StanzaModels, find_models
 
 FILE_NAME = "parser.json"
@@ -129,6 +129,15 @@ class ParserConfig:
             in_order = tuple((name, named[name]) for name in _FILES if name in named)
             return StanzaModels(_TASK, plain_language(self.lang), None, in_order)
         return find_models(_TASK, self.lang, self.stanza_dir, named)
+
+
+def device_in(path: Path) -> str:
+    """The device that a file names, however old its other keys are; `cpu` where there is none."""
+    try:
+        found = _read_object(path).get("device")
+    except UserError:
+        found = None
+    return found if isinstance(found, str) and is_device(found) else "cpu"
 
 
 def _read_object(path: Path) -> dict[str, Any]:

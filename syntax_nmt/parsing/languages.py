@@ -6,32 +6,10 @@ import json
 from pathlib import Path
 from typing import Any
 
-from syntax_nmt.data.text import base_language
+from syntax_nmt.data.languages import plain_language
 
-# Stanza's names have two letters where ISO 639-1 has; corpora go by the three of 639-2 and 639-3.
-_THREE_LETTERS = (
-    "ara-ar ben-bn bul-bg cat-ca ces-cs cze-cs chi-zh cmn-zh zho-zh dan-da deu-de ger-de dut-nl "
-    "nld-nl ell-el gre-el eng-en est-et eus-eu baq-eu fas-fa per-fa pes-fa fin-fi fra-fr fre-fr "
-    "gle-ga glg-gl heb-he hin-hi hrv-hr hun-hu hye-hy arm-hy ice-is isl-is ind-id ita-it jpn-ja "
-    "kaz-kk khm-km kor-ko lat-la lav-lv lvs-lv lit-lt mar-mr mya-my bur-my nno-nn nob-nb pol-pl "
-    "por-pt ron-ro rum-ro rus-ru slk-sk slo-sk slv-sl spa-es srp-sr swe-sv tam-ta tel-te tha-th "
-    "tur-tr ukr-uk urd-ur vie-vi"
-)
-_TWO_LETTERS = dict(pair.split("-") for pair in _THREE_LETTERS.split())
-# Those of Chinese go by script, not region.
+# Stanza's names have two letters where ISO 639-1 has; those of Chinese go by script, not region.
 _SCRIPT_OF_REGION = {"zh-tw": "zh-hant", "zh-hk": "zh-hant", "zh-mo": "zh-hant", "zh-cn": "zh-hans"}
-
-
-def plain_language(lang: str) -> str:
-    """The language in two letters where it has them, without script and region.
-
-    Models and text are of one language where this is the same: `en` of `en_US`, `eng` and `EN`.
-
-    Args:
-        lang: language code.
-    """
-    base = base_language(lang)
-    return _TWO_LETTERS.get(base, base)
 
 
 def stanza_names(lang: str, folder: Path) -> list[str]:

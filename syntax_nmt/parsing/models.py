@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from syntax_nmt.data.checksum import checksum
+from syntax_nmt.data.languages import plain_language
 from syntax_nmt.errors import UserError
-from syntax_nmt.parsing.languages import plain_language, resources, stanza_names
+from syntax_nmt.parsing.languages import resources, stanza_names
 from syntax_nmt.parsing.offline import default_folder, download_command
 
 

@@ -11,8 +11,9 @@ from typing import Any
 
 import regex
 
+from syntax_nmt.data.languages import plain_language
 from syntax_nmt.errors import UserError
-from syntax_nmt.parsing.languages import plain_language, stanza_names
+from syntax_nmt.parsing.languages import stanza_names
 from syntax_nmt.parsing.offline import (
     default_folder,
     download_command,

@@ -6,7 +6,8 @@ import re
 from collections.abc import Sequence
 
 from syntax_nmt.data.constituents import PENN_BRACKETS
-from syntax_nmt.data.text import is_english, penn_negations
+from syntax_nmt.data.languages import is_english
+from syntax_nmt.data.text import penn_negations
 
 # `&amp;` comes last: `&amp;lt;` is the text `&lt;`.
 _MOSES_ESCAPES = (

@@ -20,9 +20,9 @@ from torch import Tensor, nn
 from syntax_nmt.arguments import option
 from syntax_nmt.checkpoints.of_task import check_models, check_options
 from syntax_nmt.criterions.syntax_cross_entropy import ways_to_learn
+from syntax_nmt.data.languages import plain_language
 from syntax_nmt.data.sides import CHUNKS, PHRASES
 from syntax_nmt.data.sides.kind import SideKind
-from syntax_nmt.data.text import base_language
 from syntax_nmt.errors import UserError, exits_in_fairseq_programs
 from syntax_nmt.models.checkpoint_defaults import keep_defaults
 from syntax_nmt.modules.masked_batch_norm import ignored_batch
@@ -250,7 +250,7 @@ def _phrase_parser(cfg: SyntaxTranslationConfig, dictionary: Dictionary) -> Opti
     if name is None:
         return None
     config = ParserConfig.read(name)
-    parsed, source, target = map(base_language, (config.lang, cfg.source_lang, cfg.target_lang))
+    parsed, source, target = map(plain_language, (config.lang, cfg.source_lang, cfg.target_lang))
     if parsed == target != source:
         raise UserError(
             f"{name}: lang: parses '{config.lang}', the target language; the source, which is "

@@ -15,8 +15,9 @@ from fairseq.dataclass import FairseqDataclass
 from syntax_nmt.arguments import option
 from syntax_nmt.data.checksum import checksum
 from syntax_nmt.data.graphemes import keep_characters_whole
-from syntax_nmt.data.moses import MosesWords
-from syntax_nmt.data.text import MODES, clean_line, is_english, moses_negations, penn_negations
+from syntax_nmt.data.languages import is_english
+from syntax_nmt.data.moses import RULES, MosesWords
+from syntax_nmt.data.text import MODES, clean_line, moses_negations, penn_negations
 from syntax_nmt.data.unspaced import is_unspaced, join_characters, split_characters
 from syntax_nmt.errors import UserError, exits_in_fairseq_programs
 from syntax_nmt.parsing.segmenter import find_segmenter, loaded_segmenter
@@ -83,7 +84,7 @@ class WordTokenizer:
         self._segmenter = segmenter
         self._joins_characters = mode == "char" or (mode == "stanza" and is_unspaced(lang))
         if mode != "none" and not self._joins_characters:
-            self._moses = MosesWords("en" if is_english(lang) else lang)
+            self._moses = MosesWords(lang)
 
     def check(self) -> None:
         """Finds out before long work whether what tokenising needs is there.
@@ -96,11 +97,13 @@ class WordTokenizer:
             loaded_segmenter(self.lang, find_segmenter(self.lang, self._segmenter))
 
     def fingerprint(self) -> list[str]:
-        """What decides how lines are tokenised: mode, language, checksum of the model.
+        """What decides how lines are tokenised: mode, language, rules, checksum of the model.
 
         Raises:
             UserError: the model of mode `stanza` is not there.
         """
+        if self.mode in ("moses", "penn"):
+            return [self.mode, self.lang, f"rules {RULES}"]
         if self.mode != "stanza":
             return [self.mode, self.lang]
         return [self.mode, self.lang, checksum(find_segmenter(self.lang, self._segmenter))]

@@ -284,6 +284,29 @@ def test_what_decides_the_words_is_known(tmp_path):
     assert one != WordTokenizer("stanza", "zh", model).fingerprint()
 
 
+@pytest.mark.parametrize(("mode", "lang"), [("moses", "de"), ("penn", "en")])
+def test_words_of_older_rules_are_not_taken_for_these(mode, lang, monkeypatch):
+    """Such as those of accents that were written behind their letters."""
+    now = WordTokenizer(mode, lang).fingerprint()
+    assert now != [mode, lang]  # what 0.1.0 recorded
+    monkeypatch.setattr("syntax_nmt.tasks.tokenizer.RULES", "those of later")
+    assert WordTokenizer(mode, lang).fingerprint() != now
+
+
+@pytest.mark.parametrize("lang", ["fr", "fr_FR", "fr-CA", "fra", "FRE"])
+def test_a_language_has_its_apostrophes_under_all_its_codes(lang):
+    tokenizer = WordTokenizer("moses", lang)
+    words = tokenizer.tokenize("L'homme n'est pas là.")
+    assert words == "L' homme n' est pas là ."
+    assert tokenizer.detokenize(words) == "L'homme n'est pas là."
+
+
+@pytest.mark.parametrize("lang", ["en_US", "eng", "EN"])
+def test_english_is_english_under_all_its_codes(lang):
+    assert default_mode(lang) == "penn"
+    assert WordTokenizer("penn", lang).tokenize("I don't") == "I do n't"
+
+
 def test_fairseq_finds_it_by_name_and_options():
     arguments = ["data", "--path", "x", "--tokenizer", "syntax_words", "--source-lang", "en"]
     arguments += ["--target-lang", "de", "--target-tokenizer", "none"]

@@ -48,6 +48,13 @@ def test_the_sentences_are_those_of_every_other_machine(corpus):
     assert pair[1].decode() == "telükozhusnilüt do kipesnuno soneshom köshatedun ."
 
 
+def test_what_a_killed_run_left_is_cleared_away(tmp_path):
+    (tmp_path / ".unfinished-abc").mkdir()
+    (tmp_path / ".unfinished-abc" / "train.src").touch()
+    write(tmp_path, *options(train=5))
+    assert not [name for name in contents(tmp_path) if name.startswith(".")]
+
+
 def test_only_the_corpus_is_left_in_the_folder(corpus):
     names = set(contents(corpus))
     suffixes = ("src", "tgt", "src.conllu", "src.trees", "tgt.chunks", "align")

@@ -8,9 +8,10 @@ import shlex
 
 import pytest
 
+from syntax_nmt.data.languages import plain_language
 from syntax_nmt.errors import UserError
 from syntax_nmt.parsing.constituents import ConstituencyParser
-from syntax_nmt.parsing.languages import plain_language, resources, stanza_names
+from syntax_nmt.parsing.languages import resources, stanza_names
 from syntax_nmt.parsing.models import find_models
 
 

@@ -159,6 +159,32 @@ def test_from_text_to_batch(tmp_path, scheme):
     assert torch.equal(heads >= 0, tokens > 2)
 
 
+def test_only_the_side_files_that_are_named_are_taken(corpus):
+    databin = preprocess_texts(corpus)
+    written, _ = run(corpus, only=[corpus / "tok" / "train.de.conllu"])
+    assert list(written) == ["train.de-en.de.heads"]
+    assert not list(databin.glob("*phrases*"))
+
+
+def test_each_language_may_have_its_own_segmentation(corpus):
+    databin = preprocess_texts(corpus)
+    run(corpus, subwords={"de": "subword-nmt", "en": "subword-nmt"})
+    assert rows_of(databin, "heads", "de") == HEADS
+    with pytest.raises(UserError, match=r"train\.en"):
+        run(corpus, subwords={"de": "subword-nmt", "en": "none"})
+
+
+def test_a_missing_sentence_is_named_among_parses_of_several_roots(corpus):
+    preprocess_texts(corpus)
+    side = corpus / "tok" / "train.de.conllu"
+    blocks = side.read_text().split("\n\n")
+    blocks[4] = blocks[4].replace("\tdep", "\troot").replace("\t2\troot", "\t0\troot", 1)
+    assert blocks[4].count("\t0\t") == 2
+    side.write_text("\n\n".join([blocks[0], *blocks[2:]]))
+    with pytest.raises(UserError, match=r"conllu:\d+: sentence 4 is missing here"):
+        run(corpus, attach_roots=True)
+
+
 def test_the_command_says_what_it_found(corpus, capsys):
     preprocess_texts(corpus)
     (corpus / "tok" / "train.de.trees").unlink()

@@ -36,7 +36,8 @@ def said_of(folder: Path, *files: str, of: Sequence[str] = SPLITS) -> str:
     splits = [Split(name, str(raw), raw, raw, 3) for name in of]
     tokenizer = {lang: Tokenizer("none", lang, None) for lang in ("en", "de")}
     plan = Plan("en", "de", splits, folder, tokenizer, 8, None, "bpe", 9, True, {}, None)
-    return next_commands(SimpleNamespace(plan=plan), Path("syntax_nmt"))
+    done = SimpleNamespace(plan=plan, reports=dict.fromkeys(files))
+    return next_commands(done, Path("syntax_nmt"))
 
 
 def commands(

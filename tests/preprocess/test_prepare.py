@@ -124,13 +124,16 @@ def test_done_before_is_not_done_again(raw, prepared, models, capfd):
     assert "99.58%" in out  # 239 of 240 lines parsed
 
 
-def test_no_parse_takes_the_parses_away(raw, prepared, models, tmp_path):
+def test_no_parse_leaves_the_parses_out_and_keeps_them(raw, prepared, models, tmp_path, capsys):
     folder = tmp_path / "out"
     shutil.copytree(prepared, folder)
     main(command(raw, folder, "--no-parse"))
-    assert not list(folder.rglob("*.conllu"))
-    assert not list(folder.rglob("*heads*"))
+    assert "--load-dependencies" not in capsys.readouterr().out
+    assert not list((folder / "data-bin").rglob("*heads*"))
     assert not (folder / "data-bin" / "syntax.json").exists()
+    main(command(raw, folder, "--stanza-dir", str(models)))
+    assert "words/train.en.conllu: done before" in capsys.readouterr().err
+    assert contents(folder) == contents(prepared)
 
 
 @pytest.mark.parametrize("delay", [0.0, pytest.param(3.0, marks=pytest.mark.slow)])
@@ -243,7 +246,7 @@ def test_given_annotation_is_taken_along(treebank, tmp_path, capfd):
     ):
         main(arguments)
     (raw / "train.tgt.chunks").write_text(chunks + "O\n")
-    with pytest.raises(SystemExit, match=r"words/train\.tgt:301: the file ends before"):
+    with pytest.raises(SystemExit, match=r"words/train\.tgt: sentence 301: the file ends"):
         main(arguments)
     (raw / "train.tgt.chunks").unlink()
     main(arguments)

@@ -123,7 +123,9 @@ def test_archives_of_test_sets_are_those_of_sacrebleu():
             done = bash(script, *pair.split("-"), str(year))
             assert done.returncode == 0, done.stderr
             archive, url, md5, *names = done.stdout.split()
-            assert archive == f"wmt{year - 2000}/{Path(url).name}"
+            # Of test.tgz there is one a year; test-full.tgz is known by its name alone.
+            others = "|test-full.tgz" if year == 2014 else ""
+            assert archive == f"wmt{year - 2000}/{Path(url).name}{others}"
             assert ([url], [md5]) == (known.data, known.md5)
             assert names == [Path(name).name for name in known.langpairs[pair]]
 
@@ -317,6 +319,9 @@ def test_a_step_that_failed_is_not_taken_for_done(tmp_path):
         ("multi30k", ["--from", "nowhere"], "--from nowhere: there is no such folder"),
         ("multi30k", ["--target-lang", "ja"], "--source-lang en --target-lang ja: only en-de, "),
         ("multi30k", ["--cased"], "unknown option --cased"),
+        ("multi30k", ["--destdir", "a,b"], "--destdir a,b: fairseq takes , and : for the end"),
+        ("multi30k", ["--destdir", "a:b"], "--destdir a:b: fairseq takes , and : for the end"),
+        ("multi30k", ["--destdir", "-a"], "--destdir -a: fairseq takes it for an option"),
         ("wmt17_zh_en", [], "--cwmt DIR is missing"),
         ("aspec", ["--pairs", "many"], "--pairs many: not a number"),
         ("nist_zh_en", ["--", "--no-parse"], "LDC2002E18.zh (catalog.ldc.upenn.edu/LDC2002E18); "),
@@ -360,6 +365,57 @@ def test_models_that_are_missing_are_reported_before_anything_else(tmp_path):
     assert "lacks" not in done.stderr
     (line,) = [line for line in done.stderr.splitlines() if "error" in line]
     assert line.startswith("syntax-nmt: error: ")
+
+
+def test_options_that_are_mistyped_are_reported_before_anything_else(tmp_path):
+    done = recipe("multi30k", "--from", tmp_path, "--", "--no-parse", "--nonsense", cwd=tmp_path)
+    assert done.returncode != 0
+    assert "unrecognized arguments: --nonsense" in done.stderr
+    assert "lacks" not in done.stderr
+
+
+@pytest.mark.parametrize("place", ["test-full.tgz", "wmt14/test-full.tgz"])
+def test_the_test_set_of_2014_is_found_with_and_without_its_year(tmp_path, place):
+    names = [f"newstest2014-deen-{kind}.sgm" for kind in ("src.en", "ref.de")]
+    (tmp_path / place).parent.mkdir(exist_ok=True)
+    write_tar(tmp_path / place, {f"test-full/{name}": ["<seg>"] for name in names})
+    script = 'declare -A path; missing=() may_download="" from=$1 destdir=$1/made\n'
+    script += 'source_lang=en target_lang=de; mkdir -p "$destdir/raw"; newstest 2014\n'
+    script += 'cat "${path[newstest2014.src]}" "${path[newstest2014.ref]}"'
+    done = bash(script, tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.endswith("<seg>\n<seg>\n")
+
+
+@pytest.mark.parametrize("folder", ["o&2 x", "c:d"])
+def test_odd_names_of_folders(tmp_path, folder):
+    """`&` is the match in replacements of bash 5.2, and a `:` stands before a number of lines."""
+    given = tmp_path / folder
+    given.mkdir()
+    (given / "train.en").write_text("a\n")
+    script = "from=$1 corpus=$1 source_lang=en target_lang=de destdir=$1 prepare=(echo)\n"
+    script += "declare -A path; missing=(); archive a.tgz url - train.en\n"
+    script += 'echo "${path[train.en]}"; exec() { printf "%s\\n" "$@"; }; prepare_corpus a b'
+    done = bash(script, given)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.splitlines()[0] == f"{given}/train.en"
+    assert f"--testpref\n{given}/a,{given}/b\n" in done.stdout
+
+
+def test_validation_text_that_is_held_out_is_made_again_when_it_is_lost(tmp_path):
+    (tmp_path / "talks").write_text("a\n")
+    script = "corpus=$1 source_lang=de target_lang=en prepare_options=(); declare -A path\n"
+    script += "path[talks]=$1/talks\n"
+    script += (
+        'clean() { echo cleaned; for i in train valid; do touch "$corpus/$i".{de,en}; done; }\n'
+    )
+    script += 'training_text talks talks --hold-out-every 23 --hold-out "$corpus/valid"'
+    assert "cleaned" in bash(script, tmp_path).stdout
+    assert "train.de: done before" in bash(script, tmp_path).stdout
+    for lost in ("valid.de", "valid.en", "train.en"):
+        (tmp_path / lost).unlink()
+        assert "cleaned" in bash(script, tmp_path).stdout
+        assert (tmp_path / lost).is_file()
 
 
 @pytest.mark.slow

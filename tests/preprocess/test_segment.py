@@ -48,9 +48,30 @@ def test_a_size_too_small_names_the_number(words, tmp_path):
     assert not (tmp_path / "model").exists()
 
 
+def test_a_size_below_sentencepieces_own_symbols(words, tmp_path):
+    for size in (1, 2):
+        with pytest.raises(UserError, match=rf"--vocab-size {size}: sentencepiece needs 3 for"):
+            train_model([words], tmp_path / "model", size, "bpe", 1000)
+
+
+def test_a_model_that_spells_in_bytes_is_told_from_one_that_normalises(words, tmp_path):
+    sentencepiece.SentencePieceTrainer.train(
+        sentence_iterator=iter(["the old cat sees the small dog ."] * 5),
+        model_prefix=str(tmp_path / "bytes"),
+        vocab_size=290,
+        hard_vocab_limit=False,
+        byte_fallback=True,
+        normalization_rule_name="identity",
+        minloglevel=2,
+    )
+    with pytest.raises(UserError, match=r"words:2: .*bytes\.model spells .* --byte_fallback=false"):
+        segment_file(tmp_path / "bytes.model", words, tmp_path / "pieces", threads=1)
+
+
 def test_no_text(tmp_path):
     (tmp_path / "empty").write_text("\n\n")
-    with pytest.raises(UserError, match="sentencepiece cannot be trained on"):
+    message = "sentencepiece cannot be trained on .*empty: all lines are blank: give text with"
+    with pytest.raises(UserError, match=message):
         train_model([tmp_path / "empty"], tmp_path / "model", 100, "bpe", 1000)
 
 

@@ -67,8 +67,8 @@ def test_other_words_name_both_places_and_the_next_step(tmp_path, kind, content,
     [
         ("chunks", "O O\nNP\n", r"raw\.de\.chunks:2: tag 'NP'"),
         ("chunks", "O\nNP\n", r"raw\.de\.chunks:2: tag 'NP'"),  # behind a line of other words
-        ("chunks", "O O\n", r"raw\.de\.chunks:2: the file ends before .* one entry a sentence"),
-        ("chunks", "O\nO\nO\n", r"train\.de:3: the file ends before the others"),
+        ("chunks", "O O\n", r"chunks: sentence 2: the file ends before .* one entry a sentence"),
+        ("chunks", "O\nO\nO\n", r"train\.de: sentence 3: the file ends before the others"),
         ("conllu", CYCLE + SINGLE, r"raw\.de\.conllu:\d: "),
         ("trees", "(X a b)\n(X geh\n", r"raw\.de\.trees:2: 1 brackets"),
     ],
@@ -112,6 +112,19 @@ SHORT = ROW.format(1, "a", 0) + "\n", ROW.format(1, "b", 0) + "\n", ROW.format(1
 def test_a_sentence_that_is_missing_is_named(tmp_path, entries, message):
     given = write(tmp_path, "conllu", "".join(entries), text="a\nb\nc\n")
     with pytest.raises(UserError, match=message):
+        given.check()
+
+
+TWO_ROOTS = ROW.format(1, "a", 0) + ROW.format(2, "b", 0) + "\n"
+
+
+@pytest.mark.parametrize("behind", [SHORT[2], ""])
+def test_a_missing_sentence_is_named_among_parses_of_several_roots(tmp_path, behind):
+    """Behind it the others are shifted, or the file ends early."""
+    text = "x y\na b\nb\n" + ("c\n" if behind else "")
+    entries = "".join((TWO_ROOTS, SHORT[1], behind))
+    given = dataclasses.replace(write(tmp_path, "conllu", entries, text), attach_roots=True)
+    with pytest.raises(UserError, match=r"conllu:1: sentence 1 is missing here .* of sentence 2"):
         given.check()
 
 

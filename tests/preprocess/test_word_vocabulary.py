@@ -113,6 +113,14 @@ def test_one_side(raw, tmp_path, side, capsys):
     assert translate[translate.index("--tokenizer") + 1] == "syntax_words"
 
 
+def test_words_of_one_side_may_look_like_pieces(tmp_path):
+    (tmp_path / "raw").mkdir()
+    prepare(write_raw(tmp_path / "raw", MARKED), tmp_path, "--source-words", "12")
+    heads = RaggedArray.open(tmp_path / "data-bin" / "train.en-de.en.heads")
+    count = len(MARKED[-1].split())
+    assert heads[len(MARKED) - 1].tolist() == [*range(1, count), count - 1]
+
+
 def test_a_model_that_is_named_but_missing_is_one_line(tmp_path):
     """Or was never made, as older versions named one for words, too."""
     path = tmp_path / "sentencepiece.en.model"
