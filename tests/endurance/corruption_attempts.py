@@ -132,7 +132,7 @@ def _outcome(subject: Subject, name: str, expected: Any) -> tuple[str, str]:
 
 
 def _fault_of_message(message: str, subject: Subject) -> str | None:
-    """What is wrong with a refusal: it is one line that names a file, its line and a remedy."""
+    """What is wrong with a refusal: one line is to name file, line or sentence, and a remedy."""
     message = " ".join(message.split())  # as one_line_errors does
     names = [path.name for path in subject.space.pristine.rglob("*")]
     named = [name for name in names if name in message]
@@ -140,7 +140,7 @@ def _fault_of_message(message: str, subject: Subject) -> str | None:
         return "the message names no file"
     if len(message) > 1000:
         return "the message is long"
-    places = any(re.search(rf"{re.escape(n)}:\d+", message) for n in named)
+    places = any(re.search(rf"{re.escape(n)}:( sentence )?\d+", message) for n in named)
     if subject.has_lines and not places and "cannot be read (" not in message:
         return "the message names no line"
     if not _REMEDIES.search(message):
