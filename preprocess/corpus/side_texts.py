@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Iterator, Sequence
+from collections.abc import Callable, Container, Iterator
 from pathlib import Path
-from typing import Any, Protocol
 
 from syntax_nmt.data.mismatch import REPARSE, SKIP, STOP, Findings
 from syntax_nmt.data.sides import CHUNKS, HEADS, KINDS, PHRASES
@@ -24,28 +23,19 @@ _ASKED_FOR = {HEADS: "--parse", PHRASES: "--constituents", CHUNKS: "--chunks"}
 _FROM, _IN_PLACE = "from", "in place"
 
 
-class _Step(Protocol):
-    def __call__(
-        self,
-        name: str,
-        made_from: dict[str, Any],
-        make: Callable[[], Report],
-        outputs: Callable[[], Sequence[Path]],
-    ) -> Report:
-        """Runs a step unless it is done."""
-
-
 class SideTexts:
     """The side files at word level, one a split and kind.
 
     Args:
         plan: what to make.
         steps: the record of what is done.
-        step: runs a step.
+        step: runs a step unless it is done: its name, what it is of, `make`, and the outputs.
         note: called with one line about each thing that happens.
     """
 
-    def __init__(self, plan: Plan, steps: Steps, step: _Step, note: Callable[[str], None]) -> None:
+    def __init__(
+        self, plan: Plan, steps: Steps, step: Callable[..., Report], note: Callable[[str], None]
+    ) -> None:
         self._plan = plan
         self._steps = steps
         self._step = step
