@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import threading
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
@@ -109,7 +110,7 @@ class LoadedModel:
     """A trained model that takes raw text.
 
     Methods take one sentence, or a list and then give a list. What is too long for the model is
-    None among trees, alignments and chunks, and an error in a translation.
+    None among trees, alignments and chunks, and an error in a translation. Threads take turns.
 
     Args:
         hub: fairseq's interface to the model, its task and options.
@@ -146,8 +147,8 @@ class LoadedModel:
             **options: of fairseq's search, such as `lenpen` and `max_len_b`.
 
         Raises:
-            UserError: a sentence is too long, the model lacks an input, or fairseq's search has no
-                such option or no such value of it.
+            UserError: a sentence is too long or no text, the model lacks an input, or fairseq's
+                search has no such option or no such value of it.
         """
         check_search(beam, options)
         return _of_each(partial(self._translated, beam, options), sentences)
@@ -244,7 +245,13 @@ class LoadedModel:
                         f"sentence {number} has {len(source)} tokens, EOS counts, and the model "
                         f"takes {limit}: shorten it"
                     )
-            found = self.hub.generate(tokens, beam, **options)
+            batches = self.hub.cfg.dataset
+            if batches.max_tokens is not None:  # that of the training, which left long pairs out
+                batches.max_tokens = max([batches.max_tokens, *map(len, tokens)])
+            try:
+                found = self.hub.generate(tokens, beam, **options)
+            except (AssertionError, ValueError) as error:
+                raise UserError(f"fairseq's search cannot do this: {error}") from error
             return [self.hub.decode(hypotheses[0]["tokens"]) for hypotheses in found]
 
     def _trees(
@@ -384,11 +391,31 @@ def _segmentation_arguments(folder: Path, given: dict[str, Any]) -> argparse.Nam
     return args
 
 
+# While a model computes, its modules know the beam size and hand tensors over by hooks, and
+# fairseq's log level, which all models share, is raised.
+_ONE_AT_A_TIME = threading.Lock()
+
+
 def _of_each(function: Callable[..., Any], *texts: str | Sequence[str]) -> Any:
     """The results for lists of sentences, or the one result where each is a single sentence."""
     single = [isinstance(text, str) for text in texts]
     if any(single) and not all(single):
         raise UserError("a sentence and a list: give two sentences, or two lists")
-    if all(single):
-        return function(*([text] for text in texts))[0]
-    return function(*texts)
+    lists = [[text] if isinstance(text, str) else text for text in texts]
+    for sentences in lists:
+        _check_text(sentences)
+    with _ONE_AT_A_TIME:
+        found = function(*lists)
+    return found[0] if all(single) else found
+
+
+def _check_text(sentences: Sequence[str]) -> None:
+    for number, sentence in enumerate(sentences, start=1):
+        try:
+            sentence.encode()
+        except UnicodeEncodeError as error:
+            code = ord(sentence[error.start])
+            raise UserError(
+                f"sentence {number}: U+{code:04X} is half of a character, a lone surrogate: "
+                "decode the text anew"
+            ) from None

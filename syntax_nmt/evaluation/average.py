@@ -39,7 +39,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--by",
         choices=list(_NAMES),
-        help="which checkpoints --last counts: those that fairseq-train wrote every so many "
+        help="which checkpoints --last counts: those that fairseq-train wrote after a number of "
         "updates (checkpoint_EPOCH_UPDATE.pt) or after epochs (checkpointEPOCH.pt) "
         f"(default: {UPDATES})",
     )
@@ -50,7 +50,7 @@ def run(args: argparse.Namespace) -> None:
     """Averages and writes.
 
     Raises:
-        UserError: there are not so many checkpoints, or they are not of one model.
+        UserError: there are fewer checkpoints than `--last`, or they are not of one model.
     """
     paths = _chosen(args.inputs, args.last, args.by)
     check_writable(args.output, *paths)
@@ -62,7 +62,7 @@ def run(args: argparse.Namespace) -> None:
 
 
 def average_checkpoints(paths: Sequence[Path]) -> dict[str, Any]:
-    """The first checkpoint with the mean of the weights of all, and without optimizer state.
+    """The first checkpoint with the mean of the weights of all, without optimizer state and EMA.
 
     Sums are kept in float32 (float64 for float64 weights), one checkpoint is in memory at a time,
     and weights that a model shares stay shared. Numbers that are no floats are those of the first.
@@ -83,6 +83,7 @@ def average_checkpoints(paths: Sequence[Path]) -> dict[str, Any]:
     state["model"] = sums.divided_by(len(paths))
     state["cfg"] = OmegaConf.to_container(state["cfg"], resolve=True, enum_to_str=True)
     state["last_optimizer_state"] = None
+    state.get("extra_state", {}).pop("ema", None)  # of the first checkpoint's weights
     return state
 
 

@@ -69,7 +69,7 @@ def translations(lines: Iterable[str], args: argparse.Namespace) -> Iterator[str
     ctranslate2 = check_installed()
     longest_source, longest_target = _limits(args.folder)
     try:
-        cut, join = (str.split, " ".join) if args.segmented else _segmentation(args.folder)
+        cut, join = (str.split, " ".join) if args.segmented else segmentation(args.folder)
         translator = ctranslate2.Translator(
             str(args.folder), device=args.device, intra_threads=args.threads
         )
@@ -117,10 +117,14 @@ def _limits(folder: Path) -> list[int]:
         ) from None
 
 
-def _segmentation(
+def segmentation(
     folder: Path,
 ) -> tuple[Callable[[str], list[str]], Callable[[list[str]], str]]:
-    """What cuts a source line into pieces, and what joins those of a translation."""
+    """What cuts a source line into pieces, and what joins those of a translation.
+
+    Args:
+        folder: with the files of segmentation, as `syntax-nmt prepare` and `export` write them.
+    """
     (source, source_text), (target, target_text) = read_segmentation(folder).items()
     source_words, target_words = _words(source, source_text), _words(target, target_text)
     source_pieces, target_pieces = _pieces(source_text), _pieces(target_text)
@@ -133,8 +137,10 @@ def _segmentation(
         return pieces
 
     def join(pieces: list[str]) -> str:
-        decode = " ".join if target_pieces is None else target_pieces.decode
-        return target_words.detokenize(decode(pieces))
+        if target_pieces is None:
+            return target_words.detokenize(" ".join(pieces))
+        # As fairseq joins them: sentencepiece itself writes ⁇ for <unk>.
+        return target_words.detokenize("".join(pieces).replace("\u2581", " ").strip())
 
     return cut, join
 

@@ -89,10 +89,17 @@ class MaskedBatchNorm(nn.Module):
 
     @torch.no_grad()
     def _move_averages(self, mean: Tensor, squares: Tensor, count: Tensor) -> None:
-        """Updates them as torch does: the running variance is that of the unbiased estimate."""
-        self.running_mean.lerp_(mean, self.momentum * (count > 0).to(mean.dtype))
+        """Updates them as torch does: the running variance is that of the unbiased estimate.
+
+        A channel that overflows is left out, as float16 training skips the update and goes on.
+        """
         unbiased = squares / (count - 1).clamp(min=1)
-        self.running_var.lerp_(unbiased, self.momentum * (count > 1).to(mean.dtype))
+        for average, now, enough in (
+            (self.running_mean, mean, count > 0),
+            (self.running_var, unbiased, count > 1),
+        ):
+            counts = enough & mean.isfinite() & unbiased.isfinite()
+            average.copy_(torch.where(counts, average.lerp(now, self.momentum), average))
 
     def _apply(self, fn: Callable[[Tensor], Tensor], recurse: bool = True) -> MaskedBatchNorm:
         """Moves the module; `half()` and `bfloat16()` leave the running averages in float32."""

@@ -97,7 +97,8 @@ def run(args: argparse.Namespace) -> None:
         raise UserError(
             f"--port {args.port}: cannot listen there on {args.host}: give another"
         ) from None
-    print(f"http://{args.host}:{listening.getsockname()[1]}  (Ctrl-C ends)", flush=True)
+    host = f"[{args.host}]" if ":" in args.host else args.host  # IPv6
+    print(f"http://{host}:{listening.getsockname()[1]}  (Ctrl-C ends)", flush=True)
     server.run(sockets=[listening])
 
 

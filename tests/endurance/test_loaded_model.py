@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 from commands import USER_DIR
@@ -153,6 +154,31 @@ def test_mistakes_in_what_is_asked(make_system, prepared):
         model.trees("a", "constituents")
 
 
+def test_text_is_checked(make_system, prepared):
+    model = load(make_system("dependency_transformer").path, prepared.folder, device="cpu")
+    with pytest.raises(UserError, match=r"sentence 2: U\+D800 is half of a character"):
+        model.translate(["a", "a\ud800"])
+
+
+def test_threads_take_turns(make_system, prepared, lines):
+    """A server's threads share one model."""
+    model = load(make_system("latent_phrase_transformer").path, prepared.folder, device="cpu")
+    translated = [model.translate(line, beam=4, max_len_b=10) for line in lines[0]]
+    links = [str(model.align(*pair)) for pair in zip(*lines)]
+    with ThreadPoolExecutor(4) as pool:
+        again = pool.map(lambda line: model.translate(line, beam=4, max_len_b=10), lines[0])
+        linked = pool.map(lambda pair: str(model.align(*pair)), zip(*lines))
+        assert [*again] == translated
+        assert [*linked] == links
+
+
+def test_the_trainings_batches_are_no_limit(make_system, prepared, lines):
+    model = load(make_system("dependency_transformer").path, prepared.folder, device="cpu")
+    translated = model.translate(lines[0], max_len_b=10)
+    model.hub.cfg.dataset.max_tokens = 3
+    assert model.translate(lines[0], max_len_b=10) == translated
+
+
 def test_trees_are_read_off_models_that_see_tokens_alone(make_system, prepared):
     """A model that reads parsed phrases has none, whatever heads it was trained with."""
     model = load(make_system("dependency_transformer").path, prepared.folder, device="cpu")
@@ -169,6 +195,11 @@ def test_trees_are_read_off_models_that_see_tokens_alone(make_system, prepared):
         ({"lenpen": "long"}, "--lenpen: Value 'long'"),
         ({"beam": 0}, "--beam: 0 is not a whole number of 1 or more"),
         ({"beam": 2.5}, "--beam: Value '2.5'"),
+        ({"retain_dropout": True}, "retain_dropout is for fairseq's programs, not for Python"),
+        ({"constraints": "ordered"}, "constraints is for fairseq's programs"),
+        ({"temperature": 0.0}, "fairseq's search cannot do this: --temperature must be"),
+        ({"min_len": 500, "max_len_b": 9}, "fairseq's search cannot do this: min_len cannot"),
+        ({"diverse_beam_groups": 7}, "fairseq's search cannot do this: DiverseBeamSearch"),
     ],
 )
 def test_options_of_the_search_are_checked(make_system, prepared, options, message):

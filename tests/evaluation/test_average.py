@@ -69,6 +69,16 @@ def test_named_files_load_and_translate(folder):
     assert models[0](**sample["net_input"])[0].isfinite().all()
 
 
+def test_moving_averages_of_the_first_are_left_out(folder):
+    write(folder, ["a.pt", "b.pt"])
+    first = torch.load(folder / "a.pt")
+    first["extra_state"] = {"ema": dict(first["model"]), "val_loss": 1.0}
+    torch.save(first, folder / "a.pt")
+    state = averaged(folder, folder / "a.pt", folder / "b.pt")
+    assert "ema" not in state["extra_state"]
+    assert state["extra_state"]["val_loss"] == 1.0
+
+
 def test_half_precision_is_summed_in_full(folder):
     """Sums of float16 would overflow."""
     write(folder, ["a.pt", "b.pt"])

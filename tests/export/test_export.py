@@ -19,6 +19,7 @@ from small_models import build, enlarge, save_checkpoint, write_dictionaries
 from syntax_nmt.cli import main
 from syntax_nmt.export.command import new_folder
 from syntax_nmt.export.stock_transformer import feature_in_the_way
+from syntax_nmt.export.translate import segmentation
 
 # What fairseq itself does with an exported folder; nothing here imports this package.
 WITHOUT_THE_PLUGIN = """
@@ -149,6 +150,11 @@ def of_few_positions(prepared, tmp_path_factory):
     command = ["export", path, "--data", prepared.folder, "--to", "ctranslate2"]
     main([*map(str, command), "--output", str(folder / "exported")])
     return folder / "exported"
+
+
+def test_unknown_words_are_joined_as_fairseq_joins_them(prepared):
+    _, join = segmentation(prepared.folder)
+    assert join(["▁ka", "<unk>", "▁lo"]) == "ka<unk> lo"
 
 
 def test_a_line_that_is_too_long_is_named_and_the_others_come_out(of_few_positions, prepared):

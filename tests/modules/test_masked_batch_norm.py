@@ -110,6 +110,19 @@ def test_half_precision(training, kind):
     assert torch.isfinite(x.grad).all()
 
 
+def test_a_channel_that_overflows_leaves_the_averages_finite():
+    """Training in float16 skips such an update and goes on."""
+    norm, x = norm_of(), batch(3, 4).detach()
+    before = copy.deepcopy(norm)
+    clean = copy.deepcopy(norm)
+    clean(x, ROWS)
+    x[1, 2, 0] = torch.inf
+    norm(x, ROWS)
+    for name in ("running_mean", "running_var"):
+        assert getattr(norm, name)[0] == getattr(before, name)[0]
+        equal(getattr(norm, name)[1:], getattr(clean, name)[1:])
+
+
 def test_ignored_batch():
     """Leaves the averages alone; they stand in for its own statistics if there are no others."""
     model = nn.ModuleDict({"a": norm_of(), "b": nn.ModuleList([norm_of()])})

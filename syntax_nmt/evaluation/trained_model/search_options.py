@@ -12,8 +12,16 @@ from omegaconf import OmegaConf
 from omegaconf.errors import OmegaConfBaseException
 
 from syntax_nmt.errors import UserError
-from syntax_nmt.option_checks import flag
+from syntax_nmt.option_names import flag
 
+# Options that change what the search of one model finds. The others of fairseq's group are about
+# files and what `fairseq-generate` prints, or need inputs that raw text does not have.
+_OF_THE_SEARCH = (
+    *("max_len_a", "max_len_b", "min_len", "match_source_len", "no_repeat_ngram_size"),
+    *("lenpen", "unnormalized", "unkpen", "temperature"),
+    *("sampling", "sampling_topk", "sampling_topp"),
+    *("diverse_beam_groups", "diverse_beam_strength", "diversity_rate"),
+)
 # What fairseq's interface itself takes beside the options of the search.
 _OF_THE_HUB = (
     "verbose",
@@ -33,13 +41,15 @@ def check_search(beam: int, options: Mapping[str, Any]) -> None:
     Raises:
         UserError: names the option, and the one that it may have been meant for.
     """
-    known = [field.name for field in dataclasses.fields(GenerationConfig)]
+    of_programs = {field.name for field in dataclasses.fields(GenerationConfig)}
     for name in options:
-        if name not in known and name not in _OF_THE_HUB:
-            close = get_close_matches(name, known, n=1)
+        if name not in _OF_THE_SEARCH and name not in _OF_THE_HUB:
+            if name in of_programs:
+                raise UserError(f"{name} is for fairseq's programs, not for Python: leave it out")
+            close = get_close_matches(name, _OF_THE_SEARCH, n=1)
             advice = f"did you mean {close[0]}?" if close else "leave it out"
             raise UserError(f"{name}: fairseq's search has no such option: {advice}")
-    values = {name: value for name, value in options.items() if name in known} | {"beam": beam}
+    values = {name: options[name] for name in options if name in _OF_THE_SEARCH} | {"beam": beam}
     try:
         checked = OmegaConf.merge(OmegaConf.structured(GenerationConfig()), values)
     except OmegaConfBaseException as error:
