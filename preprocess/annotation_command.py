@@ -8,11 +8,12 @@ from collections.abc import Mapping
 from functools import partial
 from pathlib import Path
 
+from syntax_nmt.arguments import positive_int
 from syntax_nmt.errors import UserError
 from syntax_nmt.parsing.models import CHUNKER, TASKS, find_models
 from syntax_nmt.preprocess.annotation.annotate import PART_SIZE, Resources, annotate_file, describe
 from syntax_nmt.preprocess.annotation.annotator import StanzaAnnotator
-from syntax_nmt.preprocess.annotation.shard import find_shard
+from syntax_nmt.preprocess.annotation.shard import Shard, find_shard
 from syntax_nmt.preprocess.merge import merge_command
 
 MAX_WORDS = 250
@@ -56,13 +57,16 @@ def add_model_options(parser: argparse.ArgumentParser, *tasks: str) -> None:
     )
     parser.add_argument(
         "--max-words",
-        type=int,
+        type=positive_int,
         default=MAX_WORDS,
         help="longer sentences are not annotated, nor those with a word of more than 200 "
         "characters; memory grows with the square of the length (default: %(default)s)",
     )
     parser.add_argument(
-        "--batch-size", type=int, default=1000, help="words in a batch (default: %(default)s)"
+        "--batch-size",
+        type=positive_int,
+        default=1000,
+        help="words in a batch (default: %(default)s)",
     )
 
 
@@ -77,7 +81,10 @@ def _named_model(names: Mapping[str, str], text: str) -> tuple[str, Path]:
 def add_worker_options(parser: argparse.ArgumentParser) -> None:
     """Adds the options that say what the work runs on."""
     parser.add_argument(
-        "--workers", type=int, default=1, help="processes, one thread each (default: %(default)s)"
+        "--workers",
+        type=positive_int,
+        default=1,
+        help="processes, one thread each (default: %(default)s)",
     )
     parser.add_argument(
         "--dask-scheduler",
@@ -87,7 +94,7 @@ def add_worker_options(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--part-size",
-        type=int,
+        type=positive_int,
         default=PART_SIZE,
         help="lines kept at a time, so that an interrupted run resumes (default: %(default)s)",
     )
@@ -97,7 +104,7 @@ def add_shard_options(parser: argparse.ArgumentParser) -> None:
     """Adds the options that share a text out among jobs."""
     parser.add_argument(
         "--num-shards",
-        type=int,
+        type=positive_int,
         metavar="N",
         help="jobs that share this text; when all are done, `syntax-nmt merge` makes the file "
         "(default: as torchrun or Slurm started this job)",
@@ -107,18 +114,32 @@ def add_shard_options(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def refuse_what_does_nothing(given: Mapping[str, object]) -> None:
+def no_effect(option: str, needed: str) -> str:
+    """The message for an option that does nothing where another one is not given.
+
+    Args:
+        needed: the other one.
+    """
+    return f"{option} has no effect without {needed}: add {needed}, or leave {option} out"
+
+
+def exclusive(one: str, other: str) -> str:
+    """The message for two options that exclude each other."""
+    return f"{one} and {other} exclude each other: leave one out"
+
+
+def refuse_idle_options(cases: Mapping[str, object]) -> None:
     """Refuses options that the chosen work would silently leave aside.
 
     Args:
-        given: of each such case in words, whether it is there.
+        cases: messages, each with whether its case is there.
 
     Raises:
-        UserError: names the options.
+        UserError: the message of the first case that is there.
     """
-    for what, there in given.items():
+    for message, there in cases.items():
         if there:
-            raise UserError(f"{what}: leave one out, they do not go together")
+            raise UserError(message)
 
 
 def unused_models(args: argparse.Namespace, *tasks: str) -> list[str]:
@@ -145,12 +166,8 @@ def annotator(
         stanza_dir: used instead of `--stanza-dir`.
 
     Raises:
-        UserError: models are missing, or a number is out of range.
+        UserError: models are missing.
     """
-    for option in ("max_words", "batch_size"):
-        if getattr(args, option) < 1:
-            name = option.replace("_", "-")
-            raise UserError(f"--{name} {getattr(args, option)}: must be 1 or more")
     given = {**dict(args.stanza_model), CHUNKER: getattr(args, "chunk_model", None)}
     models = find_models(task, lang, stanza_dir or args.stanza_dir, given)
     return StanzaAnnotator(models, args.device, args.max_words, args.batch_size)
@@ -177,12 +194,7 @@ def resources(args: argparse.Namespace) -> Resources:
         args: the parsed options; without those of shards the work is this job's alone.
 
     Raises:
-        UserError: a number is out of range.
+        UserError: the numbers of shards do not go together.
     """
-    if args.workers < 1:
-        raise UserError(f"--workers {args.workers}: must be 1 or more")
-    found = Resources(args.workers, args.dask_scheduler, args.part_size)
-    if not hasattr(args, "num_shards"):
-        return found
-    shard = find_shard(args.num_shards, args.shard_id)
+    shard = find_shard(args.num_shards, args.shard_id) if hasattr(args, "num_shards") else Shard()
     return Resources(args.workers, args.dask_scheduler, args.part_size, shard)

@@ -15,6 +15,7 @@ import numpy as np
 from fairseq.data import indexed_dataset
 from tqdm import tqdm
 
+from syntax_nmt.arguments import positive_int
 from syntax_nmt.data.binarised_pieces import BinarisedPieces
 from syntax_nmt.data.dictionary import load_dictionary
 from syntax_nmt.data.indexed_file import open_indexed
@@ -80,9 +81,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--subwords",
         choices=("auto", *SCHEMES),
         default="auto",
-        help="how the text was segmented (default: told from the text)",
+        help="how the text was segmented (default: detected from the text)",
     )
-    add("--workers", type=int, default=1, metavar="N", help="processes (default: 1)")
+    add("--workers", type=positive_int, default=1, metavar="N", help="processes (default: 1)")
     add(
         "--on-mismatch",
         choices=(STOP, SKIP),

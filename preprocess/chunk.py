@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
+from syntax_nmt.arguments import positive_int
 from syntax_nmt.data.base_chunks import base_chunks
 from syntax_nmt.data.chunk_tags import iob2_tags
 from syntax_nmt.data.chunks import OUTSIDE, read_chunks
@@ -18,6 +19,8 @@ from syntax_nmt.data.conll2000 import ChunkedSentence, read_conll2000
 from syntax_nmt.data.constituents import read_trees
 from syntax_nmt.data.text_files import check_writable, write_atomically
 from syntax_nmt.errors import UserError
+from syntax_nmt.evaluation.chunking.chunk_f1 import ChunkScores, chunk_f1
+from syntax_nmt.option_names import flag
 from syntax_nmt.preprocess.annotation.annotate import annotate_file, describe
 from syntax_nmt.preprocess.annotation.annotator import StanzaAnnotator
 from syntax_nmt.preprocess.annotation.chunker_training import ChunkerSettings, train_chunker
@@ -27,11 +30,12 @@ from syntax_nmt.preprocess.annotation_command import (
     add_shard_options,
     add_worker_options,
     annotator,
-    refuse_what_does_nothing,
+    exclusive,
+    no_effect,
+    refuse_idle_options,
     resources,
     run_annotation,
 )
-from syntax_nmt.reporting.chunk_f1 import ChunkScores, chunk_f1
 from syntax_nmt.reporting.findings import JSON, Findings
 from syntax_nmt.reporting.output import STDOUT, check_outputs, open_output
 
@@ -40,6 +44,7 @@ EXAMPLE = (
     "  syntax-nmt chunk --lang en --input words/train.en --output words/train.en.chunks "
     "--chunk-model chunker.pt"
 )
+RESUMES = "input"
 BY = ("tagger", "rules")
 _SPACE = re.compile(r"\s")
 
@@ -86,7 +91,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--max-steps",
-        type=int,
+        type=positive_int,
         help=f"updates of the tagger in training, at most (default: {ChunkerSettings.max_steps})",
     )
     _add_annotation_options(parser)
@@ -107,7 +112,7 @@ def run(args: argparse.Namespace) -> None:
     Raises:
         UserError: an option is missing, or a file or model cannot be used.
     """
-    refuse_what_does_nothing(_idle_options(args))
+    refuse_idle_options(_idle_options(args))
     check_outputs([args.json], [args.score])
     if args.score is not None:
         _write_scores(args, _score(args))
@@ -165,33 +170,30 @@ def chunk_trees(trees: Path, output: Path) -> Counter[str]:
 
 
 def _idle_options(args: argparse.Namespace) -> dict[str, object]:
-    """What the chosen work would leave aside, in words, and whether it is there."""
+    """What the chosen work would leave aside: messages, each with whether its case is there."""
     given: dict[str, object] = {
-        "--output with --score": args.score and args.output,
-        "--json without --score": args.json and not args.score,
-        "--valid without --train": args.valid and not args.train,
-        "--max-steps without --train": args.max_steps is not None and not args.train,
-        "--by rules with --chunk-model": args.by == "rules" and args.chunk_model,
-        "--by rules with --train": args.by == "rules" and args.train,
+        exclusive("--output", "--score"): args.score and args.output,
+        no_effect("--json", "--score"): args.json and not args.score,
+        no_effect("--valid", "--train"): args.valid and not args.train,
+        no_effect("--max-steps", "--train"): args.max_steps is not None and not args.train,
+        exclusive("--by rules", "--chunk-model"): args.by == "rules" and args.chunk_model,
+        exclusive("--by rules", "--train"): args.by == "rules" and args.train,
     }
     if args.trees or args.train:  # nothing is annotated
         work = "--trees" if args.trees else "--train"
         parser = argparse.ArgumentParser()
         _add_annotation_options(parser)
         for name, default in vars(parser.parse_args([])).items():
-            given[f"--{name.replace('_', '-')} with {work}"] = getattr(args, name) != default
+            given[exclusive(flag(name), work)] = getattr(args, name) != default
     if args.input is None:
         shards = find_shard(args.num_shards, args.shard_id).count
-        given["several shards without --input"] = shards > 1
-    given["--by tagger with --stanza-model"] = args.by == "tagger" and args.stanza_model
+        given["several shards need --input: start one job"] = shards > 1
+    given[exclusive("--by tagger", "--stanza-model")] = args.by == "tagger" and args.stanza_model
     return given
 
 
 def _train(args: argparse.Namespace) -> None:
-    max_steps = ChunkerSettings.max_steps if args.max_steps is None else args.max_steps
-    if max_steps < 1:
-        raise UserError(f"--max-steps {max_steps}: must be 1 or more")
-    settings = ChunkerSettings(max_steps=max_steps)
+    settings = ChunkerSettings(max_steps=args.max_steps or ChunkerSettings.max_steps)
     trained = train_chunker(
         args.train,
         args.output,

@@ -19,7 +19,7 @@ EXAMPLE = (
     "syntax-nmt parse --lang en --input words/train.en --output words/train.en.conllu "
     "--stanza-dir stanza_resources --workers 4"
 )
-RESUMES = True
+RESUMES = "input"
 _KINDS = ("dependencies", "constituents")
 
 

@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from functools import cache
 from pathlib import Path
 
-from syntax_nmt.arguments import add_flags
+from syntax_nmt.arguments import add_flags, positive_int
 from syntax_nmt.data.mismatch import ATTACH_ROOTS_HELP, ON_MISMATCH_HELP, REPARSE, SKIP, STOP
 from syntax_nmt.data.sides import CHUNKS, HEADS, PHRASES
 from syntax_nmt.data.sides.kind import SOURCE, SideKind
@@ -21,7 +21,7 @@ from syntax_nmt.preprocess.annotation_command import (
     add_model_options,
     add_worker_options,
     annotator,
-    refuse_what_does_nothing,
+    refuse_idle_options,
     resources,
 )
 from syntax_nmt.preprocess.chunk import BY, chunk_annotator
@@ -42,7 +42,7 @@ EXAMPLE = (
     "syntax-nmt prepare --source-lang en --target-lang de --trainpref raw/train --validpref "
     "raw/val --testpref raw/test2016,raw/test2017 --stanza-dir stanza_resources --destdir prepared"
 )
-RESUMES = True
+RESUMES = "destdir"
 PIECE_LINES = 10_000_000
 
 
@@ -120,7 +120,7 @@ def _add_text_arguments(parser: argparse.ArgumentParser) -> None:
 def _add_piece_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--vocab-size",
-        type=int,
+        type=positive_int,
         help="sentencepiece pieces; fewer for a text too small (default: by the number of training "
         "pairs: 1,500 below 3,000 pairs, 4,000 below 15,000, otherwise 8,000)",
     )
@@ -131,7 +131,7 @@ def _add_piece_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--sentencepiece-lines",
-        type=int,
+        type=positive_int,
         help="lines to find pieces in, at most; sentencepiece holds them in memory; of a longer "
         f"text every n-th is taken (default: {PIECE_LINES})",
     )
@@ -141,7 +141,7 @@ def _add_piece_arguments(parser: argparse.ArgumentParser) -> None:
     for side in ("source", "target"):
         parser.add_argument(
             f"--{side}-words",
-            type=int,
+            type=positive_int,
             metavar="N",
             help=f"no pieces on the {side} side: its tokens are words, its vocabulary the N most "
             "frequent of the training text, all others <unk>; each language then has a dictionary "
@@ -240,11 +240,7 @@ def _check_options(args: argparse.Namespace) -> None:
         raise UserError(
             f"--destdir {args.destdir}: fairseq takes it for an option: give the whole path"
         )
-    for option in ("vocab_size", "sentencepiece_lines", "source_words", "target_words"):
-        value = getattr(args, option)
-        if value is not None and value < 1:
-            raise UserError(f"--{option.replace('_', '-')} {value}: must be 1 or more")
-    refuse_what_does_nothing(idle_options(args))
+    refuse_idle_options(idle_options(args))
     if args.source_words and args.target_words and args.sentencepiece_model is not None:
         raise UserError(
             "--sentencepiece-model is for pieces, and with --source-words and --target-words "

@@ -6,6 +6,8 @@ import argparse
 from dataclasses import field
 from typing import Any
 
+from syntax_nmt.option_names import flag
+
 
 def positive_int(text: str) -> int:
     """A whole number of 1 or more.
@@ -60,13 +62,13 @@ def ascending_numbers(text: str, least: int = 0) -> tuple[int, ...]:
 def add_files(group: argparse._ActionsContainer, **helps: str) -> None:
     """Adds options that name files: `gold="…"` is `--gold FILE` with this help."""
     for name, text in helps.items():
-        group.add_argument(f"--{name.replace('_', '-')}", metavar="FILE", help=text)
+        group.add_argument(flag(name), metavar="FILE", help=text)
 
 
 def add_flags(group: argparse._ActionsContainer, **helps: str) -> None:
     """Adds options that are given or not, by name and help."""
     for name, text in helps.items():
-        group.add_argument(f"--{name.replace('_', '-')}", action="store_true", help=text)
+        group.add_argument(flag(name), action="store_true", help=text)
 
 
 def option(default: Any, text: str) -> Any:

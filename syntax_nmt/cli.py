@@ -1,8 +1,9 @@
 """The `syntax-nmt` command. Each subcommand lives beside what it runs and is imported on demand.
 
 A subcommand's module has `EXAMPLE` (a command line that works), `add_arguments(parser)` and
-`run(args)`, which raises :class:`~syntax_nmt.errors.UserError` for what the user can mend. With
-`RESUMES = True` an interrupted run resumes when the same line is given again.
+`run(args)`, which raises :class:`~syntax_nmt.errors.UserError` for what the user can correct. With
+`RESUMES`, the name of an option, an interrupted run that had this option resumes when the same line
+is given again.
 """
 
 from __future__ import annotations
@@ -91,7 +92,6 @@ def main(argv: Sequence[str] | None = None) -> None:
     with one_line_errors("syntax-nmt"):
         try:
             module = importlib.import_module(module_name)
-            resumes = getattr(module, "RESUMES", False)
             parser = argparse.ArgumentParser(
                 prog=f"syntax-nmt {command}",
                 description=summary,
@@ -99,9 +99,9 @@ def main(argv: Sequence[str] | None = None) -> None:
                 formatter_class=argparse.RawDescriptionHelpFormatter,
             )
             module.add_arguments(parser)
-            module.run(parser.parse_args(arguments[1:]))
-        except OSError as error:  # a full disk, a folder that may not be written to
-            raise UserError(f"{error.filename or 'system'}: {error.strerror or error}") from error
+            args = parser.parse_args(arguments[1:])
+            resumes = getattr(args, getattr(module, "RESUMES", ""), None) is not None
+            module.run(args)
         except KeyboardInterrupt:
             again = ": run the same command again; it resumes" if resumes else ""
             raise UserError(f"interrupted{again}") from None

@@ -1,4 +1,4 @@
-"""Mistakes that a user can mend, and how they reach the user: one line, no traceback."""
+"""Mistakes that a user can correct, and how they reach the user: one line, no traceback."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def errors_of(name: str | Path) -> Iterator[None]:
 
 @contextmanager
 def one_line_errors(program: str) -> Iterator[None]:
-    """Turns a :class:`UserError` raised inside into one line on stderr and exit status 1.
+    """Turns an error of the user's or the system's into one line on stderr and exit status 1.
 
     Used at the boundary to a command line.
 
@@ -39,12 +39,16 @@ def one_line_errors(program: str) -> Iterator[None]:
         program: the name that the line begins with.
 
     Raises:
-        SystemExit: in place of a :class:`UserError`; Python prints its message and exits with 1.
+        SystemExit: in place of a :class:`UserError` or an OSError; Python prints its message and
+            exits with 1.
     """
     try:
         yield
     except UserError as error:
         raise SystemExit(f"{program}: error: {error}") from None
+    except OSError as error:  # a full disk, a folder that may not be written to
+        said = UserError(f"{error.filename or 'system'}: {error.strerror or error}")
+        raise SystemExit(f"{program}: error: {said}") from error
 
 
 @contextmanager

@@ -10,13 +10,9 @@ from typing import Any
 from omegaconf import OmegaConf
 
 from syntax_nmt.errors import UserError
+from syntax_nmt.option_names import flag
 
 logger = logging.getLogger(__name__)
-
-
-def flag(name: str) -> str:
-    """An option as it is typed."""
-    return "--" + name.replace("_", "-")
 
 
 def differ(value: Any, default: Any) -> bool:
@@ -31,17 +27,37 @@ def check_choice(name: str, value: Any, choices: Collection[str]) -> None:
 
 
 def check_weight(name: str, value: Any) -> None:
-    """Raises a :class:`UserError` for a weight of a loss, or a margin, that is none."""
+    """Raises a :class:`UserError` for a weight or margin that is negative or not a number."""
     if not (isfinite(value) and value >= 0):
         raise UserError(f"{flag(name)} {value}: give a number of at least 0")
 
 
 def check_dropouts(options: Any, names: Iterable[str]) -> None:
-    """Raises a :class:`UserError` for a share of units that is none."""
+    """Raises a :class:`UserError` for a share of units outside 0 to 1."""
     for name in names:
         value = getattr(options, name)
         if not 0 <= value < 1:
             raise UserError(f"{flag(name)} {value}: give a share from 0 to less than 1")
+
+
+def layer_from_bottom(option: str, layer: int, layers: int, side: str) -> int:
+    """A layer's index from 0, the lowest.
+
+    Args:
+        option: that names the layer, as it is typed.
+        layer: its number from 0, the lowest, or from −1, the top.
+        layers: how many there are.
+        side: `encoder` or `decoder`, for the message.
+
+    Raises:
+        UserError: there is no such layer.
+    """
+    if not -layers <= layer < layers:
+        raise UserError(
+            f"{option} {layer}: the {side} has {layers} layers; give a number from {-layers} to "
+            f"{layers - 1}"
+        )
+    return layer % layers
 
 
 def refuse_changed(options: Any, names: Iterable[str], needed: str) -> None:

@@ -66,7 +66,7 @@ def main() -> None:
 
 
 def lines_of(text: Path, lines: int, folder: Path) -> Path:
-    """A file of so many lines of a text, which begins again where it ends.
+    """A file with lines of a text, which begins again where it ends.
 
     Args:
         lines: how many lines are wanted.

@@ -176,7 +176,7 @@ def value_at(content: Any, path: str) -> Any:
     try:
         return reduce(lambda inside, step: inside[step], steps, content)
     except (KeyError, IndexError, TypeError):
-        raise UserError(f"value: {path}: not in the command's figures: mend the YAML") from None
+        raise UserError(f"value: {path}: not in the command's figures: correct the YAML") from None
 
 
 def do_run(root: Path, key: str, record: Path, device: str, commit: str) -> None:

@@ -11,7 +11,6 @@ from typing import Any, NamedTuple
 from tqdm import tqdm
 
 from syntax_nmt.data.text_files import NEWLINE_ONLY, check_writable, read_lines, refuse_pipe
-from syntax_nmt.errors import UserError
 from syntax_nmt.preprocess.annotation.annotator import Annotator
 from syntax_nmt.preprocess.annotation.executor import open_workers, ordered_results
 from syntax_nmt.preprocess.annotation.parts import (
@@ -105,8 +104,6 @@ def annotate_file(
             loaded), models do not load, or a worker died. What is finished is kept.
     """
     resources = resources or Resources()
-    if resources.part_size < 1:
-        raise UserError(f"--part-size {resources.part_size}: must be 1 or more")
     refuse_pipe(text)
     lines = sum(1 for _ in read_lines(text, NEWLINE_ONLY))
     check_writable(output, text)

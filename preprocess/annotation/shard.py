@@ -49,8 +49,6 @@ def find_shard(
         UserError: the numbers do not go together.
     """
     known = os.environ if environment is None else environment
-    if num_shards is not None and num_shards < 1:
-        raise UserError(f"--num-shards {num_shards}: must be 1 or more")
     if shard_id is not None and num_shards is None:
         raise UserError(f"--shard-id {shard_id}: give --num-shards, too")
     if num_shards == 1 and shard_id is None:

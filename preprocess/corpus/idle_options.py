@@ -6,29 +6,31 @@ import argparse
 from collections.abc import Iterator
 
 from syntax_nmt.data.sides import KINDS
-from syntax_nmt.preprocess.annotation_command import MAX_WORDS, unused_models
+from syntax_nmt.preprocess.annotation_command import MAX_WORDS, exclusive, no_effect, unused_models
 from syntax_nmt.preprocess.corpus.plan import Plan
 from syntax_nmt.preprocess.corpus.side_files import find_side_file
 
 
 def idle_options(args: argparse.Namespace) -> dict[str, object]:
-    """What is refused, in words, and whether it is there.
+    """What is refused: messages, each with whether its case is there.
 
     Args:
         args: the options of `syntax-nmt prepare`.
     """
     model, words = args.sentencepiece_model, args.source_words and args.target_words
     joined = args.joined is True
+    given, both_words = "--sentencepiece-model", "--source-words with --target-words"
+    kind, lines = "--sentencepiece-type", "--sentencepiece-lines"
     return {
-        "--chunk-model without --chunks": args.chunk_model and not args.chunks,
-        "--chunks rules with --chunk-model": args.chunks == "rules" and args.chunk_model,
-        "--target-stanza-dir without --chunks": args.target_stanza_dir and not args.chunks,
-        "--sentencepiece-model with --sentencepiece-type": model and args.sentencepiece_type,
-        "--sentencepiece-model with --sentencepiece-lines": model and args.sentencepiece_lines,
-        "--joined-dictionary with --source-words": joined and args.source_words,
-        "--joined-dictionary with --target-words": joined and args.target_words,
-        "--sentencepiece-type with words on both sides": words and args.sentencepiece_type,
-        "--sentencepiece-lines with words on both sides": words and args.sentencepiece_lines,
+        no_effect("--chunk-model", "--chunks"): args.chunk_model and not args.chunks,
+        exclusive("--chunks rules", "--chunk-model"): args.chunks == "rules" and args.chunk_model,
+        no_effect("--target-stanza-dir", "--chunks"): args.target_stanza_dir and not args.chunks,
+        exclusive(given, kind): model and args.sentencepiece_type,
+        exclusive(given, lines): model and args.sentencepiece_lines,
+        exclusive("--joined-dictionary", "--source-words"): joined and args.source_words,
+        exclusive("--joined-dictionary", "--target-words"): joined and args.target_words,
+        exclusive(both_words, kind): words and args.sentencepiece_type,
+        exclusive(both_words, lines): words and args.sentencepiece_lines,
     }
 
 

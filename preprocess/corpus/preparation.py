@@ -58,7 +58,7 @@ class Preparation:
         """Makes everything.
 
         Raises:
-            UserError: for what the user can mend; what is finished is kept.
+            UserError: for what the user can correct; what is finished is kept.
         """
         with sole_user(self.plan.folder, self.plan.outputs):
             self._run()

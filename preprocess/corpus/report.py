@@ -10,6 +10,7 @@ import torch
 
 from syntax_nmt.data.sides import HEADS, KINDS, PHRASES
 from syntax_nmt.data.sides.kind import SideKind
+from syntax_nmt.data.text_columns import NO_FIGURE, table
 from syntax_nmt.preprocess.corpus.plan import Plan
 from syntax_nmt.preprocess.corpus.preparation import Preparation
 from syntax_nmt.preprocess.corpus.training_settings import TrainingSettings, training_settings
@@ -25,14 +26,7 @@ def summary(done: Preparation) -> str:
     for split in done.plan.splits:
         for lang in done.plan.languages:
             rows.append(_row(done, f"{split.name}.{lang}"))
-    widths = [max(map(len, column)) for column in zip(*rows)]
-    return "\n".join(
-        "  ".join(
-            cell.ljust(width) if column == 0 else cell.rjust(width)
-            for column, (cell, width) in enumerate(zip(row, widths))
-        )
-        for row in rows
-    )
+    return table(rows, left=1)
 
 
 def next_commands(done: Preparation, user_dir: Path) -> str:
@@ -230,4 +224,4 @@ def _annotated_shares(done: Preparation, name: str) -> str:
         else:
             share = report["annotated"] / max(1, report["lines"])
             shares.append(f"{kind.ending} by Stanza ({share:.2%})")
-    return "; ".join(shares) or "–"
+    return "; ".join(shares) or NO_FIGURE

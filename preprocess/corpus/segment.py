@@ -21,7 +21,7 @@ from syntax_nmt.data.text_files import (
 from syntax_nmt.errors import UserError
 
 _CHUNK = 20_000
-_OWN_SYMBOLS = 3  # unknown, begin and end of a sentence
+_OWN_SYMBOLS = 3  # unknown, beginning and end of a sentence
 _CHANGES = "changes the text when it segments it: train it with --normalization_rule_name=identity"
 _IN_BYTES = (
     "spells characters that it does not know in bytes, of which no word can be made again: train "
@@ -42,7 +42,7 @@ def train_model(
     Args:
         texts: files of words separated by spaces.
         model: the file to write.
-        vocab_size: number of pieces. A text too small for so many gets as many as it has.
+        vocab_size: number of pieces. A text that is too small for it gets as many as it has.
         kind: `bpe` or `unigram`.
         max_lines: sentencepiece holds its text in memory; of a longer one every n-th line is taken,
             n as small as it can be.
@@ -149,7 +149,7 @@ def _train(texts: Sequence[Path], vocab_size: int, kind: str, max_lines: int) ->
 
 
 def _sample(texts: Sequence[Path], max_lines: int) -> Iterator[str]:
-    """Lines of the texts, no more than so many, evenly spread."""
+    """Lines of the texts, evenly spread, `max_lines` at most."""
     step = -(-sum(1 for _ in _filled_lines(texts)) // max_lines)
     return islice(_filled_lines(texts), 0, None, max(1, step))
 

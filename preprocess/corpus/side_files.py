@@ -84,7 +84,7 @@ class GivenAnnotation:
                 except OtherTextError:
                     out.write(next(replaced))
                     continue
-                if found is not None and (found.bridged):
+                if found is not None and found.bridged:
                     out.write(self.kind.format(found.annotation, words))
                 else:
                     out.write(self.kind.entry_text(entry))

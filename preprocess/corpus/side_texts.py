@@ -29,7 +29,8 @@ class SideTexts:
     Args:
         plan: what to make.
         steps: the record of what is done.
-        step: runs a step unless it is done: its name, what it is of, `make`, and the outputs.
+        step: runs a step unless it is done. It takes the step's name, what the outputs are made
+            from, `make`, and the outputs.
         note: called with one line about each thing that happens.
     """
 

@@ -28,10 +28,10 @@ class TrainingSettings:
         warmup: updates until then, at most a quarter of all.
         dropout: probability.
         epochs: passes over the corpus.
-        seconds: of 1,000 pairs in one epoch on one core of a CPU; 0 = not measured.
+        seconds: for an estimate: of 1,000 pairs in one epoch on one core of a CPU; 0 = no estimate.
         vocabulary: sentencepiece pieces.
         gpu: whether it runs on a GPU.
-        minutes: of all epochs on one core; 0 = not measured (a GPU, or a corpus that needs one).
+        minutes: estimate for all epochs on one core; 0 = none (a GPU, or a corpus that needs one).
     """
 
     below: float

@@ -178,7 +178,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     aspec = formats.add_parser("aspec", help="ASPEC-JE")
     aspec.add_argument("inputs", nargs="+", type=Path, help="files, in order")
     aspec.add_argument("--output", required=True, help="writes OUTPUT.ja and OUTPUT.en")
-    aspec.add_argument("--first", type=int, help="only so many pairs (default: all)")
+    aspec.add_argument("--first", type=int, help="number of pairs, the first ones (default: all)")
 
 
 def run(args: argparse.Namespace) -> None:

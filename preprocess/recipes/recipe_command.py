@@ -6,7 +6,7 @@ import argparse
 import os
 from collections.abc import Callable, Sequence
 
-from syntax_nmt.errors import UserError, one_line_errors
+from syntax_nmt.errors import one_line_errors
 
 
 def run_command(
@@ -30,7 +30,4 @@ def run_command(
     add_arguments(parser)
     args = parser.parse_args(argv)
     with one_line_errors(os.environ.get("RECIPE", name)):
-        try:
-            run(args)
-        except OSError as error:
-            raise UserError(f"{error.filename or 'system'}: {error.strerror or error}") from error
+        run(args)

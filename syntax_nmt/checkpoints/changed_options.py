@@ -13,6 +13,8 @@ from typing import Any
 
 from omegaconf import DictConfig, OmegaConf
 
+from syntax_nmt.option_names import flag
+
 logger = logging.getLogger(__name__)
 
 
@@ -40,7 +42,7 @@ def _differences(
     component.add_args(parser)
     for name in ("arch", *vars(parser.parse_args([]))):
         if name in saved and name in given and saved[name] != given[name]:
-            yield f"--{name.replace('_', '-')} {given[name]} (there: {saved[name]})"
+            yield f"{flag(name)} {given[name]} (there: {saved[name]})"
 
 
 def _by_name(options: Any) -> Mapping[str, Any]:

@@ -27,8 +27,8 @@ def is_literal(text: str) -> bool:
     """Whether text is a literal of bounded size.
 
     Constants, tuples, lists, dictionaries and signs, the sum of two lists and the `[(512, 3)] * 20`
-    of convolutional models. Names are none, nor is text with a backslash: what it stands for
-    depends on who reads it.
+    of convolutional models. A name is not a literal. Text with a backslash is not one either:
+    what it stands for depends on who reads it.
 
     Args:
         text: a Python expression, or anything else.
@@ -57,7 +57,7 @@ def is_inert(text: str) -> bool:
 
 
 def _values(node: ast.expr | None, depth: int) -> int:
-    """How many values a literal makes; a ValueError for what is none."""
+    """How many values a literal makes; a ValueError if it is not a literal."""
     if isinstance(node, ast.Constant) and isinstance(node.value, _PLAIN):
         return 1
     if isinstance(node, ast.UnaryOp) and isinstance(node.op, (ast.UAdd, ast.USub)):
@@ -70,17 +70,17 @@ def _values(node: ast.expr | None, depth: int) -> int:
             return 1 + sum(_values(part, depth - 1) for part in [*node.keys, *node.values])
         if isinstance(node, ast.BinOp):
             return _values_of_lists(node, depth)
-    raise ValueError("no literal")
+    raise ValueError("not a literal")
 
 
 def _values_of_lists(node: ast.BinOp, depth: int) -> int:
     """Those of a sum of lists, or of a list that is repeated."""
     if not isinstance(node.left, _LISTS):
-        raise ValueError("no literal")
+        raise ValueError("not a literal")
     left, right = _values(node.left, depth - 1), node.right
     if isinstance(node.op, ast.Add) and isinstance(right, _LISTS):
         return left + _values(right, depth - 1)
     times = right.value if isinstance(right, ast.Constant) else None
     if isinstance(node.op, ast.Mult) and type(times) is int and times <= _VALUES:
         return left * times
-    raise ValueError("no literal")
+    raise ValueError("not a literal")

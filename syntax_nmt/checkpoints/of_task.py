@@ -81,7 +81,9 @@ def check_options(cfg: Any) -> None:
 
 
 def check_weights(path: str | Path, vocabularies: Vocabularies) -> Mapping[str, Any]:
-    """Checks a checkpoint; its checksums once, by the first worker for all.
+    """Loads a checkpoint; the first worker also checks it, for all.
+
+    Only the first worker checks checksums, options and vocabularies; the others only load.
 
     Args:
         path: the file; what is not on a disk is left to fairseq.

@@ -80,7 +80,7 @@ class AuxiliaryCriterion(LabelSmoothedCrossEntropyCriterion):
     Args:
         sentence_avg: divide by the number of sentences instead of target tokens.
         label_smoothing: ε.
-        ignore_prefix_size: leave out so many tokens at the start of each target.
+        ignore_prefix_size: number of tokens to leave out at the start of each target.
         report_accuracy: log the share of target tokens predicted right.
         objectives: the auxiliary objectives, each of one of the `objective_types`.
     """

@@ -29,9 +29,9 @@ class SynchronousCrossEntropyConfig(LabelSmoothedCrossEntropyCriterionConfig):
     )
     sync_layers: int = option(
         2,
-        "so many cross-attention layers, counted from the top, are tied, the lowest of "
-        "them to the lowest layer with distances; as many as --latent-phrase-layers "
-        "(default: 2)",
+        "number of cross-attention layers, counted from the top, that are tied, the "
+        "lowest of them to the lowest layer with distances; as many as "
+        "--latent-phrase-layers (default: 2)",
     )
     sync_normalize: ChoiceEnum([SUM, MEAN]) = option(  # type: ignore[valid-type]
         SUM,

@@ -9,7 +9,7 @@ from torch import nn
 
 from syntax_nmt.errors import UserError
 from syntax_nmt.models.structures import StructureLayers
-from syntax_nmt.option_checks import refuse_together
+from syntax_nmt.option_checks import layer_from_bottom, refuse_together
 
 
 def tied_distances(model: nn.Module, layers: int) -> StructureLayers:
@@ -67,10 +67,17 @@ def tied_attention(
     if not (encoder_layers and decoder_layers and cross_layers):
         _check_number(layers, source, target)
     lowest, top = range(layers), range(target - layers, target)
+
+    def indices(chosen: Sequence[int], option: str, side: str, there: int) -> tuple[int, ...]:
+        return tuple(layer_from_bottom(option, layer, there, side) for layer in chosen)
+
+    encoder = indices(encoder_layers, "--sync-encoder-layers", "encoder", source)
+    decoder = indices(decoder_layers, "--sync-decoder-layers", "decoder", target)
+    cross = indices(cross_layers, "--sync-cross-layers", "decoder", target)
     tied = StructureLayers(
-        source_attention=_counted("--sync-encoder-layers", encoder_layers, source) or tuple(lowest),
-        target_attention=_counted("--sync-decoder-layers", decoder_layers, target) or tuple(lowest),
-        cross_attention=_counted("--sync-cross-layers", cross_layers, target) or tuple(top),
+        source_attention=encoder or tuple(lowest),
+        target_attention=decoder or tuple(lowest),
+        cross_attention=cross or tuple(top),
     )
     counts = [len(tied.source_attention), len(tied.target_attention), len(tied.cross_attention)]
     if len(set(counts)) > 1:
@@ -89,7 +96,7 @@ def _layer_counts(model: nn.Module) -> tuple[int, int]:
         if not hasattr(side, "latent_phrase_layers"):
             raise UserError(
                 "the synchronous constraint ties layers of a Transformer encoder to layers of a "
-                f"Transformer decoder, and the model's {name} is none of syntax_nmt's "
+                f"Transformer decoder, and the model's {name} is not one of syntax_nmt's "
                 "Transformers: give --arch latent_phrase_transformer (to syntax_hybrid "
                 f"--{name}-family transformer), or leave --sync-weight out"
             )
@@ -107,14 +114,3 @@ def _check_number(layers: int, source: int, target: int) -> None:
             f"--sync-layers {layers}: the encoder has {source} layers, the decoder {target}; "
             f"give a number from 1 to {min(source, target)}"
         )
-
-
-def _counted(option: str, chosen: Sequence[int], layers: int) -> tuple[int, ...]:
-    """Indices counted from the lowest."""
-    for layer in chosen:
-        if not -layers <= layer < layers:
-            raise UserError(
-                f"{option} {layer}: there are {layers} layers; "
-                f"give numbers from {-layers} to {layers - 1}"
-            )
-    return tuple(layer % layers for layer in chosen)

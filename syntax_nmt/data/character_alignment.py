@@ -19,23 +19,14 @@ from typing import NamedTuple
 import regex
 
 from syntax_nmt.data.constituents import PENN_BRACKETS
+from syntax_nmt.data.moses_escapes import MOSES_ESCAPES
 
 # What is written in several characters for one: Moses's and XML's escapes and joints, Penn's
 # brackets and slashes. Looked for in the whole sentence, as a tokeniser may split an escape.
 _ESCAPE = re.compile(
-    r"&(?:amp|lt|gt|apos|quot|bar|bra|ket|#[0-9]{1,7});|@([^\w\s]|_)@|-[LR][RSC]B-|\\([/*])"
+    "|".join(MOSES_ESCAPES) + r"|&#[0-9]{1,7};|@([^\w\s]|_)@|-[LR][RSC]B-|\\([/*])"
 )
-_ESCAPED = {
-    "&amp;": "&",
-    "&lt;": "<",
-    "&gt;": ">",
-    "&apos;": "'",
-    "&quot;": '"',
-    "&bar;": "|",
-    "&bra;": "[",
-    "&ket;": "]",
-    **PENN_BRACKETS,
-}
+_ESCAPED = {**MOSES_ESCAPES, **PENN_BRACKETS}
 # A double quote is two single ones, as Penn writes it (`` and ''); every dash is a hyphen.
 _SPELLED = {
     **dict.fromkeys('"“”„‟«»″〝〞', "''"),

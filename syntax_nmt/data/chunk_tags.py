@@ -22,7 +22,7 @@ def chunks_of_tags(tags: Iterable[str]) -> tuple[Chunk, ...]:
         tags: `O`, or a kind (B, I, E or S), a hyphen and the type of the chunk; one a word.
 
     Raises:
-        ValueError: a tag is none of these.
+        ValueError: a tag is not one of these.
     """
     chunks: list[Chunk] = []
     open_type = None  # the type that an I or E here would continue

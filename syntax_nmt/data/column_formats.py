@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-_BROKEN = "mend the line, or write the file again if it is truncated"
+BROKEN_LINE = "correct the line, or write the file again if it is truncated"
 
 
 def named_format(line: str) -> str:
@@ -31,4 +31,4 @@ def named_format(line: str) -> str:
             " (this looks like CoNLL-2000's columns of chunks): write chunks into a .chunks file, "
             "IOB2 tags, one line a sentence"
         )
-    return f": {_BROKEN}"
+    return f": {BROKEN_LINE}"

@@ -10,20 +10,10 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
-from syntax_nmt.data.column_formats import named_format
+from syntax_nmt.data.column_formats import BROKEN_LINE, named_format
 from syntax_nmt.data.dependency_tree import DependencyTree, MultiwordRange, find_cycle
 from syntax_nmt.data.text_files import read_lines
 from syntax_nmt.errors import UserError
-
-__all__ = [
-    "DependencyTree",
-    "attach_roots",
-    "conllu_blocks",
-    "format_conllu",
-    "format_no_parse",
-    "parse_block",
-    "read_conllu",
-]
 
 NUM_COLUMNS = 10
 _NO_PARSE = re.compile(r"#\s*parse\s*=\s*none\s*")
@@ -31,7 +21,6 @@ _NO_PARSE = re.compile(r"#\s*parse\s*=\s*none\s*")
 _RANGE = re.compile(r"([0-9]{1,9})-([0-9]{1,9})")
 _EMPTY_NODE = re.compile(r"([0-9]{1,9})\.[1-9][0-9]*")
 _HEAD = re.compile(r"[0-9]{1,9}")
-_TRUNCATED = "mend the line, or write the file again if it is truncated"
 
 
 def read_conllu(path: str | Path, one_root: bool = True) -> Iterator[DependencyTree | None]:
@@ -181,7 +170,7 @@ class _BlockParser:
             raise self.error(
                 self.numbers[-1],
                 f"multiword range {item.start + 1}-{item.end} in a sentence of "
-                f"{len(self.rows)} words: {_TRUNCATED}",
+                f"{len(self.rows)} words: {BROKEN_LINE}",
             )
         return DependencyTree(
             words=tuple(row[1] for row in self.rows),
@@ -203,7 +192,7 @@ class _BlockParser:
             path = " → ".join(str(word + 1) for word in [*cycle, cycle[0]])
             raise self.error(
                 self.numbers[cycle[0]],
-                f"the heads run in a circle ({path}): mend the parse, or mark the sentence "
+                f"the heads run in a circle ({path}): correct the parse, or mark the sentence "
                 f"'# parse = none'",
             )
         for root in roots:
@@ -214,7 +203,7 @@ class _BlockParser:
         if not roots:
             raise self.error(
                 self.first_line,
-                f"no word of the {len(self.rows)} has HEAD 0: mend the parse, "
+                f"no word of the {len(self.rows)} has HEAD 0: correct the parse, "
                 f"or write the file again if it is truncated",
             )
         raise self.error(
@@ -237,7 +226,7 @@ class _BlockParser:
             raise self.error(
                 number,
                 f"HEAD of word {row[0]} is {head} in a sentence of {len(self.rows)} words: "
-                f"{_TRUNCATED}",
+                f"{BROKEN_LINE}",
             )
         return head - 1
 

@@ -132,14 +132,14 @@ class _Builder:
                 self._atom(token)
         if self.stack:
             raise ValueError(
-                f"{len(self.stack)} brackets are not closed: mend or recreate the line"
+                f"{len(self.stack)} brackets are not closed: correct or recreate the line"
             )
         return self.words, [node for node in self.nodes if node is not None]
 
     def _open(self) -> None:
         if len(self.stack) == _DEPTH:
             raise ValueError(
-                f"more than {_DEPTH} brackets in each other: mend or recreate the line"
+                f"more than {_DEPTH} brackets in each other: correct or recreate the line"
             )
         if self.stack:
             self._flush_atoms(self.stack[-1])
@@ -160,7 +160,7 @@ class _Builder:
 
     def _close(self) -> None:
         if not self.stack:
-            raise ValueError("')' without '(': mend or recreate the line")
+            raise ValueError("')' without '(': correct or recreate the line")
         top = self.stack[-1]
         label = top.label or ""
         leaf = len(top.atoms) == 1 and not top.has_brackets

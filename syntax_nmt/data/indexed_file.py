@@ -53,8 +53,8 @@ def open_indexed(prefix: str | Path, shortest: int = 0) -> IndexedFile:
         shortest: numbers that each row has at least; 1 for sentences, which have their EOS.
 
     Raises:
-        ValueError: the index is none, or does not agree with itself or with `prefix.bin`; names
-            the file and both values.
+        ValueError: the file is not an index of fairseq's mmap format, or does not agree with
+            itself or with `prefix.bin`; names the file and both values.
         OSError: a file cannot be read.
     """
     path = f"{prefix}.idx"
@@ -83,7 +83,7 @@ def count_rows(prefix: str | Path) -> int:
         prefix: the file without its ending.
 
     Raises:
-        ValueError: the index is none.
+        ValueError: the file is not an index of fairseq's mmap format.
         OSError: the file cannot be read.
     """
     return _header(f"{prefix}.idx")[1]

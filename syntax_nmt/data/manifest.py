@@ -43,6 +43,18 @@ class Fingerprint:
                 size += count
         return cls(size, f"{checksum:08x}")
 
+    def difference(self, recorded: Fingerprint) -> str:
+        """How a file differs from what it was, for a message; empty where it does not.
+
+        Args:
+            recorded: in the manifest.
+        """
+        if self.bytes != recorded.bytes:
+            return f"{self.bytes} bytes, {recorded.bytes} recorded in {NAME}"
+        if self.crc32 != recorded.crc32:
+            return f"checksum {self.crc32}, {recorded.crc32} recorded in {NAME}"
+        return ""
+
 
 @dataclass(frozen=True)
 class SideFile:

@@ -108,7 +108,7 @@ def refuse_shift(
     their files have no words.
 
     Args:
-        lines: the words of the text from its begin.
+        lines: the words of the text from its beginning.
         number: the first sentence whose annotation is of other words, from 1.
         text: the text's file, for the message.
         attach_roots: see :func:`~syntax_nmt.data.side_text.side_entries`.
@@ -159,7 +159,7 @@ def refuse_missing(
     """Finds out which sentence is missing where an annotation has too few entries, or too many.
 
     Args:
-        lines: the words of the text from its begin.
+        lines: the words of the text from its beginning.
         text: the text's file, for the message.
         attach_roots: see :func:`~syntax_nmt.data.side_text.side_entries`.
 

@@ -1,4 +1,7 @@
-"""How `syntax-nmt prepare` segmented the text of a folder, and new text for its models is."""
+"""How `prepare` segmented the text of a folder.
+
+New text for its models is segmented the same way.
+"""
 
 from __future__ import annotations
 
@@ -22,7 +25,7 @@ class TextSegmentation:
     """Of one language.
 
     Attributes:
-        tokenizer: one of `tokenizer.MODES`.
+        tokenizer: one of :data:`~syntax_nmt.data.text.MODES`.
         sentencepiece_model: segments words into pieces; None = the tokens are words.
         segmenter: model of mode `stanza`; None = Stanza's own folder.
     """

@@ -62,7 +62,7 @@ def open_side_information(
     Args:
         prefix: fairseq's prefix of the side's tokens: `data-bin/train.de-en.de`.
         sizes: the dataset's lengths of this side with EOS, (sentences,).
-        verify: also compare checksums. Off only where another process of the run has done so.
+        verify: also compare checksums. False where the caller has compared them already.
 
     Raises:
         UserError: a file is missing, damaged, or not made from this text.
@@ -117,19 +117,16 @@ def _check_fingerprints(folder: Path, name: str, entry: SideFile, kind: SideKind
             raise UserError(
                 f"{path}: cannot be read ({reason}), but {NAME} names it: {REMEDY}"
             ) from error
-        if found == recorded:
+        difference = found.difference(recorded)
+        if not difference:
             continue
-        if found.bytes != recorded.bytes:
-            difference = f"{found.bytes} bytes, {recorded.bytes} recorded"
-        else:
-            difference = f"checksum {found.crc32}, {recorded.crc32} recorded"
         if file_name.startswith(name):
-            cause = f"damaged or not written by the last binarize ({difference} in {NAME})"
+            cause = "damaged or not written by the last binarize"
         elif file_name == kind.labels_file:
-            cause = f"not the tag list {name} was made with ({difference} in {NAME})"
+            cause = f"not the tag list {name} was made with"
         else:
-            cause = f"has changed since {name} was made for it ({difference} in {NAME})"
-        raise UserError(f"{path}: {cause}: {REMEDY}")
+            cause = f"has changed since {name} was made for it"
+        raise UserError(f"{path}: {cause} ({difference}): {REMEDY}")
 
 
 def _check_number(found: int, expected: int, path: Path) -> None:

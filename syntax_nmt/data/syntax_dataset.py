@@ -21,7 +21,7 @@ class SyntaxDataset(BaseWrapperDataset):
     there is none.
 
     Args:
-        sides: what is known about them.
+        sides: the side information of these sentences.
 
     Raises:
         UserError: side information of another number of sentences.

@@ -30,14 +30,14 @@ def clean_line(text: str, counts: Counter[str] | None = None) -> str:
 
     Spaces other than U+0020 (no-break, ideographic, tabs, every kind of line break) become a
     space, control and invisible formatting characters are dropped, and U+2581, which sentencepiece
-    marks the begin of a word with, becomes an underscore. Joiners (U+200C, U+200D) stay, but not
-    where a word begins, as they would become invisible words. Nothing else changes; letters are not
-    normalised.
+    marks the beginning of a word with, becomes an underscore. Joiners (U+200C, U+200D) stay, but
+    not where a word begins, as they would become invisible words. Nothing else changes; letters are
+    not normalised.
 
     Args:
         text: one line, without the newline that ends it.
         counts: adds up how many characters of the kinds `space`, `invisible` and `mark` were
-            replaced, those dropped at the begin of the line among them; spaces at its end (a
+            replaced, those dropped at the beginning of the line among them; spaces at its end (a
             carriage return) are not counted.
     """
     text = text.rstrip()

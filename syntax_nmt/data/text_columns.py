@@ -5,7 +5,7 @@ from __future__ import annotations
 import unicodedata
 from collections.abc import Iterator, Sequence
 
-NONE = "–"
+NO_FIGURE = "–"
 _GAP = "  "
 _WIDTH = 100
 
@@ -48,10 +48,10 @@ def labelled(label: str, parts: Sequence[str]) -> list[str]:
     return [f"  {line.rstrip()}" for line in lines]
 
 
-def percent(share: float | None) -> str:
+def share_text(share: float | None) -> str:
     """A share between 0 and 1 with two digits; neither all nor nothing by rounding."""
     if share is None:
-        return NONE
+        return NO_FIGURE
     if 0 < share < 0.0001:
         return "<0.01%"
     if 0.9999 < share < 1:
@@ -59,11 +59,11 @@ def percent(share: float | None) -> str:
     return f"{share:.2%}" if 0 < share < 1 else f"{share:.0%}"
 
 
-def number(value: int | None) -> str:
+def count_text(value: int | None) -> str:
     """A whole number, its thousands separated."""
-    return NONE if value is None else f"{value:,}"
+    return NO_FIGURE if value is None else f"{value:,}"
 
 
-def decimal(value: float | None, digits: int = 2) -> str:
-    """A number with so many digits after the point."""
-    return NONE if value is None else f"{value:.{digits}f}"
+def decimal_text(value: float | None, digits: int = 2) -> str:
+    """A number with this number of digits after the point."""
+    return NO_FIGURE if value is None else f"{value:.{digits}f}"

@@ -160,7 +160,7 @@ def _open_output(path: Path, mode: str, **text: Any) -> Iterator[Any]:
         reason = error.strerror or error
         raise UserError(f"{path}: cannot be written ({reason}): check the folder") from error
     finally:
-        with suppress(OSError):  # where the folder is none, there is nothing to remove either
+        with suppress(OSError):  # there may be no such file, nor even its folder
             partial.unlink()
 
 

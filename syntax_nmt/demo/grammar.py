@@ -6,7 +6,7 @@ Every attachment can be told from the words, as a parser must be able to:
   with the verb of that clause; so none follows an object that ends in a clause;
 - `kon` goes with the nearest noun before it that is a person, other prepositions of nouns with the
   nearest noun whatever;
-- a relative clause goes with the nearest person (`ki`), or the nearest noun that is none (`ke`).
+- a relative clause goes with the nearest person (`ki`), or the nearest other noun (`ke`).
 """
 
 from __future__ import annotations

@@ -72,8 +72,8 @@ def _add_sample_arguments(parser: argparse.ArgumentParser) -> None:
         type=natural_int,
         default=_SAMPLES,
         metavar="N",
-        help="so many, from short to long, each the one among those of its length that the "
-        "systems translate most differently, by chrF (default: %(default)s)",
+        help="number of sentences, from short to long; each is the one among those of its length "
+        "that the systems translate most differently, by chrF (default: %(default)s)",
     )
     either.add_argument(
         "--sentences",

@@ -16,6 +16,7 @@ from syntax_nmt.evaluation.base.options import (
     refuse_beside_hypothesis,
 )
 from syntax_nmt.evaluation.dependencies.selection import Selection
+from syntax_nmt.option_names import flag
 from syntax_nmt.reporting.findings import add_findings_arguments, findings_outputs
 from syntax_nmt.reporting.output import STDOUT, check_outputs
 
@@ -74,7 +75,7 @@ def _add_dependencies(parser: argparse.ArgumentParser) -> None:
     add(
         "--words",
         metavar="LEAST-MOST",
-        help="score sentences of so many words only, such as 20-30, the paper's",
+        help="score only sentences of this number of words, such as 20-30, the paper's",
     )
     add_flags(
         group, known_words="score sentences only that have no unknown token, as the paper does"
@@ -155,8 +156,7 @@ def check_tree_arguments(args: argparse.Namespace, draws: bool) -> None:
         raise UserError("--no-punctuation is about UAS: add the reference as --conllu")
     for option in ("words", "known_words"):
         if getattr(args, option) and not args.conllu:
-            name = option.replace("_", "-")
-            raise UserError(f"--{name} is about UAS: add the reference as --conllu")
+            raise UserError(f"{flag(option)} is about UAS: add the reference as --conllu")
     Selection.of(args)
     if args.known_words and args.hypothesis:
         raise UserError("--known-words needs the model, and --hypothesis comes without one")
@@ -172,8 +172,9 @@ def _check_kind(args: argparse.Namespace) -> None:
         for option in options:
             value = getattr(args, option)
             if kind != args.kind and value is not None and value is not False:
-                name = f"--{option.replace('_', '-')}"
-                raise UserError(f"{name} is about {kind}: add --kind {kind}, or leave it out")
+                raise UserError(
+                    f"{flag(option)} is about {kind}: add --kind {kind}, or leave it out"
+                )
 
 
 def _check_without_model(args: argparse.Namespace, draws: bool) -> None:

@@ -19,6 +19,7 @@ from omegaconf import OmegaConf
 from syntax_nmt.errors import UserError
 from syntax_nmt.models.family_options import SIDES, TRANSFORMER
 from syntax_nmt.models.options import SyntaxTransformerOptions
+from syntax_nmt.option_names import flag
 
 # Supervised heads are the ordinary heads of a layer, trained with a loss of their own.
 _SAME_AT_INFERENCE = {"_name", "supervised_layer", *(f"{side}_family" for side in SIDES)}
@@ -36,7 +37,7 @@ def feature_in_the_way(model: BaseFairseqModel, cfg: Any) -> str | None:
         value = getattr(cfg, field.name, field.default)
         if field.name not in _SAME_AT_INFERENCE and value != field.default:
             given = "" if value is True else f" {value}"
-            return f"--{field.name.replace('_', '-')}{given}"
+            return f"{flag(field.name)}{given}"
     return None
 
 

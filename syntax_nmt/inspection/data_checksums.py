@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import NamedTuple
 
-from syntax_nmt.data.manifest import NAME, REMEDY, Fingerprint, SideFile
+from syntax_nmt.data.manifest import REMEDY, Fingerprint, SideFile
 
 
 class Change(NamedTuple):
@@ -64,14 +64,9 @@ def _compare(path: Path, recorded: Mapping[Fingerprint, list[str]]) -> Iterator[
         yield Change(path, message, names)
         return
     for wanted, group in recorded.items():
-        if found == wanted:
-            continue
-        if found.bytes != wanted.bytes:
-            difference = f"{found.bytes} bytes, {wanted.bytes} recorded"
-        else:
-            difference = f"checksum {found.crc32}, {wanted.crc32} recorded"
-        message = (
-            f"{path}: damaged, or changed since {', '.join(group)} was made "
-            f"({difference} in {NAME}): {REMEDY}"
-        )
-        yield Change(path, message, tuple(group))
+        if difference := found.difference(wanted):
+            message = (
+                f"{path}: damaged, or changed since {', '.join(group)} was made "
+                f"({difference}): {REMEDY}"
+            )
+            yield Change(path, message, tuple(group))

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from syntax_nmt.data.data_bin import no_data_bin
 from syntax_nmt.data.sides import KINDS
-from syntax_nmt.errors import UserError
 
 _USUAL_SPLITS = ("train", "valid", "test")
 _SIDE = re.compile(rf"\.({'|'.join(kind.name for kind in KINDS)})$")
@@ -81,22 +81,13 @@ def find_data(path: str | Path) -> DataFolder:
         UserError: there is no such folder, or fairseq-preprocess has not written to it.
     """
     path = Path(path)
-    if not path.is_dir():
-        raise UserError(
-            f"{path}: no such folder; give the data-bin folder that `syntax-nmt prepare` or "
-            f"fairseq-preprocess wrote"
-        )
-    names = {entry.name for entry in path.iterdir()}
+    names = {entry.name for entry in path.glob("*")}
     stems = set(_dataset_names(names))
     sides = {stem for stem in stems if _SIDE.search(stem)}
     parsed = (TextName.parse(stem) for stem in stems - sides)
     texts = sorted((text for text in parsed if text is not None), key=TextName.order)
     if not texts:
-        inside = path / "data-bin"
-        hint = f"did you mean {inside}?" if inside.is_dir() else "run `syntax-nmt prepare`"
-        raise UserError(
-            f"{path}: no data-bin folder, it has no SPLIT.SRC-TGT.LANGUAGE.bin and .idx; {hint}"
-        )
+        raise no_data_bin(path, "SPLIT.SRC-TGT.LANGUAGE.bin and .idx")
     left_over = tuple(sorted(name for name in names if _LEFT_OVER.search(name)))
     return DataFolder(path, tuple(texts), tuple(sorted(sides)), left_over)
 

@@ -10,7 +10,7 @@ from typing import Any
 from syntax_nmt.data.manifest import NAME, REMEDY
 from syntax_nmt.data.sides import KINDS
 from syntax_nmt.data.sides.kind import SideKind
-from syntax_nmt.data.text_columns import NONE, decimal, number, percent, table
+from syntax_nmt.data.text_columns import NO_FIGURE, count_text, decimal_text, share_text, table
 from syntax_nmt.inspection.data_inspection import InspectedText, Inspection
 
 
@@ -71,11 +71,11 @@ def _text_table(texts: Sequence[InspectedText]) -> str:
         rows.append(
             (
                 *(text.name.split, text.name.language),
-                *(number(figures[key]) for key in ("sentences", "empty_sentences", "subwords")),
-                ("~" if _words_unsure(text) else "") + number(figures["words"]),
-                decimal(figures["subwords_per_word"], 3),
-                *(number(figures[key]) for key in ("longest_subwords", "longest_line")),
-                percent(figures["unknown_share"]),
+                *(count_text(figures[key]) for key in ("sentences", "empty_sentences", "subwords")),
+                ("~" if _words_unsure(text) else "") + count_text(figures["words"]),
+                decimal_text(figures["subwords_per_word"], 3),
+                *(count_text(figures[key]) for key in ("longest_subwords", "longest_line")),
+                share_text(figures["unknown_share"]),
             )
         )
     if not texts:
@@ -100,7 +100,7 @@ def _side_table(texts: Sequence[InspectedText], kind: SideKind) -> str:
             unsure += text.figures[kind].unsure
             cells = [write(figures[name]) for _, name, write in columns]
         elif kind in text.damaged:
-            cells = ["not sound", *[NONE] * (len(columns) - 1)]
+            cells = ["not sound", *[NO_FIGURE] * (len(columns) - 1)]
         else:
             continue
         rows.append((text.name.split, text.name.language, *cells))
@@ -122,7 +122,8 @@ def _label_table(texts: Sequence[InspectedText], kind: SideKind) -> str:
         return ""
     order = sorted(labels, key=lambda tag: -sum(column.get(tag, 0) for column in counts.values()))
     rows = [(kind.label, *counts)]
-    rows += [(tag, *(number(column.get(tag, 0)) for column in counts.values())) for tag in order]
+    for tag in order:
+        rows.append((tag, *(count_text(column.get(tag, 0)) for column in counts.values())))
     return table(rows, left=1)
 
 

@@ -6,7 +6,7 @@ import argparse
 import sys
 from pathlib import Path
 
-from syntax_nmt.arguments import positive_int
+from syntax_nmt.arguments import natural_int
 from syntax_nmt.data.subwords import AUTO, SCHEMES
 from syntax_nmt.data.text_files import check_writable
 from syntax_nmt.inspection.data_inspection import Inspection, inspect_data
@@ -35,9 +35,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.description = DESCRIPTION
     add = parser.add_argument
     add("databin", metavar="DATABIN", help="folder that `prepare` or fairseq-preprocess wrote")
-    add("--samples", metavar="N", type=_count, default=3, help="sentences to draw (default: 3)")
+    add(
+        "--samples", metavar="N", type=natural_int, default=3, help="sentences to draw (default: 3)"
+    )
     add("--split", metavar="SPLIT", help="draw these (default: valid, else test, else train)")
-    add("--seed", metavar="N", type=_count, default=1, help="chooses the samples (default: 1)")
+    add("--seed", metavar="N", type=natural_int, default=1, help="chooses the samples (default: 1)")
     add(
         "--words",
         metavar="DIR",
@@ -48,7 +50,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--subwords",
         choices=(AUTO, *SCHEMES),
         default=AUTO,
-        help="how the text was segmented (default: told from the text)",
+        help="how the text was segmented (default: detected from the text)",
     )
     add("--json", metavar="FILE", help="write the figures here; - is stdout, with nothing else")
 
@@ -81,8 +83,3 @@ def _name_faults(found: Inspection) -> None:
             print(f"syntax-nmt: {kind}: {' '.join(message.split())}", file=sys.stderr)
     if found.problems:
         raise SystemExit(1)
-
-
-def _count(text: str) -> int:
-    """A whole number, 0 among them."""
-    return 0 if text == "0" else positive_int(text)

@@ -99,7 +99,7 @@ class BiScaleDecoder(RNNDecoder):
         Returns:
             logits B×T×V, and a dictionary of lists of one tensor each. `attn`: the weights of the
             words' context, B×T×S; `chunk_attn`: of the chunks'; `opened`: B×T, True = a chunk
-            opened; `boundary_logits`: B×T×2, of b = 0 and b = 1; `tag_logits`: B×T×(K+1),
+            opened; `boundary_logits`: B×T×2, of b = 0 and b = 1; `tag_logits`: B×T×classes,
             meaningful only where `opened` is True. In a search `joint_score`, B×1×1, instead of the
             logits of boundaries and tags.
         """
@@ -203,7 +203,7 @@ class BiScaleDecoder(RNNDecoder):
     def _predictions(
         self, steps: BiScaleSteps, memory: AttentionMemory, contexts: Tensor
     ) -> dict[str, Tensor]:
-        """The logits of boundaries, B×T×2, and of tags, B×T×(K+1), at every word.
+        """The logits of boundaries, B×T×2, and of tags, B×T×classes, at every word.
 
         Selecting only the words that open a chunk would synchronise a GPU.
         """

@@ -15,7 +15,8 @@ from fairseq.models.transformer import TransformerModel
 from syntax_nmt.errors import UserError, exits_in_fairseq_programs
 from syntax_nmt.models.options import SyntaxTransformerOptions
 from syntax_nmt.models.rnn_options import TOP, RecurrentOptions, SyntaxRNNOptions
-from syntax_nmt.option_checks import check_choice, differ, flag
+from syntax_nmt.option_checks import check_choice, differ
+from syntax_nmt.option_names import attribute, flag
 
 TRANSFORMER, RNN = "transformer", "rnn"
 FAMILIES = (TRANSFORMER, RNN)
@@ -78,9 +79,8 @@ def refuse_while_parsing(parser: argparse.ArgumentParser, family: str) -> None:
 
 class _Refused(argparse.Action):
     def __call__(self, _parser: Any, _namespace: Any, _value: Any, option: Any = None) -> None:
-        name = option.strip("-").replace("-", "_")
         with exits_in_fairseq_programs():
-            raise UserError(f"{option} {how_to_have(name)}")
+            raise UserError(f"{option} {how_to_have(attribute(option))}")
 
 
 def is_of_another(name: str) -> bool:

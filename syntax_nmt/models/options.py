@@ -85,9 +85,9 @@ class SyntaxTransformerOptions(FairseqDataclass):
     )
     latent_phrase_layers: int = option(
         0,
-        "latent phrase structure induction (Harada and Watanabe, 2021): so many layers "
-        "of the encoder and of the decoder, the lowest, attend within the phrases that "
-        "syntactic distances make (default: 0; latent_phrase_transformer: 2)",
+        "latent phrase structure induction (Harada and Watanabe, 2021): number of layers "
+        "of the encoder and of the decoder, the lowest, that attend within the phrases "
+        "that syntactic distances make (default: 0; latent_phrase_transformer: 2)",
     )
     syntactic_distance_lookback: int = option(
         5,
@@ -106,12 +106,12 @@ class SyntaxTransformerOptions(FairseqDataclass):
     )
     local_attention_window: int = option(
         0,
-        "local attention, which the paper compares latent phrases with: tokens see so "
-        "many neighbours on either side in the lowest encoder layers (the paper: 2; default: "
-        "0, no window)",
+        "local attention, which the paper compares latent phrases with: number of "
+        "neighbours on either side that tokens see in the lowest encoder layers (the paper: "
+        "2; default: 0, no window)",
     )
     local_attention_layers: int = option(
         2,
-        "how many encoder layers --local-attention-window is for, counted from the "
+        "number of encoder layers that --local-attention-window is for, counted from the "
         "lowest (default: 2)",
     )

@@ -42,7 +42,7 @@ def build_for_own_task(
             if not str(error):
                 raise
             raise UserError(
-                f"{error}: mend the options, or give the data they are for (this is "
+                f"{error}: correct the options, or give the data they are for (this is "
                 f"{task.cfg.data})"
             ) from error
     for kind, labels in model.side_labels.items():  # checkpoints keep them

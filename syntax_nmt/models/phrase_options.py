@@ -8,7 +8,8 @@ from syntax_nmt.errors import UserError
 from syntax_nmt.models.options import NGRAM, PARSED, SyntaxTransformerOptions
 from syntax_nmt.models.phrase_layers import PhraseSizes
 from syntax_nmt.modules.phrase_representation import MAX, MEAN
-from syntax_nmt.option_checks import check_choice, flag, refuse_changed, refuse_together
+from syntax_nmt.option_checks import check_choice, refuse_changed, refuse_together
+from syntax_nmt.option_names import flag
 
 _OF_PHRASES = (
     "phrase_summary",

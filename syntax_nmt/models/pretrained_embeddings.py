@@ -10,6 +10,7 @@ from fairseq.data import Dictionary
 from torch import Tensor, nn
 
 from syntax_nmt.errors import UserError
+from syntax_nmt.option_names import attribute
 
 
 def load_embeddings(
@@ -22,15 +23,15 @@ def load_embeddings(
         option: that named the file, for messages.
 
     Raises:
-        UserError: no such file, no header, no word of the dictionary, or vectors that are none or
-            of another width.
+        UserError: no such file, no header, no word of the dictionary, or vectors that are not
+            finite numbers or of another width.
     """
     try:
         vectors = _read_vectors(path, dictionary, embedding.embedding_dim, option)
     except FileNotFoundError:
         raise UserError(
             f"{option} {path}: no such file; to load a trained model without it add "
-            f"--model-overrides \"{{'{option.strip('-').replace('-', '_')}': None}}\""
+            f"--model-overrides \"{{'{attribute(option)}': None}}\""
         ) from None
     except (OSError, UnicodeDecodeError) as error:
         raise UserError(f"{option} {path}: cannot be read as UTF-8 text: {error}") from None

@@ -18,7 +18,8 @@ from syntax_nmt.models.rnn_options import (
     SyntaxRNNOptions,
 )
 from syntax_nmt.modules.readout import READOUTS
-from syntax_nmt.option_checks import check_choice, check_dropouts, flag, refuse_changed
+from syntax_nmt.option_checks import check_choice, check_dropouts, refuse_changed
+from syntax_nmt.option_names import flag
 
 # Options without effect unless another one switches their feature on.
 _OF_RELATION_NETWORK = (

@@ -67,7 +67,7 @@ class SyntaxModel(CheckedHub, WeightsOfAnother):
             return_all_hiddens: keep the states of every Transformer layer.
             alignment_layer: the layer of a Transformer decoder whose cross-attention weights are
                 wanted; an RNN decoder has one attention, whose weights are always there.
-            alignment_heads: average them over the first so many heads only.
+            alignment_heads: number of heads, the first ones, to average over; all by default.
             token_loss: what to compute in place of logits.
             **sides: side information under the keys of its kinds; what is not read is ignored.
 

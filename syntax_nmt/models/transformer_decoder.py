@@ -143,7 +143,7 @@ class SyntaxTransformerDecoder(TransformerDecoderBase):
             full_context_alignment: let every position see the whole target; layers with latent
                 phrases, which are causal by their gates, do not.
             alignment_layer: the layer whose cross-attention weights are wanted.
-            alignment_heads: average over the first so many heads only.
+            alignment_heads: number of heads, the first ones, to average over; all by default.
 
         Returns:
             B×T×C, and a dictionary that holds `attn`: the weights, B×T×S, or None.
@@ -163,7 +163,7 @@ class SyntaxTransformerDecoder(TransformerDecoderBase):
     ) -> Iterable[Mapping[str, Any]]:
         """What each layer gets of the source's phrases; nothing where their projections are cached.
 
-        Yields:
+        Returns:
             the arguments `phrases`, `phrase_padding` and `tokens` of :class:`PhraseDecoderLayer`.
         """
         if self.phrase_sizes is None:

@@ -30,7 +30,7 @@ from syntax_nmt.modules.supervised_heads import (
     SUPERVISED_HEADS,
     supervised_head_log_probabilities,
 )
-from syntax_nmt.option_checks import check_dropouts, refuse_together
+from syntax_nmt.option_checks import check_dropouts, layer_from_bottom, refuse_together
 
 
 class SyntaxTransformerEncoder(TransformerEncoderBase):
@@ -227,18 +227,15 @@ class SyntaxTransformerEncoder(TransformerEncoderBase):
 
 def _supervised_layer(cfg: TransformerConfig, options: SyntaxTransformerOptions) -> int | None:
     """Index of the supervised layer counted from the lowest, or None."""
-    layer, layers = options.supervised_layer, cfg.encoder.layers
-    if layer is None:
+    if options.supervised_layer is None:
         return None
-    if not -layers <= layer < layers:
-        raise UserError(
-            f"--supervised-layer {layer}: the encoder has {layers} layers; "
-            f"give a number from {-layers} to {layers - 1}"
-        )
+    layer = layer_from_bottom(
+        "--supervised-layer", options.supervised_layer, cfg.encoder.layers, "encoder"
+    )
     if cfg.encoder.attention_heads < SUPERVISED_HEADS:
         raise UserError(
             f"--supervised-layer needs a child head and a parent head, but "
             f"--encoder-attention-heads is {cfg.encoder.attention_heads}"
         )
     refuse_together("--supervised-layer", cfg, "encoder_layerdrop")
-    return layer % layers
+    return layer

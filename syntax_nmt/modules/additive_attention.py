@@ -19,7 +19,7 @@ class AttentionMemory:
 
     Attributes:
         keys: B×S×A, U h.
-        values: B×S×D, the annotations as the recurrence reads them.
+        values: B×S×width, the annotations as the recurrence reads them.
         annotations: B×S×M, h.
         padding: B×S, True = pad.
     """
@@ -42,10 +42,10 @@ class AttentionMemory:
 
         Args:
             weights: N×S; hypotheses of one sentence stand together, N a multiple of B.
-            of: B×S×D, :attr:`values` or :attr:`annotations`.
+            of: B×S×width, :attr:`values` or :attr:`annotations`.
 
         Returns:
-            N×D.
+            N×width.
         """
         grouped = weights.view(of.size(0), -1, of.size(1))
         return torch.bmm(grouped.to(of.dtype), of).flatten(0, 1)

@@ -25,8 +25,8 @@ class BiScaleSteps:
         weights: of the attention that the words' context comes from, T×N×S.
         boundary_logits: of the gate, T×N×2.
         opened: T×N, True = a chunk opened, as given or as the gate chose.
-        chunk_states: p, T×N×P.
-        chunks: e, T×N×P; meaningful only where a chunk opened.
+        chunk_states: p, T×N×C.
+        chunks: e, T×N×C; meaningful only where a chunk opened.
         chunk_weights: of the chunk's attention, T×N×S.
     """
 

@@ -16,7 +16,7 @@ class BoundaryGate(nn.Module):
     Args:
         state_dim: C, width of s~.
         word_dim: E, width of y.
-        hidden_dim: H, rows of W1.
+        hidden_dim: rows of W1.
     """
 
     def __init__(self, state_dim: int, word_dim: int, hidden_dim: int) -> None:
@@ -30,7 +30,7 @@ class BoundaryGate(nn.Module):
 
         Args:
             state: s~, …×C.
-            word: :attr:`word` of y, …×H.
+            word: :attr:`word` of y, …×hidden_dim.
 
         Returns:
             …×2.

@@ -16,10 +16,10 @@ class ChunkState:
     """What the words of a chunk share, and what the next chunk starts from.
 
     Attributes:
-        state: p, N×P.
-        context: pc as the word clock reads it, N×D.
+        state: p, N×chunk_dim.
+        context: pc as the word clock reads it, N×context_dim.
         weights: of the chunk's attention, N×S.
-        opened: m(s~) of the step that opened the chunk, N×P; zero before the first.
+        opened: m(s~) of the step that opened the chunk, N×chunk_dim; zero before the first.
     """
 
     state: Tensor
@@ -39,7 +39,7 @@ class ChunkClock(nn.Module):
 
     Args:
         state_dim: C, width of the word clock's s~.
-        chunk_dim: P, width of p and of e.
+        chunk_dim: width of p and of e.
         memory_dim: M, width of the annotations.
         attention_dim: A.
         context_every_step: take pc anew at every step, also within a chunk, from the p~ that would
@@ -69,8 +69,8 @@ class ChunkClock(nn.Module):
         """The state before the first step, at which a chunk opens in every row.
 
         Args:
-            state: p_0, N×P.
-            context_dim: D.
+            state: p_0, N×chunk_dim.
+            context_dim: width of pc as the word clock reads it.
         """
         return ChunkState(
             state=state,
@@ -87,11 +87,11 @@ class ChunkClock(nn.Module):
         Args:
             between: s~, N×C.
             opens: N×1, True = a chunk opens.
-            memory: its values are first what GRU2 reads of pc, 3P wide, then what the word clock
-                reads, D wide.
+            memory: its values are first what GRU2 reads of pc, 3·chunk_dim wide, then what the word
+                clock reads, context_dim wide.
 
         Returns:
-            the next state, and e, N×P, meaningful only where a chunk opens.
+            the next state, and e, N×chunk_dim, meaningful only where a chunk opens.
         """
         ending = self.difference(between)
         chunk = ending - before.opened  # e

@@ -14,7 +14,7 @@ class ChunkTagClassifier(nn.Module):
         chunk_dim: width of e, the representation of the previous chunk.
         memory_dim: M, width of the chunk's context pc.
         hidden_dim: rows of W_p, W_e and W_c.
-        classes: K + 1: the types of chunks and, the last one, the end of the sentence.
+        classes: one for each type of chunk, and the last one for the end of the sentence.
     """
 
     def __init__(
@@ -35,7 +35,7 @@ class ChunkTagClassifier(nn.Module):
             context: pc, …×M.
 
         Returns:
-            …×(K + 1).
+            …×classes.
         """
         hidden = self.state(state) + self.chunk(chunk) + self.context(context)
         return self.output(torch.tanh(hidden))

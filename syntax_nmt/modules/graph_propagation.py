@@ -33,11 +33,11 @@ class GraphPropagation(nn.Module):
 
     Args:
         input_dim: width of c.
-        hidden_dim: H, width of all layers of the MLP.
+        hidden_dim: width of all layers of the MLP.
         block: pairs that are computed at a time, at most; a row of pairs of one word is never cut.
             None = 1,024, and 32,768 on a GPU.
-        kept_pairs: pairs of a batch whose hidden layers are kept for the backward pass, at 4·H
-            numbers each. None = as many as take 2²⁶ numbers, and 2²⁸ on a GPU.
+        kept_pairs: pairs of a batch whose hidden layers are kept for the backward pass, at
+            4·hidden_dim numbers each. None = as many as take 2²⁶ numbers, and 2²⁸ on a GPU.
     """
 
     def __init__(
@@ -68,7 +68,7 @@ class GraphPropagation(nn.Module):
             sizes: words of each sentence, adding up to N.
 
         Returns:
-            r, N×H.
+            r, N×hidden_dim.
         """
         on_gpu = int(words.device.type != "cpu")
         block = _BLOCK[on_gpu] if self.block is None else self.block
@@ -94,11 +94,11 @@ class GraphPropagation(nn.Module):
         """What some words i of like sentences receive from all words j of their sentence.
 
         Args:
-            first: W_a c_i + b, sentences × i × 1 × H.
-            second: W_b c_j, sentences × 1 × j × H.
+            first: W_a c_i + b, sentences × i × 1 × hidden_dim.
+            second: W_b c_j, sentences × 1 × j × hidden_dim.
 
         Returns:
-            sentences × i × H.
+            sentences × i × hidden_dim.
         """
         message = F.leaky_relu_(first + second, SLOPE)
         for layer in self.hidden:
@@ -112,21 +112,21 @@ def _blocks(
     """Cuts the pairs of a batch: whole sentences of one size, or some words of a long sentence.
 
     Args:
-        first: N×H.
-        second: N×H.
+        first: N×hidden_dim.
+        second: N×hidden_dim.
         sizes: words of each sentence.
         block: pairs in a block, at most, if a word's row of pairs is not longer.
 
     Yields:
-        sentences × i × 1 × H, the next words of `first`, and sentences × 1 × j × H, all of
-        `second` in their sentences.
+        sentences × i × 1 × hidden_dim, the next words of `first`, and sentences × 1 × j ×
+        hidden_dim, all of `second` in their sentences.
     """
     groups = []
     for size, alike in groupby(size for size in sizes if size):
         left = sum(1 for _ in alike)
         most = max(1, block // size**2)
         groups += [(min(most, left - done), size) for done in range(0, left, most)]
-    # One split for all: the gradient of each separate slice would be N×H, mostly zeros.
+    # One split for all: the gradient of each separate slice would be N×hidden_dim, mostly zeros.
     words = [sentences * size for sentences, size in groups]
     for (sentences, size), rows, columns in zip(groups, first.split(words), second.split(words)):
         columns = columns.view(sentences, 1, size, -1)

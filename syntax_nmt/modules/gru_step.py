@@ -18,12 +18,12 @@ def gru_step(inputs: Tensor, hidden: Tensor, state: Tensor) -> Tensor:
     for all steps at once. On a GPU this function is one kernel.
 
     Args:
-        inputs: B×3C, i = W x + b.
-        hidden: B×3C, h = U · state.
-        state: B×C.
+        inputs: N×3C, i = W x + b.
+        hidden: N×3C, h = U · state.
+        state: N×C.
 
     Returns:
-        B×C.
+        N×C.
     """
     if state.is_cuda:
         return torch.ops.aten._thnn_fused_gru_cell(inputs, hidden, state)[0]

@@ -13,7 +13,7 @@ from syntax_nmt.modules.precision import EXACT
 
 
 class MappedMemory(NamedTuple):
-    """A memory of P vectors a sentence, as H heads of an attention read it.
+    """A memory of P vectors a sentence, as H heads of an attention read it; W has K rows.
 
     Attributes:
         keys: `W_qᵀ k / √D` of each head, B×C×(H·P).

@@ -30,7 +30,7 @@ class PhraseGatedAttention(FusedMultiheadAttention):
     Args:
         embed_dim: C.
         num_heads: H.
-        lookback: M, how far back a distance looks.
+        lookback: how many positions back a distance looks, M of equation 4.
         temperature: τ.
         gate: α, `hardtanh` or `sigmoid`.
         causal: as in a decoder: the future is closed.

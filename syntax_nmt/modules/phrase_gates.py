@@ -41,7 +41,7 @@ def log_phrase_gates(
         both_directions: also to later positions; otherwise these are closed.
         temperature: τ.
         gate: α, `hardtanh` or `sigmoid`.
-        queries: only the rows of the last so many positions are returned; all by default.
+        queries: number of positions, the last ones, whose rows are returned; all by default.
 
     Returns:
         B×H×queries×S.
@@ -137,5 +137,5 @@ class _LogProducts(torch.autograd.Function):
 
 
 def _of_own_position(sums: Tensor, first: int) -> Tensor:
-    """The value of each row in the column of its own position, B×H×Q×1."""
+    """The value of each row in the column of its own position, B×H×queries×1."""
     return sums.diagonal(offset=first, dim1=2, dim2=3).unsqueeze(3).clone()

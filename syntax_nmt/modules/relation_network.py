@@ -23,7 +23,7 @@ class RelationNetworkLayer(nn.Module):
     Args:
         width: C.
         kernels: width and number of filters of each convolution.
-        hidden_dim: H, width of both MLPs.
+        hidden_dim: width of both MLPs.
         parallel_convolutions: see :class:`WordConvolutions`.
         norm_before_activation: see :class:`WordConvolutions`.
         block: see :class:`GraphPropagation`.

@@ -20,13 +20,14 @@ class SyntacticDistance(nn.Module):
     Args:
         num_heads: H.
         head_dim: D.
-        lookback: M; the convolution has M + 1 taps.
+        lookback: M of the equation; the convolution has lookback + 1 taps.
     """
 
     def __init__(self, num_heads: int, head_dim: int, lookback: int) -> None:
         super().__init__()
         self.lookback = lookback
-        self.weight = nn.Parameter(torch.empty(num_heads, head_dim, lookback + 1))  # M steps back …
+        # The first tap is that of the key `lookback` positions back.
+        self.weight = nn.Parameter(torch.empty(num_heads, head_dim, lookback + 1))
         self.bias = nn.Parameter(torch.empty(num_heads, 1))
         bound = 1 / math.sqrt(head_dim * (lookback + 1))
         nn.init.uniform_(self.weight, -bound, bound)
@@ -49,7 +50,7 @@ class SyntacticDistance(nn.Module):
         """
         exact = exact_type(keys)
         with torch.autocast(keys.device.type, enabled=False):  # autocast would use 16 bits
-            taps = torch.matmul(keys.to(exact), self.weight.to(exact))  # B×H×S×(M+1)
+            taps = torch.matmul(keys.to(exact), self.weight.to(exact))  # B×H×S×(lookback+1)
         if padding is not None:
             taps = taps.masked_fill(padding[:, None, :, None], 0.0)
         length = keys.size(2)
@@ -64,7 +65,7 @@ class SyntacticDistance(nn.Module):
         """The distance of the last position alone, which a step of a search asks for.
 
         Args:
-            keys: B×H×S×D without pads, the last M + 1 at most.
+            keys: B×H×S×D without pads, the last lookback + 1 at most.
 
         Returns:
             B×H×1, as :meth:`forward` gives it.

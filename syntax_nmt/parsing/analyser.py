@@ -7,18 +7,24 @@ from collections.abc import Sequence
 from itertools import takewhile
 from typing import Any, Generic, TypeVar
 
-from syntax_nmt.data.languages import plain_language
 from syntax_nmt.errors import UserError
 from syntax_nmt.parsing.checkpoints import fault
 from syntax_nmt.parsing.device import check_device
 from syntax_nmt.parsing.models import StanzaModels
-from syntax_nmt.parsing.offline import empty_resources, first_sentence, one_thread, open_pipeline
+from syntax_nmt.parsing.offline import (
+    check_language,
+    empty_resources,
+    first_sentence,
+    one_thread,
+    open_pipeline,
+    results_by_halving,
+)
 from syntax_nmt.parsing.words import parser_words
 
 Analysis = TypeVar("Analysis")
 
 _NEXT_STEP = "; check that the models were made with this version of Stanza and for this language"
-# When so many sentences fail in a row, a harmless one tells whether any can be analysed.
+# When this number of sentences fail in a row, a harmless one tells whether any can be analysed.
 _SUSPICIOUS = 8
 _HARMLESS = ("a", "b", ".")
 # Characters; a batch of words as long takes some 400 MB, and one word of 300,000 took over 600.
@@ -49,7 +55,9 @@ class StanzaAnalyser(ABC, Generic[Analysis]):
             said = fault(models.files) or f"{models}: {first_sentence(error)}"
             raise UserError(f"Stanza cannot load {said}{_NEXT_STEP}") from error
         self._processors = self._pipeline.processors
-        self._check_language(models)
+        for name, processor in self._processors.items():
+            if name != "tokenize":
+                check_language(processor, self.lang, f"the models {models} are")
 
     def analyse(self, sentences: Sequence[Sequence[str]]) -> list[Analysis | None]:
         """One analysis for each sentence, None where Stanza fails.
@@ -82,17 +90,10 @@ class StanzaAnalyser(ABC, Generic[Analysis]):
         self._failed_in_a_row = 0
 
     def _halving(self, sentences: Sequence[Sequence[str]]) -> list[Analysis | None]:
-        """A failing sentence makes Stanza fail for all beside it: halves until it is alone."""
-        if not sentences:
-            return []
-        try:
-            return self._analyse_all(sentences)
-        except Exception as error:
-            self.last_error = first_sentence(error)
-            if len(sentences) == 1:
-                return [None]
-        half = len(sentences) // 2
-        return self._halving(sentences[:half]) + self._halving(sentences[half:])
+        return results_by_halving(self._analyse_all, sentences, self._note)
+
+    def _note(self, error: str) -> None:
+        self.last_error = error
 
     def _analyse_all(self, sentences: Sequence[Sequence[str]]) -> list[Analysis | None]:
         spelled = [self._spelled(words) for words in sentences]
@@ -115,17 +116,6 @@ class StanzaAnalyser(ABC, Generic[Analysis]):
     @abstractmethod
     def _analysis(self, sentence: Any, words: Sequence[str]) -> Analysis | None:
         """The result of one sentence in this project's terms; None if it does not fit the words."""
-
-    def _check_language(self, models: StanzaModels) -> None:
-        for name, processor in self._processors.items():
-            trainer = getattr(processor, "trainer", None)
-            trained = getattr(trainer, "args", {}).get("shorthand") or ""
-            language = plain_language(trained)
-            if name != "tokenize" and language not in ("", plain_language(self.lang)):
-                raise UserError(
-                    f"the models {models} are of language '{language}', the text is of "
-                    f"language '{self.lang}': give other models, or the language of these"
-                )
 
 
 def _bearable(words: Sequence[str]) -> bool:

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from syntax_nmt.data.json_text import parse_json
 from syntax_nmt.data.languages import plain_language
 from syntax_nmt.data.subwords import SCHEMES
 from syntax_nmt.data.text_files import portable_path, write_atomically
@@ -58,7 +59,7 @@ class ParserConfig:
         max_words: int = 250,
         batch_size: int = 1000,
     ) -> ParserConfig:
-        """The configuration that parses as models in hand did.
+        """The configuration that parses as the given models did.
 
         Args:
             models: of the task `constituents`.
@@ -142,7 +143,7 @@ def device_in(path: Path) -> str:
 
 def _read_object(path: Path) -> dict[str, Any]:
     try:
-        values = json.loads(path.read_text(encoding="utf-8-sig"))
+        text = path.read_text(encoding="utf-8-sig")
     except OSError as error:
         raise UserError(
             f"{path}: cannot be read ({error.strerror}): give --parser-config the file {FILE_NAME} "
@@ -150,10 +151,7 @@ def _read_object(path: Path) -> dict[str, Any]:
         ) from None
     except UnicodeDecodeError:
         raise UserError(f"{path}: is not UTF-8 text: write it anew") from None
-    except json.JSONDecodeError as error:
-        raise UserError(f"{path}:{error.lineno}: is not JSON: {error.msg}: mend it") from None
-    except (RecursionError, ValueError):  # ValueError: a number of thousands of digits
-        raise UserError(f"{path}: is not JSON of that kind: write it anew") from None
+    values = parse_json(text, path, f"the {FILE_NAME} that `syntax-nmt prepare` wrote")
     if not isinstance(values, dict):
         raise UserError(f"{path}: holds no JSON object: write {{{', '.join(_NEEDED)}, …}}")
     return values

@@ -24,7 +24,7 @@ def check_device(device: str, name: str) -> None:
         name: the option, or file and key, that names the device.
 
     Raises:
-        UserError: it is none of :data:`DEVICES`, or torch sees no such GPU.
+        UserError: it is not one of :data:`DEVICES`, or torch sees no such GPU.
     """
     match = _DEVICE.fullmatch(device)
     if match is None:

@@ -8,12 +8,18 @@ import re
 import shlex
 import tempfile
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import torch
+
+from syntax_nmt.data.languages import plain_language
+from syntax_nmt.errors import UserError
+
+Item = TypeVar("Item")
+Result = TypeVar("Result")
 
 # torch has one number of threads for the whole process, and a pipeline serves one thread at a time.
 _ALONE = threading.RLock()
@@ -85,6 +91,54 @@ def open_pipeline(**options: Any) -> Any:
                 del os.environ[_SAFE_LOADER]
             else:
                 os.environ[_SAFE_LOADER] = before
+
+
+def check_language(processor: Any, lang: str, subject: str) -> None:
+    """Refuses a model that was trained for another language.
+
+    Args:
+        processor: of a pipeline of Stanza's; one without a model passes.
+        lang: language code of the text.
+        subject: the model with its verb, for the message: `the tokeniser FILE is`.
+
+    Raises:
+        UserError: names both languages.
+    """
+    options = getattr(getattr(processor, "trainer", None), "args", {})
+    trained = plain_language(options.get("shorthand") or "")
+    if trained not in ("", plain_language(lang)):
+        raise UserError(
+            f"{subject} of language '{trained}', the text is of language '{lang}': give models of "
+            "that language, or name the text's own"
+        )
+
+
+def results_by_halving(
+    work: Callable[[Sequence[Item]], list[Result | None]],
+    items: Sequence[Item],
+    note: Callable[[str], object] = lambda error: None,
+) -> list[Result | None]:
+    """What Stanza makes of each item, None for one at which it fails.
+
+    A failing item makes Stanza fail for all beside it: halves until it is alone.
+
+    Args:
+        work: gives one result for each item.
+        note: told each error, in a line.
+    """
+    if not items:
+        return []
+    try:
+        return work(items)
+    except Exception as error:  # whatever Stanza raises: one item must not end a long job
+        note(first_sentence(error))
+    if len(items) == 1:
+        return [None]
+    half = len(items) // 2
+    return [
+        *results_by_halving(work, items[:half], note),
+        *results_by_halving(work, items[half:], note),
+    ]
 
 
 def first_sentence(error: Exception) -> str:

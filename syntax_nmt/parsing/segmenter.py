@@ -15,12 +15,14 @@ from syntax_nmt.data.languages import plain_language
 from syntax_nmt.errors import UserError
 from syntax_nmt.parsing.languages import stanza_names
 from syntax_nmt.parsing.offline import (
+    check_language,
     default_folder,
     download_command,
     empty_resources,
     first_sentence,
     one_thread,
     open_pipeline,
+    results_by_halving,
 )
 
 # Characters: longer paragraphs, which Stanza reads in windows, come out otherwise in a batch than
@@ -79,7 +81,6 @@ class StanzaSegmenter:
     """
 
     def __init__(self, lang: str, model: Path) -> None:
-        self.last_error = ""
         try:
             self._pipeline = _load(lang, model)
         except Exception as error:
@@ -87,13 +88,7 @@ class StanzaSegmenter:
                 f"Stanza cannot load the tokeniser {model}: {first_sentence(error)}; check that it "
                 "was made with this version of Stanza"
             ) from error
-        trained = self._pipeline.processors["tokenize"].trainer.args.get("shorthand") or ""
-        trained_lang = plain_language(trained)
-        if trained_lang not in ("", plain_language(lang)):
-            raise UserError(
-                f"the tokeniser {model} is of language '{trained_lang}', the text is of language "
-                f"'{lang}': give another model"
-            )
+        check_language(self._pipeline.processors["tokenize"], lang, f"the tokeniser {model} is")
 
     def segment(self, lines: Sequence[str]) -> list[list[str] | None]:
         """The words of each line, None for a line on which Stanza fails.
@@ -108,24 +103,22 @@ class StanzaSegmenter:
         stretches = [_STRETCH.findall(" ".join(line.split())) for line in lines]
         flat = [stretch for parts in stretches for stretch in parts]
         with one_thread():
-            cut = [words for group in _groups(flat) for words in self._segment(group)]
+            cut = [
+                words
+                for group in _groups(flat)
+                for words in results_by_halving(self._segment, group)
+            ]
         found = iter(cut)
         return [_joined([next(found) for _ in parts]) for parts in stretches]
 
     def _segment(self, texts: Sequence[str]) -> list[list[str] | None]:
-        """The words of each text; a text that makes Stanza fail is found by halving."""
+        """The words of each text.
+
+        Raises:
+            Exception: whatever Stanza raises, mostly about a single text.
+        """
         if all(not text.strip() for text in texts):
             return [[] for _ in texts]
-        try:
-            return self._cut(texts)
-        except Exception as error:  # whatever Stanza raises: one line must not end a long job
-            self.last_error = first_sentence(error)
-            if len(texts) == 1:
-                return [None]
-        half = len(texts) // 2
-        return self._segment(texts[:half]) + self._segment(texts[half:])
-
-    def _cut(self, texts: Sequence[str]) -> list[list[str] | None]:
         starts = list(accumulate((len(text) + len(_BREAK) for text in texts), initial=0))
         ends: list[list[int]] = [[] for _ in texts]
         broken = set()

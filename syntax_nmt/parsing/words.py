@@ -7,22 +7,9 @@ from collections.abc import Sequence
 
 from syntax_nmt.data.constituents import PENN_BRACKETS
 from syntax_nmt.data.languages import is_english
+from syntax_nmt.data.moses_escapes import MOSES_ESCAPES
 from syntax_nmt.data.text import penn_negations
 
-# `&amp;` comes last: `&amp;lt;` is the text `&lt;`.
-_MOSES_ESCAPES = (
-    ("&bar;", "|"),
-    ("&#124;", "|"),
-    ("&lt;", "<"),
-    ("&gt;", ">"),
-    ("&quot;", '"'),
-    ("&apos;", "'"),
-    ("&bra;", "["),
-    ("&#91;", "["),
-    ("&ket;", "]"),
-    ("&#93;", "]"),
-    ("&amp;", "&"),
-)
 _MOSES_JOINER = re.compile(r"@(\W|_)@")
 OPENING_QUOTE, CLOSING_QUOTE = "``", "''"
 _PENN_SYMBOLS = {**PENN_BRACKETS, OPENING_QUOTE: '"', CLOSING_QUOTE: '"'}
@@ -73,6 +60,6 @@ def _plain(word: str) -> str:
     if joiner is not None:
         return joiner.group(1)
     if "&" in word:
-        for escape, character in _MOSES_ESCAPES:
+        for escape, character in MOSES_ESCAPES.items():
             word = word.replace(escape, character)
     return word

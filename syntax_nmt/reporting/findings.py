@@ -22,10 +22,10 @@ from typing import Any
 
 from tabulate import tabulate
 
+from syntax_nmt.data.text_columns import NO_FIGURE
 from syntax_nmt.reporting.output import STDOUT, open_output
 
 TEXT, MARKDOWN, LATEX, TSV, JSON = FORMATS = ("text", "markdown", "latex", "tsv", "json")
-NO_FIGURE = "–"
 
 _TABLES = {TEXT: "simple", MARKDOWN: "pipe", LATEX: "latex_booktabs"}
 _NAME_WIDTH = 28  # of the first column, so that tables of a few columns stay within 100

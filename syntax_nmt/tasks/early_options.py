@@ -15,6 +15,7 @@ from fairseq import utils
 from fairseq.file_io import PathManager
 
 from syntax_nmt.errors import UserError, exits_in_fairseq_programs
+from syntax_nmt.option_names import attribute
 
 
 def check_while_parsing(parser: argparse.ArgumentParser) -> None:
@@ -28,7 +29,7 @@ def check_while_parsing(parser: argparse.ArgumentParser) -> None:
     for option, (beside, action, meaning) in _ACTIONS.items():
         if parser.get_default(beside) is not None:
             nargs = 0 if action is _NotOffered else None
-            default = parser.get_default(option.strip("-").replace("-", "_"))
+            default = parser.get_default(attribute(option))
             group.add_argument(option, action=action, nargs=nargs, default=default, help=meaning)
 
 
@@ -59,9 +60,8 @@ class _SaveDir(_Checked):
 class _Checkpoints(_Checked):
     def check(self, value: str) -> None:
         for path in utils.split_paths(value):
-            stem = glob.escape(
-                path.removesuffix(".pt")
-            )  # a part for each worker has more of a name
+            # Sharded checkpoints add a suffix for each worker.
+            stem = glob.escape(path.removesuffix(".pt"))
             if not PathManager.isfile(path) and not glob.glob(f"{stem}[-_]*.pt"):
                 raise UserError(f"{path}: no such checkpoint: give --path files of fairseq-train")
 
@@ -74,7 +74,7 @@ class _NotOffered(_Checked):
         )
 
 
-# Options, each with one of its group that every program has that has the group.
+# Each option, with another option of its group that shows whether the program has the group.
 _ACTIONS = {
     "--save-dir": ("save_dir", _SaveDir, "folder of the checkpoints"),
     "--path": ("quiet", _Checkpoints, "checkpoints, with colons between"),

@@ -10,6 +10,8 @@ from fairseq.data.data_utils import infer_language_pair
 from fairseq.tasks.translation import TranslationConfig
 
 from syntax_nmt.data.checksum import checksum
+from syntax_nmt.data.data_bin import no_data_bin
+from syntax_nmt.data.sides import KINDS
 from syntax_nmt.errors import UserError
 
 
@@ -24,17 +26,11 @@ def check_languages(cfg: TranslationConfig) -> None:
             training that is split up (`data1:data2`) have different dictionaries.
     """
     folder, *others = map(Path, utils.split_paths(cfg.data))
-    if not folder.is_dir():
-        raise UserError(
-            f"{folder}: no such folder; give the data-bin folder that `syntax-nmt "
-            "prepare` or fairseq-preprocess wrote"
-        )
-    there = sorted(path.name[len("dict.") : -len(".txt")] for path in folder.glob("dict.*.txt"))
-    languages = [language for language in there if language != "chunks"]
+    dictionaries = {path.name for path in folder.glob("dict.*.txt")}
+    dictionaries -= {kind.labels_file for kind in KINDS}
+    languages = sorted(name[len("dict.") : -len(".txt")] for name in dictionaries)
     if not languages:
-        inside = folder / "data-bin"
-        hint = f"did you mean {inside}?" if inside.is_dir() else "run `syntax-nmt prepare`"
-        raise UserError(f"{folder}: no data-bin folder, it has no dict.LANGUAGE.txt; {hint}")
+        raise no_data_bin(folder, "dict.LANGUAGE.txt")
     options = {"--source-lang": cfg.source_lang, "--target-lang": cfg.target_lang}
     for option, language in options.items():
         if language is not None and language not in languages:

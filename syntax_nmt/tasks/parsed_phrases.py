@@ -40,7 +40,7 @@ Pieces = tuple[Optional[str], ...]
 Row = Optional[list[int]]
 
 _REMEMBERED = 20_000  # sentences; about 1 kB each
-_MARKED_SHARE = 100  # one symbol in so many speaks for a scheme; stray marks are fewer
+_MARKED_SHARE = 100  # one marked symbol in this number speaks for a scheme; stray ones are fewer
 
 
 class PhraseParser:
@@ -178,7 +178,7 @@ class PhraseParser:
 
 
 def _phrases(tree: str | None, pieces: Sequence[int]) -> Row:
-    """The phrases of a bracketed tree over words of so many pieces; None if it does not fit."""
+    """The phrases of a tree over words with these numbers of pieces; None if it does not fit."""
     parsed = None if tree is None else parse_tree(tree, "Stanza's tree", 1)
     if parsed is None or len(parsed) != len(pieces):
         return None

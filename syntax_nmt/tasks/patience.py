@@ -34,7 +34,7 @@ def resume_count(checkpoint: Mapping[str, Any]) -> None:
 
 
 def is_at_end(patience: int) -> bool:
-    """Whether so many validations followed the best one that a training ends.
+    """Whether enough validations followed the best one for a training to end.
 
     Args:
         patience: `--patience`; none if it is not positive.

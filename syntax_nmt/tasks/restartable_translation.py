@@ -39,7 +39,7 @@ _LAST = "checkpoint_last.pt"  # fairseq's default of --restore-file, looked for 
 class RestartableTranslationConfig(TranslationConfig):
     """fairseq's options of the translation task, and those of the training that a restart needs.
 
-    The latter are none of the task's own: each takes the value of the option it names.
+    The latter are not the task's own: each takes the value of the option it names.
     """
 
     save_dir: str = II("checkpoint.save_dir")

@@ -125,5 +125,5 @@ class TypedTranslationTask(AnnotatedTranslationTask):
         return dataset
 
     def _is_typed(self, dataset: FairseqDataset) -> bool:
-        """Whether a dataset is none of the splits."""
+        """Whether a dataset is not one of the splits."""
         return all(dataset is not split for split in self.datasets.values())

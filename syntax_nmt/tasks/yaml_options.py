@@ -12,7 +12,7 @@ from omegaconf import OmegaConf
 
 from syntax_nmt.errors import UserError
 from syntax_nmt.models.family_options import command_line_options, how_to_have, is_of_another
-from syntax_nmt.option_checks import flag
+from syntax_nmt.option_names import flag
 
 _OF_FAIRSEQ = ("_name", "arch")
 

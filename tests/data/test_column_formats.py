@@ -18,7 +18,7 @@ from syntax_nmt.errors import UserError
         ("1 go go VB VB _ 0 root _ _\n", r"1 .*separated by spaces"),
         ("(S (V go))\n", r"1 .*bracketed tree"),
         ("go VB B-VP\n", r"1 .*CoNLL-2000"),
-        ("1\tgo\n", r"2 tab-separated columns instead of 10: mend"),
+        ("1\tgo\n", r"2 tab-separated columns instead of 10: correct"),
     ],
 )
 def test_what_it_looks_like(tmp_path, line, message):

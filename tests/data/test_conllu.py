@@ -3,8 +3,8 @@ import random
 
 import pytest
 
-from syntax_nmt.data.conllu import DependencyTree, format_conllu, format_no_parse, read_conllu
-from syntax_nmt.data.dependency_tree import MultiwordRange, find_cycle, word_depths
+from syntax_nmt.data.conllu import format_conllu, format_no_parse, read_conllu
+from syntax_nmt.data.dependency_tree import DependencyTree, MultiwordRange, find_cycle, word_depths
 from syntax_nmt.errors import UserError
 
 TREEBANKS = [

@@ -30,8 +30,8 @@ FAULTS = (WRONG, TRACEBACK, HANG, UNCLEAR)
 OUTCOMES = (REFUSED, HARMLESS, OTHER, FORGIVEN, *FAULTS)
 
 _REMEDIES = re.compile(
-    r": [^:]*\b(run|give|mend|write|parse|chunk|annotate|convert|fetch|number|put|use|segment|must"
-    r"|check|remove|recreate)\b"
+    r": [^:]*\b(run|give|correct|write|parse|chunk|annotate|convert|fetch|number|put|use|segment"
+    r"|must|check|remove|recreate)\b"
 )
 
 

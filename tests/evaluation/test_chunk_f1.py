@@ -3,7 +3,7 @@ from collections import Counter
 import pytest
 
 from syntax_nmt.data.chunk_tags import chunks_of_tags
-from syntax_nmt.reporting.chunk_f1 import PhraseScore, chunk_f1
+from syntax_nmt.evaluation.chunking.chunk_f1 import PhraseScore, chunk_f1
 
 # Counted by hand: 6 gold chunks, 5 predicted, 3 of both (VP 2-3, PP 3-4 and NP 0-1 of the second).
 GOLD = ["B-NP I-NP B-VP B-PP B-NP O", "B-NP B-VP O"]
@@ -22,9 +22,9 @@ def test_counts_made_by_hand():
         "PP": PhraseScore(gold=1, predicted=1, correct=1),
     }
     assert result.overall == PhraseScore(gold=6, predicted=5, correct=3)
-    assert result.precision == pytest.approx(60)
-    assert result.recall == pytest.approx(50)
-    assert result.f1 == pytest.approx(2 * 60 * 50 / 110)
+    assert result.overall.precision == pytest.approx(60)
+    assert result.overall.recall == pytest.approx(50)
+    assert result.overall.f1 == pytest.approx(2 * 60 * 50 / 110)
     assert result.types["NP"].f1 == pytest.approx(100 / 3)
     assert result.types["VP"].precision == 100
     assert result.types["VP"].recall == 50
@@ -37,7 +37,7 @@ def test_type_and_both_borders_must_agree():
     assert scores(["B-NP I-NP I-NP"], ["B-NP I-NP O"]).overall == PhraseScore(1, 1, 0)
     assert scores(["O B-NP I-NP"], ["B-NP I-NP I-NP"]).overall == PhraseScore(1, 1, 0)
     assert scores(["B-NP I-NP"], ["B-VP I-VP"]).overall == PhraseScore(1, 1, 0)
-    assert scores(["B-NP I-NP"], ["B-NP I-NP"]).f1 == 100
+    assert scores(["B-NP I-NP"], ["B-NP I-NP"]).overall.f1 == 100
 
 
 def test_the_same_span_in_another_sentence_is_another_chunk():
@@ -47,7 +47,8 @@ def test_the_same_span_in_another_sentence_is_another_chunk():
 def test_outside_is_no_chunk():
     result = scores(["O O"], ["O O"])
     assert result.types == {}
-    assert (result.precision, result.recall, result.f1, result.accuracy) == (0, 0, 0, 100)
+    every = result.overall
+    assert (every.precision, every.recall, every.f1, result.accuracy) == (0, 0, 0, 100)
     assert chunk_f1([], []).accuracy == 0
 
 
@@ -60,7 +61,7 @@ def test_a_type_that_is_only_predicted_counts_against_precision():
 def test_wrong_sequences_count_as_conlleval_reads_them():
     # An I- after O opens a chunk: the span is right, its tag is not.
     result = scores(["O B-NP I-NP"], ["O I-NP I-NP"])
-    assert result.f1 == 100
+    assert result.overall.f1 == 100
     assert result.correct_tags == 2
 
 
@@ -105,4 +106,5 @@ def test_the_baseline_of_the_shared_task(shared):
     best = {pos: tags.most_common(1)[0][0] for pos, tags in counts.items()}
     test = list(read_conll2000(folder / "test.txt.gz"))
     result = chunk_f1((s.tags for s in test), ([best.get(p, "O") for p in s.pos] for s in test))
-    assert f"{result.precision:.2f} {result.recall:.2f} {result.f1:.2f}" == "72.58 82.14 77.07"
+    every = result.overall
+    assert f"{every.precision:.2f} {every.recall:.2f} {every.f1:.2f}" == "72.58 82.14 77.07"

@@ -231,7 +231,7 @@ def test_files_alone(chunks, files, tmp_path):
     arguments = ("--hypothesis", hypothesis, "--score", files / "gold")
     stdout, stderr = chunks(*arguments, "--json", "-", model=False)
     figures = json.loads(stdout)
-    assert figures["chunks"] == 9  # words outside are none
+    assert figures["chunks"] == 9  # words outside do not count
     # Words but the first of 1, 5, 3, 6 and 1 words; two boundaries are wrong.
     assert (figures["boundary_total"], figures["boundary_correct"]) == (11, 9)
     # Gold chunks: 1, 4, 1, 4 and 1; only the second NP of the third line is in a VP.

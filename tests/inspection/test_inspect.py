@@ -18,7 +18,7 @@ from syntax_nmt.cli import main
 from syntax_nmt.data.manifest import Fingerprint, read_manifest, write_manifest
 from syntax_nmt.data.ragged import RaggedArray, RaggedWriter
 from syntax_nmt.data.subwords import SCHEMES
-from syntax_nmt.data.text_columns import percent
+from syntax_nmt.data.text_columns import share_text
 
 DE = "train.de-en.de"
 
@@ -501,7 +501,7 @@ def test_no_data_bin_folder(tmp_path, inspect, make):
     [(None, "–"), (0.0, "0%"), (1.0, "100%"), (0.5, "50.00%"), (1e-6, "<0.01%"), (1 - 1e-6, None)],
 )
 def test_nothing_is_all_or_nothing_by_rounding(share, text):
-    assert percent(share) == (text or ">99.99%")
+    assert share_text(share) == (text or ">99.99%")
 
 
 def test_the_folder_above(sound, inspect):

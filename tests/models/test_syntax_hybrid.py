@@ -256,7 +256,7 @@ def test_nothing_is_tied_to_an_rnn(folder, encoder, decoder, lacking):
     arguments = (*families(encoder, decoder), *METHODS["latent"])
     model, _, _ = build(folder, "syntax_hybrid_tiny", *arguments)
     with pytest.raises(
-        UserError, match=f"the model's {lacking} is none of syntax_nmt's .*--sync-weight"
+        UserError, match=f"the model's {lacking} is not one of syntax_nmt's .*--sync-weight"
     ):
         tied_distances(model, 2)
 

@@ -201,7 +201,7 @@ def test_inference_costs_what_stock_costs(folder, monkeypatch):
         (["--supervised-layer=-3"], "from -2 to 1"),
         (["--encoder-attention-heads=1"], "--encoder-attention-heads is 1"),
         (["--encoder-layerdrop=0.1"], "--encoder-layerdrop"),
-        (["--encoder-attention-heads=3"], "embed_dim must be divisible by num_heads: mend the"),
+        (["--encoder-attention-heads=3"], "embed_dim must be divisible by num_heads: correct the"),
         (["--dropout=1.5"], "--dropout 1.5: give a share from 0 to less than 1"),
         (["--attention-dropout=-1"], "--attention-dropout -1.0: give a share"),
         (["--activation-dropout=nan"], "--activation-dropout nan: give a share"),

@@ -132,7 +132,6 @@ def test_the_shard_is_what_torchrun_or_slurm_say(environment, options, expected)
         ((4, None), "--num-shards 4: give --shard-id, too"),
         ((4, 4), "shard 4 of 4: shards are counted from 0 to 3"),
         ((None, 0), "--shard-id 0: give --num-shards, too"),
-        ((0, 0), "--num-shards 0: must be 1 or more"),
     ],
 )
 def test_shards_that_cannot_be(options, message):

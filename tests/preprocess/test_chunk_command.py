@@ -11,7 +11,8 @@ from stand_in import StandIn
 from syntax_nmt.cli import main
 from syntax_nmt.data.chunks import read_chunks
 from syntax_nmt.data.constituents import read_trees
-from syntax_nmt.reporting.chunk_f1 import chunk_f1
+from syntax_nmt.evaluation.chunking.chunk_f1 import chunk_f1
+from syntax_nmt.preprocess import chunk
 
 TREES = """\
 (S (NP (DT the) (JJ old) (NN man)) (VP (MD will) (VP (VB give) (NP (PRP her)) (NP (NNS books)))))
@@ -47,17 +48,26 @@ def test_chunks_of_given_trees(tmp_path, capsys):
             "--chunk-model FILE, or train one: syntax-nmt chunk --train",
         ),
         (["--train", "gone", "--output", "out"], "gone: cannot be read"),
-        (["--score", "x", "--output", "out"], "--output with --score: leave one out"),
-        (["--trees", "x", "--output", "out", "--valid", "y"], "--valid without --train: leave one"),
-        (["--input", "x", "--output", "out", "--max-steps", "9"], "--max-steps without --train"),
+        (
+            ["--score", "x", "--output", "out"],
+            "--output and --score exclude each other: leave one out",
+        ),
+        (
+            ["--trees", "x", "--output", "out", "--valid", "y"],
+            "--valid has no effect without --train",
+        ),
+        (
+            ["--input", "x", "--output", "out", "--max-steps", "9"],
+            "--max-steps has no effect without --train",
+        ),
         (
             ["--input", "x", "--output", "y", "--by", "rules", "--chunk-model", "z"],
-            "--by rules with",
+            "--by rules and --chunk-model exclude each other",
         ),
-        (["--train", "x", "--output", "y", "--by", "rules"], "--by rules with --train: leave one"),
-        (["--train", "x", "--output", "y", "--device", "cuda"], "--device with --train: leave one"),
+        (["--train", "x", "--output", "y", "--by", "rules"], "--by rules and --train exclude"),
+        (["--train", "x", "--output", "y", "--device", "cuda"], "--device and --train exclude"),
         *(
-            (["--trees", "x", "--output", "y", option, value], f"{option} with --trees: leave one")
+            (["--trees", "x", "--output", "y", option, value], f"{option} and --trees exclude")
             for option, value in (
                 *(("--chunk-model", "gone"), ("--stanza-dir", "gone"), ("--workers", "7")),
                 *(("--dask-scheduler", "tcp://gone:1"), ("--part-size", "3"), ("--device", "cuda")),
@@ -66,11 +76,7 @@ def test_chunks_of_given_trees(tmp_path, capsys):
         ),
         (
             ["--trees", "x", "--output", "y", "--num-shards", "2", "--shard-id", "0"],
-            "several shards without --input",
-        ),
-        (
-            ["--train", "x", "--output", "out", "--max-steps", "0"],
-            "--max-steps 0: must be 1 or more",
+            "several shards need --input: start one job",
         ),
     ],
 )
@@ -81,6 +87,18 @@ def test_mistakes_are_one_line(arguments, message, tmp_path, monkeypatch):
     assert message in str(error.value)
     assert "\n" not in str(error.value)
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(("option", "resumes"), [("--input", True), ("--train", False)])
+def test_whether_it_resumes_when_it_is_interrupted(option, resumes, monkeypatch):
+    def interrupt(_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(chunk, "run", interrupt)
+    with pytest.raises(SystemExit) as error:
+        main(["chunk", option, "x"])
+    again = ": run the same command again; it resumes" if resumes else ""
+    assert str(error.value) == f"syntax-nmt: error: interrupted{again}"
 
 
 @pytest.fixture(scope="module")

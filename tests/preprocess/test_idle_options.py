@@ -44,11 +44,20 @@ WORDS = ["--source-words", "9", "--target-words", "9"]
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (["--sentencepiece-type", "bpe", "--sentencepiece-model", "MODEL"], "-model with --senten"),
-        (["--sentencepiece-lines", "9", "--sentencepiece-model", "MODEL"], "-model with --sentenc"),
-        (["--joined-dictionary", *WORDS[:2]], "--joined-dictionary with --source-words: leave one"),
-        (["--joined-dictionary", *WORDS[2:]], "--joined-dictionary with --target-words: leave one"),
-        (["--sentencepiece-type", "bpe", *WORDS], "--sentencepiece-type with words on both sides"),
+        (["--sentencepiece-type", "bpe", "--sentencepiece-model", "MODEL"], "-model and --senten"),
+        (["--sentencepiece-lines", "9", "--sentencepiece-model", "MODEL"], "-model and --sentenc"),
+        (
+            ["--joined-dictionary", *WORDS[:2]],
+            "--joined-dictionary and --source-words exclude each other: leave one",
+        ),
+        (
+            ["--joined-dictionary", *WORDS[2:]],
+            "--joined-dictionary and --target-words exclude each other: leave one",
+        ),
+        (
+            ["--sentencepiece-type", "bpe", *WORDS],
+            "--source-words with --target-words and --sentencepiece-type exclude each other",
+        ),
     ],
 )
 def test_refused(raw, model, options, message):
@@ -96,7 +105,7 @@ def test_a_model_of_another_task(raw):
     with pytest.raises(SystemExit, match="--stanza-model depparse=x: is no model of constituents"):
         main(["parse", "--lang", "en", "--output", f"{raw}/a.trees", *text])
     text[-1] = "pos=x"
-    with pytest.raises(SystemExit, match="--by tagger with --stanza-model: leave one out"):
+    with pytest.raises(SystemExit, match="--by tagger and --stanza-model exclude each other"):
         main(["chunk", "--output", f"{raw}/a.chunks", *text])
 
 

@@ -161,7 +161,7 @@ def test_killed_and_started_again(raw, prepared, models, tmp_path, delay):
 
 
 class _Killed(BaseException):
-    """Nothing mends anything after it, as after a kill."""
+    """Nothing is repaired after it, as after a kill."""
 
 
 @pytest.mark.parametrize("recorded", [False, True])
@@ -323,17 +323,20 @@ def test_a_model_is_reused(raw, prepared, tmp_path):
         ("", ["--target-tokenizer", "penn"], "tokenizer 'penn' is for English"),
         ("", ["--target-lang", "en"], "--source-lang and --target-lang are both en"),
         ("", ["--sentencepiece-model", "gone"], "gone: cannot be read as a sentencepiece model"),
-        ("", ["--vocab-size", "0"], "--vocab-size 0: must be 1 or more"),
-        ("", ["--no-parse", "--chunk-model", "x"], "--chunk-model without --chunks: leave one out"),
+        (
+            "",
+            ["--no-parse", "--chunk-model", "x"],
+            "--chunk-model has no effect without --chunks: add --chunks, or leave --chunk-m",
+        ),
         (
             "",
             ["--no-parse", "--target-stanza-dir", "x"],
-            "--target-stanza-dir without --chunks: leave one out, they do not go together",
+            "--target-stanza-dir has no effect without --chunks: add --chunks",
         ),
         (
             "",
             ["--no-parse", "--chunks", "rules", "--chunk-model", "x"],
-            "--chunks rules with --chunk-model: leave one out",
+            "--chunks rules and --chunk-model exclude each other: leave one out",
         ),
     ],
 )

@@ -11,7 +11,7 @@ from syntax_nmt.data.chunks import OUTSIDE
 from syntax_nmt.data.figures.side_figures import SideFigures
 from syntax_nmt.data.figures.text_figures import SegmentedBlock, ratio, row_sums
 from syntax_nmt.data.ragged import RaggedArray
-from syntax_nmt.data.text_columns import decimal, number, percent
+from syntax_nmt.data.text_columns import count_text, decimal_text, share_text
 
 NO_LENGTH = "with a phrase of no subword"
 NO_TAG = "with a tag that dict.chunks.txt does not have"
@@ -30,10 +30,10 @@ class PhraseFigures(SideFigures):
 
     columns = (
         *SideFigures.columns,
-        ("phrases/sentence", "phrases_per_sentence", decimal),
-        ("length", "mean_subwords", decimal),
-        ("longest", "longest_subwords", number),
-        ("on line", "longest_line", number),
+        ("phrases/sentence", "phrases_per_sentence", decimal_text),
+        ("length", "mean_subwords", decimal_text),
+        ("longest", "longest_subwords", count_text),
+        ("on line", "longest_line", count_text),
     )
 
     phrases: int = 0
@@ -81,9 +81,9 @@ class ChunkFigures(SideFigures):
 
     columns = (
         *SideFigures.columns,
-        ("chunks/sentence", "chunks_per_sentence", decimal),
-        ("length", "mean_words", decimal),
-        ("outside", "words_outside_share", percent),
+        ("chunks/sentence", "chunks_per_sentence", decimal_text),
+        ("length", "mean_words", decimal_text),
+        ("outside", "words_outside_share", share_text),
     )
 
     tags: tuple[str, ...] = ()

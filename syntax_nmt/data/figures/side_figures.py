@@ -10,7 +10,7 @@ import numpy as np
 
 from syntax_nmt.data.figures.text_figures import SegmentedBlock, ratio
 from syntax_nmt.data.ragged import RaggedArray
-from syntax_nmt.data.text_columns import number, percent
+from syntax_nmt.data.text_columns import count_text, share_text
 
 # The head of a column, the name of the figure that stands in it, and how it is written.
 Column = tuple[str, str, Callable[[Any], str]]
@@ -52,8 +52,8 @@ class SideFigures:
     """
 
     columns: ClassVar[tuple[Column, ...]] = (
-        ("annotated", "annotated", number),
-        ("share", "annotated_share", percent),
+        ("annotated", "annotated", count_text),
+        ("share", "annotated_share", share_text),
     )
 
     sentences: int = 0

@@ -11,7 +11,7 @@ from syntax_nmt.data.figures.side_figures import SideFigures
 from syntax_nmt.data.figures.text_figures import SegmentedBlock, ratio, row_sums
 from syntax_nmt.data.figures.word_trees import WordTrees, lift_heads
 from syntax_nmt.data.ragged import RaggedArray
-from syntax_nmt.data.text_columns import decimal, number, percent
+from syntax_nmt.data.text_columns import count_text, decimal_text, share_text
 
 OUTSIDE = "with a head outside the sentence"
 NO_TREE = "whose heads are no tree with one root"
@@ -33,11 +33,11 @@ class TreeFigures(SideFigures):
 
     columns = (
         *SideFigures.columns,
-        ("arc length", "mean_arc_length", decimal),
-        ("projective", "projective_share", percent),
-        ("depth", "mean_depth", decimal),
-        ("deepest", "deepest", number),
-        ("on line", "deepest_line", number),
+        ("arc length", "mean_arc_length", decimal_text),
+        ("projective", "projective_share", share_text),
+        ("depth", "mean_depth", decimal_text),
+        ("deepest", "deepest", count_text),
+        ("on line", "deepest_line", count_text),
     )
 
     measured: int = 0

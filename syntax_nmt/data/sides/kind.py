@@ -18,7 +18,7 @@ from syntax_nmt.data.ragged import RaggedArray
 from syntax_nmt.data.subwords import join_pieces, pieces_per_word
 from syntax_nmt.data.text_columns import labelled
 from syntax_nmt.errors import UserError
-from syntax_nmt.option_checks import flag
+from syntax_nmt.option_names import flag
 
 SOURCE, TARGET = "source", "target"
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from syntax_nmt.evaluation.alignment.alignment import Alignment, GoldAlignment
-from syntax_nmt.reporting.shares import percent
+from syntax_nmt.evaluation.base.shares import percent
 
 
 @dataclass(frozen=True)

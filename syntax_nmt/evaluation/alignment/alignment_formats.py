@@ -114,7 +114,7 @@ def _links(text: str, where: str) -> list[WrittenLink]:
         match = _LINK.fullmatch(part)
         if match is None:
             raise UserError(
-                f"{where}: {part[:40]!r} is no link such as 3-4, 3p4, 3?4 or 3-4-P: mend it, or "
+                f"{where}: {part[:40]!r} is no link such as 3-4, 3p4, 3?4 or 3-4-P: correct it, or "
                 f"give a file of Pharaoh's, NAACL's or GIZA++'s format, or fairseq's A- lines"
             )
         sure = match[2] == "-" and match[4] != "-P"
@@ -146,8 +146,8 @@ def _of_naacl(lines: Sequence[str], name: str) -> dict[int, WrittenLinks]:
             raise UserError(f"{name}:{number}: sentence 0: NAACL's format counts from 1: renumber")
         if int(match[1]) > _SPARSEST * len(lines):
             raise UserError(
-                f"{name}:{number}: sentence {match[1]} in a file of {len(lines)} lines: mend the "
-                f"number"
+                f"{name}:{number}: sentence {match[1]} in a file of {len(lines)} lines: correct "
+                f"the number"
             )
         of_sentence = found.setdefault(int(match[1]), WrittenLinks(number, []))
         source, target = int(match[2]), int(match[3])

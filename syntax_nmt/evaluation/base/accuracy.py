@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from statistics import NormalDist
 from typing import Any
 
+from syntax_nmt.evaluation.base.shares import percent
 from syntax_nmt.reporting.findings import number
-from syntax_nmt.reporting.shares import percent
 
 CONFIDENCE = 0.95
 

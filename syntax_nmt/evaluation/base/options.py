@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from syntax_nmt.arguments import positive_int
 from syntax_nmt.data.subwords import AUTO, SCHEMES
 from syntax_nmt.errors import UserError
+from syntax_nmt.option_names import flag
 
 SOURCE, TARGET = "source", "target"
 GEN_SUBSET = "test"
@@ -23,12 +24,12 @@ def add_subwords_argument(group: argparse._ActionsContainer) -> None:
         "--subwords",
         choices=(AUTO, *SCHEMES),
         default=AUTO,
-        help="how pieces tell words, if the text is in pieces (default: told from the text)",
+        help="how pieces tell words, if the text is in pieces (default: detected from the text)",
     )
 
 
 def chosen_scheme(args: argparse.Namespace) -> str | None:
-    """One of `subwords.SCHEMES`; None = to be told from the text."""
+    """One of `subwords.SCHEMES`; None = to be detected from the text."""
     return None if args.subwords == AUTO else args.subwords
 
 
@@ -73,7 +74,7 @@ def refuse_beside_hypothesis(args: argparse.Namespace, options: Sequence[str]) -
     """
     for option, unset in {**_OF_MODELS, **dict.fromkeys(options)}.items():
         if getattr(args, option, unset) not in (unset, None):
-            name = "DATABIN" if option == "databin" else f"--{option.replace('_', '-')}"
+            name = "DATABIN" if option == "databin" else flag(option)
             raise UserError(f"{name} and --hypothesis exclude each other: leave one out")
 
 

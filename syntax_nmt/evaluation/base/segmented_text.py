@@ -65,7 +65,7 @@ class SegmentedText:
 
         Args:
             name: of the file, for messages.
-            scheme: one of `subwords.SCHEMES`; None = told from the text.
+            scheme: one of `subwords.SCHEMES`; None = detected from the text.
 
         Raises:
             UserError: a piece reaches over a word's end.
@@ -103,7 +103,7 @@ class SegmentedPairs:
         """The words of pairs.
 
         Args:
-            schemes: of source and target, of `subwords.SCHEMES`; None = told from the text.
+            schemes: of source and target, of `subwords.SCHEMES`; None = detected from the text.
             names: the files of source and target, for messages.
 
         Raises:

@@ -14,8 +14,8 @@ from typing import Any, ClassVar, Union
 
 from syntax_nmt.data.chunk_tags import chunks_of_tags, iob2_tags
 from syntax_nmt.data.chunks import OUTSIDE, Chunk
+from syntax_nmt.evaluation.base.shares import PrecisionRecall, percent
 from syntax_nmt.reporting.findings import Table, cell
-from syntax_nmt.reporting.shares import PrecisionRecall, percent
 
 # A sentence: its chunks, or one tag a word.
 Chunked = Union[Sequence[Chunk], Sequence[str]]
@@ -73,21 +73,6 @@ class ChunkScores:
             "tags": {"accuracy": self.accuracy, "correct": self.correct_tags, "total": self.words},
             "types": {name: _figures(score) for name, score in sorted(self.types.items())},
         }
-
-    @property
-    def precision(self) -> float:
-        """Overall precision, in percent."""
-        return self.overall.precision
-
-    @property
-    def recall(self) -> float:
-        """Overall recall, in percent."""
-        return self.overall.recall
-
-    @property
-    def f1(self) -> float:
-        """Overall F1, in percent."""
-        return self.overall.f1
 
     def table(self) -> Table:
         """A row for each type, then one for all together."""

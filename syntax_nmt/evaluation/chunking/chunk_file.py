@@ -52,7 +52,7 @@ def read_chunk_file(path: str, strict: bool = False) -> ChunkFile:
         strict: refuse tags that are not IOB2.
 
     Raises:
-        UserError: a tag is none; names the file and line.
+        UserError: a word is not a chunk tag; names the file and line.
     """
     return parse_chunk_lines(read_lines(path), path, strict)
 

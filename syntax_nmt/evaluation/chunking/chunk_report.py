@@ -9,8 +9,8 @@ from typing import Any
 
 from syntax_nmt.data.chunk_tags import iob2_tags
 from syntax_nmt.data.chunks import OUTSIDE, Chunk
+from syntax_nmt.evaluation.chunking.chunk_f1 import ChunkScores, chunk_f1
 from syntax_nmt.evaluation.chunking.chunked_corpus import ChunkedCorpus
-from syntax_nmt.reporting.chunk_f1 import ChunkScores, chunk_f1
 from syntax_nmt.reporting.findings import Findings, Table, cell, number
 
 IOB2, BRACKETS = "iob2", "brackets"
@@ -107,7 +107,7 @@ class ChunkReport:
         return Findings(figures, [accuracies, self.scores.table()], heading, notes)
 
     def _chunks(self) -> int:
-        """How many chunks there are; words outside are none, however they are grouped."""
+        """How many chunks there are. Words outside of chunks do not count, however grouped."""
         return sum(chunk.tag != OUTSIDE for found in self.corpus.chunks for chunk in found or ())
 
     def _scores(self) -> ChunkScores | None:

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from syntax_nmt.data.constituents import ConstituentTree
-from syntax_nmt.reporting.shares import PrecisionRecall, percent
+from syntax_nmt.evaluation.base.shares import PrecisionRecall, percent
 
 Span = tuple[int, int]
 """Words `start` to `end` (exclusive)."""

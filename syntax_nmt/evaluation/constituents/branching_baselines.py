@@ -12,7 +12,7 @@ def right_branching(words: int) -> frozenset[Span]:
     """The brackets of `(a (b (c d)))`.
 
     Args:
-        words: how many there are; the brackets of fewer than two are none.
+        words: how many there are; fewer than two have no brackets.
     """
     return frozenset((start, words) for start in range(words - 1))
 

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from syntax_nmt.data.text_columns import NO_FIGURE
 from syntax_nmt.evaluation.base.accuracy import CONFIDENCE, Accuracy, accuracy_figures
 from syntax_nmt.evaluation.contrastive.contrast_accuracy import (
     ContrastAccuracy,
@@ -14,7 +15,7 @@ from syntax_nmt.evaluation.contrastive.contrast_accuracy import (
     contrast_accuracy,
 )
 from syntax_nmt.evaluation.contrastive.contrastive_pairs import ContrastivePair
-from syntax_nmt.reporting.findings import NO_FIGURE, Findings, Table
+from syntax_nmt.reporting.findings import Findings, Table
 
 _HEADER = ("model", "pair", "category", "distance", "correct", "incorrect", "right")
 

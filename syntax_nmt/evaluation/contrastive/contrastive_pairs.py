@@ -46,7 +46,8 @@ def read_parallel_pairs(
         distance: a whole number a line; an empty line = not known.
 
     Raises:
-        UserError: a file cannot be read, they have other numbers of lines, or a distance is none.
+        UserError: a file cannot be read, they have different numbers of lines, or a distance is
+            not a whole number.
     """
     paths = [source, correct, incorrect, *([] if distance is None else [distance])]
     columns = read_parallel(*paths)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Optional
 
 from syntax_nmt.data.dependency_tree import DependencyTree
-from syntax_nmt.reporting.shares import percent
+from syntax_nmt.evaluation.base.shares import percent
 
 Trees = Sequence[Optional[DependencyTree]]
 

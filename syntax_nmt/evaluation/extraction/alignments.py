@@ -74,7 +74,7 @@ def align_words(
 
 
 def _sums(weights: np.ndarray, counts: Sequence[int], axis: int) -> np.ndarray:
-    """Sums over neighbouring rows or columns, so many to each."""
+    """Sums over groups of neighbouring rows or columns, of these sizes."""
     starts = np.cumsum([0, *counts[:-1]]) if counts else np.zeros(0, dtype=int)
     return np.add.reduceat(weights.astype(np.float64), starts.astype(int), axis=axis)
 

@@ -13,10 +13,11 @@ from syntax_nmt.errors import UserError
 from syntax_nmt.evaluation.base.segmented_text import TokenPair
 from syntax_nmt.evaluation.extraction.cross_attention import CrossAttention, layer_index
 from syntax_nmt.evaluation.trained_model.forced_decoding import ForcedDecoder
+from syntax_nmt.models.family_options import DECODER, ENCODER
 from syntax_nmt.models.layer_arguments import handing_over
 from syntax_nmt.models.layer_outputs import collecting
 
-ENCODER, DECODER, CROSS = "encoder", "decoder", "cross"
+CROSS = "cross"
 ATTENTIONS: Final = (ENCODER, DECODER, CROSS)
 
 
@@ -67,7 +68,7 @@ def head_weights(
     wanted = {"need_weights": True, "need_head_weights": True}
     (batch,) = decoder.batches([pair], max_tokens=1)
     with (
-        _in_the_open(side, module),
+        unfused_attention(side, module),
         handing_over([module], [wanted]),
         collecting([module], passed_on=2) as outputs,
     ):
@@ -88,23 +89,35 @@ def _recurrent_weights(
 ) -> HeadWeights:
     if attention != CROSS:
         raise UserError(
-            f"--attention {attention} is about Transformers, and the model's {attention} is none: "
-            f"give --attention {CROSS}, the decoder's attention to the source"
+            f"--attention {attention} is about Transformers, and the model's {attention} is not a "
+            f"Transformer: give --attention {CROSS}, the decoder's attention to the source"
         )
     ((_, weights),) = CrossAttention(decoder, layer).matrices([pair], max_tokens=1)
     return HeadWeights(weights[None], None, with_eos=False)
 
 
 @contextmanager
-def _in_the_open(side: Any, module: Any) -> Iterator[None]:
-    """Within, fairseq's own modules take the paths on which heads can be told apart."""
-    for layer in side.layers:
-        if getattr(layer, "can_use_fastpath", False):  # fairseq 0.12.2 goes round the attention
-            layer.can_use_fastpath = False
-    before = getattr(module, "skip_embed_dim_check", None)
-    module.skip_embed_dim_check = True  # else torch's kernel, which gives the mean over heads
+def unfused_attention(side: Any, attention: Any) -> Iterator[None]:
+    """While it lasts, fairseq's own modules compute attention in Python.
+
+    Only then each head's weights exist.
+
+    Args:
+        side: an encoder or decoder, of which no layer may go round its attention.
+        attention: one of its modules.
+    """
+    # fairseq 0.12.2 has kernels of torch compute a whole layer, or the mean over heads.
+    wanted = [(layer, "can_use_fastpath", False) for layer in side.layers]
+    wanted.append((attention, "skip_embed_dim_check", True))
+    changed = [
+        (module, name, value, getattr(module, name))
+        for module, name, value in wanted
+        if hasattr(module, name)
+    ]
+    for module, name, value, _ in changed:
+        setattr(module, name, value)
     try:
         yield
     finally:
-        if before is not None:
-            module.skip_embed_dim_check = before
+        for module, name, _, before in changed:
+            setattr(module, name, before)

@@ -11,6 +11,7 @@ import numpy as np
 from syntax_nmt.errors import UserError
 from syntax_nmt.evaluation.base.segmented_text import TokenPair
 from syntax_nmt.evaluation.trained_model.forced_decoding import ForcedBatch, ForcedDecoder
+from syntax_nmt.option_checks import layer_from_bottom
 
 PENULTIMATE = -2
 
@@ -23,10 +24,10 @@ class CrossAttention:
     Args:
         layer: counted from 0 at the bottom, or from −1 at the top; None = the penultimate one
             (Garg et al., 2019), or the only one.
-        heads: the mean over the first so many heads; None = over all.
+        heads: number of heads, the first ones, to average over; None = all.
 
     Raises:
-        UserError: there is no such layer, or there are not so many heads.
+        UserError: there is no such layer, or there are fewer heads.
     """
 
     def __init__(
@@ -95,9 +96,4 @@ def layer_index(layer: int | None, layers: int, side: str = "decoder") -> int:
     """
     if layer is None:
         return max(layers + PENULTIMATE, 0)
-    if not -layers <= layer < layers:
-        raise UserError(
-            f"--layer {layer}: the {side} has {layers} layers; give a number from {-layers} to "
-            f"{layers - 1}"
-        )
-    return layer % layers
+    return layer_from_bottom("--layer", layer, layers, side)

@@ -34,7 +34,7 @@ def chosen(items: Iterable[T], number: int, name: str) -> T:
         name: of their file, for messages.
 
     Raises:
-        UserError: there are not so many.
+        UserError: there are fewer items.
     """
     count = 0
     for count, item in enumerate(items, start=1):
@@ -51,7 +51,7 @@ def chosen_parallel(columns: Sequence[tuple[str, Sequence[T]]], number: int) -> 
         number: of the sentence, from 1.
 
     Raises:
-        UserError: other numbers of sentences, or not so many.
+        UserError: the files have different numbers of sentences, or too few.
     """
     first, items = columns[0]
     for name, others in columns[1:]:

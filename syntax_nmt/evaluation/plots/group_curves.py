@@ -45,7 +45,7 @@ def score_point(score: Mapping[str, Any]) -> Point | None:
     """A score of `score --json` with its interval, or else with the spread of its runs.
 
     Args:
-        score: with `score`, `spread` and, since 0.2.0, `interval`.
+        score: with `score`, `spread` and `interval`, which 0.1.0 did not write.
     """
     value, spread, interval = score["score"], score["spread"], score.get("interval")
     if value is None:

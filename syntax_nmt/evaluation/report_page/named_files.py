@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 
 REFERENCE = "reference"
-"""What the structures of the reference are given under."""
+"""The NAME of the structures of the reference."""
 
 SYSTEM_OPTIONS = ("log", "contrast")
 STRUCTURE_OPTIONS = ("dependencies", "constituents", "alignments", "chunks")

@@ -9,6 +9,7 @@ from typing import Any
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
+from syntax_nmt.data.text_columns import NO_FIGURE
 from syntax_nmt.evaluation.report_page.picture import Picture
 from syntax_nmt.evaluation.report_page.samples import Sample
 from syntax_nmt.evaluation.report_page.score_pictures import distances
@@ -122,7 +123,7 @@ def _signed(value: float, width: int) -> str:
 def _duration(seconds: float | None) -> str:
     """`1 h 15 min`; below an hour `15 min 3 s`."""
     if seconds is None:
-        return "–"
+        return NO_FIGURE
     minutes, rest = divmod(round(seconds), 60)
     hours, minutes = divmod(minutes, 60)
     if hours:

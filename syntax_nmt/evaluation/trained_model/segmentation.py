@@ -14,6 +14,7 @@ from fairseq.tasks import FairseqTask
 from syntax_nmt.data.prepared_text import TextSegmentation, prepared_folder, read_segmentation
 from syntax_nmt.data.subwords import NO_SUBWORDS, SENTENCEPIECE
 from syntax_nmt.errors import UserError
+from syntax_nmt.option_names import flag
 
 
 @dataclass(frozen=True)
@@ -23,7 +24,7 @@ class Segment:
     Attributes:
         tokenizer: fairseq's or ours, whose `encode` is that side's; None = words are given.
         bpe: fairseq's; None = words are not segmented.
-        scheme: how pieces tell words, one of `subwords.SCHEMES`; None = told from the text.
+        scheme: how pieces tell words, one of `subwords.SCHEMES`; None = detected from the text.
     """
 
     tokenizer: Any = None
@@ -75,7 +76,7 @@ def check_segmentation(args: argparse.Namespace) -> None:
         option = "--tokenizer" if args.tokenizer else "--bpe"
         raise UserError(f"{option} and --segmented exclude each other: leave one out")
     for bpe, name in _FILES.items():
-        value, option = getattr(args, name), f"--{name.replace('_', '-')}"
+        value, option = getattr(args, name), flag(name)
         if bpe == args.bpe and value is None:
             raise UserError(f"--bpe {bpe} needs its model: add {option}")
         if value is not None and _FILES.get(args.bpe) != name:

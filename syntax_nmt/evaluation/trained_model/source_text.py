@@ -155,8 +155,7 @@ def read_split(
         side: `source` or `target`.
 
     Raises:
-        UserError: the segmented text is not that of the split.
-        UserError: there is no such split; one line says so.
+        UserError: there is no such split, or the segmented text is not that of the split.
     """
     if split not in task.datasets:
         task.load_dataset(split)

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from syntax_nmt.data.text_columns import NO_FIGURE
 from syntax_nmt.evaluation.translation.corpus_scores import interval_figures, run_scores, spread
 from syntax_nmt.evaluation.translation.evaluated_systems import TestSet
 from syntax_nmt.evaluation.translation.metrics import MetricSet
@@ -21,7 +22,7 @@ from syntax_nmt.evaluation.translation.resampling import (
 )
 from syntax_nmt.evaluation.translation.sign_test import collins_sign_test
 from syntax_nmt.evaluation.translation.text_tables import metric_name, score_cell, signature_lines
-from syntax_nmt.reporting.findings import NO_FIGURE, Findings, Table, p_value_text
+from syntax_nmt.reporting.findings import Findings, Table, p_value_text
 
 BOOTSTRAP, RANDOMISATION, SIGN = TESTS = ("bootstrap", "randomisation", "sign")
 _SIGNIFICANT = 0.05

@@ -27,7 +27,7 @@ from syntax_nmt.evaluation.translation.generate_output import (
 )
 from syntax_nmt.evaluation.translation.nbest_list import best_translations, is_nbest_list
 
-_FEW_CUT = 20  # one line of so many
+_FEW_CUT = 20  # a text is in pieces if more than one line of this number has cut words
 _UNKNOWN = "<<unk>>"  # how fairseq writes words of a reference that are not in its vocabulary
 _SAME_SENTENCES = "give translations of the same sentences, one a line"
 

@@ -26,7 +26,7 @@ SEED = 12345  # sacrebleu's own
 RESAMPLES = 1000
 TRIALS = 10000
 _BLOCK = 4_000_000  # draws held in memory at once
-_ROUNDING = 1e-9  # differences below are none
+_ROUNDING = 1e-9  # smaller differences count as 0
 
 
 @dataclass(frozen=True)

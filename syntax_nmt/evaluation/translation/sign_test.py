@@ -59,7 +59,7 @@ def collins_sign_test(
 
     With several runs of a system, the corpus has each sentence as often as there are runs, and all
     translations of a sentence are replaced together: so a difference between runs of one system is
-    none between systems. Runs of the side that has fewer count more often.
+    not taken for one between systems. Runs of the side that has fewer count more often.
 
     Args:
         baseline: of each run, the statistics of each sentence (sentences × statistics).

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from syntax_nmt.reporting.findings import NO_FIGURE
+from syntax_nmt.data.text_columns import NO_FIGURE
 
 
 def metric_name(figures: dict[str, Any], name: str) -> str:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 import torch
@@ -12,7 +14,13 @@ from small_models import MIXED
 
 from syntax_nmt.errors import UserError
 from syntax_nmt.evaluation.base.segmented_text import TokenPair
-from syntax_nmt.evaluation.extraction.attention_heads import CROSS, DECODER, ENCODER, head_weights
+from syntax_nmt.evaluation.extraction.attention_heads import (
+    CROSS,
+    DECODER,
+    ENCODER,
+    head_weights,
+    unfused_attention,
+)
 from syntax_nmt.evaluation.extraction.cross_attention import CrossAttention
 from syntax_nmt.evaluation.trained_model.forced_decoding import load_forced_decoder
 from syntax_nmt.models.structures import SOURCE_ATTENTION, TARGET_ATTENTION, StructureLayers
@@ -98,6 +106,16 @@ def test_the_model_is_left_as_it_was(decoders):
     torch.testing.assert_close(decoder.forward(batch)[0], before)
 
 
+def test_layers_may_go_round_their_attention_again():
+    """As those of fairseq 0.12.2 do; of another version they have no such switch."""
+    fast, other, attention = (SimpleNamespace() for _ in range(3))
+    fast.can_use_fastpath, attention.skip_embed_dim_check = True, False
+    with unfused_attention(SimpleNamespace(layers=[fast, other]), attention):
+        assert (fast.can_use_fastpath, attention.skip_embed_dim_check) == (False, True)
+    assert (fast.can_use_fastpath, attention.skip_embed_dim_check) == (True, False)
+    assert vars(other) == {}
+
+
 def test_recurrent_models_have_one_attention(decoders):
     found = head_weights(decoders["lstm"], PAIR, CROSS)
     assert found.weights.shape == (1, 6, 8)
@@ -114,11 +132,11 @@ def test_mixed_models_have_what_their_sides_have(decoders):
     assert heads.weights.shape == (4, 9, 9)
     assert (heads.layer, heads.supervised) == (1, True)
     assert head_weights(rnn_decoder, PAIR, CROSS).weights.shape == (1, 6, 8)
-    with pytest.raises(UserError, match="the model's decoder is none: give --attention cross"):
+    with pytest.raises(UserError, match="decoder is not a Transformer: give --attention cross"):
         head_weights(rnn_decoder, PAIR, DECODER)
     assert head_weights(rnn_encoder, PAIR, DECODER).weights.shape == (4, 7, 7)
     assert head_weights(rnn_encoder, PAIR, CROSS, -1).weights.shape == (4, 7, 9)
-    with pytest.raises(UserError, match="the model's encoder is none"):
+    with pytest.raises(UserError, match="the model's encoder is not a Transformer"):
         head_weights(rnn_encoder, PAIR, ENCODER)
 
 
