@@ -13,6 +13,7 @@ from syntax_nmt.arguments import add_flags, positive_int
 from syntax_nmt.data.mismatch import ATTACH_ROOTS_HELP, ON_MISMATCH_HELP, REPARSE, SKIP, STOP
 from syntax_nmt.data.sides import CHUNKS, HEADS, PHRASES
 from syntax_nmt.data.sides.kind import SOURCE, SideKind
+from syntax_nmt.data.text import MODES
 from syntax_nmt.data.text_files import NEWLINE_ONLY, read_lines
 from syntax_nmt.data.unspaced import looks_segmented
 from syntax_nmt.errors import UserError
@@ -35,7 +36,7 @@ from syntax_nmt.preprocess.corpus.side_files import find_side_file
 from syntax_nmt.preprocess.corpus.splits import Split, find_splits
 from syntax_nmt.preprocess.corpus.tokenize import Tokenizer, loaded_tokenizer
 from syntax_nmt.preprocess.corpus.training_settings import default_vocabulary
-from syntax_nmt.tasks.tokenizer import DEFAULT_MODES, MODES, default_mode
+from syntax_nmt.tasks.word_tokenizer import DEFAULT_MODES, default_mode
 from syntax_nmt.user_dir import FOLDER
 
 EXAMPLE = (

@@ -21,7 +21,7 @@ KIND = """
 import numpy as np
 import torch
 
-from syntax_nmt.data.sides.kind import SOURCE, CarriedOver, SideKind
+from syntax_nmt.data.sides.kind import SOURCE, Transferred, SideKind
 from syntax_nmt.data.text_match import OtherTextError
 
 
@@ -36,7 +36,7 @@ class WordNumbers(SideKind):
     def fit(self, annotation, words, place, corpus, *options):
         if len(annotation) != len(words):
             raise OtherTextError(f"{place}: {len(annotation)} numbers for {len(words)} words")
-        return CarriedOver(annotation)
+        return Transferred(annotation)
 
     def format(self, annotation, words):
         return " ".join(map(str, annotation or ())) + "\\n"

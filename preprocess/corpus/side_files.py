@@ -9,7 +9,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from syntax_nmt.data.carry_over import CarriedOver
+from syntax_nmt.data.annotation_transfer import Transferred
 from syntax_nmt.data.mismatch import Findings, refuse_shift
 from syntax_nmt.data.side_text import in_step, side_entries
 from syntax_nmt.data.sides.kind import SideKind
@@ -22,7 +22,7 @@ from syntax_nmt.data.text_files import (
 )
 from syntax_nmt.data.text_match import OtherTextError
 
-_Check = Callable[[], "CarriedOver[Any] | None"]
+_Check = Callable[[], "Transferred[Any] | None"]
 
 
 def find_side_file(raw_prefix: str, lang: str, kind: SideKind) -> Path | None:

@@ -13,13 +13,13 @@ from tqdm import tqdm
 
 from syntax_nmt.data.text_files import NEWLINE_ONLY, read_lines, write_atomically
 from syntax_nmt.preprocess.annotation.executor import Workers, ordered_results
-from syntax_nmt.tasks.tokenizer import WordTokenizer
+from syntax_nmt.tasks.word_tokenizer import WordTokenizer
 
 _CHUNK = 5000
 
 
 class Tokenizer(NamedTuple):
-    """What makes a :class:`~syntax_nmt.tasks.tokenizer.WordTokenizer`, small enough to travel.
+    """What makes a :class:`~syntax_nmt.tasks.word_tokenizer.WordTokenizer`, small enough to travel.
 
     Attributes:
         mode: one of its modes.

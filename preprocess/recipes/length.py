@@ -8,7 +8,7 @@ from functools import cached_property
 
 from syntax_nmt.data.text import clean_line
 from syntax_nmt.data.unspaced import is_unspaced
-from syntax_nmt.tasks.tokenizer import WordTokenizer, default_mode
+from syntax_nmt.tasks.word_tokenizer import WordTokenizer, default_mode
 
 # Of Chinese and Japanese; where words are not marked off, their number is estimated.
 CHARACTERS_PER_WORD = 1.7

@@ -78,9 +78,9 @@ class DependencyTree:
             )
         spans = self.surface_spans()
         home = [token for token, (start, end, _) in enumerate(spans) for _ in range(start, end)]
-        return self.carried_over(home, [span.form for span in spans])
+        return self.transferred(home, [span.form for span in spans])
 
-    def carried_over(self, home: Sequence[int], tokens: Sequence[str]) -> DependencyTree:
+    def transferred(self, home: Sequence[int], tokens: Sequence[str]) -> DependencyTree:
         """The tree over tokens of another tokenisation.
 
         A token of several words stands for the one nearest to the root (the first of equals). That

@@ -8,7 +8,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from syntax_nmt.data.carry_over import CarriedOver
+from syntax_nmt.data.annotation_transfer import Transferred
 from syntax_nmt.data.side_text import side_entries
 from syntax_nmt.data.sides.kind import SideKind
 from syntax_nmt.data.text_match import OtherTextError
@@ -43,7 +43,7 @@ class Findings:
     mismatched: list[int] = field(default_factory=list)
     first: str = ""
 
-    def add(self, found: CarriedOver[Any] | None) -> None:
+    def add(self, found: Transferred[Any] | None) -> None:
         """Counts a sentence that fits, or has no annotation."""
         self.sentences += 1
         if found is not None:

@@ -17,8 +17,8 @@ from syntax_nmt.data.prepared_text import TextSegmentation, read_segmentation
 from syntax_nmt.errors import UserError, one_line_errors
 from syntax_nmt.export.ctranslate2_model import CONFIG, LIMITS, check_installed
 from syntax_nmt.reporting.output import STDOUT, open_output
-from syntax_nmt.tasks.tokenizer import WordTokenizer
-from syntax_nmt.tasks.typed_lines import TypedLines
+from syntax_nmt.tasks.interactive_lines import InteractiveLines
+from syntax_nmt.tasks.word_tokenizer import WordTokenizer
 
 _LINES = 256  # read, sorted into batches by length and translated together
 _LONGEST = 200  # as --max-len-b of fairseq
@@ -78,7 +78,7 @@ def translations(lines: Iterable[str], args: argparse.Namespace) -> Iterator[str
             f"{args.folder}: cannot be loaded with --device {args.device} ({error}): "
             "try another device, or export the model again"
         ) from error
-    lines, counted = iter(lines), TypedLines()
+    lines, counted = iter(lines), InteractiveLines()
     while chunk := list(islice(lines, _LINES)):
         counted.add(chunk)
         sources = [cut(line) for line in chunk]

@@ -33,10 +33,10 @@ from syntax_nmt.models.rnn_sizes import RNNSizes
 from syntax_nmt.models.stacked_encoder import StackedEncoder
 from syntax_nmt.modules.attentive_recurrence import AttentiveGRU, ConditionalGRU
 from syntax_nmt.modules.bi_scale_gru import BiScaleGRU
-from syntax_nmt.modules.orthogonal_start import start_orthogonal
+from syntax_nmt.modules.orthogonal_initialization import initialize_orthogonal
 from syntax_nmt.modules.readout import Readout
 from syntax_nmt.modules.relation_network import RelationNetworkLayer
-from syntax_nmt.modules.uniform_start import start_uniform
+from syntax_nmt.modules.uniform_initialization import initialize_uniform
 
 
 def prepare_for_rnn_decoder(args: Any, task: FairseqTask) -> None:
@@ -172,5 +172,5 @@ def build_decoder(
 
 def initialize(module: nn.Module, options: SyntaxRNNOptions) -> None:
     """Draws the parameters to begin with."""
-    start = {UNIFORM: start_uniform, ORTHOGONAL: start_orthogonal}
+    start = {UNIFORM: initialize_uniform, ORTHOGONAL: initialize_orthogonal}
     start[str(options.initialization)](module)

@@ -25,8 +25,8 @@ from syntax_nmt.models.family_options import (
 )
 from syntax_nmt.models.hybrid_options import SyntaxHybridOptions
 from syntax_nmt.models.mixed_encoders import RelatingEncoder, RNNEncoderForTransformer
+from syntax_nmt.models.model_building import build_for_syntax_translation
 from syntax_nmt.models.options import SyntaxTransformerOptions
-from syntax_nmt.models.own_task import build_for_own_task
 from syntax_nmt.models.rnn_options import SyntaxRNNOptions
 from syntax_nmt.models.rnn_parts import (
     build_decoder,
@@ -74,7 +74,7 @@ class SyntaxHybridModel(SyntaxTransformerModel):
         Raises:
             UserError: options that contradict each other, or another task; one line says which.
         """
-        return build_for_own_task(cls._build, args, task, "syntax_hybrid")
+        return build_for_syntax_translation(cls._build, args, task, "syntax_hybrid")
 
     @classmethod
     def _build(cls, args: Namespace, task: FairseqTask) -> SyntaxModel:

@@ -9,12 +9,12 @@ from torch import Tensor, nn
 
 from syntax_nmt.data.sides.kind import SideKind
 from syntax_nmt.models.checked_hub import CheckedHub
+from syntax_nmt.models.pretrained_weights import PretrainedWeights
 from syntax_nmt.models.structures import SOURCE_STRUCTURES, StructureLayers
-from syntax_nmt.models.weights_of_another import WeightsOfAnother
 from syntax_nmt.modules.linear_cross_entropy import LinearCrossEntropy
 
 
-class SyntaxModel(CheckedHub, WeightsOfAnother):
+class SyntaxModel(CheckedHub, PretrainedWeights):
     """An encoder and a decoder of this package; a base class to be listed before fairseq's model.
 
     Both sides say as `reads_sides` which side information they read, and as `learns_sides` with

@@ -12,7 +12,7 @@ from torch import nn
 
 from syntax_nmt.errors import UserError
 from syntax_nmt.models.family_options import TRANSFORMER, refuse_while_parsing
-from syntax_nmt.models.own_task import build_for_own_task
+from syntax_nmt.models.model_building import build_for_syntax_translation
 from syntax_nmt.models.pretrained_embeddings import load_embeddings
 from syntax_nmt.models.rnn_options import SyntaxRNNOptions
 from syntax_nmt.models.rnn_parts import (
@@ -54,7 +54,7 @@ class SyntaxRNNModel(SyntaxModel, FairseqEncoderDecoderModel):
         Raises:
             UserError: options that contradict each other, or another task; one line says which.
         """
-        return build_for_own_task(cls._build, args, task, "syntax_rnn")
+        return build_for_syntax_translation(cls._build, args, task, "syntax_rnn")
 
     @classmethod
     def _build(cls, args: Any, task: FairseqTask) -> SyntaxRNNModel:

@@ -14,8 +14,8 @@ from torch import nn
 
 from syntax_nmt.models.dropout_names import name_as_in_fairseq
 from syntax_nmt.models.family_options import RNN, refuse_while_parsing
+from syntax_nmt.models.model_building import build_for_syntax_translation
 from syntax_nmt.models.options import SyntaxTransformerOptions
-from syntax_nmt.models.own_task import build_for_own_task
 from syntax_nmt.models.syntax_model import SyntaxModel
 from syntax_nmt.models.transformer_decoder import SyntaxTransformerDecoder
 from syntax_nmt.models.transformer_encoder import SyntaxTransformerEncoder
@@ -53,7 +53,7 @@ class SyntaxTransformerModel(SyntaxModel, TransformerModel):
         Raises:
             UserError: options that contradict each other, or another task; one line says which.
         """
-        model = build_for_own_task(super().build_model, args, task, "syntax_transformer")
+        model = build_for_syntax_translation(super().build_model, args, task, "syntax_transformer")
         name_as_in_fairseq(model)
         return model
 

@@ -30,7 +30,7 @@ from syntax_nmt.errors import UserError, errors_of
 from syntax_nmt.parsing.config import ParserConfig
 from syntax_nmt.parsing.device import check_device
 from syntax_nmt.parsing.loaded import loaded_analyser
-from syntax_nmt.tasks.typed_sentences import KnowsPieces, unpadded
+from syntax_nmt.tasks.interactive_sentences import KnowsPieces, unpadded
 
 logger = logging.getLogger(__name__)
 

@@ -23,9 +23,9 @@ from omegaconf import II
 
 from syntax_nmt.checkpoints.changed_options import warn_of_changed_options
 from syntax_nmt.checkpoints.interrupted_copy import finish_interrupted_copy
-from syntax_nmt.checkpoints.of_task import check_weights
+from syntax_nmt.checkpoints.task_checkpoints import check_weights
 from syntax_nmt.errors import UserError, exits_in_fairseq_programs
-from syntax_nmt.foreign_options import foreign_option
+from syntax_nmt.interpolated_options import interpolated_option
 from syntax_nmt.tasks.early_options import check_while_parsing
 from syntax_nmt.tasks.patience import STATE, counted_validations, is_at_end, resume_count
 from syntax_nmt.tasks.warmup import planned_updates, warn_of_long_warmup
@@ -127,7 +127,7 @@ class RestartableTranslationTask(TranslationTask):
     @property
     def _trained(self) -> Optional[FairseqDataset]:
         """The split that is trained on, once it is loaded."""
-        return self.datasets.get(foreign_option(self.cfg, "train_subset"))
+        return self.datasets.get(interpolated_option(self.cfg, "train_subset"))
 
     def build_model(self, cfg: Any, from_checkpoint: bool = False) -> BaseFairseqModel:
         """Builds the model; before a training it checks the checkpoint to resume from.
@@ -186,10 +186,10 @@ class RestartableTranslationTask(TranslationTask):
 
     def _end(self, updates: int) -> Optional[str]:
         """Why the training is at its end; None if it is not."""
-        wanted = foreign_option(self.cfg, "max_update") or 0
+        wanted = interpolated_option(self.cfg, "max_update") or 0
         if 0 < wanted <= updates:
             return f"{updates} updates have been made, --max-update {wanted} are wanted"
-        patience = foreign_option(self.cfg, "patience") or 0
+        patience = interpolated_option(self.cfg, "patience") or 0
         return f"--patience {patience} ended the training" if is_at_end(patience) else None
 
     def state_dict(self) -> dict[str, Any]:
@@ -201,13 +201,13 @@ class RestartableTranslationTask(TranslationTask):
         state = check_weights(begin, (self.src_dict, self.tgt_dict))
         if begin == self._last():
             self._resumed = begin, state.get("cfg") or {}
-            if not foreign_option(self.cfg, "reset_meters"):
+            if not interpolated_option(self.cfg, "reset_meters"):
                 resume_count(state)
 
     def _check_half_precision(self) -> None:
         """Refuses what fairseq can do on a GPU alone."""
         fp16, on_cpu, *others = (
-            foreign_option(self.cfg, name)
+            interpolated_option(self.cfg, name)
             for name in ("fp16", "cpu", "memory_efficient_fp16", "fp16_no_flatten_grads")
         )
         if fp16 and not any(others) and (on_cpu or not torch.cuda.is_available()):
@@ -217,8 +217,8 @@ class RestartableTranslationTask(TranslationTask):
             )
 
     def _warn_of_long_warmup(self, batches: int) -> None:
-        limits = (foreign_option(self.cfg, name) or 0 for name in ("max_epoch", "max_update"))
-        update_freq = foreign_option(self.cfg, "update_freq") or [1]
+        limits = (interpolated_option(self.cfg, name) or 0 for name in ("max_epoch", "max_update"))
+        update_freq = interpolated_option(self.cfg, "update_freq") or [1]
         warn_of_long_warmup(self._warmup, planned_updates(batches, update_freq[0], *limits))
 
     def _warn_of_changed_options(self, group: str, built: Any, options: Any) -> None:
@@ -228,17 +228,17 @@ class RestartableTranslationTask(TranslationTask):
 
     def _last(self) -> Optional[str]:
         """The checkpoint that a training with this `--save-dir` resumes from, if it is there."""
-        folder = foreign_option(self.cfg, "save_dir")
+        folder = interpolated_option(self.cfg, "save_dir")
         if folder is None:
             return None
-        suffix = foreign_option(self.cfg, "checkpoint_suffix")
+        suffix = interpolated_option(self.cfg, "checkpoint_suffix")
         last = Path(folder) / _with_suffix(_LAST, suffix)
         return str(last) if last.is_file() else None
 
     def _beginning(self) -> Optional[str]:
         """The checkpoint that fairseq will load, made whole; None = training begins anew."""
         restore, folder, suffix = (
-            foreign_option(self.cfg, name)
+            interpolated_option(self.cfg, name)
             for name in ("restore_file", "save_dir", "checkpoint_suffix")
         )
         if restore is None or folder is None:
@@ -258,7 +258,7 @@ class RestartableTranslationTask(TranslationTask):
         if last is not None:
             finish_interrupted_copy(Path(last))
             return last
-        once = foreign_option(self.cfg, "continue_once")
+        once = interpolated_option(self.cfg, "continue_once")
         if once is not None:
             return once
         tuned = self._tuned()
@@ -268,7 +268,7 @@ class RestartableTranslationTask(TranslationTask):
 
     def _tuned(self) -> Optional[str]:
         """`--finetune-from-model`, perhaps an address that only fairseq's path manager knows."""
-        return foreign_option(self.cfg, "finetune_from_model")
+        return interpolated_option(self.cfg, "finetune_from_model")
 
 
 def _with_suffix(name: str, suffix: Optional[str]) -> str:

@@ -17,7 +17,7 @@ from torch import Tensor, nn
 from syntax_nmt.data.sides import KINDS
 from syntax_nmt.data.sides.kind import SOURCE, SideKind
 from syntax_nmt.errors import UserError
-from syntax_nmt.tasks.typed_sentences import KnowsPieces
+from syntax_nmt.tasks.interactive_sentences import KnowsPieces
 
 logger = logging.getLogger(__name__)
 

@@ -18,7 +18,7 @@ from omegaconf import II
 from torch import Tensor, nn
 
 from syntax_nmt.arguments import option
-from syntax_nmt.checkpoints.of_task import check_models, check_options
+from syntax_nmt.checkpoints.task_checkpoints import check_models, check_options
 from syntax_nmt.criterions.syntax_cross_entropy import ways_to_learn
 from syntax_nmt.data.languages import plain_language
 from syntax_nmt.data.sides import CHUNKS, PHRASES
@@ -29,11 +29,11 @@ from syntax_nmt.modules.masked_batch_norm import ignored_batch
 from syntax_nmt.parsing.config import ParserConfig
 from syntax_nmt.tasks.annotated_translation import AnnotatedTranslationConfig
 from syntax_nmt.tasks.chunk_validation import log_gold_boundaries, under_own_boundaries
+from syntax_nmt.tasks.interactive_translation import InteractiveTranslationTask
 from syntax_nmt.tasks.languages import check_languages
 from syntax_nmt.tasks.parsed_phrases import PhraseParser
 from syntax_nmt.tasks.prepared_search import prepared_for
 from syntax_nmt.tasks.side_inputs import Parser, SideInputs, declared
-from syntax_nmt.tasks.typed_translation import TypedTranslationTask
 from syntax_nmt.tasks.unknown_words import build_replacing
 from syntax_nmt.tasks.workers import check_joined
 from syntax_nmt.tasks.yaml_options import refuse_unknown_options
@@ -59,12 +59,12 @@ class SyntaxTranslationConfig(AnnotatedTranslationConfig):
 
 
 @register_task("syntax_translation", dataclass=SyntaxTranslationConfig)
-class SyntaxTranslationTask(TypedTranslationTask):
+class SyntaxTranslationTask(InteractiveTranslationTask):
     """Translation with side information: source dependencies and phrases, target chunks.
 
     What it stands on differs from fairseq's own task even without side information: trainings may
     be killed (:class:`RestartableTranslationTask`), no sentence is lost
-    (:class:`AnnotatedTranslationTask`, :class:`TypedTranslationTask`), and mistakes in data,
+    (:class:`AnnotatedTranslationTask`, :class:`InteractiveTranslationTask`), and mistakes in data,
     checkpoints and options are reported in one line. Here models get the inputs they read.
 
     Args:

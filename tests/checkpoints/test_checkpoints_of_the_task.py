@@ -7,7 +7,7 @@ import torch
 from fairseq.data import Dictionary
 from fairseq.file_io import PathManager
 
-from syntax_nmt.checkpoints.of_task import check_models
+from syntax_nmt.checkpoints.task_checkpoints import check_models
 from syntax_nmt.errors import UserError
 from syntax_nmt.tasks.syntax_translation import SyntaxTranslationConfig, SyntaxTranslationTask
 

@@ -19,7 +19,7 @@ from sacrebleu.tokenizers.tokenizer_char import TokenizerChar
 from sacrebleu.tokenizers.tokenizer_zh import TokenizerZh
 from sacremoses import MosesTokenizer
 
-from syntax_nmt.data.carry_over import carry_over_dependencies
+from syntax_nmt.data.annotation_transfer import transfer_dependencies
 from syntax_nmt.data.conllu import conllu_blocks, parse_block
 
 TREEBANKS = {
@@ -129,7 +129,7 @@ def carried_over(name: str, rule: str, path) -> tuple[int, int, int, int, int]:
         tree = parse_block(block, str(path), 1)
         tokens = cut(text)
         total += 1
-        found = carry_over_dependencies(tree, tokens)
+        found = transfer_dependencies(tree, tokens)
         if found is None:
             continue
         bridged += 1

@@ -30,7 +30,7 @@ from syntax_nmt.parsing.models import find_models
 from syntax_nmt.preprocess.annotation.annotate import annotate_file
 from syntax_nmt.preprocess.annotation.annotator import StanzaAnnotator
 from syntax_nmt.preprocess.binarize import binarize
-from syntax_nmt.tasks.tokenizer import WordTokenizer
+from syntax_nmt.tasks.word_tokenizer import WordTokenizer
 
 SENTENCES = 200
 EMPTY = 3  # this line is

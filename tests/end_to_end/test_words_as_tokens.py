@@ -15,7 +15,7 @@ from small_models import build, enlarge, save_checkpoint
 from syntax_nmt.cli import main
 from syntax_nmt.loaded_model import load
 from syntax_nmt.serve.systems import System
-from syntax_nmt.tasks.tokenizer import WordTokenizer
+from syntax_nmt.tasks.word_tokenizer import WordTokenizer
 
 SENTENCES = 4
 LANGUAGES = ("src", "tgt")

@@ -11,7 +11,7 @@ import pytest
 
 from syntax_nmt.preprocess.recipes import clean
 from syntax_nmt.preprocess.recipes.length import Measure
-from syntax_nmt.tasks.tokenizer import WordTokenizer
+from syntax_nmt.tasks.word_tokenizer import WordTokenizer
 
 
 def write(path, lines):

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 import numpy as np
 from torch import Tensor
 
-from syntax_nmt.data.carry_over import CarriedOver, carry_over_chunks
+from syntax_nmt.data.annotation_transfer import Transferred, transfer_chunks
 from syntax_nmt.data.chunk_tags import iob2_tags
 from syntax_nmt.data.chunks import OUTSIDE, Chunk, parse_chunks
 from syntax_nmt.data.collation import collate_chunk_tags
@@ -46,11 +46,11 @@ class Chunks(SideKind):
         place: Place,
         corpus: str,
         raw: Sequence[str] | None = None,
-    ) -> CarriedOver[tuple[Chunk, ...]]:
+    ) -> Transferred[tuple[Chunk, ...]]:
         """There must be as many tags as words, or as words of the raw line, which are aligned."""
         if annotation[-1].end == len(words):
-            return CarriedOver(annotation)
-        carried = None if raw is None else carry_over_chunks(annotation, raw, words)
+            return Transferred(annotation)
+        carried = None if raw is None else transfer_chunks(annotation, raw, words)
         if carried is None:
             raise OtherTextError(
                 str(place),

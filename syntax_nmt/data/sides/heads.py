@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from torch import Tensor
 
-from syntax_nmt.data.carry_over import CarriedOver, carry_over_dependencies
+from syntax_nmt.data.annotation_transfer import Transferred, transfer_dependencies
 from syntax_nmt.data.collation import collate_heads
 from syntax_nmt.data.conllu import (
     attach_roots,
@@ -54,10 +54,10 @@ class Heads(SideKind):
         place: Place,
         corpus: str,
         raw: Sequence[str] | None = None,
-    ) -> CarriedOver[DependencyTree]:
-        """See :func:`~syntax_nmt.data.carry_over.carry_over_dependencies`."""
+    ) -> Transferred[DependencyTree]:
+        """See :func:`~syntax_nmt.data.annotation_transfer.transfer_dependencies`."""
         forms = [span.form for span in annotation.surface_spans()]
-        return carry_over_dependencies(annotation, words) or other_text(
+        return transfer_dependencies(annotation, words) or other_text(
             forms, words, str(place), corpus
         )
 

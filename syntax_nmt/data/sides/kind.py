@@ -11,7 +11,7 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 from torch import Tensor
 
-from syntax_nmt.data.carry_over import CarriedOver
+from syntax_nmt.data.annotation_transfer import Transferred
 from syntax_nmt.data.figures.side_figures import SideFigures
 from syntax_nmt.data.projection import NO_ANNOTATION
 from syntax_nmt.data.ragged import RaggedArray
@@ -173,7 +173,7 @@ class SideKind(ABC):
         place: Place,
         corpus: str,
         raw: Sequence[str] | None = None,
-    ) -> CarriedOver[Any]:
+    ) -> Transferred[Any]:
         """The annotation over the words of the corpus, into which it is carried over.
 
         Args:
@@ -194,7 +194,7 @@ class SideKind(ABC):
         place: Place,
         corpus: str,
         raw: Sequence[str] | None = None,
-    ) -> CarriedOver[Any] | None:
+    ) -> Transferred[Any] | None:
         """:meth:`parse` and :meth:`fit` in one; None where the sentence has no annotation."""
         found = self.parse(entry, place)
         return None if found is None else self.fit(found, words, place, corpus, raw)

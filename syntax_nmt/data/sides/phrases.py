@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 from torch import Tensor
 
-from syntax_nmt.data.carry_over import CarriedOver, carry_over_constituents
+from syntax_nmt.data.annotation_transfer import Transferred, transfer_constituents
 from syntax_nmt.data.collation import collate_phrases
 from syntax_nmt.data.constituents import ConstituentTree, format_tree, parse_tree
 from syntax_nmt.data.figures.segment_figures import PhraseFigures
@@ -42,9 +42,9 @@ class Phrases(SideKind):
         place: Place,
         corpus: str,
         raw: Sequence[str] | None = None,
-    ) -> CarriedOver[ConstituentTree]:
-        """See :func:`~syntax_nmt.data.carry_over.carry_over_constituents`."""
-        return carry_over_constituents(annotation, words) or other_text(
+    ) -> Transferred[ConstituentTree]:
+        """See :func:`~syntax_nmt.data.annotation_transfer.transfer_constituents`."""
+        return transfer_constituents(annotation, words) or other_text(
             annotation.words, words, str(place), corpus
         )
 

@@ -13,7 +13,7 @@ from syntax_nmt.errors import UserError, exits_in_fairseq_programs
 from syntax_nmt.models.checkpoint_defaults import set_option
 
 
-def build_for_own_task(
+def build_for_syntax_translation(
     build: Callable[[Any, FairseqTask], Any], args: Any, task: FairseqTask, family: str
 ) -> Any:
     """Builds a model for `fairseq-train`, `fairseq-hydra-train` or a checkpoint.

@@ -18,12 +18,12 @@ from syntax_nmt.tasks.annotated_translation import (
     AnnotatedTranslationConfig,
     AnnotatedTranslationTask,
 )
+from syntax_nmt.tasks.interactive_lines import InteractiveLines
+from syntax_nmt.tasks.interactive_sentences import InteractiveSentences
 from syntax_nmt.tasks.length_limits import within_limits
-from syntax_nmt.tasks.typed_lines import TypedLines
-from syntax_nmt.tasks.typed_sentences import TypedSentences
 
 
-class TypedTranslationTask(AnnotatedTranslationTask):
+class InteractiveTranslationTask(AnnotatedTranslationTask):
     """Takes lines as people type them: none is lost in silence, none is kept longer than needed.
 
     Args:
@@ -35,10 +35,10 @@ class TypedTranslationTask(AnnotatedTranslationTask):
         self, cfg: AnnotatedTranslationConfig, src_dict: Dictionary, tgt_dict: Dictionary
     ) -> None:
         super().__init__(cfg, src_dict, tgt_dict)
-        self._lines = TypedLines()
+        self._lines = InteractiveLines()
         self._keeps_pieces = False  # a parser wants them
         self._typed_lines: tuple[list[Tensor], list[list[str]]] = ([], [])
-        self._typed: Optional[TypedSentences] = None
+        self._typed: Optional[InteractiveSentences] = None
 
     def get_batch_iterator(self, dataset: FairseqDataset, **kwargs: Any) -> EpochBatchIterator:
         """Divides a dataset into batches.
@@ -110,7 +110,7 @@ class TypedTranslationTask(AnnotatedTranslationTask):
 
     def build_dataset_for_inference(
         self, src_tokens: list[Tensor], src_lengths: list[int], constraints: Optional[Tensor] = None
-    ) -> Union[LanguagePairDataset, TypedSentences]:
+    ) -> Union[LanguagePairDataset, InteractiveSentences]:
         """The dataset of sentences without references.
 
         Args:
@@ -121,7 +121,7 @@ class TypedTranslationTask(AnnotatedTranslationTask):
         tokens, pieces = self._typed_lines
         self._typed = None
         if self._keeps_pieces and src_tokens is tokens:
-            dataset = self._typed = TypedSentences(dataset, pieces)
+            dataset = self._typed = InteractiveSentences(dataset, pieces)
         return dataset
 
     def _is_typed(self, dataset: FairseqDataset) -> bool:

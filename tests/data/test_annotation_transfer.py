@@ -6,10 +6,10 @@ import random
 
 import pytest
 
-from syntax_nmt.data.carry_over import (
-    carry_over_chunks,
-    carry_over_constituents,
-    carry_over_dependencies,
+from syntax_nmt.data.annotation_transfer import (
+    transfer_chunks,
+    transfer_constituents,
+    transfer_dependencies,
 )
 from syntax_nmt.data.chunk_tags import chunks_of_tags, iob2_tags
 from syntax_nmt.data.constituents import format_tree, parse_tree
@@ -47,7 +47,7 @@ ZUM = tree_of("geh zu dem Haus", [0, 4, 4, 1], (MultiwordRange(1, 3, "zum"),))
     ],
 )
 def test_heads_by_hand(tree, tokens, heads, bridged, torn):
-    found = carry_over_dependencies(tree, tokens.split())
+    found = transfer_dependencies(tree, tokens.split())
     over = found.annotation
     assert (found.bridged, found.torn) == (bridged, torn)
     whole = over if len(over) == len(heads) else over.collapse(len(heads), "")
@@ -56,7 +56,7 @@ def test_heads_by_hand(tree, tokens, heads, bridged, torn):
 
 
 def test_the_rest_of_a_word_goes_with_it():
-    over = carry_over_dependencies(
+    over = transfer_dependencies(
         tree_of("a well-known cat", [3, 3, 0]), ["a", "well-", "known", "cat"]
     )
     assert over.annotation.relations == ("r1", "r2", CONTINUATION, "r3")
@@ -74,7 +74,7 @@ def test_the_rest_of_a_word_goes_with_it():
 )
 def test_other_sentences_are_not_carried_over(words, tokens):
     heads = [0] + [1] * (len(words.split()) - 1)
-    found = carry_over_dependencies(tree_of(words, heads), tokens.split())
+    found = transfer_dependencies(tree_of(words, heads), tokens.split())
     assert (found is None) == (words != "a b c d")
 
 
@@ -92,7 +92,7 @@ def test_heads_over_random_cuts_are_trees():
         for place, word in enumerate(order):
             heads[word] = 0 if place == 0 else order[rng.randrange(place)] + 1
         tree = tree_of(" ".join(words), heads)
-        over = carry_over_dependencies(tree, tokens).annotation
+        over = transfer_dependencies(tree, tokens).annotation
 
         def steps(word, heads=heads):
             count = 0
@@ -139,7 +139,7 @@ def test_heads_over_random_cuts_are_trees():
     ],
 )
 def test_constituents_by_hand(tree, tokens, expected, torn):
-    found = carry_over_constituents(parse_tree(tree, "t", 1), tokens.split())
+    found = transfer_constituents(parse_tree(tree, "t", 1), tokens.split())
     assert format_tree(found.annotation) == expected
     assert found.torn == torn
     if found.bridged:
@@ -156,7 +156,7 @@ def test_constituents_by_hand(tree, tokens, expected, torn):
     ],
 )
 def test_chunks_by_hand(tags, words, tokens, expected, torn):
-    found = carry_over_chunks(chunks_of_tags(tags.split()), words.split(), tokens.split())
+    found = transfer_chunks(chunks_of_tags(tags.split()), words.split(), tokens.split())
     assert " ".join(iob2_tags(found.annotation)) == expected
     assert found.torn == torn
     assert found.annotation[-1].end == len(tokens.split())
@@ -164,5 +164,5 @@ def test_chunks_by_hand(tags, words, tokens, expected, torn):
 
 def test_chunks_of_other_words():
     chunks = chunks_of_tags(["B-NP", "O"])
-    assert carry_over_chunks(chunks, ["a", "b", "c"], ["a", "b"]) is None
-    assert carry_over_chunks(chunks, ["a", "c"], ["a", "b"]) is None
+    assert transfer_chunks(chunks, ["a", "b", "c"], ["a", "b"]) is None
+    assert transfer_chunks(chunks, ["a", "c"], ["a", "b"]) is None

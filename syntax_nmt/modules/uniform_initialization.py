@@ -9,7 +9,7 @@ from syntax_nmt.modules.masked_batch_norm import MaskedBatchNorm
 RANGE = 0.1
 
 
-def start_uniform(model: nn.Module) -> None:
+def initialize_uniform(model: nn.Module) -> None:
     """Draws all parameters from the uniform distribution over (−0.1, 0.1).
 
     Batch norms keep their 1 and 0, and the embedding of the pad its 0. A parameter that two modules

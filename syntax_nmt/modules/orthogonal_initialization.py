@@ -8,14 +8,14 @@ from torch import Tensor, nn
 
 from syntax_nmt.modules.gru_step import GATES
 from syntax_nmt.modules.masked_batch_norm import MaskedBatchNorm
-from syntax_nmt.modules.uniform_start import zero_pads
+from syntax_nmt.modules.uniform_initialization import zero_pads
 
 DEVIATION = 0.01
 # Parameters of our recurrences that multiply a state; the gates' rows come first.
 _OF_STATES = ("hidden_projection", "query_projection")
 
 
-def start_orthogonal(model: nn.Module) -> None:
+def initialize_orthogonal(model: nn.Module) -> None:
     """Recurrent matrices orthogonal, other weights normal with deviation 0.01, biases 0.
 
     Each gate has a matrix of its own. (In the tutorial other weights that happen to be square are

@@ -7,7 +7,7 @@ from typing import Any
 from omegaconf.errors import OmegaConfBaseException
 
 
-def foreign_option(cfg: Any, name: str) -> Any:
+def interpolated_option(cfg: Any, name: str) -> Any:
     """An option of another group; None where the task was set up without that group.
 
     Args:

@@ -20,7 +20,7 @@ from syntax_nmt.checkpoints.check import check_buildable, check_checkpoint, read
 from syntax_nmt.checkpoints.components import foreign_model
 from syntax_nmt.checkpoints.options import executable_option
 from syntax_nmt.errors import UserError
-from syntax_nmt.foreign_options import foreign_option
+from syntax_nmt.interpolated_options import interpolated_option
 
 Vocabularies = tuple[Dictionary, Dictionary]
 _EMBEDDINGS = ("encoder.embed_tokens.weight", "decoder.embed_tokens.weight")
@@ -40,17 +40,17 @@ def check_models(cfg: Any, vocabularies: Vocabularies) -> list[str]:
         UserError: one is missing, damaged, of other vocabularies, or holds something that could
             run code.
     """
-    names = foreign_option(cfg, "path")
+    names = interpolated_option(cfg, "path")
     if names is None:
         return []
-    language_model = foreign_option(cfg, "lm_path")
+    language_model = interpolated_option(cfg, "lm_path")
     if language_model is not None:
         if not Path(language_model).is_file():
             raise UserError(f"--lm-path {language_model}: no such file on a disk of this machine")
         check_buildable(language_model)
     files = []
-    suffix = foreign_option(cfg, "checkpoint_suffix") or ""
-    shards = foreign_option(cfg, "checkpoint_shard_count") or 1
+    suffix = interpolated_option(cfg, "checkpoint_suffix") or ""
+    shards = interpolated_option(cfg, "checkpoint_shard_count") or 1
     for name in utils.split_paths(names):
         for shard in range(shards):
             path = get_maybe_sharded_checkpoint_filename(name, suffix, shard, shards)

@@ -14,7 +14,7 @@ from syntax_nmt.errors import UserError, exits_in_fairseq_programs
 logger = logging.getLogger(__name__)
 
 
-class WeightsOfAnother:
+class PretrainedWeights:
     """A model that can start from the weights of one that it extends, such as a stock Transformer.
 
     A base class to be listed before fairseq's model.

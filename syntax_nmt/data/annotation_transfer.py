@@ -21,7 +21,7 @@ _Kind = TypeVar("_Kind")
 
 
 @dataclass(frozen=True)
-class CarriedOver(Generic[_Kind]):
+class Transferred(Generic[_Kind]):
     """Annotation over the tokens of a corpus.
 
     Attributes:
@@ -37,9 +37,9 @@ class CarriedOver(Generic[_Kind]):
     torn: int = 0
 
 
-def carry_over_dependencies(
+def transfer_dependencies(
     tree: DependencyTree, tokens: Sequence[str]
-) -> CarriedOver[DependencyTree] | None:
+) -> Transferred[DependencyTree] | None:
     """A dependency tree over the tokens; None where it is of another sentence.
 
     The tree's words are its surface tokens (`zum`), or the syntactic words where these spell them
@@ -49,23 +49,23 @@ def carry_over_dependencies(
         tokens: of the corpus line.
     """
     if tree.words == tuple(tokens):
-        return CarriedOver(tree)
+        return Transferred(tree)
     spans = tree.surface_spans()
     if tree.multiword and len(spans) == len(tokens):
         forms = [span.form for span in spans]
         if all(map(same_spelling, forms, tokens)):
-            return CarriedOver(tree.collapse(len(tokens), ""))
+            return Transferred(tree.collapse(len(tokens), ""))
     aligned = _aligned(tree, tokens)
     if aligned is None:
         return None
     sizes, homes = aligned
     home = [token for token, size in zip(homes, sizes) for _ in range(size)]
     if home == list(range(len(tokens))):
-        return CarriedOver(tree)
+        return Transferred(tree)
     parts = words_of_tokens(homes, len(tokens))
     groups = words_of_tokens(home, len(tokens))
     torn = sum(len(part) > 1 and tree.leaves_several(group) for part, group in zip(parts, groups))
-    return CarriedOver(tree.carried_over(home, tokens), bridged=True, torn=torn)
+    return Transferred(tree.transferred(home, tokens), bridged=True, torn=torn)
 
 
 def _aligned(
@@ -86,9 +86,9 @@ def _aligned(
     return None if homes is None else (sizes, homes)
 
 
-def carry_over_constituents(
+def transfer_constituents(
     tree: ConstituentTree, tokens: Sequence[str]
-) -> CarriedOver[ConstituentTree] | None:
+) -> Transferred[ConstituentTree] | None:
     """A constituency tree over the tokens; None where it is of another sentence.
 
     A token of several words takes the place of the one nearest to the root (the first of equals).
@@ -101,7 +101,7 @@ def carry_over_constituents(
     if home is None:
         return None
     if home == list(range(len(tokens))):
-        return CarriedOver(tree)
+        return Transferred(tree)
     groups = words_of_tokens(home, len(tokens))
     torn = sum(len(group) > 1 and _is_torn(tree, group) for group in groups)
     depths = [node.depth for node in tree.nodes if node.leaf]
@@ -120,12 +120,12 @@ def carry_over_constituents(
                 for token in range(start, end)
             ]
     carried = ConstituentTree(tuple(tokens), tuple(nodes), tree.line)
-    return CarriedOver(carried, bridged=True, torn=torn)
+    return Transferred(carried, bridged=True, torn=torn)
 
 
-def carry_over_chunks(
+def transfer_chunks(
     chunks: Sequence[Chunk], words: Sequence[str], tokens: Sequence[str]
-) -> CarriedOver[tuple[Chunk, ...]] | None:
+) -> Transferred[tuple[Chunk, ...]] | None:
     """Chunks over the tokens; None where they are of another sentence.
 
     A token of several words is in the chunk of the first of them that is in one.
@@ -141,7 +141,7 @@ def carry_over_chunks(
     if home is None:
         return None
     if home == list(range(len(tokens))):
-        return CarriedOver(tuple(chunks))
+        return Transferred(tuple(chunks))
     chunk_of_word = [
         number for number, chunk in enumerate(chunks) for _ in range(chunk.start, chunk.end)
     ]
@@ -157,7 +157,7 @@ def carry_over_chunks(
         Chunk(chunks[number].tag, bisect_left(owners, number), bisect_right(owners, number))
         for number in sorted(set(owners))
     ]
-    return CarriedOver(_outside_alone(carried), bridged=True, torn=torn)
+    return Transferred(_outside_alone(carried), bridged=True, torn=torn)
 
 
 def _in_place(words: Sequence[str], tokens: Sequence[str]) -> list[int] | None:

@@ -23,7 +23,7 @@ class KnowsPieces(Protocol):
         """
 
 
-class TypedSentences(BaseWrapperDataset):
+class InteractiveSentences(BaseWrapperDataset):
     """A dataset that knows the segmented text of its sentences.
 
     fairseq-interactive takes nothing but tokens out of a batch, and in tokens every unknown piece

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from syntax_nmt.errors import UserError
 
 
-class TypedLines:
+class InteractiveLines:
     """Counts the lines that were typed.
 
     Attributes:
