@@ -231,22 +231,31 @@ def _check_options(args: argparse.Namespace) -> None:
     source, target = args.source_lang, args.target_lang
     if source == target:
         raise UserError(f"--source-lang and --target-lang are both {source}")
-    for separator in (os.pathsep, ","):
-        if separator in str(args.destdir):
-            raise UserError(
-                f"--destdir {args.destdir}: fairseq takes what stands after {separator} for "
-                "another folder: give a name without"
-            )
-    if str(args.destdir).startswith("-"):
-        raise UserError(
-            f"--destdir {args.destdir}: fairseq takes it for an option: give the whole path"
-        )
+    _check_destination(str(args.destdir))
     refuse_idle_options(idle_options(args))
     if args.source_words and args.target_words and args.sentencepiece_model is not None:
         raise UserError(
             "--sentencepiece-model is for pieces, and with --source-words and --target-words "
             "neither side has any: leave one of them out"
         )
+
+
+def _check_destination(destdir: str) -> None:
+    """Refuses names that the programs which read the folder take for something else."""
+    for separator in (os.pathsep, ","):
+        if separator in destdir:
+            raise UserError(
+                f"--destdir {destdir}: fairseq takes what stands after {separator} for another "
+                "folder: give a name without"
+            )
+    if destdir.startswith("-"):
+        raise UserError(f"--destdir {destdir}: fairseq takes it for an option: give the whole path")
+    try:
+        destdir.encode()
+    except UnicodeEncodeError:
+        raise UserError(
+            f"--destdir {destdir}: SentencePiece cannot read a name that is not UTF-8: give another"
+        ) from None
 
 
 def _models(args: argparse.Namespace) -> list[Path]:

@@ -15,6 +15,7 @@ import sys
 from collections.abc import Sequence
 
 from syntax_nmt import __version__
+from syntax_nmt.data.text_files import UNKNOWN_BYTES
 from syntax_nmt.errors import UserError, one_line_errors
 
 COMMANDS: dict[str, tuple[str, str]] = {
@@ -85,6 +86,8 @@ def main(argv: Sequence[str] | None = None) -> None:
     """
     if argv is None:  # a program of its own: `kill`, and batch systems, end it as Ctrl-C does
         signal.signal(signal.SIGTERM, signal.default_int_handler)
+        if hasattr(sys.stdout, "reconfigure"):  # names of files are printed
+            sys.stdout.reconfigure(errors=UNKNOWN_BYTES)
     arguments = list(sys.argv[1:] if argv is None else argv)
     command = _command_parser().parse_args(arguments[:1]).command
     module_name, summary = COMMANDS[command]

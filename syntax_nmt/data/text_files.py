@@ -17,6 +17,8 @@ from syntax_nmt.errors import UserError
 NEWLINE_ONLY = "\n"
 _ENCODING = "utf-8-sig"  # a byte order mark at the beginning is no part of the text
 BYTE_ORDER_MARK = "\ufeff"
+# A file's name may have bytes that are not UTF-8. They are written as `\udcff`, as JSON does it.
+UNKNOWN_BYTES = "backslashreplace"
 
 
 def open_text(path: str | Path, newline: str | None = None) -> IO[str]:
@@ -113,7 +115,8 @@ def write_atomically(path: Path) -> Iterator[TextIO]:
     Raises:
         UserError: the file cannot be written.
     """
-    with _open_output(path, "w", encoding="utf-8", newline="\n") as stream:
+    options = {"encoding": "utf-8", "errors": UNKNOWN_BYTES, "newline": "\n"}
+    with _open_output(path, "w", **options) as stream:
         yield stream
 
 

@@ -105,8 +105,9 @@ def run(args: argparse.Namespace) -> None:
     for note in pictures.notes():
         print(f"note: {note}", file=sys.stderr)
     if args.output != STDOUT:
-        counted = f"{len(names)} system{'s' if len(names) > 1 else ''}"
-        print(f"{args.output}: {counted}, {len(data.samples)} samples", file=sys.stderr)
+        counts = {"system": len(names), "sample": len(data.samples)}
+        counted = ", ".join(f"{n} {one if n == 1 else one + 's'}" for one, n in counts.items())
+        print(f"{args.output}: {counted}", file=sys.stderr)
     if page.failed:
         reasons = "; ".join(f"{section} ({reason})" for section, reason in page.failed.items())
         raise UserError(f"{args.output}: written without what could not be drawn: {reasons}")

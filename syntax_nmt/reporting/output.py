@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TextIO
 
-from syntax_nmt.data.text_files import check_writable, write_atomically
+from syntax_nmt.data.text_files import UNKNOWN_BYTES, check_writable, write_atomically
 from syntax_nmt.errors import UserError
 
 STDOUT = "-"
@@ -72,7 +72,7 @@ def check_outputs(outputs: Iterable[str | None], inputs: Iterable[str | Path | N
 def _stdout() -> Iterator[TextIO]:
     """stdout in UTF-8, flushed; its reader may leave early."""
     if hasattr(sys.stdout, "reconfigure"):
-        sys.stdout.reconfigure(encoding="utf-8", newline="\n")
+        sys.stdout.reconfigure(encoding="utf-8", errors=UNKNOWN_BYTES, newline="\n")
     try:
         yield sys.stdout
         sys.stdout.flush()

@@ -2,6 +2,8 @@
 
 import gzip
 import json
+import os
+import shutil
 
 import pytest
 from commands import refuse, succeed
@@ -211,6 +213,18 @@ def test_lines_that_are_no_text_are_named(files):
     (files / "out").write_bytes(b"good\n\xff\xfe bad\n")
     message = refused("score", files / "out", "-r", files / "ref")
     assert message.startswith(f"{files / 'out'}:2: not UTF-8")
+
+
+def test_names_that_are_not_utf8(files):
+    """Text and JSON have them with escapes, which JSON reads back."""
+    name, figures = (os.fsdecode(os.fsencode(files / name) + b"\xff") for name in ("a", "json"))
+    shutil.copy(files / "out", name)
+    command = ("syntax_nmt.cli", "score", name, "-r", files / "ref")
+    assert os.path.basename(name).encode(errors="backslashreplace").decode() in (
+        succeed(*command, "--json", figures, "--format", "text").stdout
+    )
+    with open(figures, encoding="utf-8") as stream:
+        assert json.load(stream)["systems"][0]["files"] == [name]
 
 
 def test_what_cannot_be_done_is_refused_in_one_line(files, tmp_path):

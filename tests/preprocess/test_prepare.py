@@ -509,6 +509,7 @@ def test_models_of_another_language_are_found_before_the_long_work(raw, models, 
         ("a:b", "a:b: fairseq takes what stands after : for another"),
         ("a,b", "a,b: fairseq takes what stands after , for another"),
         ("-a", "-a: fairseq takes it for an option: give the whole path"),
+        ("a\udcff", "a.: SentencePiece cannot read a name that is not UTF-8"),
     ],
 )
 def test_a_name_that_fairseq_would_take_for_something_else(raw, tmp_path, monkeypatch, name, said):
