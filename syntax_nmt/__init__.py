@@ -3,6 +3,7 @@
 From Python: `from syntax_nmt import load`.
 """
 
+import logging
 import sys
 from typing import TYPE_CHECKING, Any
 
@@ -26,7 +27,12 @@ def __getattr__(name: str) -> Any:
         name: of an attribute of this module.
     """
     if name == "load":
+        root = logging.getLogger()
+        level, handlers = root.level, root.handlers[:]
         from syntax_nmt.loaded_model import load
 
+        # Modules of fairseq's have the root logger print everything, of other libraries as well.
+        root.setLevel(level)
+        root.handlers[:] = handlers
         return load
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import shutil
+import subprocess
+import sys
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
@@ -216,6 +218,15 @@ def test_is_quiet(make_system, prepared, capfd, recwarn):
     model.translate("ka")
     assert capfd.readouterr() == ("", "")
     assert [str(each.message) for each in recwarn if each.category is UserWarning] == []
+
+
+@pytest.mark.parametrize("setup", ["", "logging.basicConfig(level=logging.INFO); "])
+def test_logging_stays_as_the_program_has_it(setup):
+    """Importing fairseq has the root logger print what libraries say for debugging."""
+    state = "root = logging.getLogger(); state = lambda: (root.level, root.handlers[:])"
+    program = f"import logging; {setup}{state}; before = state(); from syntax_nmt import load; "
+    check = "assert state() == before"
+    subprocess.run([sys.executable, "-c", program + check], check=True)
 
 
 def test_a_missing_language_is_an_exception_in_fairseqs_own_way(make_system, prepared, tmp_path):
