@@ -8,6 +8,7 @@ import shutil
 import sys
 import tempfile
 from collections.abc import Iterable, Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -60,14 +61,19 @@ def plan_data(data: Mapping[str, Any], root: Path | None, stanza: Path | None) -
     return {"key": key_of([data, checksums]), "data": data, "tests": list(tests), **places}
 
 
-def prepare(plan: Mapping[str, Any], folder: Path) -> None:
-    """Makes `corpus` and `prepared` in a folder, then `done.json`, as both are whole."""
+def prepare(plan: Mapping[str, Any], folder: Path, lock: int) -> None:
+    """Makes `corpus` and `prepared` in a folder, then `done.json`, as both are whole.
+
+    Args:
+        lock: a descriptor that programs hold on to.
+    """
+    run = partial(run_program, keep_open=[lock])
     data, log = plan["data"], folder / "prepare.log"
     corpus, prepared = folder / "corpus", folder / "prepared"
     if not corpus.is_dir():
         unfinished = Path(tempfile.mkdtemp(prefix="unfinished-", dir=folder))
         if "demo" in data:
-            run_program("syntax_nmt.cli", ["demo", str(unfinished), *data["demo"].split()], log)
+            run("syntax_nmt.cli", ["demo", str(unfinished), *data["demo"].split()], log)
         else:
             _write_texts(plan, unfinished)
         unfinished.rename(corpus)
@@ -76,7 +82,7 @@ def prepare(plan: Mapping[str, Any], folder: Path) -> None:
     options += ["--trainpref", str(corpus / "train"), "--validpref", str(corpus / "valid")]
     options += ["--testpref", tests, "--destdir", str(prepared)]
     options += fill(data["prepare"], {"corpus": str(corpus), "stanza": plan["stanza"]})
-    run_program("syntax_nmt.cli", ["prepare", *options], log)
+    run("syntax_nmt.cli", ["prepare", *options], log)
     done = {"checksum": _checksum(prepared / "data-bin"), "tests": plan["tests"]}
     write_json(folder / DONE, done)
 
@@ -123,12 +129,12 @@ def _checksum(databin: Path) -> str:
 def main() -> None:
     """`python -m experiments.corpus FOLDER`: prepares what FOLDER/data.json plans."""
     folder = Path(sys.argv[1])
-    with one_line_errors("experiments"), sole_owner(folder):
+    with one_line_errors("experiments"), sole_owner(folder) as lock:
         if (folder / DONE).is_file():  # made by the one that was waited for
             return
         for left in folder.glob("unfinished-*"):
             shutil.rmtree(left)
-        prepare(json.loads((folder / "data.json").read_text(encoding="utf-8")), folder)
+        prepare(json.loads((folder / "data.json").read_text(encoding="utf-8")), folder, lock)
 
 
 if __name__ == "__main__":

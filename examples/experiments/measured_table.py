@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from experiments.holm import holm
-from experiments.runs import Row, Run, Runs
+from experiments.runs import Row, Run, Runs, has_diverged
 from syntax_nmt.evaluation.translation.comparison import Sampling, comparison_figures
 from syntax_nmt.evaluation.translation.corpus_scores import spread
 from syntax_nmt.evaluation.translation.evaluated_systems import (
@@ -37,7 +37,7 @@ class FamilyTest:
 
     def __init__(self, runs: Runs, rows: Sequence[Row], place: int, folder: Path) -> None:
         self.runs, self.family = runs, rows[0].family
-        self.rows = [row for row in rows if done(runs, row)]
+        self.rows = [row for row in rows if is_scored(done(runs, row))]
         plan, declared = runs.data[self.family.name], self.family.data
         self.name = plan["tests"][place]
         data, lengths = folder / "data" / plan["key"], runs.table.evaluation["lengths"]
@@ -95,6 +95,11 @@ def done(runs: Runs, row: Row) -> list[tuple[Run, dict[str, Any]]]:
     """The runs of a row that have a record, with it."""
     found = [(run, runs.record(run)) for run in row.runs]
     return [(run, record) for run, record in found if record is not None]
+
+
+def is_scored(found: Sequence[tuple[Run, Mapping[str, Any]]]) -> bool:
+    """Whether a row has runs, all with translations: the others' mean alone would flatter it."""
+    return bool(found) and not any(has_diverged(record) for _, record in found)
 
 
 def family_tests(runs: Runs, folder: Path) -> Iterator[FamilyTest]:
@@ -158,12 +163,13 @@ def _row_figures(runs: Runs, row: Row) -> dict[str, Any]:
         "baseline": system.name == row.family.baseline,
         "seeds_declared": list(system.seeds),
         "seeds_done": [record["seed"] for record in records],
+        "seeds_diverged": [record["seed"] for record in records if has_diverged(record)],
         "chosen": " ".join([*chosen, row.setting or ""]),
         "published": system.published,
         "parameters": records[0]["parameters"] if records else None,
         **{name: _mean([record[name] for record in records]) for name in FACTS},
         "figures": {
-            name: _mean([record["figures"][name] for record in records]) for name in figures
+            name: _mean([record["figures"].get(name) for record in records]) for name in figures
         },
         "runs": [{name: record[name] for name in _OF_A_RUN} for record in records],
     }
@@ -181,6 +187,7 @@ def tried(runs: Runs, rows: Sequence[Row]) -> Iterator[dict[str, Any]]:
             yield {
                 "run": run.name,
                 "options": run.plan["options"],
+                "setting": run.setting,
                 "done": record is not None,
                 "validation_nll": None if record is None else record["validation_nll"],
                 "chosen": run.key in used,

@@ -32,6 +32,8 @@ def main() -> None:
     parser.add_argument("--folder", type=Path, default=REPOSITORY / "outputs" / "experiments")
     own, rest = parser.parse_known_args()
     folder = own.folder.resolve()
+    if os.pathsep in str(folder):
+        raise SystemExit(f"experiments: error: --folder {folder}: give a name without {os.pathsep}")
     commit = _git("rev-parse", "--verify", f"{own.commit}^{{commit}}").decode().strip()
     if own.commit == "HEAD" and _git("diff", "--name-only", "HEAD", "--", *_RUN):
         print(f"note: changes that are not committed are not run, but {commit[:10]}", flush=True)

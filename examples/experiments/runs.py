@@ -11,6 +11,7 @@ from typing import Any
 from experiments.corpus import key_of, plan_data
 from experiments.table_config import Family, System, Table
 from syntax_nmt.data.json_text import parse_json
+from syntax_nmt.errors import UserError
 
 
 @dataclass(frozen=True)
@@ -21,11 +22,13 @@ class Run:
         name: family, system and seed, with dots between.
         key: of the plan.
         plan: all that a job needs to know but the places of files.
+        setting: point of the grid, as options.
     """
 
     name: str
     key: str
     plan: Mapping[str, Any]
+    setting: str
 
 
 @dataclass(frozen=True)
@@ -90,12 +93,15 @@ class Runs:
         """What came out of a run; None = it is not done.
 
         Raises:
-            UserError: its record is damaged.
+            UserError: its record is damaged, or another's.
         """
         file = self.record_file(run)
         if not file.is_file():
             return None
-        return parse_json(file.read_text(encoding="utf-8"), file, "the whole record, or remove it")
+        found = parse_json(file.read_text(encoding="utf-8"), file, "the whole record, or remove it")
+        if not isinstance(found, dict) or found.get("key") != run.key:
+            raise UserError(f"{file}: is not the record of {run.name}: remove it")
+        return found
 
     def record_file(self, run: Run) -> Path:
         """Where the record is or will be: a file of another name but the same key is it as well."""
@@ -112,7 +118,7 @@ class Runs:
             "generate": _joined(evaluation["generate"], system.generate),
             "figures": system.figures,
         }
-        return Run(f"{family.name}.{system.name}.{seed}", key_of(plan), plan)
+        return Run(f"{family.name}.{system.name}.{seed}", key_of(plan), plan, setting)
 
     def _first(self, family: Family, system: System, setting: str) -> Run:
         return self._run(family, system, setting, system.seeds[0])
@@ -140,11 +146,16 @@ class Runs:
     def _best(self, runs: Sequence[Run | None]) -> int | None:
         """The place of the least validation nll, the first of equals; None = some are not done."""
         records = [None if run is None else self.record(run) for run in runs]
-        losses = [record["validation_nll"] for record in records if record is not None]
-        if len(losses) < len(runs):
+        known = [record for record in records if record is not None]
+        if len(known) < len(runs):
             return None
-        numbers = [math.inf if loss is None else loss for loss in losses]  # None = it diverged
-        return numbers.index(min(numbers))
+        losses = [math.inf if has_diverged(each) else each["validation_nll"] for each in known]
+        return losses.index(min(losses))
+
+
+def has_diverged(record: Mapping[str, Any]) -> bool:
+    """Whether the training ended without a model that gives numbers."""
+    return record["validation_nll"] is None
 
 
 def recorded(runs: Runs) -> list[Run]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import re
+import shlex
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,11 +13,18 @@ from typing import Any
 import yaml
 from jsonschema import Draft202012Validator
 from jsonschema.exceptions import best_match
+from jsonschema.validators import extend
 from sacrebleu.metrics import BLEU
 
 from syntax_nmt.errors import UserError
 
 _SCHEMA = Path(__file__).with_name("table.schema.yaml")
+# For JSON Schema 8.0 is an integer, for the programs that get it as an option it is not.
+_Validator = extend(
+    Draft202012Validator,
+    type_checker=Draft202012Validator.TYPE_CHECKER.redefine("integer", lambda _, x: type(x) is int),
+)
+_OPTIONS = ("training", "options", "generate", "prepare", "command")  # fields with a command line
 
 
 @dataclass(frozen=True)
@@ -90,11 +98,11 @@ def read_table(path: Path) -> Table:
     except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
         raise UserError(f"{path}: cannot be read: {error}") from None
     schema = yaml.safe_load(_SCHEMA.read_text(encoding="utf-8"))
-    wrong = best_match(Draft202012Validator(schema).iter_errors(declared))
+    wrong = best_match(_Validator(schema).iter_errors(declared))
     if wrong is not None:
         raise UserError(f"{path}: {'.'.join(map(str, wrong.path)) or 'table'}: {wrong.message}")
     _check_evaluation(f"{path}: ", declared["primary"], declared["evaluation"])
-    _check_places(f"{path}: ", declared)
+    _check_options(f"{path}: ", declared)
     families = tuple(
         _family(f"{path}: families.{name}", name, family, declared)
         for name, family in declared["families"].items()
@@ -116,12 +124,16 @@ def _check_evaluation(where: str, primary: str, evaluation: Mapping[str, Any]) -
         raise UserError(f"{where}evaluation.bins: {bins}: give rising lengths")
 
 
-def _check_places(where: str, content: Any, place: str = "") -> None:
-    """Refuses a `{name}` that stands for nothing where it is."""
+def _check_options(where: str, content: Any, place: str = "") -> None:
+    """Refuses options with open quotes, or with a `{name}` that stands for nothing where it is."""
     if isinstance(content, dict):
         for key, value in content.items():
-            _check_places(where, value, f"{place}.{key}" if place else str(key))
-    elif isinstance(content, str):
+            _check_options(where, value, f"{place}.{key}" if place else str(key))
+    elif isinstance(content, str) and place.rpartition(".")[2] in _OPTIONS:
+        try:
+            shlex.split(content)
+        except ValueError as error:
+            raise UserError(f"{where}{place}: {error}: quote as on a command line") from None
         known = {"data", "prepared", "corpus", "work", "device"}
         if re.search(r"(^|\.)data\.prepare$", place):
             known = {"corpus", "stanza"}
@@ -142,6 +154,12 @@ def _family(where: str, name: str, family: dict[str, Any], declared: dict[str, A
         system: _system(f"{where}.systems.{system}", system, family["systems"], declared)
         for system in family["systems"]
     }
+    labels = [system.label for system in systems.values()]
+    for label in labels:
+        if labels.count(label) > 1:
+            raise UserError(
+                f"{where}: two systems are called {label}: give each a label of its own"
+            )
     return Family(name, data, family["training"], family.get("grid", {}), systems)
 
 

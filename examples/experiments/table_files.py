@@ -64,7 +64,7 @@ def _scores(figures: Figures, name: str) -> Sheet:
         )
         cells = [row["label"] + (" (baseline)" if row["baseline"] else ""), _seeds(row)]
         if scores is None:
-            cells += [_NOT_RUN, *[_NONE] * (len(head) - 4)]
+            cells += [without_scores(row), *[_NONE] * (len(head) - 4)]
         else:
             main = scores[metrics[0]]
             cells += [_mean(main), _signed(main.get("difference"))]
@@ -106,21 +106,13 @@ def _trainings(figures: Figures) -> Sheet:
 
 
 def _trials(figures: Figures) -> Sheet:
-    """Of a system that was tuned, what its runs differ in."""
+    """Runs that a setting or a system was chosen by."""
     rows = []
     for run in figures["trials"]:
-        same = [other["options"] for other in figures["trials"] if other["run"] == run["run"]]
-        common = frozenset.intersection(*map(_split, same))
-        different = " ".join(sorted(_split(run["options"]) - common))
         nll = _DIVERGED if run["validation_nll"] is None else f"{run['validation_nll']:.3f}"
         nll = nll if run["done"] else _NOT_RUN
-        rows.append([run["run"], different, nll, "chosen" if run["chosen"] else ""])
-    return "Tried, with the first seed", ["run", "options", "validation nll", ""], rows
-
-
-def _split(options: str) -> frozenset[str]:
-    """Each option with its values."""
-    return frozenset(re.findall(r"--\S+(?: (?!--)\S+)*", options))
+        rows.append([run["run"], run["setting"], nll, "chosen" if run["chosen"] else ""])
+    return "Tried, with the first seed", ["run", "setting", "validation nll", ""], rows
 
 
 def notes_of(figures: Figures) -> list[str]:
@@ -175,7 +167,8 @@ def markdown(title: str, sheets: Sequence[Sheet], notes: Sequence[str]) -> str:
     """All sheets and notes."""
     parts = [f"# {title}"]
     for caption, head, rows in sheets:
-        parts += [f"**{caption}**", tabulate(rows, head, "github", disable_numparse=True)]
+        cells = [[cell.replace("|", r"\|") for cell in row] for row in rows]
+        parts += [f"**{caption}**", tabulate(cells, head, "github", disable_numparse=True)]
     return "\n\n".join([*parts, "\n".join(f"- {note}" for note in notes)]) + "\n"
 
 
@@ -185,6 +178,7 @@ def latex(sheets: Sequence[Sheet], notes: Sequence[str]) -> str:
     for caption, head, rows in sheets:
         align = ("left", *("right" for _ in head[1:]))
         body = tabulate(rows, head, "latex_booktabs", disable_numparse=True, colalign=align)
+        body = body.replace("--", "-{}-")  # of options; LaTeX makes one dash of two
         escaped = re.sub(r"([%&_#$])", r"\\\1", caption)
         parts += [r"\begin{table}", r"\centering", body, rf"\caption{{{escaped}}}", r"\end{table}"]
     return "".join(_LATEX.get(character, character) for character in "\n".join(parts) + "\n")
@@ -219,6 +213,13 @@ def _csv(figures: Figures) -> str:
 def _is_primary(figures: Figures, metric: str) -> bool:
     """Metrics are declared as `chrf` and reported as sacrebleu writes them: `chrF2`."""
     return metric.lower().startswith(figures["primary"])
+
+
+def without_scores(row: Figures) -> str:
+    """Why a row has none on a test set."""
+    if row["seeds_diverged"]:
+        return f"{_DIVERGED}: {len(row['seeds_diverged'])} of {len(row['seeds_done'])}"
+    return _NONE if row["seeds_done"] else _NOT_RUN  # the family has other test sets
 
 
 def _seeds(row: Figures) -> str:

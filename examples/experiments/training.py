@@ -10,7 +10,7 @@ import re
 import shutil
 import statistics
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from functools import partial, reduce
 from importlib.metadata import version
 from pathlib import Path
@@ -34,6 +34,7 @@ _KEPT = (
     *(" | model: ", " | criterion: ", " | num. shared model params: "),
 )
 _VALID_NLL = re.compile(r'"valid_nll_loss": "?([\d.]+|nan|inf)', re.IGNORECASE)
+_GAVE_UP = "FloatingPointError: "  # how fairseq ends where gradients are no numbers
 _COMMITS = "commits.txt"  # of the code that each start of a training ran, in its folder
 
 Plan = Mapping[str, Any]
@@ -70,13 +71,22 @@ class RunJob:
         user_dir = Path(syntax_nmt.__file__).parent
         self.common = fill(f"{{data}} --user-dir '{user_dir}' {{device}}", self.places)
 
-    def train(self) -> Path:
-        """Trains, from the last checkpoint if there is one, and gives the model to evaluate."""
+    def train(self) -> Path | None:
+        """Trains, from the last checkpoint if there is one, and gives the model to evaluate.
+
+        Returns:
+            None of a training that diverged.
+        """
         options = [*self.common, *fill(self.plan["options"], self.places)]
         options += ["--seed", str(self.plan["seed"]), "--save-dir", str(self.checkpoints)]
         options += ["--log-format", "simple"]
         if not self._is_trained():
-            self.run_program("fairseq_cli.train", options, self.train_log)
+            try:
+                self.run_program("fairseq_cli.train", options, self.train_log)
+            except UserError:
+                if any(line.startswith(_GAVE_UP) for line in read_lines(self.train_log)):
+                    return None
+                raise
         last = self.plan["average"]
         if not last:
             return self.checkpoints / "checkpoint_best.pt"
@@ -180,7 +190,10 @@ def value_at(content: Any, path: str) -> Any:
 
 
 def do_run(root: Path, key: str, record: Path, device: str, commit: str) -> None:
-    """Trains, evaluates, and writes translations, log and last the record."""
+    """Trains, evaluates, and writes translations, log and last the record.
+
+    The record of a training that diverged has neither validation nll nor translations.
+    """
     folder = root / "runs" / key
     planned = json.loads((folder / "run.json").read_text(encoding="utf-8"))
     with sole_owner(folder) as lock:
@@ -192,15 +205,18 @@ def do_run(root: Path, key: str, record: Path, device: str, commit: str) -> None
         model = job.train()
         content = {**planned, "commit": commits, "data_checksum": job.prepared["checksum"]}
         content |= {**machine(device), **job.training_facts()}
-        content |= {"validation_nll": job.validation_nll(model)}
-        texts = [*job.translations(model), ("log", job.kept_log())]
-        content |= {"figures": job.further_figures(model)}
+        nll = None if model is None else job.validation_nll(model)
+        content |= {"validation_nll": nll, "figures": {}}
+        texts: list[tuple[str, Sequence[str]]] = [("log", job.kept_log())]
+        if model is not None and nll is not None:
+            texts += job.translations(model)
+            content["figures"] = job.further_figures(model)
         for name, lines in texts:
             text = "".join(f"{line}\n" for line in lines).encode()
             # Without the time: equal texts make equal files.
             write_bytes_atomically(record.with_suffix(f".{name}.gz"), gzip.compress(text, mtime=0))
         write_json(record, content)
-        shutil.rmtree(job.checkpoints)
+        shutil.rmtree(job.checkpoints, ignore_errors=model is None)
         (folder / "averaged.pt").unlink(missing_ok=True)
 
 

@@ -27,6 +27,7 @@ from experiments.table_files import write_table
 from syntax_nmt.arguments import positive_int
 from syntax_nmt.cli import main as syntax_nmt_command
 from syntax_nmt.errors import UserError, one_line_errors
+from syntax_nmt.evaluation.translation.metrics import MetricSet, MetricSettings
 
 _SNAKEFILE = Path(__file__).with_name("Snakefile")
 # Names say what is done, and files are whole or not there: neither times nor Snakemake's own marks
@@ -44,6 +45,7 @@ def arguments() -> argparse.Namespace:
         usage="run.py TABLE.yaml … [OPTION …] [-- OPTION OF SNAKEMAKE …]",
         description="Makes or resumes tables of experiments.",
         epilog="What follows -- goes to Snakemake, such as -- --executor slurm --jobs 20",
+        allow_abbrev=False,
     )
     add = parser.add_argument
     add("tables", nargs="+", type=Path, metavar="TABLE.yaml")
@@ -78,6 +80,8 @@ class Workflow:
         unknown = sorted(set(args.only or ()) - known)
         if unknown:
             raise UserError(f"--only {unknown[0]}: no system of that name in {tables[0].name}")
+        for table in tables:  # before long work, whether a tokeniser is installed
+            MetricSet(table.evaluation["metrics"], MetricSettings(table.evaluation["tokenize"]))
         self.tables = [
             Runs(table, args.data, args.stanza, args.results / table.name) for table in tables
         ]
@@ -119,11 +123,10 @@ class Workflow:
         scored = [run for runs in self.tables for run in recorded(runs)]
         wanted = {run.plan["data"] for run in (*(run for _, run in stage), *scored)}
         plans = {plan["key"]: plan for runs in self.tables for plan in runs.data.values()}
-        missing = {
-            f"{runs.table.name}/{run.name}.{run.key}.json": run
-            for runs, run in stage
-            if runs.record(run) is None
-        }
+        missing: dict[tuple[str, str], Run] = {}
+        for runs, run in stage:  # two systems of a table may be the same run
+            if runs.record(run) is None:
+                missing.setdefault((runs.table.name, run.key), run)
         unprepared = [key for key in plans if key in wanted and not self._is_prepared(key)]
         for key in unprepared:
             write_json(folder / "data" / key / "data.json", plans[key])
@@ -134,7 +137,11 @@ class Workflow:
         # gives back a core that it did not take, and --cores grows. Of jobs that wait for no other
         # the last alone is such a one.
         whole = not unprepared or self._snakemake(unprepared, [])
-        ready = [name for name, run in missing.items() if self._is_prepared(run.plan["data"])]
+        ready = [
+            f"{table}/{run.name}.{key}.json"
+            for (table, key), run in missing.items()
+            if self._is_prepared(run.plan["data"])
+        ]
         whole &= not ready or self._snakemake([], ready)
         return whole and len(ready) == len(missing)
 
@@ -185,13 +192,16 @@ class Workflow:
     def write_tables(self) -> None:
         """Tables into the results, report pages into the folder; none of what has not begun."""
         for runs in self.tables:
-            keys = {run.key for run in recorded(runs)}
-            if keys:
+            found = recorded(runs)
+            keys = {run.key for run in found}
+            if not keys:
+                print(f"{runs.table.name}: nothing of it has run, and no table is written")
+            elif not all(self._is_prepared(run.plan["data"]) for run in found):
+                print(f"{runs.table.name}: its data are not prepared here, and its table stays")
+            else:
                 write_table(measure(runs, self.args.folder), runs.results)
                 print(runs.results / "table.md")
                 self._write_reports(runs)
-            else:
-                print(f"{runs.table.name}: nothing of it has run, and no table is written")
             records = [path.stem.split(".")[-1] for path in runs.results.glob("*.*.*.*.json")]
             others = [key for key in records if key not in keys]
             if others:

@@ -14,7 +14,7 @@ from declared import damaged, declaration, runs_of, sentences, write_record, wri
 from sacrebleu.metrics import BLEU
 
 from experiments.measured_table import adjust, measure
-from experiments.table_files import write_table
+from experiments.table_files import without_scores, write_table
 
 REFERENCE = sentences(40, seed=1)
 OUTPUTS = {
@@ -135,6 +135,57 @@ def test_fewer_seeds_than_declared(tmp_path):
     assert "Fewer seeds than declared: “heads”." in text
     assert "1 of 2" in text
     assert figures["tests"][0]["scores"]["heads"]["BLEU"]["spread"] is None
+
+
+def test_a_row_of_which_a_run_diverged_has_no_scores(tmp_path):
+    runs = runs_of(tmp_path, declaration())
+    write_test_set(runs, tmp_path, REFERENCE)
+    for row in runs.rows():
+        for run, lines in zip(row.runs, OUTPUTS.get(row.system.name, [])):
+            write_record(runs, run, lines)
+    heads = list(runs.rows())[1].runs[1]
+    write_record(runs, heads, validation_nll=None, seconds=None, figures={})
+    runs.record_file(heads).with_suffix(".test.gz").unlink()
+    figures = measure(runs, tmp_path)
+    write_table(figures, tmp_path)
+    lines = (tmp_path / "table.md").read_text(encoding="utf-8").splitlines()
+    scored = [line for line in lines if "| 2 " in line and "BLEU" not in line]
+    assert "±" in scored[0]
+    assert [cell.strip() for cell in scored[1].split("|")[2:5]] == ["2", "diverged: 1 of 2", "–"]
+    assert set(figures["tests"][0]["scores"]) == {"stock"}
+
+
+def test_a_row_without_scores_says_why():
+    def row(done, diverged):
+        return {"seeds_done": done, "seeds_diverged": diverged}
+
+    found = [without_scores(row(*seeds)) for seeds in (([], []), ([1, 2], []), ([1, 2], [2]))]
+    assert found == ["not run", "–", "diverged: 1 of 2"]  # the second has other test sets
+
+
+def test_characters_that_tables_are_made_of(tmp_path):
+    declared = declaration()
+    family = declared["families"]["transformer"]
+    family["systems"]["heads"]["label"] = "p(a|b) --x"
+    family["grid"] = {"--lr": [1]}
+    runs = runs_of(tmp_path, declared)
+    for run in runs.trials():
+        write_record(runs, run, REFERENCE)
+    write_test_set(runs, tmp_path, REFERENCE)
+    write_table(measure(runs, tmp_path), tmp_path)
+    rows = (tmp_path / "table.md").read_text(encoding="utf-8").splitlines()
+    (head,) = (line for line in rows if line.startswith("| system") and "BLEU" in line)
+    assert "--lr 1" in next(line for line in rows if line.startswith("| transformer.stock.1"))
+    for line in rows:
+        if line.startswith(r"| p(a\|b) --x") and "1 of 2" in line:
+            assert line.count("|") == head.count("|") + 1
+            break
+    else:
+        pytest.fail("no such row")
+    text = (tmp_path / "table.tex").read_text(encoding="utf-8")
+    printed = "".join(line for line in text.splitlines() if not line.startswith("%"))
+    assert "-{}-lr 1" in printed
+    assert "--" not in printed
 
 
 def test_nothing_has_run(tmp_path):

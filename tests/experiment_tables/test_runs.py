@@ -5,7 +5,7 @@ import pytest
 pytest.importorskip("jsonschema", reason="the extra `experiments` is not installed")
 from declared import declaration, runs_of, write_record
 
-from experiments.corpus import chosen_pairs, plan_data
+from experiments.corpus import chosen_pairs, plan_data, prepare
 from experiments.measured_table import tried
 from syntax_nmt.errors import UserError
 
@@ -102,6 +102,17 @@ def test_a_damaged_record_is_named(tmp_path):
         runs.record(row.runs[0])
 
 
+def test_another_files_record_is_named(tmp_path):
+    runs = runs_of(tmp_path, declaration())
+    (row, *_) = runs.rows()
+    for content in ("{}", "[]", '{"key": "other"}'):
+        file = runs.record_file(row.runs[0])
+        file.parent.mkdir(exist_ok=True)
+        file.write_text(content, encoding="utf-8")
+        with pytest.raises(UserError, match=r"is not the record of transformer\.stock\.1: remove"):
+            runs.record(row.runs[0])
+
+
 def test_a_training_that_diverged_is_chosen_last(tmp_path):
     declared = declaration()
     declared["families"]["transformer"]["grid"] = {"--lr": [1, 2]}
@@ -109,6 +120,8 @@ def test_a_training_that_diverged_is_chosen_last(tmp_path):
     for run, nll in zip(list(runs.trials())[:2], (None, 7.0)):
         write_record(runs, run, validation_nll=nll)
     assert next(runs.rows()).setting == "--lr 2"
+    found = [(each["setting"], each["validation_nll"]) for each in tried(runs, list(runs.rows()))]
+    assert found[:2] == [("--lr 1", None), ("--lr 2", 7.0)]
 
 
 def test_a_record_is_known_by_its_key(tmp_path):
@@ -140,6 +153,19 @@ def test_data_are_known_by_their_bytes(tmp_path):
         plan_data(data, None, None)
     with pytest.raises(UserError, match="with --stanza"):
         plan_data({**data, "prepare": "--stanza-dir {stanza}"}, tmp_path / "here", None)
+
+
+def test_what_prepares_holds_on_to_the_lock(tmp_path, monkeypatch):
+    """So that a new start waits for what a killed one left running."""
+    held = []
+
+    def run_program(module, arguments, log, output=None, keep_open=()):
+        held.append((arguments[0], keep_open))
+        (tmp_path / "prepared" / "data-bin").mkdir(parents=True, exist_ok=True)
+
+    monkeypatch.setattr("experiments.corpus.run_program", run_program)
+    prepare(plan_data(declaration()["data"], None, None), tmp_path, 7)
+    assert held == [("demo", [7]), ("prepare", [7])]
 
 
 def test_chosen_pairs():

@@ -49,6 +49,13 @@ WRONG = [
         "best: figures beside best_of",
     ),
     ((*SYSTEMS, "best"), {"best_of": ["heads", "best"]}, "best: best_of: best itself is among"),
+    ((*SYSTEMS, "heads", "label"), "Transformer", "two systems are called Transformer"),
+    ((*SYSTEMS, "heads", "label"), "-x", "heads.label: '-x' does not match"),
+    ((*SYSTEMS, "heads", "label"), "a\nb", "heads.label: 'a\\nb' does not match"),
+    ((*SYSTEMS, "heads", "options"), "--a 'b", "heads.options: No closing quotation: quote as on"),
+    (("figures", "UAS", "command"), "syntax-nmt trees --title it's", "UAS.command: No closing"),
+    (("seeds",), [1.0], "seeds.0: 1.0 is not of type 'integer'"),
+    (("evaluation", "bins"), [8.0], "evaluation.bins.0: 8.0 is not of type 'integer'"),
 ]
 
 
@@ -60,6 +67,12 @@ def test_what_is_wrong_is_named(tmp_path, keys, value, message):
         read_table(path)
     assert message in str(refused.value)
     assert str(path) in str(refused.value)
+
+
+def test_braces_are_text_where_there_are_no_options(tmp_path):
+    path = tmp_path / "table.yaml"
+    path.write_text(yaml.safe_dump(change(("title",), "Set {A}, it's")), encoding="utf-8")
+    assert read_table(path).title == "Set {A}, it's"
 
 
 def test_like_of_like_is_refused(tmp_path):

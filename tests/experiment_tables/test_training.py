@@ -23,26 +23,49 @@ OPTIONS = """
 """
 
 
-@pytest.mark.slow
-def test_a_training_at_its_end_is_not_begun_again(prepared, tmp_path, monkeypatch):
+@pytest.fixture
+def planned(prepared, tmp_path, monkeypatch):
+    """The folder and the data of a run whose plan has these options, and the plan."""
     data, folder = tmp_path / "data" / "d", tmp_path / "runs" / "k"
-    record = tmp_path / "family.system.1.k.json"
     data.mkdir(parents=True)
     folder.mkdir(parents=True)
     (data / "prepared").symlink_to(prepared.folder)
     (data / "done.json").write_text(json.dumps({"checksum": "c", "tests": ["test"]}))
     languages = {"source": "src", "target": "tgt"}
     (data / "data.json").write_text(json.dumps({"data": languages}))
-    plan = {"data": "d", "options": OPTIONS, "seed": 1, "average": 2, "figures": {}}
-    plan["generate"] = "--task translation --tokenizer syntax_words --beam 1 --max-len-b 5"
-    (folder / "run.json").write_text(json.dumps({"key": "k", "seed": 1, "plan": plan}))
+    monkeypatch.setenv("PYTHONPATH", str(REPOSITORY / "examples"))
+
+    def make(options, average):
+        plan = {"data": "d", "options": options, "seed": 1, "average": average, "figures": {}}
+        plan["generate"] = "--task translation --tokenizer syntax_words --beam 1 --max-len-b 5"
+        (folder / "run.json").write_text(json.dumps({"key": "k", "seed": 1, "plan": plan}))
+        return folder, data, plan
+
+    return make
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("average", [0, 2])
+def test_a_training_that_diverges_has_a_record(planned, tmp_path, average):
+    planned(OPTIONS.replace("--lr 1e-3", "--lr 1e38"), average)
+    record = tmp_path / "family.system.1.k.json"
+    succeed("experiments.training", tmp_path, "k", record, "cpu", "some-commit")
+    found = json.loads(record.read_text(encoding="utf-8"))
+    assert (found["validation_nll"], found["figures"]) == (None, {})
+    assert {path.name for path in tmp_path.glob("*.gz")} == {"family.system.1.k.log.gz"}
+    assert not list(tmp_path.glob("runs/**/*.pt"))
+
+
+@pytest.mark.slow
+def test_a_training_at_its_end_is_not_begun_again(planned, tmp_path):
+    folder, data, plan = planned(OPTIONS, average=2)
+    record = tmp_path / "family.system.1.k.json"
     with open(os.devnull) as lock:
         job = RunJob(plan, folder, data, "cpu", lock.fileno())
         job.commits("lost-commit")  # nothing was trained then
         job.commits("earlier-commit")
         job.train()
 
-    monkeypatch.setenv("PYTHONPATH", str(REPOSITORY / "examples"))
     succeed("experiments.training", tmp_path, "k", record, "cpu", "some-commit")
     found = json.loads(record.read_text(encoding="utf-8"))
     assert found["updates"] == 4  # fairseq itself would have gone on to a fifth

@@ -8,7 +8,7 @@ from argparse import Namespace
 
 import pytest
 import yaml
-from declared import declaration
+from declared import declaration, runs_of, write_record
 
 pytest.importorskip("snakemake", reason="the extra `experiments` is not installed")
 from experiments.workflow import Workflow, arguments
@@ -28,7 +28,7 @@ if {works}: (output / "done.json" if output.is_dir() else output).write_text("{{
 def make(tmp_path, monkeypatch):
     """Makes all runs of tables; the result, and what the jobs said."""
 
-    def made(cores, data_works=True, names=("table",), all_runs=True):
+    def made(cores, data_works=True, names=("table",), all_runs=True, declared=None):
         package = tmp_path / "jobs" / "experiments"
         package.mkdir(parents=True)
         log = tmp_path / "log"
@@ -40,7 +40,9 @@ def make(tmp_path, monkeypatch):
         monkeypatch.setenv("PYTHONPATH", str(package.parent), prepend=os.pathsep)
         tables = [tmp_path / f"{name}.yaml" for name in names]
         for table in tables:
-            table.write_text(yaml.safe_dump(declaration(), sort_keys=False), encoding="utf-8")
+            table.write_text(
+                yaml.safe_dump(declared or declaration(), sort_keys=False), encoding="utf-8"
+            )
         workflow = Workflow(
             Namespace(
                 **{"tables": tables, "data": None, "stanza": None, "only": None, "seeds": None},
@@ -49,7 +51,6 @@ def make(tmp_path, monkeypatch):
             )
         )
         stage = [(runs, run) for runs in workflow.tables for row in runs.rows() for run in row.runs]
-        assert len(stage) == 6 * len(names)
         whole = workflow.run_stage(stage if all_runs else [])
         if not all_runs:
             workflow.write_tables()
@@ -79,6 +80,27 @@ def test_runs_that_two_tables_share_are_recorded_in_both(make, tmp_path):
     )
     assert len(one) == 6
     assert one == other
+
+
+def test_systems_that_are_the_same_are_trained_once(make, tmp_path):
+    declared = declaration()
+    systems = declared["families"]["transformer"]["systems"]
+    systems["phrases"]["options"] = systems["stock"]["options"]
+    whole, said = make(2, declared=declared, names=("my table (1)",))
+    assert whole
+    assert said.count("training ends") == 4
+    assert len(list((tmp_path / "results" / "my table (1)").iterdir())) == 4
+
+
+def test_without_the_data_a_table_stays(make, tmp_path, capfd):
+    runs = runs_of(tmp_path, declaration())
+    runs.results = tmp_path / "results" / "table"
+    runs.results.parent.mkdir()
+    write_record(runs, next(iter(runs.rows())).runs[0])
+    (runs.results / "table.md").write_text("of before")
+    make(1, all_runs=False, data_works=False)
+    assert (runs.results / "table.md").read_text() == "of before"
+    assert "its data are not prepared here, and its table stays" in capfd.readouterr().out
 
 
 def test_without_data_no_runs(make):
