@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 
 from syntax_nmt.arguments import natural_int
+from syntax_nmt.data.manifest import NAME as MANIFEST
 from syntax_nmt.data.subwords import AUTO, SCHEMES
 from syntax_nmt.data.text_files import check_writable
 from syntax_nmt.inspection.data_inspection import Inspection, inspect_data
@@ -63,7 +64,7 @@ def run(args: argparse.Namespace) -> None:
         SystemExit: something is wrong with the data.
     """
     if args.json not in (None, STDOUT):
-        check_writable(Path(args.json))
+        check_writable(Path(args.json), *_inputs(args.databin), *_inputs(args.words))
     found = inspect_data(args.databin, args.subwords, args.words)
     drawn = sample_split(found.texts, args.split) if args.samples or args.split else []
     if args.json != STDOUT:
@@ -75,6 +76,12 @@ def run(args: argparse.Namespace) -> None:
         with open_output(args.json) as stream:
             stream.write(json_report(found))
     _name_faults(found)
+
+
+def _inputs(folder: str | None) -> list[Path]:
+    """What may be read, and must stay; figures of another time may go."""
+    files = [] if folder is None else [path for path in Path(folder).glob("*") if path.is_file()]
+    return [path for path in files if path.suffix != ".json" or path.name == MANIFEST]
 
 
 def _name_faults(found: Inspection) -> None:

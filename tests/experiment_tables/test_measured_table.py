@@ -185,7 +185,8 @@ def test_characters_that_tables_are_made_of(tmp_path):
     text = (tmp_path / "table.tex").read_text(encoding="utf-8")
     printed = "".join(line for line in text.splitlines() if not line.startswith("%"))
     assert "-{}-lr 1" in printed
-    assert "--" not in printed
+    assert "-{}-x" in printed
+    assert "--x" not in printed
 
 
 def test_nothing_has_run(tmp_path):

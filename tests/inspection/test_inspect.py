@@ -305,6 +305,19 @@ def test_a_split_without_sentences(tmp_path, figures, inspect):
     assert inspect(databin)[::2] == (0, [])
 
 
+@pytest.mark.parametrize("name", ["syntax.json", "dict.*.txt", "figures.json"])
+def test_the_json_file_is_none_of_the_data(folder, inspect, name):
+    """But figures of another time may be replaced."""
+    path = next(folder.glob(name), folder / name)
+    before = path.read_bytes() if path.exists() else None
+    for _ in range(2):
+        status, _, err = inspect(folder, "--json", path)
+        assert (status == 0) == (name == "figures.json")
+    if before is not None:
+        assert "is the input as well, and would be lost" in err[0]
+        assert path.read_bytes() == before
+
+
 def test_the_json_file_is_tried_first(sound, inspect, tmp_path):
     status, out, err = inspect(sound, "--json", tmp_path)
     assert (status, out, len(err)) == (1, "", 1)

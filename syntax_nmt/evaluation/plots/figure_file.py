@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import io
 import re
-import warnings
 from pathlib import Path
 from typing import Any
 
@@ -116,8 +115,7 @@ def _rendered(figure: Figure, form: str, dpi: float = DOTS_PER_INCH) -> bytes:
     metadata = dict(_METADATA[form])
     if figure.get_label():
         metadata["Title"] = str(figure.get_label())
-    with picture_style(_texts(figure)), warnings.catch_warnings():
-        warnings.filterwarnings("ignore", message=r"Glyph \d+ .*missing from font")
+    with picture_style(_texts(figure)):
         figure.savefig(
             stream,
             format=form,

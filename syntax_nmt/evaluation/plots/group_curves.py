@@ -8,6 +8,7 @@ from typing import Any
 
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
 
 from syntax_nmt.evaluation.plots.style import (
     FONT_SIZE,
@@ -24,6 +25,7 @@ _SAMPLE = 30.0  # points of a line in the legend
 _FEW = 10  # a line through fewer sentences would show chance
 _AXIS = 40.0  # points of the numbers and the name left of the curves
 _BESIDE = 0.05  # so that intervals of several systems do not hide each other
+_SPREAD = 0.8  # of all systems, where there are many
 
 
 @dataclass(frozen=True)
@@ -108,15 +110,17 @@ def draw_curves(
         figure = figure_in_points(width, _HEIGHT)
         figure.set_label(title or f"{y_label} by {x_label}")
         axes = axes_in_points(figure, 0, 0, width, _HEIGHT)
+        beside = min(_BESIDE, _SPREAD / len(systems)) if systems else 0.0
+        curves = []
         for index, (name, points) in enumerate(systems.items()):
-            shift = (index - (len(systems) - 1) / 2) * _BESIDE
-            _draw_curve(axes, name, points, index, shift, joined)
+            shift = (index - (len(systems) - 1) / 2) * beside
+            curves.append(_draw_curve(axes, name, points, index, shift, joined))
         axes.set_xlim(-0.5, len(groups) - 0.5)
         axes.set_xticks(range(len(groups)), labels)
         axes.set_xlabel(x_label)
         axes.set_ylabel(y_label)
         plain_axes(axes)
-        above = _legend(axes, width, _widest(list(systems), families))
+        above = _legend(axes, curves, width, _widest(list(systems), families))
         axes.set_title(title, pad=above + 6)
         return figure
 
@@ -125,13 +129,13 @@ def _widest(texts: Sequence[str], families: list[str]) -> float:
     return max((text_width(text, FONT_SIZE, families) for text in texts), default=0.0)
 
 
-def _legend(axes: Axes, width: float, widest: float) -> float:
+def _legend(axes: Axes, lines: Sequence[Line2D], width: float, widest: float) -> float:
     """The names above the curves, as many side by side as fit; how high they are, in points."""
-    names = axes.get_legend_handles_labels()[1]
+    names = [str(line.get_label()) for line in lines]
     across = max(1, min(len(names), int(width // (widest + _SAMPLE + 20))))
     axes.legend(
-        loc="lower left", bbox_to_anchor=(0, 1.02), ncols=across, frameon=False, borderaxespad=0,
-        handlelength=_SAMPLE / (FONT_SIZE - 1),
+        handles=lines, labels=names, loc="lower left", bbox_to_anchor=(0, 1.02), ncols=across,
+        frameon=False, borderaxespad=0, handlelength=_SAMPLE / (FONT_SIZE - 1),
     )  # fmt: skip
     return 4 + 14.0 * -(-len(names) // across)
 
@@ -147,13 +151,14 @@ def _draw_curve(
     index: int,
     shift: float,
     joined: Sequence[bool],
-) -> None:
+) -> Line2D:
+    """Draws a system's points; its line, for the legend."""
     there = [(place, point) for place, point in enumerate(points) if point is not None]
     values = [float("nan") if point is None else point.value for point in points]
     look = look_of_system(index)
     places = [place + shift for place in range(len(points))]
     lines = [value if join else float("nan") for value, join in zip(values, joined)]
-    axes.plot(places, lines, label=name, markersize=4.5, linewidth=1.2, **look)
+    (drawn,) = axes.plot(places, lines, label=name, markersize=4.5, linewidth=1.2, **look)
     alone = [(x, y) for x, y, join in zip(places, values, joined) if not join]
     if alone:
         axes.plot(*zip(*alone), markersize=4.5, **{**look, "linestyle": ""})
@@ -168,3 +173,4 @@ def _draw_curve(
             x, middle, yerr=half, linestyle="", color=look["color"], capsize=2.5,
             elinewidth=0.8, capthick=0.8,
         )  # fmt: skip
+    return drawn

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
@@ -49,9 +50,15 @@ _SETTINGS: dict[str, Any] = {
 
 
 def look_of_system(index: int) -> dict[str, Any]:
-    """The line and the markers of a system; the seventh has the first one's with hollow markers."""
-    hollow = {} if index < len(LINES) else {"markerfacecolor": "white"}
-    return {**LINES[index % len(LINES)], **hollow}
+    """The line and the markers of a system, told from 71 others.
+
+    The seventh has the first one's with hollow markers, the thirteenth its line with the markers of
+    the second, and so on.
+    """
+    again, line = divmod(index, len(LINES))
+    marker = LINES[(line + again // 2) % len(LINES)]["marker"]
+    hollow = {"markerfacecolor": "white"} if again % 2 else {}
+    return {**LINES[line], "marker": marker, **hollow}
 
 
 def plain_axes(axes: Axes) -> None:
@@ -74,7 +81,12 @@ def picture_style(texts: Iterable[str]) -> Iterator[list[str]]:
         the font families that have its letters.
     """
     families = families_for(texts)
-    with style.context(["default", {**_SETTINGS, "font.family": families}]):
+    with (
+        style.context(["default", {**_SETTINGS, "font.family": families}]),
+        warnings.catch_warnings(),
+    ):
+        # Whoever draws says in one line which letters no font has.
+        warnings.filterwarnings("ignore", message=r"Glyph \d+ .*missing from font")
         yield families
 
 

@@ -318,6 +318,23 @@ class TestCurves:
         with pytest.raises(ValueError, match="a: 1 figures for 2 groups"):
             draw_curves(self.GROUPS, {"a": [Point(1)]}, "x", "y")
 
+    @pytest.mark.parametrize("count", [2, 13, 28, 72])
+    def test_many_systems_stay_with_their_group_and_differ(self, count):
+        systems = {f"s{i}": [Point(i), Point(i)] for i in range(count)}
+        lines = draw_curves([Group("a"), Group("b")], systems, "x", "y").axes[0].lines
+        places = [line.get_xdata() for line in lines]
+        assert all(abs(x[group] - group) < 0.5 for x in places for group in (0, 1))
+        assert len({x[0] for x in places}) == count
+        looks = {
+            (line.get_color(), line.get_marker(), line.get_markerfacecolor()) for line in lines
+        }
+        assert len(looks) == count
+
+    def test_a_name_may_begin_with_an_underscore(self):
+        points = [Point(1), Point(2)]
+        axes = draw_curves(self.GROUPS, {"_a": points, "b": points}, "x", "y").axes[0]
+        assert [text.get_text() for text in axes.get_legend().get_texts()] == ["_a", "b"]
+
     def test_the_legend_lists_what_is_drawn(self):
         figure = draw_curves(self.GROUPS, {"only": [Point(1), Point(2)]}, "x", "y")
         assert "only" in texts(figure)

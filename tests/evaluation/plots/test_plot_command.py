@@ -340,7 +340,7 @@ def test_other_formats_and_inputs_are_refused_before_anything_is_read(refused, t
     assert "it is a folder" in refused("length", missing)
 
 
-def test_letters_without_a_font_bring_a_warning_and_a_picture(plot, write, monkeypatch):
+def test_letters_without_a_font_bring_a_warning_and_a_picture(plot, write, monkeypatch, recwarn):
     fonts._families.cache_clear()
     own = [x for x in font_manager.fontManager.ttflist if "mpl-data" in str(x.fname)]
     monkeypatch.setattr(font_manager.fontManager, "ttflist", own)
@@ -350,6 +350,7 @@ def test_letters_without_a_font_bring_a_warning_and_a_picture(plot, write, monke
     (warning,) = err.splitlines()
     assert warning.startswith("warning: no installed font has が (U+304C), 猫 (U+732B)")
     assert "fonts-noto-cjk" in warning
+    assert not [each for each in recwarn if "Glyph" in str(each.message)]
 
 
 def test_nothing_loads_matplotlib_before_a_picture_is_drawn():
