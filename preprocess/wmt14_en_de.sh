@@ -15,7 +15,7 @@
 # there.
 
 set -euo pipefail
-. "$(dirname "${BASH_SOURCE[0]}")/recipe_functions.sh"
+. "$(dirname "${BASH_SOURCE[0]}")/wmt_functions.sh"
 source_lang=en target_lang=de directions='en-de de-en'
 begin '' '' "$@"
 settings --vocab-size 32000

@@ -15,7 +15,7 @@
 # there.
 
 set -euo pipefail
-. "$(dirname "${BASH_SOURCE[0]}")/recipe_functions.sh"
+. "$(dirname "${BASH_SOURCE[0]}")/wmt_functions.sh"
 source_lang=de target_lang=en directions='de-en en-de'
 begin '' '' "$@"
 settings --separate --vocab-size 30000

@@ -17,7 +17,7 @@
 # there.
 
 set -euo pipefail
-. "$(dirname "${BASH_SOURCE[0]}")/recipe_functions.sh"
+. "$(dirname "${BASH_SOURCE[0]}")/wmt_functions.sh"
 source_lang=en target_lang=de directions='en-de de-en'
 begin '' '' "$@"
 settings --separate --vocab-size 8000

@@ -18,7 +18,7 @@
 # there.
 
 set -euo pipefail
-. "$(dirname "${BASH_SOURCE[0]}")/recipe_functions.sh"
+. "$(dirname "${BASH_SOURCE[0]}")/wmt_functions.sh"
 source_lang=zh target_lang=en directions='zh-en en-zh'
 begin '' cwmt "$@"
 [ -n "$cwmt" ] || fail "--cwmt DIR is missing: the CWMT corpus, from nlp.nju.edu.cn/cwmt-wmt"

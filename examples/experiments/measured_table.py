@@ -9,6 +9,7 @@ from typing import Any
 
 from experiments.holm import holm
 from experiments.runs import Row, Run, Runs, has_diverged
+from syntax_nmt.errors import UserError
 from syntax_nmt.evaluation.translation.comparison import Sampling, comparison_figures
 from syntax_nmt.evaluation.translation.corpus_scores import spread
 from syntax_nmt.evaluation.translation.evaluated_systems import (
@@ -45,9 +46,20 @@ class FamilyTest:
         self.source = data / "prepared" / lengths / f"test{place or ''}.{declared['source']}"
 
     def files(self, row: Row, kind: str = "") -> list[Path]:
-        """The translations of a row's runs, or their logs if `kind` is `log`."""
+        """The translations of a row's runs, or their logs if `kind` is `log`.
+
+        Raises:
+            UserError: a record has lost its own.
+        """
         ending = f".{kind or self.name}.gz"
-        return [self.runs.record_file(run).with_suffix(ending) for run, _ in done(self.runs, row)]
+        records = [self.runs.record_file(run) for run, _ in done(self.runs, row)]
+        for record in records:
+            if not record.with_suffix(ending).is_file():
+                raise UserError(
+                    f"{record.with_suffix(ending)}: missing, though its record is there: put it "
+                    f"back, or remove {record.name} too and have the run done again"
+                )
+        return [record.with_suffix(ending) for record in records]
 
     def figures(self) -> dict[str, Any]:
         """Scores of all rows, by length too; differences and p-values against the baseline."""

@@ -15,6 +15,7 @@ from sacrebleu.metrics import BLEU
 
 from experiments.measured_table import adjust, measure
 from experiments.table_files import without_scores, write_table
+from syntax_nmt.errors import UserError
 
 REFERENCE = sentences(40, seed=1)
 OUTPUTS = {
@@ -153,6 +154,19 @@ def test_a_row_of_which_a_run_diverged_has_no_scores(tmp_path):
     assert "±" in scored[0]
     assert [cell.strip() for cell in scored[1].split("|")[2:5]] == ["2", "diverged: 1 of 2", "–"]
     assert set(figures["tests"][0]["scores"]) == {"stock"}
+
+
+def test_a_record_without_its_translations_is_named(tmp_path):
+    runs = runs_of(tmp_path, declaration())
+    write_test_set(runs, tmp_path, REFERENCE)
+    run = next(runs.rows()).runs[0]
+    write_record(runs, run, OUTPUTS["stock"][0])
+    record = runs.record_file(run)
+    record.with_suffix(".test.gz").unlink()
+    with pytest.raises(UserError) as refused:
+        measure(runs, tmp_path)
+    assert f"{record.with_suffix('.test.gz')}: missing" in str(refused.value)
+    assert f"remove {record.name} too" in str(refused.value)
 
 
 def test_a_row_without_scores_says_why():

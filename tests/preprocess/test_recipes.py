@@ -21,7 +21,7 @@ from sacrebleu.dataset import DATASETS
 from upstream import RECIPES, sentences, write, write_tar
 
 FOLDER = REPOSITORY / "preprocess"
-FUNCTIONS = FOLDER / "recipe_functions.sh"
+FUNCTIONS = {name: FOLDER / f"{name}.sh" for name in ("recipe_functions", "wmt_functions")}
 QUICK = ["--no-parse", "--vocab-size", "200"]
 PAPERS = {
     "Harada and Watanabe (2021)": ("iwslt14", "europarl_de_en", "aspec"),
@@ -64,7 +64,8 @@ def refuse(name: str, *options: str | Path, **where: Path) -> str:
 
 def bash(script: str, *arguments: str | Path, **changed: str):
     """Runs a script that has sourced the functions, under the name of a recipe."""
-    command = ["bash", "-c", f'set -euo pipefail\n. "{FUNCTIONS}"\n{script}', "multi30k.sh"]
+    functions = FUNCTIONS["wmt_functions"]  # it reads the others
+    command = ["bash", "-c", f'set -euo pipefail\n. "{functions}"\n{script}', "multi30k.sh"]
     return subprocess.run(
         [*command, *map(str, arguments)],
         capture_output=True,
@@ -87,7 +88,7 @@ def lines_of(path: Path) -> list[str]:
 
 
 def test_every_recipe_has_its_test_tree():
-    scripts = {path.stem for path in FOLDER.glob("*.sh")} - {"recipe_functions"}
+    scripts = {path.stem for path in FOLDER.glob("*.sh")} - set(FUNCTIONS)
     assert scripts == set(RECIPES)
 
 
@@ -607,7 +608,7 @@ def served_multi30k(server, tmp_path) -> Path:
     address = "https://raw.githubusercontent.com/multi30k/dataset/master/data/task1/raw"
     assert address in text
     (folder / "multi30k.sh").write_text(text.replace(address, server.url))
-    (folder / "recipe_functions.sh").write_text(FUNCTIONS.read_text())
+    (folder / "recipe_functions.sh").write_text(FUNCTIONS["recipe_functions"].read_text())
     return folder
 
 
