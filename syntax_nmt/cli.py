@@ -74,6 +74,10 @@ COMMANDS: dict[str, tuple[str, str]] = {
         "syntax_nmt.examples_command",
         "copy the examples: each paper's settings, comparisons, a notebook",
     ),
+    "options": (
+        "syntax_nmt.options_command",
+        "the options of architectures and criterions, which fairseq-train --help leaves out",
+    ),
     "user-dir": ("syntax_nmt.user_dir", "print the path to give to --user-dir"),
 }
 
