@@ -44,7 +44,8 @@ def _size(settings) -> str:
     if not settings.size_options:
         return f"`{settings.size}`"
     layers = 3 if "--encoder-layers" in settings.size_options else 2
-    return f"width {settings.size_options[1]}, {layers}+{layers} layers"
+    size = f"`{settings.size}`, " if settings.size else ""
+    return f"{size}width {settings.size_options[1]}, {layers}+{layers} layers"
 
 
 def _time(minutes: float) -> str:

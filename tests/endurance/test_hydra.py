@@ -101,7 +101,7 @@ def composed(paper: str, *overridden: str) -> DictConfig:
     return cfg
 
 
-def of_script(paper: str, folder: Path) -> tuple[DictConfig, Namespace]:
+def of_script(paper: str, folder: Path, *more: str) -> tuple[DictConfig, Namespace]:
     """The configuration, and the options of the model, that train.sh makes of its arguments."""
     programs = folder / "bin"
     programs.mkdir()
@@ -110,7 +110,7 @@ def of_script(paper: str, folder: Path) -> tuple[DictConfig, Namespace]:
         program.write_text('#!/bin/sh\nprintf "%s\\n" "$@"\n', encoding="utf-8")
         program.chmod(0o755)
     done = subprocess.run(
-        ["bash", EXAMPLES / paper / "train.sh", "DATA", "SAVE"],
+        ["bash", EXAMPLES / paper / "train.sh", "DATA", "SAVE", *more],
         env={**os.environ, "PATH": f"{programs}:{os.environ['PATH']}"},
         capture_output=True,
         text=True,
@@ -121,6 +121,30 @@ def of_script(paper: str, folder: Path) -> tuple[DictConfig, Namespace]:
     arguments[place + 1] = USER_DIR
     args = options.parse_args_and_arch(options.get_training_parser(), arguments)
     return convert_namespace_to_omegaconf(args), args
+
+
+def rows_of_scripts() -> list[tuple[str, str]]:
+    """A paper and the options of a row that its train.sh names; … repeats the row before."""
+    rows: list[tuple[str, str]] = []
+    for paper in PAPERS:
+        head = (EXAMPLES / paper / "train.sh").read_text(encoding="utf-8").partition("set -e")[0]
+        for name, said in re.findall(r"^#   (.{2}.*?)  +((?:… )?--.*)$", head, re.M):
+            said = said.replace("…", rows[-1][1] if rows else "").split(", ")[0]
+            if name.strip():
+                rows.append((paper, said))
+            else:  # a line more of the row
+                rows[-1] = (paper, f"{rows[-1][1]} {said}")
+    return rows
+
+
+@pytest.mark.parametrize(("paper", "row"), rows_of_scripts())
+def test_rows_of_the_script(paper, row, tmp_path):
+    """Each is a command line that fairseq takes, in which its own options count."""
+    _, args = of_script(paper, tmp_path, *row.split())
+    for name, value in re.findall(r"--(\S+) ([^-\s]\S*)", row):
+        found = getattr(args, name.replace("-", "_"))
+        found = found[0] if isinstance(found, list) else found
+        assert found == type(found)(value)
 
 
 @pytest.mark.parametrize("paper", PAPERS)
@@ -211,10 +235,7 @@ def test_rows_of_the_readme(paper):
     """Each setting that a README puts forward is one that the YAML takes."""
     readme = (EXAMPLES / paper / "README.md").read_text(encoding="utf-8")
     section = readme.partition("## Training by a YAML\n")[2].partition("\n## ")[0]
-    *quoted, bf16, fp16, flat = re.findall(r"`([^`\n]*\w=[^`\n]*)`", section.rpartition("```")[2])[
-        1:
-    ]
-    assert [bf16, fp16, flat] == [*HALF["bf16"], *HALF["fp16"]]
+    _, *quoted = re.findall(r"`([^`\n]*\w=[^`\n]*)`", section.rpartition("```")[2])
     for changes in quoted:
         yaml = composed(paper, *overrides(paper, "DATA", "SAVE"), *changes.split(), *HALF["bf16"])
         refuse_unknown_options(yaml.model)
@@ -222,6 +243,11 @@ def test_rows_of_the_readme(paper):
             key, _, value = change.lstrip("+").partition("=")
             value = OmegaConf.create(f"value: {value}").value
             assert comparable(OmegaConf.select(yaml, key)) == comparable(value)
+
+
+def test_precisions_are_those_of_the_faq():
+    faq = (REPOSITORY / "FAQ.md").read_text(encoding="utf-8")
+    assert all(f"`{option}`" in faq for options in HALF.values() for option in options)
 
 
 @pytest.mark.parametrize("group", ["task", "criterion"])
