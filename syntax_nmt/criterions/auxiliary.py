@@ -14,7 +14,7 @@ from fairseq.tasks import FairseqTask
 from torch import Tensor, nn
 
 from syntax_nmt.data.sides.kind import SideKind
-from syntax_nmt.errors import UserError, exits_in_fairseq_programs
+from syntax_nmt.errors import exits_in_fairseq_programs
 from syntax_nmt.modules.linear_cross_entropy import LinearCrossEntropy
 from syntax_nmt.modules.precision import exact_type
 
@@ -130,11 +130,6 @@ class AuxiliaryCriterion(LabelSmoothedCrossEntropyCriterion):
         """
         arguments: dict[str, Any] = {}
         with exits_in_fairseq_programs():
-            if getattr(getattr(model, "decoder", None), "adaptive_softmax", None) is not None:
-                raise UserError(
-                    "--adaptive-softmax-cutoff has a loss of its own, without auxiliary losses: "
-                    "leave it out, or give --criterion adaptive_loss --ddp-backend legacy_ddp"
-                )
             for objective in self.objectives:
                 arguments.update(objective.model_arguments(model))
         if self._loss_in_model(model, reduce):

@@ -8,6 +8,7 @@ from typing import Any
 
 from fairseq.tasks import FairseqTask
 from omegaconf import OmegaConf
+from torch import nn
 
 from syntax_nmt.errors import UserError, exits_in_fairseq_programs
 from syntax_nmt.models.checkpoint_defaults import set_option
@@ -45,6 +46,9 @@ def build_for_syntax_translation(
                 f"{error}: correct the options, or give the data they are for (this is "
                 f"{task.cfg.data})"
             ) from error
+        noise = getattr(args, "quant_noise_scalar", 0) or 0
+        if noise > 0 and any(isinstance(module, nn.GRU) for module in model.modules()):
+            raise UserError("--quant-noise-scalar: fairseq cannot quantise GRUs: leave it out")
     for kind, labels in model.side_labels.items():  # checkpoints keep them
         set_option(given, kind.key, " ".join(labels))
     return model

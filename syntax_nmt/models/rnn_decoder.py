@@ -145,8 +145,8 @@ class RNNDecoder(FairseqIncrementalDecoder):
         """Rearranges the hypotheses of a search.
 
         Args:
-            new_order: the row that goes to each place; within a search, rows of one sentence stay
-                together, and sentences are only removed.
+            new_order: the row that goes to each place; rows of one sentence stay together, and
+                sentences are only removed.
         """
         cache = self.get_incremental_state(incremental_state, "cache")
         if cache is None:
@@ -154,7 +154,7 @@ class RNNDecoder(FairseqIncrementalDecoder):
         sentences = new_order
         if self.beam_size > 1:
             sentences = new_order[:: self.beam_size] // self.beam_size
-        stays = self.beam_size > 1 and len(sentences) == len(cache["padding"])
+        stays = len(sentences) == len(cache["padding"])
         for name in cache if not stays else [name for name in cache if name not in _MEMORY]:
             order = sentences if name in _MEMORY else new_order
             cache[name] = cache[name].index_select(0, order)

@@ -11,6 +11,7 @@ from fairseq.models.transformer import TransformerConfig, TransformerDecoderBase
 from torch import Tensor, nn
 
 from syntax_nmt.data.sides.kind import SideKind
+from syntax_nmt.errors import UserError
 from syntax_nmt.models.dropout_names import TRANSFORMER_DROPOUTS
 from syntax_nmt.models.latent_phrase_options import gate_settings
 from syntax_nmt.models.layer_arguments import handing_over
@@ -64,6 +65,11 @@ class SyntaxTransformerDecoder(TransformerDecoderBase):
     ) -> None:
         check_dropouts(cfg, TRANSFORMER_DROPOUTS)
         self.phrase_sizes = phrase_sizes(cfg, options)
+        if no_encoder_attn and not cfg.cross_self_attention and self.phrase_sizes is None:
+            raise UserError(
+                "--no-cross-attention: nothing would read the source: add --cross-self-attention, "
+                "or leave it out"
+            )
         self.gates = gate_settings(cfg, options, "decoder")
         self.latent_phrase_layers = options.latent_phrase_layers
         self._layers_built = 0
@@ -74,6 +80,19 @@ class SyntaxTransformerDecoder(TransformerDecoderBase):
             self.transparent_phrases = TransparentAttention(*shape)
         if options.transparent_token_attention:
             self.transparent_tokens = TransparentAttention(*shape)
+
+    def upgrade_state_dict_named(self, state_dict: dict[str, Tensor], name: str) -> Any:
+        """Brings weights of other versions of fairseq up to date.
+
+        Args:
+            state_dict: the weights by name, changed in place.
+            name: prefix of the decoder's names.
+        """
+        upgraded = super().upgrade_state_dict_named(state_dict, name)
+        if self.adaptive_softmax is not None:
+            # With shared embeddings fairseq puts it there, and builds none beside this softmax.
+            state_dict.pop(f"{name}.output_projection.weight", None)
+        return upgraded
 
     def prepare_for_search(self, beam_size: int, need_attn: bool) -> None:
         """Sets what a search needs; :class:`SyntaxTranslationTask` does so around each one.

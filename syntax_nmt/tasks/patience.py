@@ -1,11 +1,14 @@
 """Validations since the best one, by which `--patience` ends a training, counted over restarts.
 
-fairseq counts them in attributes of the function that decides, and no checkpoint holds these.
+fairseq counts them in attributes of the function that decides: no checkpoint holds these, and the
+next training of the same process (`fairseq-hydra-train -m`) begins with them.
 """
 
 import sys
 from collections.abc import Mapping
 from typing import Any
+
+from fairseq import checkpoint_utils
 
 STATE = "patience"  # in a checkpoint's state of the task
 _BEST, _COUNT = "best", "num_runs"  # as fairseq calls them
@@ -18,6 +21,13 @@ def counted_validations() -> dict[str, float]:
     """The best validation loss and how many validations followed it; empty before the first."""
     decide = _deciding_function()
     return {name: getattr(decide, name) for name in (_BEST, _COUNT) if hasattr(decide, name)}
+
+
+def forget_training_before() -> None:
+    """Forgets the validations of the training that this process did before, if it did one."""
+    for function in (_deciding_function(), checkpoint_utils.save_checkpoint):
+        for name in (_BEST, _COUNT):
+            getattr(function, "__dict__", {}).pop(name, None)
 
 
 def resume_count(checkpoint: Mapping[str, Any]) -> None:

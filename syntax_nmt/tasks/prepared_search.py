@@ -1,4 +1,4 @@
-"""What our decoders are told before a search."""
+"""What a search of fairseq's is told beforehand, and our decoders with it."""
 
 from __future__ import annotations
 
@@ -6,7 +6,8 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
-from fairseq.search import Sampling
+import torch
+from fairseq.search import DiverseBeamSearch, Sampling
 from fairseq.sequence_generator import SequenceGeneratorWithAlignment
 from fairseq.sequence_scorer import SequenceScorer
 from torch import nn
@@ -45,3 +46,17 @@ def prepared_for(generator: Any, models: Sequence[nn.Module]) -> Iterator[None]:
             decoder.prepare_for_search(1, needed)
         for decoder in joint:
             decoder.joint_score = True
+
+
+def numbered_for(generator: Any, sample: dict[str, Any]) -> dict[str, Any]:
+    """A batch whose sentences a search with diverse groups can tell apart.
+
+    fairseq's keeps what the groups have said by the place of a sentence in the batch, and looks it
+    up by the number of the sentence in its text.
+
+    Args:
+        generator: fairseq's generator or scorer.
+    """
+    if not isinstance(getattr(generator, "search", None), DiverseBeamSearch):
+        return sample
+    return {**sample, "id": torch.arange(len(sample["id"]), device=sample["id"].device)}

@@ -7,6 +7,7 @@ import argparse
 import logging
 from collections.abc import Mapping
 from dataclasses import dataclass
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, Optional
 
@@ -26,8 +27,15 @@ from syntax_nmt.checkpoints.interrupted_copy import finish_interrupted_copy
 from syntax_nmt.checkpoints.task_checkpoints import check_weights
 from syntax_nmt.errors import UserError, exits_in_fairseq_programs
 from syntax_nmt.interpolated_options import interpolated_option
+from syntax_nmt.option_names import flag
 from syntax_nmt.tasks.early_options import check_while_parsing
-from syntax_nmt.tasks.patience import STATE, counted_validations, is_at_end, resume_count
+from syntax_nmt.tasks.patience import (
+    STATE,
+    counted_validations,
+    forget_training_before,
+    is_at_end,
+    resume_count,
+)
 from syntax_nmt.tasks.warmup import planned_updates, warn_of_long_warmup
 
 logger = logging.getLogger(__name__)
@@ -54,6 +62,7 @@ class RestartableTranslationConfig(TranslationConfig):
     fp16: bool = II("common.fp16")
     memory_efficient_fp16: bool = II("common.memory_efficient_fp16")
     fp16_no_flatten_grads: bool = II("common.fp16_no_flatten_grads")
+    tpu: bool = II("common.tpu")
     max_epoch: int = II("optimization.max_epoch")
     update_freq: Any = II("optimization.update_freq")  # noqa: RUF009  a list, by its name
 
@@ -141,8 +150,10 @@ class RestartableTranslationTask(TranslationTask):
         """
         if from_checkpoint:
             return super().build_model(cfg, from_checkpoint)
+        forget_training_before()
         with exits_in_fairseq_programs():
-            self._check_half_precision()
+            self._check_device(cfg)
+            _check_kept_layers(cfg)
             begin = self._beginning()
             if begin is not None:
                 self._look_into(begin)
@@ -204,16 +215,31 @@ class RestartableTranslationTask(TranslationTask):
             if not interpolated_option(self.cfg, "reset_meters"):
                 resume_count(state)
 
-    def _check_half_precision(self) -> None:
-        """Refuses what fairseq can do on a GPU alone."""
-        fp16, on_cpu, *others = (
+    def _check_device(self, model: Any) -> None:
+        """Refuses what fairseq can do on another device alone.
+
+        Args:
+            model: options of the model.
+        """
+        fp16, tpu, on_cpu, *others = (
             interpolated_option(self.cfg, name)
-            for name in ("fp16", "cpu", "memory_efficient_fp16", "fp16_no_flatten_grads")
+            for name in ("fp16", "tpu", "cpu", "memory_efficient_fp16", "fp16_no_flatten_grads")
         )
-        if fp16 and not any(others) and (on_cpu or not torch.cuda.is_available()):
+        if tpu and find_spec("torch_xla") is None:
+            raise UserError(
+                "--bf16 of fairseq-train is for TPUs, and torch_xla is not installed: give "
+                "common.bf16=true to fairseq-hydra-train, or --fp16"
+            )
+        if not on_cpu and torch.cuda.is_available():
+            return
+        if fp16 and not any(others):
             raise UserError(
                 "--fp16 flattens the gradients on a GPU, and there is none: add "
                 "--fp16-no-flatten-grads, or leave --fp16 out"
+            )
+        if (getattr(model, "quant_noise_scalar", 0) or 0) > 0:
+            raise UserError(
+                "--quant-noise-scalar: fairseq quantises on a GPU, and there is none: leave it out"
             )
 
     def _warn_of_long_warmup(self, batches: int) -> None:
@@ -269,6 +295,16 @@ class RestartableTranslationTask(TranslationTask):
     def _tuned(self) -> Optional[str]:
         """`--finetune-from-model`, perhaps an address that only fairseq's path manager knows."""
         return interpolated_option(self.cfg, "finetune_from_model")
+
+
+def _check_kept_layers(model: Any) -> None:
+    """Refuses to train a part of the layers, which fairseq can only translate with."""
+    for name in ("encoder_layers_to_keep", "decoder_layers_to_keep"):
+        if getattr(model, name, None):
+            raise UserError(
+                f"{flag(name)} leaves layers of a trained model out: give it to fairseq-generate, "
+                f"in --model-overrides; fewer layers train with {flag(name[:7])}-layers"
+            )
 
 
 def _with_suffix(name: str, suffix: Optional[str]) -> str:

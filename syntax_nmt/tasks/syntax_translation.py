@@ -10,6 +10,7 @@ from functools import partial
 from typing import Any, Optional
 
 from fairseq.criterions import FairseqCriterion
+from fairseq.criterions.adaptive_loss import AdaptiveLoss
 from fairseq.data import Dictionary
 from fairseq.models import BaseFairseqModel
 from fairseq.sequence_scorer import SequenceScorer
@@ -32,7 +33,8 @@ from syntax_nmt.tasks.chunk_validation import log_gold_boundaries, under_own_bou
 from syntax_nmt.tasks.interactive_translation import InteractiveTranslationTask
 from syntax_nmt.tasks.languages import check_languages
 from syntax_nmt.tasks.parsed_phrases import PhraseParser
-from syntax_nmt.tasks.prepared_search import prepared_for
+from syntax_nmt.tasks.prepared_search import numbered_for, prepared_for
+from syntax_nmt.tasks.search_checks import check_search_options
 from syntax_nmt.tasks.side_inputs import Parser, SideInputs, declared
 from syntax_nmt.tasks.unknown_words import build_replacing
 from syntax_nmt.tasks.workers import check_joined
@@ -74,6 +76,7 @@ class SyntaxTranslationTask(InteractiveTranslationTask):
 
     cfg: SyntaxTranslationConfig
     hands_over_sides = True  # which the models of this package count on
+    _adaptive_softmax = False  # of the model that was built last
 
     def __init__(
         self, cfg: SyntaxTranslationConfig, src_dict: Dictionary, tgt_dict: Dictionary
@@ -132,6 +135,7 @@ class SyntaxTranslationTask(InteractiveTranslationTask):
         if self.cfg.load_alignments and decoder is not None:  # a criterion reads its attention
             decoder.need_attn = True
         self._learnt = getattr(model, "learns_sides", ())
+        self._adaptive_softmax = getattr(decoder, "adaptive_softmax", None) is not None
         return model
 
     def build_criterion(self, cfg: Any, from_checkpoint: bool = False) -> FairseqCriterion:
@@ -139,8 +143,17 @@ class SyntaxTranslationTask(InteractiveTranslationTask):
 
         Args:
             from_checkpoint: whether its state will be loaded.
+
+        Raises:
+            UserError: the model's output layer needs another criterion.
         """
         criterion = super().build_criterion(cfg, from_checkpoint)
+        with exits_in_fairseq_programs():
+            if self._adaptive_softmax and not isinstance(criterion, AdaptiveLoss):
+                raise UserError(
+                    "--adaptive-softmax-cutoff has a loss of its own, without auxiliary losses: "
+                    "leave it out, or give --criterion adaptive_loss --ddp-backend legacy_ddp"
+                )
         self._sides.objectives = getattr(criterion, "objectives", ())
         for kind in self._learnt:
             if kind not in declared(self._sides.objectives):
@@ -157,8 +170,12 @@ class SyntaxTranslationTask(InteractiveTranslationTask):
             args: fairseq's options of the search.
             *more: as of fairseq's own task.
             **kw: as of fairseq's own task.
+
+        Raises:
+            UserError: options that have no place in this search; one line says which.
         """
         with exits_in_fairseq_programs():
+            check_search_options(args)
             return build_replacing(super().build_generator, models, args, *more, **kw)
 
     def train_step(
@@ -228,6 +245,7 @@ class SyntaxTranslationTask(InteractiveTranslationTask):
         with exits_in_fairseq_programs():
             scores = isinstance(generator, SequenceScorer)
             sample = self._sides.for_inference(models, sample, self._typed, scores)
+        sample = numbered_for(generator, sample)
         with prepared_for(generator, models):
             return super().inference_step(generator, models, sample, prefix_tokens, constraints)
 

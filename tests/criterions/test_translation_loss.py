@@ -49,15 +49,15 @@ def test_criterion_equals_fairseqs(arch, ignored, tmp_path_factory):
 
 
 def test_adaptive_softmax_has_a_loss_of_its_own(tmp_path):
-    for criterion in ("syntax_cross_entropy", "adaptive_loss"):
+    for criterion in ("syntax_cross_entropy", "label_smoothed_cross_entropy", "adaptive_loss"):
         model, task, cfg = build(
             *(write_dictionaries(tmp_path), "syntax_transformer_tiny", "--criterion", criterion),
             *("--adaptive-softmax-cutoff=10,20", "--ddp-backend=legacy_ddp"),
         )
-        sample = annotated_batch(model, task, random_sentences([5, 9]), random_sentences([8, 4], 6))
-        compute = task.build_criterion(cfg.criterion)
         if criterion == "adaptive_loss":
-            compute(model.train(), sample)[0].backward()
+            lines = random_sentences([5, 9]), random_sentences([8, 4], 6)
+            sample = annotated_batch(model, task, *lines)
+            task.build_criterion(cfg.criterion)(model.train(), sample)[0].backward()
             continue
         with pytest.raises(UserError, match="--criterion adaptive_loss --ddp-backend legacy_ddp"):
-            compute(model, sample)
+            task.build_criterion(cfg.criterion)

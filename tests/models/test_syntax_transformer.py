@@ -38,6 +38,17 @@ def pair(folder, arch, *arguments):
     return stock, stock_task, ours, task
 
 
+@pytest.mark.parametrize("shared", [(), ("--share-all-embeddings",)])
+def test_adaptive_softmax_loads_its_own_weights(folder, shared):
+    arguments = ("phrase_transformer_tiny", "--adaptive-softmax-cutoff=10,20", *shared)
+    (trained, _, cfg), (fresh, _, _) = build(folder, *arguments), build(folder, *arguments)
+    with torch.no_grad():
+        trained.decoder.embed_tokens.weight += 1
+    fresh.load_state_dict(trained.state_dict(), model_cfg=cfg.model)
+    for name, weight in trained.state_dict().items():
+        assert torch.equal(fresh.state_dict()[name], weight), name
+
+
 def sample_for(task, left_pad_source=True):
     sources, targets = random_sentences([9, 4, 6]), random_sentences([5, 8, 3], 4)
     return batch(task.source_dictionary, sources, targets, left_pad_source)
