@@ -346,7 +346,7 @@ def test_the_side_of_the_targets_pads_changes_nothing(folder, arch, loss):
 @pytest.mark.parametrize(
     ("option", "value"),
     [
-        ("--no-cross-attention", []),
+        ("--no-cross-attention", ["--phrase-segmentation=ngram"]),
         ("--cross-self-attention", []),
         ("--encoder-layerdrop", ["0.5"]),
         ("--decoder-layerdrop", ["0.5"]),
