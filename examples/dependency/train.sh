@@ -21,9 +21,8 @@ esac
 
 # "The base setting of Vaswani et al.", one model a GPU, α = β = 0.4, the top layer (section 4.1).
 exec fairseq-train "$data" --user-dir "$(syntax-nmt user-dir)" --task syntax_translation \
-  --arch dependency_transformer_wmt_en_de \
+  --arch dependency_transformer_wmt_en_de --share-all-embeddings \
   --criterion dependency_cross_entropy --label-smoothing 0.1 --dropout 0.1 \
-  --share-all-embeddings \
   --optimizer fused_adam --adam-betas '(0.9, 0.98)' --adam-eps 1e-9 --clip-norm 0 \
   --lr 7e-4 --lr-scheduler inverse_sqrt --warmup-updates 4000 --warmup-init-lr 1e-7 \
   --max-tokens 4096 --update-freq 8 --max-update 100000 \
