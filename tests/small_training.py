@@ -29,6 +29,8 @@ MODELS = {
         "--syntactic-distance-temperature=10",
     ),
     "syntax_transformer+window": ("syntax_transformer", "--local-attention-window=2"),
+    "syntax_transformer+alibi": ("syntax_transformer", "--position-bias=alibi"),
+    "syntax_transformer+t5": ("syntax_transformer", "--position-bias=t5"),
     "relation_rnn+released": (
         *("relation_rnn", "--relation-parallel-convolutions", "--relation-norm-before-activation"),
         "--relation-dense-embedding",

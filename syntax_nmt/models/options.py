@@ -10,6 +10,7 @@ from fairseq.dataclass import ChoiceEnum, FairseqDataclass
 
 from syntax_nmt.arguments import option
 from syntax_nmt.modules.openness import HARDTANH, SIGMOID
+from syntax_nmt.modules.position_bias import ALIBI, DECAY, T5
 
 NGRAM, PARSED = "ngram", "parsed"
 
@@ -114,4 +115,17 @@ class SyntaxTransformerOptions(FairseqDataclass):
         2,
         "number of encoder layers that --local-attention-window is for, counted from the "
         "lowest (default: 2)",
+    )
+    position_bias: Optional[ChoiceEnum([DECAY, ALIBI, T5])] = option(  # type: ignore[valid-type]
+        None,
+        "a bias of self-attention that knows positions alone, a control for latent phrases and a "
+        "baseline for all methods: decay, the gates of equal syntactic distances, −(|i−j|−1) ln 2; "
+        "alibi, −m_h |i−j| (Press, Smith and Lewis, 2022); t5, a trained number for each head and "
+        "bucket of distances (Raffel et al., 2020). alibi and t5 were published without position "
+        "embeddings (--no-token-positional-embeddings) (default: none)",
+    )
+    position_bias_layers: Optional[int] = option(
+        None,
+        "number of layers of the encoder and of the decoder, the lowest, that --position-bias is "
+        "for (default: 2 for decay, as of latent phrases; all for alibi and t5)",
     )

@@ -66,21 +66,21 @@ class PhraseEncoderLayer(FusedEncoderLayer):
         self,
         x: Tensor,
         encoder_padding_mask: Tensor | None,
-        attn_mask: Tensor | None = None,
         *,
         need_distances: bool = False,
         need_attention: bool = False,
         phrases: PhraseBatch,
+        **change: Tensor,
     ) -> EncoderLayerOutput:
         """The layer's output, the vectors of its input's phrases and other structures.
 
         Args:
             x: S×B×C.
             encoder_padding_mask: B×S, True = pad.
-            attn_mask: S×S or B×H×S×S, added to the logits of the self-attention; −inf = masked.
             need_distances: return the syntactic distances; the attention must have gates.
             need_attention: return the weights of the self-attention.
             phrases: which tokens make up which phrase.
+            **change: of the self-attention, members of :class:`AttentionChange`.
         """
         residual = x
         if self.normalize_before:
@@ -91,8 +91,8 @@ class PhraseEncoderLayer(FusedEncoderLayer):
         if not self.normalize_before:
             x = self.phrase_layer_norm(x)
         output = super().forward(
-            x, encoder_padding_mask, attn_mask,
-            need_distances=need_distances, need_attention=need_attention,
+            x, encoder_padding_mask,
+            need_distances=need_distances, need_attention=need_attention, **change,
         )  # fmt: skip
         if isinstance(output, Tensor):
             output = EncoderLayerOutput(output)

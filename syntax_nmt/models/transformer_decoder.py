@@ -20,6 +20,7 @@ from syntax_nmt.models.options import SyntaxTransformerOptions
 from syntax_nmt.models.phrase_layers import PhraseDecoderLayer
 from syntax_nmt.models.phrase_memory import PhraseMemory
 from syntax_nmt.models.phrase_options import phrase_sizes
+from syntax_nmt.models.position_bias_options import position_bias, position_bias_layers
 from syntax_nmt.models.structures import (
     CROSS_ATTENTION,
     TARGET_ATTENTION,
@@ -27,6 +28,7 @@ from syntax_nmt.models.structures import (
     StructureLayers,
 )
 from syntax_nmt.models.transformer_layers import FusedDecoderLayer, wrap_layer
+from syntax_nmt.modules.attention_change import AttentionChange, close_pads
 from syntax_nmt.modules.fused_attention import IncrementalState
 from syntax_nmt.modules.transparent_attention import TransparentAttention
 from syntax_nmt.option_checks import check_dropouts
@@ -72,8 +74,10 @@ class SyntaxTransformerDecoder(TransformerDecoderBase):
             )
         self.gates = gate_settings(cfg, options, "decoder")
         self.latent_phrase_layers = options.latent_phrase_layers
+        self.position_bias_layers = position_bias_layers(cfg, options, "decoder")
         self._layers_built = 0
         super().__init__(cfg, dictionary, embed_tokens, no_encoder_attn)
+        self.position_bias = position_bias(cfg, options, "decoder")
         shape = (cfg.encoder.layers + 1, cfg.decoder.layers, cfg.dropout)
         self.transparent_phrases = self.transparent_tokens = None
         if options.transparent_attention:
@@ -160,7 +164,7 @@ class SyntaxTransformerDecoder(TransformerDecoderBase):
             prev_output_tokens: B×T.
             incremental_state: the cache of incremental decoding.
             full_context_alignment: let every position see the whole target; layers with latent
-                phrases, which are causal by their gates, do not.
+                phrases or a position bias, which close the future themselves, do not.
             alignment_layer: the layer whose cross-attention weights are wanted.
             alignment_heads: number of heads, the first ones, to average over; all by default.
 
@@ -169,11 +173,30 @@ class SyntaxTransformerDecoder(TransformerDecoderBase):
         """
         if alignment_layer is None and not self.need_attn:
             alignment_layer = NO_LAYER
-        with handing_over(self.layers, self._phrase_arguments(encoder_out, incremental_state)):
+        phrases = self._phrase_arguments(encoder_out, incremental_state)
+        queries = prev_output_tokens.size(1) if incremental_state is None else 1
+        changes = self._attention_changes(prev_output_tokens.eq(self.padding_idx), queries)
+        with handing_over(self.layers, phrases), handing_over(self.layers, changes):
             return super().extract_features(
                 prev_output_tokens, encoder_out, incremental_state,
                 full_context_alignment, alignment_layer, alignment_heads,
             )  # fmt: skip
+
+    def _attention_changes(self, padding: Tensor, queries: int) -> list[dict[str, Tensor]]:
+        """What the lowest layers change in their self-attention, as arguments of each.
+
+        Args:
+            padding: B×T, True = pad.
+            queries: number of positions, the last ones, that are computed.
+        """
+        if self.position_bias is None:
+            return []
+        bias = self.position_bias(padding.size(1), queries, self.embed_tokens.weight)
+        # Pads at the end are in the future of all that is read.
+        before_words = padding & (~padding).flip(1).cumsum(1).flip(1).bool()
+        if before_words.any():
+            bias = close_pads(bias, padding)
+        return [AttentionChange(bias).arguments()] * self.position_bias_layers
 
     def _phrase_arguments(
         self,

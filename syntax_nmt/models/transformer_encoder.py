@@ -20,9 +20,10 @@ from syntax_nmt.models.options import PARSED, SyntaxTransformerOptions
 from syntax_nmt.models.phrase_layers import PhraseEncoderLayer
 from syntax_nmt.models.phrase_memory import PhraseMemory
 from syntax_nmt.models.phrase_options import phrase_sizes
+from syntax_nmt.models.position_bias_options import position_bias, position_bias_layers
 from syntax_nmt.models.structures import SOURCE_ATTENTION, SOURCE_DISTANCES, StructureLayers
 from syntax_nmt.models.transformer_layers import FusedEncoderLayer, wrap_layer
-from syntax_nmt.modules.local_attention import local_attention_mask
+from syntax_nmt.modules.attention_change import AttentionChange, close_pads, local_attention_bias
 from syntax_nmt.modules.phrase_batch import PhraseBatch, ngram_phrases, parsed_phrases
 from syntax_nmt.modules.phrase_representation import PhraseRepresentation
 from syntax_nmt.modules.supervised_heads import (
@@ -62,8 +63,10 @@ class SyntaxTransformerEncoder(TransformerEncoderBase):
         self.latent_phrase_layers = options.latent_phrase_layers
         self.local_window = local_window(cfg, options)
         self.local_layers = options.local_attention_layers if self.local_window else 0
+        self.position_bias_layers = position_bias_layers(cfg, options, "encoder")
         self._layers_built = 0
         super().__init__(cfg, dictionary, embed_tokens)
+        self.position_bias = position_bias(cfg, options, "encoder")
         self.output_dim = cfg.encoder.embed_dim
         self.learns_sides = () if self.supervised_layer is None else (HEADS,)
         self.reads_sides: tuple[SideKind, ...] = ()
@@ -118,9 +121,10 @@ class SyntaxTransformerEncoder(TransformerEncoderBase):
         Raises:
             UserError: parsed phrases are missing; one line says how to get them.
         """
+        padding = src_tokens.eq(self.padding_idx)
         with exits_in_fairseq_programs():
-            phrases = self._phrases(src_tokens.eq(self.padding_idx), sides)
-        arguments = self._layer_arguments(src_tokens.size(1), phrases, structures)
+            phrases = self._phrases(padding, sides)
+        arguments = self._layer_arguments(padding, phrases, structures)
         if structures is None and not any(arguments):
             return super().forward(src_tokens, src_lengths, return_all_hiddens, token_embeddings)
         all_hiddens = return_all_hiddens or self.transparent_tokens
@@ -137,21 +141,37 @@ class SyntaxTransformerEncoder(TransformerEncoderBase):
         return out
 
     def _layer_arguments(
-        self, length: int, phrases: PhraseBatch | None, structures: StructureLayers | None
+        self, padding: Tensor, phrases: PhraseBatch | None, structures: StructureLayers | None
     ) -> list[dict[str, Any]]:
         """What each layer gets besides its input."""
-        arguments: list[dict[str, Any]] = [{} for _ in range(self.num_layers)]
-        near = None
-        if self.local_layers:
-            near = local_attention_mask(length, self.local_window, self.embed_tokens.weight)
-        for index, more in enumerate(arguments):
+        arguments: list[dict[str, Any]] = []
+        for index, change in enumerate(self._attention_changes(padding)):
+            more: dict[str, Any] = {**change.arguments()}
             if phrases is not None:
                 more["phrases"] = phrases
-            if index < self.local_layers:
-                more["attn_mask"] = near
             if structures is not None:
                 more.update(structures.encoder_arguments(index))
+            arguments.append(more)
         return arguments
+
+    def _attention_changes(self, padding: Tensor) -> list[AttentionChange]:
+        """What each layer changes in its self-attention; equal biases are made once."""
+        length, like = padding.size(1), self.embed_tokens.weight
+        biases: dict[tuple[bool, bool], Tensor] = {}
+        changes = []
+        for index in range(self.num_layers):
+            has = index < self.local_layers, index < self.position_bias_layers
+            if any(has) and has not in biases:
+                bias = like.new_zeros(1, 1)
+                if has[0]:
+                    bias = bias + local_attention_bias(length, self.local_window, like)
+                if has[1] and self.position_bias is not None:
+                    bias = bias + self.position_bias(length, length, like)
+                # On a GPU, asking whether there are pads costs more than closing them.
+                has_pads = padding.is_cuda or bool(padding.any())
+                biases[has] = close_pads(bias, padding if has_pads else None)
+            changes.append(AttentionChange(biases.get(has)))
+        return changes
 
     def _put_phrases(
         self,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,6 +18,7 @@ from torch import Tensor, nn
 
 from syntax_nmt.models.layer_arguments import handing_over
 from syntax_nmt.models.layer_outputs import DecoderLayerOutput, EncoderLayerOutput, collecting
+from syntax_nmt.modules.attention_change import AttentionChange
 from syntax_nmt.modules.fused_attention import FusedMultiheadAttention
 from syntax_nmt.modules.phrase_gated_attention import PhraseGatedAttention
 
@@ -73,36 +74,28 @@ class FusedEncoderLayer(TransformerEncoderLayerBase):
         self,
         x: Tensor,
         encoder_padding_mask: Tensor | None,
-        attn_mask: Tensor | None = None,
         *,
         need_distances: bool = False,
         need_attention: bool = False,
+        **change: Tensor,
     ) -> Tensor | EncoderLayerOutput:
         """The layer's output, and structures of its self-attention if they are wanted.
 
         Args:
             x: S×B×C.
             encoder_padding_mask: B×S, True = pad.
-            attn_mask: S×S or B×H×S×S, added to the logits of the self-attention; −inf = masked.
             need_distances: return the syntactic distances; the attention must have gates.
             need_attention: return the weights.
+            **change: of the self-attention, members of :class:`AttentionChange`.
 
         Returns:
             S×B×C alone if no structure is wanted.
         """
-        if attn_mask is None:
-            return self._output(x, encoder_padding_mask, need_distances, need_attention)
-        # fairseq's layer would make one large negative number of all that is not 0.
-        with handing_over([self.self_attn], [{"attn_mask": attn_mask}]):
-            return self._output(x, encoder_padding_mask, need_distances, need_attention)
-
-    def _output(
-        self, x: Tensor, padding: Tensor | None, need_distances: bool, need_attention: bool
-    ) -> Tensor | EncoderLayerOutput:
-        if not (need_distances or need_attention):
-            return super().forward(x, padding)
-        with _observing(self.self_attn, need_distances, need_attention) as observed:
-            x = super().forward(x, padding)
+        with _changing(self.self_attn, change):
+            if not (need_distances or need_attention):
+                return super().forward(x, encoder_padding_mask)
+            with _observing(self.self_attn, need_distances, need_attention) as observed:
+                x = super().forward(x, encoder_padding_mask)
         attention, distances = observed()
         return EncoderLayerOutput(x, distances=distances, attention=attention)
 
@@ -142,15 +135,18 @@ class FusedDecoderLayer(TransformerDecoderLayerBase):
             *args: as of fairseq's own layer.
             need_distances: return the syntactic distances; the attention must have gates.
             need_attention: return the weights of the self-attention.
-            **kwargs: as of fairseq's own layer.
+            **kwargs: as of fairseq's own layer; and members of :class:`AttentionChange`, for the
+                self-attention.
 
         Returns:
             fairseq's triple if no structure is wanted.
         """
-        if not (need_distances or need_attention):
-            return self.sublayers(*args, **kwargs)
-        with _observing(self.self_attn, need_distances, need_attention) as observed:
-            output = self.sublayers(*args, **kwargs)
+        change = {x: kwargs.pop(x) for x in AttentionChange._fields if x in kwargs}
+        with _changing(self.self_attn, change):
+            if not (need_distances or need_attention):
+                return self.sublayers(*args, **kwargs)
+            with _observing(self.self_attn, need_distances, need_attention) as observed:
+                output = self.sublayers(*args, **kwargs)
         attention, distances = observed()
         return DecoderLayerOutput(*output, distances=distances, attention=attention)
 
@@ -240,6 +236,15 @@ def _build_self_attention(
     return PhraseGatedAttention(
         embed_dim, num_heads, gates.lookback, gates.temperature, gates.gate, **kwargs
     )
+
+
+def _changing(attention: nn.Module, change: dict[str, Tensor]) -> AbstractContextManager[None]:
+    """Within the context, the attention that fairseq's layer calls gets a change as well.
+
+    fairseq's layers have no argument for it. Their own `attn_mask` cannot carry a bias: the encoder
+    layer makes one large negative number of all in it that is not 0.
+    """
+    return handing_over([attention], [change]) if change else nullcontext()
 
 
 @contextmanager

@@ -9,6 +9,7 @@ import torch.nn.functional as F
 from fairseq.modules import MultiheadAttention
 from torch import Tensor
 
+from syntax_nmt.modules.attention_change import close_pads
 from syntax_nmt.modules.precision import at_least_float32
 
 IncrementalState = dict[str, dict[str, Optional[Tensor]]]
@@ -53,6 +54,8 @@ class FusedMultiheadAttention(MultiheadAttention):
         attn_mask: Tensor | None = None,
         before_softmax: bool = False,
         need_head_weights: bool = False,
+        bias: Tensor | None = None,
+        factor: Tensor | None = None,
     ) -> tuple[Tensor, Tensor | None]:
         """Attends from each query position to the keys.
 
@@ -68,6 +71,8 @@ class FusedMultiheadAttention(MultiheadAttention):
                 well, queries are the last positions of the keys.
             before_softmax: return logits, by fairseq's own unfused path.
             need_head_weights: return the weights of each head.
+            bias: of :class:`AttentionChange`; `key_padding_mask` and `attn_mask` are not read then.
+            factor: of :class:`AttentionChange`. No fused kernel multiplies logits.
 
         Returns:
             the output, T×B×C, and the weights: None, B×T×S or H×B×T×S.
@@ -81,13 +86,16 @@ class FusedMultiheadAttention(MultiheadAttention):
             key, value, key_padding_mask, incremental_state, static_kv
         )
         q = self._split_heads(self.q_proj(query), k.size(0))
-        if not (need_weights or need_head_weights):
-            mask, causal = self._kernel_mask(padding, attn_mask, q)
+        if not (need_weights or need_head_weights or factor is not None):
+            mask, causal = self._kernel_mask(padding, attn_mask, bias, q)
             attended = F.scaled_dot_product_attention(
                 q, k, v, attn_mask=mask, dropout_p=self._dropout_probability(), is_causal=causal
             )
             return self._output(attended, len(query)), None
-        attended, weights = self._explicit(q, k, v, self._additive_mask(padding, attn_mask, q))
+        mask = self._additive_mask(padding, attn_mask, q) if bias is None else bias.to(q)
+        attended, weights = self._explicit(q, k, v, mask, factor)
+        if not (need_weights or need_head_weights):
+            return self._output(attended, len(query)), None
         weights = weights.unflatten(2, (-1, len(query))).transpose(1, 2).flatten(0, 1)
         weights = weights.transpose(0, 1) if need_head_weights else weights.mean(dim=1)
         return self._output(attended, len(query)), weights
@@ -152,9 +160,11 @@ class FusedMultiheadAttention(MultiheadAttention):
         return self.out_proj(attended.reshape(length, -1, self.embed_dim))
 
     def _kernel_mask(
-        self, padding: Tensor | None, attn_mask: Tensor | None, q: Tensor
+        self, padding: Tensor | None, attn_mask: Tensor | None, bias: Tensor | None, q: Tensor
     ) -> tuple[Tensor | None, bool]:
-        """Both masks in the form that costs the fused kernel least, and whether it is causal."""
+        """The masks in the form that costs the fused kernel least, and whether it is causal."""
+        if bias is not None:
+            return bias.to(q), False
         if attn_mask is None:
             return None if padding is None else ~padding[:, None, None, :], False
         if not (self.causal and attn_mask.size(0) == attn_mask.size(1)):
@@ -174,23 +184,21 @@ class FusedMultiheadAttention(MultiheadAttention):
     @staticmethod
     def _additive_mask(padding: Tensor | None, attn_mask: Tensor | None, q: Tensor) -> Tensor:
         """Both masks as one that is added to the logits, B×H×T×S (or smaller, to broadcast)."""
-        mask = q.new_zeros(1, 1) if attn_mask is None else attn_mask.to(q)
-        if padding is None:
-            return mask
-        mask = mask.masked_fill(padding[:, None, None, :], float("-inf"))
         if attn_mask is not None:
-            # A row that is pad itself may find nothing but pads where the mask is open.
-            queries, keys = attn_mask.shape[-2:]  # the queries are the last of the keys
-            own = mask.diagonal(keys - queries, dim1=2, dim2=3)
-            own.masked_fill_(padding[:, None, -queries:], 0.0)
-        return mask
+            return close_pads(attn_mask.to(q), padding)
+        mask = q.new_zeros(1, 1)
+        return mask if padding is None else mask.masked_fill(padding[:, None, None], float("-inf"))
 
-    def _explicit(self, q: Tensor, k: Tensor, v: Tensor, mask: Tensor) -> tuple[Tensor, Tensor]:
+    def _explicit(
+        self, q: Tensor, k: Tensor, v: Tensor, mask: Tensor, factor: Tensor | None = None
+    ) -> tuple[Tensor, Tensor]:
         """The output without its projection, B×H×T×D, and the weights, B×H×T×S, float32 at least.
 
         The logits are float32, too, as within the fused kernel: they may be too large for float16.
         """
         with torch.autocast(q.device.type, enabled=False):
             query, key = at_least_float32(q) * self.scaling, at_least_float32(k)
-            weights = F.softmax(torch.matmul(query, key.transpose(2, 3)) + mask, dim=-1)
+            logits = torch.matmul(query, key.transpose(2, 3))
+            logits = logits if factor is None else logits * factor
+            weights = F.softmax(logits + mask, dim=-1)
         return torch.matmul(self.dropout_module(weights.type_as(v)), v), weights

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
+from functools import partial
+from itertools import repeat
 from typing import Any
 
 import torch
@@ -68,6 +71,8 @@ class PhraseGatedAttention(FusedMultiheadAttention):
         attn_mask: Tensor | None = None,
         before_softmax: bool = False,
         need_head_weights: bool = False,
+        bias: Tensor | None = None,
+        factor: Tensor | None = None,
         need_distances: bool = False,
     ) -> tuple[Tensor, Tensor | None] | tuple[Tensor, Tensor | None, Tensor]:
         """Attends from each position to those that its phrases leave open.
@@ -84,6 +89,8 @@ class PhraseGatedAttention(FusedMultiheadAttention):
                 out of a causal attention.
             before_softmax: not supported: the gates act on what comes after.
             need_head_weights: return the weights of each head.
+            bias: of :class:`AttentionChange`, added to the gates'.
+            factor: of :class:`AttentionChange`. It multiplies the logits, and gates act beside it.
             need_distances: also return the distances.
 
         Returns:
@@ -95,54 +102,69 @@ class PhraseGatedAttention(FusedMultiheadAttention):
         )
         distances = self._distances(k, padding, incremental_state)
         q = self._split_heads(self.q_proj(query), k.size(0))
-        attn_mask = None if self.causal else attn_mask
+        if bias is None:
+            bias = None if self.causal else attn_mask
         weights = None
-        if need_weights or need_head_weights:
-            attended, weights = self._explicit(
-                q, k, v, self._bias(q, distances, padding, attn_mask)
-            )
-            weights = weights.transpose(0, 1) if need_head_weights else weights.mean(dim=1)
+        if need_weights or need_head_weights or factor is not None:
+            gates = self._gates_and_bias(q, distances, bias, padding)
+            attended, of_heads = self._explicit(q, k, v, gates, factor)
+            if need_head_weights:
+                weights = of_heads.transpose(0, 1)
+            elif need_weights:
+                weights = of_heads.mean(dim=1)
         else:
-            attended = self._attended_in_parts(q, k, v, distances, padding, attn_mask)
+            attended = self._attended_in_parts(q, k, v, distances, bias, padding)
         output = self._output(attended, len(query))
         return (output, weights, distances) if need_distances else (output, weights)
 
-    def _bias(
-        self, q: Tensor, distances: Tensor, padding: Tensor | None, attn_mask: Tensor | None
+    def _gates_and_bias(
+        self, q: Tensor, distances: Tensor, bias: Tensor | None, padding: Tensor | None
     ) -> Tensor:
         """What is added to the logits, B×H×T×S."""
-        bias = log_phrase_gates(
+        gates = log_phrase_gates(
             distances, padding, both_directions=not self.causal, temperature=self.temperature,
             gate=self.gate, queries=q.size(2),
         ).to(q)  # fmt: skip
-        return bias if attn_mask is None else bias + attn_mask.to(q)
+        return gates if bias is None else gates + bias.to(q)
 
     def _attended(
-        self, q: Tensor, k: Tensor, v: Tensor, distances: Tensor, *masks: Tensor | None
+        self,
+        q: Tensor,
+        k: Tensor,
+        v: Tensor,
+        distances: Tensor,
+        bias: Tensor | None,
+        padding: Tensor | None,
     ) -> Tensor:
         """The output of some heads before the last projection, B×H×T×D."""
-        bias = self._bias(q, distances, *masks)
+        mask = self._gates_and_bias(q, distances, bias, padding)
         dropout = self._dropout_probability()
-        return F.scaled_dot_product_attention(q, k, v, attn_mask=bias, dropout_p=dropout)
+        return F.scaled_dot_product_attention(q, k, v, attn_mask=mask, dropout_p=dropout)
 
     def _attended_in_parts(
-        self, q: Tensor, k: Tensor, v: Tensor, distances: Tensor, *masks: Tensor | None
+        self,
+        q: Tensor,
+        k: Tensor,
+        v: Tensor,
+        distances: Tensor,
+        bias: Tensor | None,
+        padding: Tensor | None,
     ) -> Tensor:
         """The output of all heads; of long sentences some heads at a time."""
         heads = max(1, _PAIRS // (q.size(0) * q.size(2) * k.size(2)))
         if heads >= q.size(1):
-            return self._attended(q, k, v, distances, *masks)
-        parts = zip(*(each.split(heads, dim=1) for each in (q, k, v, distances)))
-        if not torch.is_grad_enabled():
-            return torch.cat([self._attended(*part, *masks) for part in parts], dim=1)
-        random = self._dropout_probability() > 0
-        done = [
-            checkpoint(
-                self._attended, *part, *masks, use_reentrant=False, preserve_rng_state=random
-            )
-            for part in parts
-        ]
-        return torch.cat(done, dim=1)
+            return self._attended(q, k, v, distances, bias, padding)
+        parts = zip(*(x.split(heads, dim=1) for x in (q, k, v, distances)))
+        biases: Iterable[Tensor | None] = repeat(None)
+        if bias is not None:
+            biases = bias.expand(*q.shape[:2], -1, -1).split(heads, dim=1)
+        attended: Callable[..., Tensor] = self._attended
+        if torch.is_grad_enabled():
+            attended = partial(
+                checkpoint, attended, use_reentrant=False,
+                preserve_rng_state=self._dropout_probability() > 0,
+            )  # fmt: skip
+        return torch.cat([attended(*x, y, padding) for x, y in zip(parts, biases)], dim=1)
 
     def _distances(
         self, keys: Tensor, padding: Tensor | None, incremental_state: IncrementalState | None

@@ -239,6 +239,7 @@ def test_what_no_engine_knows_is_refused(arch, tmp_path):
     "options",
     [
         ("--local-attention-window", "2"),
+        ("--position-bias", "alibi"),
         ("--latent-phrase-layers", "1"),
         ("--phrase-segmentation", "ngram"),
     ],

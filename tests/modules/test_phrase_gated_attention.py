@@ -119,3 +119,20 @@ def test_distances(lookback, padding):
             expected = loops.distances(keys[b, h][real], module.weight[h], module.bias[h, 0])
             torch.testing.assert_close(found[b, h][real], expected, atol=1e-12, rtol=0)
     assert found.abs().max() < 1
+
+
+def test_a_bias_of_each_head_beside_the_gates_of_some_heads_at_a_time(monkeypatch):
+    """The logits get both, and long sentences, whose heads are taken in turn, give the same."""
+    attention = PhraseGatedAttention(8, 4, 2, 1.0, "hardtanh", self_attention=True).double()
+    x = torch.randn(6, 2, 8, dtype=torch.float64)
+    bias = torch.randn(2, 4, 6, 6, dtype=torch.float64, requires_grad=True)
+    whole, _ = attention(x, x, x, need_weights=False, bias=bias)
+    explicit, _ = attention(x, x, x, need_weights=True, bias=bias)
+    torch.testing.assert_close(whole, explicit)
+    (expected,) = torch.autograd.grad(whole.square().sum(), bias)
+    monkeypatch.setattr(f"{PhraseGatedAttention.__module__}._PAIRS", 1)
+    in_parts, _ = attention(x, x, x, need_weights=False, bias=bias)
+    torch.testing.assert_close(in_parts, whole)
+    (got,) = torch.autograd.grad(in_parts.square().sum(), bias)
+    torch.testing.assert_close(got, expected)
+    assert got.abs().min() > 0

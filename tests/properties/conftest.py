@@ -22,8 +22,16 @@ from small_models import (
 )
 from torch import nn
 
-# Settings in which an architecture reads side information that its preset does not ask for.
+# Settings that presets do not ask for: side information, and biases of the attention.
 MORE = {
+    "syntax_transformer+decay": ("syntax_transformer", "--position-bias=decay"),
+    "syntax_transformer+alibi": (
+        *("syntax_transformer", "--position-bias=alibi", "--no-token-positional-embeddings"),
+    ),
+    "syntax_transformer+t5": ("syntax_transformer", "--position-bias=t5"),
+    "latent_phrase_transformer+t5+window": (
+        *("latent_phrase_transformer", "--position-bias=t5", "--local-attention-window=3"),
+    ),
     "phrase_transformer+parsed": ("phrase_transformer", "--phrase-segmentation=parsed"),
     "phrase_transformer+parsed+mean": (
         *("phrase_transformer", "--phrase-segmentation=parsed"),

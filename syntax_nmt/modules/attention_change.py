@@ -1,0 +1,62 @@
+"""What a model changes in the logits of a self-attention: the one hook for biases and factors."""
+
+from __future__ import annotations
+
+from typing import NamedTuple, Optional
+
+import torch
+from torch import Tensor
+
+
+class AttentionChange(NamedTuple):
+    """`softmax(factor ∘ Q Kᵀ / √D + bias) V` in place of `softmax(Q Kᵀ / √D) V`.
+
+    An encoder or decoder builds it once a forward pass. Its layers hand the members to their
+    self-attention as arguments of the same names, and do not read them. The members stay apart,
+    because activation checkpointing passes gradients only to tensors that are arguments themselves.
+
+    Attributes:
+        bias: B×H×T×S, or smaller to broadcast; −inf = masked. It takes the place of all masks, so
+            pads and the future are closed in it (:func:`close_pads`).
+        factor: B×H×T×S, or smaller to broadcast. Masks act beside it.
+    """
+
+    bias: Optional[Tensor] = None
+    factor: Optional[Tensor] = None
+
+    def arguments(self) -> dict[str, Tensor]:
+        """The members that change something, as keyword arguments."""
+        return {name: x for name, x in self._asdict().items() if x is not None}
+
+
+def close_pads(bias: Tensor, padding: Tensor | None) -> Tensor:
+    """A bias through which no query attends to a pad; a pad's own row stays open at the pad.
+
+    Nobody reads the rows of pads, but a softmax needs one open position.
+
+    Args:
+        bias: T×S, H×T×S or B×H×T×S; the queries are the last T of the S positions.
+        padding: B×S, True = pad; None = there are none.
+
+    Returns:
+        B×H×T×S, or `bias` itself without pads.
+    """
+    if padding is None:
+        return bias
+    queries, keys = bias.shape[-2:]
+    closed = bias.masked_fill(padding[:, None, None, :], float("-inf"))
+    own = closed.diagonal(keys - queries, dim1=2, dim2=3)
+    own.masked_fill_(padding[:, None, -queries:], 0.0)
+    return closed
+
+
+def local_attention_bias(length: int, window: int, like: Tensor) -> Tensor:
+    """The bias that hides every |i − j| > window, S×S: local attention (Cui et al., 2019).
+
+    Args:
+        length: S.
+        window: neighbours that are seen on either side.
+        like: gives device and type.
+    """
+    hidden = torch.full((length, length), float("-inf"), device=like.device, dtype=like.dtype)
+    return hidden.triu(window + 1) + hidden.tril(-window - 1)
