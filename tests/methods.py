@@ -21,6 +21,10 @@ METHODS: dict[str, tuple[str, ...]] = {
         *("--arch", "latent_phrase_transformer_tiny", "--sync-weight", "0.5"),
         *("--criterion", "synchronous_cross_entropy", *SMOOTHED),
     ),
+    "pascal_transformer": (
+        *("--arch", "pascal_transformer_tiny", "--load-dependencies", "--parent-scaled-heads", "3"),
+        *PLAIN,
+    ),
     "rnn_search": ("--arch", "rnn_search_tiny", *PLAIN),
     "rnn_search_cgru": ("--arch", "rnn_search_cgru_tiny", *PLAIN),
     "relation_rnn": ("--arch", "relation_rnn_tiny", *PLAIN),

@@ -16,10 +16,12 @@ from fairseq.models.transformer import TransformerModel
 from omegaconf import OmegaConf
 
 import syntax_nmt.plugin  # noqa: F401  registers the architectures
+from syntax_nmt.data.projection import project_heads
 from syntax_nmt.data.ragged import RaggedArray
 from syntax_nmt.data.side_information import SideInformation
-from syntax_nmt.data.sides import CHUNKS
+from syntax_nmt.data.sides import CHUNKS, HEADS
 from syntax_nmt.data.sides.kind import SOURCE
+from syntax_nmt.data.subwords import pieces_per_word, vocabulary_scheme
 from syntax_nmt.data.syntax_dataset import SyntaxDataset
 from syntax_nmt.models.syntax_hybrid import SyntaxHybridModel
 from syntax_nmt.tasks.side_inputs import SideInputs
@@ -85,11 +87,15 @@ def small_sizes(arch: str, width: int, arguments: Sequence[str] = ()) -> list[st
     return [str(part) for part in sizes]
 
 
-def write_dictionaries(folder: Path) -> Path:
-    """A data folder that holds dictionaries alone, of w0, w1, … on both sides."""
+def write_dictionaries(folder: Path, pieces: bool = False) -> Path:
+    """A data folder that holds dictionaries alone, of w0, w1, … on both sides.
+
+    With `pieces` every third entry opens no word, as sentencepiece writes it; one is a lone mark.
+    """
     dictionary = Dictionary()
     for index in range(VOCABULARY - len(dictionary)):
-        dictionary.add_symbol(f"w{index}")
+        mark = "▁" if pieces and index % 3 else ""
+        dictionary.add_symbol("▁" if pieces and index == 1 else f"{mark}w{index}")
     for language in ("src", "tgt"):
         dictionary.save(str(folder / f"dict.{language}.txt"))
     return folder
@@ -166,9 +172,15 @@ def batch(
     )
 
 
+def pieces_of_words(dictionary: Dictionary, tokens: Sequence[int]) -> list[int]:
+    """The number of pieces of each word."""
+    scheme = vocabulary_scheme(dictionary.symbols[dictionary.nspecial :])
+    return pieces_per_word([dictionary[token] for token in tokens], scheme, "")
+
+
 def random_sides(
-    model: torch.nn.Module, sources: Sequence[torch.Tensor], targets: Sequence[torch.Tensor],
-    seed: int = 0,
+    model: torch.nn.Module, dictionary: Dictionary, sources: Sequence[torch.Tensor],
+    targets: Sequence[torch.Tensor], seed: int = 0,
 ) -> list[SideInformation]:  # fmt: skip
     """What a model reads and learns, drawn at random by each sentence's own tokens and the seed.
 
@@ -180,8 +192,14 @@ def random_sides(
         for tokens in sources if kind.side == SOURCE else targets:
             size, numbers = len(tokens) - 1, tokens.tolist()
             random = np.random.default_rng([seed, *numbers])
-            annotated = size > 0 and numbers[0] % 4 > 0
-            rows.append(kind.draw(size, len(LABELS), random) if annotated else kind.no_row(size))
+            if size == 0 or numbers[0] % 4 == 0:
+                rows.append(kind.no_row(size))
+            elif kind is HEADS:  # of words, which may have several pieces
+                counts = pieces_of_words(dictionary, numbers[:-1])
+                heads = kind.draw(len(counts), len(LABELS), random)
+                rows.append(project_heads(heads.tolist(), counts))
+            else:
+                rows.append(kind.draw(size, len(LABELS), random))
         labels = LABELS if kind.labels_file else ()
         found.append(SideInformation(kind, RaggedArray.from_rows(rows), labels))
     return found
@@ -200,7 +218,7 @@ def annotated_batch(
 
     With `searches` without what belongs to the target.
     """
-    sides = random_sides(model, sources, targets, seed)
+    sides = random_sides(model, task.source_dictionary, sources, targets, seed)
     sample = batch(task.source_dictionary, sources, targets, *layout, sides=sides)
     inputs = SideInputs((), {}, {}, "")
     if searches:

@@ -8,7 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from itertools import islice
-from typing import Final
+from typing import Final, NamedTuple
+
+import numpy as np
 
 from syntax_nmt.errors import UserError
 
@@ -43,6 +45,54 @@ def detect_scheme(lines: Iterable[str]) -> str:
     if opened * 2 > filled:
         return SENTENCEPIECE
     return SUBWORD_NMT if continued else NO_SUBWORDS
+
+
+# One marked entry of a vocabulary in this number speaks for a scheme; stray marks are fewer.
+_MARKED_SHARE = 100
+
+
+def vocabulary_scheme(symbols: Sequence[str]) -> str:
+    """Which of :data:`SCHEMES` segmented the text of a vocabulary, by its entries.
+
+    Args:
+        symbols: the entries without special symbols.
+    """
+    opened = sum(symbol.startswith(OPENER) for symbol in symbols)
+    continued = sum(symbol.endswith(CONTINUED) for symbol in symbols)
+    if max(opened, continued) * _MARKED_SHARE <= len(symbols):
+        return NO_SUBWORDS
+    return SENTENCEPIECE if opened >= continued else SUBWORD_NMT
+
+
+class PieceMarks(NamedTuple):
+    """What the rules of :func:`pieces_per_word` ask about a piece, for each entry of a dictionary.
+
+    Attributes:
+        marked: begins with `▁`.
+        filled: has letters besides.
+        over: has a `▁` behind its letters, so that it reaches over a word's end.
+        continued: ends with `@@`, so that the next piece belongs to the same word.
+    """
+
+    marked: np.ndarray
+    filled: np.ndarray
+    over: np.ndarray
+    continued: np.ndarray
+
+
+def piece_marks(pieces: Sequence[str]) -> PieceMarks:
+    """The marks of a dictionary's entries, (entries,) each.
+
+    Args:
+        pieces: the entries in the order of their ids.
+    """
+    letters = [piece.lstrip(OPENER) for piece in pieces]
+    return PieceMarks(
+        marked=np.array([piece.startswith(OPENER) for piece in pieces]),
+        filled=np.array([bool(rest) for rest in letters]),
+        over=np.array([OPENER in rest for rest in letters]),
+        continued=np.array([x.endswith(CONTINUED) and x != CONTINUED for x in pieces]),
+    )
 
 
 def pieces_per_word(pieces: Sequence[str], scheme: str, where: str) -> list[int]:

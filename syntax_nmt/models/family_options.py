@@ -26,7 +26,7 @@ SIDES = (ENCODER, DECODER)
 _NAMES = {TRANSFORMER: "Transformer", RNN: "RNN"}
 # The side of options whose names do not begin with it; all others belong to both.
 _BEGINNINGS = {
-    ENCODER: ("encoder_", "supervised_", "phrase_", "local_", "relation_"),
+    ENCODER: ("encoder_", "supervised_", "phrase_", "local_", "relation_", "parent_"),
     DECODER: (
         "decoder_", "transparent_", "no_cross_", "cross_self_", "no_decoder_", "adaptive_softmax_",
         "tie_adaptive_", "base_", "attention_dim", "conditional_", "readout", "bi_scale", "chunk_",

@@ -6,9 +6,10 @@ fairseq reads the types of the fields at run time: no postponed annotations in t
 from dataclasses import dataclass
 from typing import Optional
 
-from fairseq.dataclass import ChoiceEnum, FairseqDataclass
+from fairseq.dataclass import ChoiceEnum
 
 from syntax_nmt.arguments import option
+from syntax_nmt.methods.parent_scaled.options import ParentScaledOptions
 from syntax_nmt.modules.openness import HARDTANH, SIGMOID
 from syntax_nmt.modules.position_bias import ALIBI, DECAY, T5
 
@@ -16,7 +17,7 @@ NGRAM, PARSED = "ngram", "parsed"
 
 
 @dataclass
-class SyntaxTransformerOptions(FairseqDataclass):
+class SyntaxTransformerOptions(ParentScaledOptions):
     """Every feature is off by default; with all of them off the model is the stock Transformer."""
 
     supervised_layer: Optional[int] = option(

@@ -84,3 +84,4 @@ _register_transformer(
     transparent_attention=True,
 )
 _register_transformer("latent_phrase_transformer", latent_phrase_layers=2)
+_register_transformer("pascal_transformer", parent_scaled_layer=0)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from fairseq.data import Dictionary
@@ -12,6 +12,7 @@ from torch import Tensor, nn
 from syntax_nmt.data.sides import HEADS, PHRASES
 from syntax_nmt.data.sides.kind import SideKind
 from syntax_nmt.errors import UserError, exits_in_fairseq_programs
+from syntax_nmt.methods.parent_scaled.options import build_parent_scaling, parent_scaled_layer
 from syntax_nmt.models.dropout_names import TRANSFORMER_DROPOUTS
 from syntax_nmt.models.latent_phrase_options import gate_settings, local_window
 from syntax_nmt.models.layer_arguments import handing_over
@@ -31,6 +32,7 @@ from syntax_nmt.modules.supervised_heads import (
     SUPERVISED_HEADS,
     supervised_head_log_probabilities,
 )
+from syntax_nmt.modules.word_spans import WordSpans
 from syntax_nmt.option_checks import check_dropouts, layer_from_bottom, refuse_together
 
 
@@ -64,6 +66,7 @@ class SyntaxTransformerEncoder(TransformerEncoderBase):
         self.local_window = local_window(cfg, options)
         self.local_layers = options.local_attention_layers if self.local_window else 0
         self.position_bias_layers = position_bias_layers(cfg, options, "encoder")
+        self.parent_scaled_layer = parent_scaled_layer(cfg, options)
         self._layers_built = 0
         super().__init__(cfg, dictionary, embed_tokens)
         self.position_bias = position_bias(cfg, options, "encoder")
@@ -72,6 +75,10 @@ class SyntaxTransformerEncoder(TransformerEncoderBase):
         self.reads_sides: tuple[SideKind, ...] = ()
         if self.phrase_segmentation == PARSED:
             self.reads_sides += (PHRASES,)
+        if self.parent_scaled_layer is not None:
+            self.reads_sides += (HEADS,)
+            self.parent_scaling = build_parent_scaling(cfg, options)
+            self.word_spans = WordSpans(dictionary)
         self.phrase_representation = None
         if self.phrase_sizes is not None and hands_on_phrases:  # of the top layer's output
             self.phrase_representation = PhraseRepresentation(
@@ -124,7 +131,8 @@ class SyntaxTransformerEncoder(TransformerEncoderBase):
         padding = src_tokens.eq(self.padding_idx)
         with exits_in_fairseq_programs():
             phrases = self._phrases(padding, sides)
-        arguments = self._layer_arguments(padding, phrases, structures)
+            changes = self._attention_changes(src_tokens, padding, sides)
+        arguments = self._layer_arguments(changes, phrases, structures)
         if structures is None and not any(arguments):
             return super().forward(src_tokens, src_lengths, return_all_hiddens, token_embeddings)
         all_hiddens = return_all_hiddens or self.transparent_tokens
@@ -141,11 +149,14 @@ class SyntaxTransformerEncoder(TransformerEncoderBase):
         return out
 
     def _layer_arguments(
-        self, padding: Tensor, phrases: PhraseBatch | None, structures: StructureLayers | None
+        self,
+        changes: Iterable[AttentionChange],
+        phrases: PhraseBatch | None,
+        structures: StructureLayers | None,
     ) -> list[dict[str, Any]]:
         """What each layer gets besides its input."""
         arguments: list[dict[str, Any]] = []
-        for index, change in enumerate(self._attention_changes(padding)):
+        for index, change in enumerate(changes):
             more: dict[str, Any] = {**change.arguments()}
             if phrases is not None:
                 more["phrases"] = phrases
@@ -154,7 +165,9 @@ class SyntaxTransformerEncoder(TransformerEncoderBase):
             arguments.append(more)
         return arguments
 
-    def _attention_changes(self, padding: Tensor) -> list[AttentionChange]:
+    def _attention_changes(
+        self, src_tokens: Tensor, padding: Tensor, sides: Mapping[str, Tensor]
+    ) -> list[AttentionChange]:
         """What each layer changes in its self-attention; equal biases are made once."""
         length, like = padding.size(1), self.embed_tokens.weight
         biases: dict[tuple[bool, bool], Tensor] = {}
@@ -171,6 +184,10 @@ class SyntaxTransformerEncoder(TransformerEncoderBase):
                 has_pads = padding.is_cuda or bool(padding.any())
                 biases[has] = close_pads(bias, padding if has_pads else None)
             changes.append(AttentionChange(biases.get(has)))
+        layer = self.parent_scaled_layer
+        if layer is not None:
+            factor = self.parent_scaling(HEADS.of(sides), self.word_spans(src_tokens))
+            changes[layer] = changes[layer]._replace(factor=factor)
         return changes
 
     def _put_phrases(

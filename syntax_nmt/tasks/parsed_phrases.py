@@ -17,15 +17,7 @@ from syntax_nmt.data.projection import NO_ANNOTATION
 from syntax_nmt.data.ragged import RaggedArray
 from syntax_nmt.data.sides import PHRASES
 from syntax_nmt.data.sides.kind import BatchedText
-from syntax_nmt.data.subwords import (
-    CONTINUED,
-    NO_SUBWORDS,
-    OPENER,
-    SENTENCEPIECE,
-    SUBWORD_NMT,
-    join_pieces,
-    pieces_per_word,
-)
+from syntax_nmt.data.subwords import NO_SUBWORDS, join_pieces, pieces_per_word, vocabulary_scheme
 from syntax_nmt.errors import UserError, errors_of
 from syntax_nmt.parsing.config import ParserConfig
 from syntax_nmt.parsing.device import check_device
@@ -40,7 +32,6 @@ Pieces = tuple[Optional[str], ...]
 Row = Optional[list[int]]
 
 _REMEMBERED = 20_000  # sentences; about 1 kB each
-_MARKED_SHARE = 100  # one marked symbol in this number speaks for a scheme; stray ones are fewer
 
 
 class PhraseParser:
@@ -158,12 +149,7 @@ class PhraseParser:
 
     def _check_scheme(self) -> None:
         """Warns if the vocabulary looks segmented in another way than the configuration says."""
-        symbols = self._dictionary.symbols[self._dictionary.nspecial :]
-        opened = sum(symbol.startswith(OPENER) for symbol in symbols)
-        continued = sum(symbol.endswith(CONTINUED) for symbol in symbols)
-        looks = NO_SUBWORDS
-        if max(opened, continued) * _MARKED_SHARE > len(symbols):
-            looks = SENTENCEPIECE if opened >= continued else SUBWORD_NMT
+        looks = vocabulary_scheme(self._dictionary.symbols[self._dictionary.nspecial :])
         if looks != self.config.subwords:
             self._warn(
                 f"{self._name}: subwords is '{self.config.subwords}', but the source vocabulary "

@@ -37,6 +37,7 @@ MORE = {
         *("phrase_transformer", "--phrase-segmentation=parsed"),
         *("--phrase-summary=mean", "--encoder-normalize-before"),
     ),
+    "pascal_transformer+pieces": ("pascal_transformer", "--parent-scaled-heads=3"),
     "tree_mixer": ("tree_mixer",),  # of the tests alone
     **MIXED,
     "syntax_hybrid+all+parsed": (
@@ -68,9 +69,12 @@ class Small:
 
 @pytest.fixture(scope="session")
 def dictionaries(tmp_path_factory):
-    folder = write_dictionaries(tmp_path_factory.mktemp("dictionaries"))
-    (folder / "dict.chunks.txt").write_text("\n".join(LABELS) + "\n", encoding="utf-8")
-    return folder
+    """Data folders by whether their words have pieces."""
+    folders = {}
+    for pieces in (False, True):
+        folders[pieces] = write_dictionaries(tmp_path_factory.mktemp("dictionaries"), pieces)
+        (folders[pieces] / "dict.chunks.txt").write_text("\n".join(LABELS) + "\n", "utf-8")
+    return folders
 
 
 @pytest.fixture(scope="session")
@@ -78,7 +82,7 @@ def build_small(dictionaries):
     @cache
     def built(name: str) -> Small:
         arch, *options = MORE.get(name, (name,))
-        model, task, _ = build(dictionaries, arch, *options)
+        model, task, _ = build(dictionaries[name.endswith("+pieces")], arch, *options)
         sides = set(families(arch, options).values())
         if "rnn" in sides:
             enlarge(model, 4.0 if sides == {"rnn"} else 2.0)

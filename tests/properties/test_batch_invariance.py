@@ -5,8 +5,10 @@ import torch
 from small_models import random_sentences
 
 from syntax_nmt.data.sides.kind import SOURCE
+from syntax_nmt.data.subwords import NO_SUBWORDS
 from syntax_nmt.errors import UserError
 from syntax_nmt.modules.masked_batch_norm import MaskedBatchNorm
+from syntax_nmt.modules.word_spans import WordSpans
 
 SOURCES = random_sentences([6, 11, 2, 9], seed=3)
 TARGETS = random_sentences([5, 3, 8, 7], seed=4)
@@ -81,3 +83,19 @@ def test_a_declared_input_that_is_missing_is_named(small):
             without = {key: value for key, value in inputs.items() if key not in kind.keys}
             with pytest.raises(UserError, match=f"add {kind.flag} "):
                 small.model(**without)
+
+
+def test_where_a_word_ends_matters(small):
+    """A model that finds words in pieces and reads each word's first alone would pass the rest."""
+    found = [m for m in small.model.modules() if isinstance(m, WordSpans)]
+    if not found or found[0].scheme == NO_SUBWORDS:
+        pytest.skip("finds no words in pieces")
+    expected = logits_of_each(small)
+    hooks = [
+        spans.register_forward_hook(lambda module, args, out: out._replace(last=out.first))
+        for spans in found
+    ]
+    other = logits_of_each(small)
+    for hook in hooks:
+        hook.remove()
+    assert max(float((x - y).abs().max()) for x, y in zip(expected, other)) > 1e-4

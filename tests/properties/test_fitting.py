@@ -19,7 +19,7 @@ def presets():
 
 @pytest.mark.parametrize("arch", presets())
 def test_fits_fifty_sentences(dictionaries, arch):
-    model, task, _ = build(dictionaries, arch, width=64)
+    model, task, _ = build(dictionaries[False], arch, width=64)
     sources, targets = random_sentences(LENGTHS, 11), random_sentences(LENGTHS, 12)
     sample = annotated_batch(model, task, sources, targets, searches=True)
     criterion = LabelSmoothedCrossEntropyCriterion(task, False, 0.0)

@@ -4,9 +4,11 @@ import pytest
 import torch
 from test_batch_invariance import test_every_declared_input_matters as check_inputs
 from test_batch_invariance import test_same_logits as check_layouts
+from test_batch_invariance import test_where_a_word_ends_matters as check_words
 from test_causality import test_future_is_not_read as check_future
 
 from syntax_nmt.data.sides import CHUNKS
+from syntax_nmt.methods.parent_scaled import parent_scaling
 from syntax_nmt.models.syntax_rnn import SyntaxRNNModel
 
 
@@ -51,3 +53,33 @@ def test_an_input_of_the_target_that_is_read_too_early(build_small, monkeypatch)
     monkeypatch.setattr(SyntaxRNNModel, "forward", looking_ahead)
     with pytest.raises(AssertionError, match="not close"):
         check_future(small)
+
+
+def first_piece(positions, heads, spans):
+    """Not the middle of the parent's pieces."""
+    return spans.first.gather(1, heads.long().gather(1, spans.first).clamp(min=0)).float()
+
+
+def from_the_edge(positions, heads, spans):
+    """Counted from the left edge of the batch, pads among the rest."""
+    return positions(heads, spans) * 0.9
+
+
+def of_the_next_sentence(positions, heads, spans):
+    return positions(heads, spans).roll(1, 0)
+
+
+@pytest.mark.parametrize(
+    ("mutant", "check"),
+    [
+        (first_piece, lambda small: check_words(small)),
+        (from_the_edge, lambda small: check_layouts(small, {"pad_to": (17, 13)})),
+        (of_the_next_sentence, lambda small: check_layouts(small, {"alone": True})),
+    ],
+)
+def test_parents_in_the_wrong_place(build_small, monkeypatch, mutant, check):
+    small, positions = build_small("pascal_transformer+pieces"), parent_scaling.parent_positions
+    check(small)
+    monkeypatch.setattr(parent_scaling, "parent_positions", lambda *of: mutant(positions, *of))
+    with pytest.raises(AssertionError):
+        check(small)

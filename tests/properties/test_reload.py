@@ -19,7 +19,7 @@ for path in sys.argv[1:]:
 def test_reload_in_a_fresh_process(dictionaries, tmp_path):
     expected, paths = {}, []
     for arch in ARCHITECTURES:
-        model, task, cfg = build(dictionaries, arch)
+        model, task, cfg = build(dictionaries[False], arch)
         sample = annotated_batch(model, task, random_sentences([4, 7]), random_sentences([6, 3]))
         with torch.no_grad():
             expected[arch] = model(**sample["net_input"])[0]

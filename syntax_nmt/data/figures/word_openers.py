@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from syntax_nmt.data.figures.token_file import Block
-from syntax_nmt.data.subwords import CONTINUED, OPENER, SENTENCEPIECE, SUBWORD_NMT
+from syntax_nmt.data.subwords import SENTENCEPIECE, SUBWORD_NMT, piece_marks
 
 
 class WordOpeners:
@@ -22,12 +22,7 @@ class WordOpeners:
 
     def __init__(self, pieces: Sequence[str], scheme: str) -> None:
         self.scheme = scheme
-        self._marked = np.array([piece.startswith(OPENER) for piece in pieces])
-        self._filled = np.array([bool(piece.lstrip(OPENER)) for piece in pieces])
-        self._over = np.array([OPENER in piece.lstrip(OPENER) for piece in pieces])
-        self._continued = np.array(
-            [piece.endswith(CONTINUED) and piece != CONTINUED for piece in pieces]
-        )
+        self._marks = piece_marks(pieces)
 
     def reach_over(self, block: Block) -> bool:
         """Whether a sentencepiece piece reaches over a word's end, so that words are not known.
@@ -35,7 +30,7 @@ class WordOpeners:
         Args:
             block: some sentences.
         """
-        return self.scheme == SENTENCEPIECE and bool(self._over[block.tokens].any())
+        return self.scheme == SENTENCEPIECE and bool(self._marks.over[block.tokens].any())
 
     def __call__(self, block: Block) -> np.ndarray:
         """True where a token opens a word, (tokens,).
@@ -44,11 +39,11 @@ class WordOpeners:
             block: some sentences.
         """
         if self.scheme == SENTENCEPIECE:
-            filled = self._filled[block.tokens]
+            filled = self._marks.filled[block.tokens]
             # A lone ▁ opens a word that the next piece continues, marked or not.
-            opens = self._marked[block.tokens] & np.roll(filled, 1)
+            opens = self._marks.marked[block.tokens] & np.roll(filled, 1)
         elif self.scheme == SUBWORD_NMT:
-            opens = ~np.roll(self._continued[block.tokens], 1)
+            opens = ~np.roll(self._marks.continued[block.tokens], 1)
         else:
             return np.ones(len(block.tokens), dtype=bool)
         opens[block.starts[block.sizes > 0]] = True

@@ -1,0 +1,1 @@
+"""The methods, a folder a paper."""
