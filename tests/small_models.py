@@ -13,9 +13,9 @@ from fairseq.data import Dictionary, LanguagePairDataset
 from fairseq.dataclass.utils import convert_namespace_to_omegaconf
 from fairseq.models import ARCH_MODEL_REGISTRY
 from fairseq.models.transformer import TransformerModel
+from methods import silenced
 from omegaconf import OmegaConf
 
-import syntax_nmt.plugin  # noqa: F401  registers the architectures
 from syntax_nmt.data.projection import project_heads
 from syntax_nmt.data.ragged import RaggedArray
 from syntax_nmt.data.side_information import SideInformation
@@ -29,28 +29,7 @@ from syntax_nmt.tasks.side_inputs import SideInputs
 VOCABULARY = 40
 LABELS = ("NP", "VP", "O")
 
-# Every architecture that this package registers.
-ARCHITECTURES = sorted(
-    name
-    for name, model in ARCH_MODEL_REGISTRY.items()
-    if model.__module__.startswith("syntax_nmt.")
-)
-
 WIDTH = 16
-
-
-# Mixed models, that of all methods and one the other way round; the tables of the tests have them.
-ALL_METHODS = (
-    *("--supervised-layer=-1", "--phrase-attention", "--latent-phrase-layers=2", "--bi-scale"),
-    "--relation-kernels=3:16",
-)
-MIXED = {
-    "syntax_hybrid+all": ("syntax_hybrid_tiny", "--phrase-segmentation=ngram", *ALL_METHODS),
-    "syntax_hybrid+rnn_encoder": (
-        *("syntax_hybrid_tiny", "--encoder-family=rnn", "--decoder-family=transformer"),
-        *("--relation-kernels=3:16", "--latent-phrase-layers=2"),
-    ),
-}
 
 
 def families(arch: str, arguments: Sequence[str] = ()) -> dict[str, str]:
@@ -84,7 +63,7 @@ def small_sizes(arch: str, width: int, arguments: Sequence[str] = ()) -> list[st
     related = arch.startswith("relation") or any("--relation-kernels" in x for x in arguments)
     if "rnn" in of.values() and related:
         sizes += ["--relation-hidden-dim", width]
-    return [str(part) for part in sizes]
+    return [str(part) for part in (*sizes, *silenced(arch))]
 
 
 def write_dictionaries(folder: Path, pieces: bool = False) -> Path:

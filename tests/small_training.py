@@ -2,15 +2,8 @@
 
 from __future__ import annotations
 
-from methods import BASES
-from small_models import (
-    MIXED,
-    batch,
-    chain_heads,
-    chunks_of_tokens,
-    phrases_of_tokens,
-    random_sentences,
-)
+from methods import BASES, MIXED
+from small_models import batch, chain_heads, chunks_of_tokens, phrases_of_tokens, random_sentences
 from torch import nn
 
 from syntax_nmt.criterions.chunk import ChunkObjective

@@ -4,14 +4,8 @@ import types
 
 import pytest
 import torch
-from small_models import (
-    ARCHITECTURES,
-    LABELS,
-    annotated_batch,
-    build,
-    random_sentences,
-    write_dictionaries,
-)
+from methods import ARCHITECTURES
+from small_models import LABELS, annotated_batch, build, random_sentences, write_dictionaries
 
 from syntax_nmt.errors import UserError
 

@@ -21,7 +21,8 @@ import numpy as np
 import torch
 from fairseq.criterions import CRITERION_DATACLASS_REGISTRY
 from fairseq.models import ARCH_MODEL_REGISTRY
-from small_models import ARCHITECTURES, MIXED, build, write_dictionaries
+from methods import ARCHITECTURES, MIXED
+from small_models import build, write_dictionaries
 from torch import Tensor
 
 from syntax_nmt.data.manifest import Fingerprint, SideFile, write_manifest

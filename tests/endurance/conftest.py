@@ -28,7 +28,7 @@ def trained(prepared, shared_folder) -> Callable[[str], Path]:
         path = folder / "checkpoint_last.pt"
         with FileLock(f"{shared_folder / method}.lock"):
             if not path.is_file():
-                command = fairseq("train", prepared.data, *METHODS[method], *COMMON)
+                command = fairseq("train", prepared.data, *METHODS[method].training, *COMMON)
                 succeed(*command, "--max-update", UPDATES, "--save-dir", folder)
         return path
 

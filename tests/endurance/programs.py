@@ -35,7 +35,7 @@ STOCK: dict[str, tuple[str, ...]] = {
     "transformer": ("--arch", "transformer", *SMALL, *FFN, *PLAIN),
     "lstm": ("--arch", "lstm", *SMALL, *LSTM, "16", *PLAIN),
 }
-SYSTEMS = {**METHODS, **STOCK}
+SYSTEMS = {**{name: method.training for name, method in METHODS.items()}, **STOCK}
 
 # Larger numbers in these would let rounding, which differs between processors, grow from step to
 # step: their layers add up.
@@ -44,9 +44,6 @@ LARGER = {
     "bi_scale_rnn": 2.0,
     "syntax_hybrid": 1.5,
 }
-
-# Side inputs that a method cannot translate without.
-INPUTS = {"phrase_transformer+parsed": ("--load-phrases",)}
 
 
 def each_system(quick):
@@ -115,7 +112,7 @@ class System:
     @property
     def inputs(self) -> tuple[str, ...]:
         """Options that the method cannot do without."""
-        return INPUTS.get(self.method, ())
+        return METHODS[self.method].inputs if self.method in METHODS else ()
 
     def generate(self, *arguments: str | Path) -> Printed:
         """What fairseq-generate prints."""

@@ -9,13 +9,13 @@ from commands import fairseq
 from fairseq import options, tasks
 from fairseq.dataclass.utils import convert_namespace_to_omegaconf
 from forked_programs import finished, refused
-from methods import COMMON, METHODS
+from methods import COMMON, METHODS, inputs_of
 from prepared_corpus import TEST_SENTENCES
 from small_models import save_checkpoint
 
 from syntax_nmt.cli import main as syntax_nmt
 
-SEARCH = ("--beam", "2", "--max-len-a", "0", "--max-len-b", "10", "--load-phrases")
+SEARCH = ("--beam", "2", "--max-len-a", "0", "--max-len-b", "10", *inputs_of(*METHODS))
 
 
 @pytest.fixture(scope="module")
@@ -26,7 +26,7 @@ def untrained(prepared, tmp_path_factory):
     def checkpoint(method, seed=1):
         path = folder / f"{method}.{seed}.pt"
         if not path.is_file():
-            (_, *arguments) = fairseq("train", prepared.data, *METHODS[method], *COMMON)
+            (_, *arguments) = fairseq("train", prepared.data, *METHODS[method].training, *COMMON)
             parser = options.get_training_parser()
             cfg = convert_namespace_to_omegaconf(
                 options.parse_args_and_arch(parser, list(map(str, arguments)))

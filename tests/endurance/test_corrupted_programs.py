@@ -8,7 +8,7 @@ import pytest
 from commands import fairseq, refuse
 from methods import COMMON, METHODS
 
-TRAIN = (*METHODS["dependency_transformer"], *COMMON, "--load-phrases", "--load-chunks")
+TRAIN = (*METHODS["dependency_transformer"].training, *COMMON, "--load-phrases", "--load-chunks")
 SIDES = ("--load-dependencies", "--load-phrases", "--load-chunks")
 
 

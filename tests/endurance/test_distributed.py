@@ -14,7 +14,7 @@ from fairseq.dataclass.utils import convert_namespace_to_omegaconf
 from fairseq.distributed import ModuleProxyWrapper
 from fairseq.trainer import Trainer
 from forked_programs import SERVER, finished, redirect
-from methods import COMMON, METHODS, WITH_BATCH_NORM
+from methods import COMMON, METHODS
 from torch.nn.parallel import DistributedDataParallel
 
 from syntax_nmt.data.ragged import RaggedArray
@@ -65,7 +65,7 @@ BACKENDS = {"legacy_ddp": Trainer, "pytorch_ddp": TorchWrapped}
 
 def configuration(data, method):
     """The options of `fairseq-train` on one process."""
-    (_, *arguments) = fairseq("train", data, *METHODS[method], *TRAINING)
+    (_, *arguments) = fairseq("train", data, *METHODS[method].training, *TRAINING)
     args = options.parse_args_and_arch(options.get_training_parser(), list(map(str, arguments)))
     return convert_namespace_to_omegaconf(args)
 
@@ -165,7 +165,7 @@ def one_process(configurations):
         if method not in found:
             training = Training(configurations[method])
             one = training.batch
-            if method in WITH_BATCH_NORM:
+            if METHODS[method].batch_norm:
                 found[method] = training.train(lambda *numbers: [one(*numbers)])
             else:
                 found[method] = training.train(
@@ -194,7 +194,9 @@ def test_two_workers_are_one(two_workers, one_process, backend, method):
 def test_the_command_line(prepared, tmp_path, method):
     """torchrun with two CPU workers, an odd number of batches in each of two epochs."""
     train = (
-        *fairseq("train", prepared.data, *METHODS[method], *TRAINING, "--disable-validation"),
+        *fairseq(
+            "train", prepared.data, *METHODS[method].training, *TRAINING, "--disable-validation"
+        ),
         *("--max-source-positions", LENGTH, "--max-target-positions", LENGTH, "--batch-size", "8"),
         *("--required-batch-size-multiple", "1", "--max-update", "6"),
     )
@@ -213,7 +215,7 @@ def test_the_command_line(prepared, tmp_path, method):
         "version": 2, "epoch": 3, "iterations_in_epoch": 0, "shuffle": True
     }  # fmt: skip
     for name, weight in expected["model"].items():
-        if method in WITH_BATCH_NORM:
+        if METHODS[method].batch_norm:
             assert found["model"][name].isfinite().all()
         else:
             torch.testing.assert_close(found["model"][name], weight, atol=1e-6, rtol=0, msg=name)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 
 import pytest
-from methods import BI_SCALE
+from methods import METHODS
 from prepared_corpus import TEST_SENTENCES
 from programs import Printed, System, each_system
 
@@ -69,7 +69,7 @@ def close(one, other, tolerance=PRINTED) -> bool:
 
 def words_alone(system: System) -> tuple[str, ...]:
     """Options that take the probabilities of chunk boundaries out of the scores."""
-    wanted = system.method in BI_SCALE
+    wanted = system.method in METHODS and METHODS[system.method].scores_chunks
     return ("--model-overrides", "{'no_joint_score': True}") if wanted else ()
 
 

@@ -68,16 +68,15 @@ def run_program(prepared, caplog, capsys):
 def train_and_translate(run_program, method: str, precision, folder, on_gpu: bool) -> torch.Tensor:
     """Gives a weight of the checkpoint."""
     every = ("--log-interval", "1", "--max-update", UPDATES, "--max-tokens", "700")
-    options_ = (*METHODS[method], *COMMON, *precision, *every, "--save-dir", folder)
+    options_ = (*METHODS[method].training, *COMMON, *precision, *every, "--save-dir", folder)
     _, records = run_program("train", *options_, on_gpu=on_gpu)
     updates = [json.loads(record.message) for record in records if record.name == "train_inner"]
     losses = [float(update["loss"]) for update in updates]
     assert len(losses) == UPDATES
     assert sum(losses[-4:]) < sum(losses[:4])
     path = folder / "checkpoint_last.pt"
-    parsed = ("--load-phrases",) if method.endswith("+parsed") else ()
     for half in ((), ("--fp16",)):
-        search = ("--path", path, "--beam", "2", *parsed, *half)
+        search = ("--path", path, "--beam", "2", *METHODS[method].inputs, *half)
         generated, _ = run_program("generate", *search, on_gpu=on_gpu)
         assert generated.count("\nD-") == TEST_SENTENCES
         assert "nan" not in generated
@@ -116,7 +115,7 @@ def assert_repeatable(run_program, method: str, folder, on_gpu: bool) -> None:
     for name, parts in (("first", (UPDATES,)), ("second", (UPDATES,)), ("resumed", (5, UPDATES))):
         for updates in parts:
             limits = ("--max-update", updates, "--max-tokens", "700", "--dropout", "0.1")
-            options_ = (*METHODS[method], *COMMON, *limits, "--save-dir", folder / name)
+            options_ = (*METHODS[method].training, *COMMON, *limits, "--save-dir", folder / name)
             run_program("train", *options_, on_gpu=on_gpu)
         state = torch.load(folder / name / "checkpoint_last.pt")
         assert state["optimizer_history"][-1]["num_updates"] == UPDATES

@@ -21,7 +21,7 @@ from syntax_nmt.errors import UserError
 EACH = [
     pytest.param(method, marks=[] if method == "dependency_transformer" else pytest.mark.slow)
     for method in METHODS
-    if "parsed" not in method
+    if METHODS[method].takes_typed_text
 ]
 
 

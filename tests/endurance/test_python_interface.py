@@ -22,7 +22,7 @@ def system(request, make_system) -> System:
 
 def load(system: System, prepared, **options):
     """The model as a Python program loads it."""
-    architecture = METHODS[system.method][1]
+    architecture = METHODS[system.method].training[1]
     return ARCH_MODEL_REGISTRY[architecture].from_pretrained(
         str(system.path.parent),
         system.path.name,

@@ -31,7 +31,9 @@ ITERATING = "Start iterating over samples"
 def training(prepared, method, folder, *options):
     """The command of a training of a few epochs, with dropout."""
     sizes = ("--dropout", "0.2", "--max-update", str(UPDATES), "--save-dir", folder)
-    return fairseq("train", prepared.data, *METHODS[method], *COMMON, *SHORT, *sizes, *options)
+    return fairseq(
+        "train", prepared.data, *METHODS[method].training, *COMMON, *SHORT, *sizes, *options
+    )
 
 
 def state_of(folder):
@@ -172,7 +174,7 @@ def test_patience_counts_over_restarts(prepared, tmp_path):
     still = ("--lr", "0", "--patience", "3", "--max-update", "0", "--max-epoch", "9")
     lazy = ("--save-interval-updates", "0", "--skip-invalid-size-inputs-valid-test")
     options = [option for option in SHORT if option != "--disable-validation"]
-    common = (*METHODS["syntax_transformer"], *COMMON, *options, *SAVING, *still, *lazy)
+    common = (*METHODS["syntax_transformer"].training, *COMMON, *options, *SAVING, *still, *lazy)
     updates = []
     for kills in (False, True):
         folder = tmp_path / str(kills)

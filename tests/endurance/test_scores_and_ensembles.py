@@ -8,7 +8,6 @@ import math
 import re
 import shutil
 import sys
-from dataclasses import replace
 
 import pytest
 import sacrebleu
@@ -17,9 +16,9 @@ from fairseq import options, tasks
 from fairseq.dataclass.utils import convert_namespace_to_omegaconf
 from fairseq.logging.progress_bar import SimpleProgressBar
 from fairseq_cli import score, validate
-from methods import BI_SCALE, METHODS
+from methods import METHODS, inputs_of
 from prepared_corpus import TEST_SENTENCES
-from programs import INPUTS, System
+from programs import System
 from small_models import save_checkpoint
 
 QUICK = ("bi_scale_rnn",)
@@ -46,7 +45,7 @@ def test_validation_loss_is_that_of_the_scored_references(system, monkeypatch):
     monkeypatch.setattr(SimpleProgressBar, "print", lambda bar, stats, **_: printed.append(stats))
     validate.main(convert_namespace_to_omegaconf(arguments))
     # fairseq-validate loads what training loaded; others must be told.
-    told = system.method in BI_SCALE
+    told = METHODS[system.method].scores_chunks
     flags = ("--load-chunks",) if told else ()
     scored = system.generate("--score-reference", *flags).tokens.values()
     tokens = [token for lines in scored for line in lines for token in line]
@@ -113,11 +112,11 @@ def test_ensembles_of_different_methods(system, make_system):
     other = make_system(neighbour(system.method))
     assert other.method != system.method
     both = System(system.method, system.data, f"{system.path}:{other.path}")
-    both = replace(both, method=next((m for m in INPUTS if m in (system.method, other.method)), ""))
-    printed = both.generate(*SEARCH, "--nbest", "4", "--print-alignment")
+    inputs = inputs_of(other.method)
+    printed = both.generate(*SEARCH, *inputs, "--nbest", "4", "--print-alignment")
     assert all(len(set(found)) == 4 for found in printed.nbest.values())
     assert sorted(printed.best) == list(range(TEST_SENTENCES))
-    together = both.generate("--score-reference").tokens
+    together = both.generate("--score-reference", *inputs).tokens
     alone = [each.generate("--score-reference").tokens for each in (system, other)]
     for n, (line,) in together.items():
         for token, *two in zip(line, *(scores[n][0] for scores in alone)):

@@ -7,7 +7,8 @@ from pathlib import Path
 import torch
 from fairseq import options, tasks
 from fairseq.dataclass.utils import convert_namespace_to_omegaconf
-from small_models import MIXED, build, save_checkpoint
+from methods import MIXED
+from small_models import build, save_checkpoint
 
 LSTM = ["--encoder-embed-dim", "16", "--encoder-hidden-size", "16", "--encoder-layers", "1"]
 LSTM += ["--decoder-embed-dim", "16", "--decoder-hidden-size", "16", "--decoder-layers", "1"]

@@ -12,16 +12,9 @@ from fairseq import options as fairseq_options
 from fairseq import tasks
 from fairseq.dataclass.utils import convert_namespace_to_omegaconf
 from fairseq.models import ARCH_MODEL_REGISTRY
+from methods import MIXED
 from omegaconf import OmegaConf
-from small_models import (
-    MIXED,
-    batch,
-    build,
-    enlarge,
-    random_sentences,
-    small_sizes,
-    write_dictionaries,
-)
+from small_models import batch, build, enlarge, random_sentences, small_sizes, write_dictionaries
 from small_training import criterion_of, sample_of, tied_layers
 
 from syntax_nmt.criterions.synchronous_layers import tied_distances

@@ -8,11 +8,9 @@ from functools import cache
 import pytest
 import tree_mixer  # noqa: F401  registers itself
 from fairseq.tasks import FairseqTask
+from methods import ALL_METHODS, ARCHITECTURES, MIXED
 from small_models import (
-    ALL_METHODS,
-    ARCHITECTURES,
     LABELS,
-    MIXED,
     annotated_batch,
     build,
     enlarge,

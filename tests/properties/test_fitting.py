@@ -5,8 +5,9 @@ from argparse import Namespace
 import pytest
 import torch
 from fairseq.criterions.label_smoothed_cross_entropy import LabelSmoothedCrossEntropyCriterion
+from methods import ARCHITECTURES
 from sacrebleu.metrics import BLEU
-from small_models import ARCHITECTURES, annotated_batch, build, random_sentences
+from small_models import annotated_batch, build, random_sentences
 
 LENGTHS = [3 + i % 8 for i in range(50)]
 

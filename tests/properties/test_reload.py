@@ -4,7 +4,8 @@ import subprocess
 import sys
 
 import torch
-from small_models import ARCHITECTURES, annotated_batch, build, random_sentences, save_checkpoint
+from methods import ARCHITECTURES
+from small_models import annotated_batch, build, random_sentences, save_checkpoint
 
 LOADER = """
 import sys, torch, syntax_nmt.plugin

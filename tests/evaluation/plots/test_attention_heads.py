@@ -9,8 +9,8 @@ import pytest
 import torch
 from forced_models import checkpoint_of
 from latent_models import latent_checkpoint
+from methods import MIXED
 from parser_files import PIECES
-from small_models import MIXED
 
 from syntax_nmt.errors import UserError
 from syntax_nmt.evaluation.base.segmented_text import TokenPair

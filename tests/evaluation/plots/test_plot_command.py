@@ -11,8 +11,8 @@ import pytest
 from forced_models import checkpoint_of
 from latent_models import latent_checkpoint
 from matplotlib import font_manager
+from methods import MIXED
 from parser_files import PIECES, WORDS
-from small_models import MIXED
 
 from syntax_nmt.cli import main
 from syntax_nmt.data.conllu import format_conllu, format_no_parse
