@@ -48,6 +48,7 @@ RNN = [
 ]
 SMALL = {
     "dependency": TRANSFORMER,
+    "parent_scaled": TRANSFORMER,
     "phrase": TRANSFORMER,
     "latent": TRANSFORMER,
     "relation": [*RNN, "+model.relation_hidden_dim=16", "+model.relation_kernels='1:8,3:8'"],
@@ -194,8 +195,10 @@ def test_trains(paper, prepared, tmp_path):
         [str(tmp_path / "checkpoint_last.pt")], arg_overrides={"data": str(prepared.data)}
     )
     heads, chunks = paper in ("dependency", "combined"), paper in ("bi_scale", "combined")
+    scaled = paper == "parent_scaled"
     assert getattr(models[0].encoder, "supervised_layer", None) == (1 if heads else None)
-    assert task.cfg.load_dependencies == heads
+    assert getattr(models[0].encoder, "parent_scaled_layer", None) == (0 if scaled else None)
+    assert task.cfg.load_dependencies == (heads or scaled)
     assert task.cfg.load_chunks == chunks
     if chunks:
         tags = (prepared.data / "dict.chunks.txt").read_text(encoding="utf-8").split()
