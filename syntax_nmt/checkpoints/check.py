@@ -14,8 +14,8 @@ from pathlib import Path
 from typing import Any
 
 import torch
+from fairseq.checkpoint_utils import get_maybe_sharded_checkpoint_filename
 
-from syntax_nmt.checkpoints.components import foreign_component
 from syntax_nmt.checkpoints.options import executable_option
 from syntax_nmt.errors import UserError
 
@@ -31,6 +31,7 @@ _GLOBAL = re.compile(r"GLOBAL ([\w.]+)")
 def check_checkpoint(path: str | Path) -> Mapping[str, Any]:
     """Refuses what fairseq could not load, or should not.
 
+    What its options build is seen where fairseq builds it (:mod:`syntax_nmt.checkpoints.loading`).
     Every byte is compared with the checksums of the zip archive that torch writes; files of
     torch < 1.6 have none. Weights are not read into memory.
 
@@ -54,26 +55,14 @@ def check_checkpoint(path: str | Path) -> Mapping[str, Any]:
     return state
 
 
-def check_buildable(path: str | Path) -> Mapping[str, Any]:
-    """Refuses what :func:`check_checkpoint` does, and models that load further files.
+def check_loaded(path: str | Path) -> Mapping[str, Any]:
+    """As :func:`check_checkpoint`, of the file that fairseq loads a model from under a name.
 
     Args:
-        path: the checkpoint, whose options will build a model.
-
-    Returns:
-        Its content, the weights memory-mapped.
-
-    Raises:
-        UserError: as of :func:`check_checkpoint`, or it is of no translation or language model.
+        path: as it was given. Where a part of it, `model-shard0.pt`, lies beside `model.pt`,
+            fairseq loads the part.
     """
-    state = check_checkpoint(path)
-    for options in filter(None, map(state.get, ("args", "cfg"))):
-        foreign = foreign_component(options)
-        if foreign is not None:
-            raise UserError(
-                f"{path}: has {foreign}, and is no translation or language model: {_REMEDY}"
-            )
-    return state
+    return check_checkpoint(get_maybe_sharded_checkpoint_filename(str(path), "", 0, 1))
 
 
 def is_whole(path: Path) -> bool:
@@ -129,7 +118,8 @@ def read_checkpoint(path: str | Path) -> Any:
 
 
 def _check_content(path: Path, state: Any) -> None:
-    if not isinstance(state, Mapping) or not isinstance(state.get("model"), Mapping):
+    # Exactly a dictionary: what is derived from one may have a `get` of its own.
+    if type(state) is not dict or not isinstance(state.get("model"), Mapping):
         raise UserError(f"{path}: holds no model of fairseq: {_REMEDY}")
     for name, weight in state["model"].items():
         if not isinstance(weight, torch.Tensor):
@@ -137,7 +127,7 @@ def _check_content(path: Path, state: Any) -> None:
     options = [state[key] for key in ("args", "cfg") if state.get(key) is not None]
     if not options:
         raise UserError(f"{path}: has no options (neither args nor cfg): {_REMEDY}")
-    if not all(isinstance(each, (Namespace, Mapping)) for each in options):
+    if not all(isinstance(each, (Namespace, dict)) for each in options):
         raise UserError(f"{path}: its options are no mapping of names: {_REMEDY}")
     executable = executable_option(options)
     if executable is not None:

@@ -1,18 +1,20 @@
-"""Which of fairseq's models and tasks a checkpoint may name, where its own options build them.
+"""What of fairseq a checkpoint may name, where its own options build it.
 
 fairseq has models that load further checkpoints, which their options name (`pretrained_checkpoint`,
-`w2v_path`), and nobody would have looked through those.
+`w2v_path`), tasks that evaluate lines of files, and criterions that import what lies around: nobody
+would have looked through those.
 """
 
 from __future__ import annotations
 
-from argparse import Namespace
-from collections.abc import Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
+from fairseq.criterions import CRITERION_REGISTRY
+from fairseq.data.encoders import BPE_REGISTRY, TOKENIZER_REGISTRY
 from fairseq.models import ARCH_MODEL_REGISTRY, MODEL_REGISTRY
 from fairseq.tasks import TASK_REGISTRY
-from omegaconf import DictConfig
+
+from syntax_nmt.checkpoints.options import plain_container
 
 # Where fairseq has those that load nothing; what is of a plugin is the user's own choice.
 MODULES = frozenset(
@@ -20,45 +22,68 @@ MODULES = frozenset(
     | {f"fairseq.models.{name}" for name in ("fconv", "lightconv", "lstm", "nat", "transformer")}
     | {f"fairseq.models.{name}_lm" for name in ("fconv", "lightconv", "lstm", "transformer")}
     | {"fairseq.models.transformer_align"}
+    | {f"fairseq.criterions.{name}" for name in ("adaptive_loss", "cross_entropy", "nat_loss")}
+    | {
+        f"fairseq.criterions.label_smoothed_cross_entropy{ending}"
+        for ending in ("", "_with_alignment", "_with_rdrop")
+    }
+    | {"fairseq.data.encoders"}
 )
 
 
-def foreign_component(options: Any) -> str | None:
+class _Kind(NamedTuple):
+    """One sort of component.
+
+    Attributes:
+        name: of the group of options.
+        keys: where the options of the group say which component; fairseq has an order of them, and
+            each must be allowed, so that none depends on that order.
+        registries: where fairseq looks the name up.
+        wanted: whether nothing is built without it.
+    """
+
+    name: str
+    keys: tuple[str, ...]
+    registries: tuple[dict[str, Any], ...]
+    wanted: bool = False
+
+
+_KINDS = (
+    _Kind("model", ("_name", "arch"), (ARCH_MODEL_REGISTRY, MODEL_REGISTRY), wanted=True),
+    _Kind("task", ("_name", "task"), (TASK_REGISTRY,), wanted=True),
+    _Kind("criterion", ("_name", "criterion"), (CRITERION_REGISTRY,)),
+    _Kind("tokenizer", ("_name", "tokenizer"), (TOKENIZER_REGISTRY,)),
+    _Kind("bpe", ("_name", "bpe"), (BPE_REGISTRY,)),
+)
+
+
+def foreign_component(cfg: Any) -> str | None:
     """What a checkpoint's options would build that is neither a translation nor a language model.
 
+    That is, its model, its task, its criterion (which `fairseq-validate` builds), its tokenizer or
+    its subwords (which the hub interface builds).
+
     Args:
-        options: its `args` or `cfg`.
+        cfg: the options in groups, as fairseq builds them: those of an old checkpoint, which are in
+            one place, are brought into groups by fairseq itself while it loads them.
     """
-    return foreign_model(_part(options, "model")) or foreign_task(_part(options, "task"))
+    groups = plain_container(cfg)
+    return next(filter(None, (_foreign(kind, groups.get(kind.name)) for kind in _KINDS)), None)
 
 
-def foreign_model(options: Any) -> str | None:
-    """The model that options name if it is no translation or language model."""
-    name = _value(options, "_name") or _value(options, "arch")
-    return _foreign("model", name, ARCH_MODEL_REGISTRY.get(name) or MODEL_REGISTRY.get(name))
+def _foreign(kind: _Kind, group: Any) -> str | None:
+    options = plain_container(group)
+    given = [options] if not isinstance(options, dict) else map(options.get, kind.keys)
+    names = [name for name in given if isinstance(name, str) and name]
+    if kind.wanted and not names:
+        return f"no {kind.name}"
+    for name in names:
+        for registry in kind.registries:
+            module = getattr(registry.get(name), "__module__", "")
+            if module.split(".")[0] == "fairseq" and not _is_known(module):
+                return f"{kind.name} {name}"
+    return None
 
 
-def foreign_task(options: Any) -> str | None:
-    """The task that options name if it is not for translation or language models."""
-    name = _value(options, "_name") or _value(options, "task")
-    return _foreign("task", name, TASK_REGISTRY.get(name))
-
-
-def _foreign(kind: str, name: Any, component: type | None) -> str | None:
-    if name is None:
-        return f"no {kind}"
-    package, *module = getattr(component, "__module__", "").split(".")
-    known = ".".join([package, *module[:2]]) in MODULES
-    return f"{kind} {name}" if package == "fairseq" and not known else None
-
-
-def _part(options: Any, name: str) -> Any:
-    """The options of a part; an old checkpoint has all in one place."""
-    part = _value(options, name)
-    return options if part is None or isinstance(part, str) else part
-
-
-def _value(options: Any, name: str) -> Any:
-    if isinstance(options, Namespace):
-        options = vars(options)
-    return options.get(name) if isinstance(options, (Mapping, DictConfig)) else None
+def _is_known(module: str) -> bool:
+    return any(module == known or module.startswith(f"{known}.") for known in MODULES)

@@ -10,8 +10,9 @@ from __future__ import annotations
 
 import re
 from argparse import Namespace
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from enum import Enum
+from pathlib import PurePath
 from typing import Any
 
 import numpy as np
@@ -36,7 +37,12 @@ _FILE_NAMES = re.compile(
     r"data|parser_config|continue_once|replace_unk|filename|"
     r".*(path|paths|dir|file|pref|model|codes|project|repo|subset|json|yaml|bpe)"
 )
-_PLAIN = (type(None), bool, int, float, complex, np.generic, Enum)
+# Exactly these. What is derived from them may hold other options as attributes than as items
+# (torch's safe loader sets attributes of an OrderedDict), and fairseq reads both.
+_PLAIN = frozenset({type(None), bool, int, float, complex})
+_LISTS = frozenset({list, tuple})
+# Numbers of numpy's; choices and files only of what a user gives: the safe loader makes neither.
+_PLAIN_KINDS = (np.number, np.bool_, Enum, PurePath)
 _DEPTH = 20  # of lists and mappings in each other; fairseq has four
 _VALUES = 100_000
 _SHOWN = 60
@@ -45,25 +51,23 @@ _SHOWN = 60
 def executable_option(options: Any) -> str | None:
     """The first option that could run code, and how; None if there is none.
 
-    Plain values are numbers, words, and lists and mappings of them. Text that fairseq evaluates
-    must be a literal (:func:`~syntax_nmt.checkpoints.literal.is_literal`); other text must do
-    nothing when read as Python, and none may take its value from elsewhere (`${…}`; fairseq saves
-    what such a reference stood for).
+    Plain values are numbers, words, and lists and mappings of them, of Python's own types. Text
+    that fairseq evaluates must be a literal (:func:`~syntax_nmt.checkpoints.literal.is_literal`);
+    other text must do nothing when read as Python, and none may take its value from elsewhere
+    (`${…}`; fairseq saves what such a reference stood for).
 
     Args:
         options: those of a checkpoint: its `args`, its `cfg`, or a part of them.
     """
-    if isinstance(options, (DictConfig, ListConfig)):
-        options = OmegaConf.to_container(options, resolve=False)
     for count, (name, value) in enumerate(_values("", options, 0)):
         if count > _VALUES:
             return f"more than {_VALUES} options"
-        if isinstance(value, str):
+        if type(value) is str:
             allowed = _is_plain_text(name, value)
         else:
-            allowed = isinstance(value, _PLAIN)
+            allowed = type(value) in _PLAIN or isinstance(value, _PLAIN_KINDS)
         if not allowed:
-            shown = repr(value)[:_SHOWN] if isinstance(value, str) else type(value).__name__
+            shown = repr(value)[:_SHOWN] if type(value) is str else type(value).__name__
             return f"option {name} is {shown}"
     return None
 
@@ -81,18 +85,34 @@ def _is_plain_text(name: str, text: str) -> bool:
     return _FILE_NAMES.fullmatch(name) is not None or is_inert(text)
 
 
+def plain_container(options: Any) -> Any:
+    """A mapping of options as the dictionary whose entries fairseq reads; anything else as it is.
+
+    Args:
+        options: of OmegaConf, a namespace or a dictionary. A namespace stays as it is where its
+            attributes may be others than it lists: they are in something else than a dictionary,
+            or one replaces what Python keeps of the object (`__dict__`).
+    """
+    if isinstance(options, (DictConfig, ListConfig)):
+        return OmegaConf.to_container(options, resolve=False)
+    if type(options) is Namespace and type(vars(options)) is dict:
+        names = vars(options)
+        if all(type(name) is str and not name.startswith("__") for name in names):
+            return names
+    return options
+
+
 def _values(name: str, options: Any, depth: int) -> Iterator[tuple[str, Any]]:
     """Every single value with the name that stands nearest to it; what holds them counts as one."""
-    if isinstance(options, Namespace):
-        options = vars(options)
-    if depth == _DEPTH or not isinstance(options, (Mapping, list, tuple)):
-        yield name, options
-        return
-    yield name, None
-    if isinstance(options, Mapping):
+    options = plain_container(options)
+    if type(options) is dict and depth < _DEPTH:
+        yield name, None
         for key, value in options.items():
             yield name, key
             yield from _values(str(key), value, depth + 1)
-    else:
+    elif type(options) in _LISTS and depth < _DEPTH:
+        yield name, None
         for value in options:
             yield from _values(name, value, depth + 1)
+    else:
+        yield name, options

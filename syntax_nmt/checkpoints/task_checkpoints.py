@@ -16,9 +16,7 @@ from fairseq.data import Dictionary
 from fairseq.distributed.utils import get_global_rank
 from fairseq.file_io import PathManager
 
-from syntax_nmt.checkpoints.check import check_buildable, check_checkpoint, read_checkpoint
-from syntax_nmt.checkpoints.components import foreign_model
-from syntax_nmt.checkpoints.options import executable_option
+from syntax_nmt.checkpoints.check import check_checkpoint, check_loaded, read_checkpoint
 from syntax_nmt.errors import UserError
 from syntax_nmt.interpolated_options import interpolated_option
 
@@ -47,7 +45,7 @@ def check_models(cfg: Any, vocabularies: Vocabularies) -> list[str]:
     if language_model is not None:
         if not Path(language_model).is_file():
             raise UserError(f"--lm-path {language_model}: no such file on a disk of this machine")
-        check_buildable(language_model)
+        check_loaded(language_model)
     files = []
     suffix = interpolated_option(cfg, "checkpoint_suffix") or ""
     shards = interpolated_option(cfg, "checkpoint_shard_count") or 1
@@ -59,25 +57,6 @@ def check_models(cfg: Any, vocabularies: Vocabularies) -> list[str]:
             check_weights(path, vocabularies)
             files.append(path)
     return files
-
-
-def check_options(cfg: Any) -> None:
-    """Checks the options of a model out of a checkpoint that nothing here has seen before.
-
-    Args:
-        cfg: the options of the model.
-
-    Raises:
-        UserError: fairseq could run one as code.
-    """
-    executable = executable_option(cfg)
-    if executable is not None:
-        raise UserError(
-            f"the checkpoint's {executable}, which could run code: load no such file of a stranger"
-        )
-    foreign = foreign_model(cfg)
-    if foreign is not None:
-        raise UserError(f"the checkpoint has {foreign}, and is no translation or language model")
 
 
 def check_weights(path: str | Path, vocabularies: Vocabularies) -> Mapping[str, Any]:

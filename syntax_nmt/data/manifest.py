@@ -6,7 +6,9 @@ written last, so that files it does not describe, or describes otherwise, count 
 
 from __future__ import annotations
 
+import errno
 import json
+import os
 import zlib
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -34,7 +36,13 @@ class Fingerprint:
 
     @classmethod
     def of(cls, path: str | Path) -> Fingerprint:
-        """Reads a file in blocks."""
+        """Reads a file in blocks.
+
+        Raises:
+            OSError: it cannot be read, or is none that ends: a device, a pipe.
+        """
+        if not os.path.isfile(path) and os.path.exists(path):
+            raise OSError(errno.EINVAL, "no regular file", str(path))
         checksum = size = 0
         block = memoryview(bytearray(_BLOCK))
         with open(path, "rb", buffering=0) as stream:
@@ -83,7 +91,7 @@ def read_manifest(folder: str | Path) -> dict[str, SideFile]:
         folder: the data-bin folder.
 
     Raises:
-        UserError: the manifest is damaged or of another version.
+        UserError: the manifest is damaged or of another version, or names a file elsewhere.
     """
     path = Path(folder) / NAME
     if not path.is_file():
@@ -95,7 +103,7 @@ def read_manifest(folder: str | Path) -> dict[str, SideFile]:
                 f"{path}: format version {str(content['version'])[:20]}, this program reads "
                 f"{VERSION}: {REMEDY}"
             )
-        return {name: _side_file(entry) for name, entry in content["files"].items()}
+        return {_plain(name): _side_file(entry) for name, entry in content["files"].items()}
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         reason = shorten(f"{type(error).__name__}: {error}", 120)
         raise UserError(f"{path}: damaged ({reason}): remove it and {REMEDY}") from error
@@ -115,12 +123,22 @@ def write_manifest(folder: str | Path, files: dict[str, SideFile]) -> None:
 
 
 def _side_file(entry: dict) -> SideFile:
-    files = {name: Fingerprint(**value) for name, value in entry["files"].items()}
+    files = {_plain(name): Fingerprint(**value) for name, value in entry["files"].items()}
     source_text = Fingerprint(**entry["source_text"])
     side_file = SideFile(**{**entry, "files": files, "source_text": source_text})
     for value in (side_file.sentences, side_file.annotated, *(f.bytes for f in files.values())):
         if type(value) is not int:
             raise TypeError(f"{value!r} where a whole number belongs")
-    if not isinstance(side_file.source, str):
-        raise TypeError(f"{side_file.source!r} where the name of a file belongs")
+    if not 0 <= side_file.annotated <= side_file.sentences:
+        raise ValueError(f"{side_file.annotated} of {side_file.sentences} sentences annotated")
+    _plain(side_file.source)
     return side_file
+
+
+def _plain(name: str) -> str:
+    """A name of a file in the folder, which no folder stands before."""
+    if not isinstance(name, str):
+        raise TypeError(f"{name!r} where the name of a file belongs")
+    if name in ("", ".", "..") or os.path.basename(name) != name or "\0" in name:
+        raise ValueError(f"{name!r} is no plain name of a file")
+    return name

@@ -16,8 +16,9 @@ from tqdm import tqdm
 import syntax_nmt.plugin  # noqa: F401  lets torch's safe loader read fairseq's checkpoints
 from syntax_nmt.arguments import positive_int
 from syntax_nmt.checkpoints.check import check_checkpoint, reason_of
+from syntax_nmt.checkpoints.loading import check_buildable
 from syntax_nmt.data.text_files import check_writable, write_binary_atomically
-from syntax_nmt.errors import UserError
+from syntax_nmt.errors import UserError, errors_of
 from syntax_nmt.evaluation.trained_model.checkpoint import quiet_fairseq
 
 EXAMPLE = "syntax-nmt average checkpoints --last 5 --output checkpoints/averaged.pt"
@@ -71,9 +72,13 @@ def average_checkpoints(paths: Sequence[Path]) -> dict[str, Any]:
         paths: checkpoints of fairseq-train.
 
     Raises:
-        UserError: a file is no checkpoint, or its weights have other names or shapes.
+        UserError: a file is no checkpoint, its weights have other names or shapes, or the options
+            of the first could run code or are of no translation or language model.
     """
     state = _load(paths[0])
+    state["cfg"] = OmegaConf.to_container(state["cfg"], resolve=True, enum_to_str=True)
+    with errors_of(paths[0]):
+        check_buildable(state["cfg"])  # what is written is what every program will build
     shapes = {name: tuple(weight.shape) for name, weight in state["model"].items()}
     sums = _Sums(state["model"])
     for path in tqdm(paths[1:], desc="averaging", unit="checkpoint", disable=None):
@@ -81,7 +86,6 @@ def average_checkpoints(paths: Sequence[Path]) -> dict[str, Any]:
         _check_same(path, {n: tuple(w.shape) for n, w in weights.items()}, paths[0], shapes)
         sums.add(weights)
     state["model"] = sums.divided_by(len(paths))
-    state["cfg"] = OmegaConf.to_container(state["cfg"], resolve=True, enum_to_str=True)
     state["last_optimizer_state"] = None
     state.get("extra_state", {}).pop("ema", None)  # of the first checkpoint's weights
     return state

@@ -6,7 +6,7 @@ import os
 from pathlib import Path
 from typing import Any
 
-from syntax_nmt.checkpoints.check import check_buildable
+from syntax_nmt.checkpoints.check import check_loaded
 from syntax_nmt.errors import UserError
 
 
@@ -40,7 +40,7 @@ class CheckedHub:
             if not folder.is_dir():
                 raise UserError(f"{folder}: no such folder: unpack an archive, and give its folder")
             for name in checkpoint_file.split(os.pathsep):
-                check_buildable(folder / name)
+                check_loaded(folder / name)
         return super().from_pretrained(  # type: ignore[misc]
             model_name_or_path, checkpoint_file, data_name_or_path, **kwargs
         )

@@ -19,7 +19,7 @@ from omegaconf import II
 from torch import Tensor, nn
 
 from syntax_nmt.arguments import option
-from syntax_nmt.checkpoints.task_checkpoints import check_models, check_options
+from syntax_nmt.checkpoints.task_checkpoints import check_models
 from syntax_nmt.criterions.syntax_cross_entropy import ways_to_learn
 from syntax_nmt.data.languages import plain_language
 from syntax_nmt.data.sides import CHUNKS, PHRASES
@@ -116,13 +116,12 @@ class SyntaxTranslationTask(InteractiveTranslationTask):
             from_checkpoint: whether its weights will be loaded: it is not to be trained.
 
         Raises:
-            UserError: there is no training as it was started, options of a checkpoint could run
-                code, or a YAML has a key that is no option of the model; one line says so.
+            UserError: there is no training as it was started, or a YAML has a key that is no
+                option of the model; one line says so.
         """
         origin = None
         with exits_in_fairseq_programs():
             if from_checkpoint:  # perhaps of a newer version, with options unknown here
-                check_options(cfg)
                 keep_defaults(cfg)
                 origin = self._model_files.pop(0) if self._model_files else None
             else:

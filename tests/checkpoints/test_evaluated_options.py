@@ -8,6 +8,8 @@ from pathlib import Path
 
 import fairseq
 import pytest
+from fairseq.criterions import CRITERION_REGISTRY
+from fairseq.data.encoders import BPE_REGISTRY
 from fairseq.models import ARCH_MODEL_REGISTRY, MODEL_REGISTRY
 from fairseq.tasks import TASK_REGISTRY
 
@@ -98,11 +100,14 @@ def test_the_allowed_models_and_tasks_load_nothing():
         for file in files:
             for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
                 if isinstance(node, ast.Call):
-                    assert _name(node.func) not in LOADING - {"load"}, file
+                    loads = _name(node.func) in LOADING - {"load"}
+                    assert not loads or file.name == "hf_bert_bpe.py", file  # a vocabulary
                     assert ast.unparse(node.func) != "torch.load", file
 
 
 def test_the_allowed_models_and_tasks_are_there():
-    registered = [*ARCH_MODEL_REGISTRY.values(), *MODEL_REGISTRY.values(), *TASK_REGISTRY.values()]
+    registries = (ARCH_MODEL_REGISTRY, MODEL_REGISTRY, TASK_REGISTRY)
+    registries += (CRITERION_REGISTRY, BPE_REGISTRY)
+    registered = [component for registry in registries for component in registry.values()]
     there = {".".join(each.__module__.split(".")[:3]) for each in registered}
     assert there >= MODULES

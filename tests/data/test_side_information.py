@@ -1,4 +1,5 @@
 import json
+import os
 import pickle
 
 import numpy as np
@@ -11,6 +12,7 @@ from syntax_nmt.data.ragged import RaggedArray, RaggedWriter
 from syntax_nmt.data.side_information import open_side_information
 from syntax_nmt.data.sides import KINDS
 from syntax_nmt.errors import UserError
+from syntax_nmt.inspection.data_checksums import changed_files
 
 NAME = "train.de-en.de"
 SIZES = [3, 1, 4]  # tokens with EOS
@@ -158,3 +160,56 @@ def test_a_damaged_manifest(tmp_path):
     path.write_text(json.dumps({**content, "version": 2}))
     with pytest.raises(UserError, match="format version 2, this program reads 1"):
         open_kind(tmp_path)
+
+
+def _rename(entry, name):
+    entry["files"][name] = entry["files"].pop(f"{NAME}.heads.bin")
+
+
+DAMAGES = {
+    "absolute": lambda entry: _rename(entry, "/dev/zero"),
+    "outside": lambda entry: _rename(entry, "../../etc/passwd"),
+    "the folder": lambda entry: _rename(entry, ".."),
+    "no name": lambda entry: _rename(entry, ""),
+    "no name of a file": lambda entry: _rename(entry, "a\0b"),
+    "source outside": lambda entry: entry.update(source="../../etc/passwd"),
+    "fewer than none": lambda entry: entry.update(annotated=-1),
+    "more than all": lambda entry: entry.update(annotated=4),
+    "no sentences": lambda entry: entry.update(sentences=-1),
+}
+
+
+@pytest.mark.parametrize("damage", DAMAGES)
+def test_a_manifest_that_nobody_wrote(tmp_path, damage):
+    path = write_all(tmp_path) / "syntax.json"
+    content = json.loads(path.read_text())
+    DAMAGES[damage](content["files"][f"{NAME}.heads"])
+    path.write_text(json.dumps(content))
+    with pytest.raises(UserError, match=r"syntax\.json: damaged .*(no plain name|annotated)"):
+        open_kind(tmp_path)
+
+
+def test_a_side_file_elsewhere(tmp_path):
+    """`syntax-nmt prepare` removes the side files that it makes anew, by these names."""
+    path = write_all(tmp_path) / "syntax.json"
+    content = json.loads(path.read_text())
+    content["files"]["../elsewhere"] = content["files"].pop(f"{NAME}.heads")
+    path.write_text(json.dumps(content))
+    with pytest.raises(UserError, match=r"'\.\./elsewhere' is no plain name"):
+        read_manifest(tmp_path)
+
+
+@pytest.mark.parametrize("kind", ["pipe", "device", "folder"])
+def test_what_is_no_regular_file_is_not_waited_for(tmp_path, kind):
+    path = write_all(tmp_path) / f"{NAME}.heads.bin"
+    path.unlink()
+    if kind == "pipe":
+        os.mkfifo(path)
+    elif kind == "device":
+        path.symlink_to("/dev/zero")
+    else:
+        path.mkdir()
+    with pytest.raises(UserError, match=r"heads\.bin: cannot be read \(no regular file\)"):
+        open_kind(tmp_path)
+    (change,) = changed_files(tmp_path, {f"{NAME}.heads": read_manifest(tmp_path)[f"{NAME}.heads"]})
+    assert "no regular file" in change.message

@@ -15,7 +15,7 @@ from fairseq_cli import train, validate
 from hostile_options import ASSIGNING, CARRIERS, PAYLOADS, with_option
 from programs import System
 
-from syntax_nmt.checkpoints.check import check_buildable, check_checkpoint
+from syntax_nmt.checkpoints.check import check_checkpoint, check_loaded
 from syntax_nmt.checkpoints.options import executable_option
 from syntax_nmt.cli import main as syntax_nmt
 from syntax_nmt.errors import UserError
@@ -62,9 +62,9 @@ def test_carriers(state, tmp_path, proof, carrier):
     path = tmp_path / "evil.pt"
     torch.save(with_option(state, "1", carrier), path)
     if carrier != "YAML":
-        check_buildable(path)
+        check_loaded(path)
     torch.save(with_option(state, ASSIGNING.format(proof), carrier), path)
-    for check in (check_checkpoint, check_buildable):
+    for check in (check_checkpoint, check_loaded):
         with pytest.raises(UserError, match=r"evil\.pt: (option .*could run code|its options are)"):
             check(path)
 
@@ -86,7 +86,7 @@ def test_options_that_load_another_checkpoint(prepared, state, evil, tmp_path):
     cfg["model"], cfg["task"] = state["cfg"]["model"], {"_name": "denoising"}
     torch.save({**state, "cfg": cfg}, first)
     with pytest.raises(UserError, match="task denoising, and is no translation"):
-        check_buildable(first)
+        SyntaxTransformerModel.from_pretrained(str(tmp_path), "first.pt", str(prepared.data))
 
 
 @pytest.mark.parametrize("program", ["generate", "type"])

@@ -15,7 +15,7 @@ from fairseq.models import BaseFairseqModel
 from fairseq.tasks import FairseqTask
 
 import syntax_nmt.plugin  # noqa: F401  registers the models and lets torch's safe loader read them
-from syntax_nmt.checkpoints.check import check_buildable, reason_of
+from syntax_nmt.checkpoints.check import check_loaded, reason_of
 from syntax_nmt.data.sides import KINDS
 from syntax_nmt.errors import UserError
 
@@ -76,7 +76,7 @@ def load_model_and_options(
     """
     if not Path(path).is_file():
         raise UserError(f"{path}: no such checkpoint: give --path the file fairseq-train wrote")
-    check_buildable(path)
+    check_loaded(path)
     overrides = {"data": str(data), **_TEXT_ALONE}
     try:
         models, cfg, task = checkpoint_utils.load_model_ensemble_and_task([str(path)], overrides)

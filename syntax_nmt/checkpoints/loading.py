@@ -1,0 +1,93 @@
+"""The one place that the options of every checkpoint pass before fairseq builds from them.
+
+A file can be looked through beforehand, but fairseq makes the options of it only while it loads it:
+it may take another file (a shard), the attributes of a mapping, another one of the names that the
+model has; it converts old options, and adds those that the user gave. So this checks what fairseq
+has loaded, where it hands it on.
+
+fairseq has no hook there. The task is none: where a checkpoint names its task, that is built from
+the same options. Therefore two functions of `fairseq.checkpoint_utils` are replaced by themselves
+with a check behind them; nothing else of fairseq is patched.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextvars import ContextVar
+from functools import wraps
+from typing import Any
+
+from fairseq import checkpoint_utils
+
+from syntax_nmt.checkpoints.components import foreign_component
+from syntax_nmt.checkpoints.options import executable_option
+from syntax_nmt.errors import UserError, errors_of, exits_in_fairseq_programs
+
+# Whether a task and a model are built from what is loaded; a training that resumes builds its own.
+_builds = ContextVar("builds", default=False)
+
+
+def check_whatever_is_loaded() -> None:
+    """Has fairseq check the options of each checkpoint that it loads, whatever the task.
+
+    This holds for all of its programs, for `from_pretrained` of its own models, and for a file that
+    a model loads while it is built. A file that is not allowed raises a :class:`UserError`, in a
+    program of fairseq's a SystemExit.
+    """
+    module: Any = checkpoint_utils
+    module.load_checkpoint_to_cpu = _checking(module.load_checkpoint_to_cpu)
+    module.load_model_ensemble_and_task = _building(module.load_model_ensemble_and_task)
+
+
+def check_buildable(cfg: Any) -> None:
+    """Refuses options that could run code, or build what loads further files.
+
+    Args:
+        cfg: all options of a checkpoint, in groups.
+
+    Raises:
+        UserError: it holds such an option, or is of no translation or language model.
+    """
+    _check_executable(cfg)
+    foreign = foreign_component(cfg)
+    if foreign is not None:
+        raise UserError(
+            f"has {foreign}, and is no translation or language model: give a checkpoint of one, or "
+            f"load it in a program that does not import syntax_nmt"
+        )
+
+
+def _checking(load: Callable[..., dict[str, Any]]) -> Callable[..., dict[str, Any]]:
+    """fairseq's function that reads a file and gives its content, with the options in groups."""
+
+    @wraps(load)
+    def load_checkpoint_to_cpu(path: str, *args: Any, **kwargs: Any) -> dict[str, Any]:
+        state = load(path, *args, **kwargs)
+        with exits_in_fairseq_programs(), errors_of(path):
+            cfg = state.get("cfg")
+            if cfg is not None:
+                state["args"] = None  # fairseq would convert them once more; they are in cfg
+                check_buildable(cfg) if _builds.get() else _check_executable(cfg)
+        return state
+
+    return load_checkpoint_to_cpu
+
+
+def _building(load: Callable[..., Any]) -> Callable[..., Any]:
+    """fairseq's function that builds a task and models from what files say."""
+
+    @wraps(load)
+    def load_model_ensemble_and_task(*args: Any, **kwargs: Any) -> Any:
+        before = _builds.set(True)
+        try:
+            return load(*args, **kwargs)
+        finally:
+            _builds.reset(before)
+
+    return load_model_ensemble_and_task
+
+
+def _check_executable(cfg: Any) -> None:
+    executable = executable_option(cfg)
+    if executable is not None:
+        raise UserError(f"{executable}, which could run code: load no such file of a stranger")

@@ -1,0 +1,222 @@
+"""What fairseq builds is what is checked: in every program that takes a checkpoint."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import shutil
+import subprocess
+import sys
+from argparse import Namespace
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+import torch
+from commands import USER_DIR, fairseq, refuse
+from fairseq import checkpoint_utils, options
+from fairseq.models.transformer import TransformerModel
+from fairseq_cli import eval_lm, validate
+from hostile_options import PAYLOADS
+from programs import System
+from smuggled_options import FILE, FORMS, RUNNING
+
+from syntax_nmt import load
+from syntax_nmt.cli import main as syntax_nmt
+from syntax_nmt.errors import UserError
+from syntax_nmt.evaluation.average import average_checkpoints
+from syntax_nmt.models.syntax_transformer import SyntaxTransformerModel
+
+PAYLOAD = PAYLOADS[7]  # an expression that calls
+REFUSED = (
+    r"(model|model-shard0|second)\.pt: ("
+    r".*could run code: .*stranger|its options are no mapping|has .* no translation or language)"
+)
+# fairseq's own loader in a process without the plugin, which only lets torch read namespaces.
+ALONE = """
+import sys, torch
+from argparse import Namespace
+torch.serialization.add_safe_globals([Namespace])
+from fairseq import checkpoint_utils
+for path in sys.argv[2:]:
+    try:
+        checkpoint_utils.load_model_ensemble_and_task([path], {"data": sys.argv[1]})
+    except Exception as error:  # the weights are of another model
+        print(error)
+"""
+
+
+@dataclass(frozen=True)
+class Given:
+    """What a program is given.
+
+    Attributes:
+        path: the stranger's checkpoint.
+        data: a data-bin folder.
+        good: another checkpoint.
+        text: a text of one line.
+        new: a file to write.
+    """
+
+    path: Path
+    data: Path
+    good: Path
+    text: Path
+    new: Path
+
+
+def _command(name: str, *arguments: str) -> Callable[[Given], object]:
+    """A subcommand of ours; `{path}` and the like stand for what it is given."""
+
+    def run(given: Given) -> object:
+        return syntax_nmt([*name.split(), *(part.format(**vars(given)) for part in arguments)])
+
+    return run
+
+
+def _of_fairseq(main: Callable, parser: Callable, *more: str) -> Callable[[Given], object]:
+    """A program of fairseq's with the plugin."""
+
+    def run(given: Given) -> object:
+        plugin = ("--user-dir", USER_DIR, "--cpu", "--num-workers", "0", "--max-tokens", "999")
+        command = [str(given.data), *plugin, "--path", str(given.path), *more]
+        return main(options.parse_args_and_arch(parser(), command))
+
+    return run
+
+
+def _hub(model: type) -> Callable[[Given], object]:
+    return lambda given: model.from_pretrained(str(given.path.parent), FILE, str(given.data))
+
+
+MODEL = ("{data}", "--path", "{path}")
+TEXTS = ("--source", "{text}", "--target", "{text}", "--segmented")
+PAIRS = (*TEXTS[:2], "--correct", "{text}", "--incorrect", "{text}", "--segmented")
+EXPORT = ("{path}", "--data", "{data}", "--output", "{new}", "--to")
+PROGRAMS: dict[str, Callable[[Given], object]] = {
+    "fairseq's loader": lambda given: checkpoint_utils.load_model_ensemble_and_task(
+        [str(given.path)], {"data": str(given.data)}
+    ),
+    "load": lambda given: load(given.path, given.data, segmented=True),
+    "from_pretrained": _hub(SyntaxTransformerModel),
+    "from_pretrained of fairseq": _hub(TransformerModel),
+    "trees": _command("trees", *MODEL, "--input", "{text}"),
+    "trees of constituents": _command(
+        "trees", *MODEL, "--kind", "constituents", "--input", "{text}"
+    ),
+    "align": _command("align", *MODEL, *TEXTS),
+    "align both ways": _command(
+        "align", "{data}", "--path", "{good}", *TEXTS, "--reverse-path", "{path}"
+    ),
+    "chunks": _command("chunks", *MODEL, *TEXTS),
+    "contrast": _command("contrast", *MODEL, *PAIRS),
+    "plot attention": _command("plot attention", *MODEL, *TEXTS, "--output", "{new}"),
+    "export to fairseq": _command("export", *EXPORT, "fairseq"),
+    "export to CTranslate2": _command("export", *EXPORT, "ctranslate2"),
+    "serve": _command("serve", "--system", "name", "{path}", "{data}"),
+    "average": _command("average", "{path}", "--output", "{new}"),
+    "generate": lambda given: System("any", given.data, given.path).generate(),
+    "interactive": lambda given: System("any", given.data, given.path).type(),
+    "generate --lm-path": lambda given: System("any", given.data, given.good).generate(
+        "--lm-path", given.path
+    ),
+    "validate": _of_fairseq(
+        validate.main, options.get_validation_parser, "--task", "syntax_translation"
+    ),
+    "validate under another task": _of_fairseq(
+        validate.main, options.get_validation_parser, "--task", "translation"
+    ),
+    "eval_lm": _of_fairseq(eval_lm.main, options.get_eval_lm_parser),
+}
+UNREAD = ("shard", "average")  # which takes the very file that it is given
+# Without --slow: each form where checks differ, and each program with what only fairseq's own
+# choice of a name shows.
+DIFFERENT = ("fairseq's loader", "load", "average", "generate", "generate --lm-path", "validate")
+QUICK = "another name of the model"
+CASES = [
+    pytest.param(
+        *(form, program),
+        marks=[] if program in DIFFERENT or form == QUICK else pytest.mark.slow,
+        id=f"{program}-{form}",
+    )
+    for form in FORMS
+    for program in PROGRAMS
+    if (form, program) != UNREAD
+]
+
+
+@pytest.fixture(scope="module")
+def data(prepared, tmp_path_factory) -> Path:
+    """A data-bin folder that is of a language model, too."""
+    folder = tmp_path_factory.mktemp("data") / "data-bin"
+    shutil.copytree(prepared.data, folder)
+    shutil.copy(folder / "dict.src.txt", folder / "dict.txt")
+    return folder
+
+
+@pytest.fixture
+def given(data, good, tmp_path) -> Given:
+    text = tmp_path / "text"
+    text.write_text("ka\n")
+    return Given(tmp_path / FILE, data, good, text, tmp_path / "new.svg")
+
+
+@pytest.mark.parametrize(("form", "program"), CASES)
+def test_programs(given, state, tmp_path, form, program):
+    proof = tmp_path / "proof"
+    FORMS[form](state, PAYLOAD.format(proof), tmp_path)
+    silent = contextlib.redirect_stdout(io.StringIO())
+    with silent, pytest.raises((UserError, SystemExit), match=REFUSED) as refused:
+        PROGRAMS[program](given)
+    assert "\n" not in str(refused.value)
+    assert not proof.exists(), "the option was evaluated"
+    assert not given.new.exists()
+
+
+def test_fairseq_alone_runs_them(data, state, tmp_path):
+    """In a process without the plugin, one for all."""
+    paths = []
+    for number, form in enumerate(RUNNING):
+        folder = tmp_path / str(number)
+        folder.mkdir()
+        FORMS[form](state, PAYLOAD.format(folder / "proof"), folder)
+        paths.append(str(folder / FILE))
+    command = [sys.executable, "-c", ALONE, str(data), *paths]
+    done = subprocess.run(command, check=True, capture_output=True, text=True)
+    missing = [path for path in paths if not Path(path).with_name("proof").exists()]
+    assert not missing, done.stdout
+
+
+@pytest.mark.parametrize("program", ["generate", "validate"])
+def test_a_real_program(prepared, state, tmp_path, program):
+    """The plugin is there before fairseq loads anything."""
+    proof = tmp_path / "proof"
+    FORMS["shard"](state, PAYLOAD.format(proof), tmp_path)
+    message = refuse(
+        *fairseq(program, prepared.data, "--path", tmp_path / FILE, "--max-tokens", "999")
+    )
+    assert "model-shard0.pt: option encoder_xformers_att_config is" in message
+    assert not proof.exists()
+
+
+def test_old_options_are_written_as_they_were_checked(state, tmp_path):
+    """A copy has one set of options: those that were looked through."""
+    options_ = {**state["cfg"]["task"], "task": "translation", "arch": "transformer"}
+    for name in ("eval_bleu_args", "eval_bleu_detok_args"):
+        options_.pop(name, None)
+    torch.save({**state, "args": Namespace(**options_), "cfg": None}, tmp_path / FILE)
+    written = average_checkpoints([tmp_path / FILE])
+    assert written["args"] is None
+    assert written["cfg"]["model"].arch == "transformer"
+
+
+def test_a_training_may_begin_with_any_model(state, tmp_path):
+    """Nothing is built from what it names; its options must still be plain."""
+    cfg = {**state["cfg"], "model": {"_name": "wav2vec"}}
+    torch.save({**state, "cfg": cfg}, tmp_path / FILE)
+    assert checkpoint_utils.load_checkpoint_to_cpu(str(tmp_path / FILE))["model"]
+    cfg["model"]["conv_feature_layers"] = "print(1)"
+    torch.save({**state, "cfg": cfg}, tmp_path / FILE)
+    with pytest.raises(UserError, match=r"option conv_feature_layers is .*could run code"):
+        checkpoint_utils.load_checkpoint_to_cpu(str(tmp_path / FILE))
