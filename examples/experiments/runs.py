@@ -113,9 +113,9 @@ class Runs:
 
     def _run(self, family: Family, system: System, setting: str, seed: int) -> Run:
         evaluation = self.table.evaluation
-        data = (self.data[family.name],)
+        data = [self.data[family.name]]
         if system.control:
-            data += (plan_control(data[0], system.control, seed),)
+            data.append(plan_control(data[0], system.control, seed))
         plan = {
             "data": data[-1]["key"],
             "options": _joined(family.training, setting, system.options),
@@ -124,7 +124,7 @@ class Runs:
             "generate": _joined(evaluation["generate"], system.generate),
             "figures": system.figures,
         }
-        return Run(f"{family.name}.{system.name}.{seed}", key_of(plan), plan, setting, data)
+        return Run(f"{family.name}.{system.name}.{seed}", key_of(plan), plan, setting, tuple(data))
 
     def _first(self, family: Family, system: System, setting: str) -> Run:
         return self._run(family, system, setting, system.seeds[0])
