@@ -30,6 +30,10 @@ COMMANDS: dict[str, tuple[str, str]] = {
         "chunk tokenised text; train the tagger that does it, and score it",
     ),
     "merge": ("syntax_nmt.preprocess.merge", "put together what several parse or chunk jobs made"),
+    "control": (
+        "syntax_nmt.preprocess.control",
+        "annotation without syntax: chains, shuffled trees, structures of other sentences",
+    ),
     "binarize": (
         "syntax_nmt.preprocess.binarize",
         "put side information beside fairseq's own files in a data-bin folder",

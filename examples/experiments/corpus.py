@@ -7,12 +7,13 @@ import json
 import shutil
 import sys
 import tempfile
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 from experiments.programs import fill, run_program, sole_owner, write_json
+from syntax_nmt.data.sides import HEADS, KINDS
 from syntax_nmt.data.text_files import NEWLINE_ONLY, find_text, read_lines, write_bytes_atomically
 from syntax_nmt.errors import UserError, one_line_errors
 
@@ -44,21 +45,39 @@ def plan_data(data: Mapping[str, Any], root: Path | None, stanza: Path | None) -
         raise UserError("this table needs text: give the folder of the corpora with --data")
     if "{stanza}" in data["prepare"] and stanza is None:
         raise UserError("this table needs Stanza's models: give their folder with --stanza")
-    tests, texts = data.get("tests", _BUILT_IN), {}
+    tests, texts, further = data.get("tests", _BUILT_IN), {}, {}
     if root is not None and "train" in data:
         for split, prefix in {"train": data["train"], "valid": data["valid"], **tests}.items():
             for lang in (data["source"], data["target"]):
-                path = root / f"{prefix}.{lang}"
-                found = find_text(path)
-                if found is None:
-                    raise UserError(f"{path}: no such file, nor with .gz: check --data")
-                texts[f"{split}.{lang}"] = str(found)
-    files = list(map(Path, texts.values()))
+                texts[f"{split}.{lang}"] = _found(root / f"{prefix}.{lang}")
+        further = {name: _found(root / path) for name, path in data.get("files", {}).items()}
+    files = list(map(Path, [*texts.values(), *further.values()]))
     if stanza is not None and "{stanza}" in data["prepare"]:
         files += sorted(stanza.rglob("*.pt"))
     checksums = [hashlib.sha256(file.read_bytes()).hexdigest() for file in files]
-    places = {"texts": texts, "stanza": str(stanza)}
+    places = {"texts": texts, "files": further, "stanza": str(stanza)}
     return {"key": key_of([data, checksums]), "data": data, "tests": list(tests), **places}
+
+
+def plan_control(plan: Mapping[str, Any], kind: str, seed: int) -> dict[str, Any]:
+    """The plan of the same data with annotation without syntax.
+
+    Args:
+        plan: of the data whose annotation it is made of.
+        kind: of `syntax-nmt control`.
+        seed: of its draws.
+    """
+    drawn = {"of": plan["key"], "kind": kind, "seed": seed}
+    if kind == "chain":  # draws nothing: one for all seeds
+        del drawn["seed"]
+    return {**plan, "key": key_of(drawn), "control": drawn}
+
+
+def _found(path: Path) -> str:
+    found = find_text(path)
+    if found is None:
+        raise UserError(f"{path}: no such file, nor with .gz: check --data")
+    return str(found)
 
 
 def prepare(plan: Mapping[str, Any], folder: Path, lock: int) -> None:
@@ -72,7 +91,9 @@ def prepare(plan: Mapping[str, Any], folder: Path, lock: int) -> None:
     corpus, prepared = folder / "corpus", folder / "prepared"
     if not corpus.is_dir():
         unfinished = Path(tempfile.mkdtemp(prefix="unfinished-", dir=folder))
-        if "demo" in data:
+        if "control" in plan:
+            _write_control(plan, folder.parent / plan["control"]["of"], unfinished, run, log)
+        elif "demo" in data:
             run("syntax_nmt.cli", ["demo", str(unfinished), *data["demo"].split()], log)
         else:
             _write_texts(plan, unfinished)
@@ -87,8 +108,38 @@ def prepare(plan: Mapping[str, Any], folder: Path, lock: int) -> None:
     write_json(folder / DONE, done)
 
 
+def _write_control(
+    plan: Mapping[str, Any], of: Path, folder: Path, run: Callable[..., None], log: Path
+) -> None:
+    """The texts of other data, and beside them controls of the annotation of their words.
+
+    What a control cannot be made of, chunks where it is one of heads alone, stays as it is.
+    """
+    kind, seed = plan["control"]["kind"], plan["control"].get("seed", 0)
+    kinds = KINDS if kind == "borrowed" else (HEADS,)
+    shutil.copytree(of / "corpus", folder, dirs_exist_ok=True)
+    names = {"train": "train", "valid": "valid"}
+    names |= {f"test{place or ''}": name for place, name in enumerate(plan["tests"])}
+    made = 0
+    for ending in (each.ending for each in KINDS):
+        for file in sorted((of / "prepared" / "words").glob(f"*.*.{ending}")):
+            split, lang, _ = file.name.split(".")
+            output = folder / f"{names[split]}.{lang}.{ending}"
+            if ending in {each.ending for each in kinds}:
+                options = ["--kind", kind, "--seed", str(seed), str(file), "--output", str(output)]
+                run("syntax_nmt.cli", ["control", *options], log)
+                made += 1
+            else:
+                shutil.copy(file, output)
+    if not made:
+        raise UserError(f"{of / 'prepared'}: has no annotation for a control of the kind {kind}")
+
+
 def _write_texts(plan: Mapping[str, Any], folder: Path) -> None:
     """The texts as they are, but of the training pairs those that the YAML chooses."""
+    for name, file in plan["files"].items():
+        text = "".join(f"{line}\n" for line in read_lines(file, NEWLINE_ONLY))
+        write_bytes_atomically(folder / name, text.encode())
     langs = plan["data"]["source"], plan["data"]["target"]
     for split in ("train", "valid", *plan["tests"]):
         files = [plan["texts"][f"{split}.{lang}"] for lang in langs]

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from experiments.corpus import key_of, plan_data
+from experiments.corpus import key_of, plan_control, plan_data
 from experiments.table_config import Family, System, Table
 from syntax_nmt.data.json_text import parse_json
 from syntax_nmt.errors import UserError
@@ -23,12 +23,15 @@ class Run:
         key: of the plan.
         plan: all that a job needs to know but the places of files.
         setting: point of the grid, as options.
+        data: plans of the data to prepare, in this order: the family's, whose texts it translates,
+            and the control's that is made of them, if it is trained on one.
     """
 
     name: str
     key: str
     plan: Mapping[str, Any]
     setting: str
+    data: tuple[Mapping[str, Any], ...]
 
 
 @dataclass(frozen=True)
@@ -110,15 +113,18 @@ class Runs:
 
     def _run(self, family: Family, system: System, setting: str, seed: int) -> Run:
         evaluation = self.table.evaluation
+        data = [self.data[family.name]]
+        if system.control:
+            data.append(plan_control(data[0], system.control, seed))
         plan = {
-            "data": self.data[family.name]["key"],
+            "data": data[-1]["key"],
             "options": _joined(family.training, setting, system.options),
             "seed": seed,
             "average": evaluation["average"],
             "generate": _joined(evaluation["generate"], system.generate),
             "figures": system.figures,
         }
-        return Run(f"{family.name}.{system.name}.{seed}", key_of(plan), plan, setting)
+        return Run(f"{family.name}.{system.name}.{seed}", key_of(plan), plan, setting, tuple(data))
 
     def _first(self, family: Family, system: System, setting: str) -> Run:
         return self._run(family, system, setting, system.seeds[0])

@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import re
 import shlex
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -25,6 +25,7 @@ _Validator = extend(
     type_checker=Draft202012Validator.TYPE_CHECKER.redefine("integer", lambda _, x: type(x) is int),
 )
 _OPTIONS = ("training", "options", "generate", "prepare", "command")  # fields with a command line
+_OF_TRAINED = ("like", "generate", "control", "figures")  # fields of systems with options
 
 
 @dataclass(frozen=True)
@@ -38,6 +39,7 @@ class System:
         generate: of fairseq-generate, beside the evaluation's.
         like: the system whose setting from the grid this one takes; itself = it is tuned.
         best_of: the systems of which it is the best by validation, instead of options of its own.
+        control: kind of `syntax-nmt control` that its annotation comes from; empty = the parser's.
         figures: further figures by name: a command, and where its JSON has the value.
         label: what tables call it.
         published: what its paper says.
@@ -49,6 +51,7 @@ class System:
     generate: str
     like: str
     best_of: tuple[str, ...]
+    control: str
     figures: Mapping[str, Mapping[str, str]]
     label: str
     published: str
@@ -76,8 +79,21 @@ class Family:
 
 
 @dataclass(frozen=True)
+class Comparison:
+    """Two systems of a family, by name, whose difference is tested."""
+
+    family: str
+    system: str
+    against: str
+
+
+@dataclass(frozen=True)
 class Table:
-    """One YAML; `name` is that of the file, without its ending."""
+    """One YAML; `name` is that of the file, without its ending.
+
+    Attributes:
+        comparisons: that are declared; none = every system with its family's baseline.
+    """
 
     name: str
     title: str
@@ -85,6 +101,7 @@ class Table:
     choice: str
     evaluation: Mapping[str, Any]
     families: tuple[Family, ...]
+    comparisons: tuple[Comparison, ...] = ()
 
 
 def read_table(path: Path) -> Table:
@@ -108,7 +125,25 @@ def read_table(path: Path) -> Table:
         for name, family in declared["families"].items()
     )
     texts = {field: declared[field] for field in ("title", "primary", "choice", "evaluation")}
-    return Table(name=path.stem, families=families, **texts)
+    comparisons = tuple(
+        _comparison(f"{path}: comparisons.{place}", pair["system"], pair["against"], families)
+        for place, pair in enumerate(declared.get("comparisons", []))
+    )
+    return Table(name=path.stem, families=families, comparisons=comparisons, **texts)
+
+
+def _comparison(where: str, system: str, against: str, families: Sequence[Family]) -> Comparison:
+    found = []
+    for family in families:
+        names = {each.label: each.name for each in family.systems.values()}
+        if system in names and against in names:
+            found.append(Comparison(family.name, names[system], names[against]))
+    if len(found) != 1 or system == against:
+        raise UserError(
+            f"{where}: {len(found)} families have systems with the labels {system} and {against}: "
+            "give two labels of one family"
+        )
+    return found[0]
 
 
 def _check_evaluation(where: str, primary: str, evaluation: Mapping[str, Any]) -> None:
@@ -165,7 +200,7 @@ def _family(where: str, name: str, family: dict[str, Any], declared: dict[str, A
 
 def _system(where: str, name: str, systems: dict[str, Any], declared: dict[str, Any]) -> System:
     given = {"like": name, "best_of": [], "generate": "", "figures": [], **systems[name]}
-    unused = [field for field in ("like", "generate", "figures") if field in systems[name]]
+    unused = [field for field in _OF_TRAINED if field in systems[name]]
     if given["best_of"] and unused:
         raise UserError(
             f"{where}: {unused[0]} beside best_of: those of the chosen system are taken"
@@ -190,6 +225,7 @@ def _system(where: str, name: str, systems: dict[str, Any], declared: dict[str, 
         generate=given["generate"],
         like=given["like"],
         best_of=tuple(given["best_of"]),
+        control=given.get("control", ""),
         figures={figure: known[figure] for figure in given["figures"]},
         label=given.get("label", name),
         published=given.get("published", ""),

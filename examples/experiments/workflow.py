@@ -121,22 +121,26 @@ class Workflow:
         folder = self.args.folder
         # What has run is scored against the references, whatever is asked for now.
         scored = [run for runs in self.tables for run in recorded(runs)]
-        wanted = {run.plan["data"] for run in (*(run for _, run in stage), *scored)}
-        plans = {plan["key"]: plan for runs in self.tables for plan in runs.data.values()}
         missing: dict[tuple[str, str], Run] = {}
         for runs, run in stage:  # two systems of a table may be the same run
             if runs.record(run) is None:
                 missing.setdefault((runs.table.name, run.key), run)
-        unprepared = [key for key in plans if key in wanted and not self._is_prepared(key)]
-        for key in unprepared:
-            write_json(folder / "data" / key / "data.json", plans[key])
+        wanted = [run.data for run in missing.values()] + [run.data[:1] for run in scored]
+        plans = {plan["key"]: plan for data in wanted for plan in data}
+        unprepared = [plan for key, plan in plans.items() if not self._is_prepared(key)]
+        for plan in unprepared:
+            write_json(folder / "data" / plan["key"] / "data.json", plan)
         for run in missing.values():
             planned = {"name": run.name, "key": run.key, "seed": run.plan["seed"], "plan": run.plan}
             write_json(folder / "runs" / run.key / "run.json", planned)
         # One after the other: when a job ends that was the only one ready to start, Snakemake 9.15
         # gives back a core that it did not take, and --cores grows. Of jobs that wait for no other
         # the last alone is such a one.
-        whole = not unprepared or self._snakemake(unprepared, [])
+        # The data of controls are made of others, and come after them.
+        whole = True
+        for is_control in (False, True):
+            keys = [plan["key"] for plan in unprepared if ("control" in plan) is is_control]
+            whole &= not keys or self._snakemake(keys, [])
         ready = [
             f"{table}/{run.name}.{key}.json"
             for (table, key), run in missing.items()
@@ -196,7 +200,7 @@ class Workflow:
             keys = {run.key for run in found}
             if not keys:
                 print(f"{runs.table.name}: nothing of it has run, and no table is written")
-            elif not all(self._is_prepared(run.plan["data"]) for run in found):
+            elif not all(self._is_prepared(run.data[0]["key"]) for run in found):
                 print(f"{runs.table.name}: its data are not prepared here, and its table stays")
             else:
                 write_table(measure(runs, self.args.folder), runs.results)

@@ -9,7 +9,7 @@ pytest.importorskip("jsonschema", reason="the extra `experiments` is not install
 from commands import REPOSITORY
 from declared import declaration
 
-from experiments.table_config import read_table
+from experiments.table_config import Comparison, read_table
 from syntax_nmt.errors import UserError
 
 TABLES = sorted((REPOSITORY / "examples/experiments/tables").glob("*.yaml"))
@@ -54,6 +54,18 @@ WRONG = [
     ((*SYSTEMS, "heads", "label"), "a\nb", "heads.label: 'a\\nb' does not match"),
     ((*SYSTEMS, "heads", "options"), "--a 'b", "heads.options: No closing quotation: quote as on"),
     (("figures", "UAS", "command"), "syntax-nmt trees --title it's", "UAS.command: No closing"),
+    (
+        (*SYSTEMS, "best"),
+        {"best_of": ["heads", "phrases"], "control": "chain"},
+        "best: control beside best_of",
+    ),
+    ((*SYSTEMS, "heads", "control"), "random", "heads.control: 'random' is not one of"),
+    (("comparisons",), [{"system": "heads"}], "comparisons.0: 'against' is a required property"),
+    (
+        ("comparisons",),
+        [{"system": "heads", "against": "stock"}],
+        "comparisons.0: 0 families have systems with the labels heads and stock: give two labels",
+    ),
     (("seeds",), [1.0], "seeds.0: 1.0 is not of type 'integer'"),
     (("evaluation", "bins"), [8.0], "evaluation.bins.0: 8.0 is not of type 'integer'"),
 ]
@@ -73,6 +85,17 @@ def test_braces_are_text_where_there_are_no_options(tmp_path):
     path = tmp_path / "table.yaml"
     path.write_text(yaml.safe_dump(change(("title",), "Set {A}, it's")), encoding="utf-8")
     assert read_table(path).title == "Set {A}, it's"
+
+
+def test_comparisons_are_by_labels_within_a_family(tmp_path):
+    declared = change(("comparisons",), [{"system": "heads", "against": "Transformer"}])
+    declared["families"]["other"] = {
+        "training": "",
+        "systems": {"base": {"options": "", "label": "heads"}, "more": {"options": ""}},
+    }
+    path = tmp_path / "table.yaml"
+    path.write_text(yaml.safe_dump(declared), encoding="utf-8")
+    assert read_table(path).comparisons == (Comparison("transformer", "heads", "stock"),)
 
 
 def test_like_of_like_is_refused(tmp_path):

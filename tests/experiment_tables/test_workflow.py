@@ -92,6 +92,19 @@ def test_systems_that_are_the_same_are_trained_once(make, tmp_path):
     assert len(list((tmp_path / "results" / "my table (1)").iterdir())) == 4
 
 
+def test_the_data_of_a_control_come_after_those_it_is_made_of(make):
+    declared = declaration()
+    systems = declared["families"]["transformer"]["systems"]
+    declared["families"]["transformer"]["systems"] = {
+        name: {**system, "control": "borrowed"} for name, system in systems.items()
+    }
+    whole, said = make(2, declared=declared)
+    assert whole
+    assert said[:3] == ["corpus begins", "corpus ends", "corpus begins"]
+    assert said.count("corpus ends") == 3
+    assert said.count("training ends") == 6
+
+
 def test_without_the_data_a_table_stays(make, tmp_path, capfd):
     runs = runs_of(tmp_path, declaration())
     runs.results = tmp_path / "results" / "table"

@@ -1,0 +1,173 @@
+"""`syntax-nmt control`: annotation without syntax, to see what of a gain is the structure's."""
+
+from __future__ import annotations
+
+import argparse
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+from random import Random
+from typing import Any
+
+from syntax_nmt.arguments import natural_int
+from syntax_nmt.data.controls.heads import chain, shuffled
+from syntax_nmt.data.controls.indexed_entries import IndexedEntries, indexed_entries
+from syntax_nmt.data.controls.kinds import CONTROLLED, ControlledKind
+from syntax_nmt.data.controls.lenders import draw_lenders
+from syntax_nmt.data.sides import HEADS
+from syntax_nmt.data.text_columns import count_text, decimal_text, share_text
+from syntax_nmt.errors import UserError
+from syntax_nmt.reporting.findings import (
+    Findings,
+    Table,
+    add_findings_arguments,
+    findings_outputs,
+    write_findings,
+)
+from syntax_nmt.reporting.output import STDOUT, check_outputs, open_output
+
+EXAMPLE = (
+    "syntax-nmt control --kind borrowed --seed 1 prepared/words/train.en.conllu "
+    "--output control/train.en.conllu"
+)
+DESCRIPTION = """\
+Annotation without syntax, for `syntax-nmt prepare` to take beside the raw text. What a method gains
+with it is not the structure's. Sentences without annotation stay without.
+
+  chain     the head of each word is the word before it, the first is the root (.conllu)
+  shuffled  the sentence's own tree over permuted words: its shape stays, distances do not (.conllu)
+  borrowed  the structure of another sentence of as many words, each lent once; for the only one of
+            its length, that of a nearest longer sentence, cut, or of a nearest shorter one,
+            continued (.conllu, .trees, .chunks)
+"""
+CHAIN, SHUFFLED, BORROWED = CONTROLS = ("chain", "shuffled", "borrowed")
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Adds the options of `syntax-nmt control`."""
+    parser.description = DESCRIPTION
+    parser.add_argument(
+        "file", metavar="FILE", type=Path, help="a .conllu, .trees or .chunks file, plain or .gz"
+    )
+    parser.add_argument("--kind", choices=CONTROLS, required=True, help="what takes its place")
+    parser.add_argument(
+        "--seed", type=natural_int, default=1, metavar="N", help="of what is drawn (default: 1)"
+    )
+    parser.add_argument(
+        "--output",
+        metavar="FILE",
+        required=True,
+        help="write the annotation here; - is stdout, and the table goes to stderr",
+    )
+    add_findings_arguments(parser.add_argument_group("what was kept"))
+
+
+def run(args: argparse.Namespace) -> None:
+    """Writes the control of a side file, and a table of what it keeps.
+
+    Args:
+        args: the options of :func:`add_arguments`.
+
+    Raises:
+        UserError: the file is of another kind, malformed, or has nothing to borrow.
+    """
+    check_outputs([args.output, *findings_outputs(args)], [args.file])
+    of = _kind_of(args.file)
+    if args.kind != BORROWED and of.kind != HEADS:
+        raise UserError(
+            f"{args.file}: --kind {args.kind} is for .{HEADS.ending} files alone: give --kind "
+            f"{BORROWED}"
+        )
+    kept = _Kept(of)
+    with indexed_entries(args.file, of) as entries, open_output(args.output) as stream:
+        stream.writelines(_controls(entries, args.kind, Random(args.seed), kept))
+    write_findings(kept.findings(args), args, stdout_is_free=args.output != STDOUT)
+
+
+def _kind_of(file: Path) -> ControlledKind:
+    name = file.name.removesuffix(".gz")
+    for of in CONTROLLED:
+        if name.endswith(f".{of.kind.ending}"):
+            return of
+    endings = ", ".join(f".{of.kind.ending}" for of in CONTROLLED)
+    raise UserError(f"{file}: its ending does not say what it holds: give one of {endings}")
+
+
+def _controls(entries: IndexedEntries, control: str, random: Random, kept: _Kept) -> Iterator[str]:
+    """The entries of the new file."""
+    of = kept.of
+    lenders = [0] * len(entries)
+    if control == BORROWED:
+        try:
+            lenders = draw_lenders(entries.sizes, random)
+        except ValueError as error:
+            raise UserError(f"{entries.side}: {error}: give more sentences") from None
+    for number, lender in enumerate(lenders):
+        entry, annotation = entries[number]
+        if annotation is None:
+            kept.without += 1
+            yield of.kind.entry_text(entry)
+            continue
+        own = of.structure(annotation)
+        if control == BORROWED:
+            kept.lent(entries.sizes[number], entries.sizes[lender])
+            new = of.resized(of.structure(entries[lender][1]), annotation)
+        else:
+            new = chain(of.size(annotation)) if control == CHAIN else shuffled(own, random)
+        kept.add(own, new)
+        yield of.text(entry, new)
+
+
+class _Kept:
+    """What is counted of the annotation before and after."""
+
+    def __init__(self, of: ControlledKind) -> None:
+        self.of = of
+        self.without = 0
+        self.before: Counter[str] = Counter()
+        self.after: Counter[str] = Counter()
+        self.same = 0
+        self.lengths: Counter[str] = Counter()
+
+    def lent(self, size: int, lender: int) -> None:
+        """Counts a loan by the words of both sentences."""
+        how = "of the same length" if size == lender else "cut" if size < lender else "continued"
+        self.lengths[how] += 1
+
+    def add(self, own: Any, new: Any) -> None:
+        """Counts a sentence."""
+        self.before.update(self.of.sums(own))
+        self.after.update(self.of.sums(new))
+        self.same += self.of.same(own, new)
+
+    def findings(self, args: argparse.Namespace) -> Findings:
+        """The table."""
+        before, after = (self.of.figures(dict(sums)) for sums in (self.before, self.after))
+        words, sentences = self.before["words"], self.before["sentences"]
+        same = self.same / words if words else None
+        rows = [(name, _cell(name, before[name]), _cell(name, after[name])) for name in before]
+        rows.append((f"share with {self.of.alike}", share_text(1.0), share_text(same)))
+        notes = [
+            f"{count_text(sentences)} sentences, {count_text(words)} words; "
+            f"{count_text(self.without)} sentences without annotation, before and after"
+        ]
+        if self.lengths:
+            lent = ", ".join(f"{count_text(n)} {how}" for how, n in self.lengths.items())
+            notes.append(f"structures of other sentences: {lent}")
+        figures = {
+            "control": args.kind,
+            "seed": args.seed,
+            "sentences": sentences,
+            "sentences_without_annotation": self.without,
+            "words": words,
+            "lent": dict(self.lengths),
+            "before": before,
+            "after": after,
+            "same_share": same,
+        }
+        heading = f"{args.file}: {args.kind}"
+        return Findings(figures, [Table(("", "before", "after"), rows)], heading, notes)
+
+
+def _cell(name: str, value: float | None) -> str:
+    return share_text(value) if "share" in name else decimal_text(value)

@@ -1,0 +1,225 @@
+"""What a control asks about each kind of annotation, and what is counted of it."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from typing import Any, ClassVar
+
+import numpy as np
+
+from syntax_nmt.data.chunk_tags import iob2_tags
+from syntax_nmt.data.chunks import OUTSIDE, Chunk
+from syntax_nmt.data.constituents import ConstituentTree
+from syntax_nmt.data.controls.heads import Arcs, resized_arcs, with_arcs
+from syntax_nmt.data.controls.segments import resized_chunks, resized_tree
+from syntax_nmt.data.dependency_tree import DependencyTree, word_depths
+from syntax_nmt.data.figures.text_figures import ratio
+from syntax_nmt.data.figures.word_trees import WordTrees
+from syntax_nmt.data.phrases import parsed_lengths
+from syntax_nmt.data.sides import CHUNKS, HEADS, PHRASES, SideKind
+
+
+class ControlledKind(ABC):
+    """A kind of annotation whose structures can be exchanged; it adds up what is counted of them.
+
+    Attributes:
+        kind: of the side files.
+        alike: what :meth:`same` counts words with.
+    """
+
+    kind: ClassVar[SideKind]
+    alike: ClassVar[str]
+
+    @abstractmethod
+    def size(self, annotation: Any) -> int:
+        """The words that an annotation is over."""
+
+    @abstractmethod
+    def structure(self, annotation: Any) -> Any:
+        """What is exchanged of an annotation.
+
+        Args:
+            annotation: as the kind parses it.
+        """
+
+    @abstractmethod
+    def resized(self, structure: Any, own: Any) -> Any:
+        """A structure of another sentence, cut or continued to the length of its borrower.
+
+        Args:
+            own: annotation of the borrower.
+        """
+
+    @abstractmethod
+    def text(self, entry: Any, structure: Any) -> str:
+        """The entry of a side file with another structure.
+
+        Args:
+            entry: as it was.
+        """
+
+    @abstractmethod
+    def same(self, structure: Any, other: Any) -> int:
+        """The number of words whose annotation is the same in two structures of one length."""
+
+    @abstractmethod
+    def sums(self, structure: Any) -> dict[str, int]:
+        """What is added up over sentences."""
+
+    @abstractmethod
+    def figures(self, sums: dict[str, int]) -> dict[str, float | None]:
+        """Means and shares of what was added up; None where there is nothing to divide by."""
+
+
+class ControlledHeads(ControlledKind):
+    """Dependency trees."""
+
+    kind = HEADS
+    alike = "the same head"
+
+    def size(self, annotation: DependencyTree) -> int:
+        """Syntactic words: a multiword token has several."""
+        return len(annotation)
+
+    def structure(self, annotation: DependencyTree) -> Arcs:
+        """Heads and relations."""
+        return Arcs(annotation.heads, annotation.relations)
+
+    def resized(self, structure: Arcs, own: DependencyTree) -> Arcs:
+        """See :func:`~syntax_nmt.data.controls.heads.resized_arcs`."""
+        return resized_arcs(structure, len(own))
+
+    def text(self, entry: Sequence[str], structure: Arcs) -> str:
+        """See :func:`~syntax_nmt.data.controls.heads.with_arcs`."""
+        return self.kind.entry_text(with_arcs(entry, structure))
+
+    def same(self, structure: Arcs, other: Arcs) -> int:
+        """Words with the same head."""
+        return sum(head == another for head, another in zip(structure.heads, other.heads))
+
+    def sums(self, structure: Arcs) -> dict[str, int]:
+        """Distances, directions, depth, projectivity."""
+        heads = np.array(structure.heads)
+        arcs = heads - np.arange(len(heads))
+        depths = word_depths(structure.heads)
+        projective = WordTrees(heads, np.array([len(heads)])).projective(np.array(depths))
+        return {
+            "sentences": 1,
+            "words": len(heads),
+            "arcs": int(np.count_nonzero(arcs)),
+            "distance": int(np.abs(arcs).sum()),
+            "left": int((arcs < 0).sum()),
+            "depth": max(depths),
+            "projective": int(projective[0]),
+        }
+
+    def figures(self, sums: dict[str, int]) -> dict[str, float | None]:
+        """Distances, directions, depth, projectivity."""
+        return {
+            "mean distance of heads": ratio(sums["distance"], sums["arcs"]),
+            "share of left heads": ratio(sums["left"], sums["arcs"]),
+            "mean depth": ratio(sums["depth"], sums["sentences"]),
+            "projective share": ratio(sums["projective"], sums["sentences"]),
+        }
+
+
+class ControlledTrees(ControlledKind):
+    """Constituency trees."""
+
+    kind = PHRASES
+    alike = "the same phrase boundary"
+
+    def size(self, annotation: ConstituentTree) -> int:
+        """Leaves."""
+        return len(annotation)
+
+    def structure(self, annotation: ConstituentTree) -> ConstituentTree:
+        """The tree; its words are replaced."""
+        return annotation
+
+    def resized(self, structure: ConstituentTree, own: ConstituentTree) -> ConstituentTree:
+        """See :func:`~syntax_nmt.data.controls.segments.resized_tree`."""
+        return resized_tree(structure, own.words)
+
+    def text(self, entry: str, structure: ConstituentTree) -> str:
+        """A bracketed line."""
+        return self.kind.format(structure, structure.words)
+
+    def same(self, structure: ConstituentTree, other: ConstituentTree) -> int:
+        """Words that end phrases in both or in neither."""
+        ends, others = (set(np.cumsum(_phrases(each)).tolist()) for each in (structure, other))
+        return len(structure) - len(ends ^ others)
+
+    def sums(self, structure: ConstituentTree) -> dict[str, int]:
+        """Constituents above the words, depth, phrases."""
+        inner = [node for node in structure.nodes if not node.leaf]
+        return {
+            "sentences": 1,
+            "words": len(structure),
+            "constituents": len(inner),
+            "covered": sum(node.end - node.start for node in inner),
+            "depth": max(node.depth for node in structure.nodes),
+            "phrases": len(_phrases(structure)),
+        }
+
+    def figures(self, sums: dict[str, int]) -> dict[str, float | None]:
+        """Lengths in words, and depth."""
+        return {
+            "mean length of constituents": ratio(sums["covered"], sums["constituents"]),
+            "mean length of phrases": ratio(sums["words"], sums["phrases"]),
+            "mean depth": ratio(sums["depth"], sums["sentences"]),
+        }
+
+
+class ControlledChunks(ControlledKind):
+    """Chunks."""
+
+    kind = CHUNKS
+    alike = "the same tag"
+
+    def size(self, annotation: Sequence[Chunk]) -> int:
+        """Tags."""
+        return annotation[-1].end
+
+    def structure(self, annotation: Sequence[Chunk]) -> Sequence[Chunk]:
+        """The chunks, which have no words."""
+        return annotation
+
+    def resized(self, structure: Sequence[Chunk], own: Sequence[Chunk]) -> Sequence[Chunk]:
+        """See :func:`~syntax_nmt.data.controls.segments.resized_chunks`."""
+        return resized_chunks(structure, own[-1].end)
+
+    def text(self, entry: str, structure: Sequence[Chunk]) -> str:
+        """A line of IOB2 tags."""
+        return self.kind.format(structure, ())
+
+    def same(self, structure: Sequence[Chunk], other: Sequence[Chunk]) -> int:
+        """Words with the same tag."""
+        return sum(tag == another for tag, another in zip(iob2_tags(structure), iob2_tags(other)))
+
+    def sums(self, structure: Sequence[Chunk]) -> dict[str, int]:
+        """Chunks, and words in and outside of them."""
+        lengths = [chunk.end - chunk.start for chunk in structure if chunk.tag != OUTSIDE]
+        return {
+            "sentences": 1,
+            "words": structure[-1].end,
+            "chunks": len(lengths),
+            "inside": sum(lengths),
+        }
+
+    def figures(self, sums: dict[str, int]) -> dict[str, float | None]:
+        """Length in words, and what is outside."""
+        return {
+            "mean length of chunks": ratio(sums["inside"], sums["chunks"]),
+            "chunks a sentence": ratio(sums["chunks"], sums["sentences"]),
+            "share of words outside": ratio(sums["words"] - sums["inside"], sums["words"]),
+        }
+
+
+CONTROLLED = (ControlledHeads(), ControlledTrees(), ControlledChunks())
+
+
+def _phrases(tree: ConstituentTree) -> list[int]:
+    """Lengths in words of the phrases that models of phrases are given."""
+    return parsed_lengths(tree, [1] * len(tree))

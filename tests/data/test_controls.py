@@ -1,0 +1,172 @@
+"""Annotation without syntax: what it keeps of the structures, and what it must always be."""
+
+import random
+from collections import Counter
+
+import pytest
+
+from syntax_nmt.data.chunks import Chunk
+from syntax_nmt.data.constituents import ConstituentTree, format_tree, parse_tree
+from syntax_nmt.data.controls.heads import Arcs, chain, resized_arcs, shuffled, with_arcs
+from syntax_nmt.data.controls.lenders import draw_lenders
+from syntax_nmt.data.controls.segments import resized_chunks, resized_tree
+from syntax_nmt.data.dependency_tree import find_cycle, word_depths
+
+
+def random_arcs(rng, size):
+    order = rng.sample(range(size), size)
+    heads = [0] * size
+    heads[order[0]] = order[0]
+    for place in range(1, size):
+        heads[order[place]] = order[rng.randrange(place)]
+    return Arcs(heads, [f"r{word}" for word in range(size)])
+
+
+def is_tree(heads):
+    roots = [word for word, head in enumerate(heads) if head == word]
+    free = [-1 if head == word else head for word, head in enumerate(heads)]
+    return len(roots) == 1 and max(heads) < len(heads) and not find_cycle(free)
+
+
+def test_a_chain():
+    assert chain(4) == Arcs([0, 0, 1, 2], ["root", "dep", "dep", "dep"])
+    assert max(word_depths(chain(9).heads)) + 1 == 9
+
+
+def test_shuffled_trees_keep_their_shape():
+    rng = random.Random(1)
+    stayed = Counter()
+    for _ in range(1000):
+        own = random_arcs(rng, rng.randint(1, 9))
+        new = shuffled(own, rng)
+        assert is_tree(new.heads)
+        assert sorted(word_depths(new.heads)) == sorted(word_depths(own.heads))
+        below = [Counter(h for w, h in enumerate(arcs.heads) if w != h) for arcs in (own, new)]
+        assert sorted(below[0].values()) == sorted(below[1].values())
+        # A relation is that of an arc between the same two nodes of the tree.
+        place = {relation: word for word, relation in enumerate(new.relations)}
+        for word, relation in enumerate(own.relations):
+            head = new.heads[place[relation]]
+            assert new.relations[head] == own.relations[own.heads[word]]
+        if len(own.heads) > 1:
+            stayed[place["r0"] == 0] += 1
+    assert stayed[True] < stayed[False]
+
+
+def test_cut_and_continued_trees_are_trees():
+    rng = random.Random(2)
+    for _ in range(3000):
+        arcs, size = random_arcs(rng, rng.randint(1, 9)), rng.randint(1, 12)
+        new = resized_arcs(arcs, size)
+        assert is_tree(new.heads)
+        assert len(new.heads) == len(new.relations) == size
+        root = next(word for word, head in enumerate(arcs.heads) if head == word)
+        kept = min(size, len(arcs.heads))
+        for word in range(kept):
+            if arcs.heads[word] < size and not (word == 0 and root >= size):
+                assert (new.heads[word], new.relations[word]) == (arcs.heads[word], f"r{word}")
+        assert new.heads[0 if root >= size else root] == (0 if root >= size else root)
+        assert new.heads[kept:] == list(range(kept - 1, size - 1))
+
+
+@pytest.mark.parametrize(
+    ("heads", "size", "expected"),
+    [
+        ([1, 1, 1], 3, [1, 1, 1]),
+        ([1, 3, 3, 3], 3, [0, 0, 1]),  # the root is cut: the first word; others on the one before
+        ([0, 3, 1, 0], 3, [0, 0, 1]),
+        ([1, 3, 2, 2], 3, [1, 2, 2]),  # the word before depends on it: the root
+        ([0, 2, 4, 0, 0], 3, [0, 2, 0]),  # the nearest before that does not depend on it
+        ([0, 0], 4, [0, 0, 1, 2]),
+    ],
+)
+def test_cut_trees_by_hand(heads, size, expected):
+    assert resized_arcs(Arcs(heads, ["x"] * len(heads)), size).heads == expected
+
+
+BLOCK = """\
+# sent_id = 1
+1-2\tzum\t_\t_\t_\t_\t_\t_\t_\t_
+1\tzu\tzu\tADP\tAPPR\t_\t3\tcase\t3:case\t_
+2\tdem\tder\tDET\tART\tCase=Dat\t3\tdet\t3:det\t_
+2.1\tleer\t_\t_\t_\t_\t_\t_\t0:root\t_
+3\tHaus\tHaus\tNOUN\tNN\t_\t0\troot\t0:root\tSpaceAfter=No"""
+
+
+def test_a_block_keeps_all_but_its_tree():
+    block = BLOCK.splitlines()
+    lines = with_arcs(block, Arcs([0, 0, 1], ["root", "a", "b"]))
+    assert lines == [
+        *block[:2],
+        "1\tzu\tzu\tADP\tAPPR\t_\t0\troot\t_\t_",
+        "2\tdem\tder\tDET\tART\tCase=Dat\t1\ta\t_\t_",
+        "3\tHaus\tHaus\tNOUN\tNN\t_\t2\tb\t_\tSpaceAfter=No",
+    ]
+
+
+def test_conll_x_has_no_graphs():
+    lines = with_arcs(["1\tHaus\t_\tN\tN\t_\t0\troot"], Arcs([0], ["other"]))
+    assert lines == ["1\tHaus\t_\tN\tN\t_\t0\tother"]
+
+
+def test_each_sentence_lends_once_to_another_of_its_length():
+    rng = random.Random(3)
+    for _ in range(300):
+        sizes = [rng.choice([0, 2, 3, 5, 5, 5]) for _ in range(rng.randint(2, 12))]
+        if sum(map(bool, sizes)) < 2:
+            continue
+        lenders = draw_lenders(sizes, rng)
+        counts = Counter(sizes)
+        for place, lender in enumerate(lenders):
+            size = sizes[place]
+            assert (lender == -1) == (size == 0)
+            assert lender != place
+            if size == 0:
+                continue
+            others = sorted(set(sizes) - {0, size})
+            nearest = [each for each in others if each > size][:1] or others[-1:]
+            expected = size if counts[size] > 1 else nearest[0]
+            assert sizes[lender] == expected
+        within = [each for p, each in enumerate(lenders) if each >= 0 and sizes[each] == sizes[p]]
+        assert len(within) == len(set(within))
+
+
+def test_lenders_are_drawn_evenly():
+    counts = Counter(draw_lenders([4] * 4, random.Random(seed))[0] for seed in range(600))
+    assert set(counts) == {1, 2, 3}
+    assert min(counts.values()) > 150
+
+
+def test_nobody_else_can_lend():
+    with pytest.raises(ValueError, match="single sentence"):
+        draw_lenders([0, 7, 0], random.Random(1))
+
+
+TREE = "(S (NP (DT the) (NN dog)) (VP (V saw) (NP (PRP it))))"
+
+
+@pytest.mark.parametrize(
+    ("text", "words", "expected"),
+    [
+        (TREE, "a b c d", "(S (NP (DT a) (NN b)) (VP (V c) (NP (PRP d))))"),
+        (TREE, "a b c", "(S (NP (DT a) (NN b)) (VP (V c)))"),
+        (TREE, "a", "(S (NP (DT a)))"),
+        (TREE, "a b c d ( f", "(S (NP (DT a) (NN b)) (VP (V c) (NP (PRP d))) (W -LRB-) (W f))"),
+        ("(NN dog)", "a b", "(X (NN a) (W b))"),
+    ],
+)
+def test_constituents_over_other_words(text, words, expected):
+    tree = resized_tree(parse_tree(text, "a", 1), words.split())
+    assert isinstance(tree, ConstituentTree)
+    assert format_tree(tree) == expected
+    again = parse_tree(expected, "a", 1)
+    assert again.words == tree.words
+    assert [node[1:] for node in again.nodes] == [node[1:] for node in tree.nodes]
+
+
+def test_chunks_over_another_length():
+    chunks = (Chunk("NP", 0, 2), Chunk("O", 2, 3), Chunk("VP", 3, 6))
+    assert resized_chunks(chunks, 6) == chunks
+    assert resized_chunks(chunks, 4) == (*chunks[:2], Chunk("VP", 3, 4))
+    assert resized_chunks(chunks, 1) == (Chunk("NP", 0, 1),)
+    assert resized_chunks(chunks, 8) == (*chunks, Chunk("O", 6, 7), Chunk("O", 7, 8))

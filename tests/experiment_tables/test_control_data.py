@@ -1,0 +1,65 @@
+"""Data with annotation without syntax differ from the family's in that annotation alone."""
+
+import json
+import os
+
+import pytest
+
+pytest.importorskip("jsonschema", reason="the extra `experiments` is not installed")
+from experiments.corpus import plan_control, prepare
+from syntax_nmt.data.chunks import read_chunks
+from syntax_nmt.data.conllu import read_conllu
+from syntax_nmt.errors import UserError
+
+OPTIONS = "--source-tokenizer none --target-tokenizer none --vocab-size 400"
+
+
+@pytest.fixture
+def plan(prepared, tmp_path):
+    """Of the corpus of all tests, as if the workflow had prepared it."""
+    family = tmp_path / "family"
+    family.mkdir()
+    (family / "corpus").symlink_to(prepared.corpus)
+    (family / "prepared").symlink_to(prepared.folder)
+    data = {"source": "src", "target": "tgt", "prepare": OPTIONS, "demo": ""}
+    return {"key": "family", "data": data, "tests": ["test"], "texts": {}, "stanza": "None"}
+
+
+def made(plan, folder, kind):
+    control = plan_control(plan, kind, seed=2)
+    folder = folder / control["key"]
+    folder.mkdir()
+    with open(os.devnull) as lock:
+        prepare(control, folder, lock.fileno())
+    assert "checksum" in json.loads((folder / "done.json").read_text(encoding="utf-8"))
+    return folder
+
+
+def differing(before, after):
+    """The binarised files that are not the same."""
+    names = {file.name for file in before.glob("*.*") if file.suffix in (".bin", ".idx", ".txt")}
+    assert names == {f.name for f in after.glob("*.*") if f.suffix in (".bin", ".idx", ".txt")}
+    return {name for name in names if (before / name).read_bytes() != (after / name).read_bytes()}
+
+
+@pytest.mark.parametrize(
+    ("kind", "changed"), [("borrowed", {"heads", "phrases", "chunks"}), ("chain", {"heads"})]
+)
+def test_all_but_the_annotation_is_the_same(prepared, plan, tmp_path, kind, changed):
+    folder = made(plan, tmp_path, kind)
+    found = differing(prepared.data, folder / "prepared" / "data-bin")
+    assert {name.split(".")[-2] for name in found} == changed
+    assert {name.split(".")[0] for name in found} == {"train", "valid", "test"}
+    for split in ("train", "valid", "test"):
+        places = [root / "words" for root in (prepared.folder, folder / "prepared")]
+        before, after = (list(read_conllu(place / f"{split}.src.conllu")) for place in places)
+        assert [tree.words for tree in before] == [tree.words for tree in after]
+        before, after = (list(read_chunks(place / f"{split}.tgt.chunks")) for place in places)
+        assert (before == after) == (kind == "chain")
+
+
+def test_without_annotation_there_is_no_control(plan, tmp_path):
+    (tmp_path / "bare" / "corpus").mkdir(parents=True)
+    (tmp_path / "bare" / "prepared" / "words").mkdir(parents=True)
+    with pytest.raises(UserError, match="has no annotation for a control of the kind borrowed"):
+        made({**plan, "key": "bare"}, tmp_path, "borrowed")

@@ -1,0 +1,140 @@
+"""`syntax-nmt control`: what it writes, what it says, and what it refuses."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import re
+from collections import Counter
+
+import pytest
+
+from syntax_nmt.cli import main
+from syntax_nmt.data.chunks import read_chunks
+from syntax_nmt.data.conll2000 import read_conll2000
+from syntax_nmt.data.conllu import format_conllu, format_no_parse, read_conllu
+from syntax_nmt.data.constituents import read_trees
+
+NO_PARSE = format_no_parse(["no", "parse"])
+CONLLU = (
+    format_conllu(["the", "dog", "barks"], [1, 2, 2], ["det", "nsubj", "root"])
+    + NO_PARSE
+    + format_conllu(["it", "sees", "us"], [1, 1, 1], ["nsubj", "root", "obj"])
+    + format_conllu(["go"], [0])
+)
+
+
+def control(folder, name, content, *options, seed=1):
+    """What the command writes, and its figures."""
+    file, output, figures = folder / name, folder / f"out.{name}", folder / "figures.json"
+    file.write_text(content, encoding="utf-8")
+    given = [str(file), "--output", str(output), "--seed", str(seed), "--json", str(figures)]
+    main(["control", *given, *(options or ("--kind", "borrowed"))])
+    return output.read_text(encoding="utf-8"), json.loads(figures.read_text(encoding="utf-8"))
+
+
+def test_borrowed_heads(tmp_path):
+    text, figures = control(tmp_path, "train.en.conllu", CONLLU)
+    blocks = text.split("\n\n")
+    assert blocks[0] + "\n\n" == format_conllu(
+        ["the", "dog", "barks"], [1, 1, 1], ["nsubj", "root", "obj"]
+    )
+    assert blocks[1] + "\n\n" == NO_PARSE
+    assert blocks[2] + "\n\n" == format_conllu(
+        ["it", "sees", "us"], [1, 2, 2], ["det", "nsubj", "root"]
+    )
+    assert blocks[3].split("\t")[6] == "0"  # cut
+    assert figures["lent"] == {"of the same length": 2, "cut": 1}
+    assert (figures["sentences"], figures["sentences_without_annotation"]) == (3, 1)
+    assert figures["before"]["mean distance of heads"] == pytest.approx(4 / 4)
+    assert figures["before"]["mean depth"] == pytest.approx((2 + 1 + 0) / 3)
+    assert figures["after"]["share of left heads"] == pytest.approx(1 / 4)
+    assert figures["same_share"] == pytest.approx(3 / 7)
+
+
+def test_chain(tmp_path):
+    text, figures = control(tmp_path, "train.en.conllu", CONLLU, "--kind", "chain")
+    heads = [line.split("\t")[6] for line in text.splitlines() if line[:1].isdigit()]
+    assert heads == ["0", "1", "2", "_", "_", "0", "1", "2", "0"]
+    assert figures["after"]["share of left heads"] == 1
+
+
+def test_trees_and_chunks(tmp_path):
+    text, _ = control(tmp_path, "a.trees", "(S (A a) (B b))\n()\n(S (X (D d) (E e)))\n")
+    assert text == "(S (X (D a) (E b)))\n()\n(S (A d) (B e))\n"
+    text, figures = control(tmp_path, "a.chunks", "B-NP I-NP O\n\nO B-VP I-VP\n")
+    assert text == "O B-VP I-VP\n\nB-NP I-NP O\n"
+    assert figures["before"]["mean length of chunks"] == 2
+
+
+@pytest.mark.parametrize("kind", ["borrowed", "shuffled"])
+def test_the_seed_decides(tmp_path, kind):
+    words = ["a", "b", "c", "d", "e"]
+    content = "".join(format_conllu(words, [root] * 5) for root in (0, 1, 2, 3, 4))
+    made = [
+        control(tmp_path, "a.conllu", content, "--kind", kind, seed=seed)[0] for seed in (1, 1, 2)
+    ]
+    assert made[0] == made[1] != made[2]
+
+
+def test_a_compressed_file_to_stdout(tmp_path, capsys):
+    file = tmp_path / "a.chunks.gz"
+    file.write_bytes(gzip.compress(b"B-NP\nO\n"))
+    main(["control", "--kind", "borrowed", str(file), "--output", "-"])
+    said = capsys.readouterr()
+    assert said.out == "O\nB-NP\n"
+    assert "2 of the same length" in said.err
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "kind", "message"),
+    [
+        ("a.trees", "(A a)\n", "chain", "--kind chain is for .conllu files alone: give --kind bor"),
+        ("a.chunks", "O\n", "shuffled", "--kind shuffled is for .conllu files alone"),
+        ("a.txt", "O\n", "borrowed", "give one of .conllu, .trees, .chunks"),
+        ("a.chunks", "O\n\n", "borrowed", "a single sentence has annotation"),
+        ("a.chunks", "O\nNP\n", "borrowed", "a.chunks:2: tag 'NP' of word 1"),
+    ],
+)
+def test_what_is_refused(tmp_path, name, content, kind, message):
+    with pytest.raises(SystemExit, match=re.escape(message)):
+        control(tmp_path, name, content, "--kind", kind)
+    assert not (tmp_path / f"out.{name}").exists()
+
+
+@pytest.mark.parametrize("kind", ["chain", "shuffled", "borrowed"])
+@pytest.mark.parametrize("name", ["EWT/en_ewt-ud-dev.conllu.gz", "PUD/de_pud-ud-test.conllu.gz"])
+def test_treebanks(shared, tmp_path, name, kind):
+    file, output = shared / "data" / "ud" / name, tmp_path / "out.conllu"
+    main(["control", "--kind", kind, str(file), "--output", str(output)])
+    before, after = list(read_conllu(file)), list(read_conllu(output))  # which checks all trees
+    assert [tree.words for tree in before] == [tree.words for tree in after]
+    assert [tree.multiword for tree in before] == [tree.multiword for tree in after]
+    lengths = Counter(map(len, before))
+    for own, new in zip(before, after):
+        if kind == "shuffled":
+            assert sorted(own.relations) == sorted(new.relations)
+    if kind == "borrowed":
+        for length in (each for each, count in lengths.items() if count > 1):
+            found = [
+                sorted(tree.heads for tree in trees if len(tree) == length)
+                for trees in (before, after)
+            ]
+            assert found[0] == found[1]  # each tree is lent once
+
+
+def test_real_chunks_and_constituents(shared, tmp_path):
+    chunked = shared / "data" / "conll2000" / "test.txt.gz"
+    lines = [" ".join(sentence.tags) for sentence in read_conll2000(chunked)]
+    text, figures = control(tmp_path, "a.chunks", "".join(f"{line}\n" for line in lines))
+    found = list(read_chunks(tmp_path / "out.a.chunks"))
+    assert [chunks[-1].end for chunks in found] == [len(line.split()) for line in lines]
+    assert figures["after"]["mean length of chunks"] == pytest.approx(
+        figures["before"]["mean length of chunks"], rel=0.01
+    )
+    with gzip.open(shared / "data/craft/craft_penn.mrg.gz", "rt", encoding="utf-8") as stream:
+        content = "".join(line for _, line in zip(range(1000), stream))
+    text, _ = control(tmp_path, "a.trees", content)
+    trees = [list(read_trees(tmp_path / name)) for name in ("a.trees", "out.a.trees")]
+    assert [tree.words for tree in trees[0]] == [tree.words for tree in trees[1]]
+    assert text.count("\n") == 1000
