@@ -22,7 +22,6 @@ class PhraseBatch:
         padding: B×P, True = no phrase.
         index: the phrase of each token, B×S; some phrase of the sentence for a pad.
         members: B×P×S, True = the token belongs to the phrase.
-        segments: columns of each phrase and the pads beside its tokens, B×P; rows add up to S.
         token_padding: B×S, True = pad.
     """
 
@@ -30,7 +29,6 @@ class PhraseBatch:
     padding: Tensor
     index: Tensor
     members: Tensor
-    segments: Tensor
     token_padding: Tensor
 
     @classmethod
@@ -46,9 +44,15 @@ class PhraseBatch:
         index = torch.searchsorted(lengths.cumsum(dim=1), token, right=True)
         index = index.clamp(max=lengths.size(1) - 1)  # a sentence without tokens
         phrases = torch.arange(lengths.size(1), device=lengths.device)
-        columns = index.unsqueeze(1).eq(phrases.unsqueeze(1))
-        members = columns & real.unsqueeze(1)
-        return cls(lengths, lengths.eq(0), index, members, columns.sum(dim=2), token_padding)
+        members = index.unsqueeze(1).eq(phrases.unsqueeze(1)) & real.unsqueeze(1)
+        return cls(lengths, lengths.eq(0), index, members, token_padding)
+
+    @property
+    def rows(self) -> Tensor:
+        """The phrase of each token, B·S, as a row of B·P."""
+        sentences, phrases = self.lengths.shape
+        first = phrases * torch.arange(sentences, device=self.index.device)
+        return (first.unsqueeze(1) + self.index).flatten()
 
 
 def ngram_phrases(token_padding: Tensor, eos_apart: bool = False) -> PhraseBatch:

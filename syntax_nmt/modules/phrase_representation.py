@@ -50,9 +50,7 @@ class PhraseRepresentation(nn.Module):
         Returns:
             P×B×C; finite, but meaningless, where a sentence has no such phrase.
         """
-        # A copy, even where torch calls the view contiguous as it is (S = 1): `segment_reduce`
-        # trusts its strides and would read and write outside of it.
-        tokens = x.transpose(0, 1).clone(memory_format=torch.contiguous_format)  # B×S×C
+        tokens = x.transpose(0, 1).contiguous()  # B×S×C
         if self.summary == MAX:
             vectors = _maximum(tokens, phrases)
         else:
@@ -66,9 +64,8 @@ class PhraseRepresentation(nn.Module):
         """The weight of each token in its phrase (equations 3 and 4), B×P×S; 0 outside."""
         assert self.hidden is not None
         of_phrase = self.hidden.second(summaries)  # B×P×hidden
-        rows = torch.arange(len(tokens), device=tokens.device).unsqueeze(1)
-        rows = (rows * summaries.size(1) + phrases.index).flatten()
-        of_phrase = of_phrase.flatten(0, 1).index_select(0, rows).unflatten(0, tokens.shape[:2])
+        of_phrase = of_phrase.flatten(0, 1).index_select(0, phrases.rows)
+        of_phrase = of_phrase.unflatten(0, tokens.shape[:2])
         hidden = self.hidden.first(tokens).add_(of_phrase).sigmoid_()
         scores = at_least_float32(self.score(hidden).squeeze(2))  # B×S
         # The lowest number, not −∞: the row of a phrase that is not there stays finite. No score in
@@ -79,9 +76,13 @@ class PhraseRepresentation(nn.Module):
 
 
 def _maximum(tokens: Tensor, phrases: PhraseBatch) -> Tensor:
-    """The element-wise maximum of each phrase's tokens, B×P×C; 0 where there is no phrase."""
-    # Rows of `segments` add up to the width by construction: checking again would synchronise a
-    # GPU.
-    words = tokens.masked_fill(phrases.token_padding.unsqueeze(2), float("-inf"))
-    vectors = torch.segment_reduce(words, "max", lengths=phrases.segments, axis=1, unsafe=True)
+    """The element-wise maximum of each phrase's tokens, B×P×C; 0 where there is no phrase.
+
+    Tokens that share a maximum share its gradient evenly. (The backward pass of
+    `torch.segment_reduce` shares out positive gradients alone.)
+    """
+    words = tokens.masked_fill(phrases.token_padding.unsqueeze(2), float("-inf")).flatten(0, 1)
+    vectors = words.new_full((phrases.lengths.numel(), words.size(1)), float("-inf"))
+    vectors = vectors.scatter_reduce(0, phrases.rows.unsqueeze(1).expand_as(words), words, "amax")
+    vectors = vectors.unflatten(0, phrases.lengths.shape)
     return vectors.masked_fill(phrases.padding.unsqueeze(2), 0.0)

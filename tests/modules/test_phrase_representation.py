@@ -84,6 +84,38 @@ def test_gradcheck(summary, hidden):
     torch.autograd.gradcheck(lambda y: module(y, phrases) * keep, x.clone().requires_grad_())
 
 
+@pytest.mark.parametrize("sign", [1, -1])
+@pytest.mark.parametrize("left", [True, False])
+@pytest.mark.parametrize("hidden", [None, 5])
+def test_tokens_that_share_a_maximum_share_its_gradient(hidden, left, sign):
+    """Of few values, as repeated words and low precision have them; beside pads that are higher."""
+    module = PhraseRepresentation(C, "max", hidden).double()
+    x, phrases, _ = padded(left)
+    padding = phrases.token_padding.t().unsqueeze(2)
+    x = torch.randint(2, x.shape).double().masked_fill(padding, 1e3).requires_grad_()
+    # Weights are not summed over a phrase, where gradients of both signs would cancel.
+    weight = sign * torch.rand(4, 3, C, dtype=torch.float64)
+    weight.masked_fill_(phrases.padding.t().unsqueeze(2), 0.0)
+    (module(x, phrases) * weight).sum().backward()
+    total = torch.zeros((), dtype=torch.float64)
+    again = x.detach().requires_grad_()
+    for row, lengths in enumerate(LENGTHS):
+        tokens = again[:, row][~phrases.token_padding[row]]
+        vectors = phrase_vectors(module, tokens, lengths)
+        total = total + (vectors * weight[: len(lengths), row]).sum()
+    total.backward()
+    torch.testing.assert_close(x.grad, again.grad, atol=1e-10, rtol=0)
+
+
+def test_gradcheck_of_two_that_share_a_maximum():
+    """Half the gradient each: the mean of the slopes on both sides, which gradcheck takes."""
+    module = PhraseRepresentation(2, "max", None)
+    x = torch.tensor([[[1.0, 5.0]], [[1.0, 5.0]], [[0.0, 4.0]]]).double().requires_grad_()
+    phrases = ngram_phrases(torch.zeros(1, 3, dtype=torch.bool))
+    torch.autograd.gradcheck(lambda y: module(y, phrases), x)
+    torch.autograd.gradcheck(lambda y: -module(y, phrases), x)
+
+
 def test_memory_grows_with_the_tokens():
     """One long phrase among many short ones does not widen every phrase to its length."""
     module = PhraseRepresentation(256, "max", 256)
@@ -192,7 +224,7 @@ def test_what_dropout_after_the_sigmoid_makes_noise_of(literal):
 
 @pytest.mark.parametrize("sentences", [1, 4])
 def test_sentences_of_one_token(sentences):
-    """torch calls a batch of them contiguous however its sentences lie in memory."""
+    """Whose transposed batch torch calls contiguous however its sentences lie in memory."""
     x = torch.randn(1, sentences, C, requires_grad=True)
     phrases = ngram_phrases(torch.zeros(sentences, 1, dtype=torch.bool))
     vectors = PhraseRepresentation(C, "max", None)(x, phrases)
