@@ -51,7 +51,8 @@ def main() -> None:
     )
     args = parser.parse_args()
     # What is no UTF-8 comes through, to be named with its line.
-    lines = io.TextIOWrapper(sys.stdin.buffer, encoding="utf-8", errors="surrogateescape")
+    options = {"encoding": "utf-8", "errors": "surrogateescape", "newline": "\n"}
+    lines = io.TextIOWrapper(sys.stdin.buffer, **options)
     with one_line_errors(parser.prog), open_output(STDOUT) as out:
         for line in translations(lines, args):
             print(line, file=out, flush=True)

@@ -190,6 +190,11 @@ def test_folders_without_such_a_model_are_named(of_few_positions, exported, tmp_
     assert f"{damaged}: cannot be loaded" in refuse(TRANSLATE, damaged, stdin="a\n")
 
 
+def test_a_carriage_return_ends_no_line(of_few_positions):
+    done = succeed(TRANSLATE, of_few_positions, stdin="lo\rka\na\r\n\rb\n")
+    assert done.stdout.count("\n") == 3
+
+
 @pytest.mark.parametrize("locale", ["C.UTF-8", "POSIX"])
 def test_a_line_that_is_not_utf8_is_named(of_few_positions, tmp_path, monkeypatch, locale):
     monkeypatch.setenv("LC_ALL", locale)

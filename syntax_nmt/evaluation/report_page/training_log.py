@@ -147,11 +147,11 @@ def _whole_lines(path: str | Path) -> Iterator[str]:
         if last is not None:
             yield last
         last = line
-    with open_text(path, newline="") as stream:
+    with open_text(path) as stream:
         end = ""
         while block := stream.read(1 << 20):
             end = block[-1]
-    if last is not None and end in "\r\n":
+    if last is not None and end == "\n":
         yield last
 
 
