@@ -2,6 +2,8 @@
 
 import os
 import random
+import subprocess
+import sys
 
 import pytest
 import torch
@@ -165,6 +167,32 @@ def test_a_finished_training_makes_no_update_more(prepared, uninterrupted):
     assert "nothing to do: 14 updates" in log
     assert "other options" not in log
     assert (folder / "checkpoint_last.pt").read_bytes() == before
+
+
+def test_a_finished_training_ends_well_without_workers(prepared, uninterrupted):
+    """In an interpreter of its own: at its end a thread that prepares batches would abort it."""
+    command = training(prepared, QUICK, uninterrupted(QUICK), *SAVING)
+    program = [sys.executable, "-m", *map(str, command)]
+    done = subprocess.run(program, capture_output=True, text=True)
+    assert "nothing to do: 14 updates" in done.stderr + done.stdout
+    assert done.returncode == 0, done.stderr[-1000:]
+
+
+@pytest.mark.parametrize("reset", ["--reset-optimizer", "--restore-file"])
+def test_updates_that_are_not_counted_on_are_no_end(prepared, uninterrupted, tmp_path, reset):
+    """fairseq then counts from 0."""
+    last = uninterrupted(QUICK) / "checkpoint_last.pt"
+    command = training(prepared, QUICK, tmp_path, "--max-update", "2", "--reset-dataloader")
+    options = ("--restore-file", last, "--reset-optimizer", "--reset-lr-scheduler")
+    if reset == "--restore-file":
+        state = torch.load(last)
+        state["last_optimizer_state"] = None
+        last = tmp_path / "without.pt"
+        torch.save(state, last)
+        options = ("--restore-file", last)
+    log = finished((*command, *options, "--log-interval", "1"), tmp_path / "log")
+    assert "nothing to do" not in log
+    assert state_of(tmp_path)["history"]["num_updates"] == 2
 
 
 def test_patience_counts_over_restarts(prepared, tmp_path):
