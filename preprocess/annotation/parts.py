@@ -173,7 +173,7 @@ class PartFolder:
         try:
             with open(self.file(number), encoding="utf-8", newline="\n") as stream:
                 return PartHead(**json.loads(next(stream)))
-        except (OSError, ValueError, TypeError, StopIteration):
+        except (OSError, ValueError, TypeError, RecursionError, StopIteration):
             return None
 
     def entries(self, number: int, head: PartHead) -> str:

@@ -154,8 +154,11 @@ def _open_output(path: Path, mode: str, **text: Any) -> Iterator[Any]:
             stream.flush()
             os.fsync(stream.fileno())
         os.replace(partial, target)
-    except OSError as error:
-        reason = error.strerror or error
+    except (OSError, RuntimeError) as error:
+        cause = error if isinstance(error, OSError) else error.__context__
+        if not isinstance(cause, OSError):  # torch's writer hides that of the disk behind its own
+            raise
+        reason = cause.strerror or cause
         raise UserError(f"{path}: cannot be written ({reason}): check the folder") from error
     finally:
         with suppress(OSError):  # there may be no such file, nor even its folder

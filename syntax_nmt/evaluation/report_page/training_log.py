@@ -176,7 +176,7 @@ def _json_measurement(text: str) -> tuple[str, Measurement] | None:
     """Lines within an epoch have names as they are, others the name of the subset before each."""
     try:
         values = json.loads(text)
-    except ValueError:  # truncated by the end of a process
+    except (ValueError, RecursionError):  # truncated by the end of a process
         return None
     epoch = values.pop("epoch")
     if _UPDATES in values:
