@@ -14,7 +14,7 @@ from syntax_nmt.data.mismatch import ATTACH_ROOTS_HELP, ON_MISMATCH_HELP, REPARS
 from syntax_nmt.data.sides import CHUNKS, HEADS, PHRASES
 from syntax_nmt.data.sides.kind import SOURCE, SideKind
 from syntax_nmt.data.text import MODES
-from syntax_nmt.data.text_files import NEWLINE_ONLY, read_lines
+from syntax_nmt.data.text_files import read_lines
 from syntax_nmt.data.unspaced import looks_segmented
 from syntax_nmt.errors import UserError
 from syntax_nmt.preprocess.annotation.annotator import StanzaAnnotator
@@ -288,7 +288,7 @@ def _refuse_cut_text(args: argparse.Namespace, splits: Sequence[Split]) -> None:
             continue
         for split in splits:
             raw = getattr(split, side)
-            if looks_segmented(read_lines(raw, NEWLINE_ONLY)):
+            if looks_segmented(read_lines(raw)):
                 raise UserError(
                     f"{raw}: looks as if it were split into words already: give "
                     f"--{side}-tokenizer none to keep them, or char or stanza to tokenise it again"

@@ -33,6 +33,13 @@ def test_operations_of_one_method(tmp_path):
         assert counted["phrase_transformer"]["operations"] > 1.2 * stock
 
 
+def test_data_loading():
+    sizes = ("--sentences", "50", "--open-sentences", "50", "--repeats", "1")
+    command = [sys.executable, BENCHMARK / "data_loading.py", *sizes]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert "opening 50 sentences" in done.stdout
+
+
 @pytest.mark.slow
 def test_times_and_memory(tmp_path):
     figures = tmp_path / "figures.json"

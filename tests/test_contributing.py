@@ -44,6 +44,9 @@ class WordNumbers(SideKind):
     def row(self, annotation, counts, label_ids):
         return np.repeat(np.array(annotation, dtype=np.int32), counts)
 
+    def limits(self, sizes, labels):
+        return 0, np.asarray(1000)
+
     def draw(self, size, labels, random):
         return random.integers(9, size=size).astype(np.int32)
 

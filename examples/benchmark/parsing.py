@@ -26,7 +26,7 @@ from typing import Any
 import stanza
 import torch
 
-from syntax_nmt.data.text_files import NEWLINE_ONLY, read_lines
+from syntax_nmt.data.text_files import read_lines
 from syntax_nmt.parsing.models import StanzaModels, find_models
 from syntax_nmt.preprocess.annotation.annotate import Resources, annotate_file
 from syntax_nmt.preprocess.annotation.annotator import StanzaAnnotator
@@ -73,9 +73,7 @@ def lines_of(text: Path, lines: int, folder: Path) -> Path:
         folder: where the file goes.
     """
     path = folder / f"{lines}.txt"
-    source = itertools.chain.from_iterable(
-        read_lines(text, NEWLINE_ONLY) for _ in itertools.count()
-    )
+    source = itertools.chain.from_iterable(read_lines(text) for _ in itertools.count())
     with open(path, "w", encoding="utf-8") as out:
         out.writelines(f"{line}\n" for line in itertools.islice(source, lines))
     return path
@@ -84,7 +82,7 @@ def lines_of(text: Path, lines: int, folder: Path) -> Path:
 def measure_throughput(models: StanzaModels, args: argparse.Namespace, folder: Path) -> None:
     """Prints sentences a second of bare Stanza and of `parse`, and their ratio."""
     text = lines_of(args.text, args.lines, folder)
-    sentences = [line.split() for line in read_lines(text, NEWLINE_ONLY) if line]
+    sentences = [line.split() for line in read_lines(text) if line]
     calls = range(0, len(sentences), LINES_A_CALL)
     pipeline = bare_pipeline(models)
     annotator = StanzaAnnotator(models)

@@ -14,7 +14,7 @@ from typing import Any
 
 from experiments.programs import fill, run_program, sole_owner, write_json
 from syntax_nmt.data.sides import HEADS, KINDS
-from syntax_nmt.data.text_files import NEWLINE_ONLY, find_text, read_lines, write_bytes_atomically
+from syntax_nmt.data.text_files import find_text, read_lines, write_bytes_atomically
 from syntax_nmt.errors import UserError, one_line_errors
 
 DONE = "done.json"
@@ -143,7 +143,7 @@ def _write_texts(plan: Mapping[str, Any], folder: Path) -> None:
     langs = plan["data"]["source"], plan["data"]["target"]
     for split in ("train", "valid", *plan["tests"]):
         files = [plan["texts"][f"{split}.{lang}"] for lang in langs]
-        sides = [list(read_lines(file, NEWLINE_ONLY)) for file in files]
+        sides = [list(read_lines(file)) for file in files]
         if len(sides[0]) != len(sides[1]):
             counts = f"{len(sides[0])} and {len(sides[1])}"
             raise UserError(f"{files[0]} and {files[1]} have {counts} lines: give parallel texts")

@@ -22,7 +22,7 @@ import syntax_nmt.plugin  # lets torch's safe loader read fairseq's checkpoints
 from experiments.corpus import DONE
 from experiments.programs import fill, run_program, sole_owner, write_json
 from syntax_nmt.checkpoints.check import check_checkpoint, is_whole
-from syntax_nmt.data.text_files import NEWLINE_ONLY, read_lines, write_bytes_atomically
+from syntax_nmt.data.text_files import read_lines, write_bytes_atomically
 from syntax_nmt.errors import UserError, one_line_errors
 from syntax_nmt.evaluation.report_page.training_log import INTERVAL, TRAIN, read_training_log
 from syntax_nmt.evaluation.report_page.training_summary import training_figures
@@ -130,7 +130,7 @@ class RunJob:
         for place, name in enumerate(self.prepared["tests"]):
             subset = ["--gen-subset", f"test{place or ''}"]
             self.run_program("fairseq_cli.generate", [*options, *subset], self.log, self.output)
-            lines = list(read_lines(self.output, NEWLINE_ONLY))
+            lines = list(read_lines(self.output))
             yield name, parse_generate_output(lines, name).hypotheses
 
     def further_figures(self, model: Path) -> dict[str, Any]:

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 from tqdm import tqdm
 
-from syntax_nmt.data.text_files import NEWLINE_ONLY, check_writable, read_lines, refuse_pipe
+from syntax_nmt.data.text_files import check_writable, read_lines, refuse_pipe
 from syntax_nmt.preprocess.annotation.annotator import Annotator
 from syntax_nmt.preprocess.annotation.executor import open_workers, ordered_results
 from syntax_nmt.preprocess.annotation.parts import (
@@ -105,7 +105,7 @@ def annotate_file(
     """
     resources = resources or Resources()
     refuse_pipe(text)
-    lines = sum(1 for _ in read_lines(text, NEWLINE_ONLY))
+    lines = sum(1 for _ in read_lines(text))
     check_writable(output, text)
     parts = PartFolder(output)
     if lines <= resources.part_size and resources.dask_scheduler is None:

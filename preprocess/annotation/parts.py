@@ -13,7 +13,7 @@ from itertools import islice
 from pathlib import Path
 from typing import TextIO
 
-from syntax_nmt.data.text_files import NEWLINE_ONLY, read_lines, write_atomically
+from syntax_nmt.data.text_files import read_lines, write_atomically
 from syntax_nmt.errors import UserError
 from syntax_nmt.preprocess.annotation.folder_lock import folder_lock
 
@@ -65,7 +65,7 @@ def parts_of(text: Path, part_size: int) -> Iterator[Part]:
     Args:
         text: words separated by spaces, a sentence a line; may be `.gz`.
     """
-    lines = read_lines(text, NEWLINE_ONLY)
+    lines = read_lines(text)
     number = 0
     while chunk := list(islice(lines, part_size)):
         yield Part(number, chunk)
@@ -173,7 +173,7 @@ class PartFolder:
         try:
             with open(self.file(number), encoding="utf-8", newline="\n") as stream:
                 return PartHead(**json.loads(next(stream)))
-        except (OSError, ValueError, TypeError, StopIteration):
+        except (OSError, ValueError, TypeError, RecursionError, StopIteration):
             return None
 
     def entries(self, number: int, head: PartHead) -> str:
@@ -236,7 +236,7 @@ def merge_parts(text: Path, output: Path, parts: PartFolder) -> Counter[str]:
 
 
 def _merge(text: Path, out: TextIO, parts: PartFolder) -> Counter[str]:
-    lines = read_lines(text, NEWLINE_ONLY)
+    lines = read_lines(text)
     counts: Counter[str] = Counter(lines=0)
     first = head = parts.head(0)
     number = 0

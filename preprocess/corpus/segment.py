@@ -12,12 +12,7 @@ from pathlib import Path
 import sentencepiece
 from tqdm import tqdm
 
-from syntax_nmt.data.text_files import (
-    NEWLINE_ONLY,
-    read_lines,
-    write_atomically,
-    write_bytes_atomically,
-)
+from syntax_nmt.data.text_files import read_lines, write_atomically, write_bytes_atomically
 from syntax_nmt.errors import UserError
 
 _CHUNK = 20_000
@@ -109,7 +104,7 @@ def segment_file(model: Path, words: Path, pieces: Path, threads: int) -> Counte
     """
     processor = load_model(model)
     counts: Counter[str] = Counter()
-    lines = read_lines(words, NEWLINE_ONLY)
+    lines = read_lines(words)
     number = 0
     with (
         write_atomically(pieces) as out,

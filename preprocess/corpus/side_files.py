@@ -13,13 +13,7 @@ from syntax_nmt.data.annotation_transfer import Transferred
 from syntax_nmt.data.mismatch import Findings, refuse_shift
 from syntax_nmt.data.side_text import in_step, side_entries
 from syntax_nmt.data.sides.kind import SideKind
-from syntax_nmt.data.text_files import (
-    NEWLINE_ONLY,
-    find_text,
-    open_text,
-    read_lines,
-    write_atomically,
-)
+from syntax_nmt.data.text_files import find_text, open_text, read_lines, write_atomically
 from syntax_nmt.data.text_match import OtherTextError
 
 _Check = Callable[[], "Transferred[Any] | None"]
@@ -110,7 +104,7 @@ class GivenAnnotation:
                 yield words
 
     def _lines(self) -> Iterator[list[str]]:
-        return (line.split() for line in read_lines(self.words, NEWLINE_ONLY))
+        return (line.split() for line in read_lines(self.words))
 
     def _sentences(self) -> Iterator[tuple[int, Any, list[str], _Check]]:
         """Number, entry, words, and what checks the entry, of each sentence."""
@@ -119,7 +113,7 @@ class GivenAnnotation:
             str(self.words): self._lines(),
         }
         if self.raw is not None:
-            streams[str(self.raw)] = read_lines(self.raw, NEWLINE_ONLY)
+            streams[str(self.raw)] = read_lines(self.raw)
         for number, ((place, entry), words, *raw) in in_step(streams):
             raw_words = raw[0].split() if raw else None
             corpus = f"{self.words}:{number}"
@@ -134,7 +128,7 @@ def copy_side_file(side: Path, destination: Path) -> None:
         side: the file, plain or `.gz`.
         destination: the new file, there only once it is whole.
     """
-    with open_text(side, newline="") as source, write_atomically(destination) as out:
+    with open_text(side) as source, write_atomically(destination) as out:
         shutil.copyfileobj(source, out)
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
-from syntax_nmt.data.text_files import NEWLINE_ONLY, find_text, read_lines
+from syntax_nmt.data.text_files import find_text, read_lines
 from syntax_nmt.errors import UserError
 
 
@@ -58,7 +58,7 @@ def find_splits(
 
 def _find_split(name: str, prefix: str, source: str, target: str) -> Split:
     files = [_existing(name, prefix, lang) for lang in (source, target)]
-    lines = [sum(1 for _ in read_lines(path, NEWLINE_ONLY)) for path in files]
+    lines = [sum(1 for _ in read_lines(path)) for path in files]
     if lines[0] != lines[1]:
         raise UserError(
             f"{files[0]} has {lines[0]:,} lines and {files[1]} has {lines[1]:,}: "

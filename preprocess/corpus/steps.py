@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from syntax_nmt.data.checksum import checksum
+from syntax_nmt.data.json_text import read_json
 from syntax_nmt.data.text_files import write_atomically
 
 Report = dict[str, Any]
@@ -98,7 +99,7 @@ class Steps:
 def recorded_steps(record: Path) -> dict[str, Any] | None:
     """What a record holds, by the names of steps; None if it is there and cannot be read."""
     try:
-        found = json.loads(record.read_text(encoding="utf-8"))
+        found = read_json(record)
     except FileNotFoundError:
         return {}
     except (OSError, ValueError):

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from tqdm import tqdm
 
-from syntax_nmt.data.text_files import NEWLINE_ONLY, read_lines, write_atomically
+from syntax_nmt.data.text_files import read_lines, write_atomically
 from syntax_nmt.preprocess.annotation.executor import Workers, ordered_results
 from syntax_nmt.tasks.word_tokenizer import WordTokenizer
 
@@ -68,7 +68,7 @@ def tokenize_file(raw: Path, words: Path, tokenizer: Tokenizer, workers: Workers
 
 
 def _chunks(raw: Path, tokenizer: Tokenizer) -> Iterator[_Chunk]:
-    lines = read_lines(raw, NEWLINE_ONLY)
+    lines = read_lines(raw)
     while chunk := list(islice(lines, _CHUNK)):
         yield _Chunk(tokenizer, chunk)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from pathlib import Path
 
-from syntax_nmt.data.text_files import NEWLINE_ONLY, read_lines, write_atomically
+from syntax_nmt.data.text_files import read_lines, write_atomically
 
 
 def copy_words(words: Path, tokens: Path) -> Counter[str]:
@@ -20,7 +20,7 @@ def copy_words(words: Path, tokens: Path) -> Counter[str]:
     """
     counts: Counter[str] = Counter()
     with write_atomically(tokens) as out:
-        for line in read_lines(words, NEWLINE_ONLY):
+        for line in read_lines(words):
             found = len(line.split())
             counts.update(lines=1, words=found, pieces=found)
             out.write(line + "\n")

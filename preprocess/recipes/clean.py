@@ -18,7 +18,7 @@ from typing import NamedTuple, TextIO
 from tqdm import tqdm
 
 from syntax_nmt.arguments import positive_int
-from syntax_nmt.data.text_files import NEWLINE_ONLY, read_lines, write_atomically
+from syntax_nmt.data.text_files import read_lines, write_atomically
 from syntax_nmt.errors import UserError
 from syntax_nmt.preprocess.recipes.length import Measure
 from syntax_nmt.preprocess.recipes.recipe_command import run_command
@@ -89,7 +89,7 @@ def read_pairs(source: Path, target: Path) -> Iterator[Pair]:
     Raises:
         UserError: a file cannot be read, is not UTF-8, or has more lines than the other.
     """
-    sides = [read_lines(path, NEWLINE_ONLY) for path in (source, target)]
+    sides = [read_lines(path) for path in (source, target)]
     for common, lines in enumerate(zip_longest(*sides)):
         if None in lines:
             more = [(line is not None) + sum(1 for _ in side) for line, side in zip(lines, sides)]

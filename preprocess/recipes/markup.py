@@ -15,7 +15,7 @@ from itertools import chain, islice
 from pathlib import Path
 from typing import NamedTuple
 
-from syntax_nmt.data.text_files import NEWLINE_ONLY, read_lines, write_atomically
+from syntax_nmt.data.text_files import read_lines, write_atomically
 from syntax_nmt.errors import UserError
 from syntax_nmt.preprocess.recipes.recipe_command import run_command
 
@@ -114,7 +114,7 @@ def talk_lines(path: Path) -> Iterator[str]:
     Args:
         path: the file, plain or `.gz`.
     """
-    for line in read_lines(path, NEWLINE_ONLY):
+    for line in read_lines(path):
         if not _ABOUT_TALK.match(line):
             yield _text(_TALK_TEXT.sub("", line))
 
@@ -131,7 +131,7 @@ def aspec_pairs(path: Path) -> Iterator[tuple[str, str]]:
     Raises:
         UserError: a line has another number of fields.
     """
-    for number, line in enumerate(read_lines(path, NEWLINE_ONLY), start=1):
+    for number, line in enumerate(read_lines(path), start=1):
         fields = line.split(" ||| ")
         if len(fields) not in (4, 5):
             raise UserError(

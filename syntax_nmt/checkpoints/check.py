@@ -17,6 +17,7 @@ import torch
 from fairseq.checkpoint_utils import get_maybe_sharded_checkpoint_filename
 
 from syntax_nmt.checkpoints.options import executable_option
+from syntax_nmt.checkpoints.weights import check_parts
 from syntax_nmt.errors import UserError
 
 _REMEDY = "give a whole checkpoint of fairseq-train"
@@ -33,13 +34,14 @@ def check_checkpoint(path: str | Path) -> Mapping[str, Any]:
 
     What its options build is seen where fairseq builds it (:mod:`syntax_nmt.checkpoints.loading`).
     Every byte is compared with the checksums of the zip archive that torch writes; files of
-    torch < 1.6 have none. Weights are not read into memory.
+    torch < 1.6 have none. Weights are looked at, but not kept in memory.
 
     Returns:
         Its content, the weights memory-mapped.
 
     Raises:
-        UserError: it is damaged, no checkpoint of fairseq, or holds something that could run code.
+        UserError: it is damaged, no checkpoint of fairseq, holds something that could run code,
+            or weights that are not finite.
     """
     path = Path(path)
     try:
@@ -121,9 +123,7 @@ def _check_content(path: Path, state: Any) -> None:
     # Exactly a dictionary: what is derived from one may have a `get` of its own.
     if type(state) is not dict or not isinstance(state.get("model"), Mapping):
         raise UserError(f"{path}: holds no model of fairseq: {_REMEDY}")
-    for name, weight in state["model"].items():
-        if not isinstance(weight, torch.Tensor):
-            raise UserError(f"{path}: {name} is no tensor: {_REMEDY}")
+    check_parts(path, state, _REMEDY)
     options = [state[key] for key in ("args", "cfg") if state.get(key) is not None]
     if not options:
         raise UserError(f"{path}: has no options (neither args nor cfg): {_REMEDY}")

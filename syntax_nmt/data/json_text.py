@@ -1,4 +1,4 @@
-"""JSON that users give."""
+"""JSON that users give, and that other commands wrote."""
 
 from __future__ import annotations
 
@@ -7,6 +7,19 @@ from pathlib import Path
 from typing import Any
 
 from syntax_nmt.errors import UserError
+
+
+def read_json(path: str | Path) -> Any:
+    """The value in a JSON file.
+
+    Raises:
+        OSError: the file cannot be read.
+        ValueError: it is not UTF-8, no JSON, or nested too deeply to be read.
+    """
+    try:
+        return json.loads(Path(path).read_text(encoding="utf-8"))
+    except RecursionError:
+        raise ValueError("nested too deeply") from None
 
 
 def parse_json(text: str, path: str | Path, wanted: str) -> Any:

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from syntax_nmt.data.json_text import read_json
 from syntax_nmt.data.text import MODES
 from syntax_nmt.data.text_files import portable_path, write_atomically
 from syntax_nmt.errors import UserError
@@ -82,7 +83,7 @@ def read_segmentation(folder: Path) -> dict[str, TextSegmentation]:
     """
     path = folder / FILE_NAME
     try:
-        values = json.loads(path.read_text(encoding="utf-8"))
+        values = read_json(path)
         languages = {language: _of(folder, found) for language, found in values.items()}
     except FileNotFoundError:
         raise UserError(

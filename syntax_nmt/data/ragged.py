@@ -97,6 +97,18 @@ class RaggedArray:
         start = self.starts[row]
         return self.values[start : start + self.sizes[row]]
 
+    def ranges(self) -> tuple[np.ndarray, np.ndarray]:
+        """The least and the greatest number of each row, (number of rows,); 0 of an empty one.
+
+        For rows that lie in `values` in order, as those of a file do.
+        """
+        filled = self.sizes > 0  # reduceat gives an empty row its neighbour's first number
+        lowest, highest = np.zeros((2, len(self)), dtype=np.int32)
+        if filled.any():
+            lowest[filled] = np.minimum.reduceat(self.values, self.starts[filled])
+            highest[filled] = np.maximum.reduceat(self.values, self.starts[filled])
+        return lowest, highest
+
     def take(self, position: np.ndarray) -> np.ndarray:
         """The numbers at positions of `values`; positions outside it give any number.
 

@@ -57,15 +57,16 @@ def open_side_information(
 ) -> SideInformation:
     """Opens `prefix.kind.{bin,idx}` and checks that it belongs to the text.
 
-    Files are memory-mapped; checking a million sentences takes a fraction of a second.
+    Files are memory-mapped; `examples/benchmark` has what opening a million sentences takes.
 
     Args:
         prefix: fairseq's prefix of the side's tokens: `data-bin/train.de-en.de`.
         sizes: the dataset's lengths of this side with EOS, (sentences,).
-        verify: also compare checksums. False where the caller has compared them already.
+        verify: also compare checksums and look at every number. False where the caller does both.
 
     Raises:
-        UserError: a file is missing, damaged, or not made from this text.
+        UserError: a file is missing, damaged, or not made from this text, or holds numbers that
+            the kind has no meaning for.
     """
     prefix = Path(prefix)
     name = f"{prefix.name}.{kind.name}"
@@ -78,7 +79,10 @@ def open_side_information(
         labels = read_labels(prefix.parent, kind)
     except (OSError, ValueError, AssertionError) as error:
         raise UserError(f"{prefix.parent / name}: cannot be read ({error}): {REMEDY}") from error
-    _check_lengths(rows, kind, np.asarray(sizes), prefix.parent / name, entry.source)
+    lengths = np.asarray(sizes).astype(np.int64) - 1
+    _check_lengths(rows, kind, lengths, prefix.parent / name, entry.source)
+    if verify:
+        _check_numbers(rows, kind.limits(lengths, len(labels)), prefix.parent / name, entry.source)
     if len(rows) != entry.sentences:
         raise UserError(
             f"{prefix.parent / name}.idx: {len(rows)} sentences, {NAME} says {entry.sentences}: "
@@ -139,10 +143,9 @@ def _check_number(found: int, expected: int, path: Path) -> None:
 
 
 def _check_lengths(
-    rows: RaggedArray, kind: SideKind, sizes: np.ndarray, path: Path, source: str
+    rows: RaggedArray, kind: SideKind, expected: np.ndarray, path: Path, source: str
 ) -> None:
-    """Compares each sentence's length with the dataset's."""
-    expected = sizes.astype(np.int64) - 1
+    """Compares each sentence's length with the dataset's, both without EOS."""
     found = kind.covered(rows, expected)
     differing = np.flatnonzero(found != expected)
     if len(differing):
@@ -152,6 +155,27 @@ def _check_lengths(
             f"{found[row]} subwords, the dataset has {expected[row]} without EOS "
             f"({len(differing)} sentences differ): {REMEDY}, and give no option that shortens or "
             f"lengthens sentences (--truncate-source, --prepend-bos, --num-batch-buckets)"
+        )
+
+
+def _check_numbers(
+    rows: RaggedArray, limits: tuple[int, np.ndarray], path: Path, source: str
+) -> None:
+    """Refuses numbers beyond those of the kind; −1 alone says that there is no annotation.
+
+    Batches are gathered without a look at the numbers, and models count positions by them.
+    """
+    least, greatest = limits
+    lowest, highest = rows.ranges()
+    within = (lowest >= least) & (highest <= greatest)
+    wrong = np.flatnonzero((rows.sizes > 0) & ~within & ((lowest != -1) | (highest != -1)))
+    if len(wrong):
+        row = int(wrong[0])
+        most = np.broadcast_to(greatest, len(rows))[row]
+        number = lowest[row] if lowest[row] < least else highest[row]
+        raise UserError(
+            f"{path}: sentence {row + 1} (line {row + 1} of the text; {source}) holds {number}, "
+            f"its numbers can be {least} to {most} ({len(wrong)} sentences hold such): {REMEDY}"
         )
 
 

@@ -14,49 +14,44 @@ from typing import IO, Any, BinaryIO, TextIO
 
 from syntax_nmt.errors import UserError
 
-NEWLINE_ONLY = "\n"
 _ENCODING = "utf-8-sig"  # a byte order mark at the beginning is no part of the text
 BYTE_ORDER_MARK = "\ufeff"
 # A file's name may have bytes that are not UTF-8. They are written as `\udcff`, as JSON does it.
 UNKNOWN_BYTES = "backslashreplace"
 
 
-def open_text(path: str | Path, newline: str | None = None) -> IO[str]:
+def open_text(path: str | Path) -> IO[str]:
     """Opens a UTF-8 text file for reading; a name ending in `.gz` is decompressed on the fly.
 
-    Args:
-        newline: as of :func:`open`.
+    A line ends at a newline and nowhere else. A carriage return or another separator of Unicode
+    that ended one, too, would move all later sentences away from those of the other side.
 
     Raises:
         UserError: the file is not there or may not be read.
     """
     try:
         if str(path).endswith(".gz"):
-            return gzip.open(path, "rt", encoding=_ENCODING, newline=newline)
-        return open(path, encoding=_ENCODING, newline=newline)
+            return gzip.open(path, "rt", encoding=_ENCODING, newline="\n")
+        return open(path, encoding=_ENCODING, newline="\n")
     except OSError as error:
         raise UserError(f"{path}: cannot be read ({error.strerror}): check the path") from error
 
 
-def read_lines(path: str | Path, newline: str | None = None) -> Iterator[str]:
-    """The lines of a text file without their line ends, one at a time.
-
-    Lines end where fairseq's binarizer ends them (newline, carriage return, or both), and nowhere
-    else: other Unicode separators stay inside the line.
+def read_lines(path: str | Path) -> Iterator[str]:
+    """The lines of a text file, one at a time, without the newline and a carriage return before it.
 
     Args:
-        path: the file, plain or `.gz`.
-        newline: :data:`NEWLINE_ONLY` for raw text, where a carriage return stays inside its line.
+        path: the file, plain or `.gz`; lines end as :func:`open_text` says.
 
     Raises:
         UserError: the file cannot be read, is not UTF-8, or is a truncated gzip file.
     """
     number = 0
-    with open_text(path, newline) as stream:
+    with open_text(path) as stream:
         try:
             for line in stream:
                 number += 1
-                yield line.rstrip("\n")
+                yield line.removesuffix("\n").removesuffix("\r")
         except UnicodeDecodeError as error:
             raise UserError(
                 f"{path}:{_undecodable_line(path)}: not UTF-8 ({error.reason}): convert the file, "
@@ -159,8 +154,11 @@ def _open_output(path: Path, mode: str, **text: Any) -> Iterator[Any]:
             stream.flush()
             os.fsync(stream.fileno())
         os.replace(partial, target)
-    except OSError as error:
-        reason = error.strerror or error
+    except (OSError, RuntimeError) as error:
+        cause = error if isinstance(error, OSError) else error.__context__
+        if not isinstance(cause, OSError):  # torch's writer hides that of the disk behind its own
+            raise
+        reason = cause.strerror or cause
         raise UserError(f"{path}: cannot be written ({reason}): check the folder") from error
     finally:
         with suppress(OSError):  # there may be no such file, nor even its folder

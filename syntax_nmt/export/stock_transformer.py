@@ -8,7 +8,8 @@ from argparse import Namespace
 from pathlib import Path
 from typing import Any
 
-from fairseq import checkpoint_utils, options
+import torch
+from fairseq import options
 from fairseq.dataclass.configs import FairseqConfig
 from fairseq.models import BaseFairseqModel
 from fairseq.models.transformer import TransformerModel
@@ -16,6 +17,7 @@ from fairseq.tasks import FairseqTask
 from fairseq.tasks.translation import TranslationConfig
 from omegaconf import OmegaConf
 
+from syntax_nmt.data.text_files import write_binary_atomically
 from syntax_nmt.errors import UserError
 from syntax_nmt.models.family_options import SIDES, TRANSFORMER
 from syntax_nmt.models.options import SyntaxTransformerOptions
@@ -73,6 +75,9 @@ def save_stock_checkpoint(model: TransformerModel, args: Namespace, path: Path) 
 
     Args:
         model: as :func:`stock_transformer` gives it.
+
+    Raises:
+        UserError: it cannot be written.
     """
     cfg = OmegaConf.structured(FairseqConfig())
     cfg.task = {**vars(TranslationConfig.from_namespace(args)), "_name": args.task}
@@ -85,7 +90,8 @@ def save_stock_checkpoint(model: TransformerModel, args: Namespace, path: Path) 
         "extra_state": {},
         "last_optimizer_state": None,
     }
-    checkpoint_utils.torch_persistent_save(state, str(path))
+    with write_binary_atomically(path) as stream:
+        torch.save(state, stream)
 
 
 def _stock_options(cfg: Any, task: FairseqTask) -> Namespace:

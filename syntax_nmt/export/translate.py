@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import io
-import json
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from itertools import islice
@@ -13,6 +12,8 @@ from pathlib import Path
 from sentencepiece import SentencePieceProcessor
 
 from syntax_nmt.arguments import natural_int, positive_int
+from syntax_nmt.checkpoints.check import reason_of
+from syntax_nmt.data.json_text import read_json
 from syntax_nmt.data.prepared_text import TextSegmentation, read_segmentation
 from syntax_nmt.errors import UserError, one_line_errors
 from syntax_nmt.export.ctranslate2_model import CONFIG, LIMITS, check_installed
@@ -51,10 +52,14 @@ def main() -> None:
     )
     args = parser.parse_args()
     # What is no UTF-8 comes through, to be named with its line.
-    lines = io.TextIOWrapper(sys.stdin.buffer, encoding="utf-8", errors="surrogateescape")
+    options = {"encoding": "utf-8", "errors": "surrogateescape", "newline": "\n"}
+    lines = io.TextIOWrapper(sys.stdin.buffer, **options)
     with one_line_errors(parser.prog), open_output(STDOUT) as out:
-        for line in translations(lines, args):
-            print(line, file=out, flush=True)
+        try:
+            for line in translations(lines, args):
+                print(line, file=out, flush=True)
+        except KeyboardInterrupt:
+            raise UserError("interrupted") from None
 
 
 def translations(lines: Iterable[str], args: argparse.Namespace) -> Iterator[str]:
@@ -73,9 +78,11 @@ def translations(lines: Iterable[str], args: argparse.Namespace) -> Iterator[str
         translator = ctranslate2.Translator(
             str(args.folder), device=args.device, intra_threads=args.threads
         )
-    except (OSError, RuntimeError) as error:
+    except UserError:
+        raise
+    except Exception as error:  # two libraries trip over damage in many ways
         raise UserError(
-            f"{args.folder}: cannot be loaded with --device {args.device} ({error}): "
+            f"{args.folder}: cannot be loaded with --device {args.device} ({reason_of(error)}): "
             "try another device, or export the model again"
         ) from error
     lines, counted = iter(lines), InteractiveLines()
@@ -108,9 +115,9 @@ def _limits(folder: Path) -> list[int]:
         UserError: the folder is not what the export wrote.
     """
     try:
-        config = json.loads((folder / CONFIG).read_text(encoding="utf-8"))
+        config = read_json(folder / CONFIG)
         return [int(config[name]) for name in LIMITS]
-    except (OSError, ValueError, TypeError, KeyError):
+    except (OSError, ValueError, TypeError, KeyError, OverflowError):
         raise UserError(
             f"{folder}: no model that `syntax-nmt export --to ctranslate2` wrote: give the folder "
             "of its --output, or export again"

@@ -45,7 +45,7 @@ def _read_vectors(path: str, dictionary: Dictionary, width: int, option: str) ->
     fairseq's own reader takes any first line for a header, and keeps every vector of the file.
     """
     vectors = {}
-    with open(path, encoding="utf-8-sig") as lines:
+    with open(path, encoding="utf-8-sig", newline="\n") as lines:
         if len(next(lines, "").split()) != 2:
             raise UserError(
                 f"{option} {path}: line 1: no header; put the number of vectors and their width "

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any
 
+from syntax_nmt.data.json_text import read_json
 from syntax_nmt.data.languages import plain_language
 
 # Stanza's names have two letters where ISO 639-1 has; those of Chinese go by script, not region.
@@ -30,7 +30,7 @@ def stanza_names(lang: str, folder: Path) -> list[str]:
 def resources(folder: Path) -> dict[str, dict[str, Any]]:
     """What a folder in Stanza's own layout lists, by language; nothing if it has no such list."""
     try:
-        listed = json.loads((folder / "resources.json").read_text(encoding="utf-8"))
+        listed = read_json(folder / "resources.json")
     except (OSError, ValueError):
         return {}
     if not isinstance(listed, dict):

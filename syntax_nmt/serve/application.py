@@ -170,7 +170,7 @@ class _Answers:
 
     async def translate(self, request: Request) -> Response:
         def question(system: System, text: str) -> Any:
-            return system.translate([line.strip() for line in text.splitlines() if line.strip()])
+            return system.translate([line.strip() for line in text.split("\n") if line.strip()])
 
         return await self._answered(request, ("text",), question)
 

@@ -8,8 +8,9 @@ from __future__ import annotations
 import argparse
 import glob
 import os
+import sys
 from pathlib import Path
-from typing import Any
+from typing import Any, TextIO
 
 from fairseq import utils
 from fairseq.file_io import PathManager
@@ -66,6 +67,30 @@ class _Checkpoints(_Checked):
                 raise UserError(f"{path}: no such checkpoint: give --path files of fairseq-train")
 
 
+class _Input(argparse.Action):
+    """Makes a file the standard input, where lines end at newlines alone, and has that read.
+
+    `fairseq-interactive` would open the file so that a carriage return within a line ends it, too:
+    every later translation would belong to another line.
+    """
+
+    def __call__(self, _parser: Any, namespace: Any, value: Any, option: Any = None) -> None:
+        if value != "-":
+            with exits_in_fairseq_programs():
+                sys.stdin = _opened(value)
+        setattr(namespace, self.dest, "-")
+
+
+def _opened(path: str) -> TextIO:
+    try:
+        # What is no UTF-8 comes through, to be named with its line.
+        return open(path, encoding="utf-8", errors="surrogateescape", newline="\n")
+    except OSError as error:
+        raise UserError(
+            f"--input {path}: cannot be read ({error.strerror}): check the path"
+        ) from None
+
+
 class _NotOffered(_Checked):
     def check(self, value: Any) -> None:
         raise UserError(
@@ -79,4 +104,5 @@ _ACTIONS = {
     "--save-dir": ("save_dir", _SaveDir, "folder of the checkpoints"),
     "--path": ("quiet", _Checkpoints, "checkpoints, with colons between"),
     "--write-checkpoints-asynchronously": ("save_dir", _NotOffered, "refused"),
+    "--input": ("buffer_size", _Input, "file to read, - = standard input"),
 }

@@ -56,6 +56,7 @@ class RestartableTranslationConfig(TranslationConfig):
     finetune_from_model: Optional[str] = II("checkpoint.finetune_from_model")
     checkpoint_suffix: str = II("checkpoint.checkpoint_suffix")
     reset_meters: bool = II("checkpoint.reset_meters")
+    reset_optimizer: bool = II("checkpoint.reset_optimizer")
     patience: int = II("checkpoint.patience")
     max_update: int = II("optimization.max_update")
     cpu: bool = II("common.cpu")
@@ -77,6 +78,7 @@ class RestartableTranslationTask(TranslationTask):
 
     cfg: RestartableTranslationConfig
     _warmup = 0
+    _updates_before = 0  # that the checkpoint has made from which fairseq goes on
     _resumed: Optional[tuple[str, Mapping[str, Any]]] = None  # a checkpoint, and its options
 
     @classmethod
@@ -175,29 +177,22 @@ class RestartableTranslationTask(TranslationTask):
         self._warn_of_changed_options("criterion", criterion, cfg)
         return criterion
 
-    def train_step(
-        self, sample: Any, model: Any, criterion: Any, optimizer: Any, update_num: int,
-        ignore_grad: bool = False,
-    ) -> Any:  # fmt: skip
-        """Forward and backward pass of one batch.
-
-        Args:
-            update_num: updates so far.
-            ignore_grad: the batch only stands in for one that this worker does not have.
+    def begin_epoch(self, epoch: int, model: Any) -> None:
+        """What is done before the batches of an epoch, and before a thread prepares them.
 
         Raises:
             SystemExit: with status 0: the training is at its end, which fairseq does not ask
                 before the first update.
         """
-        end = self._end(update_num)
+        end = self._end()
         if end is not None:
             logger.info(f"nothing to do: {end}; a new training needs a --save-dir of its own")
             raise SystemExit(0)
-        return super().train_step(sample, model, criterion, optimizer, update_num, ignore_grad)
+        super().begin_epoch(epoch, model)
 
-    def _end(self, updates: int) -> Optional[str]:
-        """Why the training is at its end; None if it is not."""
-        wanted = interpolated_option(self.cfg, "max_update") or 0
+    def _end(self) -> Optional[str]:
+        """Why the training was at its end before this process; None if it was not."""
+        wanted, updates = interpolated_option(self.cfg, "max_update") or 0, self._updates_before
         if 0 < wanted <= updates:
             return f"{updates} updates have been made, --max-update {wanted} are wanted"
         patience = interpolated_option(self.cfg, "patience") or 0
@@ -210,6 +205,11 @@ class RestartableTranslationTask(TranslationTask):
     def _look_into(self, begin: str) -> None:
         """Checks the checkpoint to begin with; one that is resumed tells what went before."""
         state = check_weights(begin, (self.src_dict, self.tgt_dict))
+        # fairseq counts on only with the state of the optimizer.
+        fresh = begin == self._tuned() or interpolated_option(self.cfg, "reset_optimizer")
+        if not fresh and state.get("last_optimizer_state") is not None:
+            history = state.get("optimizer_history") or [{}]
+            self._updates_before = history[-1].get("num_updates", 0)
         if begin == self._last():
             self._resumed = begin, state.get("cfg") or {}
             if not interpolated_option(self.cfg, "reset_meters"):

@@ -34,3 +34,11 @@ def test_a_byte_order_mark_is_no_text(tmp_path, ending):
     content = "\ufeffdas\nHaus\n".encode()
     path.write_bytes(gzip.compress(content) if ending else content)
     assert list(read_lines(path)) == ["das", "Haus"]
+
+
+@pytest.mark.parametrize("ending", ["", ".gz"])
+def test_a_carriage_return_ends_no_line(tmp_path, ending):
+    path = tmp_path / f"a{ending}"
+    content = "das\rHaus\r\n\r\r\nist\u2028klein\n\rund".encode()
+    path.write_bytes(gzip.compress(content) if ending else content)
+    assert list(read_lines(path)) == ["das\rHaus", "\r", "ist\u2028klein", "\rund"]

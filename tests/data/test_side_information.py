@@ -150,6 +150,28 @@ def test_counts_and_lengths_of_another_dataset(tmp_path):
     open_kind(tmp_path, "phrases", sizes=[3, 1, 9])  # a sentence without parse has any length
 
 
+@pytest.mark.parametrize(
+    ("kind", "row", "message"),
+    [
+        ("heads", [2, 1], "holds 2, its numbers can be 0 to 1 "),
+        ("heads", [1, -5], "holds -5, its numbers can be 0 to 1 "),
+        ("heads", [-5, -5], "holds -5"),
+        ("heads", [-1, 1], "holds -1"),
+        ("phrases", [1000, -998], "holds -998, its numbers can be 1 to 2 "),
+        ("phrases", [0, 2], "holds 0"),
+        ("phrases", [-3], "holds -3"),
+        ("chunks", [1, 3], "holds 3, its numbers can be 0 to 2 "),
+        ("chunks", [1, -2], "holds -2"),
+    ],
+)
+def test_numbers_that_no_batch_could_take(tmp_path, kind, row, message):
+    """Their checksums fit: a program wrote them so."""
+    write_all(tmp_path, {kind: [row, *ROWS[kind][1:]]})
+    place = rf"{NAME}\.{kind}: sentence 1 \(line 1 of the text; train\.de\.{kind}\)"
+    with pytest.raises(UserError, match=rf"{place} {message}.*\(1 sentences .*binarize"):
+        open_kind(tmp_path, kind)
+
+
 def test_a_damaged_manifest(tmp_path):
     path = write_all(tmp_path) / "syntax.json"
     whole = path.read_text()

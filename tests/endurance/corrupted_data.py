@@ -225,7 +225,7 @@ def same_words(space: Workspace, name: str) -> str:
     corpus = [line.split() for line in (space / text).read_text("utf-8").splitlines()]
     content = (space / name).read_bytes()
     content = gzip.decompress(content) if name.endswith(".gz") else content
-    lines = re.split(r"\r\n|\r|\n", content.decode("utf-8").removesuffix("\n"))
+    lines = re.split(r"\r?\n", content.decode("utf-8").removesuffix("\n"))
     if name.endswith(".chunks"):  # has no words
         counts = [len(line.split()) for line in lines]
         fits = all(tags in (0, len(words)) for tags, words in zip(counts, corpus))

@@ -23,6 +23,7 @@ ODD = [
     "tab\there\tand\tthere",
     "\ufeffa byte order mark",
     "carriage return\r",
+    "carriage\rreturn",
     "▁▁a▁b▁ ▁",
     "<unk> <s> </s> <pad> <PAD> ||| \\1 $1 @@ a@@ (S (NP x))",
     "x" * 300,
@@ -48,8 +49,6 @@ def write_corpus(folder: Path) -> Path:
     folder.mkdir(parents=True)
     for number, name in enumerate(("train", "test")):
         lines = odd_lines(number)
-        if name == "train":  # fairseq-interactive would take it for a line end
-            lines[:1] = ["carriage\rreturn"]
         words = [clean_line(line).split() for line in lines]
         for language in ("src", "tgt"):
             _write(folder / f"{name}.{language}", lines)

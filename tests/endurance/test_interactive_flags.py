@@ -10,6 +10,8 @@ from commands import fairseq
 from prepared_corpus import TEST_SENTENCES
 from programs import System, each_system
 
+from syntax_nmt.errors import UserError
+
 QUICK = ("phrase_transformer+parsed",)
 SEARCH = ("--beam", "4", "--max-len-b", "16")
 
@@ -88,6 +90,25 @@ def test_constraints_are_met(system, inputs, text, constrained, typed, kind):
             _, met, rest = rest.partition(f" {piece} ")
             assert met, (pieces, printed.best[n])
             rest = f" {rest}"
+
+
+def test_a_carriage_return_ends_no_line(system, inputs, text, typed, prepared, tmp_path):
+    """What comes after it would be the translation of another line."""
+    lines = (prepared.corpus / "test.src").read_text(encoding="utf-8").splitlines()
+    lines[1] = lines[1].replace(" ", "\r", 1)
+    (tmp_path / "typed").write_bytes("".join(f"{line}\n" for line in lines).encode("utf-8"))
+    assert system.type(*SEARCH, *inputs, *text, "--input", tmp_path / "typed").best == typed.best
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [(None, r"typed: cannot be read \(No such file"), (b"a\n\xff\n", "line 2 .* not UTF-8")],
+)
+def test_a_file_that_is_no_text_is_named(system, inputs, text, tmp_path, content, message):
+    if content is not None:
+        (tmp_path / "typed").write_bytes(content)
+    with pytest.raises((UserError, SystemExit), match=message):
+        system.type(*inputs, *text, "--input", tmp_path / "typed")
 
 
 @pytest.mark.parametrize("method", ["rnn_search_cgru"])

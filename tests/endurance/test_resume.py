@@ -165,8 +165,26 @@ def test_a_finished_training_makes_no_update_more(prepared, uninterrupted):
     before = (folder / "checkpoint_last.pt").read_bytes()
     log = finished(training(prepared, QUICK, folder, *SAVING), folder / "log")
     assert "nothing to do: 14 updates" in log
+    assert ITERATING not in log  # a thread that prepares batches can abort the interpreter's end
     assert "other options" not in log
     assert (folder / "checkpoint_last.pt").read_bytes() == before
+
+
+@pytest.mark.parametrize("reset", ["--reset-optimizer", "--restore-file"])
+def test_updates_that_are_not_counted_on_are_no_end(prepared, uninterrupted, tmp_path, reset):
+    """fairseq then counts from 0."""
+    last = uninterrupted(QUICK) / "checkpoint_last.pt"
+    command = training(prepared, QUICK, tmp_path, "--max-update", "2", "--reset-dataloader")
+    options = ("--restore-file", last, "--reset-optimizer", "--reset-lr-scheduler")
+    if reset == "--restore-file":
+        state = torch.load(last)
+        state["last_optimizer_state"] = None
+        last = tmp_path / "without.pt"
+        torch.save(state, last)
+        options = ("--restore-file", last)
+    log = finished((*command, *options, "--log-interval", "1"), tmp_path / "log")
+    assert "nothing to do" not in log
+    assert state_of(tmp_path)["history"]["num_updates"] == 2
 
 
 def test_patience_counts_over_restarts(prepared, tmp_path):

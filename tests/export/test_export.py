@@ -190,6 +190,47 @@ def test_folders_without_such_a_model_are_named(of_few_positions, exported, tmp_
     assert f"{damaged}: cannot be loaded" in refuse(TRANSLATE, damaged, stdin="a\n")
 
 
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("config.json", "[" * 100_000),
+        ("config.json", '{"max_source_positions": Infinity, "max_target_positions": 8}'),
+        ("segmentation.json", "[" * 100_000),
+        ("segmentation.json", "{}"),
+        ("sentencepiece.model", "no model"),
+        ("shared_vocabulary.json", "[1]"),
+    ],
+)
+def test_damaged_folders_are_named_in_one_line(of_few_positions, tmp_path, name, content):
+    damaged = shutil.copytree(of_few_positions, tmp_path / "damaged")
+    (damaged / name).write_text(content)
+    assert str(damaged) in refuse(TRANSLATE, damaged, stdin="a\n")
+
+
+def test_a_full_disk_is_named_in_one_line(trained, prepared, tmp_path):
+    program = """
+import resource, sys
+resource.setrlimit(resource.RLIMIT_FSIZE, (20_000, 20_000))
+from syntax_nmt.cli import main
+main(sys.argv[1:])
+"""
+    export = ("export", trained[0], "--data", prepared.folder, "--to", "fairseq")
+    for command in (export, ("average", trained[0])):
+        arguments = map(str, (*command, "--output", tmp_path / "out"))
+        done = subprocess.run(
+            [sys.executable, "-c", program, *arguments], capture_output=True, text=True
+        )
+        assert done.returncode == 1
+        assert "Traceback" not in done.stderr, done.stderr
+        assert done.stderr.splitlines()[-1].endswith("(File too large): check the folder")
+        assert not list(tmp_path.iterdir())
+
+
+def test_a_carriage_return_ends_no_line(of_few_positions):
+    done = succeed(TRANSLATE, of_few_positions, stdin="lo\rka\na\r\n\rb\n")
+    assert done.stdout.count("\n") == 3
+
+
 @pytest.mark.parametrize("locale", ["C.UTF-8", "POSIX"])
 def test_a_line_that_is_not_utf8_is_named(of_few_positions, tmp_path, monkeypatch, locale):
     monkeypatch.setenv("LC_ALL", locale)

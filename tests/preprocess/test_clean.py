@@ -51,7 +51,7 @@ def pairs_in(prefix, source_lang="en", target_lang="de"):
 
 
 def test_parts_are_joined_in_order_and_lines_stay_as_they_are(run):
-    first, second = [("a \u2028 b\r", "x  y")], [("c\u00a0c", "z"), ("d", "z")]
+    first, second = [("a \u2028 b\r c", "x  y")], [("c\u00a0c", "z"), ("d", "z")]
     kept, said = run([first, second])
     assert kept == first + second
     assert "part0.0, part0.1: 1 pairs" in said

@@ -14,7 +14,9 @@ from syntax_nmt.data.conllu import format_conllu
 from syntax_nmt.data.prepared_text import TextSegmentation, read_segmentation, write_segmentation
 from syntax_nmt.data.ragged import RaggedArray
 from syntax_nmt.errors import UserError
+from syntax_nmt.parsing.languages import resources
 from syntax_nmt.preprocess.corpus.segment import train_model
+from syntax_nmt.preprocess.corpus.steps import recorded_steps
 
 SPLITS = ("train", "valid", "test")
 SENTENCES = [f"the w{i % 7} sees a w{i % 3} under w{i} ." for i in range(60)]
@@ -130,6 +132,15 @@ def test_a_model_that_is_named_but_missing_is_one_line(tmp_path):
     path.unlink()
     with pytest.raises(UserError, match=r"segmentation.json names .*en.model, .*prepare` line"):
         read_segmentation(tmp_path)
+
+
+def test_json_that_is_nested_too_deeply_is_damaged_json(tmp_path):
+    for name in ("segmentation.json", "prepare.json", "resources.json"):
+        (tmp_path / name).write_text("[" * 100_000)
+    with pytest.raises(UserError, match=r"segmentation.json: cannot be read"):
+        read_segmentation(tmp_path)
+    assert recorded_steps(tmp_path / "prepare.json") is None
+    assert resources(tmp_path) == {}
 
 
 @pytest.mark.slow

@@ -68,10 +68,10 @@ def address(systems):
 
 
 def test_each_line_is_a_sentence(address):
-    status, found = post(f"{address}/translate", {"text": "a b\n\n  c\r\n", "system": "two"})
+    status, found = post(f"{address}/translate", {"text": "a b\n\n  c\u2028d\r\n", "system": "two"})
     assert status == 200
     assert found["system"] == "two"
-    assert [pair["translation"] for pair in found["sentences"]] == ["A B", "C"]
+    assert [pair["translation"] for pair in found["sentences"]] == ["A B", "C\u2028D"]
     assert post(f"{address}/translate", {"text": ""})[1]["sentences"] == []
     assert post(f"{address}/translate", {"text": "a"})[1]["system"] == "one"
 

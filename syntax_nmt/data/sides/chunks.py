@@ -73,6 +73,10 @@ class Chunks(SideKind):
         """See :func:`~syntax_nmt.data.projection.project_chunks`."""
         return project_chunks(annotation, counts, label_ids)
 
+    def limits(self, sizes: np.ndarray, labels: int) -> tuple[int, np.ndarray]:
+        """The id of a type, or 0."""
+        return 0, np.asarray(labels)
+
     def draw(self, size: int, labels: int, random: np.random.Generator) -> np.ndarray:
         """One opens at the first subword, and at every second on average."""
         opens = random.integers(2, size=size)

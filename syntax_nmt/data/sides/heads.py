@@ -81,6 +81,10 @@ class Heads(SideKind):
         """See :func:`~syntax_nmt.data.projection.project_heads`."""
         return project_heads(annotation.heads, counts)
 
+    def limits(self, sizes: np.ndarray, labels: int) -> tuple[int, np.ndarray]:
+        """A place in the sentence."""
+        return 0, sizes - 1
+
     def draw(self, size: int, labels: int, random: np.random.Generator) -> np.ndarray:
         """Each subword hangs on one before it, in an order drawn at random."""
         order = random.permutation(size)

@@ -245,6 +245,17 @@ class SideKind(ABC):
         return rows.sizes
 
     @abstractmethod
+    def limits(self, sizes: np.ndarray, labels: int) -> tuple[int, np.ndarray]:
+        """The least and the greatest number that a row may hold where there is annotation.
+
+        Args:
+            sizes: lengths of the sentences without EOS, (sentences,).
+
+        Returns:
+            The least; the greatest of each sentence, of any shape that broadcasts to (sentences,).
+        """
+
+    @abstractmethod
     def draw(self, size: int, labels: int, random: np.random.Generator) -> np.ndarray:
         """A row at random, for tests and benchmarks.
 

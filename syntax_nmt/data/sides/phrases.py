@@ -70,6 +70,10 @@ class Phrases(SideKind):
             sums[filled] = np.add.reduceat(rows.values, rows.starts[filled], dtype=np.int64)
         return np.where(sums < 0, sizes, sums)
 
+    def limits(self, sizes: np.ndarray, labels: int) -> tuple[int, np.ndarray]:
+        """A length within the sentence."""
+        return 1, sizes
+
     def draw(self, size: int, labels: int, random: np.random.Generator) -> np.ndarray:
         """Cut at every second place on average."""
         ends = [*np.flatnonzero(random.integers(2, size=size - 1)) + 1, size]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from syntax_nmt.data.text_files import NEWLINE_ONLY, read_lines
+from syntax_nmt.data.text_files import read_lines
 from syntax_nmt.errors import UserError
 
 
@@ -27,7 +27,7 @@ def read_parallel(*paths: str | Path) -> list[list[str]]:
     Raises:
         UserError: a file cannot be read, or has another number of lines than the first.
     """
-    columns = [list(read_lines(path, NEWLINE_ONLY)) for path in paths]
+    columns = [list(read_lines(path)) for path in paths]
     for path, column in zip(paths, columns):
         check_parallel(str(path), len(column), str(paths[0]), len(columns[0]))
     return columns

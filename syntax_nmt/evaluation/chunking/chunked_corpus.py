@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from syntax_nmt.data.chunks import OUTSIDE, Chunk
-from syntax_nmt.data.text_files import NEWLINE_ONLY, read_lines
+from syntax_nmt.data.text_files import read_lines
 from syntax_nmt.errors import UserError
 from syntax_nmt.evaluation.base.accuracy import Accuracy
 from syntax_nmt.evaluation.base.parallel_files import check_parallel
@@ -105,7 +105,7 @@ def corpus_of_file(args: argparse.Namespace) -> ChunkedCorpus:
     if not len(corpus):
         raise UserError(f"{corpus.name}: is empty: give a sentence a line, or a word a line")
     if args.target:
-        corpus.words = [tuple(line.split()) for line in read_lines(args.target, NEWLINE_ONLY)]
+        corpus.words = [tuple(line.split()) for line in read_lines(args.target)]
         check_parallel(args.target, len(corpus.words), corpus.name, len(corpus))
         lengths = [len(words) for words in corpus.words]
         _check_words(corpus.chunks, lengths, args.hypothesis, args.target)

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from syntax_nmt.data.subwords import detect_scheme, join_pieces, pieces_per_word
-from syntax_nmt.data.text_files import NEWLINE_ONLY, read_lines
+from syntax_nmt.data.text_files import read_lines
 from syntax_nmt.errors import UserError
 from syntax_nmt.evaluation.alignment.alignment import links_outside, read_alignments, read_gold
 from syntax_nmt.evaluation.base.options import (
@@ -46,7 +46,7 @@ def figure(args: argparse.Namespace) -> Figure:
     if not (args.hypothesis or args.gold):
         raise UserError("there is nothing to draw: give alignments as --hypothesis or --gold")
     columns: list[tuple[str, Sequence]] = [
-        (path, list(read_lines(path, NEWLINE_ONLY))) for path in (args.source, args.target)
+        (path, list(read_lines(path))) for path in (args.source, args.target)
     ]
     if args.hypothesis:
         columns.append((args.hypothesis, read_alignments(args.hypothesis)))

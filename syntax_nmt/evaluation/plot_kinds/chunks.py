@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from syntax_nmt.data.chunks import OUTSIDE, Chunk
-from syntax_nmt.data.text_files import NEWLINE_ONLY, read_lines
+from syntax_nmt.data.text_files import read_lines
 from syntax_nmt.errors import UserError
 from syntax_nmt.evaluation.chunking.chunk_file import read_chunk_file
 from syntax_nmt.evaluation.plot_kinds.sentence_choice import (
@@ -57,7 +57,7 @@ def figure(args: argparse.Namespace) -> Figure:
 
 
 def _segmentation(args: argparse.Namespace) -> Figure:
-    texts = [line.split() for line in read_lines(args.target, NEWLINE_ONLY)]
+    texts = [line.split() for line in read_lines(args.target)]
     columns: list[tuple[str, Sequence]] = [(args.target, texts)]
     paths = {
         name: path for name, path in (("model", args.hypothesis), (_REFERENCE, args.gold)) if path
@@ -84,7 +84,7 @@ def _segmentation(args: argparse.Namespace) -> Figure:
 
 def _attention(args: argparse.Namespace) -> Figure:
     where = f"{args.alignments}:{args.sentence}"
-    line = chosen(read_lines(args.alignments, NEWLINE_ONLY), args.sentence, args.alignments)
+    line = chosen(read_lines(args.alignments), args.sentence, args.alignments)
     try:
         sentence: dict[str, Any] = json.loads(line)
         source = [str(word) for word in sentence["source"]]

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from syntax_nmt.data.subwords import detect_scheme, join_pieces, pieces_per_word
-from syntax_nmt.data.text_files import NEWLINE_ONLY, read_lines
+from syntax_nmt.data.text_files import read_lines
 from syntax_nmt.errors import UserError
 from syntax_nmt.evaluation.base.options import (
     add_model_arguments,
@@ -85,7 +85,7 @@ def model_sentence(args: argparse.Namespace) -> ModelSentence:
     if args.target:
         pairs = read_pairs(args.source, args.target, segment, segment_target)
     else:
-        lines = read_lines(args.source, NEWLINE_ONLY)
+        lines = read_lines(args.source)
         pairs = [TokenPair(segment(line), ()) for line in lines]
     pair = chosen(pairs, args.sentence, args.source)
     if not pair.source:

@@ -147,11 +147,11 @@ def _whole_lines(path: str | Path) -> Iterator[str]:
         if last is not None:
             yield last
         last = line
-    with open_text(path, newline="") as stream:
+    with open_text(path) as stream:
         end = ""
         while block := stream.read(1 << 20):
             end = block[-1]
-    if last is not None and end in "\r\n":
+    if last is not None and end == "\n":
         yield last
 
 
@@ -176,7 +176,7 @@ def _json_measurement(text: str) -> tuple[str, Measurement] | None:
     """Lines within an epoch have names as they are, others the name of the subset before each."""
     try:
         values = json.loads(text)
-    except ValueError:  # truncated by the end of a process
+    except (ValueError, RecursionError):  # truncated by the end of a process
         return None
     epoch = values.pop("epoch")
     if _UPDATES in values:

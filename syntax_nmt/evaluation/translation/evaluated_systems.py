@@ -18,7 +18,7 @@ from syntax_nmt.data.subwords import (
     join_pieces,
     pieces_per_word,
 )
-from syntax_nmt.data.text_files import NEWLINE_ONLY, read_lines
+from syntax_nmt.data.text_files import read_lines
 from syntax_nmt.errors import UserError
 from syntax_nmt.evaluation.translation.generate_output import (
     GenerateOutput,
@@ -178,7 +178,7 @@ def read_text(path: str) -> Text:
     Raises:
         UserError: it cannot be read or is not UTF-8.
     """
-    return Text(path, _stripped(read_lines(path, NEWLINE_ONLY)))
+    return Text(path, _stripped(read_lines(path)))
 
 
 def check_parallel(text: Text, reference: Text) -> None:
@@ -199,7 +199,7 @@ def check_parallel(text: Text, reference: Text) -> None:
 
 
 def _read_output(path: str) -> tuple[Text, GenerateOutput | None]:
-    lines = list(read_lines(path, NEWLINE_ONLY))
+    lines = list(read_lines(path))
     if is_nbest_list(lines):
         print(f"note: {path}: an n-best list, its first translations are taken", file=sys.stderr)
         return Text(path, _stripped(best_translations(lines, path))), None

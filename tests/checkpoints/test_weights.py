@@ -1,0 +1,101 @@
+"""Weights and parts of checkpoints that programs count on, refused where any program loads them."""
+
+from __future__ import annotations
+
+import pytest
+import torch
+from commands import fairseq, refuse
+from small_models import build, save_checkpoint, write_dictionaries
+
+from syntax_nmt.cli import main
+from syntax_nmt.loaded_model import load
+
+EMBEDDING = "encoder.embed_tokens.weight"
+
+
+@pytest.fixture
+def checkpoint(tmp_path):
+    """Gives the path of a checkpoint after a change of its content."""
+    data = write_dictionaries(tmp_path)
+
+    def changed(change):
+        model, _, cfg = build(data, "dependency_transformer")
+        path = save_checkpoint(data / "model.pt", model, cfg)
+        state = torch.load(path)
+        change(state)
+        torch.save(state, path)
+        return path
+
+    return changed
+
+
+def diverged(state):
+    state["model"][EMBEDDING][3, :2] = float("nan")
+
+
+def message_of(*command):
+    with pytest.raises(SystemExit) as stopped:
+        main(list(map(str, command)))
+    message = str(stopped.value.code)
+    assert "\n" not in message
+    return message
+
+
+@pytest.mark.parametrize("number", ["nan", "inf", "-inf"])
+def test_a_training_that_has_diverged_is_named(checkpoint, number):
+    def change(state):
+        state["model"][EMBEDDING][3, 0] = float(number)
+
+    path = checkpoint(change)
+    size = torch.load(path)["model"][EMBEDDING].numel()
+    message = message_of("average", path, "--output", path.with_name("mean.pt"))
+    assert f"{path}: 1 of {size} numbers of {EMBEDDING} are not finite" in message
+
+
+def test_every_program_refuses_it(checkpoint, prepared, tmp_path):
+    path = checkpoint(diverged)
+    trees = ("trees", path.parent, "--path", path, "--input", path, "--output", tmp_path / "out")
+    assert "not finite" in message_of(*trees)
+    generate = fairseq("generate", path.parent, "--path", path, "-s", "src", "-t", "tgt")
+    assert "not finite" in refuse(*generate)
+    with pytest.raises(Exception, match="not finite"):
+        load(path, path.parent, tokenizer="none", bpe="none")
+
+
+def test_a_buffer_that_fairseq_never_sets_may_hold_anything(checkpoint):
+    def change(state):
+        state["model"]["decoder.adaptive_softmax._float_tensor"] = torch.tensor([float("nan")])
+
+    path = checkpoint(change)
+    main(["average", str(path), "--output", str(path.with_name("mean.pt"))])
+
+
+@pytest.mark.parametrize(
+    ("part", "value", "message"),
+    [
+        ("extra_state", [1], "its extra_state is of type list, not dict"),
+        ("extra_state", 3, "its extra_state is of type int, not dict"),
+        ("optimizer_history", {}, "its optimizer_history is of type dict, not list"),
+        ("optimizer_history", [1], "its optimizer_history is no list of dictionaries"),
+        ("task_state", "text", "its task_state is of type str, not dict"),
+        ("last_optimizer_state", [], "its last_optimizer_state is of type list, not dict"),
+        ("criterion", 1.5, "its criterion is of type float, not dict"),
+    ],
+)
+def test_parts_of_other_types(checkpoint, part, value, message):
+    path = checkpoint(lambda state: state.update({part: value}))
+    assert message in message_of("average", path, "--output", path.with_name("mean.pt"))
+
+
+@pytest.mark.parametrize(
+    ("name", "weight", "message"),
+    [
+        (EMBEDDING, torch.eye(3).to_sparse(), "is no dense tensor"),
+        (EMBEDDING, torch.zeros(3, dtype=torch.complex64), "is no dense tensor"),
+        (EMBEDDING, [1.0], "is no tensor"),
+        (7, torch.zeros(1), "7 is no tensor with a name"),
+    ],
+)
+def test_weights_that_are_none(checkpoint, name, weight, message):
+    path = checkpoint(lambda state: state["model"].update({name: weight}))
+    assert message in message_of("average", path, "--output", path.with_name("mean.pt"))
