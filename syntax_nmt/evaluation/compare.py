@@ -5,7 +5,13 @@ from __future__ import annotations
 import argparse
 
 from syntax_nmt.errors import UserError
-from syntax_nmt.evaluation.translation.comparison import comparison_figures, comparison_findings
+from syntax_nmt.evaluation.translation.comparison import (
+    BOOTSTRAP,
+    RANDOMISATION,
+    SEEDS,
+    comparison_figures,
+    comparison_findings,
+)
 from syntax_nmt.evaluation.translation.corpus_scores import corpus_statistics
 from syntax_nmt.evaluation.translation.evaluated_systems import (
     add_test_set_arguments,
@@ -35,11 +41,12 @@ EXAMPLE = (
 
 DESCRIPTION = """\
 Each system against the first, which is the baseline: the difference of the scores, and how probable
-one as large is by chance. Three tests: paired bootstrap resampling and paired approximate
-randomisation, as sacrebleu computes them (but trials that equal the difference count), and the sign
-test of Collins et al. (2005), which replaces one sentence of the baseline at a time. With several
-training seeds the scores are means over them, and the tests are about these runs: whether other
-runs would show the same is told by the standard deviations (sd) beside the scores.
+one as large is by chance. Three tests are about these models on other sentences: paired bootstrap
+resampling and paired approximate randomisation, as sacrebleu computes them (but trials that equal
+the difference count), and the sign test of Collins et al. (2005), which replaces one sentence of
+the baseline at a time. With several training seeds the scores are means over them. Whether the
+method would show the same with other seeds is asked by Welch's t-test over seeds, which wants three
+or more of both systems, with the 95 % interval of the difference over seeds and sentences.
 """
 
 
@@ -74,7 +81,8 @@ def run(args: argparse.Namespace) -> None:
 
 def _check_draws(args: argparse.Namespace) -> None:
     """Refuses numbers of draws for tests that are left out."""
-    bootstrap, randomisation = "bootstrap" in args.tests, "randomisation" in args.tests
+    randomisation = RANDOMISATION in args.tests
+    bootstrap = BOOTSTRAP in args.tests or SEEDS in args.tests
     for option, changed, used in (
         ("--resamples", args.resamples != RESAMPLES, bootstrap),
         ("--trials", args.trials != TRIALS, randomisation),

@@ -185,9 +185,21 @@ def cell(value: float, digits: int = 2) -> str:
     return NO_FIGURE if math.isnan(value) else f"{value:.{digits}f}"
 
 
-def p_value_text(p_value: float) -> str:
-    """A probability as papers give it."""
+def p_value_text(p_value: float, floor: float = 0.0) -> str:
+    """A probability as papers give it.
+
+    Args:
+        floor: the least that the test can give, one part in its draws; there it is a bound.
+    """
+    if 0 < p_value <= floor:
+        return f"≤ {bound_text(p_value)}"
     return "< 0.001" if p_value < 0.001 else f"{p_value:.3f}"
+
+
+def bound_text(p_value: float) -> str:
+    """A probability rounded up, to three digits after the point or to its first that is not 0."""
+    digits = max(3, math.ceil(-math.log10(p_value) - 1e-3))  # 1 of 10,001 is 0.0001
+    return f"{math.ceil(p_value * 10**digits - 1e-9) / 10**digits:.{digits}f}"
 
 
 def _wrapped(name: str) -> str:

@@ -6,7 +6,15 @@ import pytest
 from translations import figures, noisy, refused, sentences, write
 
 from syntax_nmt.cli import main
-from syntax_nmt.reporting.findings import FORMATS, Findings, Table, cell, number, p_value_text
+from syntax_nmt.reporting.findings import (
+    FORMATS,
+    Findings,
+    Table,
+    bound_text,
+    cell,
+    number,
+    p_value_text,
+)
 
 TABLE = Table(["system_1", "BLEU ↓", "Δ"], [["a & b|c", "35.1 ±1.2", "-1.5"], ["50%", "–", ""]])
 
@@ -136,3 +144,16 @@ def test_the_same_things_have_the_same_keys(commands, capsys):
         assert "sentences_without_tree" in found[name]
     for name in ("align", "chunks"):
         assert "sentences_too_long" in found[name]
+
+
+def test_a_p_value_at_the_floor_of_its_test_is_a_bound():
+    assert [p_value_text(1 / 10_001, 1 / n) for n in (10_001, 1_000_001)] == ["≤ 0.0001", "< 0.001"]
+    assert [p_value_text(p, 1 / 1001) for p in (1 / 1001, 2 / 1001)] == ["≤ 0.001", "0.002"]
+
+
+@pytest.mark.parametrize(
+    ("p_value", "text"),
+    [(1 / 100_001, "0.00001"), (4 / 100_001, "0.00004"), (1 / 101, "0.010"), (0.0004001, "0.0005")],
+)
+def test_bounds_are_rounded_up(p_value, text):
+    assert bound_text(p_value) == text

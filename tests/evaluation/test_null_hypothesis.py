@@ -28,6 +28,7 @@ def test_a_system_is_no_better_than_itself_in_any_order_of_runs(tmp_path, capsys
         assert len(system["scores"]) == len(NAMES)
         for item in system["scores"].values():
             assert {item[test]["p_value"] for test in TESTS} == {1}
+            assert item["seeds"]["p_value"] == (pytest.approx(1) if runs >= 3 else None)
             assert (item["sign_test"]["better"], item["sign_test"]["worse"]) == (0, 0)
 
 

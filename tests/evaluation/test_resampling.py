@@ -27,12 +27,15 @@ def statistics(metric, hypotheses):
 
 
 def scores_of(metric):
-    return lambda sums: [metric._compute_score_from_stats(list(sums)).score]
+    """By sacrebleu, a row at a time."""
+    return lambda sums: np.array(
+        [[metric._compute_score_from_stats(row).score] for row in sums.tolist()]
+    )
 
 
 def mean(sums):
     """A metric whose statistics are a score and 1."""
-    return [sums[0] / sums[1]]
+    return sums[:, :1] / sums[:, 1:2]
 
 
 def scored(*scores):
@@ -59,7 +62,7 @@ def test_bootstrap_is_that_of_sacrebleu(name):
     first, second = of_sacrebleu(name, "bs", 300)
 
     drawn = [
-        bootstrap_scores([statistics(metric, output)], scores_of(metric), 300)[:, 0]
+        bootstrap_scores([statistics(metric, output)], scores_of(metric), 300)[:, 0, 0]
         for output in (BASELINE, SYSTEM)
     ]
     assert interval(drawn[0]).half_width == pytest.approx(first.ci, abs=1e-4)
@@ -89,7 +92,7 @@ def test_no_difference_is_no_significance():
     """Where sacrebleu gives the smallest p-value of all."""
     runs = [statistics(METRICS["BLEU"], BASELINE)]
     assert randomisation_p_values(runs, runs, scores_of(METRICS["BLEU"]), 50).tolist() == [1]
-    drawn = bootstrap_scores(runs, scores_of(METRICS["BLEU"]), 50)[:, 0]
+    drawn = bootstrap_scores(runs, scores_of(METRICS["BLEU"]), 50)[:, 0, 0]
     assert bootstrap_p_value(drawn, drawn, 0.0) == 1
 
 
@@ -102,12 +105,12 @@ def test_a_difference_in_few_sentences_is_as_likely_as_their_coins(changed):
     assert found[0] == pytest.approx(2.0 ** (1 - changed), abs=0.02)
 
 
-def test_bootstrap_with_several_runs_draws_sentences_and_averages_scores():
+def test_bootstrap_with_several_runs_draws_sentences_that_they_share():
     runs = [scored(1, 2, 6), scored(3, 4, 8)]
-    found = bootstrap_scores(runs, mean, resamples=200, seed=7)[:, 0]
+    found = bootstrap_scores(runs, mean, resamples=200, seed=7)[:, :, 0]
     draws = np.random.default_rng(7).choice(3, size=(200, 3))
-    expected = [np.mean([[run[i, 0] for i in draw] for run in runs]) for draw in draws]
-    assert found == pytest.approx(expected)
+    expected = [[np.mean([run[i, 0] for i in draw]) for run in runs] for draw in draws]
+    assert found == pytest.approx(np.array(expected))
 
 
 @pytest.mark.usefixtures("_block")
@@ -133,7 +136,7 @@ def test_several_metrics_share_the_draws():
     both = [np.concatenate([run, 2 * run], axis=1) for run in runs]
 
     def scores(sums):
-        return [sums[0] / sums[1], sums[2]]
+        return np.stack([sums[:, 0] / sums[:, 1], sums[:, 2]], axis=1)
 
     found = randomisation_p_values([both[0]], [both[1]], scores, trials=200)
     assert found[0] == found[1]

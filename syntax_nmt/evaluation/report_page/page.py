@@ -14,13 +14,14 @@ from syntax_nmt.evaluation.report_page.picture import Picture
 from syntax_nmt.evaluation.report_page.samples import Sample
 from syntax_nmt.evaluation.report_page.score_pictures import distances
 from syntax_nmt.evaluation.report_page.structure_pictures import StructureGroup
-from syntax_nmt.reporting.findings import p_value_text
+from syntax_nmt.evaluation.translation.text_tables import interval_text, is_significant, p_text
 
 _TEMPLATES = Path(__file__).with_name("templates")
 _TESTS = {
     "bootstrap": "bootstrap",
     "randomisation": "randomisation",
     "sign_test": "sign test",
+    "seeds": "over seeds",
 }
 
 
@@ -81,7 +82,11 @@ class Page:
             lstrip_blocks=True,
         )
         environment.filters.update(
-            fixed=_fixed, signed=_signed, duration=_duration, probability=p_value_text
+            fixed=_fixed,
+            signed=_signed,
+            duration=_duration,
+            probability=_probability,
+            interval=interval_text,
         )
         known = {name: getattr(self, name) for name in self.__dataclass_fields__}
         return environment.get_template("page.html").render(
@@ -110,6 +115,11 @@ class Page:
             return {}
         item = next(iter(self.comparison["systems"][1]["scores"].values()))
         return {test: label for test, label in _TESTS.items() if test in item}
+
+
+def _probability(found: dict[str, Any]) -> str:
+    """Marked, or with a space as wide as the mark."""
+    return p_text(found) + ("*" if is_significant(found) else "\u2007")
 
 
 def _fixed(value: float, width: int) -> str:

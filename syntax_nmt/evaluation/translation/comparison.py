@@ -20,18 +20,28 @@ from syntax_nmt.evaluation.translation.resampling import (
     interval,
     randomisation_p_values,
 )
+from syntax_nmt.evaluation.translation.seed_tests import FEWEST, seed_test
 from syntax_nmt.evaluation.translation.sign_test import collins_sign_test
-from syntax_nmt.evaluation.translation.text_tables import metric_name, score_cell, signature_lines
-from syntax_nmt.reporting.findings import Findings, Table, p_value_text
+from syntax_nmt.evaluation.translation.text_tables import (
+    SIGNIFICANT,
+    interval_text,
+    is_significant,
+    metric_name,
+    p_text,
+    score_cell,
+    signature_lines,
+)
+from syntax_nmt.reporting.findings import Findings, Table
 
-BOOTSTRAP, RANDOMISATION, SIGN = TESTS = ("bootstrap", "randomisation", "sign")
-_SIGNIFICANT = 0.05
+BOOTSTRAP, RANDOMISATION, SIGN, SEEDS = TESTS = ("bootstrap", "randomisation", "sign", "seeds")
 # In tables: the head of a test's column, and what it stands for.
 _COLUMNS = {
     "bootstrap": ("p boot", "paired bootstrap"),
     "randomisation": ("p rand", "approximate randomisation"),
     "sign_test": ("p sign", "sign test of Collins et al."),
+    "seeds": ("p seeds", f"Welch's t over training seeds, {FEWEST} or more of both"),
 }
+_INTERVAL = "95 %"
 
 
 @dataclass(frozen=True)
@@ -40,7 +50,7 @@ class Sampling:
 
     Attributes:
         tests: some of :data:`TESTS`.
-        resamples: of the bootstrap.
+        resamples: of the bootstrap, and of the interval over seeds and sentences.
         trials: of approximate randomisation.
         seed: of both.
     """
@@ -52,12 +62,17 @@ class Sampling:
 
     def signature(self) -> dict[str, object]:
         """What the p-values depend on, under sacrebleu's names."""
-        drawn = {"bootstrap": {"bs": self.resamples}, "randomisation": {"ar": self.trials}}
         found: dict[str, object] = {}
-        for test, number in drawn.items():
-            if test in self.tests:
-                found.update(number, seed=self.seed)
-        return found
+        if self.draws_sentences:
+            found["bs"] = self.resamples
+        if RANDOMISATION in self.tests:
+            found["ar"] = self.trials
+        return {**found, "seed": self.seed} if found else {}
+
+    @property
+    def draws_sentences(self) -> bool:
+        """Whether a test needs scores on resampled test sets."""
+        return BOOTSTRAP in self.tests or SEEDS in self.tests
 
 
 def comparison_figures(
@@ -84,8 +99,15 @@ def comparison_figures(
     for other in systems[1:]:
         for name, item in other["scores"].items():
             item["difference"] = item["score"] - systems[0]["scores"][name]["score"]
-    if BOOTSTRAP in sampling.tests:
-        _add_bootstrap(metrics, systems, runs, sampling)
+    if sampling.draws_sentences:
+        drawn = [
+            bootstrap_scores(of_system, metrics.score_rows, sampling.resamples, sampling.seed)
+            for of_system in runs
+        ]
+        if BOOTSTRAP in sampling.tests:
+            _add_bootstrap(systems, [of_system.mean(axis=1) for of_system in drawn])
+        if SEEDS in sampling.tests:
+            _add_seeds(systems, drawn)
     if RANDOMISATION in sampling.tests:
         _add_randomisation(metrics, systems, runs, sampling)
     if SIGN in sampling.tests:
@@ -99,21 +121,32 @@ def comparison_figures(
     }
 
 
-def _add_bootstrap(
-    metrics: MetricSet,
-    systems: Sequence[dict[str, Any]],
-    runs: Sequence[Sequence[np.ndarray]],
-    sampling: Sampling,
-) -> None:
-    baseline: np.ndarray | None = None
-    for system, of_system in zip(systems, runs):
-        found = bootstrap_scores(of_system, metrics.scores, sampling.resamples, sampling.seed)
+def _add_bootstrap(systems: Sequence[dict[str, Any]], drawn: Sequence[np.ndarray]) -> None:
+    """Adds p-values, and intervals of scores.
+
+    Args:
+        drawn: of each system, mean scores of its runs on resampled test sets (resamples × metrics).
+    """
+    for system, found in zip(systems, drawn):
         for i, item in enumerate(system["scores"].values()):
             item["interval"] = interval_figures(interval(found[:, i]))
-            if baseline is not None:
-                p_value = bootstrap_p_value(baseline[:, i], found[:, i], item["difference"])
-                item["bootstrap"] = {"p_value": p_value}
-        baseline = found if baseline is None else baseline
+            if system is not systems[0]:
+                p_value = bootstrap_p_value(drawn[0][:, i], found[:, i], item["difference"])
+                floor = 1 / (len(found) + 1)
+                item["bootstrap"] = {"p_value": p_value, "floor": floor}
+
+
+def _add_seeds(systems: Sequence[dict[str, Any]], drawn: Sequence[np.ndarray]) -> None:
+    """Adds p-values over seeds, and intervals of differences.
+
+    Args:
+        drawn: of each system, scores on resampled test sets (resamples × runs × metrics).
+    """
+    for system, of_system in zip(systems[1:], drawn[1:]):
+        for i, (name, item) in enumerate(system["scores"].items()):
+            baseline = systems[0]["scores"][name]["runs"]
+            found = seed_test(baseline, item["runs"], drawn[0][:, :, i], of_system[:, :, i])
+            item["seeds"] = asdict(found)
 
 
 def _add_randomisation(
@@ -124,10 +157,10 @@ def _add_randomisation(
 ) -> None:
     for system, of_system in zip(systems[1:], runs[1:]):
         found = randomisation_p_values(
-            runs[0], of_system, metrics.scores, sampling.trials, sampling.seed
+            runs[0], of_system, metrics.score_rows, sampling.trials, sampling.seed
         )
         for item, p_value in zip(system["scores"].values(), found.tolist()):
-            item["randomisation"] = {"p_value": p_value}
+            item["randomisation"] = {"p_value": p_value, "floor": 1 / (sampling.trials + 1)}
 
 
 def _add_sign_test(
@@ -156,13 +189,22 @@ def comparison_findings(figures: dict[str, Any], width: int) -> Findings:
     """
     heading = (
         f"{figures['sentences']} sentences; Δ: difference from {figures['baseline']}; "
-        f"* marks p < {_SIGNIFICANT}"
+        f"* marks p < {SIGNIFICANT}"
     )
     there = figures["systems"][1]["scores"][next(iter(figures["metrics"]))]
-    legend = [f"{short}: {what}" for column, (short, what) in _COLUMNS.items() if column in there]
+    legend = [
+        f"{short}: {what}"
+        for column, (short, what) in _COLUMNS.items()
+        if column in there and column != "seeds"
+    ]
     notes = ["; ".join(legend), *signature_lines(figures)]
     if "sign_test" in there:
         notes.insert(1, "+/-/=: sentences that make the baseline's score better, worse, or neither")
+    if "seeds" in there:
+        legend = [": ".join(_COLUMNS["seeds"])]
+        if _has_intervals(figures):
+            legend.append(f"{_INTERVAL}: interval of Δ over seeds and sentences")
+        notes.insert(1, "; ".join(legend))
     tables = [_table(figures, name, width) for name in figures["metrics"]]
     return Findings(figures, tables, heading, notes)
 
@@ -173,6 +215,9 @@ def _table(figures: dict[str, Any], name: str, width: int) -> Table:
     columns = [column for column in _COLUMNS if column in systems[1]["scores"][name]]
     head = [metric_name(figures, name), "score", "Δ"]
     head += [_COLUMNS[column][0] for column in columns]
+    intervals = _has_intervals(figures)
+    if intervals:
+        head.append(_INTERVAL)
     if "sign_test" in columns:
         head.append("+/-/=")
     rows = []
@@ -180,7 +225,9 @@ def _table(figures: dict[str, Any], name: str, width: int) -> Table:
         item = system["scores"][name]
         row = [system["name"], score_cell(item, width)]
         row.append(f"{item['difference']:+.{width}f}" if "difference" in item else NO_FIGURE)
-        row += [_p_cell(item[column]["p_value"]) if column in item else "" for column in columns]
+        row += [_p_cell(item[column]) if column in item else "" for column in columns]
+        if intervals and "seeds" in item:
+            row.append(interval_text(item["seeds"], width))
         if "sign_test" in item:
             signs = item["sign_test"]
             row.append(f"{signs['better']}/{signs['worse']}/{signs['equal']}")
@@ -188,6 +235,11 @@ def _table(figures: dict[str, Any], name: str, width: int) -> Table:
     return Table(head, rows)
 
 
-def _p_cell(p_value: float) -> str:
+def _has_intervals(figures: dict[str, Any]) -> bool:
+    items = [item for system in figures["systems"] for item in system["scores"].values()]
+    return any(item["seeds"]["low"] is not None for item in items if "seeds" in item)
+
+
+def _p_cell(found: dict[str, Any]) -> str:
     """Flush right with and without the mark."""
-    return f"{p_value_text(p_value)}{'*' if p_value < _SIGNIFICANT else ' '}"
+    return f"{p_text(found)}{'*' if is_significant(found) else ' '}"

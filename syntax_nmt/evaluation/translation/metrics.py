@@ -16,6 +16,7 @@ from sacrebleu.metrics.base import Metric
 
 from syntax_nmt.errors import UserError
 from syntax_nmt.evaluation.translation.ribes import RIBES
+from syntax_nmt.evaluation.translation.score_rows import score_rows
 from syntax_nmt.evaluation.translation.sentence_scores import SentenceScores
 
 NAMES = ("bleu", "chrf", "ter", "ribes", "char-bleu")
@@ -167,6 +168,21 @@ class MetricSet:
             sums: of the statistics over its sentences.
         """
         return [self._score(i, sums[columns]).score for i, columns in enumerate(self._columns)]
+
+    def score_rows(self, sums: np.ndarray) -> np.ndarray:
+        """The scores of many corpora: corpora × metrics.
+
+        Args:
+            sums: of each corpus, over its sentences (corpora × statistics).
+        """
+        scores = [
+            score_rows(metric, sums[:, columns])
+            for metric, columns in zip(self._metrics, self._columns)
+        ]
+        if self.given is not None:
+            total, sentences = sums[:, self._columns[-1]].T
+            scores.append(total / sentences)
+        return np.stack(scores, axis=1)
 
     def details(self, sums: Sequence[float]) -> dict[str, dict[str, Any]]:
         """What else there is to know, by metric: of BLEU the brevity penalty and its reasons.

@@ -155,7 +155,7 @@ def add_sampling_arguments(parser: argparse.ArgumentParser) -> None:
     """Adds the choice of tests and the numbers of their draws."""
     group = parser.add_argument_group("tests")
     for option, kind, default, what in (
-        ("--resamples", positive_int, RESAMPLES, "resamples of the bootstrap"),
+        ("--resamples", positive_int, RESAMPLES, "resamples of the bootstrap and of intervals"),
         ("--trials", positive_int, TRIALS, "trials of approximate randomisation"),
         ("--seed", natural_int, SEED, "random seed of both"),
     ):

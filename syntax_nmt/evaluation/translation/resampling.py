@@ -9,7 +9,7 @@ Three things are added. A system may have several runs (training seeds), whose s
 a test set may be large, as resamples are drawn in blocks; and all metrics share the draws.
 
 The tests ask whether the difference would be there on other sentences. Whether it would be there
-with other training runs is told by the spread of the runs, not by the p-value.
+with other training runs is asked in `seed_tests`.
 """
 
 from __future__ import annotations
@@ -19,8 +19,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-# The scores of a corpus by all metrics, from the sums of its statistics.
-Scores = Callable[[Sequence[float]], Sequence[float]]
+# The scores of corpora by all metrics (corpora × metrics), from sums of their statistics (corpora ×
+# statistics).
+Scores = Callable[[np.ndarray], np.ndarray]
 
 SEED = 12345  # sacrebleu's own
 RESAMPLES = 1000
@@ -52,7 +53,7 @@ class Interval:
 def bootstrap_scores(
     runs: Sequence[np.ndarray], scores: Scores, resamples: int = RESAMPLES, seed: int = SEED
 ) -> np.ndarray:
-    """The scores of a system on test sets drawn from the sentences with replacement.
+    """The scores of each run on test sets drawn from the sentences with replacement.
 
     Equal seeds draw equal test sets, so that the scores of two systems can be compared.
 
@@ -62,7 +63,7 @@ def bootstrap_scores(
         resamples: how many test sets.
 
     Returns:
-        resamples × metrics, each the mean over runs.
+        resamples × runs × metrics.
     """
     sentences = len(runs[0])
     rng = np.random.default_rng(seed)
@@ -70,7 +71,7 @@ def bootstrap_scores(
     for size in _block_sizes(resamples, sentences):
         drawn = rng.choice(sentences, size=(size, sentences), replace=True)
         counts = np.stack([np.bincount(row, minlength=sentences) for row in drawn]).astype(float)
-        rows.append(_mean_scores([counts @ run for run in runs], scores))
+        rows.append(np.stack([scores(counts @ run) for run in runs], axis=1))
     return np.concatenate(rows)
 
 
@@ -118,21 +119,18 @@ def randomisation_p_values(
         scores: from sums of statistics.
         trials: how many.
     """
-    first = np.mean([scores(run.sum(axis=0).tolist()) for run in baseline], axis=0)
-    second = np.mean([scores(run.sum(axis=0).tolist()) for run in system], axis=0)
+    first, second = (
+        _mean_scores([run.sum(axis=0)[None] for run in side], scores) for side in (baseline, system)
+    )
+    real = np.abs(first - second)[0]
     rng = np.random.default_rng(seed)
     differences = [
         np.abs(_mean_scores(shuffled[: len(baseline)], scores) - _mean_scores(rest, scores))
         for shuffled in _shuffled_sums([*baseline, *system], trials, rng)
         for rest in [shuffled[len(baseline) :]]
     ]
-    found = np.concatenate(differences)
-    return np.array(
-        [
-            _p_value(column >= real - _ROUNDING)
-            for column, real in zip(found.T, np.abs(first - second))
-        ]
-    )
+    beyond = np.concatenate(differences) >= real - _ROUNDING
+    return np.array([_p_value(column) for column in beyond.T])
 
 
 def _shuffled_sums(
@@ -151,13 +149,18 @@ def _shuffled_sums(
             sums = stay @ runs[0] + (1 - stay) @ runs[1]
             yield [sums, total - sums]
         return
-    pool = np.stack(runs)
-    for size in _block_sizes(trials, sentences * len(runs)):
+    # A row for each sentence's translation by each run; 1 where a trial has it in some place.
+    pool = np.stack(runs, axis=1).reshape(sentences * len(runs), -1)
+    for size in _block_sizes(trials, len(pool)):
         order = np.argsort(rng.random((size, sentences, len(runs))), axis=2)
-        yield [
-            sum((order[:, :, place] == run) @ pool[run] for run in range(len(runs)))
-            for place in range(len(runs))
-        ]
+        firsts = np.arange(0, size * len(pool), len(runs)).reshape(size, sentences)
+        chosen, places = np.zeros((size, len(pool))), []
+        for place in range(len(runs) - 1):
+            rows = firsts + order[:, :, place]
+            chosen.put(rows, 1)
+            places.append(chosen @ pool)
+            chosen.put(rows, 0)
+        yield [*places, pool.sum(axis=0) - sum(places)]
 
 
 def _block_sizes(rows: int, columns: int, multiple: int = 1) -> Iterator[int]:
@@ -170,7 +173,7 @@ def _block_sizes(rows: int, columns: int, multiple: int = 1) -> Iterator[int]:
 
 def _mean_scores(sums: Sequence[np.ndarray], scores: Scores) -> np.ndarray:
     """Rows of sums, of each run, to rows of scores, averaged over the runs."""
-    return np.mean([[scores(row) for row in run.tolist()] for run in sums], axis=0)
+    return np.mean([scores(run) for run in sums], axis=0)
 
 
 def _p_value(beyond: np.ndarray) -> float:

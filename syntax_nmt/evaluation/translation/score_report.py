@@ -83,8 +83,8 @@ def _certain_scores(
         for name, of_runs in run_scores(metrics, runs).items()
     }
     if confidence is not None:
-        drawn = bootstrap_scores(runs, metrics.scores, confidence.resamples, confidence.seed)
-        for item, column in zip(found.values(), drawn.T):
+        drawn = bootstrap_scores(runs, metrics.score_rows, confidence.resamples, confidence.seed)
+        for item, column in zip(found.values(), drawn.mean(axis=1).T):
             item["interval"] = interval_figures(interval(column))
     return found
 
