@@ -138,7 +138,7 @@ def _write_control(
 def _write_texts(plan: Mapping[str, Any], folder: Path) -> None:
     """The texts as they are, but of the training pairs those that the YAML chooses."""
     for name, file in plan["files"].items():
-        text = "".join(f"{line}\n" for line in read_lines(file, NEWLINE_ONLY))
+        text = "".join(f"{line}\n" for line in read_lines(file))
         write_bytes_atomically(folder / name, text.encode())
     langs = plan["data"]["source"], plan["data"]["target"]
     for split in ("train", "valid", *plan["tests"]):

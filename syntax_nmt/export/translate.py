@@ -52,8 +52,9 @@ def main() -> None:
     )
     args = parser.parse_args()
     # What is no UTF-8 comes through, to be named with its line.
-    options = {"encoding": "utf-8", "errors": "surrogateescape", "newline": "\n"}
-    lines = io.TextIOWrapper(sys.stdin.buffer, **options)
+    lines = io.TextIOWrapper(
+        sys.stdin.buffer, encoding="utf-8", errors="surrogateescape", newline="\n"
+    )
     with one_line_errors(parser.prog), open_output(STDOUT) as out:
         try:
             for line in translations(lines, args):
