@@ -46,12 +46,12 @@ setup(
     package_dir={"syntax_nmt": "syntax_nmt", "syntax_nmt.examples": "examples"},
     packages=[*find_packages(include=["syntax_nmt", "syntax_nmt.*"]), "syntax_nmt.examples"],
     package_data={
-        "syntax_nmt.preprocess": ["*.sh"],
+        "syntax_nmt.preparation": ["*.sh"],
         "syntax_nmt.examples": [
             *(f"**/*.{ending}" for ending in ("sh", "ipynb", "md", "yaml", "py")),
             "experiments/Snakefile",
         ],
-        "syntax_nmt.evaluation.report_page": ["templates/*"],
+        "syntax_nmt.pictures.report_page": ["templates/*"],
         "syntax_nmt.serve": ["page/*"],
     },
     install_requires=[

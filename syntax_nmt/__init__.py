@@ -11,7 +11,7 @@ __version__ = "0.1.0"
 __all__ = ["load"]
 
 if TYPE_CHECKING:
-    from syntax_nmt.loaded_model import load
+    from syntax_nmt.inference.loading import load
 
 # fairseq imports the package for `--user-dir`: then everything is registered. The `syntax-nmt`
 # command comes without fairseq, which takes seconds to load; the subcommands that need it import
@@ -29,7 +29,7 @@ def __getattr__(name: str) -> Any:
     if name == "load":
         root = logging.getLogger()
         level, handlers = root.level, root.handlers[:]
-        from syntax_nmt.loaded_model import load
+        from syntax_nmt.inference.loading import load
 
         # Modules of fairseq's have the root logger print everything, of other libraries as well.
         root.setLevel(level)

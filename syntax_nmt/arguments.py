@@ -1,12 +1,12 @@
-"""Command-line arguments that several subcommands take, their types, and options of fairseq's."""
+"""Options and arguments: how they are spelled, their types, and those that several subcommands
+take.
+"""
 
 from __future__ import annotations
 
 import argparse
 from dataclasses import field
 from typing import Any
-
-from syntax_nmt.option_names import flag
 
 
 def positive_int(text: str) -> int:
@@ -78,3 +78,13 @@ def option(default: Any, text: str) -> Any:
         text: what `--help` says.
     """
     return field(default=default, metadata={"help": text})
+
+
+def flag(name: str) -> str:
+    """An option as it is typed: `--max-tokens` for `max_tokens`."""
+    return "--" + name.replace("_", "-")
+
+
+def attribute(option: str) -> str:
+    """The name of an option's value among parsed ones: `max_tokens` for `--max-tokens`."""
+    return option.strip("-").replace("-", "_")

@@ -19,70 +19,70 @@ from syntax_nmt.data.text_files import UNKNOWN_BYTES
 from syntax_nmt.errors import UserError, one_line_errors
 
 COMMANDS: dict[str, tuple[str, str]] = {
-    "demo": ("syntax_nmt.demo.command", "write the built-in corpus, gold structures included"),
+    "demo": ("syntax_nmt.commands.demo", "write the built-in corpus, gold structures included"),
     "prepare": (
-        "syntax_nmt.preprocess.prepare",
+        "syntax_nmt.commands.prepare",
         "raw parallel text to tokens, subwords, parses and a data-bin folder, in one go",
     ),
-    "parse": ("syntax_nmt.preprocess.parse", "parse tokenised text with Stanza"),
+    "parse": ("syntax_nmt.commands.parse", "parse tokenised text with Stanza"),
     "chunk": (
-        "syntax_nmt.preprocess.chunk",
+        "syntax_nmt.commands.chunk",
         "chunk tokenised text; train the tagger that does it, and score it",
     ),
-    "merge": ("syntax_nmt.preprocess.merge", "put together what several parse or chunk jobs made"),
+    "merge": ("syntax_nmt.commands.merge", "put together what several parse or chunk jobs made"),
     "control": (
-        "syntax_nmt.preprocess.control",
+        "syntax_nmt.commands.control",
         "annotation without syntax: chains, shuffled trees, structures of other sentences",
     ),
     "binarize": (
-        "syntax_nmt.preprocess.binarize",
+        "syntax_nmt.commands.binarize",
         "put side information beside fairseq's own files in a data-bin folder",
     ),
-    "inspect": ("syntax_nmt.inspection.inspect_data", "what a data-bin folder holds, checked"),
+    "inspect": ("syntax_nmt.commands.inspect", "what a data-bin folder holds, checked"),
     "trees": (
-        "syntax_nmt.evaluation.trees",
+        "syntax_nmt.commands.trees",
         "dependency or constituency trees, and UAS or bracket F1, out of a trained model",
     ),
     "align": (
-        "syntax_nmt.evaluation.align",
+        "syntax_nmt.commands.align",
         "word alignments, and AER, out of a trained model; symmetrisation",
     ),
     "chunks": (
-        "syntax_nmt.evaluation.chunks",
+        "syntax_nmt.commands.chunks",
         "chunks, their accuracies and F1, out of a trained bi-scale decoder",
     ),
     "contrast": (
-        "syntax_nmt.evaluation.contrast",
+        "syntax_nmt.commands.contrast",
         "how often models prefer the reference to a copy with an error, by distance",
     ),
-    "score": ("syntax_nmt.evaluation.score", "BLEU, chrF, TER and RIBES, by length as well"),
-    "compare": ("syntax_nmt.evaluation.compare", "is one system better than another: paired tests"),
+    "score": ("syntax_nmt.commands.score", "BLEU, chrF, TER and RIBES, by length as well"),
+    "compare": ("syntax_nmt.commands.compare", "is one system better than another: paired tests"),
     "plot": (
-        "syntax_nmt.evaluation.plot",
+        "syntax_nmt.commands.plot",
         "pictures: attention, alignments, trees, distances, chunks, scores by length",
     ),
     "report": (
-        "syntax_nmt.evaluation.report",
+        "syntax_nmt.commands.report",
         "one HTML page: scores, training curves, translations and their structures",
     ),
     "serve": (
-        "syntax_nmt.serve.command",
+        "syntax_nmt.commands.serve",
         "a page on this machine: translations and the syntax in them, while one types",
     ),
-    "average": ("syntax_nmt.evaluation.average", "average checkpoints, such as the last ones"),
+    "average": ("syntax_nmt.commands.average", "average checkpoints, such as the last ones"),
     "export": (
-        "syntax_nmt.export.command",
+        "syntax_nmt.commands.export",
         "a model that is a plain Transformer at inference, for CTranslate2 or plain fairseq",
     ),
     "examples": (
-        "syntax_nmt.examples_command",
+        "syntax_nmt.commands.examples",
         "copy the examples: each paper's settings, comparisons, a notebook",
     ),
     "options": (
-        "syntax_nmt.options_command",
+        "syntax_nmt.commands.options",
         "the options of architectures and criterions, which fairseq-train --help leaves out",
     ),
-    "user-dir": ("syntax_nmt.user_dir", "print the path to give to --user-dir"),
+    "user-dir": ("syntax_nmt.commands.user_dir", "print the path to give to --user-dir"),
 }
 
 

@@ -9,8 +9,8 @@ from typing import Any
 
 from omegaconf import OmegaConf
 
+from syntax_nmt.arguments import flag
 from syntax_nmt.errors import UserError
-from syntax_nmt.option_names import flag
 
 logger = logging.getLogger(__name__)
 

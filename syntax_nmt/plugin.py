@@ -20,5 +20,5 @@ import syntax_nmt.models.hybrid_presets
 import syntax_nmt.models.presets
 import syntax_nmt.models.rnn_presets
 import syntax_nmt.optim.fused_adam
-import syntax_nmt.tasks.syntax_translation
-import syntax_nmt.tasks.tokenizer  # noqa: F401
+import syntax_nmt.task.syntax_translation
+import syntax_nmt.task.tokenizer  # noqa: F401

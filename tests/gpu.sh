@@ -34,7 +34,7 @@ if [ $# -gt 0 ]; then
   export PYTHONPATH=$site:$repository PATH=$site/bin:$PATH
 fi
 cd "$repository"
-"$python" -c 'import fairseq, syntax_nmt.preprocess' || fail \
+"$python" -c 'import fairseq, syntax_nmt.preparation' || fail \
   "fairseq or the plugin is missing: give a folder of wheels, or activate an environment"
 
 "$python" -c '
@@ -43,7 +43,7 @@ device = torch.cuda.get_device_properties(0)
 print(f"{device.name}, {device.total_memory / 2**30:.0f} GiB; torch {torch.__version__}, "
       f"CUDA {torch.version.cuda}, Python {sys.version.split()[0]}")'
 "$python" -m pytest -q -m gpu -p no:cacheprovider \
-  tests/{devices,modules,endurance}
+  tests/{devices,backbone,methods,endurance}
 at_base=(--size base --device cuda --dtype bfloat16)
 "$python" examples/benchmark/kernels.py "${at_base[@]}"
 "$python" examples/benchmark/speed.py "${at_base[@]}" \

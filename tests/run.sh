@@ -10,7 +10,7 @@ ruff format --check .
 mypy
 if [ "${1:-}" = --fast ]; then
   shift
-  set -- tests/{modules,criterions,tasks,data,test_import_order.py} \
+  set -- tests/{backbone,methods,criterions,task,data,test_import_order.py} \
     tests/properties/test_{batch_invariance,causality}.py \
     -k "not (craft or treebanks or time_is_linear)" "$@"
 fi

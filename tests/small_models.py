@@ -24,7 +24,7 @@ from syntax_nmt.data.sides.kind import SOURCE
 from syntax_nmt.data.subwords import pieces_per_word, vocabulary_scheme
 from syntax_nmt.data.syntax_dataset import SyntaxDataset
 from syntax_nmt.models.syntax_hybrid import SyntaxHybridModel
-from syntax_nmt.tasks.side_inputs import SideInputs
+from syntax_nmt.task.side_inputs import SideInputs
 
 VOCABULARY = 40
 LABELS = ("NP", "VP", "O")

@@ -6,11 +6,11 @@ from methods import BASES, MIXED
 from small_models import batch, chain_heads, chunks_of_tokens, phrases_of_tokens, random_sentences
 from torch import nn
 
-from syntax_nmt.criterions.chunk import ChunkObjective
-from syntax_nmt.criterions.dependency import DependencyObjective
-from syntax_nmt.criterions.synchronous import SynchronousConstraint, SynchronousObjective
 from syntax_nmt.criterions.syntax_cross_entropy import SyntaxCrossEntropyCriterion
 from syntax_nmt.data.sides import CHUNKS, HEADS, PHRASES
+from syntax_nmt.methods.bi_scale.loss import ChunkObjective
+from syntax_nmt.methods.dependency_heads.loss import DependencyObjective
+from syntax_nmt.methods.latent_phrases.loss import SynchronousConstraint, SynchronousObjective
 
 # An architecture, and options that lead through other modules.
 MODELS = {

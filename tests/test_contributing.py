@@ -102,7 +102,7 @@ def run(package, *command):
 
 
 def test_each_checkout_imports_its_own_preprocess(package):
-    code = "import syntax_nmt.preprocess.merge as merge; print(merge.__file__)"
+    code = "import syntax_nmt.commands.merge as merge; print(merge.__file__)"
     (package / "preprocess" / "merge.py").write_text("", encoding="utf-8")
     assert run(package, "-c", code).strip() == f"{package}/syntax_nmt/preprocess/merge.py"
 

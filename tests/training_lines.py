@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from syntax_nmt.preprocess.corpus.report import wrapped
-from syntax_nmt.preprocess.corpus.training_settings import default_vocabulary, training_settings
+from syntax_nmt.preparation.report import wrapped
+from syntax_nmt.preparation.training_settings import default_vocabulary, training_settings
 
 PAIRS = (1_000, 6_000, 29_000, 160_000, 4_500_000)
 

@@ -28,8 +28,8 @@ import torch
 
 from syntax_nmt.data.text_files import read_lines
 from syntax_nmt.parsing.models import StanzaModels, find_models
-from syntax_nmt.preprocess.annotation.annotate import Resources, annotate_file
-from syntax_nmt.preprocess.annotation.annotator import StanzaAnnotator
+from syntax_nmt.preparation.annotation.annotate import Resources, annotate_file
+from syntax_nmt.preparation.annotation.annotator import StanzaAnnotator
 
 LINES_A_CALL = 2000
 

@@ -23,8 +23,8 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from syntax_nmt.modules.graph_propagation import GraphPropagation
-from syntax_nmt.modules.word_convolutions import SLOPE
+from syntax_nmt.methods.relation_network.convolutions import SLOPE
+from syntax_nmt.methods.relation_network.propagation import GraphPropagation
 
 MIB = 2**20
 NAIVE, DEFAULT = -1, 2**16  # pairs that are kept; of the default width

@@ -10,19 +10,19 @@ from typing import Any
 from experiments.holm import holm
 from experiments.runs import Row, Run, Runs, has_diverged
 from syntax_nmt.errors import UserError
-from syntax_nmt.evaluation.translation.comparison import Sampling, comparison_figures
-from syntax_nmt.evaluation.translation.corpus_scores import spread
-from syntax_nmt.evaluation.translation.evaluated_systems import (
+from syntax_nmt.scoring.translations.comparison import Sampling, comparison_figures
+from syntax_nmt.scoring.translations.corpus_scores import spread
+from syntax_nmt.scoring.translations.evaluated_systems import (
     System,
     TestSet,
     Text,
     check_parallel,
     read_text,
 )
-from syntax_nmt.evaluation.translation.length_bins import LengthBins
-from syntax_nmt.evaluation.translation.metrics import MetricSet, MetricSettings
-from syntax_nmt.evaluation.translation.resampling import SEED, TRIALS
-from syntax_nmt.evaluation.translation.score_report import score_figures
+from syntax_nmt.scoring.translations.length_bins import LengthBins
+from syntax_nmt.scoring.translations.metrics import MetricSet, MetricSettings
+from syntax_nmt.scoring.translations.resampling import SEED, TRIALS
+from syntax_nmt.scoring.translations.score_report import score_figures
 
 FACTS = ("validation_nll", "training_nll", "updates", "seconds", "tokens_per_second")
 _OF_A_RUN = ("key", "seed", "commit", "data_checksum", "device", "cpu", "threads", "versions")

@@ -10,7 +10,7 @@ from typing import Any
 
 from experiments.corpus import key_of, plan_control, plan_data
 from experiments.table_config import Family, System, Table
-from syntax_nmt.data.json_text import parse_json
+from syntax_nmt.data.text_files import parse_json
 from syntax_nmt.errors import UserError
 
 

@@ -13,7 +13,7 @@ from typing import Any
 
 from omegaconf import DictConfig, OmegaConf
 
-from syntax_nmt.option_names import flag
+from syntax_nmt.arguments import flag
 
 logger = logging.getLogger(__name__)
 

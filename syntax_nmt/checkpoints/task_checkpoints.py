@@ -15,12 +15,14 @@ from fairseq.checkpoint_utils import get_maybe_sharded_checkpoint_filename
 from fairseq.data import Dictionary
 from fairseq.distributed.utils import get_global_rank
 from fairseq.file_io import PathManager
+from omegaconf.errors import OmegaConfBaseException
 
 from syntax_nmt.checkpoints.check import check_checkpoint, check_loaded, read_checkpoint
 from syntax_nmt.errors import UserError
-from syntax_nmt.interpolated_options import interpolated_option
 
 Vocabularies = tuple[Dictionary, Dictionary]
+
+
 _EMBEDDINGS = ("encoder.embed_tokens.weight", "decoder.embed_tokens.weight")
 
 
@@ -89,3 +91,17 @@ def check_weights(path: str | Path, vocabularies: Vocabularies) -> Mapping[str, 
                 f"of the data has {len(dictionary)}: give the data-bin folder it was trained with"
             )
     return state
+
+
+def interpolated_option(cfg: Any, name: str) -> Any:
+    """An option of another group; None where the task was set up without that group.
+
+    Args:
+        cfg: the options of the task.
+        name: of a field that stands for one of another group.
+    """
+    try:
+        value = getattr(cfg, name, None)
+    except OmegaConfBaseException:
+        return None
+    return None if isinstance(value, str) and value.startswith("${") else value

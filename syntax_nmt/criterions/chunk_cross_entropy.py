@@ -10,7 +10,7 @@ from fairseq.criterions.label_smoothed_cross_entropy import LabelSmoothedCrossEn
 
 from syntax_nmt.arguments import option
 from syntax_nmt.criterions.auxiliary import AuxiliaryCriterion
-from syntax_nmt.criterions.chunk import ChunkObjective
+from syntax_nmt.methods.bi_scale.loss import ChunkObjective
 
 
 @dataclass

@@ -10,7 +10,7 @@ from fairseq.criterions.label_smoothed_cross_entropy import LabelSmoothedCrossEn
 
 from syntax_nmt.arguments import option
 from syntax_nmt.criterions.auxiliary import AuxiliaryCriterion
-from syntax_nmt.criterions.dependency import DependencyObjective
+from syntax_nmt.methods.dependency_heads.loss import DependencyObjective
 
 
 @dataclass

@@ -11,7 +11,14 @@ from fairseq.dataclass import ChoiceEnum
 
 from syntax_nmt.arguments import option
 from syntax_nmt.criterions.auxiliary import AuxiliaryCriterion
-from syntax_nmt.criterions.synchronous import ATTENTION, MEAN, MSE, RANK, SUM, SynchronousObjective
+from syntax_nmt.methods.latent_phrases.loss import (
+    ATTENTION,
+    MEAN,
+    MSE,
+    RANK,
+    SUM,
+    SynchronousObjective,
+)
 
 
 @dataclass

@@ -9,13 +9,13 @@ from fairseq.criterions import register_criterion
 
 from syntax_nmt.arguments import option
 from syntax_nmt.criterions.auxiliary import AuxiliaryCriterion
-from syntax_nmt.criterions.chunk import ChunkObjective
 from syntax_nmt.criterions.chunk_cross_entropy import ChunkCrossEntropyConfig
-from syntax_nmt.criterions.dependency import DependencyObjective
 from syntax_nmt.criterions.dependency_cross_entropy import DependencyCrossEntropyConfig
-from syntax_nmt.criterions.synchronous import SynchronousObjective
 from syntax_nmt.criterions.synchronous_cross_entropy import SynchronousCrossEntropyConfig
 from syntax_nmt.data.sides.kind import SideKind
+from syntax_nmt.methods.bi_scale.loss import ChunkObjective
+from syntax_nmt.methods.dependency_heads.loss import DependencyObjective
+from syntax_nmt.methods.latent_phrases.loss import SynchronousObjective
 
 
 @dataclass

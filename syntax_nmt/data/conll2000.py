@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-from syntax_nmt.data.chunk_tags import chunks_of_tags, iob2_tags
+from syntax_nmt.data.chunks import chunks_of_tags, iob2_tags
 from syntax_nmt.data.text_files import read_lines
 from syntax_nmt.errors import UserError
 

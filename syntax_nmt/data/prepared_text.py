@@ -12,9 +12,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from syntax_nmt.data.json_text import read_json
 from syntax_nmt.data.text import MODES
-from syntax_nmt.data.text_files import portable_path, write_atomically
+from syntax_nmt.data.text_files import portable_path, read_json, write_atomically
 from syntax_nmt.errors import UserError
 
 FILE_NAME = "segmentation.json"

@@ -1,8 +1,12 @@
-"""Files: text read line by line with one-line errors; written whole or not at all."""
+"""Files: text and JSON read with one-line errors; written whole or not at all; recognised by
+checksum.
+"""
 
 from __future__ import annotations
 
 import gzip
+import hashlib
+import json
 import os
 import sys
 import tempfile
@@ -15,9 +19,16 @@ from typing import IO, Any, BinaryIO, TextIO
 from syntax_nmt.errors import UserError
 
 _ENCODING = "utf-8-sig"  # a byte order mark at the beginning is no part of the text
+
+
 BYTE_ORDER_MARK = "\ufeff"
+
+
 # A file's name may have bytes that are not UTF-8. They are written as `\udcff`, as JSON does it.
 UNKNOWN_BYTES = "backslashreplace"
+
+
+_BLOCK = 1 << 20
 
 
 def open_text(path: str | Path) -> IO[str]:
@@ -219,3 +230,43 @@ def portable_path(target: Path, folder: Path) -> str:
     """
     absolute, base = Path(os.path.abspath(target)), Path(os.path.abspath(folder))
     return str(absolute.relative_to(base) if absolute.is_relative_to(base) else absolute)
+
+
+def checksum(path: Path) -> str:
+    """SHA-256 of a file's bytes, as hexadecimal digits."""
+    digest = hashlib.sha256()
+    with open(path, "rb") as file:
+        while block := file.read(_BLOCK):
+            digest.update(block)
+    return digest.hexdigest()
+
+
+def read_json(path: str | Path) -> Any:
+    """The value in a JSON file.
+
+    Raises:
+        OSError: the file cannot be read.
+        ValueError: it is not UTF-8, no JSON, or nested too deeply to be read.
+    """
+    try:
+        return json.loads(Path(path).read_text(encoding="utf-8"))
+    except RecursionError:
+        raise ValueError("nested too deeply") from None
+
+
+def parse_json(text: str, path: str | Path, wanted: str) -> Any:
+    """The value that a file's text stands for.
+
+    Args:
+        path: of the file, for messages.
+        wanted: what to give instead, for messages ("COMET's JSON").
+
+    Raises:
+        UserError: the text is no JSON, or nested too deeply to be read.
+    """
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError) as error:
+        line = getattr(error, "lineno", 1)
+        reason = getattr(error, "msg", "nested too deeply, or a number too long")
+        raise UserError(f"{path}:{line}: is not JSON ({reason}): give {wanted}") from None

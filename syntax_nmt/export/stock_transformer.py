@@ -17,11 +17,11 @@ from fairseq.tasks import FairseqTask
 from fairseq.tasks.translation import TranslationConfig
 from omegaconf import OmegaConf
 
+from syntax_nmt.arguments import flag
 from syntax_nmt.data.text_files import write_binary_atomically
 from syntax_nmt.errors import UserError
 from syntax_nmt.models.family_options import SIDES, TRANSFORMER
 from syntax_nmt.models.options import SyntaxTransformerOptions
-from syntax_nmt.option_names import flag
 
 # Supervised heads are the ordinary heads of a layer, trained with a loss of their own.
 _SAME_AT_INFERENCE = {"_name", "supervised_layer", *(f"{side}_family" for side in SIDES)}

@@ -13,13 +13,13 @@ from sentencepiece import SentencePieceProcessor
 
 from syntax_nmt.arguments import natural_int, positive_int
 from syntax_nmt.checkpoints.check import reason_of
-from syntax_nmt.data.json_text import read_json
 from syntax_nmt.data.prepared_text import TextSegmentation, read_segmentation
+from syntax_nmt.data.text_files import read_json
 from syntax_nmt.errors import UserError, one_line_errors
 from syntax_nmt.export.ctranslate2_model import CONFIG, LIMITS, check_installed
 from syntax_nmt.reporting.output import STDOUT, open_output
-from syntax_nmt.tasks.interactive_lines import InteractiveLines
-from syntax_nmt.tasks.word_tokenizer import WordTokenizer
+from syntax_nmt.task.interactive_sentences import InteractiveLines
+from syntax_nmt.task.word_tokenizer import WordTokenizer
 
 _LINES = 256  # read, sorted into batches by length and translated together
 _LONGEST = 200  # as --max-len-b of fairseq

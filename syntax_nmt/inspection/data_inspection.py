@@ -11,7 +11,7 @@ import numpy as np
 from fairseq.data import Dictionary
 from tqdm import tqdm
 
-from syntax_nmt.data.dictionary import load_dictionary
+from syntax_nmt.data.data_bin import load_dictionary
 from syntax_nmt.data.figures.side_figures import SideFigures
 from syntax_nmt.data.figures.text_figures import SegmentedBlock, TextFigures
 from syntax_nmt.data.figures.token_file import TokenFile

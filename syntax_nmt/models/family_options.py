@@ -12,11 +12,11 @@ from typing import Any
 
 from fairseq.models.transformer import TransformerModel
 
+from syntax_nmt.arguments import attribute, flag
 from syntax_nmt.errors import UserError, exits_in_fairseq_programs
 from syntax_nmt.models.options import SyntaxTransformerOptions
 from syntax_nmt.models.rnn_options import TOP, RecurrentOptions, SyntaxRNNOptions
 from syntax_nmt.option_checks import check_choice, differ
-from syntax_nmt.option_names import attribute, flag
 
 TRANSFORMER, RNN = "transformer", "rnn"
 FAMILIES = (TRANSFORMER, RNN)

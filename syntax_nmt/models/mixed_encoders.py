@@ -8,11 +8,11 @@ from fairseq.data import Dictionary
 from fairseq.models.transformer import TransformerConfig
 from torch import Tensor, nn
 
+from syntax_nmt.backbone.packing import PackedRows
+from syntax_nmt.backbone.rnn_encoder import PADDING, STATES, RNNEncoder, rows_rearranged
+from syntax_nmt.methods.relation_network.layer import RelationNetworkLayer
 from syntax_nmt.models.options import SyntaxTransformerOptions
-from syntax_nmt.models.rnn_encoder import PADDING, STATES, RNNEncoder, rows_rearranged
 from syntax_nmt.models.transformer_encoder import SyntaxTransformerEncoder
-from syntax_nmt.modules.packed_rows import PackedRows
-from syntax_nmt.modules.relation_network import RelationNetworkLayer
 
 
 class RelatingEncoder(SyntaxTransformerEncoder):

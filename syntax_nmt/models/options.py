@@ -9,9 +9,9 @@ from typing import Optional
 from fairseq.dataclass import ChoiceEnum
 
 from syntax_nmt.arguments import option
+from syntax_nmt.methods.latent_phrases.gates import HARDTANH, SIGMOID
 from syntax_nmt.methods.parent_scaled.options import ParentScaledOptions
-from syntax_nmt.modules.openness import HARDTANH, SIGMOID
-from syntax_nmt.modules.position_bias import ALIBI, DECAY, T5
+from syntax_nmt.methods.position_bias.bias import ALIBI, DECAY, T5
 
 NGRAM, PARSED = "ngram", "parsed"
 

@@ -9,8 +9,8 @@ from fairseq import utils
 from fairseq.data import Dictionary
 from torch import Tensor, nn
 
+from syntax_nmt.arguments import attribute
 from syntax_nmt.errors import UserError
-from syntax_nmt.option_names import attribute
 
 
 def load_embeddings(

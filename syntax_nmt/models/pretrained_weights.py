@@ -1,14 +1,19 @@
-"""Weights that do not fit: refused in one line, or used to initialise a larger model."""
+"""Weights of a checkpoint: checked before fairseq loads them; refused in one line where they do not
+fit, or used to initialise a larger model.
+"""
 
 from __future__ import annotations
 
 import logging
+import os
 import re
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 from torch import Tensor
 
+from syntax_nmt.checkpoints.check import check_loaded
 from syntax_nmt.errors import UserError, exits_in_fairseq_programs
 
 logger = logging.getLogger(__name__)
@@ -125,3 +130,39 @@ def _listed(names: Sequence[str], most: int = 4) -> str:
     kinds = list(dict.fromkeys(re.sub(r"\.\d+(?=\.|$)", ".*", name) for name in names))
     more = f" and {len(kinds) - most} more" if len(kinds) > most else ""
     return ", ".join(kinds[:most]) + more
+
+
+class CheckedHub:
+    """A base class with a safe `from_pretrained`, to be listed before fairseq's model."""
+
+    @classmethod
+    def from_pretrained(
+        cls: Any,
+        model_name_or_path: str,
+        checkpoint_file: str = "model.pt",
+        data_name_or_path: str = ".",
+        **kwargs: Any,
+    ) -> Any:
+        """fairseq's hub interface of trained models.
+
+        Our task also checks checkpoints, but the task that a checkpoint names need not be ours.
+
+        Args:
+            model_name_or_path: folder of the checkpoints, or a model of fairseq's list. (fairseq
+                unpacks archives, too, wherever their entries say.)
+            checkpoint_file: one checkpoint, or several with colons between.
+            data_name_or_path: of the dictionaries; relative to the folder if it begins with a dot.
+            **kwargs: options that take the place of the checkpoints'.
+
+        Raises:
+            UserError: no such folder, or a checkpoint is damaged or could run code.
+        """
+        if model_name_or_path not in cls.hub_models():
+            folder = Path(model_name_or_path)
+            if not folder.is_dir():
+                raise UserError(f"{folder}: no such folder: unpack an archive, and give its folder")
+            for name in checkpoint_file.split(os.pathsep):
+                check_loaded(folder / name)
+        return super().from_pretrained(  # type: ignore[misc]
+            model_name_or_path, checkpoint_file, data_name_or_path, **kwargs
+        )

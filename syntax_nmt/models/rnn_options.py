@@ -9,7 +9,7 @@ from typing import Optional
 from fairseq.dataclass import ChoiceEnum, FairseqDataclass
 
 from syntax_nmt.arguments import option
-from syntax_nmt.modules.readout import LINEAR, READOUTS
+from syntax_nmt.backbone.readout import LINEAR, READOUTS
 
 INTERLEAVED, TOP = "interleaved", "top"
 PLACEMENTS = (INTERLEAVED, TOP)

@@ -9,13 +9,21 @@ from fairseq.data import Dictionary
 from fairseq.tasks import FairseqTask
 from torch import nn
 
+from syntax_nmt.backbone.attentive_recurrence import AttentiveGRU, ConditionalGRU
+from syntax_nmt.backbone.initialization import initialize_orthogonal, initialize_uniform
+from syntax_nmt.backbone.readout import Readout
+from syntax_nmt.backbone.rnn_decoder import RNNDecoder
+from syntax_nmt.backbone.rnn_encoder import BidirectionalEncoder, EncoderNetwork, RNNEncoder
 from syntax_nmt.data.sides import CHUNKS
 from syntax_nmt.errors import UserError
-from syntax_nmt.models.bi_scale_decoder import BiScaleDecoder
-from syntax_nmt.models.bidirectional_encoder import BidirectionalEncoder
-from syntax_nmt.models.relation_encoder import InterleavedEncoder, RelationOnTop
-from syntax_nmt.models.rnn_decoder import RNNDecoder
-from syntax_nmt.models.rnn_encoder import EncoderNetwork, RNNEncoder
+from syntax_nmt.methods.bi_scale.decoder import BiScaleDecoder
+from syntax_nmt.methods.bi_scale.recurrence import BiScaleGRU
+from syntax_nmt.methods.relation_network.encoders import (
+    InterleavedEncoder,
+    RelationOnTop,
+    StackedEncoder,
+)
+from syntax_nmt.methods.relation_network.layer import RelationNetworkLayer
 from syntax_nmt.models.rnn_options import (
     BOTH,
     CONTEXT,
@@ -30,13 +38,6 @@ from syntax_nmt.models.rnn_options import (
     SyntaxRNNOptions,
 )
 from syntax_nmt.models.rnn_sizes import RNNSizes
-from syntax_nmt.models.stacked_encoder import StackedEncoder
-from syntax_nmt.modules.attentive_recurrence import AttentiveGRU, ConditionalGRU
-from syntax_nmt.modules.bi_scale_gru import BiScaleGRU
-from syntax_nmt.modules.orthogonal_initialization import initialize_orthogonal
-from syntax_nmt.modules.readout import Readout
-from syntax_nmt.modules.relation_network import RelationNetworkLayer
-from syntax_nmt.modules.uniform_initialization import initialize_uniform
 
 
 def prepare_for_rnn_decoder(args: Any, task: FairseqTask) -> None:

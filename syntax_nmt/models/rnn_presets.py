@@ -9,8 +9,8 @@ from typing import Any
 from fairseq.models import register_model_architecture
 
 import syntax_nmt.models.syntax_rnn  # noqa: F401  presets name a registered model
+from syntax_nmt.backbone.readout import TANH
 from syntax_nmt.models.rnn_options import STEP
-from syntax_nmt.modules.readout import TANH
 
 # Sizes of Zhang et al. (2018), Section 5.2: those of NIST Zh-En are the options' defaults.
 SIZES: dict[str, dict[str, Any]] = {

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from syntax_nmt.arguments import flag
+from syntax_nmt.backbone.readout import READOUTS
 from syntax_nmt.errors import UserError
 from syntax_nmt.models.rnn_options import (
     BIDIRECTIONAL,
@@ -17,9 +19,7 @@ from syntax_nmt.models.rnn_options import (
     PLACEMENTS,
     SyntaxRNNOptions,
 )
-from syntax_nmt.modules.readout import READOUTS
 from syntax_nmt.option_checks import check_choice, check_dropouts, refuse_changed
-from syntax_nmt.option_names import flag
 
 # Options without effect unless another one switches their feature on.
 _OF_RELATION_NETWORK = (

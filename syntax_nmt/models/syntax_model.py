@@ -7,11 +7,10 @@ from typing import Any, Optional
 
 from torch import Tensor, nn
 
+from syntax_nmt.backbone.linear_cross_entropy import LinearCrossEntropy
+from syntax_nmt.backbone.structures import SOURCE_STRUCTURES, StructureLayers
 from syntax_nmt.data.sides.kind import SideKind
-from syntax_nmt.models.checked_hub import CheckedHub
-from syntax_nmt.models.pretrained_weights import PretrainedWeights
-from syntax_nmt.models.structures import SOURCE_STRUCTURES, StructureLayers
-from syntax_nmt.modules.linear_cross_entropy import LinearCrossEntropy
+from syntax_nmt.models.pretrained_weights import CheckedHub, PretrainedWeights
 
 
 class SyntaxModel(CheckedHub, PretrainedWeights):

@@ -31,9 +31,9 @@ class SyntaxRNNModel(SyntaxModel, FairseqEncoderDecoderModel):
 
     - Conditional GRU (`--conditional-gru`): RNNsearch*, the decoder of the dl4mt tutorial.
     - Bi-scale decoder (`--bi-scale`; Zhou et al., 2017): a state of the chunk beside that of the
-      word; see :mod:`syntax_nmt.models.bi_scale_decoder`.
+      word; see :mod:`syntax_nmt.methods.bi_scale.decoder`.
     - Relation network (`--relation-kernels`; Zhang et al., 2018): an encoder in which every word
-      exchanges a message with every other; see :mod:`syntax_nmt.models.relation_encoder`.
+      exchanges a message with every other; see :mod:`syntax_nmt.methods.relation_network.encoders`.
 
     All parameters begin uniform in (−0.1, 0.1), as in the paper on relation networks, or as
     `--initialization` says; norms begin at 1 and 0.

@@ -30,11 +30,11 @@ class SyntaxTransformerModel(SyntaxModel, TransformerModel):
 
     - Supervised heads (`--supervised-layer`; Wang et al., 2019): two self-attention heads of one
       encoder layer are trained along the source dependency tree; see
-      :mod:`syntax_nmt.criterions.dependency`.
+      :mod:`syntax_nmt.methods.dependency_heads.loss`.
     - Phrase representation (`--phrase-segmentation`; Xu et al., 2020): every layer attends to the
-      vectors of the source's phrases, too; see :mod:`syntax_nmt.models.phrase_layers`.
+      vectors of the source's phrases, too; see :mod:`syntax_nmt.methods.phrases.layers`.
     - Latent phrases (`--latent-phrase-layers`; Harada and Watanabe, 2021): the lowest layers attend
-      within phrases that they induce; see :mod:`syntax_nmt.modules.phrase_gated_attention`.
+      within phrases that they induce; see :mod:`syntax_nmt.methods.latent_phrases.attention`.
     """
 
     feature_options = SyntaxTransformerOptions

@@ -10,27 +10,26 @@ from fairseq.data import Dictionary
 from fairseq.models.transformer import TransformerConfig, TransformerDecoderBase
 from torch import Tensor, nn
 
-from syntax_nmt.data.sides.kind import SideKind
-from syntax_nmt.errors import UserError
-from syntax_nmt.models.dropout_names import TRANSFORMER_DROPOUTS
-from syntax_nmt.models.latent_phrase_options import gate_settings
-from syntax_nmt.models.layer_arguments import handing_over
-from syntax_nmt.models.layer_outputs import DecoderLayerOutput, collecting
-from syntax_nmt.models.options import SyntaxTransformerOptions
-from syntax_nmt.models.phrase_layers import PhraseDecoderLayer
-from syntax_nmt.models.phrase_memory import PhraseMemory
-from syntax_nmt.models.phrase_options import phrase_sizes
-from syntax_nmt.models.position_bias_options import position_bias, position_bias_layers
-from syntax_nmt.models.structures import (
+from syntax_nmt.backbone.attention_change import AttentionChange, close_pads
+from syntax_nmt.backbone.fused_attention import IncrementalState
+from syntax_nmt.backbone.layer_hooks import DecoderLayerOutput, collecting, handing_over
+from syntax_nmt.backbone.structures import (
     CROSS_ATTENTION,
     TARGET_ATTENTION,
     TARGET_DISTANCES,
     StructureLayers,
 )
-from syntax_nmt.models.transformer_layers import FusedDecoderLayer, wrap_layer
-from syntax_nmt.modules.attention_change import AttentionChange, close_pads
-from syntax_nmt.modules.fused_attention import IncrementalState
-from syntax_nmt.modules.transparent_attention import TransparentAttention
+from syntax_nmt.backbone.transformer_layers import FusedDecoderLayer, wrap_layer
+from syntax_nmt.data.sides.kind import SideKind
+from syntax_nmt.errors import UserError
+from syntax_nmt.methods.latent_phrases.options import gate_settings
+from syntax_nmt.methods.phrases.layers import PhraseDecoderLayer
+from syntax_nmt.methods.phrases.memory import PhraseMemory
+from syntax_nmt.methods.phrases.options import phrase_sizes
+from syntax_nmt.methods.phrases.transparent_attention import TransparentAttention
+from syntax_nmt.methods.position_bias.options import position_bias, position_bias_layers
+from syntax_nmt.models.dropout_names import TRANSFORMER_DROPOUTS
+from syntax_nmt.models.options import SyntaxTransformerOptions
 from syntax_nmt.option_checks import check_dropouts
 
 NO_LAYER = -1

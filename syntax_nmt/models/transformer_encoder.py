@@ -9,30 +9,29 @@ from fairseq.data import Dictionary
 from fairseq.models.transformer import TransformerConfig, TransformerEncoderBase
 from torch import Tensor, nn
 
+from syntax_nmt.backbone.attention_change import AttentionChange, close_pads, local_attention_bias
+from syntax_nmt.backbone.layer_hooks import EncoderLayerOutput, collecting, handing_over
+from syntax_nmt.backbone.structures import SOURCE_ATTENTION, SOURCE_DISTANCES, StructureLayers
+from syntax_nmt.backbone.transformer_layers import FusedEncoderLayer, wrap_layer
+from syntax_nmt.backbone.word_spans import WordSpans
 from syntax_nmt.data.sides import HEADS, PHRASES
 from syntax_nmt.data.sides.kind import SideKind
 from syntax_nmt.errors import UserError, exits_in_fairseq_programs
-from syntax_nmt.methods.parent_scaled.options import build_parent_scaling, parent_scaled_layer
-from syntax_nmt.models.dropout_names import TRANSFORMER_DROPOUTS
-from syntax_nmt.models.latent_phrase_options import gate_settings, local_window
-from syntax_nmt.models.layer_arguments import handing_over
-from syntax_nmt.models.layer_outputs import EncoderLayerOutput, collecting
-from syntax_nmt.models.options import PARSED, SyntaxTransformerOptions
-from syntax_nmt.models.phrase_layers import PhraseEncoderLayer
-from syntax_nmt.models.phrase_memory import PhraseMemory
-from syntax_nmt.models.phrase_options import phrase_sizes
-from syntax_nmt.models.position_bias_options import position_bias, position_bias_layers
-from syntax_nmt.models.structures import SOURCE_ATTENTION, SOURCE_DISTANCES, StructureLayers
-from syntax_nmt.models.transformer_layers import FusedEncoderLayer, wrap_layer
-from syntax_nmt.modules.attention_change import AttentionChange, close_pads, local_attention_bias
-from syntax_nmt.modules.phrase_batch import PhraseBatch, ngram_phrases, parsed_phrases
-from syntax_nmt.modules.phrase_representation import PhraseRepresentation
-from syntax_nmt.modules.supervised_heads import (
+from syntax_nmt.methods.dependency_heads.attention import (
     NO_SUPERVISED_HEADS,
     SUPERVISED_HEADS,
     supervised_head_log_probabilities,
 )
-from syntax_nmt.modules.word_spans import WordSpans
+from syntax_nmt.methods.latent_phrases.options import gate_settings, local_window
+from syntax_nmt.methods.parent_scaled.options import build_parent_scaling, parent_scaled_layer
+from syntax_nmt.methods.phrases.layers import PhraseEncoderLayer
+from syntax_nmt.methods.phrases.memory import PhraseMemory
+from syntax_nmt.methods.phrases.options import phrase_sizes
+from syntax_nmt.methods.phrases.representation import PhraseRepresentation
+from syntax_nmt.methods.phrases.segmentation import PhraseBatch, ngram_phrases, parsed_phrases
+from syntax_nmt.methods.position_bias.options import position_bias, position_bias_layers
+from syntax_nmt.models.dropout_names import TRANSFORMER_DROPOUTS
+from syntax_nmt.models.options import PARSED, SyntaxTransformerOptions
 from syntax_nmt.option_checks import check_dropouts, layer_from_bottom, refuse_together
 
 

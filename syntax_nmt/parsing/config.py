@@ -9,10 +9,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from syntax_nmt.data.json_text import parse_json
 from syntax_nmt.data.languages import plain_language
 from syntax_nmt.data.subwords import SCHEMES
-from syntax_nmt.data.text_files import portable_path, write_atomically
+from syntax_nmt.data.text_files import parse_json, portable_path, write_atomically
 from syntax_nmt.errors import UserError
 from syntax_nmt.parsing.device import DEVICES, is_device
 from syntax_nmt.parsing.models import TASKS, StanzaModels, find_models

@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from syntax_nmt.data.json_text import read_json
 from syntax_nmt.data.languages import plain_language
+from syntax_nmt.data.text_files import read_json
 
 # Stanza's names have two letters where ISO 639-1 has; those of Chinese go by script, not region.
 _SCRIPT_OF_REGION = {"zh-tw": "zh-hant", "zh-hk": "zh-hant", "zh-mo": "zh-hant", "zh-cn": "zh-hans"}

@@ -5,10 +5,8 @@ from __future__ import annotations
 from functools import lru_cache
 
 from syntax_nmt.parsing.analyser import StanzaAnalyser
-from syntax_nmt.parsing.chunks import ChunkTagger
-from syntax_nmt.parsing.constituents import ConstituencyParser
-from syntax_nmt.parsing.dependencies import DependencyParser
 from syntax_nmt.parsing.models import StanzaModels
+from syntax_nmt.parsing.parsers import ChunkTagger, ConstituencyParser, DependencyParser
 
 ANALYSERS: dict[str, type[StanzaAnalyser]] = {
     "dependencies": DependencyParser,

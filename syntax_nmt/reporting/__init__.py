@@ -1,1 +1,1 @@
-"""How commands report: where text goes, tables and JSON, and chunk F1, which two of them report."""
+"""How commands report: where text goes, tables and JSON."""

@@ -7,11 +7,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from syntax_nmt.evaluation.chunking.chunk_report import bracketed
-from syntax_nmt.evaluation.plots.chunk_strips import draw_chunks
-from syntax_nmt.evaluation.plots.figure_file import svg_text
-from syntax_nmt.evaluation.report_page.structure_pictures import DRAWN
-from syntax_nmt.loaded_model import CHUNKED, LoadedModel
+from syntax_nmt.inference.model import CHUNKED, LoadedModel
+from syntax_nmt.pictures.plots.chunk_strips import draw_chunks
+from syntax_nmt.pictures.plots.figure_file import svg_text
+from syntax_nmt.pictures.report_page.structure_pictures import DRAWN
+from syntax_nmt.scoring.chunks.chunk_report import bracketed
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -9,7 +9,7 @@ from fairseq.file_io import PathManager
 
 from syntax_nmt.checkpoints.task_checkpoints import check_models
 from syntax_nmt.errors import UserError
-from syntax_nmt.tasks.syntax_translation import SyntaxTranslationConfig, SyntaxTranslationTask
+from syntax_nmt.task.syntax_translation import SyntaxTranslationConfig, SyntaxTranslationTask
 
 REMOTE = "store://models/stock.pt"  # of a handler that fairseq's path manager was given
 

@@ -8,7 +8,7 @@ from commands import fairseq, refuse
 from small_models import build, save_checkpoint, write_dictionaries
 
 from syntax_nmt.cli import main
-from syntax_nmt.loaded_model import load
+from syntax_nmt.inference.loading import load
 
 EMBEDDING = "encoder.embed_tokens.weight"
 

@@ -11,7 +11,7 @@ from syntax_nmt.data.annotation_transfer import (
     transfer_constituents,
     transfer_dependencies,
 )
-from syntax_nmt.data.chunk_tags import chunks_of_tags, iob2_tags
+from syntax_nmt.data.chunks import chunks_of_tags, iob2_tags
 from syntax_nmt.data.constituents import format_tree, parse_tree
 from syntax_nmt.data.dependency_tree import CONTINUATION, DependencyTree, MultiwordRange, find_cycle
 

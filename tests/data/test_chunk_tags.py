@@ -1,7 +1,6 @@
 import pytest
 
-from syntax_nmt.data.chunk_tags import chunks_of_tags, iob2_tags
-from syntax_nmt.data.chunks import Chunk, parse_chunks
+from syntax_nmt.data.chunks import Chunk, chunks_of_tags, iob2_tags, parse_chunks
 
 CHUNKS = (Chunk("NP", 0, 2), Chunk("NP", 2, 3), Chunk("O", 3, 4), Chunk("VP", 4, 7))
 SCHEMES = {

@@ -2,7 +2,7 @@ import gzip
 
 import pytest
 
-from syntax_nmt.data.chunk_tags import chunks_of_tags
+from syntax_nmt.data.chunks import chunks_of_tags
 from syntax_nmt.data.conll2000 import ChunkedSentence, read_conll2000
 from syntax_nmt.errors import UserError
 

@@ -15,7 +15,7 @@ from stanza_stand_in import StandIn
 
 from syntax_nmt.data.text import clean_line
 from syntax_nmt.parsing import segmenter
-from syntax_nmt.tasks.word_tokenizer import WordTokenizer
+from syntax_nmt.task.word_tokenizer import WordTokenizer
 
 WAYS = [
     *(("penn", "en"), ("moses", "en"), ("moses", "de"), ("moses", "fr"), ("moses", "cs")),

@@ -17,7 +17,7 @@ from syntax_nmt.data.sentence_projection import Projector
 from syntax_nmt.data.sides import HEADS
 from syntax_nmt.data.subwords import SENTENCEPIECE, SUBWORD_NMT, pieces_per_word
 from syntax_nmt.data.text_files import read_lines
-from syntax_nmt.tasks.word_tokenizer import WordTokenizer
+from syntax_nmt.task.word_tokenizer import WordTokenizer
 
 MULTIWORD = {"en": 129, "de": 331, "ja": 0, "zh": 0}
 

@@ -8,7 +8,7 @@ from small_models import build
 from small_training import MODELS, SYNCHRONOUS, criterion_of, sample_of
 from torch import nn
 
-from syntax_nmt.modules.linear_cross_entropy import LinearCrossEntropy
+from syntax_nmt.backbone.linear_cross_entropy import LinearCrossEntropy
 
 SENTENCES, SOURCE, TARGET, PHRASES = 3, 9, 7, 4
 

@@ -11,18 +11,18 @@ from small_training import MODELS, SYNCHRONOUS, criterion_of, sample_of, tied_la
 from synchronisations import counted
 from torch import nn
 
-from syntax_nmt.modules.relation_network import RelationNetworkLayer
-from syntax_nmt.modules.sentence_gru import SentenceGRU
+from syntax_nmt.backbone.gru import SentenceGRU
+from syntax_nmt.methods.relation_network.layer import RelationNetworkLayer
 
 LENGTHS = (9, 4, 1)
 STEPS = 8
 SEARCH = SimpleNamespace(beam=3, max_len_a=0, max_len_b=STEPS)
 # torch's recurrent networks want the lengths of the sentences on the host: once a batch.
-LENGTHS_OF_A_BATCH = {"syntax_nmt/modules/packed_rows.py, cpu": 1}
+LENGTHS_OF_A_BATCH = {"syntax_nmt/backbone/packing.py, cpu": 1}
 # What a GPU is spared: pads are left out, and a batch is checked, where nobody has to wait.
 ON_A_CPU_ALONE = {
-    "syntax_nmt/modules/linear_cross_entropy.py, nonzero",
-    "syntax_nmt/modules/phrase_batch.py, _local_scalar_dense",
+    "syntax_nmt/backbone/linear_cross_entropy.py, nonzero",
+    "syntax_nmt/methods/phrases/segmentation.py, _local_scalar_dense",
 }
 
 

@@ -27,10 +27,10 @@ from small_models import build, save_checkpoint
 from syntax_nmt.data.sides import PHRASES
 from syntax_nmt.parsing.config import ParserConfig
 from syntax_nmt.parsing.models import find_models
-from syntax_nmt.preprocess.annotation.annotate import annotate_file
-from syntax_nmt.preprocess.annotation.annotator import StanzaAnnotator
-from syntax_nmt.preprocess.binarize import binarize
-from syntax_nmt.tasks.word_tokenizer import WordTokenizer
+from syntax_nmt.preparation.annotation.annotate import annotate_file
+from syntax_nmt.preparation.annotation.annotator import StanzaAnnotator
+from syntax_nmt.preparation.binarizing import binarize
+from syntax_nmt.task.word_tokenizer import WordTokenizer
 
 SENTENCES = 200
 EMPTY = 3  # this line is

@@ -13,9 +13,9 @@ from fairseq.dataclass.configs import GenerationConfig
 from small_models import build, enlarge, save_checkpoint
 
 from syntax_nmt.cli import main
-from syntax_nmt.loaded_model import load
+from syntax_nmt.inference.loading import load
 from syntax_nmt.serve.systems import System
-from syntax_nmt.tasks.word_tokenizer import WordTokenizer
+from syntax_nmt.task.word_tokenizer import WordTokenizer
 
 SENTENCES = 4
 LANGUAGES = ("src", "tgt")

@@ -31,7 +31,7 @@ from syntax_nmt.models.family_options import command_line_options
 from syntax_nmt.models.hybrid_options import SyntaxHybridOptions
 from syntax_nmt.models.options import SyntaxTransformerOptions
 from syntax_nmt.models.rnn_options import SyntaxRNNOptions
-from syntax_nmt.tasks.syntax_translation import SyntaxTranslationConfig
+from syntax_nmt.task.syntax_translation import SyntaxTranslationConfig
 
 CHUNK_TAGS = ("NP", "VP", "O")
 MAY_BE_SHARED = ("embed_tokens.weight", "output_projection.weight")

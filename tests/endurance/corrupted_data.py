@@ -25,8 +25,8 @@ from syntax_nmt.data.side_information import read_labels
 from syntax_nmt.data.sides import CHUNKS, HEADS, PHRASES
 from syntax_nmt.data.subwords import detect_scheme
 from syntax_nmt.data.text_files import read_lines
-from syntax_nmt.preprocess.binarize import binarize
-from syntax_nmt.tasks.syntax_translation import SyntaxTranslationConfig, SyntaxTranslationTask
+from syntax_nmt.preparation.binarizing import binarize
+from syntax_nmt.task.syntax_translation import SyntaxTranslationConfig, SyntaxTranslationTask
 
 SPLITS = ("train", "valid", "test")
 ENDING_OF = {"src.conllu": HEADS, "src.trees": PHRASES, "tgt.chunks": CHUNKS}

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from syntax_nmt.tasks import parsed_phrases
+from syntax_nmt.task import parsed_phrases
 
 WIDTH = 3
 

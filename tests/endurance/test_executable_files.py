@@ -16,9 +16,9 @@ from small_models import build
 from syntax_nmt.checkpoints.check import check_checkpoint
 from syntax_nmt.checkpoints.options import executable_option
 from syntax_nmt.checkpoints.safe_loader import _PlainArray
+from syntax_nmt.commands.average import average_checkpoints
 from syntax_nmt.errors import UserError
-from syntax_nmt.evaluation.average import average_checkpoints
-from syntax_nmt.evaluation.trained_model.checkpoint import load_model
+from syntax_nmt.inference.checkpoint import load_model
 from syntax_nmt.models.syntax_transformer import SyntaxTransformerModel
 from syntax_nmt.parsing.loaded import loaded_analyser
 from syntax_nmt.parsing.models import find_models

@@ -13,28 +13,28 @@ import torch
 from fairseq.models import FairseqDecoder
 from torch import Tensor, nn
 
-from syntax_nmt.criterions.chunk import ChunkObjective
-from syntax_nmt.criterions.dependency import DependencyObjective
-from syntax_nmt.criterions.synchronous import SynchronousConstraint, SynchronousObjective
+from syntax_nmt.backbone.additive_attention import AdditiveAttention, AttentionMemory
+from syntax_nmt.backbone.fused_attention import FusedMultiheadAttention
+from syntax_nmt.backbone.gru import GATES, gru_step
+from syntax_nmt.backbone.local_attention import local_attention_mask
+from syntax_nmt.backbone.masked_batch_norm import MaskedBatchNorm
+from syntax_nmt.backbone.numerics import mean_of_words
+from syntax_nmt.backbone.packing import PackedRows
 from syntax_nmt.criterions.syntax_cross_entropy import SyntaxCrossEntropyCriterion
 from syntax_nmt.data.sides import CHUNKS
-from syntax_nmt.modules.additive_attention import AdditiveAttention, AttentionMemory
-from syntax_nmt.modules.attentive_combination import AttentiveCombination
-from syntax_nmt.modules.fused_attention import FusedMultiheadAttention
-from syntax_nmt.modules.gru_step import GATES, gru_step
-from syntax_nmt.modules.local_attention import local_attention_mask
-from syntax_nmt.modules.mapped_attention import MappedAttention
-from syntax_nmt.modules.masked_batch_norm import MaskedBatchNorm
-from syntax_nmt.modules.mean_of_words import mean_of_words
-from syntax_nmt.modules.packed_rows import PackedRows
-from syntax_nmt.modules.phrase_batch import ngram_phrases
-from syntax_nmt.modules.phrase_gated_attention import PhraseGatedAttention
-from syntax_nmt.modules.phrase_gates import log_phrase_gates
-from syntax_nmt.modules.phrase_representation import PhraseRepresentation
-from syntax_nmt.modules.relation_network import RelationNetworkLayer
-from syntax_nmt.modules.supervised_heads import supervised_head_log_probabilities
-from syntax_nmt.modules.syntactic_distance import SyntacticDistance
-from syntax_nmt.modules.transparent_attention import TransparentAttention
+from syntax_nmt.methods.bi_scale.loss import ChunkObjective
+from syntax_nmt.methods.dependency_heads.attention import supervised_head_log_probabilities
+from syntax_nmt.methods.dependency_heads.loss import DependencyObjective
+from syntax_nmt.methods.latent_phrases.attention import PhraseGatedAttention
+from syntax_nmt.methods.latent_phrases.distances import SyntacticDistance
+from syntax_nmt.methods.latent_phrases.gates import log_phrase_gates
+from syntax_nmt.methods.latent_phrases.loss import SynchronousConstraint, SynchronousObjective
+from syntax_nmt.methods.phrases.combination import AttentiveCombination
+from syntax_nmt.methods.phrases.mapped_attention import MappedAttention
+from syntax_nmt.methods.phrases.representation import PhraseRepresentation
+from syntax_nmt.methods.phrases.segmentation import ngram_phrases
+from syntax_nmt.methods.phrases.transparent_attention import TransparentAttention
+from syntax_nmt.methods.relation_network.layer import RelationNetworkLayer
 
 PAD, EOS, FIRST_WORD = 1, 2, 4
 LARGEST = 65504.0  # of float16

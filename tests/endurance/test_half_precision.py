@@ -15,12 +15,12 @@ from small_models import build, enlarge, write_dictionaries
 from small_training import MODELS, SYNCHRONOUS, criterion_of, sample_of, tied_layers
 from torch import Tensor, nn
 
-from syntax_nmt.criterions.dependency import parent_head_losses
 from syntax_nmt.data.collation import collate_chunk_tags, collate_heads, collate_phrases
 from syntax_nmt.data.ragged import RaggedArray
+from syntax_nmt.methods.dependency_heads.loss import parent_head_losses
+from syntax_nmt.methods.phrases.representation import PhraseRepresentation
+from syntax_nmt.methods.phrases.segmentation import parsed_phrases
 from syntax_nmt.models.syntax_rnn import SyntaxRNNModel
-from syntax_nmt.modules.phrase_batch import parsed_phrases
-from syntax_nmt.modules.phrase_representation import PhraseRepresentation
 
 BATCHES = ((9, 4, 1), (1,), (1, 1, 1), (40, 1, 1))
 LONGEST = (1024, 1, 1)

@@ -29,9 +29,9 @@ from syntax_nmt.data.manifest import read_manifest
 from syntax_nmt.data.ragged import RaggedArray
 from syntax_nmt.data.side_information import read_labels
 from syntax_nmt.data.sides import CHUNKS, PHRASES
-from syntax_nmt.models.checkpoint_defaults import keep_defaults
 from syntax_nmt.models.family_options import command_line_options
-from syntax_nmt.tasks.syntax_translation import SyntaxTranslationConfig
+from syntax_nmt.models.model_building import keep_defaults
+from syntax_nmt.task.syntax_translation import SyntaxTranslationConfig
 
 RECORDS = {
     path.stem.rpartition("_")[2]: json.loads(path.read_text(encoding="utf-8"))

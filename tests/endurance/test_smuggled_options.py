@@ -24,8 +24,8 @@ from smuggled_options import FILE, FORMS, RUNNING
 
 from syntax_nmt import load
 from syntax_nmt.cli import main as syntax_nmt
+from syntax_nmt.commands.average import average_checkpoints
 from syntax_nmt.errors import UserError
-from syntax_nmt.evaluation.average import average_checkpoints
 from syntax_nmt.models.syntax_transformer import SyntaxTransformerModel
 
 PAYLOAD = PAYLOADS[7]  # an expression that calls

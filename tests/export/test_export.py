@@ -17,7 +17,7 @@ from methods import BASES
 from small_models import build, enlarge, save_checkpoint, write_dictionaries
 
 from syntax_nmt.cli import main
-from syntax_nmt.export.command import new_folder
+from syntax_nmt.commands.export import new_folder
 from syntax_nmt.export.stock_transformer import feature_in_the_way
 from syntax_nmt.export.translate import segmentation
 

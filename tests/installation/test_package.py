@@ -71,7 +71,7 @@ def python(code, site, cwd):
 
 def test_wheel_outside_the_checkout(installed, tmp_path):
     code = (
-        "import syntax_nmt.cli, syntax_nmt.preprocess.prepare as prepare;"
+        "import syntax_nmt.cli, syntax_nmt.commands.prepare as prepare;"
         "syntax_nmt.cli.main(['user-dir']); print(prepare.__file__)"
     )
     user_dir, prepare = python(code, installed, tmp_path).splitlines()
@@ -101,7 +101,7 @@ def test_plugin_needs_no_preprocess(tmp_path):
     (tmp_path / "syntax_nmt").symlink_to(REPOSITORY / "syntax_nmt")
     code = (
         "import sys, syntax_nmt.plugin; "
-        "print([m for m in sys.modules if m.startswith('syntax_nmt.preprocess')])"
+        "print([m for m in sys.modules if m.startswith('syntax_nmt.preparation')])"
     )
     assert python(code, tmp_path, tmp_path).strip() == "[]"
 

@@ -5,10 +5,10 @@ import torch
 from latent_phrase_loops import gated_attention
 from small_models import batch, build, random_sentences, write_dictionaries
 
+from syntax_nmt.backbone.structures import StructureLayers
 from syntax_nmt.errors import UserError
-from syntax_nmt.models.structures import StructureLayers
-from syntax_nmt.modules.openness import OPENNESS
-from syntax_nmt.modules.phrase_gated_attention import PhraseGatedAttention
+from syntax_nmt.methods.latent_phrases.attention import PhraseGatedAttention
+from syntax_nmt.methods.latent_phrases.gates import OPENNESS
 
 PHRASES = ["--phrase-segmentation=ngram", "--phrase-attention", "--transparent-attention"]
 VARIANTS = {

@@ -18,13 +18,13 @@ from small_models import (
     write_dictionaries,
 )
 
-from syntax_nmt.criterions.dependency import DependencyObjective
 from syntax_nmt.criterions.dependency_cross_entropy import DependencyCrossEntropyCriterion
 from syntax_nmt.data.sides import PHRASES
 from syntax_nmt.errors import UserError
-from syntax_nmt.evaluation.extraction.dependencies import ParentHead
-from syntax_nmt.evaluation.trained_model.source_text import SourceText
-from syntax_nmt.modules.phrase_batch import ngram_phrases
+from syntax_nmt.inference.extraction.dependencies import ParentHead
+from syntax_nmt.inference.source_text import SourceText
+from syntax_nmt.methods.dependency_heads.loss import DependencyObjective
+from syntax_nmt.methods.phrases.segmentation import ngram_phrases
 
 PRE_NORM = ["--encoder-normalize-before", "--decoder-normalize-before"]
 NGRAM = ["--phrase-segmentation=ngram"]

@@ -17,14 +17,14 @@ from omegaconf import OmegaConf
 from small_models import batch, build, enlarge, random_sentences, small_sizes, write_dictionaries
 from small_training import criterion_of, sample_of, tied_layers
 
-from syntax_nmt.criterions.synchronous_layers import tied_distances
 from syntax_nmt.errors import UserError
 from syntax_nmt.export.stock_transformer import feature_in_the_way
+from syntax_nmt.methods.latent_phrases.attention import PhraseGatedAttention
+from syntax_nmt.methods.latent_phrases.tied_layers import tied_distances
 from syntax_nmt.models.family_options import SIDES, sides_of
 from syntax_nmt.models.options import SyntaxTransformerOptions
 from syntax_nmt.models.syntax_rnn import SyntaxRNNModel
-from syntax_nmt.modules.phrase_gated_attention import PhraseGatedAttention
-from syntax_nmt.tasks.yaml_options import refuse_unknown_options
+from syntax_nmt.task.yaml_options import refuse_unknown_options
 
 TAGS = ("NP", "VP", "O")
 TRANSFORMER, RNN = "transformer", "rnn"

@@ -9,12 +9,12 @@ from omegaconf import OmegaConf
 from rnn_loops import translate
 from small_models import assert_trains, batch, build, enlarge, random_sentences, write_dictionaries
 
+from syntax_nmt.backbone.masked_batch_norm import MaskedBatchNorm
 from syntax_nmt.errors import UserError
 from syntax_nmt.models.rnn_options import SyntaxRNNOptions
 from syntax_nmt.models.rnn_parts import build_encoder_network
 from syntax_nmt.models.rnn_sizes import rnn_sizes
 from syntax_nmt.models.syntax_rnn import SyntaxRNNModel
-from syntax_nmt.modules.masked_batch_norm import MaskedBatchNorm
 
 RELATION = ["--relation-kernels=1:6,3:8", "--relation-hidden-dim=10"]
 RELATION += ["--conditional-gru"]

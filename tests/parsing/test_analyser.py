@@ -14,9 +14,9 @@ import torch
 from syntax_nmt.errors import UserError
 from syntax_nmt.parsing import analyser
 from syntax_nmt.parsing.analyser import LONGEST_WORD, StanzaAnalyser
-from syntax_nmt.parsing.dependencies import DependencyParser
 from syntax_nmt.parsing.models import StanzaModels
 from syntax_nmt.parsing.offline import first_sentence, one_thread
+from syntax_nmt.parsing.parsers import DependencyParser
 
 GOOD, BAD = ["good"], ["boom"]
 

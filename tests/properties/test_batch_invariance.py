@@ -4,11 +4,11 @@ import pytest
 import torch
 from small_models import random_sentences
 
+from syntax_nmt.backbone.masked_batch_norm import MaskedBatchNorm
+from syntax_nmt.backbone.word_spans import WordSpans
 from syntax_nmt.data.sides.kind import SOURCE
 from syntax_nmt.data.subwords import NO_SUBWORDS
 from syntax_nmt.errors import UserError
-from syntax_nmt.modules.masked_batch_norm import MaskedBatchNorm
-from syntax_nmt.modules.word_spans import WordSpans
 
 SOURCES = random_sentences([6, 11, 2, 9], seed=3)
 TARGETS = random_sentences([5, 3, 8, 7], seed=4)

@@ -12,7 +12,7 @@ from browser import BROWSER, Browser
 from served import post, served
 from small_models import build, enlarge, save_checkpoint
 
-from syntax_nmt.loaded_model import load
+from syntax_nmt.inference.loading import load
 from syntax_nmt.serve.application import Limits
 from syntax_nmt.serve.systems import System
 

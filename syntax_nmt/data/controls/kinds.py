@@ -8,8 +8,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from syntax_nmt.data.chunk_tags import iob2_tags
-from syntax_nmt.data.chunks import OUTSIDE, Chunk
+from syntax_nmt.data.chunks import OUTSIDE, Chunk, iob2_tags
 from syntax_nmt.data.constituents import ConstituentTree
 from syntax_nmt.data.controls.heads import Arcs, resized_arcs, with_arcs
 from syntax_nmt.data.controls.segments import resized_chunks, resized_tree

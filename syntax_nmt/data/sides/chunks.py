@@ -8,8 +8,7 @@ import numpy as np
 from torch import Tensor
 
 from syntax_nmt.data.annotation_transfer import Transferred, transfer_chunks
-from syntax_nmt.data.chunk_tags import iob2_tags
-from syntax_nmt.data.chunks import OUTSIDE, Chunk, parse_chunks
+from syntax_nmt.data.chunks import OUTSIDE, Chunk, iob2_tags, parse_chunks
 from syntax_nmt.data.collation import collate_chunk_tags
 from syntax_nmt.data.figures.segment_figures import ChunkFigures
 from syntax_nmt.data.projection import project_chunks

@@ -11,6 +11,7 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 from torch import Tensor
 
+from syntax_nmt.arguments import flag
 from syntax_nmt.data.annotation_transfer import Transferred
 from syntax_nmt.data.figures.side_figures import SideFigures
 from syntax_nmt.data.projection import NO_ANNOTATION
@@ -18,7 +19,6 @@ from syntax_nmt.data.ragged import RaggedArray
 from syntax_nmt.data.subwords import join_pieces, pieces_per_word
 from syntax_nmt.data.text_columns import labelled
 from syntax_nmt.errors import UserError
-from syntax_nmt.option_names import flag
 
 SOURCE, TARGET = "source", "target"
 

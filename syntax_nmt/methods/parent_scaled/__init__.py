@@ -8,5 +8,5 @@ word that the token's word depends on. The paper's equations, and what computes 
 | p_t, the middle of the parent's subwords | `parent_scaling.parent_positions` |
 | D[t, j], the normal density at j around p_t | `parent_scaling.ParentScaling` |
 | parent ignoring, with probability q in training | `parent_scaling.ParentScaling` |
-| N = softmax((Q Kᵀ/√d) ∘ D) V | `factor` of `syntax_nmt.modules.attention_change` |
+| N = softmax((Q Kᵀ/√d) ∘ D) V | `factor` of `syntax_nmt.backbone.attention_change` |
 """

@@ -7,7 +7,7 @@ import math
 import torch
 from torch import Tensor, nn
 
-from syntax_nmt.modules.word_spans import Spans
+from syntax_nmt.backbone.word_spans import Spans
 
 
 class ParentScaling(nn.Module):

@@ -3,6 +3,6 @@
 from parsing_stand_in import Parser
 
 import syntax_nmt  # noqa: F401  registers everything
-from syntax_nmt.tasks import parsed_phrases
+from syntax_nmt.task import parsed_phrases
 
 parsed_phrases.loaded_analyser = lambda *_: Parser()

@@ -1,1 +1,0 @@
-"""Raw parallel text to a data-bin folder with side information: commands and recipes."""

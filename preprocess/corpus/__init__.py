@@ -1,1 +1,0 @@
-"""The steps from raw parallel text to a data-bin folder."""

@@ -1,0 +1,105 @@
+"""Additive attention over a sentence whose keys are projected once."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+from torch.autograd.function import once_differentiable
+
+from syntax_nmt.backbone.numerics import at_least_float32
+
+
+@dataclass(frozen=True)
+class AttentionMemory:
+    """What a decoder keeps of each source sentence, computed once.
+
+    Attributes:
+        keys: B×S×A, U h.
+        values: B×S×width, the annotations as the recurrence reads them.
+        annotations: B×S×M, h.
+        padding: B×S, True = pad.
+    """
+
+    keys: Tensor
+    values: Tensor
+    annotations: Tensor
+    padding: Tensor
+
+    @cached_property
+    def room(self) -> Tensor:
+        """Memory for the largest intermediate result of a step, shared by all steps.
+
+        Allocating and freeing so large a tensor at every step would fragment the memory.
+        """
+        return self.keys.new_empty(0)
+
+    def average(self, weights: Tensor, of: Tensor) -> Tensor:
+        """Weighted sums over the source.
+
+        Args:
+            weights: N×S; hypotheses of one sentence stand together, N a multiple of B.
+            of: B×S×width, :attr:`values` or :attr:`annotations`.
+
+        Returns:
+            N×width.
+        """
+        grouped = weights.view(of.size(0), -1, of.size(1))
+        return torch.bmm(grouped.to(of.dtype), of).flatten(0, 1)
+
+
+class AdditiveAttention(nn.Module):
+    """`α_i = softmax_i(v · tanh(W s + U h_i))` (Bahdanau et al., 2015; Zhang et al., 2018, eq. 2).
+
+    The caller computes `W s`, in one product with the gates that read the same state. The
+    hypotheses of a search share the keys `U h` of their sentence.
+
+    The backward pass recomputes `tanh(W s + U h)`, which would take T·S·A numbers a sentence.
+
+    Args:
+        memory_dim: M, width of the annotations h.
+        attention_dim: A, rows of W and U.
+    """
+
+    def __init__(self, memory_dim: int, attention_dim: int) -> None:
+        super().__init__()
+        self.key_projection = nn.Linear(memory_dim, attention_dim, bias=False)
+        self.score = nn.Parameter(torch.empty(attention_dim).uniform_(-0.1, 0.1))
+
+    def forward(self, query: Tensor, memory: AttentionMemory) -> Tensor:
+        """The weights of each query, in float32 at least.
+
+        Args:
+            query: N×A, W s; those of one sentence stand together, N a multiple of B.
+            memory: of B sentences.
+
+        Returns:
+            N×S, zero at pads.
+        """
+        keys = memory.keys.unsqueeze(1)  # B×1×S×A
+        grouped = query.view(keys.size(0), -1, 1, keys.size(-1))  # B×(N/B)×1×A
+        scores = _Scores.apply(grouped, keys, self.score.to(keys.dtype), memory.room)
+        scores = at_least_float32(scores).masked_fill(memory.padding.unsqueeze(1), float("-inf"))
+        return scores.softmax(dim=-1).flatten(0, 1)
+
+
+class _Scores(torch.autograd.Function):
+    """`v · tanh(q + k)`, which stores only its inputs for the backward pass."""
+
+    @staticmethod
+    def forward(ctx: Any, query: Tensor, keys: Tensor, score: Tensor, room: Tensor) -> Tensor:
+        ctx.save_for_backward(query, keys, score)
+        return torch.add(query, keys, out=room).tanh_() @ score
+
+    @staticmethod
+    @once_differentiable
+    def backward(ctx: Any, *gradients: Tensor) -> tuple[Tensor | None, ...]:
+        query, keys, score = ctx.saved_tensors
+        (gradient,) = gradients  # B×(N/B)×S
+        hidden = (query + keys).tanh_()
+        of_score = gradient.flatten() @ hidden.flatten(0, 2)
+        of_sum = torch.ops.aten.tanh_backward(gradient.unsqueeze(-1) * score, hidden)
+        return of_sum.sum(dim=2, keepdim=True), of_sum.sum(dim=1, keepdim=True), of_score, None

@@ -1,0 +1,131 @@
+"""Recurrent networks that attend to the source at every step: RNNsearch and RNNsearch*."""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor, nn
+
+from syntax_nmt.backbone.additive_attention import AdditiveAttention, AttentionMemory
+from syntax_nmt.backbone.gru import GATES, gru_step
+
+
+class AttentiveGRU(nn.Module):
+    """RNNsearch's decoder: attention from `s_{j-1}`, then `s_j = GRU([y_{j-1}; a_j], s_{j-1})`.
+
+    (Bahdanau et al., 2015; Zhang et al., 2018, equations 2 to 4.) Products that do not depend on
+    the recurrence are computed outside of it: that of the gates with the words y for all steps at
+    once; that with the context a, which is linear, with the annotations once a sentence, so that
+    attention averages products. Products with the same state are one product.
+
+    Args:
+        input_dim: E, width of the words y.
+        state_dim: C.
+        memory_dim: M, width of the annotations.
+        attention_dim: A.
+    """
+
+    def __init__(self, input_dim: int, state_dim: int, memory_dim: int, attention_dim: int) -> None:
+        super().__init__()
+        self.state_dim = state_dim
+        self.input_projection = nn.Linear(input_dim, GATES * state_dim)
+        self.attention = AdditiveAttention(memory_dim, attention_dim)
+        self.context_projection = nn.Linear(memory_dim, GATES * state_dim, bias=False)
+        # Rows: the hidden product of the GRU that reads the context, then the attention's query.
+        self.query_projection = nn.Linear(state_dim, GATES * state_dim + attention_dim, bias=False)
+
+    def remember(self, annotations: Tensor, padding: Tensor) -> AttentionMemory:
+        """Everything the steps need of the source.
+
+        Args:
+            annotations: B×S×M.
+            padding: B×S, True = pad.
+        """
+        return AttentionMemory(
+            keys=self.attention.key_projection(annotations),
+            values=self.context_projection(annotations),
+            annotations=annotations,
+            padding=padding,
+        )
+
+    def forward(
+        self, words: Tensor, state: Tensor, memory: AttentionMemory
+    ) -> tuple[Tensor, Tensor]:
+        """All steps of given words.
+
+        Args:
+            words: T×N×E.
+            state: N×C, before the first step.
+            memory: of :meth:`remember`; N is a multiple of its number of sentences.
+
+        Returns:
+            the states T×N×C, and the attention weights T×N×S.
+        """
+        states, weights = [], []
+        for inputs in self.input_projection(words):
+            state, attended = self.step(inputs, state, memory)
+            states.append(state)
+            weights.append(attended)
+        return torch.stack(states), torch.stack(weights)
+
+    def step(self, inputs: Tensor, state: Tensor, memory: AttentionMemory) -> tuple[Tensor, Tensor]:
+        """One step.
+
+        Args:
+            inputs: N×3C, a word times :attr:`input_projection`.
+            state: N×C.
+            memory: of :meth:`remember`.
+
+        Returns:
+            the next state N×C, and the attention weights N×S.
+        """
+        hidden, weights = self.attend(state, memory)
+        context = memory.average(weights, memory.values)
+        return gru_step(inputs + context, hidden, state), weights
+
+    def attend(self, state: Tensor, memory: AttentionMemory) -> tuple[Tensor, Tensor]:
+        """The products with a state: gates and, by the query, attention.
+
+        Args:
+            state: N×C.
+            memory: of :meth:`remember`.
+
+        Returns:
+            the GRU's hidden product N×3C, and the attention weights N×S.
+        """
+        rows = self.query_projection(state)
+        gates = GATES * self.state_dim
+        hidden, query = rows.split((gates, rows.size(-1) - gates), dim=-1)
+        return hidden, self.attention(query, memory)
+
+
+class ConditionalGRU(AttentiveGRU):
+    """RNNsearch*'s: `s~_j = GRU1(y_{j-1}, s_{j-1})`, attention from s~_j, `s_j = GRU2(a_j, s~_j)`.
+
+    (Zhang et al., 2018, equation 13; the conditional GRU of the dl4mt tutorial.)
+
+    Args:
+        input_dim: E, width of the words y.
+        state_dim: C.
+        memory_dim: M, width of the annotations.
+        attention_dim: A.
+    """
+
+    def __init__(self, input_dim: int, state_dim: int, memory_dim: int, attention_dim: int) -> None:
+        super().__init__(input_dim, state_dim, memory_dim, attention_dim)
+        self.hidden_projection = nn.Linear(state_dim, GATES * state_dim, bias=False)  # of GRU1
+        self.context_projection = nn.Linear(memory_dim, GATES * state_dim)  # GRU2 has a bias, too
+
+    def step(self, inputs: Tensor, state: Tensor, memory: AttentionMemory) -> tuple[Tensor, Tensor]:
+        """One step.
+
+        Args:
+            inputs: N×3C, a word times :attr:`input_projection`.
+            state: N×C.
+            memory: of :meth:`remember`.
+
+        Returns:
+            the next state N×C, and the attention weights N×S.
+        """
+        between = gru_step(inputs, self.hidden_projection(state), state)
+        hidden, weights = self.attend(between, memory)
+        return gru_step(memory.average(weights, memory.values), hidden, between), weights

@@ -1,0 +1,83 @@
+"""The initial parameters of the RNN family: uniform, or orthogonal as in the dl4mt tutorial."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from torch import Tensor, nn
+
+from syntax_nmt.backbone.gru import GATES
+from syntax_nmt.backbone.masked_batch_norm import MaskedBatchNorm
+
+RANGE = 0.1
+
+
+DEVIATION = 0.01
+
+
+# Parameters of our recurrences that multiply a state; the gates' rows come first.
+_OF_STATES = ("hidden_projection", "query_projection")
+
+
+def initialize_uniform(model: nn.Module) -> None:
+    """Draws all parameters from the uniform distribution over (−0.1, 0.1).
+
+    Batch norms keep their 1 and 0, and the embedding of the pad its 0. A parameter that two modules
+    share is drawn once for each.
+
+    Args:
+        model: changed in place.
+    """
+    for module in model.modules():
+        if isinstance(module, MaskedBatchNorm):
+            continue
+        for parameter in module.parameters(recurse=False):
+            nn.init.uniform_(parameter, -RANGE, RANGE)
+    zero_pads(model)
+
+
+def zero_pads(model: nn.Module) -> None:
+    """Sets the embeddings of pads to 0; called last, as an output layer may share the weights.
+
+    Args:
+        model: changed in place.
+    """
+    for module in model.modules():
+        if isinstance(module, nn.Embedding) and module.padding_idx is not None:
+            nn.init.zeros_(module.weight[module.padding_idx])
+
+
+def initialize_orthogonal(model: nn.Module) -> None:
+    """Recurrent matrices orthogonal, other weights normal with deviation 0.01, biases 0.
+
+    Each gate has a matrix of its own. (In the tutorial other weights that happen to be square are
+    orthogonal, too, so that its start depends on the widths; here it does not.) Batch norms keep
+    their 1 and 0, and the embedding of the pad its 0.
+
+    Args:
+        model: changed in place.
+    """
+    for module in model.modules():
+        if isinstance(module, MaskedBatchNorm):
+            continue
+        for name, parameter in module.named_parameters(recurse=False):
+            if name.startswith("bias"):
+                nn.init.zeros_(parameter)
+            else:
+                nn.init.normal_(parameter, std=DEVIATION)
+    for module in model.modules():
+        for matrix in _recurrent_matrices(module):
+            nn.init.orthogonal_(matrix)
+    zero_pads(model)
+
+
+def _recurrent_matrices(module: nn.Module) -> Iterator[Tensor]:
+    """The square matrices by which gates multiply the previous state."""
+    if isinstance(module, nn.GRU):
+        stacked = [p for name, p in module.named_parameters() if name.startswith("weight_hh")]
+    else:
+        projections = (getattr(module, name, None) for name in _OF_STATES)
+        stacked = [each.weight for each in projections if each is not None]
+    for weight in stacked:
+        size = weight.size(1)
+        yield from weight.data[: GATES * size].split(size)

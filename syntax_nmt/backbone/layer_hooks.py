@@ -1,0 +1,119 @@
+"""How features reach into layers that fairseq's code calls: keyword arguments go in, outputs
+besides those that fairseq reads come out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from functools import partial
+from typing import Any, NamedTuple
+
+from torch import Tensor, nn
+
+
+@contextmanager
+def handing_over(
+    layers: Iterable[nn.Module], arguments: Iterable[Mapping[str, Any]]
+) -> Iterator[None]:
+    """Within the context, each layer receives keyword arguments besides those of its caller.
+
+    They reach the layer as arguments, not as its state: activation checkpointing keeps them for the
+    backward pass and carries gradients into them, and two forward passes may precede a backward.
+
+    Args:
+        layers: whose forward methods are called by fairseq's encoder or decoder.
+        arguments: of each layer.
+    """
+    hooks = [
+        layer.register_forward_pre_hook(partial(_add_arguments, more), with_kwargs=True)
+        # Arguments first: where there are none, layers with layer drop draw no random numbers.
+        for more, layer in zip(arguments, layers)
+    ]
+    try:
+        yield
+    finally:
+        for hook in hooks:
+            hook.remove()
+
+
+def _add_arguments(
+    more: Mapping[str, Any], layer: nn.Module, args: Any, kwargs: dict[str, Any]
+) -> tuple[Any, dict[str, Any]]:
+    return args, {**kwargs, **more}
+
+
+class EncoderLayerOutput(NamedTuple):
+    """The output of an encoder layer with features; fairseq's encoder gets `x`.
+
+    Flat, because activation checkpointing passes gradients only to the members of a tuple.
+
+    Attributes:
+        x: S×B×C.
+        phrases: vectors of the phrases of the layer's input, P×B×C.
+        attention_input: what the self-attention sublayer gets, S×B×C.
+        distances: syntactic distances of its heads, B×H×S.
+        attention: its weights averaged over heads, B×S×S.
+    """
+
+    x: Tensor
+    phrases: Tensor | None = None
+    attention_input: Tensor | None = None
+    distances: Tensor | None = None
+    attention: Tensor | None = None
+
+
+class DecoderLayerOutput(NamedTuple):
+    """The output of a decoder layer with features; fairseq's decoder gets the first three.
+
+    Attributes:
+        x: T×B×C.
+        cross_attention: weights to the source, B×T×S averaged over heads or H×B×T×S.
+        state: only fairseq's ONNX export has one.
+        distances: syntactic distances of the self-attention's heads, B×H×T.
+        attention: weights of the self-attention averaged over heads, B×T×T.
+    """
+
+    x: Tensor
+    cross_attention: Tensor | None = None
+    state: None = None
+    distances: Tensor | None = None
+    attention: Tensor | None = None
+
+    @property
+    def mean_cross_attention(self) -> Tensor | None:
+        """B×T×S, also of the layer that alignments are wanted of, which gives each head's."""
+        weights = self.cross_attention
+        return weights.mean(dim=0) if weights is not None and weights.dim() == 4 else weights
+
+
+@contextmanager
+def collecting(modules: Iterable[nn.Module], passed_on: int) -> Iterator[list[tuple[Any, ...]]]:
+    """Within the context, what modules return is collected; callers get only the first members.
+
+    Args:
+        modules: they are called by fairseq's code and return tuples, or a tensor alone, which is
+            passed on as it is.
+        passed_on: how many members the caller gets; a single one does not come in a tuple.
+
+    Yields:
+        the outputs so far, in the order of the calls.
+    """
+    outputs: list[tuple[Any, ...]] = []
+    keep = partial(_keep, outputs, passed_on)
+    hooks = [module.register_forward_hook(keep) for module in modules]
+    try:
+        yield outputs
+    finally:
+        for hook in hooks:
+            hook.remove()
+
+
+def _keep(
+    outputs: list[tuple[Any, ...]], passed_on: int, module: nn.Module, args: Any, output: Any
+) -> Any:
+    if isinstance(output, Tensor):
+        outputs.append((output,))
+        return output
+    outputs.append(output)
+    return output[0] if passed_on == 1 else tuple(output[:passed_on])

@@ -1,0 +1,42 @@
+"""Numbers that a loss, a probability or a mean is computed in."""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor
+
+EXACT = (torch.float32, torch.float64)  # sums of thousands of numbers are accurate
+
+
+def exact_type(x: Tensor) -> torch.dtype:
+    """float32, or the tensor's own type if it is more precise.
+
+    Args:
+        x: of any floating type, or a mask.
+    """
+    return torch.promote_types(x.dtype, torch.float32)
+
+
+def at_least_float32(x: Tensor) -> Tensor:
+    """The tensor in float32, or unchanged if its type is more precise.
+
+    Args:
+        x: of any floating type.
+    """
+    return x.to(exact_type(x))
+
+
+def mean_of_words(states: Tensor, padding: Tensor) -> Tensor:
+    """The mean over real positions, EOS included, whatever the batch is padded to.
+
+    The sum is computed in float32 at least: that of a long sentence may be too large for float16.
+
+    Args:
+        states: B×S×C.
+        padding: B×S, True = pad.
+
+    Returns:
+        B×C.
+    """
+    total = states.masked_fill(padding.unsqueeze(-1), 0).sum(dim=1, dtype=exact_type(states))
+    return (total / (~padding).sum(dim=1, keepdim=True)).to(states.dtype)

@@ -1,0 +1,127 @@
+"""Rows of a batch: where the real words of padded sentences are, for layers that read only words,
+and which sentence each hypothesis of a search is of.
+"""
+
+from __future__ import annotations
+
+from functools import cached_property
+
+import torch
+from torch import Tensor
+from torch.nn.utils.rnn import PackedSequence
+
+
+class PackedRows:
+    """Takes the real positions out of a padded batch, and puts results back in their places.
+
+    They are computed once a batch and shared by all layers. A GPU is synchronised once, for the
+    lengths of the sentences: torch's recurrent networks need them on the host, and so do layers
+    that compute sentences of one length together.
+
+    fairseq pads sources on the left, torch packs rows that begin at column 0. Here one gather does
+    both: it reads the real positions, wherever the pads are, within a sentence, too (a typed
+    `<pad>`). Packed in reverse, a sentence begins at its last word, so that a recurrent network
+    reads it backward without having read a pad.
+
+    Args:
+        padding: B×S, True = pad.
+    """
+
+    def __init__(self, padding: Tensor) -> None:
+        self.padding = padding
+        real = ~padding
+        self._lengths, order = real.sum(dim=1).sort(descending=True, stable=True)
+        on_host = self._lengths.cpu()
+        # The longest sentence first; :meth:`take` begins with the shortest.
+        self.lengths: list[int] = on_host.tolist()
+        columns = padding.byte().sort(dim=1, stable=True).indices  # those of words first
+        rows = torch.arange(len(padding), device=padding.device).unsqueeze(1)
+        self._places = (rows * padding.size(1) + columns)[order]  # in the flattened batch
+        steps = torch.arange(self.lengths[0])
+        self.batch_sizes = (steps.unsqueeze(1) < on_host).sum(dim=1)  # where torch wants it
+
+    def pack(self, states: Tensor, backward: bool = False) -> PackedSequence:
+        """The real positions by step, the first word of every sentence first.
+
+        Args:
+            states: B×S×C.
+            backward: begin with the last words.
+        """
+        order = self._backward if backward else self._forward
+        return PackedSequence(states.flatten(0, 1).index_select(0, order), self.batch_sizes)
+
+    def unpack(self, packed: PackedSequence, backward: bool = False) -> Tensor:
+        """Puts what :meth:`pack` took, or other values of the same positions, back in place.
+
+        Args:
+            packed: the real positions.
+            backward: as they were packed.
+
+        Returns:
+            B×S×C, zero at pads.
+        """
+        return self._put(packed.data, self._backward if backward else self._forward)
+
+    def take(self, states: Tensor) -> Tensor:
+        """The real positions sentence by sentence, the shortest first, N×C.
+
+        Args:
+            states: B×S×C.
+        """
+        return states.flatten(0, 1).index_select(0, self._by_sentence)
+
+    def put(self, words: Tensor) -> Tensor:
+        """Puts what :meth:`take` took, or other values of the same positions, back in place.
+
+        Args:
+            words: N×C.
+
+        Returns:
+            B×S×C, zero at pads.
+        """
+        return self._put(words, self._by_sentence)
+
+    def _put(self, words: Tensor, places: Tensor) -> Tensor:
+        rows = words.new_zeros(self.padding.numel(), words.size(1)).index_copy(0, places, words)
+        return rows.view(*self.padding.shape, -1)
+
+    @cached_property
+    def _steps(self) -> tuple[Tensor, Tensor]:
+        """The sentence, counted from the longest, and the step of each packed word."""
+        device = self.padding.device
+        steps = torch.arange(self.lengths[0], device=device).unsqueeze(1)
+        step, sentence = self._numbered((steps < self._lengths).sum(dim=1))
+        return sentence, step
+
+    @cached_property
+    def _forward(self) -> Tensor:
+        sentence, step = self._steps
+        return self._places[sentence, step]
+
+    @cached_property
+    def _backward(self) -> Tensor:
+        sentence, step = self._steps
+        return self._places[sentence, self._lengths[sentence] - 1 - step]
+
+    @cached_property
+    def _by_sentence(self) -> Tensor:
+        sentence, word = self._numbered(self._lengths.flip(0))
+        return self._places.flip(0)[sentence, word]
+
+    def _numbered(self, sizes: Tensor) -> tuple[Tensor, Tensor]:
+        """For groups of these sizes, one after the other: the group, and the place in it."""
+        # Passing the number of all words avoids a synchronisation of the GPU.
+        total = sum(self.lengths)
+        group = torch.repeat_interleave(sizes, output_size=total)
+        start = sizes.cumsum(dim=0) - sizes
+        return group, torch.arange(total, device=sizes.device) - start[group]
+
+
+def rearranged_rows(rows: list[Tensor] | None, new_order: Tensor) -> list[Tensor]:
+    """The row number of each hypothesis after one more rearrangement.
+
+    Args:
+        rows: those before; None = nothing was rearranged yet.
+        new_order: the row that goes to each place.
+    """
+    return [new_order if rows is None else rows[0].index_select(0, new_order)]

@@ -1,0 +1,213 @@
+"""The decoder of the RNN family."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Any
+
+import torch
+from fairseq.data import Dictionary
+from fairseq.models import FairseqIncrementalDecoder
+from fairseq.modules import FairseqDropout
+from torch import Tensor, nn
+
+from syntax_nmt.backbone.additive_attention import AttentionMemory
+from syntax_nmt.backbone.attentive_recurrence import AttentiveGRU
+from syntax_nmt.backbone.fused_attention import IncrementalState
+from syntax_nmt.backbone.numerics import mean_of_words
+from syntax_nmt.backbone.readout import Readout
+from syntax_nmt.backbone.rnn_encoder import NO_LIMIT, PADDING, ROWS, STATES
+from syntax_nmt.data.sides.kind import SideKind
+from syntax_nmt.methods.bi_scale.recurrence import BiScaleGRU
+
+_MEMORY = ("keys", "values", "annotations", "padding")
+
+
+class RNNDecoder(FairseqIncrementalDecoder):
+    """RNNsearch, RNNsearch* or a deeper form of them, depending on its arguments.
+
+    The lowest layer attends to the source. A higher layer is a GRU over the states of the layer
+    below; nothing is fed back, so that torch's fused GRU computes all steps at once. Every layer
+    begins with `tanh(W · mean of annotations over real words)`.
+
+    Args:
+        embed_tokens: V×E.
+        recurrence: the lowest layer.
+        readout: of the state of the top layer, the word and the context.
+        memory_dim: M, width of the annotations.
+        layers: how many.
+        share_embeddings: the output layer's weights are the embeddings.
+    """
+
+    beam_size = 1
+    need_attn = True
+    reads_sides: tuple[SideKind, ...] = ()
+    learns_sides: tuple[SideKind, ...] = ()
+    side_labels: Mapping[SideKind, tuple[str, ...]] = MappingProxyType({})
+
+    def __init__(
+        self,
+        dictionary: Dictionary,
+        embed_tokens: nn.Embedding,
+        recurrence: AttentiveGRU | BiScaleGRU,
+        readout: Readout,
+        memory_dim: int,
+        readout_dim: int,
+        layers: int = 1,
+        dropout: float = 0.0,
+        dropout_in: float = 0.0,
+        share_embeddings: bool = False,
+    ) -> None:
+        super().__init__(dictionary)
+        width = recurrence.state_dim
+        self.embed_tokens = embed_tokens
+        self.recurrence = recurrence
+        self.readout = readout
+        self.start = nn.ModuleList(nn.Linear(memory_dim, width, bias=False) for _ in range(layers))
+        self.upper = nn.ModuleList(nn.GRU(width, width) for _ in range(layers - 1))
+        self.dropout = FairseqDropout(dropout, module_name="RNNDecoder")
+        self.dropout_in = FairseqDropout(dropout_in, module_name="RNNDecoder")
+        self.output_projection = nn.Linear(readout_dim, len(dictionary), bias=not share_embeddings)
+        if share_embeddings:
+            self.output_projection.weight = embed_tokens.weight
+
+    def prepare_for_search(self, beam_size: int, need_attn: bool) -> None:
+        """Sets what a search needs; the task does so around each one.
+
+        Args:
+            beam_size: hypotheses a sentence, which share its memory; 1 outside a search.
+            need_attn: ignored, as the weights are always computed.
+        """
+        self.beam_size = beam_size
+
+    def forward(
+        self,
+        prev_output_tokens: Tensor,
+        encoder_out: dict[str, list[Tensor]],
+        incremental_state: IncrementalState | None = None,
+        features_only: bool = False,
+        **unread: Any,
+    ) -> tuple[Tensor, dict[str, list[Tensor]]]:
+        """Teacher-forced, or one step of a search.
+
+        Args:
+            prev_output_tokens: B×T; of a search's the last one is read.
+            incremental_state: the cache of a search.
+            features_only: leave the output layer out.
+            **unread: arguments of Transformer decoders, ignored.
+
+        Returns:
+            logits B×T×V, and a dictionary that holds `attn`: the attention weights, B×T×S.
+        """
+        features, extra = self.extract_features(prev_output_tokens, encoder_out, incremental_state)
+        return features if features_only else self.output_layer(features), extra
+
+    def extract_features(
+        self,
+        prev_output_tokens: Tensor,
+        encoder_out: dict[str, list[Tensor]],
+        incremental_state: IncrementalState | None = None,
+    ) -> tuple[Tensor, dict[str, list[Tensor]]]:
+        """The readout of each step; see :meth:`forward`.
+
+        Args:
+            prev_output_tokens: B×T.
+            incremental_state: the cache of a search.
+
+        Returns:
+            B×T×readout_dim, and a dictionary that holds `attn`.
+        """
+        memory, states = self._begin(encoder_out, incremental_state)
+        if incremental_state is not None:
+            prev_output_tokens = prev_output_tokens[:, -1:]
+        words = self.dropout_in(self.embed_tokens(prev_output_tokens.t()))  # T×B×E
+        below, weights = self.recurrence(words, states[0], memory)  # T×B×C, T×B×S
+        below, last = self._upper_layers(below, states[1:])
+        self._remember(incremental_state, memory, last)
+        weights = weights.transpose(0, 1).contiguous()  # B×T×S from here on
+        features = self.readout(
+            below.transpose(0, 1), words.transpose(0, 1), self._contexts(weights, memory)
+        )
+        return self.dropout(features), {"attn": [weights]}
+
+    def output_layer(self, features: Tensor) -> Tensor:
+        """The logits of a readout.
+
+        Args:
+            features: B×T×readout_dim.
+        """
+        return self.output_projection(features)
+
+    def reorder_incremental_state(
+        self, incremental_state: IncrementalState, new_order: Tensor
+    ) -> None:
+        """Rearranges the hypotheses of a search.
+
+        Args:
+            new_order: the row that goes to each place; rows of one sentence stay together, and
+                sentences are only removed.
+        """
+        cache = self.get_incremental_state(incremental_state, "cache")
+        if cache is None:
+            return
+        sentences = new_order
+        if self.beam_size > 1:
+            sentences = new_order[:: self.beam_size] // self.beam_size
+        stays = len(sentences) == len(cache["padding"])
+        for name in cache if not stays else [name for name in cache if name not in _MEMORY]:
+            order = sentences if name in _MEMORY else new_order
+            cache[name] = cache[name].index_select(0, order)
+
+    def max_positions(self) -> int:
+        """The longest target: the task's limit is the only one."""
+        return NO_LIMIT
+
+    def _begin(
+        self, encoder_out: dict[str, list[Tensor]], incremental_state: IncrementalState | None
+    ) -> tuple[AttentionMemory, list[Tensor]]:
+        """The memory of the sentences and each layer's state, N×C, before these steps."""
+        cache = self.get_incremental_state(incremental_state, "cache")
+        if cache is not None:
+            memory = AttentionMemory(*(cache[name] for name in _MEMORY))
+            return memory, [cache[f"state{layer}"] for layer in range(len(self.start))]
+        annotations, padding = encoder_out[STATES][0].transpose(0, 1), encoder_out[PADDING][0]
+        if ROWS in encoder_out:  # rearranged: one row a sentence is enough
+            sentences = encoder_out[ROWS][0][:: self.beam_size]
+            annotations, padding = (x.index_select(0, sentences) for x in (annotations, padding))
+        mean = mean_of_words(annotations, padding)
+        hypotheses = self.beam_size if ROWS in encoder_out else 1
+        states = [
+            torch.tanh(start(mean)).repeat_interleave(hypotheses, dim=0) for start in self.start
+        ]
+        return self.recurrence.remember(annotations, padding), states
+
+    def _upper_layers(self, below: Tensor, states: list[Tensor]) -> tuple[Tensor, list[Tensor]]:
+        """The states of the top layer, T×B×C, and each layer's last one; `states` start them."""
+        last = [below[-1]]
+        for gru, state in zip(self.upper, states):
+            below, state = gru(below, state.unsqueeze(0))
+            last.append(state[0])
+        return below, last
+
+    def _remember(
+        self,
+        incremental_state: IncrementalState | None,
+        memory: AttentionMemory,
+        states: list[Tensor],
+        **more: Tensor,
+    ) -> None:
+        """Keeps what the next step needs."""
+        if incremental_state is None:
+            return
+        cache = {name: getattr(memory, name) for name in _MEMORY}
+        cache.update({f"state{layer}": state for layer, state in enumerate(states)}, **more)
+        self.set_incremental_state(incremental_state, "cache", cache)
+
+    @staticmethod
+    def _contexts(weights: Tensor, memory: AttentionMemory) -> Tensor:
+        """a_j of every step, B×T×M, from the weights B×T×S."""
+        batch, steps, width = weights.shape
+        of = memory.annotations
+        grouped = weights.to(of.dtype).reshape(of.size(0), -1, width)
+        return torch.bmm(grouped, of).view(batch, steps, -1)

@@ -1,0 +1,138 @@
+"""The encoder of the RNN family, and RNNsearch's network in it: one GRU in each direction."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from fairseq.data import Dictionary
+from fairseq.models import FairseqEncoder
+from fairseq.modules import FairseqDropout
+from torch import Tensor, nn
+
+from syntax_nmt.backbone.gru import BOTH, SentenceGRU
+from syntax_nmt.backbone.packing import PackedRows, rearranged_rows
+from syntax_nmt.data.sides.kind import SideKind
+
+NO_LIMIT = int(1e5)  # a recurrent network has none; the task's --max-source-positions has
+
+
+STATES, PADDING, ROWS = "encoder_out", "encoder_padding_mask", "encoder_rows"
+
+
+class EncoderNetwork(nn.Module):
+    """Turns embeddings, B×S×E, and padding, B×S with True = pad, into annotations, B×S×M.
+
+    Attributes:
+        output_dim: M.
+    """
+
+    output_dim: int
+
+
+class RNNEncoder(FairseqEncoder):
+    """Embeddings, and a network that turns them into annotations.
+
+    Args:
+        embed_tokens: V×E.
+        network: makes the annotations.
+    """
+
+    reads_sides: tuple[SideKind, ...] = ()
+    learns_sides: tuple[SideKind, ...] = ()
+    supervised_layer = None
+
+    def __init__(
+        self,
+        dictionary: Dictionary,
+        embed_tokens: nn.Embedding,
+        network: EncoderNetwork,
+        dropout_in: float = 0.0,
+        dropout_out: float = 0.0,
+    ) -> None:
+        super().__init__(dictionary)
+        self.embed_tokens = embed_tokens
+        self.network = network
+        self.dropout_in = FairseqDropout(dropout_in, module_name="RNNEncoder")
+        self.dropout_out = FairseqDropout(dropout_out, module_name="RNNEncoder")
+        self.output_dim = network.output_dim
+
+    def forward(
+        self,
+        src_tokens: Tensor,
+        src_lengths: Tensor | None = None,
+        return_all_hiddens: bool = False,
+        **sides: Any,
+    ) -> dict[str, list[Tensor]]:
+        """Encodes a batch.
+
+        Args:
+            src_tokens: B×S, padded on either side.
+            src_lengths: not read, as the pads tell the lengths.
+            return_all_hiddens: not read.
+            **sides: not read: side information for other models of an ensemble, and arguments of
+                Transformers.
+
+        Returns:
+            `encoder_out`: the annotations S×B×M, in the columns of `src_tokens`;
+            `encoder_padding_mask`: B×S, True = pad.
+        """
+        padding = src_tokens.eq(self.dictionary.pad())
+        x = self.dropout_in(self.embed_tokens(src_tokens))
+        annotations = self.dropout_out(self.network(x, padding))
+        return {STATES: [annotations.transpose(0, 1)], PADDING: [padding]}
+
+    def reorder_encoder_out(
+        self, encoder_out: dict[str, list[Tensor]], new_order: Tensor
+    ) -> dict[str, list[Tensor]]:
+        """Rearranges what :meth:`forward` returned, as a search rearranges its hypotheses.
+
+        Args:
+            encoder_out: of :meth:`forward`.
+            new_order: the row that goes to each place.
+        """
+        return rows_rearranged(encoder_out, new_order)
+
+    def max_positions(self) -> int:
+        """The longest source: the task's limit is the only one."""
+        return NO_LIMIT
+
+
+def rows_rearranged(
+    encoder_out: dict[str, list[Tensor]], new_order: Tensor
+) -> dict[str, list[Tensor]]:
+    """What an encoder returned, rearranged for an RNN decoder.
+
+    The decoder reads the annotations at the first step alone, and once a sentence: of them only
+    the row numbers, `encoder_rows`, are rearranged.
+
+    Args:
+        encoder_out: rearranged any number of times.
+        new_order: the row that goes to each place.
+    """
+    return {**encoder_out, ROWS: rearranged_rows(encoder_out.get(ROWS), new_order)}
+
+
+class BidirectionalEncoder(EncoderNetwork):
+    """`h_i = [GRU→(x_i, h→_{i−1}); GRU←(x_i, h←_{i+1})]` (Zhang et al., 2018, equation 1).
+
+    Args:
+        input_dim: width of the embeddings.
+        state_dim: C, units in one direction.
+    """
+
+    def __init__(self, input_dim: int, state_dim: int) -> None:
+        super().__init__()
+        self.gru = SentenceGRU(input_dim, state_dim, BOTH)
+        self.output_dim = self.gru.output_dim
+
+    def forward(self, x: Tensor, padding: Tensor) -> Tensor:
+        """The annotations of a batch.
+
+        Args:
+            x: B×S×E.
+            padding: B×S, True = pad.
+
+        Returns:
+            B×S×2C, zero at pads.
+        """
+        return self.gru(x, PackedRows(padding))

@@ -1,0 +1,274 @@
+"""fairseq's Transformer layers with fused attention, wrapped as fairseq wraps its own."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from dataclasses import dataclass
+from typing import Any
+
+from fairseq.distributed import fsdp_wrap
+from fairseq.models.transformer import TransformerConfig
+from fairseq.modules.checkpoint_activations import checkpoint_wrapper
+from fairseq.modules.transformer_layer import (
+    TransformerDecoderLayerBase,
+    TransformerEncoderLayerBase,
+)
+from torch import Tensor, nn
+
+from syntax_nmt.backbone.attention_change import AttentionChange
+from syntax_nmt.backbone.fused_attention import FusedMultiheadAttention
+from syntax_nmt.backbone.layer_hooks import (
+    DecoderLayerOutput,
+    EncoderLayerOutput,
+    collecting,
+    handing_over,
+)
+from syntax_nmt.methods.latent_phrases.attention import PhraseGatedAttention
+
+
+@dataclass(frozen=True)
+class GateSettings:
+    """What defines the gates of a layer with latent phrases.
+
+    Attributes:
+        lookback: M.
+        temperature: τ.
+        gate: α, `hardtanh` or `sigmoid`.
+    """
+
+    lookback: int
+    temperature: float
+    gate: str
+
+
+class FusedEncoderLayer(TransformerEncoderLayerBase):
+    """fairseq's encoder layer on :class:`FusedMultiheadAttention`.
+
+    Args:
+        cfg: fairseq's options of the Transformer.
+        gates: of the self-attention; None = it has none.
+    """
+
+    def __init__(self, cfg: TransformerConfig, gates: GateSettings | None = None) -> None:
+        self.gates = gates
+        super().__init__(cfg)
+
+    def build_self_attention(
+        self, embed_dim: int, cfg: TransformerConfig
+    ) -> FusedMultiheadAttention:
+        """Builds the attention over the source.
+
+        Args:
+            embed_dim: C.
+            cfg: fairseq's options of the Transformer.
+        """
+        return _build_self_attention(
+            self.gates,
+            embed_dim,
+            cfg.encoder.attention_heads,
+            dropout=cfg.attention_dropout,
+            self_attention=True,
+            q_noise=self.quant_noise,
+            qn_block_size=self.quant_noise_block_size,
+            xformers_att_config=cfg.encoder.xformers_att_config,
+        )
+
+    def forward(
+        self,
+        x: Tensor,
+        encoder_padding_mask: Tensor | None,
+        *,
+        need_distances: bool = False,
+        need_attention: bool = False,
+        **change: Tensor,
+    ) -> Tensor | EncoderLayerOutput:
+        """The layer's output, and structures of its self-attention if they are wanted.
+
+        Args:
+            x: S×B×C.
+            encoder_padding_mask: B×S, True = pad.
+            need_distances: return the syntactic distances; the attention must have gates.
+            need_attention: return the weights.
+            **change: of the self-attention, members of :class:`AttentionChange`.
+
+        Returns:
+            S×B×C alone if no structure is wanted.
+        """
+        with _changing(self.self_attn, change):
+            if not (need_distances or need_attention):
+                return super().forward(x, encoder_padding_mask)
+            with _observing(self.self_attn, need_distances, need_attention) as observed:
+                x = super().forward(x, encoder_padding_mask)
+        attention, distances = observed()
+        return EncoderLayerOutput(x, distances=distances, attention=attention)
+
+
+class FusedDecoderLayer(TransformerDecoderLayerBase):
+    """fairseq's decoder layer on :class:`FusedMultiheadAttention`.
+
+    Weights of the cross-attention are computed only in a call that asks for them (fairseq's own
+    layer computes them at every call in evaluation mode).
+
+    Args:
+        cfg: fairseq's options of the Transformer.
+        no_encoder_attn: leave the cross-attention out.
+        gates: of the self-attention; None = it has none.
+    """
+
+    def __init__(
+        self,
+        cfg: TransformerConfig,
+        no_encoder_attn: bool = False,
+        gates: GateSettings | None = None,
+    ) -> None:
+        self.gates = gates
+        super().__init__(cfg, no_encoder_attn)
+        self.need_attn = False
+
+    def forward(
+        self,
+        *args: Any,
+        need_distances: bool = False,
+        need_attention: bool = False,
+        **kwargs: Any,
+    ) -> tuple[Tensor, Tensor | None, None] | DecoderLayerOutput:
+        """The layer's output, and structures of its self-attention if they are wanted.
+
+        Args:
+            *args: as of fairseq's own layer.
+            need_distances: return the syntactic distances; the attention must have gates.
+            need_attention: return the weights of the self-attention.
+            **kwargs: as of fairseq's own layer; and members of :class:`AttentionChange`, for the
+                self-attention.
+
+        Returns:
+            fairseq's triple if no structure is wanted.
+        """
+        change = {x: kwargs.pop(x) for x in AttentionChange._fields if x in kwargs}
+        with _changing(self.self_attn, change):
+            if not (need_distances or need_attention):
+                return self.sublayers(*args, **kwargs)
+            with _observing(self.self_attn, need_distances, need_attention) as observed:
+                output = self.sublayers(*args, **kwargs)
+        attention, distances = observed()
+        return DecoderLayerOutput(*output, distances=distances, attention=attention)
+
+    def sublayers(self, *args: Any, **kwargs: Any) -> tuple[Tensor, Tensor | None, None]:
+        """Runs the sublayers one after another.
+
+        Args:
+            *args: as of fairseq's own layer.
+            **kwargs: as of fairseq's own layer.
+        """
+        return super().forward(*args, **kwargs)
+
+    def make_generation_fast_(self, **kwargs: Any) -> None:
+        """Leaves the layer as it is: the decoder decides which layers compute weights.
+
+        Args:
+            **kwargs: fairseq's settings of the generator.
+        """
+
+    def build_self_attention(
+        self,
+        embed_dim: int,
+        cfg: TransformerConfig,
+        add_bias_kv: bool = False,
+        add_zero_attn: bool = False,
+    ) -> FusedMultiheadAttention:
+        """Builds the attention over the target so far.
+
+        Args:
+            embed_dim: C.
+            cfg: fairseq's options of the Transformer.
+            add_bias_kv: not used by the Transformer.
+            add_zero_attn: not used by the Transformer.
+        """
+        return _build_self_attention(
+            self.gates,
+            embed_dim,
+            cfg.decoder.attention_heads,
+            causal=True,
+            dropout=cfg.attention_dropout,
+            self_attention=not cfg.cross_self_attention,
+            q_noise=self.quant_noise,
+            qn_block_size=self.quant_noise_block_size,
+            xformers_att_config=cfg.decoder.xformers_att_config,
+        )
+
+    def build_encoder_attention(
+        self, embed_dim: int, cfg: TransformerConfig
+    ) -> FusedMultiheadAttention:
+        """Builds the attention from the target to the source.
+
+        Args:
+            embed_dim: C.
+            cfg: fairseq's options of the Transformer.
+        """
+        return FusedMultiheadAttention(
+            embed_dim,
+            cfg.decoder.attention_heads,
+            kdim=cfg.encoder.embed_dim,
+            vdim=cfg.encoder.embed_dim,
+            dropout=cfg.attention_dropout,
+            encoder_decoder_attention=True,
+            q_noise=self.quant_noise,
+            qn_block_size=self.quant_noise_block_size,
+            xformers_att_config=cfg.encoder.xformers_att_config,
+        )
+
+
+def wrap_layer(layer: nn.Module, cfg: TransformerConfig) -> nn.Module:
+    """Applies activation checkpointing and fully sharded wrapping as the options say.
+
+    Args:
+        layer: an encoder or decoder layer.
+        cfg: fairseq's options of the Transformer.
+    """
+    if cfg.checkpoint_activations:
+        layer = checkpoint_wrapper(layer, offload_to_cpu=cfg.offload_activations)
+        return fsdp_wrap(layer, min_num_params=0)
+    return fsdp_wrap(layer, min_num_params=cfg.min_params_to_wrap)
+
+
+def _build_self_attention(
+    gates: GateSettings | None, embed_dim: int, num_heads: int, **kwargs: Any
+) -> FusedMultiheadAttention:
+    if gates is None:
+        return FusedMultiheadAttention(embed_dim, num_heads, **kwargs)
+    return PhraseGatedAttention(
+        embed_dim, num_heads, gates.lookback, gates.temperature, gates.gate, **kwargs
+    )
+
+
+def _changing(attention: nn.Module, change: dict[str, Tensor]) -> AbstractContextManager[None]:
+    """Within the context, the attention that fairseq's layer calls gets a change as well.
+
+    fairseq's layers have no argument for it. Their own `attn_mask` cannot carry a bias: the encoder
+    layer makes one large negative number of all in it that is not 0.
+    """
+    return handing_over([attention], [change]) if change else nullcontext()
+
+
+@contextmanager
+def _observing(
+    attention: nn.Module, need_distances: bool, need_attention: bool
+) -> Iterator[Callable[[], tuple[Tensor | None, Tensor | None]]]:
+    """Within the context, an attention that fairseq's layer calls once returns more than it reads.
+
+    Yields:
+        what gives the attention's weights and distances after the call; None where not wanted.
+    """
+    wanted: dict[str, bool] = {}
+    if need_distances:
+        wanted["need_distances"] = True
+    if need_attention:
+        wanted["need_weights"] = True
+    with handing_over([attention], [wanted]), collecting([attention], passed_on=2) as outputs:
+
+        def observed() -> tuple[Tensor | None, Tensor | None]:
+            ((_, weights, *distances),) = outputs
+            return weights, distances[0] if distances else None
+
+        yield observed

@@ -1,0 +1,158 @@
+"""The corpus: its splits, and the order in which they are drawn.
+
+Each split has a random stream of its own. Test, validation and contrastive sentences are drawn
+first, all different from one another, and training sentences that are among them are passed over:
+so no held-out sentence is in training, the held-out sets do not depend on the training set's size,
+and memory does not grow with it. As in any corpus, a short training sentence may come twice.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import ExitStack
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import TextIO
+
+from tqdm import tqdm
+
+from syntax_nmt.builtin_corpus.contrast import ContrastivePair, contrastive_pairs
+from syntax_nmt.builtin_corpus.draw import Draw
+from syntax_nmt.builtin_corpus.grammar import Grammar
+from syntax_nmt.builtin_corpus.pair import SentencePair
+
+SPLIT_SUFFIXES = ("src", "tgt", "src.conllu", "src.trees", "tgt.chunks", "align")
+
+
+CONTRAST_FILES = (
+    "contrast.src",
+    "contrast.correct.tgt",
+    "contrast.incorrect.tgt",
+    "contrast.distance",
+)
+
+
+@dataclass(frozen=True)
+class CorpusSize:
+    """How many sentences each part has.
+
+    Args:
+        train: sentence pairs for training.
+        contrast: contrastive pairs.
+    """
+
+    train: int
+    valid: int
+    test: int
+    contrast: int
+
+
+def write_corpus(folder: Path, size: CorpusSize, seed: int) -> list[str]:
+    """Writes all files of the corpus into a folder and returns their names.
+
+    Args:
+        size: how many sentences to write.
+        seed: another seed gives other sentences of the same languages.
+    """
+    held_out: set[str] = set()
+    with tqdm(total=sum(asdict(size).values()), unit=" sentences", disable=None) as progress:
+        for split, number in (("test", size.test), ("valid", size.valid)):
+            fresh = _remembered(_stream(seed, split), held_out)
+            _write_split(folder, split, fresh, number, progress)
+        fresh = (pair for pair in _stream(seed, "contrast") if pair.source_text not in held_out)
+        contrast = contrastive_pairs(fresh, Draw(f"{seed} verbs"), size.contrast)
+        _write_contrast(folder, contrast, held_out, progress)
+        rest = (pair for pair in _stream(seed, "train") if pair.source_text not in held_out)
+        _write_split(folder, "train", rest, size.train, progress)
+    splits = [f"{split}.{end}" for split in ("train", "valid", "test") for end in SPLIT_SUFFIXES]
+    return [*splits, *CONTRAST_FILES]
+
+
+def _stream(seed: int, name: str) -> Iterator[SentencePair]:
+    """Sentences without end, those of unfair length left out."""
+    grammar = Grammar(Draw(f"{seed} {name}"))
+    while True:
+        pair = SentencePair.of(grammar.sentence())
+        if pair.of_fair_length:
+            yield pair
+
+
+def _remembered(pairs: Iterator[SentencePair], seen: set[str]) -> Iterator[SentencePair]:
+    """Those pairs whose source is new, which from then on is not."""
+    for pair in pairs:
+        if pair.source_text not in seen:
+            seen.add(pair.source_text)
+            yield pair
+
+
+def _write_split(
+    folder: Path, split: str, pairs: Iterator[SentencePair], number: int, progress: tqdm
+) -> None:
+    """Writes the files of one split, a sentence at a time."""
+    with ExitStack() as stack:
+        files = {
+            end: stack.enter_context(_text(folder, f"{split}.{end}")) for end in SPLIT_SUFFIXES
+        }
+        for place in range(1, number + 1):
+            pair = next(pairs)
+            files["src"].write(pair.source_text + "\n")
+            files["tgt"].write(pair.target_text + "\n")
+            files["src.conllu"].write(conllu(pair, f"{split}-{place}"))
+            files["src.trees"].write(pair.tree.bracketed() + "\n")
+            files["tgt.chunks"].write(chunks(pair) + "\n")
+            files["align"].write(pharaoh(pair) + "\n")
+            progress.update()
+
+
+def _write_contrast(
+    folder: Path, pairs: Iterator[ContrastivePair], seen: set[str], progress: tqdm
+) -> None:
+    """Writes the contrastive pairs, and adds their sources to those that must not come again."""
+    with ExitStack() as stack:
+        files = [stack.enter_context(_text(folder, name)) for name in CONTRAST_FILES]
+        for pair in pairs:
+            seen.add(pair.source)
+            columns = (pair.source, pair.correct, pair.incorrect, str(pair.distance))
+            for file, column in zip(files, columns):
+                file.write(column + "\n")
+            progress.update()
+
+
+def _text(folder: Path, name: str) -> TextIO:
+    """A text file to write, the same bytes on every platform."""
+    return (folder / name).open("w", encoding="utf-8", newline="\n")
+
+
+def conllu(pair: SentencePair, name: str) -> str:
+    """The source's dependencies as a CoNLL-U block, blank line included.
+
+    Args:
+        name: its `sent_id`.
+    """
+    lines = [f"# sent_id = {name}", f"# text = {pair.source_text}"]
+    dependencies = pair.tree.dependencies()
+    for position, (word, (head, relation)) in enumerate(zip(pair.source, dependencies), start=1):
+        fields = (
+            str(position),
+            word.form,
+            word.lemma,
+            word.upos,
+            word.xpos,
+            word.feats,
+            str(head),
+            relation,
+            "_",
+            "_",
+        )
+        lines.append("\t".join(fields))
+    return "\n".join(lines) + "\n\n"
+
+
+def chunks(pair: SentencePair) -> str:
+    """The target's chunk tags in IOB2, separated by spaces."""
+    return " ".join(word.chunk for word in pair.target)
+
+
+def pharaoh(pair: SentencePair) -> str:
+    """The word alignment as source-target positions from 0, separated by spaces."""
+    return " ".join(f"{i}-{j}" for i, j in pair.alignment())

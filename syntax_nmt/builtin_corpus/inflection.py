@@ -1,0 +1,89 @@
+"""The forms of target words: case and number of nouns, agreement of what goes with them."""
+
+from __future__ import annotations
+
+from syntax_nmt.builtin_corpus.syntax import Agreement
+
+VOWELS = "aeiouöü"
+CASE_ENDINGS = {"Nom": "", "Acc": "m", "Gen": "s", "Dat": "k", "Loc": "t"}
+TENSE_ENDINGS = {"Pres": "", "Past": "ed", "Fut": "is"}
+VERB_AGREEMENT = {
+    ("Masc", False): "un",
+    ("Fem", False): "ane",
+    ("Masc", True): "uri",
+    ("Fem", True): "are",
+}
+ADJECTIVE_AGREEMENT = {
+    ("Masc", False): "o",
+    ("Fem", False): "a",
+    ("Masc", True): "oi",
+    ("Fem", True): "ai",
+}
+DETERMINERS = {
+    "definite": {
+        ("Masc", False): "do",
+        ("Fem", False): "da",
+        ("Masc", True): "doi",
+        ("Fem", True): "dai",
+    },
+    "demonstrative": {
+        ("Masc", False): "tuo",
+        ("Fem", False): "tua",
+        ("Masc", True): "tui",
+        ("Fem", True): "tue",
+    },
+}
+PRONOUNS = {
+    ("Masc", False): "hen",
+    ("Fem", False): "hena",
+    ("Masc", True): "heni",
+    ("Fem", True): "henai",
+}
+ADNOMINAL_ENDING = "k"
+"""Closes the verb of a relative clause that stands before its noun."""
+
+
+def noun_form(stem: str, plural: bool, case: str) -> str:
+    """A noun's number and case: stem, plural `r`, case ending, with `o` between consonants.
+
+    Args:
+        stem: in the singular nominative.
+        plural: whether to mark the plural.
+        case: `Nom`, `Acc`, `Gen`, `Dat` or `Loc`.
+    """
+    form = stem
+    for ending in ("r" if plural else "", CASE_ENDINGS[case]):
+        if ending:
+            form += ending if form[-1] in VOWELS else "o" + ending
+    return form
+
+
+def compound_stem(first: str, head: str) -> str:
+    """A compound noun: both stems with `z` between them.
+
+    Args:
+        first: what modifies.
+        head: what the compound is, and inflects like.
+    """
+    return first + ("z" if first[-1] in VOWELS else "oz") + head
+
+
+def adjective_form(stem: str, agreement: Agreement) -> str:
+    """An adjective, which agrees with its noun in gender and number.
+
+    Args:
+        stem: without ending.
+    """
+    return stem + ADJECTIVE_AGREEMENT[agreement]
+
+
+def verb_form(stem: str, tense: str, agreement: Agreement, adnominal: bool) -> str:
+    """A verb, which agrees with its subject in gender and number.
+
+    Args:
+        stem: without endings.
+        tense: `Pres`, `Past` or `Fut`.
+        adnominal: whether its clause stands before the noun that it modifies.
+    """
+    ending = VERB_AGREEMENT[agreement] + (ADNOMINAL_ENDING if adnominal else "")
+    return stem + TENSE_ENDINGS[tense] + ending

@@ -1,0 +1,72 @@
+"""A tiny model of the built-in corpus, trained in about a minute on a CPU, to be looked at."""
+
+from __future__ import annotations
+
+import shlex
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+from syntax_nmt.commands.user_dir import FOLDER
+from syntax_nmt.data.text_files import write_bytes_atomically
+from syntax_nmt.errors import UserError
+
+_PREPARE = "--source-lang src --target-lang tgt --source-tokenizer none --target-tokenizer none"
+# Supervised heads and latent phrases: the model has trees of both kinds.
+_TRAIN = """
+    --task syntax_translation --arch dependency_transformer_tiny --latent-phrase-layers 2
+    --load-dependencies --criterion syntax_cross_entropy --child-weight 0.4 --parent-weight 0.4
+    --label-smoothing 0.1 --share-all-embeddings --optimizer fused_adam --adam-betas (0.9,0.98)
+    --clip-norm 1.0 --lr 1e-2 --lr-scheduler inverse_sqrt --warmup-updates 200 --max-tokens 1000
+    --max-update 600 --no-epoch-checkpoints --cpu --seed 1
+"""
+
+
+def train(folder: Path, manifest: Path) -> Path:
+    """Prepares the corpus of a folder and trains; what was interrupted resumes.
+
+    Args:
+        folder: that holds the corpus; `prepared` and `checkpoints` are written beside it.
+        manifest: says which corpus it is: a model of another one is not resumed, but removed.
+
+    Returns:
+        the checkpoint.
+
+    Raises:
+        UserError: a step failed; its log says why. Or checkpoints are not of this command.
+    """
+    texts = [f"--{name}pref {shlex.quote(str(folder / name))}" for name in ("train", "valid")]
+    prepared, checkpoints = folder / "prepared", folder / "checkpoints"
+    _run(
+        folder / "prepare.log",
+        *("syntax_nmt.cli", "prepare", *shlex.split(" ".join([_PREPARE, *texts]))),
+        *("--vocab-size", "1000", "--destdir", str(prepared)),
+    )
+    _begin(checkpoints, manifest)
+    _run(
+        folder / "train.log",
+        *("fairseq_cli.train", str(prepared / "data-bin"), "--user-dir", str(FOLDER)),
+        *(*_TRAIN.split(), "--save-dir", str(checkpoints)),
+    )
+    return checkpoints / "checkpoint_best.pt"
+
+
+def _begin(checkpoints: Path, manifest: Path) -> None:
+    """Leaves there only what a training on this corpus made."""
+    trained_on = checkpoints / manifest.name
+    if checkpoints.is_dir() and any(checkpoints.iterdir()):
+        if not trained_on.is_file():
+            raise UserError(f"{checkpoints}: models that this command did not train: move them")
+        if trained_on.read_bytes() != manifest.read_bytes():
+            print(f"{checkpoints}: removed, as it was trained on another corpus")
+            shutil.rmtree(checkpoints)
+    write_bytes_atomically(trained_on, manifest.read_bytes())
+
+
+def _run(log: Path, *command: str) -> None:
+    with log.open("w", encoding="utf-8") as out:
+        done = subprocess.run([sys.executable, "-m", *command], stdout=out, stderr=out)
+    if done.returncode != 0:
+        last = log.read_text(encoding="utf-8").strip().rpartition("\n")[2]
+        raise UserError(f"{log}: {command[0]} failed: {last}")

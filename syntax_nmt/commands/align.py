@@ -1,0 +1,194 @@
+"""`syntax-nmt align`: word alignments out of cross-attention, symmetrised and scored."""
+
+from __future__ import annotations
+
+import argparse
+
+from syntax_nmt.arguments import add_files, add_flags, positive_int
+from syntax_nmt.errors import UserError
+from syntax_nmt.inference.arguments import (
+    add_base_argument,
+    add_model_arguments,
+    files_of_model,
+    refuse_beside_hypothesis,
+)
+from syntax_nmt.inference.extraction.alignments import corpus_of_models
+from syntax_nmt.inference.forced_arguments import add_forcing_arguments
+from syntax_nmt.inference.segmentation import check_segmentation
+from syntax_nmt.reporting.findings import add_findings_arguments, findings_outputs, write_findings
+from syntax_nmt.reporting.output import STDOUT, check_outputs, write_lines
+from syntax_nmt.scoring.alignments.aligned_corpus import AlignedCorpus, corpus_of_files
+from syntax_nmt.scoring.alignments.alignment import GoldAlignment, format_alignment, read_gold
+from syntax_nmt.scoring.alignments.alignment_report import AlignmentReport
+from syntax_nmt.scoring.alignments.symmetrisation import GROW_DIAG, METHODS
+from syntax_nmt.scoring.parallel_text import add_subwords_argument
+
+EXAMPLE = (
+    "syntax-nmt align data-bin --path checkpoints/checkpoint_best.pt --source pieces/test.src "
+    "--target pieces/test.tgt --segmented --output test.forward --score test.align"
+)
+
+DESCRIPTION = """\
+Word alignments by forced decoding: the cross-attention of one decoder layer, as the mean over its
+heads, while the model reads a given translation. A target word is linked to the source word that
+it attends to most: what it attends to is the mean over its pieces, what a source word gets the sum
+over its pieces; the end of the sentence is left out. Alignments of both directions are symmetrised.
+They go to stdout or --output as `i-j`, source-target, from 0 (Pharaoh); the alignment error rate
+against --score goes to stderr and --json. With --hypothesis the alignments come from a file
+instead, and no model is needed.
+"""
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Adds the command's options."""
+    parser.description = DESCRIPTION
+    _add_input(parser)
+    _add_reverse(parser)
+    _add_output(parser)
+    add_forcing_arguments(parser)
+
+
+def _add_input(parser: argparse.ArgumentParser) -> None:
+    group = parser.add_argument_group("what to align")
+    add = group.add_argument
+    add_model_arguments(group)
+    add("--source", metavar="FILE", help="sentences, one a line")
+    add("--target", metavar="FILE", help="their translations")
+    add(
+        "--layer",
+        metavar="N",
+        type=int,
+        help="decoder layer, counted from 0 at the bottom or from -1 at the top (default: -2, or "
+        "the only one)",
+    )
+    add(
+        "--heads",
+        metavar="N",
+        type=positive_int,
+        help="mean over the first N heads (default: all)",
+    )
+    add_subwords_argument(group)
+    add_files(group, hypothesis="take these alignments instead, in any format that --score takes")
+    add_base_argument(group, "--hypothesis-base", "--hypothesis and --reverse")
+
+
+def _add_reverse(parser: argparse.ArgumentParser) -> None:
+    group = parser.add_argument_group("the other direction")
+    add = group.add_argument
+    add("--reverse-path", metavar="FILE", help="checkpoint of a model that translates back")
+    add("--reverse-databin", metavar="DIR", help="its data folder (default: DATABIN)")
+    add_files(
+        group,
+        reverse="or its alignments as this command wrote them: the language that it "
+        "translates from comes first in each link",
+    )
+    add_flags(
+        group,
+        reverse_in_order="in the links of --reverse the language comes first that --path "
+        "translates from, as some aligners write them",
+    )
+    add(
+        "--symmetrise",
+        choices=METHODS,
+        help=f"how both directions become one (default: {GROW_DIAG})",
+    )
+    add_flags(
+        group,
+        strict="grow-diag adds a neighbour only where neither of its words is aligned yet "
+        "(default: where one of them is not, as Moses does)",
+    )
+
+
+def _add_output(parser: argparse.ArgumentParser) -> None:
+    group = parser.add_argument_group("what to write")
+    add = group.add_argument
+    add(
+        "--score",
+        metavar="GOLD",
+        help="gold alignments; prints alignment error rate, precision and recall. Pharaoh's format "
+        "(a sentence a line: sure links i-j, possible ones ipj, i?j or i-j-P, scores left out), "
+        "NAACL's (a link a line: sentence i j S or P; `7 0 0` where the last sentence, 7, has no "
+        "links), GIZA++'s A3.final, or fairseq's A- lines",
+    )
+    add_base_argument(group, "--gold-base", "the gold alignments")
+    add_files(
+        group,
+        output="write the alignments here (default: stdout, unless figures take it, or nothing is "
+        "made that is not in --hypothesis already)",
+    )
+    add_findings_arguments(group, default="stderr")
+
+
+def run(args: argparse.Namespace) -> None:
+    """Aligns or reads, symmetrises, writes and scores.
+
+    Raises:
+        UserError: options that do not go together, or files that do not.
+    """
+    _check_options(args)
+    gold = read_gold(args.score, args.gold_base) if args.score else None
+    corpus = corpus_of_files(args) if args.hypothesis else corpus_of_models(args)
+    if not len(corpus):
+        raise UserError(f"{corpus.name}: is empty: give a sentence a line")
+    _check_gold(args, gold, corpus)
+    if args.reverse or args.reverse_path:
+        corpus.add_symmetrised(args.symmetrise or GROW_DIAG, args.strict)
+    report = AlignmentReport(corpus, gold, args.score)
+    nothing_new = args.hypothesis and not args.reverse
+    taken = nothing_new or STDOUT in findings_outputs(args)
+    lines = (f"{format_alignment(links)}\n" for links in corpus.result)
+    write_lines(args.output, lines, stdout_is_free=not taken)
+    write_findings(report.findings(), args, stdout_is_free=False)
+
+
+def _check_gold(
+    args: argparse.Namespace, gold: list[GoldAlignment] | None, corpus: AlignedCorpus
+) -> None:
+    if gold is not None and len(gold) != len(corpus):
+        raise UserError(
+            f"{args.score} has {len(gold)} sentences, {corpus.name} {len(corpus)}: give "
+            f"--score the gold alignments of this very text"
+        )
+
+
+def _check_options(args: argparse.Namespace) -> None:
+    """Refuses what does not go together, before anything is loaded."""
+    if bool(args.source) != bool(args.target):
+        raise UserError("--source and --target go together: give both")
+    if args.hypothesis:
+        _check_without_model(args)
+    elif not (args.databin and args.path and args.source):
+        raise UserError(
+            "give DATABIN, the checkpoint's --path, --source and --target, or alignments as "
+            "--hypothesis"
+        )
+    else:
+        check_segmentation(args)
+    _check_reverse(args)
+    if args.hypothesis_base and not (args.hypothesis or args.reverse):
+        raise UserError("--hypothesis-base is about files of alignments: add --hypothesis")
+    if args.gold_base and not args.score:
+        raise UserError("--gold-base is about gold alignments: add --score")
+    inputs = [args.reverse_path, args.source, args.target]
+    inputs += [args.hypothesis, args.reverse, args.score, *files_of_model(args)]
+    check_outputs([*findings_outputs(args), args.output], inputs)
+
+
+def _check_without_model(args: argparse.Namespace) -> None:
+    refuse_beside_hypothesis(args, ("reverse_path", "layer", "heads"))
+    if not (args.score or args.reverse or args.output or any(findings_outputs(args))):
+        raise UserError("--hypothesis alone does nothing: add --score or --reverse")
+
+
+def _check_reverse(args: argparse.Namespace) -> None:
+    if args.reverse and args.reverse_path:
+        raise UserError("--reverse and --reverse-path exclude each other: leave one out")
+    if args.reverse_databin and not args.reverse_path:
+        raise UserError("--reverse-databin without --reverse-path: add it")
+    if args.reverse_in_order and not args.reverse:
+        raise UserError("--reverse-in-order is about the links of a file: add --reverse")
+    if (args.symmetrise or args.strict) and not (args.reverse or args.reverse_path):
+        option = "--symmetrise" if args.symmetrise else "--strict"
+        raise UserError(f"{option} needs both directions: add --reverse-path or --reverse")
+    if args.strict and not (args.symmetrise or GROW_DIAG).startswith(GROW_DIAG):
+        raise UserError(f"--strict is about grow-diag, not about {args.symmetrise}: leave it out")

@@ -1,0 +1,200 @@
+"""What commands that annotate share: options of models and workers, the run and its report."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Mapping
+from functools import partial
+from pathlib import Path
+
+from syntax_nmt.arguments import positive_int
+from syntax_nmt.commands.merge import merge_command
+from syntax_nmt.errors import UserError
+from syntax_nmt.parsing.models import CHUNKER, TASKS, find_models
+from syntax_nmt.preparation.annotation.annotate import PART_SIZE, Resources, annotate_file, describe
+from syntax_nmt.preparation.annotation.annotator import StanzaAnnotator
+from syntax_nmt.preparation.annotation.shard import Shard, find_shard
+
+MAX_WORDS = 250
+
+
+def add_model_options(parser: argparse.ArgumentParser, *tasks: str) -> None:
+    """Adds the options that say where models are and how they run.
+
+    Args:
+        *tasks: of :data:`~syntax_nmt.parsing.models.TASKS`.
+    """
+    files = {name: file for task in tasks for name, file in TASKS[task].items()}
+    names = ", ".join(file.file_name for file in files.values())
+    parser.add_argument(
+        "--stanza-dir",
+        type=Path,
+        help=f"folder with models of one language under the names {names}, or a folder in Stanza's "
+        "own layout (default: Stanza's)",
+    )
+    single = {file.single: name for name, file in files.items() if file.single}
+    parser.add_argument(
+        "--stanza-model",
+        metavar="NAME=FILE",
+        type=partial(_named_model, single),
+        action="append",
+        default=[],
+        help=f"a single model in place of the folder's; may be repeated; names are "
+        f"{', '.join(single)}",
+    )
+    if "chunks" in tasks:
+        parser.add_argument(
+            "--chunk-model",
+            metavar="FILE",
+            type=Path,
+            help="a Stanza sequence tagger trained on chunks (syntax-nmt chunk)",
+        )
+    parser.add_argument(
+        "--device",
+        default="cpu",
+        help="cpu, cuda (each worker takes the GPU of its local rank) or cuda:N (default: cpu)",
+    )
+    parser.add_argument(
+        "--max-words",
+        type=positive_int,
+        default=MAX_WORDS,
+        help="longer sentences are not annotated, nor those with a word of more than 200 "
+        "characters; memory grows with the square of the length (default: %(default)s)",
+    )
+    parser.add_argument(
+        "--batch-size",
+        type=positive_int,
+        default=1000,
+        help="words in a batch (default: %(default)s)",
+    )
+
+
+def _named_model(names: Mapping[str, str], text: str) -> tuple[str, Path]:
+    """Stanza's name of a file, and the file."""
+    name, _, path = text.partition("=")
+    if name not in names or not path:
+        raise argparse.ArgumentTypeError(f"{text!r} is no NAME=FILE; names: {', '.join(names)}")
+    return names[name], Path(path)
+
+
+def add_worker_options(parser: argparse.ArgumentParser) -> None:
+    """Adds the options that say what the work runs on."""
+    parser.add_argument(
+        "--workers",
+        type=positive_int,
+        default=1,
+        help="processes, one thread each (default: %(default)s)",
+    )
+    parser.add_argument(
+        "--dask-scheduler",
+        metavar="ADDRESS",
+        help="work on the Dask cluster of this scheduler (tcp://HOST:PORT) instead; it runs what "
+        "anybody sends who reaches it: keep it in a network that you trust (SECURITY.md)",
+    )
+    parser.add_argument(
+        "--part-size",
+        type=positive_int,
+        default=PART_SIZE,
+        help="lines kept at a time, so that an interrupted run resumes (default: %(default)s)",
+    )
+
+
+def add_shard_options(parser: argparse.ArgumentParser) -> None:
+    """Adds the options that share a text out among jobs."""
+    parser.add_argument(
+        "--num-shards",
+        type=positive_int,
+        metavar="N",
+        help="jobs that share this text; when all are done, `syntax-nmt merge` makes the file "
+        "(default: as torchrun or Slurm started this job)",
+    )
+    parser.add_argument(
+        "--shard-id", type=int, metavar="I", help="which of them this one is, from 0"
+    )
+
+
+def no_effect(option: str, needed: str) -> str:
+    """The message for an option that does nothing where another one is not given.
+
+    Args:
+        needed: the other one.
+    """
+    return f"{option} has no effect without {needed}: add {needed}, or leave {option} out"
+
+
+def exclusive(one: str, other: str) -> str:
+    """The message for two options that exclude each other."""
+    return f"{one} and {other} exclude each other: leave one out"
+
+
+def refuse_idle_options(cases: Mapping[str, object]) -> None:
+    """Refuses options that the chosen work would silently leave aside.
+
+    Args:
+        cases: messages, each with whether its case is there.
+
+    Raises:
+        UserError: the message of the first case that is there.
+    """
+    for message, there in cases.items():
+        if there:
+            raise UserError(message)
+
+
+def unused_models(args: argparse.Namespace, *tasks: str) -> list[str]:
+    """The options `--stanza-model NAME=FILE` whose models are of other tasks.
+
+    Args:
+        args: the parsed options.
+        *tasks: of :data:`~syntax_nmt.parsing.models.TASKS`, those that are carried out.
+    """
+    used = {name for task in tasks for name in TASKS[task]}
+    options = {name: file.option for files in TASKS.values() for name, file in files.items()}
+    return [f"{options[name]}{path}" for name, path in args.stanza_model if name not in used]
+
+
+def annotator(
+    args: argparse.Namespace, task: str, lang: str, stanza_dir: Path | None = None
+) -> StanzaAnnotator:
+    """What the options of :func:`add_model_options` name, found and checked.
+
+    Args:
+        args: the parsed options.
+        task: of :data:`~syntax_nmt.parsing.models.TASKS`.
+        lang: language of the text.
+        stanza_dir: used instead of `--stanza-dir`.
+
+    Raises:
+        UserError: models are missing.
+    """
+    given = {**dict(args.stanza_model), CHUNKER: getattr(args, "chunk_model", None)}
+    models = find_models(task, lang, stanza_dir or args.stanza_dir, given)
+    return StanzaAnnotator(models, args.device, args.max_words, args.batch_size)
+
+
+def run_annotation(args: argparse.Namespace, made_by: StanzaAnnotator) -> None:
+    """Annotates `--input` into `--output`, or a shard of it, and says what became of its lines.
+
+    Args:
+        args: the parsed options.
+        made_by: what annotates.
+    """
+    runs_on = resources(args)
+    counts = annotate_file(args.input, args.output, made_by, runs_on)
+    print(f"{args.output}: {describe(counts)}", file=sys.stderr)
+    if runs_on.shard.count > 1:
+        print(merge_command(runs_on.shard, args.input, args.output), file=sys.stderr)
+
+
+def resources(args: argparse.Namespace) -> Resources:
+    """What the options of :func:`add_worker_options` and :func:`add_shard_options` say.
+
+    Args:
+        args: the parsed options; without those of shards the work is this job's alone.
+
+    Raises:
+        UserError: the numbers of shards do not go together.
+    """
+    shard = find_shard(args.num_shards, args.shard_id) if hasattr(args, "num_shards") else Shard()
+    return Resources(args.workers, args.dask_scheduler, args.part_size, shard)

@@ -1,0 +1,190 @@
+"""`syntax-nmt average`: one checkpoint whose weights are the mean of several."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import torch
+from fairseq import checkpoint_utils
+from omegaconf import OmegaConf
+from torch import Tensor
+from tqdm import tqdm
+
+import syntax_nmt.plugin  # noqa: F401  lets torch's safe loader read fairseq's checkpoints
+from syntax_nmt.arguments import positive_int
+from syntax_nmt.checkpoints.check import check_checkpoint, reason_of
+from syntax_nmt.checkpoints.loading import check_buildable
+from syntax_nmt.data.text_files import check_writable, write_binary_atomically
+from syntax_nmt.errors import UserError, errors_of
+from syntax_nmt.inference.checkpoint import quiet_fairseq
+
+EXAMPLE = "syntax-nmt average checkpoints --last 5 --output checkpoints/averaged.pt"
+
+# How fairseq names the checkpoints that it keeps; the group is what they are ordered by.
+UPDATES, EPOCHS = "updates", "epochs"
+_NAMES = {UPDATES: r"checkpoint_\d+_(\d+)\.pt", EPOCHS: r"checkpoint(\d+)\.pt"}
+_KEEPING = {UPDATES: "--save-interval-updates", EPOCHS: "--save-interval"}
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Adds the command's arguments."""
+    parser.add_argument(
+        "inputs", nargs="+", type=Path, help="checkpoint files, or one folder with --last"
+    )
+    parser.add_argument(
+        "--last", type=positive_int, metavar="N", help="the N latest checkpoints of the folder"
+    )
+    parser.add_argument(
+        "--by",
+        choices=list(_NAMES),
+        help="which checkpoints --last counts: those that fairseq-train wrote after a number of "
+        "updates (checkpoint_EPOCH_UPDATE.pt) or after epochs (checkpointEPOCH.pt) "
+        f"(default: {UPDATES})",
+    )
+    parser.add_argument("--output", type=Path, required=True, help="the checkpoint to write")
+
+
+def run(args: argparse.Namespace) -> None:
+    """Averages and writes.
+
+    Raises:
+        UserError: there are fewer checkpoints than `--last`, or they are not of one model.
+    """
+    paths = _chosen(args.inputs, args.last, args.by)
+    check_writable(args.output, *paths)
+    with quiet_fairseq():
+        state = average_checkpoints(paths)
+    with write_binary_atomically(args.output) as stream:
+        torch.save(state, stream)
+    print(f"{args.output}: the mean of {', '.join(path.name for path in paths)}")
+
+
+def average_checkpoints(paths: Sequence[Path]) -> dict[str, Any]:
+    """The first checkpoint with the mean of the weights of all, without optimizer state and EMA.
+
+    Sums are kept in float32 (float64 for float64 weights), one checkpoint is in memory at a time,
+    and weights that a model shares stay shared. Numbers that are no floats are those of the first.
+
+    Args:
+        paths: checkpoints of fairseq-train.
+
+    Raises:
+        UserError: a file is no checkpoint, its weights have other names or shapes, or the options
+            of the first could run code or are of no translation or language model.
+    """
+    state = _load(paths[0])
+    state["cfg"] = OmegaConf.to_container(state["cfg"], resolve=True, enum_to_str=True)
+    with errors_of(paths[0]):
+        check_buildable(state["cfg"])  # what is written is what every program will build
+    shapes = {name: tuple(weight.shape) for name, weight in state["model"].items()}
+    sums = _Sums(state["model"])
+    for path in tqdm(paths[1:], desc="averaging", unit="checkpoint", disable=None):
+        weights = _load(path)["model"]
+        _check_same(path, {n: tuple(w.shape) for n, w in weights.items()}, paths[0], shapes)
+        sums.add(weights)
+    state["model"] = sums.divided_by(len(paths))
+    state["last_optimizer_state"] = None
+    state.get("extra_state", {}).pop("ema", None)  # of the first checkpoint's weights
+    return state
+
+
+class _Sums:
+    """Sums of weights by name.
+
+    Args:
+        weights: the first summand.
+    """
+
+    def __init__(self, weights: dict[str, Tensor]) -> None:
+        self.sums: dict[str, Tensor] = {}
+        self.same_as: dict[str, str] = {}  # a weight that two names share is summed once
+        owners: dict[tuple[Any, ...], str] = {}
+        for name, weight in weights.items():
+            place = (weight.data_ptr(), weight.dtype, weight.shape, weight.stride())
+            owner = owners.setdefault(place, name) if weight.numel() else name
+            self.same_as[name] = owner
+            if owner == name:
+                kind = torch.promote_types(weight.dtype, torch.float32)
+                self.sums[name] = weight.to(kind, copy=True) if _is_float(weight) else weight
+
+    def add(self, weights: dict[str, Tensor]) -> None:
+        """Adds weights of the same names and shapes.
+
+        Args:
+            weights: the next summand.
+        """
+        for name, total in self.sums.items():
+            if _is_float(total):
+                total.add_(weights[name])
+
+    def divided_by(self, count: int) -> dict[str, Tensor]:
+        """The means."""
+        for total in self.sums.values():
+            if _is_float(total):
+                total.div_(count)
+        return {name: self.sums[owner] for name, owner in self.same_as.items()}
+
+
+def _is_float(weight: Tensor) -> bool:
+    return weight.is_floating_point()
+
+
+def _chosen(inputs: Sequence[Path], last: int | None, by: str | None) -> list[Path]:
+    """The checkpoints that the arguments name, the latest first with `--last`."""
+    if last is None:
+        if by is not None:
+            raise UserError("--by says which checkpoints --last counts: add --last N, or leave it")
+        for place, path in enumerate(inputs):
+            if path in inputs[:place]:
+                raise UserError(f"{path}: given twice: leave one out")
+            if path.is_dir():
+                raise UserError(f"{path}: a folder: say with --last N how many of its checkpoints")
+            if not path.is_file():
+                raise UserError(f"{path}: no such checkpoint: give the files fairseq-train wrote")
+        return list(inputs)
+    folder, by = inputs[0], by or UPDATES
+    if len(inputs) > 1 or not folder.is_dir():
+        raise UserError(f"--last {last} takes one folder of checkpoints, not {inputs[-1]}")
+    found = checkpoint_utils.checkpoint_paths(str(folder), _NAMES[by])
+    if len(found) < last:
+        raise UserError(
+            f"{folder}: has {len(found)} checkpoints by {by}, --last {last} wants more: train with "
+            f"{_KEEPING[by]} so that they are written and kept, or choose with --by"
+        )
+    return [Path(path) for path in found[:last]]
+
+
+def _load(path: Path) -> dict[str, Any]:
+    check_checkpoint(path)
+    try:
+        return checkpoint_utils.load_checkpoint_to_cpu(str(path))
+    except Exception as error:  # options of a fairseq that this one does not understand
+        raise UserError(
+            f"{path}: cannot be loaded ({reason_of(error)}): give whole checkpoints of "
+            f"fairseq-train"
+        ) from error
+
+
+def _check_same(
+    path: Path,
+    shapes: dict[str, tuple[int, ...]],
+    first_path: Path,
+    first_shapes: dict[str, tuple[int, ...]],
+) -> None:
+    """Refuses weights that another model has."""
+    for name in sorted({*shapes, *first_shapes}):
+        here, there = shapes.get(name), first_shapes.get(name)
+        if here != there:
+            raise UserError(
+                f"{path}: {name} is {_describe(here)}, in {first_path} it is {_describe(there)}: "
+                "average checkpoints of one training"
+            )
+
+
+def _describe(shape: tuple[int, ...] | None) -> str:
+    if shape is None:
+        return "missing"
+    return "×".join(map(str, shape)) or "a single number"

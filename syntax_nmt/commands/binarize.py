@@ -1,0 +1,72 @@
+"""`syntax-nmt binarize`: puts side information beside fairseq's own files in a data-bin folder."""
+
+from __future__ import annotations
+
+import argparse
+
+from syntax_nmt.arguments import positive_int
+from syntax_nmt.data.mismatch import ATTACH_ROOTS_HELP, ON_MISMATCH_HELP, SKIP, STOP
+from syntax_nmt.data.subwords import SCHEMES
+from syntax_nmt.preparation.binarizing import binarize
+
+EXAMPLE = (
+    "syntax-nmt binarize --source-lang de --target-lang en --trainpref bpe/train "
+    "--validpref bpe/valid --testpref bpe/test --words tok --destdir data-bin"
+)
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Adds the command's options."""
+    add = parser.add_argument
+    add("-s", "--source-lang", required=True, metavar="SRC", help="source language")
+    add("-t", "--target-lang", required=True, metavar="TGT", help="target language")
+    for split in ("train", "valid", "test"):
+        add(
+            f"--{split}pref",
+            metavar="PREFIX",
+            help=f"{split} text in subwords, as given to fairseq-preprocess; several, separated by "
+            f"commas, are those of {split}, {split}1, … in DATABIN",
+        )
+    add(
+        "--words",
+        metavar="DIR",
+        help="folder of the tokenised text and its side files, under the same names: train.de, "
+        "train.de.conllu (dependencies), train.de.trees (constituents), train.en.chunks; "
+        "each side file may end in .gz (default: the folder of each prefix)",
+    )
+    add("--destdir", required=True, metavar="DATABIN", help="folder fairseq-preprocess wrote to")
+    add(
+        "--subwords",
+        choices=("auto", *SCHEMES),
+        default="auto",
+        help="how the text was segmented (default: detected from the text)",
+    )
+    add("--workers", type=positive_int, default=1, metavar="N", help="processes (default: 1)")
+    add(
+        "--on-mismatch",
+        choices=(STOP, SKIP),
+        default=STOP,
+        help=f"{ON_MISMATCH_HELP} (default: %(default)s)",
+    )
+    add("--attach-roots", action="store_true", help=ATTACH_ROOTS_HELP)
+
+
+def run(args: argparse.Namespace) -> None:
+    """Binarises what the command line names and prints what was found.
+
+    Args:
+        args: the parsed options.
+    """
+    binarize(
+        args.source_lang,
+        args.target_lang,
+        args.destdir,
+        trainpref=args.trainpref,
+        validpref=args.validpref,
+        testpref=args.testpref,
+        words=args.words,
+        subwords=args.subwords,
+        workers=args.workers,
+        on_mismatch=args.on_mismatch,
+        attach_roots=args.attach_roots,
+    )

@@ -1,0 +1,236 @@
+"""`syntax-nmt chunk`: base chunks by a tagger or by rules; trains the tagger, scores both."""
+
+from __future__ import annotations
+
+import argparse
+import re
+import sys
+import tempfile
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+from syntax_nmt.arguments import flag, positive_int
+from syntax_nmt.commands.annotating import (
+    add_model_options,
+    add_shard_options,
+    add_worker_options,
+    annotator,
+    exclusive,
+    no_effect,
+    refuse_idle_options,
+    resources,
+    run_annotation,
+)
+from syntax_nmt.data.base_chunks import base_chunks
+from syntax_nmt.data.chunks import OUTSIDE, iob2_tags, read_chunks
+from syntax_nmt.data.conll2000 import ChunkedSentence, read_conll2000
+from syntax_nmt.data.constituents import read_trees
+from syntax_nmt.data.text_files import check_writable, write_atomically
+from syntax_nmt.errors import UserError
+from syntax_nmt.preparation.annotation.annotate import annotate_file, describe
+from syntax_nmt.preparation.annotation.annotator import StanzaAnnotator
+from syntax_nmt.preparation.annotation.chunker_training import ChunkerSettings, train_chunker
+from syntax_nmt.preparation.annotation.shard import Shard, find_shard
+from syntax_nmt.reporting.findings import JSON, Findings
+from syntax_nmt.reporting.output import STDOUT, check_outputs, open_output
+from syntax_nmt.scoring.chunks.chunk_f1 import ChunkScores, chunk_f1
+
+EXAMPLE = (
+    "syntax-nmt chunk --lang en --train conll2000/train.txt --output chunker.pt\n"
+    "  syntax-nmt chunk --lang en --input words/train.en --output words/train.en.chunks "
+    "--chunk-model chunker.pt"
+)
+RESUMES = "input"
+BY = ("tagger", "rules")
+_SPACE = re.compile(r"\s")
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Adds the options of `syntax-nmt chunk`."""
+    what = parser.add_mutually_exclusive_group(required=True)
+    what.add_argument(
+        "--input",
+        type=Path,
+        help="chunk this text: words separated by spaces, a sentence a line; may be .gz",
+    )
+    what.add_argument(
+        "--trees", type=Path, help="write the base chunks of these bracketed trees, one a line"
+    )
+    what.add_argument(
+        "--train", type=Path, help="train a tagger on this text, in the columns of CoNLL-2000"
+    )
+    what.add_argument(
+        "--score", type=Path, help="chunk F1 against this text, in the columns of CoNLL-2000"
+    )
+    parser.add_argument(
+        "--output",
+        type=Path,
+        help="the chunks: IOB2 tags, a sentence a line, an empty line where there are none; or "
+        "the trained tagger",
+    )
+    parser.add_argument(
+        "--json", metavar="FILE", help="write the figures of --score here; - is stdout"
+    )
+    parser.add_argument("--lang", default="en", help="language of the text (default: en)")
+    parser.add_argument(
+        "--by",
+        choices=BY,
+        default=BY[0],
+        help="a sequence tagger, or the rules of CoNLL-2000 out of constituency trees, which the "
+        "constituency parser makes (default: %(default)s)",
+    )
+    parser.add_argument(
+        "--valid",
+        type=Path,
+        help="validation text of --train, which chooses the best epoch (default: every 20th "
+        "sentence of --train)",
+    )
+    parser.add_argument(
+        "--max-steps",
+        type=positive_int,
+        help=f"updates of the tagger in training, at most (default: {ChunkerSettings.max_steps})",
+    )
+    _add_annotation_options(parser)
+    add_shard_options(parser)
+
+
+def _add_annotation_options(parser: argparse.ArgumentParser) -> None:
+    add_model_options(parser, "chunks", "constituents")
+    add_worker_options(parser)
+
+
+def run(args: argparse.Namespace) -> None:
+    """Chunks, trains or scores.
+
+    Args:
+        args: the options of :func:`add_arguments`.
+
+    Raises:
+        UserError: an option is missing, or a file or model cannot be used.
+    """
+    refuse_idle_options(_idle_options(args))
+    check_outputs([args.json], [args.score])
+    if args.score is not None:
+        _write_scores(args, _score(args))
+        return
+    if args.output is None:
+        raise UserError("--output is missing: the file to write")
+    if args.train is not None:
+        _train(args)
+    elif args.trees is not None:
+        print(f"{args.output}: {describe(chunk_trees(args.trees, args.output))}", file=sys.stderr)
+    else:
+        run_annotation(args, chunk_annotator(args, args.lang, args.by))
+
+
+def chunk_annotator(
+    args: argparse.Namespace, lang: str, by: str, stanza_dir: Path | None = None
+) -> StanzaAnnotator:
+    """What makes chunks.
+
+    Args:
+        args: the model options.
+        lang: language of the text.
+        by: one of :data:`BY`.
+        stanza_dir: used instead of `--stanza-dir`.
+
+    Raises:
+        UserError: models are missing.
+    """
+    if by == "rules":
+        return replace(annotator(args, "constituents", lang, stanza_dir), as_chunks=True)
+    return annotator(args, "chunks", lang, stanza_dir)
+
+
+def chunk_trees(trees: Path, output: Path) -> Counter[str]:
+    """Writes the base chunks of bracketed trees, a line for a line.
+
+    Args:
+        trees: one tree a line, `()` where there is none; may be `.gz`.
+        output: IOB2 tags; an empty line where there is no tree.
+
+    Returns:
+        Counts of lines: `lines`, `annotated`, `empty` (without a tree).
+
+    Raises:
+        UserError: a line is no tree, or the output cannot be written.
+    """
+    check_writable(output, trees)
+    counts: Counter[str] = Counter(lines=0)
+    with write_atomically(output) as out:
+        for tree in read_trees(trees):
+            tags = [] if tree is None else iob2_tags(base_chunks(tree))
+            out.write(" ".join(tags) + "\n")
+            counts.update(("lines", "annotated" if tags else "empty"))
+    return counts
+
+
+def _idle_options(args: argparse.Namespace) -> dict[str, object]:
+    """What the chosen work would leave aside: messages, each with whether its case is there."""
+    given: dict[str, object] = {
+        exclusive("--output", "--score"): args.score and args.output,
+        no_effect("--json", "--score"): args.json and not args.score,
+        no_effect("--valid", "--train"): args.valid and not args.train,
+        no_effect("--max-steps", "--train"): args.max_steps is not None and not args.train,
+        exclusive("--by rules", "--chunk-model"): args.by == "rules" and args.chunk_model,
+        exclusive("--by rules", "--train"): args.by == "rules" and args.train,
+    }
+    if args.trees or args.train:  # nothing is annotated
+        work = "--trees" if args.trees else "--train"
+        parser = argparse.ArgumentParser()
+        _add_annotation_options(parser)
+        for name, default in vars(parser.parse_args([])).items():
+            given[exclusive(flag(name), work)] = getattr(args, name) != default
+    if args.input is None:
+        shards = find_shard(args.num_shards, args.shard_id).count
+        given["several shards need --input: start one job"] = shards > 1
+    given[exclusive("--by tagger", "--stanza-model")] = args.by == "tagger" and args.stanza_model
+    return given
+
+
+def _train(args: argparse.Namespace) -> None:
+    settings = ChunkerSettings(max_steps=args.max_steps or ChunkerSettings.max_steps)
+    trained = train_chunker(
+        args.train,
+        args.output,
+        lang=args.lang,
+        valid=args.valid,
+        settings=settings,
+        note=lambda line: print(line, file=sys.stderr),
+    )
+    f1 = "not scored" if trained.f1 is None else f"chunk F1 {trained.f1:.2f}"
+    print(
+        f"{args.output}: learnt from {trained.training_sentences:,} sentences, {f1} on "
+        f"{trained.held_out_sentences:,} held out",
+        file=sys.stderr,
+    )
+
+
+def _score(args: argparse.Namespace) -> ChunkScores:
+    """The gold text is chunked like any other; a sentence that fails counts as without chunks."""
+    gold = list(read_conll2000(args.score))
+    chunker = chunk_annotator(args, args.lang, args.by)
+    with tempfile.TemporaryDirectory() as folder:
+        text, found = Path(folder) / "words", Path(folder) / "chunks"
+        with write_atomically(text) as out:
+            for sentence in gold:
+                # A column may hold a no-break space, at which the annotation would cut it.
+                out.write(" ".join(_SPACE.sub("_", word) for word in sentence.words) + "\n")
+        annotate_file(text, found, chunker, replace(resources(args), shard=Shard()))
+        return chunk_f1((sentence.tags for sentence in gold), _filled(gold, found))
+
+
+def _write_scores(args: argparse.Namespace, scores: ChunkScores) -> None:
+    """The table goes where the figures do not."""
+    findings = Findings(scores.figures(), [scores.table()])
+    print(findings.text(), end="", file=sys.stderr if args.json == STDOUT else sys.stdout)
+    if args.json is not None:
+        with open_output(args.json) as stream:
+            stream.write(findings.text(JSON))
+
+
+def _filled(gold: list[ChunkedSentence], found: Path) -> Iterator[list[str]]:
+    for sentence, chunks in zip(gold, read_chunks(found)):
+        yield [OUTSIDE] * len(sentence.words) if chunks is None else iob2_tags(chunks)

@@ -1,0 +1,140 @@
+"""`syntax-nmt chunks`: chunks, their accuracies and F1, out of a trained bi-scale decoder."""
+
+from __future__ import annotations
+
+import argparse
+
+from syntax_nmt.arguments import add_files, add_flags
+from syntax_nmt.errors import UserError
+from syntax_nmt.inference.arguments import (
+    add_model_arguments,
+    files_of_model,
+    refuse_beside_hypothesis,
+)
+from syntax_nmt.inference.extraction.chunks import corpus_of_model
+from syntax_nmt.inference.forced_arguments import add_forcing_arguments
+from syntax_nmt.inference.segmentation import check_segmentation
+from syntax_nmt.reporting.findings import add_findings_arguments, findings_outputs, write_findings
+from syntax_nmt.reporting.output import STDOUT, check_outputs, write_lines
+from syntax_nmt.scoring.chunks.chunk_report import BRACKETS, CHUNK_FORMATS, IOB2, ChunkReport
+from syntax_nmt.scoring.chunks.chunked_corpus import ChunkedCorpus, corpus_of_file
+from syntax_nmt.scoring.parallel_text import add_subwords_argument, chosen_scheme
+
+EXAMPLE = (
+    "syntax-nmt chunks data-bin --path checkpoints/checkpoint_best.pt --source test.de "
+    "--target test.output --chunk-format brackets"
+)
+
+DESCRIPTION = """\
+The chunks that a bi-scale decoder sees in given translations, its own output or a reference, by
+forced decoding: boundaries as a search chooses them, and the likeliest type of each chunk. They go
+to stdout or --output, as IOB2 tags or bracketed text. Compared with --score, boundary and tag
+accuracy are those that training logs: each decision after the gold boundaries before it, by
+pieces, with the end of the sentence; F1 is conlleval's over the model's own chunks. With a
+model --json has the loss of the words by their place in a chunk, too. With
+--hypothesis the chunks come from a file instead, no model is needed, and accuracies are by words:
+boundaries at all words but the first, and whether the chunk at the first word of a gold chunk has
+its type.
+"""
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Adds the command's options."""
+    parser.description = DESCRIPTION
+    group = parser.add_argument_group("what to chunk")
+    add = group.add_argument
+    add_model_arguments(group)
+    add("--source", metavar="FILE", help="sentences, one a line")
+    add("--target", metavar="FILE", help="their translations (with --hypothesis: its words)")
+    add_subwords_argument(group)
+    add_files(
+        group,
+        hypothesis="take these chunks instead: tags, a sentence a line, or the columns of CoNLL, "
+        "where the column before may be the reference, as conlleval has it",
+    )
+    add_flags(
+        group,
+        strict="refuse tags that are not IOB2, such as an I- that continues nothing (default: read "
+        "them as conlleval does)",
+    )
+    _add_output(parser)
+    add_forcing_arguments(parser)
+
+
+def _add_output(parser: argparse.ArgumentParser) -> None:
+    group = parser.add_argument_group("what to write")
+    add = group.add_argument
+    add(
+        "--score",
+        metavar="GOLD",
+        help="reference chunks in the same formats, empty where there is no annotation: "
+        "prints boundary accuracy, tag accuracy and F1",
+    )
+    add_files(
+        group,
+        output="write the chunks here (default: stdout, unless figures or --alignments take it, "
+        "or they are those of --hypothesis in IOB2)",
+    )
+    add(
+        "--chunk-format",
+        choices=CHUNK_FORMATS,
+        help=f"how chunks are written (default: {IOB2}; --format {BRACKETS} says the same)",
+    )
+    add_findings_arguments(group, default="stderr", others=CHUNK_FORMATS)
+    add_files(
+        group,
+        alignments="write the attention of chunks to source words here, a JSON object a sentence: "
+        "source, chunks, attention (a row a chunk)",
+    )
+
+
+def run(args: argparse.Namespace) -> None:
+    """Chunks or reads, writes and scores.
+
+    Raises:
+        UserError: options that do not go together, or files that do not.
+    """
+    if args.format in CHUNK_FORMATS:  # 0.1.0 had no other form to choose
+        args.chunk_format, args.format = args.chunk_format or args.format, None
+    _check_options(args)
+    corpus = corpus_of_file(args) if args.hypothesis else corpus_of_model(args)
+    form = args.chunk_format or IOB2
+    if args.hypothesis:
+        _check_use(args, corpus)
+    report = ChunkReport(corpus)
+    nothing_new = args.hypothesis and form == IOB2
+    taken = STDOUT in (*findings_outputs(args), args.alignments)
+    write_lines(args.output, report.lines(form), stdout_is_free=not (nothing_new or taken))
+    if args.alignments:
+        write_lines(args.alignments, report.alignments(), stdout_is_free=False)
+    write_findings(report.findings(), args, stdout_is_free=False)
+
+
+def _check_options(args: argparse.Namespace) -> None:
+    """Refuses what does not go together, before anything is loaded."""
+    if args.hypothesis:
+        _check_without_model(args)
+    elif not (args.databin and args.path and args.source and args.target):
+        raise UserError(
+            "give DATABIN, the checkpoint's --path, --source and --target, or chunks as "
+            "--hypothesis"
+        )
+    else:
+        check_segmentation(args)
+    inputs = [args.source, args.target, args.hypothesis, args.score, *files_of_model(args)]
+    check_outputs([*findings_outputs(args), args.output, args.alignments], inputs)
+
+
+def _check_without_model(args: argparse.Namespace) -> None:
+    refuse_beside_hypothesis(args, ("source", "alignments"))
+    if chosen_scheme(args) is not None:
+        raise UserError("--subwords is about pieces, and --hypothesis has words: leave it out")
+
+
+def _check_use(args: argparse.Namespace, corpus: ChunkedCorpus) -> None:
+    """Refuses what only the columns of the file can tell."""
+    if args.chunk_format == BRACKETS and corpus.words is None:
+        raise UserError("--chunk-format brackets needs the words of --hypothesis: add --target")
+    wanted = args.output or any(findings_outputs(args)) or args.chunk_format == BRACKETS
+    if corpus.gold is None and not wanted:
+        raise UserError("--hypothesis alone does nothing: add --score or --chunk-format brackets")

@@ -1,0 +1,92 @@
+"""`syntax-nmt compare`: is a system better than the baseline, or is it chance? Paired tests."""
+
+from __future__ import annotations
+
+import argparse
+
+from syntax_nmt.errors import UserError
+from syntax_nmt.reporting.findings import (
+    add_digits_argument,
+    add_findings_arguments,
+    findings_outputs,
+    write_findings,
+)
+from syntax_nmt.reporting.output import check_outputs
+from syntax_nmt.scoring.translations.comparison import (
+    BOOTSTRAP,
+    RANDOMISATION,
+    SEEDS,
+    comparison_figures,
+    comparison_findings,
+)
+from syntax_nmt.scoring.translations.corpus_scores import corpus_statistics
+from syntax_nmt.scoring.translations.evaluated_systems import (
+    add_test_set_arguments,
+    files_of_test_set,
+    read_test_set,
+)
+from syntax_nmt.scoring.translations.options import (
+    add_metric_arguments,
+    add_sampling_arguments,
+    metric_set,
+    sampling_of,
+)
+from syntax_nmt.scoring.translations.resampling import RESAMPLES, SEED, TRIALS
+
+EXAMPLE = (
+    "syntax-nmt compare stock.gen dependency.gen --reference test.de\n"
+    "  syntax-nmt compare --system baseline base.*.gen --system ours ours.*.gen --reference "
+    "test.de --metrics bleu ter --json comparison.json"
+)
+
+DESCRIPTION = """\
+Each system against the first, which is the baseline: the difference of the scores, and how probable
+one as large is by chance. Three tests are about these models on other sentences: paired bootstrap
+resampling and paired approximate randomisation, as sacrebleu computes them (but trials that equal
+the difference count), and the sign test of Collins et al. (2005), which replaces one sentence of
+the baseline at a time. With several training seeds the scores are means over them. Whether the
+method would show the same with other seeds is asked by Welch's t-test over seeds, which wants three
+or more of both systems, with the 95 % interval of the difference over seeds and sentences.
+"""
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Adds the command's options."""
+    parser.description = DESCRIPTION
+    add_test_set_arguments(parser)
+    add_sampling_arguments(parser)
+    add_metric_arguments(parser)
+    group = parser.add_argument_group("what to write")
+    add_findings_arguments(group)
+    add_digits_argument(group)
+
+
+def run(args: argparse.Namespace) -> None:
+    """Compares what the command line names.
+
+    Raises:
+        UserError: one system only, or files that are damaged or do not go together.
+    """
+    if len(args.outputs) + len(args.system) == 1:
+        raise UserError("one system: give the baseline first, then those to compare with it")
+    _check_draws(args)
+    check_outputs(findings_outputs(args), files_of_test_set(args))
+    test_set = read_test_set(args)
+    metrics = metric_set(args, test_set)
+    sampling = sampling_of(args, test_set)
+    statistics = corpus_statistics(metrics, test_set, args)
+    figures = comparison_figures(metrics, test_set, statistics, sampling)
+    write_findings(comparison_findings(figures, args.width), args, stdout_is_free=True)
+
+
+def _check_draws(args: argparse.Namespace) -> None:
+    """Refuses numbers of draws for tests that are left out."""
+    randomisation = RANDOMISATION in args.tests
+    bootstrap = BOOTSTRAP in args.tests or SEEDS in args.tests
+    for option, changed, used in (
+        ("--resamples", args.resamples != RESAMPLES, bootstrap),
+        ("--trials", args.trials != TRIALS, randomisation),
+        ("--seed", args.seed != SEED, bootstrap or randomisation),
+    ):
+        if changed and not used:
+            raise UserError(f"{option} is about a test that --tests leaves out: leave it out, too")

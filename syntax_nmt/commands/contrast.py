@@ -1,0 +1,176 @@
+"""`syntax-nmt contrast`: how often models prefer a reference to the same with an error."""
+
+from __future__ import annotations
+
+import argparse
+
+from syntax_nmt.arguments import add_files, ascending_numbers
+from syntax_nmt.errors import UserError
+from syntax_nmt.inference.arguments import files_of_model
+from syntax_nmt.inference.extraction.sentence_scores import sentence_scores
+from syntax_nmt.inference.forced_arguments import add_forcing_arguments, forced_model
+from syntax_nmt.inference.segmentation import Segment, check_segmentation
+from syntax_nmt.reporting.findings import add_findings_arguments, findings_outputs, write_findings
+from syntax_nmt.reporting.output import STDOUT, check_outputs, write_lines
+from syntax_nmt.scoring.contrast.contrast_accuracy import DEFAULT_BINS, PairScores, distance_bins
+from syntax_nmt.scoring.contrast.contrast_report import ContrastReport, ScoredModel
+from syntax_nmt.scoring.contrast.contrastive_pairs import (
+    ContrastivePair,
+    read_json_pairs,
+    read_parallel_pairs,
+)
+from syntax_nmt.scoring.parallel_text import TokenPair
+
+EXAMPLE = (
+    "syntax-nmt contrast data-bin --path checkpoints/checkpoint_best.pt --source contrast.src "
+    "--correct contrast.correct.tgt --incorrect contrast.incorrect.tgt --distance contrast.distance"
+)
+
+DESCRIPTION = """\
+Contrastive evaluation (Sennrich, 2017): the share of pairs whose reference has a higher sum of
+log-probabilities than the same translation with an error, by distance and by category, with 95 %
+intervals (Wilson). Equal sums count as wrong. The pairs come from parallel files, or from a JSON
+file of Lingeval97's form; several models are measured side by side.
+"""
+
+_PARALLEL = ("source", "correct", "incorrect")
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Adds the command's options."""
+    parser.description = DESCRIPTION
+    _add_pairs(parser)
+    output = parser.add_argument_group("what to write")
+    output.add_argument(
+        "--bins",
+        metavar="LIST",
+        type=ascending_numbers,
+        default=DEFAULT_BINS,
+        help="the least distance of each bin (default: %(default)s)".replace(
+            "%(default)s", ",".join(map(str, DEFAULT_BINS))
+        ),
+    )
+    add_findings_arguments(output)
+    add_files(
+        output,
+        output="write each pair's scores here, tab-separated: "
+        "model, pair, category, distance, correct, incorrect, right",
+    )
+    add_forcing_arguments(parser)
+
+
+def _add_pairs(parser: argparse.ArgumentParser) -> None:
+    models = parser.add_argument_group("models")
+    models.add_argument(
+        "databin", metavar="DATABIN", help="data folder that the models were trained with"
+    )
+    add = models.add_argument
+    add(
+        "--path", metavar="FILE", action="append", required=True, help="checkpoint; may be repeated"
+    )
+    add(
+        "--name",
+        metavar="NAME",
+        action="append",
+        help="what to call the model of each --path, in the same order (default: its path)",
+    )
+    group = parser.add_argument_group("pairs")
+    add = group.add_argument
+    add("--source", metavar="FILE", help="sentences, one a line")
+    add("--correct", metavar="FILE", help="their reference translations")
+    add("--incorrect", metavar="FILE", help="the same, each with an error")
+    add("--distance", metavar="FILE", help="the distance of each pair in words")
+    add("--pairs", metavar="FILE", help="a JSON file of Lingeval97's form instead")
+    add(
+        "--category",
+        metavar="NAME",
+        action="append",
+        help="only pairs of this type, such as subj_verb_agreement; may be repeated",
+    )
+
+
+def run(args: argparse.Namespace) -> None:
+    """Scores both translations of every pair with every model, counts, and writes.
+
+    Raises:
+        UserError: options that do not go together, or files that cannot be used.
+    """
+    _check_options(args)
+    check_segmentation(args)
+    pairs = _read_pairs(args)
+    names = args.name or args.path
+    models = [
+        ScoredModel(name, path, _pair_scores(args, path, pairs))
+        for name, path in zip(names, args.path)
+    ]
+    report = ContrastReport(pairs, models, distance_bins(args.bins))
+    if args.output is not None:
+        write_lines(args.output, report.tsv(), stdout_is_free=False)
+    write_findings(report.findings(), args, stdout_is_free=args.output != STDOUT)
+
+
+def _pair_scores(
+    args: argparse.Namespace, path: str, pairs: list[ContrastivePair]
+) -> list[PairScores | None]:
+    """The scores of one model, which is in memory for so long."""
+    decoder, source, target = forced_model(args, path)
+    tokens = _token_pairs(pairs, source, target)
+    scores = sentence_scores(decoder, tokens, args.max_tokens, args.batch_size)
+    half = len(pairs)
+    return [
+        None if correct is None or incorrect is None else PairScores(correct, incorrect)
+        for correct, incorrect in zip(scores[:half], scores[half:])
+    ]
+
+
+def _token_pairs(pairs: list[ContrastivePair], source: Segment, target: Segment) -> list[TokenPair]:
+    """What the model is to score: all references, then all translations with an error."""
+    sources = {text: source(text) for text in {pair.source for pair in pairs}}
+    correct = [TokenPair(sources[pair.source], target(pair.correct)) for pair in pairs]
+    return correct + [TokenPair(sources[pair.source], target(pair.incorrect)) for pair in pairs]
+
+
+def _read_pairs(args: argparse.Namespace) -> list[ContrastivePair]:
+    if args.pairs:
+        pairs, where = read_json_pairs(args.pairs), args.pairs
+    else:
+        pairs = read_parallel_pairs(args.source, args.correct, args.incorrect, args.distance)
+        where = args.source
+    if args.category:
+        there = sorted({pair.category for pair in pairs if pair.category is not None})
+        for category in args.category:
+            if category not in there:
+                raise UserError(
+                    f"--category {category}: {where} has no such type; it has "
+                    f"{', '.join(there) or 'none'}"
+                )
+        pairs = [pair for pair in pairs if pair.category in args.category]
+    if not pairs:
+        raise UserError(f"{where}: has no pairs")
+    return pairs
+
+
+def _check_options(args: argparse.Namespace) -> None:
+    """Refuses what does not go together, before anything is loaded."""
+    for name in (*_PARALLEL, "distance"):
+        if args.pairs and getattr(args, name):
+            raise UserError(f"--{name} and --pairs exclude each other: leave one out")
+    missing = [f"--{name}" for name in _PARALLEL if not getattr(args, name)]
+    if not args.pairs and missing:
+        raise UserError(
+            f"{' and '.join(missing)} missing: give --source, --correct and --incorrect, or a JSON "
+            f"file of Lingeval97's form as --pairs"
+        )
+    if args.category and not args.pairs:
+        raise UserError("--category is about the types of a JSON file: add --pairs")
+    if args.name and len(args.name) != len(args.path):
+        raise UserError(
+            f"{len(args.name)} --name for {len(args.path)} --path: give one name a model, or none"
+        )
+    names = args.name or args.path
+    if len(set(names)) < len(names):
+        raise UserError("two models of one name: give each its own --name")
+    inputs = [args.source, args.correct, args.incorrect, args.distance, args.pairs]
+    _, *others = files_of_model(args)  # there may be several models
+    inputs += [*args.path, *others]
+    check_outputs([*findings_outputs(args), args.output], inputs)

@@ -1,0 +1,117 @@
+"""`syntax-nmt demo`: writes the built-in corpus."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import shutil
+import tempfile
+from dataclasses import asdict
+from pathlib import Path
+
+from syntax_nmt.arguments import add_flags, positive_int
+from syntax_nmt.builtin_corpus.corpus import CorpusSize, write_corpus
+from syntax_nmt.builtin_corpus.trained import train
+from syntax_nmt.errors import UserError
+
+EXAMPLE = "syntax-nmt demo demo-corpus --train 6000 --seed 1"
+
+MANIFEST = "demo.json"
+"""Written last: a folder that has it holds a whole corpus."""
+
+UNFINISHED = ".unfinished-"
+"""How the names of folders with a corpus in the making begin."""
+
+DESCRIPTION = """\
+Writes into DIR, for each split (train, valid, test), one sentence a line:
+  SPLIT.src         source: verb-medial, prepositions
+  SPLIT.tgt         target: verb-final, cases, postpositions, verbs that agree
+  SPLIT.src.conllu  gold dependencies
+  SPLIT.src.trees   gold constituency trees, bracketed
+  SPLIT.tgt.chunks  chunks in IOB2, one tag a word
+  SPLIT.align       gold word alignment, source-target positions from 0
+and pairs of translations that differ in one verb, which agrees with its subject or not:
+  contrast.src  contrast.correct.tgt  contrast.incorrect.tgt
+  contrast.distance the number of words between the subject's noun and the verb in the target
+"""
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Adds the command's options."""
+    parser.description = DESCRIPTION
+    parser.add_argument("dir", metavar="DIR", type=Path, help="folder to write to")
+    for name, size, what in (
+        ("train", 6000, "training sentences"),
+        ("valid", 300, "validation sentences"),
+        ("test", 300, "test sentences"),
+        ("contrast", 450, "contrastive pairs"),
+    ):
+        parser.add_argument(
+            f"--{name}",
+            metavar="N",
+            type=positive_int,
+            default=size,
+            help=f"number of {what} (default: {size})",
+        )
+    parser.add_argument(
+        "--seed",
+        metavar="N",
+        type=int,
+        default=1,
+        help="same seed, same bytes; another gives other sentences of the same languages "
+        "(default: 1)",
+    )
+    add_flags(
+        parser,
+        trained="train a tiny model, too, which takes about a minute, and say how to look at it",
+        force="write to DIR even if it holds other files; those of the corpus' names are replaced",
+    )
+
+
+def run(args: argparse.Namespace) -> None:
+    """Writes the corpus beside its place and moves it there when it is whole.
+
+    Raises:
+        UserError: DIR holds something else, or cannot be written to.
+    """
+    size = CorpusSize(args.train, args.valid, args.test, args.contrast)
+    _refuse_other_content(args.dir, args.force)
+    try:
+        args.dir.mkdir(parents=True, exist_ok=True)
+        for left in args.dir.glob(f"{UNFINISHED}*"):  # of a run that was killed
+            shutil.rmtree(left, ignore_errors=True)
+        # Inside the folder, as only there moving is sure to be a mere change of name.
+        with tempfile.TemporaryDirectory(dir=args.dir, prefix=UNFINISHED) as unfinished:
+            names = write_corpus(Path(unfinished), size, args.seed)
+            _put_in_place(Path(unfinished), args.dir, names, {"seed": args.seed, **asdict(size)})
+    except OSError as error:
+        raise UserError(f"cannot write the corpus to {args.dir}: {error}") from error
+    if args.trained:
+        checkpoint = train(args.dir, args.dir / MANIFEST)
+        sentence = (args.dir / "test.src").read_text(encoding="utf-8").partition("\n")[0]
+        print(f"syntax-nmt serve --system tiny {checkpoint} {args.dir / 'prepared'}")
+        print(f"translates such as: {sentence}")
+
+
+def _refuse_other_content(folder: Path, force: bool) -> None:
+    """Raises an error if the folder holds anything but an earlier corpus."""
+    if folder.exists() and not folder.is_dir():
+        raise UserError(f"{folder} is a file; name a folder to write the corpus to")
+    if force or not folder.exists() or (folder / MANIFEST).exists():
+        return
+    if any(not entry.name.startswith(UNFINISHED) for entry in folder.iterdir()):
+        raise UserError(
+            f"{folder} is not empty and holds no built-in corpus (no {MANIFEST}); "
+            "choose another folder, or add --force"
+        )
+
+
+def _put_in_place(
+    unfinished: Path, folder: Path, names: list[str], manifest: dict[str, int]
+) -> None:
+    """Moves whole files to their names, the manifest last."""
+    text = json.dumps({"format": 1, **manifest}, indent=2) + "\n"
+    (unfinished / MANIFEST).write_bytes(text.encode())
+    (folder / MANIFEST).unlink(missing_ok=True)
+    for name in [*names, MANIFEST]:
+        (unfinished / name).replace(folder / name)

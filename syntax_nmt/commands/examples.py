@@ -1,0 +1,48 @@
+"""`syntax-nmt examples`: the examples, for who installed the plugin without its repository."""
+
+from __future__ import annotations
+
+import argparse
+import shutil
+from pathlib import Path
+
+from syntax_nmt.commands.user_dir import FOLDER
+from syntax_nmt.errors import UserError
+
+EXAMPLE = "syntax-nmt examples && bash examples/phrase/train.sh data-bin checkpoints"
+NAME = "examples"
+
+DESCRIPTION = """\
+Copies the examples into a folder of that name: for each paper the settings to train with
+(train.sh, and train.yaml for fairseq-hydra-train), a notebook, the benchmark, and the comparisons
+on Multi30k and the built-in corpus, which run in a git checkout alone.
+"""
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Adds the command's options."""
+    parser.description = DESCRIPTION
+    parser.add_argument(
+        "folder",
+        metavar="FOLDER",
+        nargs="?",
+        type=Path,
+        default=Path(),
+        help=f"make FOLDER/{NAME} (default: ./{NAME})",
+    )
+
+
+def run(args: argparse.Namespace) -> None:
+    """Copies the examples.
+
+    Raises:
+        UserError: there is such a folder already.
+    """
+    destination = args.folder / NAME
+    if destination.exists():
+        raise UserError(f"{destination} is there already: give another FOLDER, or remove it")
+    # Installed inside the package, or beside it in a checkout.
+    inside = FOLDER / NAME
+    source = inside if inside.is_dir() else FOLDER.parent / NAME
+    shutil.copytree(source, destination, ignore=shutil.ignore_patterns("__pycache__", "*.png"))
+    print(f"{destination}: {', '.join(sorted(path.name for path in destination.iterdir()))}")

@@ -1,0 +1,180 @@
+"""`syntax-nmt export`: a trained model for CTranslate2, or for fairseq without this package."""
+
+from __future__ import annotations
+
+import argparse
+import shlex
+import shutil
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+
+import torch
+
+from syntax_nmt.data.prepared_text import FILE_NAME as SEGMENTATION
+from syntax_nmt.data.prepared_text import (
+    TextSegmentation,
+    prepared_folder,
+    read_segmentation,
+    write_segmentation,
+)
+from syntax_nmt.errors import UserError
+from syntax_nmt.export.ctranslate2_model import QUANTIZATIONS, check_installed, convert
+from syntax_nmt.export.stock_transformer import (
+    feature_in_the_way,
+    save_dictionaries,
+    save_stock_checkpoint,
+    stock_transformer,
+)
+from syntax_nmt.inference.checkpoint import load_model_and_options, quiet_fairseq
+
+EXAMPLE = (
+    "syntax-nmt export checkpoints/checkpoint_best.pt --data prepared --to ctranslate2 "
+    "--quantization int8 --output exported"
+)
+DESCRIPTION = """\
+Writes a model that is a plain Transformer at inference, one with supervised heads or with no
+feature of this package, in the form of another engine, with its vocabulary and subword model.
+What to expect: with --to fairseq the same beams; with --to ctranslate2 the same greedy translations
+in float32 but for rounding between two equally good words, while wider beams may differ, as
+CTranslate2 ends its search by another rule, and more with --quantization.
+"""
+CHECKPOINT = "model.pt"
+CTRANSLATE2, FAIRSEQ = "ctranslate2", "fairseq"
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Adds the command's arguments."""
+    parser.description = DESCRIPTION
+    parser.add_argument("checkpoint", type=Path, help="a file that fairseq-train wrote")
+    parser.add_argument(
+        "--to", choices=[CTRANSLATE2, FAIRSEQ], required=True, help="what is to read the model"
+    )
+    parser.add_argument(
+        "--data",
+        type=Path,
+        required=True,
+        help="the folder that `syntax-nmt prepare` wrote, whose way of cutting text is written "
+        "beside the model, or a data-bin folder",
+    )
+    parser.add_argument(
+        "--output", type=Path, required=True, metavar="DIR", help="the folder to make"
+    )
+    parser.add_argument(
+        "--quantization",
+        choices=QUANTIZATIONS,
+        help="store the weights of --to ctranslate2 so (default: float32)",
+    )
+
+
+def run(args: argparse.Namespace) -> None:
+    """Exports one model.
+
+    Raises:
+        UserError: a feature of the model that the engine does not know, or a file that cannot be
+            used.
+    """
+    if args.to == CTRANSLATE2:
+        check_installed()
+    elif args.quantization is not None:
+        raise UserError("--quantization is for --to ctranslate2: leave it out with --to fairseq")
+    folder, data_bin = prepared_folder(args.data)
+    with quiet_fairseq(), new_folder(args.output) as unfinished:
+        model, task, cfg = load_model_and_options(args.checkpoint, data_bin, torch.device("cpu"))
+        feature = feature_in_the_way(model, cfg.model)
+        if feature is not None:
+            raise UserError(
+                f"{args.checkpoint}: the model has {feature}, which no other engine knows: "
+                "translate with fairseq-interactive or `syntax_nmt.load`"
+            )
+        stock, options = stock_transformer(model, cfg.model, task)
+        pair = task.cfg.source_lang, task.cfg.target_lang
+        if args.to == CTRANSLATE2:
+            convert(stock, options, task, args.quantization, unfinished)
+        else:
+            save_dictionaries(task, unfinished)
+            save_stock_checkpoint(stock, options, unfinished / CHECKPOINT)
+        segmented = _keep_segmentation(folder, unfinished, pair)
+    print(f"{args.output}: a model of {args.to} with vocabulary; it translates with")
+    print(_command_line(args.to, args.output, pair, segmented))
+
+
+@contextmanager
+def new_folder(path: Path) -> Iterator[Path]:
+    """A folder to write to, which gets its name when all is written, and is removed otherwise.
+
+    Args:
+        path: must not be there, or be empty.
+
+    Raises:
+        UserError: there is something.
+    """
+    if path.exists() and not (path.is_dir() and not any(path.iterdir())):
+        raise UserError(f"--output {path}: there is something already: give a new folder")
+    path = path.resolve()  # a link stays
+    path.parent.mkdir(parents=True, exist_ok=True)
+    unfinished = Path(tempfile.mkdtemp(dir=path.parent, prefix=f".{path.name}-"))
+    try:
+        yield unfinished
+        unfinished.chmod(0o755)
+        unfinished.replace(path)
+    finally:
+        shutil.rmtree(unfinished, ignore_errors=True)
+
+
+def _keep_segmentation(
+    folder: Path, output: Path, pair: tuple[str, str]
+) -> dict[str, TextSegmentation] | None:
+    """Copies what text is cut by; None where the data folder does not say."""
+    if not (folder / SEGMENTATION).exists():
+        return None
+    languages = read_segmentation(folder)
+    kept = {}
+    for language in pair:
+        kept[language] = languages[language]
+        model = languages[language].sentencepiece_model
+        if model is not None:
+            shutil.copyfile(model, output / model.name)
+            kept[language] = replace(kept[language], sentencepiece_model=output / model.name)
+    write_segmentation(output, kept)
+    return kept
+
+
+def _command_line(
+    engine: str,
+    folder: Path,
+    pair: tuple[str, str],
+    segmented: dict[str, TextSegmentation] | None,
+) -> str:
+    """A line that translates stdin."""
+    name = shlex.quote(str(folder))
+    if engine == CTRANSLATE2:
+        given = "--segmented " if segmented is None else ""
+        return f"  python -m syntax_nmt.export.translate {given}{name} < text"
+    words = [f"fairseq-interactive {name} --path {name}/{CHECKPOINT} --cpu --beam 5"]
+    words += [f"-s {pair[0]} -t {pair[1]}"]
+    text = "text"
+    if segmented is not None:
+        source, target = (segmented[language] for language in pair)
+        if source.sentencepiece_model is not None and target.sentencepiece_model is None:
+            text = "pieces  # fairseq-interactive cannot segment the source alone"
+        else:
+            words += _segmenting_options(folder, source, target)
+    return "  " + " \\\n    ".join(words) + f" < {text}"
+
+
+def _segmenting_options(
+    folder: Path, source: TextSegmentation, target: TextSegmentation
+) -> Iterator[str]:
+    """What segments typed text, and makes text of translations."""
+    if source.sentencepiece_model is not None:
+        model = shlex.quote(str(folder / source.sentencepiece_model.name))
+        yield f"--bpe sentencepiece --sentencepiece-model {model}"
+    elif target.sentencepiece_model is not None:
+        yield "--post-process sentencepiece"
+    if (source.tokenizer, target.tokenizer) != ("none", "none"):
+        yield '--user-dir "$(syntax-nmt user-dir)" --tokenizer syntax_words'
+        yield shlex.join(source.tokenizer_options("source"))
+        yield shlex.join(target.tokenizer_options("target"))

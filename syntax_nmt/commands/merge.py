@@ -1,0 +1,61 @@
+"""`syntax-nmt merge`: the parts that several jobs have made, checked and put together."""
+
+from __future__ import annotations
+
+import argparse
+import shlex
+import sys
+from pathlib import Path
+
+from syntax_nmt.data.text_files import check_writable
+from syntax_nmt.errors import UserError
+from syntax_nmt.preparation.annotation.annotate import describe
+from syntax_nmt.preparation.annotation.parts import PartFolder, merge_parts
+from syntax_nmt.preparation.annotation.shard import Shard
+
+EXAMPLE = "syntax-nmt merge --input words/train.en --output words/train.en.conllu"
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Adds the options of `syntax-nmt merge`."""
+    parser.add_argument(
+        "--input", type=Path, required=True, help="the text that parse or chunk was given"
+    )
+    parser.add_argument(
+        "--output", type=Path, required=True, help="the output that parse or chunk was given"
+    )
+
+
+def run(args: argparse.Namespace) -> None:
+    """Puts the parts together and removes them; a merge that was killed may be run again.
+
+    Args:
+        args: the options of :func:`add_arguments`.
+
+    Raises:
+        UserError: there are no parts; or some are missing, damaged or of another text.
+    """
+    check_writable(args.output, args.input)
+    parts = PartFolder(args.output)
+    if not parts.path.is_dir():
+        if parts.clear_merged() and args.output.is_file():
+            print(f"{args.output}: merged before, as a whole", file=sys.stderr)
+            return
+        done = f", unless {args.output} is what was merged of them" * args.output.is_file()
+        raise UserError(
+            f"{parts.path}: not there: give the --input and --output that the jobs were given{done}"
+        )
+    with parts.held():
+        counts = merge_parts(args.input, args.output, parts)
+        parts.remove()
+    print(f"{args.output}: {describe(counts)}", file=sys.stderr)
+
+
+def merge_command(shard: Shard, text: Path, output: Path) -> str:
+    """What to do when all jobs are done, in a line.
+
+    Args:
+        shard: the one that is done.
+    """
+    command = shlex.join(["syntax-nmt", "merge", "--input", str(text), "--output", str(output)])
+    return f"shard {shard.index} of {shard.count} is done; when all are: {command}"

@@ -1,0 +1,64 @@
+"""`syntax-nmt parse`: dependency or constituency trees of a tokenised text, by Stanza, offline."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+from syntax_nmt.commands.annotating import (
+    add_model_options,
+    add_shard_options,
+    add_worker_options,
+    annotator,
+    run_annotation,
+    unused_models,
+)
+from syntax_nmt.errors import UserError
+
+EXAMPLE = (
+    "syntax-nmt parse --lang en --input words/train.en --output words/train.en.conllu "
+    "--stanza-dir stanza_resources --workers 4"
+)
+RESUMES = "input"
+_KINDS = ("dependencies", "constituents")
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Adds the options of `syntax-nmt parse`."""
+    parser.add_argument("--lang", required=True, help="language of the text, such as en")
+    parser.add_argument(
+        "--input",
+        type=Path,
+        required=True,
+        help="the text: words separated by spaces, a sentence a line; may be .gz",
+    )
+    parser.add_argument(
+        "--output",
+        type=Path,
+        required=True,
+        help="the trees: CoNLL-U, '# parse = none' where there is no parse; or a bracketed tree a "
+        "line, () where there is none",
+    )
+    parser.add_argument(
+        "--kind",
+        choices=_KINDS,
+        help="which trees (default: constituents if the output ends in .trees, else dependencies)",
+    )
+    add_model_options(parser, *_KINDS)
+    add_worker_options(parser)
+    add_shard_options(parser)
+
+
+def run(args: argparse.Namespace) -> None:
+    """Parses one file, or a shard of it, and reports what could not be parsed.
+
+    Args:
+        args: the options of :func:`add_arguments`.
+
+    Raises:
+        UserError: a model is given that the trees are not made with.
+    """
+    kind = args.kind or ("constituents" if args.output.suffix == ".trees" else "dependencies")
+    for option in unused_models(args, kind):
+        raise UserError(f"{option}: is no model of {kind}, which are made here: leave it out")
+    run_annotation(args, annotator(args, kind, args.lang))

@@ -1,0 +1,130 @@
+"""`syntax-nmt plot`: pictures of structures and figures, as SVG, PNG or PDF."""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+import sys
+from types import ModuleType
+
+from syntax_nmt.pictures.plots.picture_format import (
+    add_size_arguments,
+    picture_format,
+    picture_size,
+)
+from syntax_nmt.reporting.output import check_outputs
+
+# What each kind draws, and an example. Its module is loaded where it is asked for, as some load
+# fairseq.
+KINDS = {
+    "attention": (
+        "attention of all heads of a layer, or of one; gold heads of a dependency tree framed",
+        "data-bin --path checkpoints/checkpoint_best.pt --source pieces/test.en --segmented --gold "
+        "words/test.en.conllu --sentence 3 --output heads.svg",
+    ),
+    "alignment": (
+        "a word alignment, gold links framed: sure ones solid, possible ones dashed",
+        "--source words/test.src --target words/test.tgt --hypothesis test.forward --gold "
+        "test.align --sentence 3 --output alignment.svg",
+    ),
+    "dependencies": (
+        "a dependency tree as arcs; where a reference has others, these below the words",
+        "trees.conllu --gold words/test.en.conllu --sentence 3 --output tree.svg",
+    ),
+    "constituents": (
+        "a constituency tree; brackets that a gold tree lacks are dashed",
+        "induced.trees --gold test.src.trees --sentence 3 --output tree.svg",
+    ),
+    "distances": (
+        "syntactic distances of a model with latent phrases, bars over the gaps between pieces",
+        "data-bin --path checkpoints/checkpoint_best.pt --source pieces/test.src --target "
+        "pieces/test.tgt --segmented --sentence 3 --output distances.svg",
+    ),
+    "chunks": (
+        "the chunks of a translation, beside gold ones; or their attention to the source",
+        "--target words/test.tgt --hypothesis test.chunks --gold words/test.tgt.chunks --sentence "
+        "3 --output chunks.svg",
+    ),
+    "length": (
+        "BLEU, or any other score, by length, for several systems",
+        "scores.json --metric BLEU --output length.svg",
+    ),
+    "contrast": (
+        "accuracy on contrastive pairs by distance, with intervals, for several models",
+        "contrast.json --output contrast.svg",
+    ),
+}
+
+# What kinds of pictures read: options that name files.
+_FILES = ("path", "source", "target", "trees", "hypothesis", "gold", "alignments")
+_SEGMENTATION = ("sentencepiece_model", "bpe_codes")
+_READABLE = 5.0  # points
+
+EXAMPLE = "\n  ".join(f"syntax-nmt plot {name} {line}" for name, (_, line) in KINDS.items())
+
+DESCRIPTION = """\
+Draws a picture. The end of --output's name says whether it is SVG, PNG or PDF. Pictures are
+readable in grey, and the same input gives the same file. In SVG letters are text. Where no
+installed font has a letter, a warning says what to install.
+"""
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Adds the kind of picture; its options are read when it is known."""
+    width = max(map(len, KINDS))
+    kinds = "\n".join(f"  {name:<{width}}  {what}" for name, (what, _) in KINDS.items())
+    parser.description = f"{DESCRIPTION}\nkinds:\n{kinds}"
+    parser.usage = "syntax-nmt plot KIND …   (syntax-nmt plot KIND --help for the options of one)"
+    parser.add_argument("kind", choices=KINDS, metavar="KIND", help="one of those above")
+    parser.add_argument("options", nargs=argparse.REMAINDER, help=argparse.SUPPRESS)
+
+
+def kind_parser(name: str) -> argparse.ArgumentParser:
+    """Reads the options of a kind."""
+    what, example = KINDS[name]
+    parser = argparse.ArgumentParser(
+        prog=f"syntax-nmt plot {name}",
+        description=what,
+        epilog=f"example:\n  syntax-nmt plot {name} {example}",
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    _module(name).add_arguments(parser)
+    group = parser.add_argument_group("what to write")
+    add = group.add_argument
+    add("--output", metavar="FILE", required=True, help="the picture; ends in .svg, .png or .pdf")
+    add("--title", metavar="TEXT", default="", help="stands above (default: none)")
+    add_size_arguments(group)
+    return parser
+
+
+def _module(kind: str) -> ModuleType:
+    return importlib.import_module(f"syntax_nmt.pictures.kinds.{kind}")
+
+
+def run(args: argparse.Namespace) -> None:
+    """Draws and writes; warns of letters that do not show.
+
+    Raises:
+        UserError: options or files cannot be used.
+    """
+    kind = args.kind
+    args = kind_parser(kind).parse_args(args.options)
+    picture_format(args.output)
+    given = [getattr(args, name, None) for name in (*_FILES, *_SEGMENTATION)]
+    check_outputs([args.output], [*given, *getattr(args, "figures", ())])
+    size = picture_size(args)
+    args.room = size.room
+    figure = _module(kind).figure(args)
+    # These load matplotlib.
+    from syntax_nmt.pictures.plots.figure_file import save_figure, unshown
+    from syntax_nmt.pictures.plots.fonts import advice
+
+    letters_are = save_figure(figure, args.output, size)
+    if letters_are < _READABLE:
+        print(
+            f"note: {args.output}: words of {letters_are:.1f} points: give more --width",
+            file=sys.stderr,
+        )
+    letters = unshown(figure)
+    if letters:
+        print(f"warning: {advice(letters)}", file=sys.stderr)

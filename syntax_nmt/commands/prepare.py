@@ -1,0 +1,323 @@
+"""`syntax-nmt prepare`: raw parallel text to a data-bin folder, in one go; resumable."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from collections.abc import Callable, Sequence
+from functools import cache
+from pathlib import Path
+
+from syntax_nmt.arguments import add_flags, positive_int
+from syntax_nmt.commands.annotating import (
+    add_model_options,
+    add_worker_options,
+    annotator,
+    refuse_idle_options,
+    resources,
+)
+from syntax_nmt.commands.chunk import BY, chunk_annotator
+from syntax_nmt.commands.idle_options import idle_notes, idle_options
+from syntax_nmt.commands.user_dir import FOLDER
+from syntax_nmt.data.mismatch import ATTACH_ROOTS_HELP, ON_MISMATCH_HELP, REPARSE, SKIP, STOP
+from syntax_nmt.data.sides import CHUNKS, HEADS, PHRASES
+from syntax_nmt.data.sides.kind import SOURCE, SideKind
+from syntax_nmt.data.text import MODES
+from syntax_nmt.data.text_files import read_lines
+from syntax_nmt.data.unspaced import looks_segmented
+from syntax_nmt.errors import UserError
+from syntax_nmt.preparation.annotation.annotator import StanzaAnnotator
+from syntax_nmt.preparation.overwriting import refuse_to_overwrite
+from syntax_nmt.preparation.plan import Plan
+from syntax_nmt.preparation.preparation import Preparation
+from syntax_nmt.preparation.report import next_commands, summary
+from syntax_nmt.preparation.segment import load_model
+from syntax_nmt.preparation.side_files import find_side_file
+from syntax_nmt.preparation.splits import Split, find_splits
+from syntax_nmt.preparation.tokenize import Tokenizer, loaded_tokenizer
+from syntax_nmt.preparation.training_settings import default_vocabulary
+from syntax_nmt.task.word_tokenizer import DEFAULT_MODES, default_mode
+
+EXAMPLE = (
+    "syntax-nmt prepare --source-lang en --target-lang de --trainpref raw/train --validpref "
+    "raw/val --testpref raw/test2016,raw/test2017 --stanza-dir stanza_resources --destdir prepared"
+)
+RESUMES = "destdir"
+PIECE_LINES = 10_000_000
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Adds the options of `syntax-nmt prepare`."""
+    _add_text_arguments(parser)
+    _add_piece_arguments(parser)
+    _add_annotation_arguments(parser)
+    add_model_options(parser, "dependencies", "constituents", "chunks")
+    add_worker_options(parser)
+
+
+def _add_annotation_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--parse",
+        action=argparse.BooleanOptionalAction,
+        default=True,
+        help="dependency trees of the source where no PREF.LANG.conllu lies beside it",
+    )
+    add_flags(
+        parser,
+        constituents="constituency trees of the source, too, where no PREF.LANG.trees lies beside "
+        "it",
+    )
+    parser.add_argument(
+        "--chunks",
+        choices=BY,
+        help="chunks of the target where no PREF.LANG.chunks lies beside it: by a sequence tagger "
+        "(chunker.pt), or by rules out of constituency trees",
+    )
+    parser.add_argument(
+        "--on-mismatch",
+        choices=(STOP, SKIP, REPARSE),
+        default=STOP,
+        help=f"{ON_MISMATCH_HELP}, or reparse (Stanza annotates them) (default: %(default)s)",
+    )
+    parser.add_argument("--attach-roots", action="store_true", help=ATTACH_ROOTS_HELP)
+    parser.add_argument(
+        "--parser-lang", help="language of the parser's models, if not --source-lang"
+    )
+    parser.add_argument(
+        "--target-stanza-dir",
+        type=Path,
+        help="folder with the models that chunk the target (default: --stanza-dir)",
+    )
+
+
+def _add_text_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--source-lang", required=True, help="the raw source files' suffix")
+    parser.add_argument("--target-lang", required=True, help="the raw target files' suffix")
+    parser.add_argument(
+        "--trainpref",
+        required=True,
+        help="the raw training text up to the dot before the language: PREF.LANG or PREF.LANG.gz; "
+        ".conllu, .trees and .chunks files beside it are used",
+    )
+    parser.add_argument("--validpref", help="validation text, likewise; several with commas")
+    parser.add_argument("--testpref", help="test text, likewise; several with commas")
+    parser.add_argument("--destdir", type=Path, required=True, help="folder for everything made")
+    for side in ("source", "target"):
+        parser.add_argument(
+            f"--{side}-tokenizer",
+            choices=MODES,
+            help=f"how {side} words are tokenised; none: they are already (default: "
+            f"{DEFAULT_MODES})",
+        )
+        parser.add_argument(
+            f"--{side}-segmenter",
+            type=Path,
+            help=f"for --{side}-tokenizer stanza: the tokeniser model's file, or a folder in "
+            "Stanza's own layout (default: Stanza's own folder)",
+        )
+
+
+def _add_piece_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--vocab-size",
+        type=positive_int,
+        help="sentencepiece pieces; fewer for a text too small (default: by the number of training "
+        "pairs: 1,500 below 3,000 pairs, 4,000 below 15,000, otherwise 8,000)",
+    )
+    parser.add_argument(
+        "--sentencepiece-type",
+        choices=("bpe", "unigram"),
+        help="how pieces are found (default: bpe)",
+    )
+    parser.add_argument(
+        "--sentencepiece-lines",
+        type=positive_int,
+        help="lines to find pieces in, at most; sentencepiece holds them in memory; of a longer "
+        f"text every n-th is taken (default: {PIECE_LINES})",
+    )
+    parser.add_argument(
+        "--sentencepiece-model", type=Path, help="use this model instead of training one"
+    )
+    for side in ("source", "target"):
+        parser.add_argument(
+            f"--{side}-words",
+            type=positive_int,
+            metavar="N",
+            help=f"no pieces on the {side} side: its tokens are words, its vocabulary the N most "
+            "frequent of the training text, all others <unk>; each language then has a dictionary "
+            "of its own",
+        )
+    joined = parser.add_mutually_exclusive_group()
+    joined.add_argument(
+        "--joined-dictionary",
+        dest="joined",
+        action="store_true",
+        default=None,
+        help="one sentencepiece model and dictionary for both languages (the default)",
+    )
+    joined.add_argument(
+        "--separate",
+        dest="joined",
+        action="store_false",
+        default=None,
+        help="a sentencepiece model and a dictionary for each language",
+    )
+
+
+def run(args: argparse.Namespace) -> None:
+    """Prepares a corpus and prints what was made.
+
+    Args:
+        args: the options of :func:`add_arguments`.
+    """
+    plan = _plan(args)
+    done = Preparation(plan, lambda line: print(line, file=sys.stderr))
+    for line in idle_notes(args, plan):
+        done.note(line)
+    done.run()
+    print(summary(done))
+    print(next_commands(done, FOLDER))
+
+
+def _plan(args: argparse.Namespace) -> Plan:
+    """The plan, everything checked that can be checked before work begins."""
+    _check_options(args)
+    source, target = args.source_lang, args.target_lang
+    tokenizers = {
+        source: _tokenizer(args, "source", source),
+        target: _tokenizer(args, "target", target),
+    }
+    if args.sentencepiece_model is not None:
+        load_model(args.sentencepiece_model)
+    prefixes = (("train", args.trainpref), ("valid", args.validpref), ("test", args.testpref))
+    splits = find_splits(prefixes, source, target)
+    _refuse_cut_text(args, splits)
+    annotators = _annotators(args)
+    for kind, find in annotators.items():
+        lang = source if kind.side == SOURCE else target
+        missing = any(find_side_file(split.prefix, lang, kind) is None for split in splits)
+        if missing or args.on_mismatch == REPARSE:
+            find()  # models that are missing are reported now
+    sizes = {source: args.source_words, target: args.target_words}
+    vocabularies = {lang: size for lang, size in sizes.items() if size is not None}
+    plan = Plan(
+        source=source,
+        target=target,
+        splits=splits,
+        folder=args.destdir,
+        tokenizers=tokenizers,
+        vocab_size=args.vocab_size or default_vocabulary(splits[0].lines),
+        piece_model=args.sentencepiece_model,
+        piece_kind=args.sentencepiece_type or "bpe",
+        piece_lines=args.sentencepiece_lines or PIECE_LINES,
+        joined=args.joined is not False and not vocabularies,
+        annotators=annotators,
+        resources=resources(args),
+        vocabularies=vocabularies,
+        on_mismatch=args.on_mismatch,
+        attach_roots=args.attach_roots,
+    )
+    refuse_to_overwrite(plan, _models(args))
+    return plan
+
+
+def _check_options(args: argparse.Namespace) -> None:
+    """Refuses values that cannot be, and options that do not go together.
+
+    Raises:
+        UserError: says which.
+    """
+    source, target = args.source_lang, args.target_lang
+    if source == target:
+        raise UserError(f"--source-lang and --target-lang are both {source}")
+    _check_destination(str(args.destdir))
+    refuse_idle_options(idle_options(args))
+    if args.source_words and args.target_words and args.sentencepiece_model is not None:
+        raise UserError(
+            "--sentencepiece-model is for pieces, and with --source-words and --target-words "
+            "neither side has any: leave one of them out"
+        )
+
+
+def _check_destination(destdir: str) -> None:
+    """Refuses names that the programs which read the folder take for something else."""
+    for separator in (os.pathsep, ","):
+        if separator in destdir:
+            raise UserError(
+                f"--destdir {destdir}: fairseq takes what stands after {separator} for another "
+                "folder: give a name without"
+            )
+    if destdir.startswith("-"):
+        raise UserError(f"--destdir {destdir}: fairseq takes it for an option: give the whole path")
+    try:
+        destdir.encode()
+    except UnicodeEncodeError:
+        raise UserError(
+            f"--destdir {destdir}: SentencePiece cannot read a name that is not UTF-8: give another"
+        ) from None
+
+
+def _models(args: argparse.Namespace) -> list[Path]:
+    """The files and folders of models that the options name."""
+    named = (
+        *(args.stanza_dir, args.target_stanza_dir, args.chunk_model, args.sentencepiece_model),
+        *(args.source_segmenter, args.target_segmenter),
+        *(path for _, path in args.stanza_model),
+    )
+    return [path for path in named if path is not None]
+
+
+def _tokenizer(args: argparse.Namespace, side: str, lang: str) -> Tokenizer:
+    """What splits a side into words; its model is loaded, so that it is known to be there."""
+    mode = getattr(args, f"{side}_tokenizer") or default_mode(lang)
+    tokenizer = Tokenizer(mode, lang, getattr(args, f"{side}_segmenter"))
+    loaded_tokenizer(tokenizer).check()
+    return tokenizer
+
+
+def _refuse_cut_text(args: argparse.Namespace, splits: Sequence[Split]) -> None:
+    """Characters are the default for languages without spaces, and would undo words that are split.
+
+    Raises:
+        UserError: no mode is given for such a language, and its text has spaces.
+    """
+    for side in ("source", "target"):
+        lang = getattr(args, f"{side}_lang")
+        if getattr(args, f"{side}_tokenizer") or default_mode(lang) != "char":
+            continue
+        for split in splits:
+            raw = getattr(split, side)
+            if looks_segmented(read_lines(raw)):
+                raise UserError(
+                    f"{raw}: looks as if it were split into words already: give "
+                    f"--{side}-tokenizer none to keep them, or char or stanza to tokenise it again"
+                )
+
+
+def _annotators(args: argparse.Namespace) -> dict[SideKind, Callable[[], StanzaAnnotator]]:
+    """What makes each kind of annotation that is wanted; models are looked for when it is asked."""
+    source = args.parser_lang or args.source_lang
+
+    @cache
+    def dependencies() -> StanzaAnnotator:
+        try:
+            return annotator(args, "dependencies", source)
+        except UserError as error:
+            raise UserError(f"{error}; or --no-parse to do without") from None
+
+    @cache
+    def constituents() -> StanzaAnnotator:
+        return annotator(args, "constituents", source)
+
+    @cache
+    def chunks() -> StanzaAnnotator:
+        folder = args.target_stanza_dir
+        return chunk_annotator(args, args.target_lang, args.chunks, folder)
+
+    wanted = {
+        HEADS: dependencies if args.parse else None,
+        PHRASES: constituents if args.constituents else None,
+        CHUNKS: chunks if args.chunks else None,
+    }
+    return {kind: find for kind, find in wanted.items() if find is not None}

@@ -1,0 +1,101 @@
+"""`syntax-nmt score`: BLEU, chrF, TER, RIBES and character BLEU, of all sentences and by length."""
+
+from __future__ import annotations
+
+import argparse
+
+from syntax_nmt.arguments import add_flags, natural_int, positive_int
+from syntax_nmt.errors import UserError
+from syntax_nmt.reporting.findings import (
+    add_digits_argument,
+    add_findings_arguments,
+    findings_outputs,
+    write_findings,
+)
+from syntax_nmt.reporting.output import check_outputs
+from syntax_nmt.scoring.translations.corpus_scores import corpus_statistics
+from syntax_nmt.scoring.translations.evaluated_systems import (
+    add_test_set_arguments,
+    files_of_test_set,
+    read_test_set,
+)
+from syntax_nmt.scoring.translations.options import (
+    add_length_arguments,
+    add_metric_arguments,
+    length_bins,
+    length_text,
+    metric_set,
+)
+from syntax_nmt.scoring.translations.repeated_ngrams import repetition_figures
+from syntax_nmt.scoring.translations.resampling import RESAMPLES, SEED
+from syntax_nmt.scoring.translations.score_report import Confidence, score_figures, score_findings
+
+EXAMPLE = (
+    "syntax-nmt score stock.gen dependency.gen --reference test.de --source pieces/test.en\n"
+    "  syntax-nmt score --system baseline base.*.gen --system ours ours.*.gen --reference "
+    "test.de --confidence --json scores.json"
+)
+
+DESCRIPTION = """\
+Corpus scores of one or more systems side by side, with the signatures that make them repeatable.
+Where sentence lengths are known, the scores of short and long sentences follow. RIBES is given in
+percent. Of several training seeds the mean and the standard deviation are given.
+"""
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Adds the command's options."""
+    parser.description = DESCRIPTION
+    add_test_set_arguments(parser)
+    add_length_arguments(parser)
+    add_metric_arguments(parser)
+    group = parser.add_argument_group("what to write")
+    add = group.add_argument
+    add_findings_arguments(group)
+    add_digits_argument(group)
+    add_flags(
+        group,
+        repeated_ngrams="count n-grams that come again within a sentence, in outputs and "
+        "references: those of what is translated twice are among them",
+    )
+    add(
+        "--confidence",
+        "-ci",
+        action="store_true",
+        help="95 %% intervals, by bootstrap resampling of the sentences",
+    )
+    add(
+        "--confidence-n",
+        "-cin",
+        type=positive_int,
+        default=RESAMPLES,
+        metavar="N",
+        help=f"how many resamples (default: {RESAMPLES})",
+    )
+    add(
+        "--seed",
+        type=natural_int,
+        default=SEED,
+        metavar="N",
+        help=f"random seed of the resamples (default: {SEED})",
+    )
+
+
+def run(args: argparse.Namespace) -> None:
+    """Scores what the command line names.
+
+    Raises:
+        UserError: files that are damaged or do not go together.
+    """
+    if not args.confidence and (args.confidence_n, args.seed) != (RESAMPLES, SEED):
+        raise UserError("--confidence-n and --seed are about intervals: add --confidence")
+    check_outputs(findings_outputs(args), [*files_of_test_set(args), args.source])
+    test_set = read_test_set(args)
+    metrics = metric_set(args, test_set)
+    source = length_text(args, test_set)
+    statistics = corpus_statistics(metrics, test_set, args)
+    confidence = Confidence(args.confidence_n, args.seed) if args.confidence else None
+    figures = score_figures(metrics, test_set, statistics, source, length_bins(args), confidence)
+    if args.repeated_ngrams:
+        figures["repetition"] = repetition_figures(test_set, args.tokenize, args.lowercase)
+    write_findings(score_findings(figures, args.width), args, stdout_is_free=True)

@@ -1,0 +1,109 @@
+"""`syntax-nmt serve`: trained systems on a page of one's own machine."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+from syntax_nmt.arguments import natural_int, positive_int
+from syntax_nmt.errors import UserError
+
+EXAMPLE = "syntax-nmt serve --system heads checkpoints/checkpoint_best.pt prepared"
+DESCRIPTION = """\
+Opens a page at http://127.0.0.1:8000: type a sentence, and see what each system makes of it and
+what it knows of its syntax. Nothing is loaded from elsewhere, and no text is kept. Programs send
+JSON: POST /translate {"text": "…", "system": "NAME"}; POST /structures {"source": "…",
+"translation": "…", "system": "NAME"}; GET /systems.
+"""
+LOCAL = "127.0.0.1"
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Adds the command's arguments."""
+    parser.description = DESCRIPTION
+    parser.add_argument(
+        "--system",
+        nargs=3,
+        action="append",
+        required=True,
+        metavar=("NAME", "CHECKPOINT", "DATA"),
+        help="a name to show, a checkpoint of fairseq-train, and the folder that "
+        "`syntax-nmt prepare` wrote, which says how text is cut; once for each system",
+    )
+    parser.add_argument(
+        "--beam",
+        type=positive_int,
+        default=5,
+        help="hypotheses that the search keeps (default: %(default)s)",
+    )
+    parser.add_argument(
+        "--host",
+        default=LOCAL,
+        help="the address to listen at; with another than %(default)s everybody who can reach "
+        "this machine can translate",
+    )
+    parser.add_argument(
+        "--port", type=_port, default=8000, help="the port to listen on (default: %(default)s)"
+    )
+    parser.add_argument(
+        "--characters",
+        type=positive_int,
+        default=10_000,
+        help="longest text of a request, in characters (default: %(default)s)",
+    )
+    parser.add_argument(
+        "--seconds",
+        type=positive_int,
+        default=60,
+        help="seconds after which a request is given up (default: %(default)s)",
+    )
+    parser.add_argument("--device", help="such as cuda:1 (default: a GPU if there is one)")
+
+
+def run(args: argparse.Namespace) -> None:
+    """Serves until it is interrupted.
+
+    Raises:
+        UserError: a system cannot be loaded, two have one name, or the port is taken.
+    """
+    try:
+        import uvicorn
+
+        from syntax_nmt.serve.application import Limits, application
+    except ImportError:
+        raise UserError(
+            "the page needs starlette and uvicorn: pip install 'syntax-nmt[serve]'"
+        ) from None
+    from syntax_nmt.inference.loading import load
+    from syntax_nmt.serve.systems import System
+
+    names = [name for name, _, _ in args.system]
+    for name in names:
+        if names.count(name) > 1:
+            raise UserError(f"--system {name}: given twice: choose different names")
+    systems = [
+        System(name, load(Path(path), Path(data), device=args.device), args.beam)
+        for name, path, data in args.system
+    ]
+    limits = Limits(args.characters, args.seconds)
+    names_of_this_machine = (LOCAL, "localhost")
+    hosts = names_of_this_machine if args.host in names_of_this_machine else None
+    app = application(systems, hosts, limits)
+    config = uvicorn.Config(app, host=args.host, port=args.port, log_level="warning")
+    server = uvicorn.Server(config)
+    try:
+        listening = config.bind_socket()
+    except SystemExit:
+        raise UserError(
+            f"--port {args.port}: cannot listen there on {args.host}: give another"
+        ) from None
+    host = f"[{args.host}]" if ":" in args.host else args.host  # IPv6
+    print(f"http://{host}:{listening.getsockname()[1]}  (Ctrl-C ends)", flush=True)
+    server.run(sockets=[listening])
+
+
+def _port(text: str) -> int:
+    """A number of 16 bits; 0 = any port that is free."""
+    if natural_int(text) > 65535:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a port: give 0 to 65535")
+    return int(text)

@@ -1,0 +1,285 @@
+"""`syntax-nmt trees`: trees out of a trained model, scored: dependencies, or constituents."""
+
+from __future__ import annotations
+
+import argparse
+import os
+from collections.abc import Iterator
+
+from tqdm import tqdm
+
+from syntax_nmt.arguments import add_files, add_flags, flag, positive_int, sentence_numbers
+from syntax_nmt.errors import UserError
+from syntax_nmt.inference.arguments import (
+    GEN_SUBSET,
+    SOURCE,
+    TARGET,
+    add_batch_arguments,
+    add_model_arguments,
+    refuse_beside_hypothesis,
+)
+from syntax_nmt.reporting.findings import add_findings_arguments, findings_outputs, write_findings
+from syntax_nmt.reporting.output import STDOUT, check_outputs, open_output, write_lines
+from syntax_nmt.scoring.constituents import constituent_corpus
+from syntax_nmt.scoring.constituents.constituent_report import ConstituentReport
+from syntax_nmt.scoring.dependencies import parsed_corpus
+from syntax_nmt.scoring.dependencies.selection import Selection
+from syntax_nmt.scoring.dependencies.tree_report import ParseReport
+from syntax_nmt.scoring.parallel_text import add_subwords_argument
+from syntax_nmt.scoring.tree_corpus import TreeCorpus, TreeReport
+
+EXAMPLE = (
+    "syntax-nmt trees data-bin --path checkpoints/checkpoint_best.pt --gen-subset test "
+    "--conllu words/test.de.conllu --output trees.conllu --draw 3"
+)
+
+
+DESCRIPTION = """\
+Dependency trees out of the parent head of a model with supervised attention heads: the best tree
+with one root over the words' attention weights (a word is its first subword). The trees go to
+stdout or --output as CoNLL-U, UAS against --conllu goes to stderr and --json. With --kind
+constituents: binary trees, one in brackets a line, out of the syntactic distances of a model with
+latent phrases, as means over heads: a sentence is split at its largest gap (the leftmost of
+equals), and so are its parts; of the gaps between subwords those before a word's first count. Their
+unlabelled bracket F1 against --trees is over the corpus and as a mean over sentences (those that
+have a bracket), with and without the bracket around the whole sentence, beside right-branching,
+left-branching and balanced trees (an odd word goes to the right half) over the words that are not
+deleted. With --hypothesis the trees come from a file instead, and no model is needed.
+"""
+
+
+DEPENDENCIES, CONSTITUENTS = "dependencies", "constituents"
+
+
+# What only one kind of trees has.
+_OPTIONS = {
+    DEPENDENCIES: ("conllu", "no_punctuation", "words", "known_words"),
+    CONSTITUENTS: ("trees", "collins", "side", "layer", "translations"),
+}
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Adds the command's options."""
+    parser.description = DESCRIPTION
+    add_tree_arguments(parser)
+
+
+def run(args: argparse.Namespace) -> None:
+    """Parses, writes, scores and draws what the command line asks for.
+
+    Raises:
+        UserError: options that do not go together, or files that do not.
+    """
+    drawn = frozenset((*args.sentences, *range(1, args.draw + 1)))
+    check_tree_arguments(args, bool(drawn))
+    of_kind = _constituents if args.kind == CONSTITUENTS else _dependencies
+    corpus, report = of_kind(args, drawn)
+    if not len(corpus):
+        raise UserError(f"{args.hypothesis or args.input or args.gen_subset}: has no sentences")
+    _check_positions(args.sentences, len(corpus))
+    taken = args.hypothesis or drawn or STDOUT in findings_outputs(args)
+    write_lines(args.output, _blocks(corpus, report), stdout_is_free=not taken)
+    if drawn:
+        with open_output(STDOUT) as stream:
+            colour = stream.isatty() and not os.environ.get("NO_COLOR")
+            stream.write(report.drawings(colour))
+    write_findings(report.findings(), args, stdout_is_free=False)
+
+
+def _dependencies(args: argparse.Namespace, drawn: frozenset[int]) -> tuple[TreeCorpus, TreeReport]:
+    if args.hypothesis:
+        corpus = parsed_corpus.corpus_of_file(args)
+    else:  # with it comes fairseq, which files do not need
+        from syntax_nmt.inference.extraction.dependencies import corpus_of_model
+
+        corpus = corpus_of_model(args)
+    return corpus, ParseReport(corpus, drawn, punctuation=not args.no_punctuation)
+
+
+def _constituents(args: argparse.Namespace, drawn: frozenset[int]) -> tuple[TreeCorpus, TreeReport]:
+    if args.hypothesis:
+        corpus = constituent_corpus.corpus_of_file(args)
+    else:
+        from syntax_nmt.inference.extraction.constituents import corpus_of_model
+
+        corpus = corpus_of_model(args)
+    return corpus, ConstituentReport(corpus, drawn)
+
+
+def _blocks(corpus: TreeCorpus, report: TreeReport) -> Iterator[str]:
+    """The trees as their file has them; on the way each goes into the report."""
+    for sentence in tqdm(corpus, total=len(corpus), unit="sentence", leave=False, disable=None):
+        yield sentence.block()
+        report.add(sentence)
+
+
+def _check_positions(positions: list[int], sentences: int) -> None:
+    for position in positions:
+        if position > sentences:
+            raise UserError(f"--sentences {position}: the corpus has {sentences} sentences")
+
+
+def add_tree_arguments(parser: argparse.ArgumentParser) -> None:
+    """Adds the command's options."""
+    _add_input(parser)
+    _add_dependencies(parser)
+    _add_constituents(parser)
+    _add_output(parser)
+    add_batch_arguments(parser.add_argument_group("running the model"), 12000, "sentences")
+
+
+def _add_input(parser: argparse.ArgumentParser) -> None:
+    group = parser.add_argument_group("what to parse")
+    add = group.add_argument
+    add_model_arguments(group)
+    add(
+        "--kind",
+        choices=(DEPENDENCIES, CONSTITUENTS),
+        default=DEPENDENCIES,
+        help="which trees (default: %(default)s)",
+    )
+    add(
+        "--gen-subset",
+        metavar="SPLIT",
+        default=GEN_SUBSET,
+        help="split to parse (default: %(default)s)",
+    )
+    add("--input", metavar="FILE", help="parse this segmented source text instead of a split")
+    add_files(
+        group,
+        segmented="the segmented text that the split was made from; it tells the words where the "
+        "split has unknown subwords",
+    )
+    add_subwords_argument(group)
+    add_files(
+        group,
+        hypothesis="score or draw these trees instead: CoNLL-U, or bracketed trees, one a line",
+    )
+
+
+def _add_dependencies(parser: argparse.ArgumentParser) -> None:
+    group = parser.add_argument_group(f"--kind {DEPENDENCIES}")
+    add = group.add_argument
+    add("--conllu", metavar="FILE", help="reference parses, one sentence a block: prints UAS")
+    add_flags(group, no_punctuation="leave punctuation (of the reference) out of UAS")
+    add(
+        "--words",
+        metavar="LEAST-MOST",
+        help="score only sentences of this number of words, such as 20-30, the paper's",
+    )
+    add_flags(
+        group, known_words="score sentences only that have no unknown token, as the paper does"
+    )
+
+
+def _add_constituents(parser: argparse.ArgumentParser) -> None:
+    group = parser.add_argument_group(f"--kind {CONSTITUENTS}")
+    add = group.add_argument
+    add(
+        "--side",
+        choices=(SOURCE, TARGET),
+        help="trees of the source (default), or of the translations, which the model is forced to",
+    )
+    add_files(group, translations="the segmented translations of --input, for --side target")
+    add(
+        "--layer",
+        metavar="N",
+        type=int,
+        help="whose distances are taken, counted from 0, the lowest (default: 0)",
+    )
+    add(
+        "--trees",
+        metavar="GOLD",
+        help="gold trees in brackets, one a line, () where there is none: prints bracket F1",
+    )
+    add_flags(
+        group,
+        collins="delete what evalb's COLLINS.prm deletes: words that are tagged , : `` '' or . in "
+        "the gold tree, and brackets labelled TOP",
+    )
+
+
+def _add_output(parser: argparse.ArgumentParser) -> None:
+    group = parser.add_argument_group("what to write")
+    add = group.add_argument
+    add_files(
+        group, output="write the trees here (default: stdout, unless a drawing or figures take it)"
+    )
+    add_findings_arguments(group, default="stderr")
+    add(
+        "--draw",
+        metavar="N",
+        type=positive_int,
+        default=0,
+        help="draw the first N trees to stdout; ✗ marks words whose head in the reference is "
+        "another, and says which, or brackets that the gold tree has not",
+    )
+    add(
+        "--sentences",
+        metavar="LIST",
+        type=sentence_numbers,
+        default=[],
+        help="draw these sentences, counted from 1: 3,17",
+    )
+
+
+def check_tree_arguments(args: argparse.Namespace, draws: bool) -> None:
+    """Refuses what does not go together, before anything is loaded.
+
+    Args:
+        draws: whether trees are drawn.
+
+    Raises:
+        UserError: says what.
+    """
+    _check_kind(args)
+    if args.hypothesis:
+        _check_without_model(args, draws)
+    elif not args.databin or not args.path:
+        raise UserError(
+            "give DATABIN and the checkpoint's --path, or parses to score as --hypothesis"
+        )
+    if args.input and args.segmented:
+        raise UserError("--input is segmented text itself: leave --segmented out")
+    _check_translations(args)
+    if args.no_punctuation and not args.conllu:
+        raise UserError("--no-punctuation is about UAS: add the reference as --conllu")
+    for option in ("words", "known_words"):
+        if getattr(args, option) and not args.conllu:
+            raise UserError(f"{flag(option)} is about UAS: add the reference as --conllu")
+    Selection.of(args)
+    if args.known_words and args.hypothesis:
+        raise UserError("--known-words needs the model, and --hypothesis comes without one")
+    if args.collins and not args.trees:
+        raise UserError("--collins is about bracket F1: add the gold trees as --trees")
+    names = ("input", "segmented", "hypothesis", "conllu", "trees", "translations", "path")
+    outputs = [*findings_outputs(args), args.output, STDOUT if draws else None]
+    check_outputs(outputs, [getattr(args, name) for name in names])
+
+
+def _check_kind(args: argparse.Namespace) -> None:
+    for kind, options in _OPTIONS.items():
+        for option in options:
+            value = getattr(args, option)
+            if kind != args.kind and value is not None and value is not False:
+                raise UserError(
+                    f"{flag(option)} is about {kind}: add --kind {kind}, or leave it out"
+                )
+
+
+def _check_without_model(args: argparse.Namespace, draws: bool) -> None:
+    refuse_beside_hypothesis(args, ("input", "side", "layer"))
+    if not (args.conllu or args.trees or draws or args.output):
+        gold = "--conllu" if args.kind == DEPENDENCIES else "--trees"
+        raise UserError(f"--hypothesis alone does nothing: add {gold}, --draw or --sentences")
+
+
+def _check_translations(args: argparse.Namespace) -> None:
+    if args.translations and not (args.input and args.side == TARGET):
+        raise UserError(
+            f"--translations is about --input and --side {TARGET}: add them, or leave it out"
+        )
+    if args.side == TARGET and args.input and not args.translations:
+        raise UserError(
+            f"--side {TARGET} parses translations: give those of --input as --translations"
+        )

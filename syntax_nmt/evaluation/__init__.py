@@ -1,1 +1,0 @@
-"""Structures out of trained models, and figures about them."""

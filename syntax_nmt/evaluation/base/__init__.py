@@ -1,1 +1,0 @@
-"""What several commands share: options, corpora of trees, words of references, accuracies."""

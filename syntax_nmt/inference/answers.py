@@ -1,0 +1,60 @@
+"""What a loaded model tells of a pair of sentences besides its translation."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from syntax_nmt.data.chunks import Chunk
+from syntax_nmt.scoring.alignments.alignment import Alignment, format_alignment
+from syntax_nmt.scoring.chunks.chunk_report import bracketed
+
+
+@dataclass(frozen=True)
+class AlignedPair:
+    """A sentence and its translation; as text the links in Pharaoh's form, `0-0 1-2`.
+
+    Attributes:
+        source: words of the sentence.
+        target: words of the translation.
+        links: (source word, target word), counted from 0.
+    """
+
+    source: tuple[str, ...]
+    target: tuple[str, ...]
+    links: Alignment
+
+    def __str__(self) -> str:
+        return format_alignment(self.links)
+
+
+@dataclass(frozen=True)
+class ChunkedSentence:
+    """A translation and its chunks; as text `[NP the garden] [VP grows] .`.
+
+    Attributes:
+        words: of the translation.
+        chunks: type, first word, one past the last word; together they cover the words.
+    """
+
+    words: tuple[str, ...]
+    chunks: tuple[Chunk, ...]
+
+    def __str__(self) -> str:
+        return bracketed(self.chunks, self.words)
+
+
+@dataclass(frozen=True)
+class AttendedPair:
+    """A sentence and its translation, and how the decoder attends.
+
+    Attributes:
+        source: words of the sentence.
+        target: words of the translation.
+        weights: target words × source words; what goes to the end of the sentence is left out.
+    """
+
+    source: tuple[str, ...]
+    target: tuple[str, ...]
+    weights: np.ndarray

@@ -1,0 +1,107 @@
+"""Options that several commands take, and checks of them."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Sequence
+
+from syntax_nmt.arguments import flag, positive_int
+from syntax_nmt.errors import UserError
+
+SOURCE, TARGET = "source", "target"
+
+
+GEN_SUBSET = "test"
+
+
+def add_base_argument(group: argparse._ActionsContainer, option: str, whose: str) -> None:
+    """Adds whether words are counted from 0 or 1.
+
+    Args:
+        group: of the command's parser, or the parser.
+        whose: what counts so.
+    """
+    group.add_argument(
+        option,
+        type=int,
+        choices=(0, 1),
+        default=0,
+        help=f"what {whose} call the first word (default: %(default)s)",
+    )
+
+
+# Which model, and how it reads text; a command has some of them.
+_OF_MODELS = {
+    "databin": None,
+    "path": None,
+    "gen_subset": GEN_SUBSET,
+    "parser_config": None,
+    "segmented": False,
+    "tokenizer": None,
+    "bpe": None,
+    "sentencepiece_model": None,
+    "bpe_codes": None,
+}
+
+
+def refuse_beside_hypothesis(args: argparse.Namespace, options: Sequence[str]) -> None:
+    """Refuses options about a model where its results are given as --hypothesis.
+
+    Args:
+        options: names in `args` of those that only this command has.
+
+    Raises:
+        UserError: one of them is given.
+    """
+    for option, unset in {**_OF_MODELS, **dict.fromkeys(options)}.items():
+        if getattr(args, option, unset) not in (unset, None):
+            name = "DATABIN" if option == "databin" else flag(option)
+            raise UserError(f"{name} and --hypothesis exclude each other: leave one out")
+
+
+def files_of_model(args: argparse.Namespace) -> list[str | None]:
+    """The files that a model is loaded from and that its text is segmented with."""
+    names = ("path", "parser_config", "sentencepiece_model", "bpe_codes")
+    return [getattr(args, name, None) for name in names]
+
+
+def add_model_arguments(group: argparse._ActionsContainer, needed: bool = False) -> None:
+    """Adds the checkpoint and its data folder.
+
+    Args:
+        needed: refuses a command line without them.
+    """
+    add = group.add_argument
+    databin = "data folder that the model was trained with"
+    add("databin", metavar="DATABIN", nargs=None if needed else "?", help=databin)
+    add("--path", metavar="FILE", required=needed, help="checkpoint of the model")
+
+
+def add_batch_arguments(group: argparse._ArgumentGroup, tokens: int, unit: str) -> None:
+    """Adds the size of batches, and where the model runs.
+
+    Args:
+        tokens: of a batch, by default.
+        unit: what a batch is made of.
+    """
+    add = group.add_argument
+    add(
+        "--max-tokens",
+        metavar="N",
+        type=positive_int,
+        default=tokens,
+        help="tokens of a batch on either side, padding included (default: %(default)s)",
+    )
+    add("--batch-size", metavar="N", type=positive_int, help=f"{unit} of a batch (default: any)")
+    add_device_arguments(group)
+
+
+def add_device_arguments(group: argparse._ArgumentGroup) -> None:
+    """Adds where the model runs."""
+    device = group.add_mutually_exclusive_group()
+    device.add_argument(
+        "--cpu", action="store_const", const="cpu", dest="device", help="use no GPU"
+    )
+    device.add_argument(
+        "--device", metavar="NAME", help="cpu, cuda, cuda:1, … (default: a GPU if there is one)"
+    )

@@ -1,0 +1,122 @@
+"""The attention weights of every head of a layer, out of a model forced to a translation."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any, Final
+
+import numpy as np
+
+from syntax_nmt.backbone.layer_hooks import collecting, handing_over
+from syntax_nmt.errors import UserError
+from syntax_nmt.inference.extraction.cross_attention import CrossAttention, layer_index
+from syntax_nmt.inference.forced_decoding import ForcedDecoder
+from syntax_nmt.models.family_options import DECODER, ENCODER
+from syntax_nmt.scoring.parallel_text import TokenPair
+
+CROSS = "cross"
+ATTENTIONS: Final = (ENCODER, DECODER, CROSS)
+
+
+@dataclass(frozen=True)
+class HeadWeights:
+    """The weights of one layer, before dropout.
+
+    Attributes:
+        weights: heads × queries × keys. Rows of the decoder are the pieces that it predicts, EOS
+            last; keys of its self-attention are the pieces that it reads, EOS first. The source's
+            EOS is last.
+        layer: its index from 0; None = the model has one attention, without layers.
+        with_eos: False = rows and columns of EOS are left out, as recurrent models are asked.
+        supervised: whether its first two heads were trained along the dependency tree.
+    """
+
+    weights: np.ndarray
+    layer: int | None
+    with_eos: bool = True
+    supervised: bool = False
+
+
+def head_weights(
+    decoder: ForcedDecoder, pair: TokenPair, attention: str, layer: int | None = None
+) -> HeadWeights:
+    """Asks sides that are Transformers, of fairseq or of this package, for any of their attentions.
+
+    Of another decoder it is that over the source.
+
+    Args:
+        pair: a sentence and its translation; none is needed for the encoder's attention. It fits.
+        attention: one of :data:`ATTENTIONS`.
+        layer: counted from 0 at the bottom or −1 at the top; None = the supervised one of the
+            encoder, else the penultimate one, or the only one.
+
+    Raises:
+        UserError: the model has no such attention or layer.
+    """
+    name = ENCODER if attention == ENCODER else DECODER
+    side: Any = getattr(decoder.model, name, None)
+    if not _is_transformer(side):
+        return _recurrent_weights(decoder, pair, attention, layer)
+    supervised = getattr(side, "supervised_layer", None) if attention == ENCODER else None
+    index = layer_index(supervised if layer is None else layer, len(side.layers), name)
+    module = getattr(side.layers[index], "encoder_attn" if attention == CROSS else "self_attn")
+    if module is None:
+        raise UserError("the model's decoder has no cross-attention (--no-cross-attention)")
+    wanted = {"need_weights": True, "need_head_weights": True}
+    (batch,) = decoder.batches([pair], max_tokens=1)
+    with (
+        unfused_attention(side, module),
+        handing_over([module], [wanted]),
+        collecting([module], passed_on=2) as outputs,
+    ):
+        decoder.forward(batch, features_only=True)
+    weights = outputs[0][1] if outputs else None
+    if weights is None or weights.dim() != 4:
+        raise UserError("the model gives no attention weights of single heads")
+    # H×B×T×S; the batch is one pair, so there is no padding.
+    return HeadWeights(weights[:, 0].float().cpu().numpy(), index, supervised=index == supervised)
+
+
+def _is_transformer(side: Any) -> bool:
+    return hasattr(side, "layers") and all(hasattr(layer, "self_attn") for layer in side.layers)
+
+
+def _recurrent_weights(
+    decoder: ForcedDecoder, pair: TokenPair, attention: str, layer: int | None
+) -> HeadWeights:
+    if attention != CROSS:
+        raise UserError(
+            f"--attention {attention} is about Transformers, and the model's {attention} is not a "
+            f"Transformer: give --attention {CROSS}, the decoder's attention to the source"
+        )
+    ((_, weights),) = CrossAttention(decoder, layer).matrices([pair], max_tokens=1)
+    return HeadWeights(weights[None], None, with_eos=False)
+
+
+@contextmanager
+def unfused_attention(side: Any, attention: Any) -> Iterator[None]:
+    """While it lasts, fairseq's own modules compute attention in Python.
+
+    Only then each head's weights exist.
+
+    Args:
+        side: an encoder or decoder, of which no layer may go round its attention.
+        attention: one of its modules.
+    """
+    # fairseq 0.12.2 has kernels of torch compute a whole layer, or the mean over heads.
+    wanted = [(layer, "can_use_fastpath", False) for layer in side.layers]
+    wanted.append((attention, "skip_embed_dim_check", True))
+    changed = [
+        (module, name, value, getattr(module, name))
+        for module, name, value in wanted
+        if hasattr(module, name)
+    ]
+    for module, name, value, _ in changed:
+        setattr(module, name, value)
+    try:
+        yield
+    finally:
+        for module, name, _, before in changed:
+            setattr(module, name, before)

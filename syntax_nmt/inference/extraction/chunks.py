@@ -1,0 +1,230 @@
+"""The chunks that a bi-scale decoder sees in given translations."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import torch
+from torch.nn.functional import cross_entropy
+from tqdm import tqdm
+
+from syntax_nmt.backbone.numerics import at_least_float32
+from syntax_nmt.data.chunks import Chunk
+from syntax_nmt.data.projection import first_pieces, project_chunks
+from syntax_nmt.data.sides import CHUNKS
+from syntax_nmt.errors import UserError, errors_of
+from syntax_nmt.inference.extraction.alignments import word_attention
+from syntax_nmt.inference.forced_arguments import forced_model
+from syntax_nmt.inference.forced_decoding import ForcedBatch, ForcedDecoder
+from syntax_nmt.scoring.accuracy import Accuracy
+from syntax_nmt.scoring.chunks.chunked_corpus import ChunkedCorpus
+from syntax_nmt.scoring.chunks.position_loss import nll_by_position
+from syntax_nmt.scoring.parallel_text import SegmentedPairs, TokenPair, chosen_scheme, read_pairs
+from syntax_nmt.task.side_inputs import declared
+
+
+@dataclass(frozen=True)
+class PieceChunks:
+    """The chunks of one translation, by piece; EOS is left out.
+
+    Attributes:
+        tags: the id of the likeliest type where a chunk opens, 0 inside; T.
+        weights: of the chunks' attention, T×S.
+        nll: negative log-likelihood of each piece in nats, without the scores of chunks; T.
+    """
+
+    tags: np.ndarray
+    weights: np.ndarray
+    nll: np.ndarray
+
+    def of_words(self, pieces_per_word: Sequence[int], names: Sequence[str]) -> tuple[Chunk, ...]:
+        """The chunks over words: what opens within a word opens nothing.
+
+        Args:
+            pieces_per_word: they add up to T.
+            names: of the types in the order of their ids.
+        """
+        if not len(pieces_per_word):
+            return ()
+        tags = self.tags[first_pieces(np.asarray(pieces_per_word))]
+        starts = [*np.flatnonzero(tags).tolist(), len(tags)]
+        return tuple(
+            Chunk(names[tags[start] - 1], start, end) for start, end in zip(starts, starts[1:])
+        )
+
+    def alignment(
+        self, chunks: Sequence[Chunk], sources: Sequence[int], targets: Sequence[int]
+    ) -> np.ndarray:
+        """The attention of chunks to source words: chunks × source words.
+
+        A chunk has the mean over its pieces, which share their context unless the model takes it
+        at every step; a source word has the sum over its pieces.
+
+        Args:
+            chunks: of :meth:`of_words`.
+            sources: the number of pieces of each source word.
+            targets: likewise of each word of the translation.
+        """
+        if not self.weights.size:
+            return np.zeros((len(chunks), len(sources)))
+        pieces = [sum(targets[chunk.start : chunk.end]) for chunk in chunks]
+        return word_attention(self.weights, sources, pieces)
+
+
+class ChunkPredictor:
+    """A trained model that chooses chunks.
+
+    Args:
+        max_tokens: as of :meth:`ForcedDecoder.batches`.
+
+    Raises:
+        UserError: it has no bi-scale decoder, or knows no types of chunks.
+    """
+
+    def __init__(
+        self, decoder: ForcedDecoder, max_tokens: int, batch_size: int | None = None
+    ) -> None:
+        if CHUNKS not in declared([decoder.model]):
+            raise UserError("the model chooses no chunks: train one with --arch bi_scale_rnn")
+        self.names: tuple[str, ...] = decoder.model.decoder.chunk_tags
+        if not self.names:
+            raise UserError(
+                "the model knows no types of chunks, as there were none when it was trained: "
+                "train it with --load-chunks"
+            )
+        self.decoder = decoder
+        self.limits = (max_tokens, batch_size)
+
+    def choices(self, pairs: Sequence[TokenPair]) -> Iterator[tuple[int, PieceChunks]]:
+        """The model's own boundaries and the likeliest type of each chunk, as a search has them.
+
+        Args:
+            pairs: the translations; those too long for the model do not come out.
+
+        Yields:
+            which pair it is, and its chunks.
+        """
+        for batch in self.decoder.batches(pairs, *self.limits):
+            features, extra = self.decoder.forward(batch, features_only=True)
+            opened = extra["opened"][0]
+            # A chunk of words is of some type, whatever the probability that the sentence ends.
+            tags = extra["tag_logits"][0][..., : len(self.names)].argmax(dim=-1) + 1
+            tags = tags.masked_fill(~opened, 0)
+            weights = extra["chunk_attn"][0].float().cpu().numpy()
+            for row, index in enumerate(batch.indices):
+                words, sources = batch.targets[row] - 1, batch.sources[row] - 1
+                nll = self._nll(features[row, :words], batch.sample["target"][row, :words])
+                of_row = tags[row, :words].cpu().numpy()
+                yield index, PieceChunks(of_row, weights[row, :words, :sources], nll)
+
+    @torch.no_grad()
+    def _nll(self, features: torch.Tensor, target: torch.Tensor) -> np.ndarray:
+        """Of one sentence: logits of a whole batch would take much memory."""
+        logits = at_least_float32(self.decoder.model.decoder.output_layer(features))
+        return cross_entropy(logits, target, reduction="none").cpu().numpy()
+
+    def accuracies(
+        self, pairs: Sequence[TokenPair], gold: Mapping[int, np.ndarray]
+    ) -> tuple[Accuracy, Accuracy]:
+        """The accuracies of boundaries and tags under the gold boundaries, as training logs them.
+
+        Boundaries are counted at every piece but the first, tags at every gold chunk; the end of
+        the sentence is a boundary with a tag of its own.
+
+        Args:
+            gold: for those that are annotated, tag id or 0 per piece; an id that the model does not
+                know counts as wrong.
+        """
+        annotated = sorted(gold)
+        counts = torch.zeros(4, dtype=torch.long)
+        for batch in self.decoder.batches([pairs[index] for index in annotated], *self.limits):
+            rows = [gold[annotated[index]] for index in batch.indices]
+            counts += self._count(batch, rows)
+        boundaries, boundaries_right, tags, tags_right = counts.tolist()
+        return Accuracy(boundaries_right, boundaries), Accuracy(tags_right, tags)
+
+    def _count(self, batch: ForcedBatch, rows: Sequence[np.ndarray]) -> torch.Tensor:
+        """Boundaries, those of them that are right, tags, and those that are right."""
+        gold = torch.full(batch.sample["target"].shape, -1, dtype=torch.long)
+        for row, tags in enumerate(rows):
+            gold[row, : len(tags)] = torch.from_numpy(tags)
+            gold[row, len(tags)] = len(self.names) + 1
+        gold = gold.to(self.decoder.device)
+        extra: Any
+        _, extra = self.decoder.forward(batch, features_only=True, chunk_tags=gold)
+        counted = gold.ge(0)
+        counted[:, 0] = False
+        right = extra["boundary_logits"][0].argmax(dim=-1).eq(gold.gt(0)) & counted
+        tagged = extra["opened"][0] & gold.gt(0)
+        tags_right = (extra["tag_logits"][0].argmax(dim=-1) + 1).eq(gold) & tagged
+        sums = [mask.sum() for mask in (counted, right, tagged, tags_right)]
+        return torch.stack(sums).cpu()
+
+
+def corpus_of_model(args: argparse.Namespace) -> ChunkedCorpus:
+    """The chunks that `--path` sees in `--target`, a translation of `--source`.
+
+    Raises:
+        UserError: the model or a file cannot be used, or they do not belong together.
+    """
+    decoder, *segment = forced_model(args, args.path)
+    with errors_of(args.path):
+        predictor = ChunkPredictor(decoder, args.max_tokens, args.batch_size)
+    pairs = read_pairs(args.source, args.target, *segment)
+    schemes = [chosen_scheme(args) or side.scheme for side in segment]
+    text = SegmentedPairs.of(pairs, schemes, (args.source, args.target))
+    corpus = ChunkedCorpus(
+        args.target,
+        [None] * len(pairs),
+        words=text.target.words,
+        sources=text.source.words,
+        alignments=[None] * len(pairs) if args.alignments else None,
+    )
+    # Before the model runs, as it can fail.
+    corpus.read_gold(args, [len(words) for words in text.target.words])
+    found = _predict(predictor, text, corpus)
+    of_pieces = {index: tags for index, (tags, _) in found.items()}
+    if corpus.gold is not None:
+        of_pieces = _gold_pieces(corpus, text, predictor.names)
+        corpus.accuracies = predictor.accuracies(pairs, of_pieces)
+    corpus.losses = nll_by_position((tags, found[index][1]) for index, tags in of_pieces.items())
+    return corpus
+
+
+def _predict(
+    predictor: ChunkPredictor, text: SegmentedPairs, corpus: ChunkedCorpus
+) -> dict[int, tuple[np.ndarray, np.ndarray]]:
+    """Fills in what the model says; gives tags and losses of the pieces of each sentence."""
+    found = tqdm(
+        predictor.choices(text.pairs), total=len(corpus), unit="sentence", leave=False, disable=None
+    )
+    of_pieces = {}
+    for index, pieces in found:
+        sources, targets = text.source.counts[index], text.target.counts[index]
+        chunks = pieces.of_words(targets, predictor.names)
+        corpus.chunks[index] = chunks
+        if corpus.alignments is not None:
+            corpus.alignments[index] = pieces.alignment(chunks, sources, targets)
+        of_pieces[index] = pieces.tags, pieces.nll
+    corpus.too_long = len(corpus) - len(of_pieces)
+    return of_pieces
+
+
+def _gold_pieces(
+    corpus: ChunkedCorpus, text: SegmentedPairs, names: Sequence[str]
+) -> dict[int, np.ndarray]:
+    """The reference as the model has it, by sentence; unknown types have an id of their own."""
+    ids = {name: number for number, name in enumerate(names, start=1)}
+    unknown = len(names) + 2  # after the end of the sentence
+    gold = corpus.gold or []
+    ids.update(
+        {chunk.tag: unknown for chunks in gold for chunk in chunks or () if chunk.tag not in ids}
+    )
+    return {
+        index: project_chunks(gold[index] or (), text.target.counts[index], ids)
+        for index in corpus.scored()
+    }

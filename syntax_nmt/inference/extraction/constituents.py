@@ -1,0 +1,97 @@
+"""Constituency trees that a model with latent phrases has induced without having seen any."""
+
+from __future__ import annotations
+
+import argparse
+from functools import partial
+
+import numpy as np
+from fairseq.models import BaseFairseqModel
+from fairseq.tasks import FairseqTask
+
+from syntax_nmt.data.projection import first_pieces
+from syntax_nmt.data.subwords import NO_SUBWORDS
+from syntax_nmt.errors import UserError
+from syntax_nmt.inference.arguments import SOURCE, TARGET
+from syntax_nmt.inference.checkpoint import choose_device, load_model, quiet_fairseq
+from syntax_nmt.inference.extraction.distance_trees import spans_of_gaps, tree_of_spans
+from syntax_nmt.inference.extraction.model_answers import ModelAnswers, structures_of
+from syntax_nmt.inference.extraction.model_distances import DecoderDistances, EncoderDistances
+from syntax_nmt.inference.source_text import SourceSentence, SourceText, read_side
+from syntax_nmt.scoring.constituents.constituent_corpus import (
+    BracketedCorpus,
+    BracketedSentence,
+    gold_brackets,
+)
+
+
+def bracketed(sentence: SourceSentence, distances: np.ndarray | None) -> BracketedSentence:
+    """The tree of a sentence.
+
+    Args:
+        distances: of the gap before each piece; None = there is no tree.
+
+    Raises:
+        UserError: a distance is not a number.
+    """
+    if distances is None:
+        return BracketedSentence(None)
+    spans = spans_of_gaps(word_gaps(distances, sentence))
+    return BracketedSentence(tree_of_spans(sentence.words, spans))
+
+
+def word_gaps(distances: np.ndarray, sentence: SourceSentence) -> list[float]:
+    """The distance before each word but the first: the one before its first piece.
+
+    Args:
+        distances: of the gap before each piece.
+        sentence: tells the pieces of each word.
+
+    Raises:
+        UserError: a distance is not a number.
+    """
+    first = first_pieces(np.asarray(sentence.pieces, dtype=np.int32))
+    gaps = distances[first][1:]
+    if not np.isfinite(gaps).all():
+        raise UserError(
+            f"{sentence.name}: the model's syntactic distances are not numbers: its training has "
+            f"diverged; give --path another checkpoint"
+        )
+    return gaps.tolist()
+
+
+def corpus_of_model(args: argparse.Namespace) -> BracketedCorpus:
+    """The trees that a trained model has induced, whose text is checked against the gold trees
+    beforehand.
+
+    Raises:
+        UserError: the model has no syntactic distances, or files do not belong together.
+    """
+    with quiet_fairseq():
+        model, task = load_model(args.path, args.databin, choose_device(args.device))
+        text, distances = _text_and_distances(args, model, task)
+    lines = ((sentence.words, sentence.name) for sentence in text)
+    gold = gold_brackets(args, lines, len(text), text.name, text.unknown)
+    settled = [None] * len(text) if gold is None else gold.sentences
+    known = None if gold is None else gold.words
+    sizes = args.max_tokens, args.batch_size
+    trees = partial(structures_of, distances, text, bracketed, *sizes, known)
+    return BracketedCorpus(len(text), trees, gold, unknown_tokens=text.unsure(settled))
+
+
+def _text_and_distances(
+    args: argparse.Namespace, model: BaseFairseqModel, task: FairseqTask
+) -> tuple[SourceText, ModelAnswers]:
+    """The side whose trees are wanted."""
+    layer = args.layer or 0
+    if args.side != TARGET:
+        source = read_side(args, task, SOURCE, args.segmented, args.subwords)
+        return source, EncoderDistances(model, source, layer)
+    source = read_side(args, task, SOURCE, None, NO_SUBWORDS)
+    target = read_side(args, task, TARGET, args.segmented, args.subwords)
+    if len(source) != len(target):
+        raise UserError(
+            f"{target.name} has {len(target)} lines, {source.name} {len(source)}: give "
+            f"--translations a file that is parallel to --input"
+        )
+    return target, DecoderDistances(model, task, source, target, layer)

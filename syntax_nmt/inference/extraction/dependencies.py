@@ -1,0 +1,139 @@
+"""Dependency trees out of the parent head of a trained encoder (Wang et al., 2019)."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Sequence
+from functools import partial
+from typing import Any
+
+import numpy as np
+from fairseq.models import BaseFairseqModel
+
+from syntax_nmt.data.dependency_tree import DependencyTree
+from syntax_nmt.data.projection import first_pieces
+from syntax_nmt.errors import UserError
+from syntax_nmt.inference.arguments import SOURCE
+from syntax_nmt.inference.checkpoint import choose_device, load_model, quiet_fairseq
+from syntax_nmt.inference.extraction.model_answers import EncoderAnswers, structures_of
+from syntax_nmt.inference.source_text import SourceSentence, SourceText, read_side
+from syntax_nmt.methods.dependency_heads.attention import NO_SUPERVISED_HEADS, PARENT_HEAD
+from syntax_nmt.scoring.dependencies.parsed_corpus import ParsedCorpus, ParsedSentence
+from syntax_nmt.scoring.dependencies.reference import over_corpus_words, read_reference
+from syntax_nmt.scoring.dependencies.selection import Selection
+
+
+class ParentHead(EncoderAnswers):
+    """Asks for the log-probabilities of the parent head, `[dependent, head]` of the pieces.
+
+    Args:
+        model: in evaluation mode.
+
+    Raises:
+        UserError: the model has no supervised heads, or it needs phrases besides tokens.
+    """
+
+    def __init__(self, model: BaseFairseqModel, text: SourceText) -> None:
+        if getattr(getattr(model, "encoder", None), "supervised_layer", None) is None:
+            raise UserError(NO_SUPERVISED_HEADS)
+        super().__init__(model, text, self._scores, return_all_hiddens=True)
+
+    def _scores(self, out: Any) -> np.ndarray:
+        heads = self.encoder.supervised_head_log_probabilities(out)  # B×2×S×S
+        return heads[:, PARENT_HEAD].cpu().numpy()
+
+
+def parsed(sentence: SourceSentence, scores: np.ndarray | None) -> ParsedSentence:
+    """The best tree, and the strongest weights, under scores between pieces.
+
+    A word stands where its first piece stands.
+
+    Args:
+        scores: `[dependent, head]`, the diagonal that of being the root; None = no parse.
+    """
+    if scores is None:
+        return ParsedSentence(sentence.words, None)
+    first = first_pieces(np.asarray(sentence.pieces, dtype=np.int32))
+    scores = scores[np.ix_(first, first)]
+    heads = maximum_arborescence(scores), scores.argmax(axis=1).tolist()
+    return ParsedSentence(sentence.words, *(_tree_of(sentence.words, each) for each in heads))
+
+
+def _tree_of(words: tuple[str, ...], heads: Sequence[int]) -> DependencyTree:
+    """Heads as a tree whose relations only tell the root, which is its own head."""
+    relations = tuple("root" if head == word else "dep" for word, head in enumerate(heads))
+    return DependencyTree(words, tuple(heads), relations, ("_",) * len(words))
+
+
+def corpus_of_model(args: argparse.Namespace) -> ParsedCorpus:
+    """The parses of a trained model, whose text is checked against the reference beforehand.
+
+    Raises:
+        UserError: the model has no supervised heads, or files do not belong together.
+    """
+    with quiet_fairseq():
+        model, task = load_model(args.path, args.databin, choose_device(args.device))
+        text = read_side(args, task, SOURCE, args.segmented, args.subwords)
+        head = ParentHead(model, text)
+    unknown = [bool((tokens == text.dictionary.unk()).any()) for tokens in text.tokens]
+    completed: list[tuple[str, ...] | None] = [None] * len(text)
+    reference: list[DependencyTree | None] | None = None
+    if args.conllu:
+        reference = list(read_reference(args.conllu, len(text), text.name))
+        for index, gold in enumerate(reference):
+            if gold is not None:
+                sentence, where = text[index], f"{args.conllu}:{gold.line}"
+                completed[index], reference[index] = over_corpus_words(
+                    sentence.words, gold, where, sentence.name, text.unknown
+                )
+    sizes, unsure = (args.max_tokens, args.batch_size), text.unsure(completed)
+    parse = partial(structures_of, head, text, parsed, *sizes, completed)
+    return ParsedCorpus(
+        len(text), parse, reference, Selection.of(args), unknown, unknown_tokens=unsure
+    )
+
+
+def maximum_arborescence(scores: np.ndarray) -> list[int]:
+    """The 0-based head of each word in the tree with one root whose arcs' scores add up to most.
+
+    The algorithm is Stanza's (Stanojević and Cohen, 2021, for the single root). Adding a number to
+    a whole row changes nothing, so that rows need not be normalised.
+
+    Args:
+        scores: n×n, `scores[dependent, head]`; the diagonal is the score of being the root. −inf
+            forbids an arc as long as there is a tree without it.
+
+    Returns:
+        n heads; the root's is its own index.
+
+    Raises:
+        ValueError: no square matrix, no word, or a score that is NaN or +inf.
+    """
+    scores = np.asarray(scores, dtype=np.float64)
+    words = len(scores)
+    if scores.shape != (words, words) or not words:
+        raise ValueError(f"scores must be square and not empty, not {scores.shape}")
+    if np.isnan(scores).any() or np.isposinf(scores).any():
+        raise ValueError("scores must not be NaN or +inf")
+    finite = _finite_and_negative(scores)
+    rooted = np.zeros((words + 1, words + 1))  # Stanza: node 0 is an artificial root
+    rooted[1:, 1:] = finite
+    rooted[1:, 0] = np.diagonal(finite)
+    # Its penalty against a second root is a multiple of the lowest score, wherever that stands.
+    np.fill_diagonal(rooted, finite.max())
+    rooted[0] = finite.max()
+    # Imported here: with it comes all of Stanza, which other commands need not wait for.
+    from stanza.models.common.chuliu_edmonds import chuliu_edmonds_one_root
+
+    heads = chuliu_edmonds_one_root(rooted)[1:] - 1
+    return [int(head) if head >= 0 else word for word, head in enumerate(heads)]
+
+
+def _finite_and_negative(scores: np.ndarray) -> np.ndarray:
+    """The scores below zero, as the penalty against a second root needs them, and −inf bounded."""
+    finite = np.isfinite(scores)
+    if not finite.any():
+        return np.full_like(scores, -1.0)
+    shifted = np.where(finite, scores - scores[finite].max(), 0.0)
+    forbidden = (shifted.min() - 1.0) * (len(scores) + 1)  # worse than any tree of allowed arcs
+    return np.where(finite, shifted, forbidden) - 1.0

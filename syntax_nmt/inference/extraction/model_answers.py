@@ -1,0 +1,133 @@
+"""What a trained model says of each sentence of a text, in batches, and in the text's order."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from typing import Any, Protocol, TypeVar
+
+import numpy as np
+import torch
+from fairseq.data import data_utils
+from fairseq.models import BaseFairseqModel
+
+from syntax_nmt.data.sides import PHRASES
+from syntax_nmt.errors import UserError
+from syntax_nmt.inference.source_text import SourceSentence, SourceText, length_batches
+from syntax_nmt.task.side_inputs import declared
+
+_WINDOW = 4096  # sentences that are sorted by length together; results come out window by window
+
+T = TypeVar("T")
+
+
+class ModelAnswers(Protocol):
+    """Asks a model about the sentences of a text."""
+
+    def fits(self, index: int) -> bool:
+        """Whether the model has positions for a sentence."""
+
+    def of(
+        self, indices: Sequence[int], max_tokens: int, batch_size: int | None
+    ) -> Iterator[tuple[int, np.ndarray]]:
+        """The answers for some sentences, as (index, numbers of the pieces, without EOS).
+
+        They come in an order of their own.
+
+        Args:
+            indices: of the sentences; each fits.
+            max_tokens: of a batch, padding included; a longer sentence is a batch of its own.
+            batch_size: sentences of a batch; None = as many as fit.
+        """
+
+
+class EncoderAnswers:
+    """Asks the encoder alone, whose positions are those of the source.
+
+    Args:
+        model: in evaluation mode.
+        read: the numbers in the encoder's output, B×S or B×S×S.
+        options: of the encoder's forward.
+
+    Raises:
+        UserError: the model needs phrases besides tokens.
+    """
+
+    def __init__(
+        self,
+        model: BaseFairseqModel,
+        text: SourceText,
+        read: Callable[[Any], np.ndarray],
+        **options: Any,
+    ) -> None:
+        check_reads_tokens_alone(model)
+        self.encoder: Any = model.encoder
+        self.text = text
+        self.read = read
+        self.options = options
+
+    def fits(self, index: int) -> bool:
+        """Whether the encoder has positions for a sentence."""
+        return len(self.text.tokens[index]) <= int(self.encoder.max_positions())
+
+    @torch.no_grad()
+    def of(
+        self, indices: Sequence[int], max_tokens: int, batch_size: int | None
+    ) -> Iterator[tuple[int, np.ndarray]]:
+        """The answers for some sentences; see :class:`ModelAnswers`."""
+        device = next(self.encoder.parameters()).device
+        sentences = [self.text.tokens[index].long() for index in indices]
+        lengths = [len(tokens) for tokens in sentences]
+        for batch in length_batches(range(len(indices)), lengths, max_tokens, batch_size):
+            # Padding goes to the right, so that the pieces of a row are its first tokens.
+            source = data_utils.collate_tokens(
+                [sentences[place] for place in batch], self.text.dictionary.pad(), left_pad=False
+            )
+            sizes = torch.tensor([lengths[place] for place in batch])
+            out = self.encoder(source.to(device), src_lengths=sizes.to(device), **self.options)
+            for place, numbers in zip(batch, self.read(out)):
+                yield indices[place], numbers[(slice(lengths[place] - 1),) * numbers.ndim]
+
+
+def check_reads_tokens_alone(model: BaseFairseqModel) -> None:
+    """Refuses a model that needs phrases besides tokens.
+
+    Raises:
+        UserError: says which model to train.
+    """
+    if PHRASES in declared([model]):
+        raise UserError(
+            "the model reads the phrases of parsed sources (--phrase-segmentation parsed), "
+            "which this command does not have; train one with --phrase-segmentation ngram"
+        )
+
+
+def structures_of(
+    answers: ModelAnswers,
+    text: SourceText,
+    structure: Callable[[SourceSentence, np.ndarray | None], T],
+    max_tokens: int,
+    batch_size: int | None = None,
+    known_words: Sequence[tuple[str, ...] | None] | None = None,
+) -> Iterator[T]:
+    """The structures of a text, every sentence in its place.
+
+    Args:
+        structure: makes that of a sentence; the answer is None where the sentence has no word or
+            is too long for the model.
+        max_tokens: of a batch, padding included; a longer sentence is a batch of its own.
+        batch_size: sentences of a batch; None = as many as fit.
+        known_words: for each sentence its words where the text does not tell them all.
+    """
+    for start in range(0, len(text), _WINDOW):
+        window = range(start, min(start + _WINDOW, len(text)))
+        sentences = {index: text[index] for index in window}
+        if known_words is not None:
+            for index, sentence in sentences.items():
+                words = known_words[index] or sentence.words
+                sentences[index] = replace(sentence, words=words)
+        found = {index: structure(sentence, None) for index, sentence in sentences.items()}
+        usable = [index for index in window if sentences[index].words and answers.fits(index)]
+        for index, numbers in answers.of(usable, max_tokens, batch_size):
+            found[index] = structure(sentences[index], numbers)
+        yield from found.values()

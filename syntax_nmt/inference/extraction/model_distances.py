@@ -1,0 +1,127 @@
+"""Syntactic distances out of a trained model: one for each piece of a sentence, of its encoder or,
+by forced decoding, of its decoder (Harada and Watanabe, 2021)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+from fairseq.models import BaseFairseqModel
+from fairseq.tasks import FairseqTask
+from torch import Tensor
+
+from syntax_nmt.backbone.structures import SOURCE_DISTANCES, TARGET_DISTANCES, StructureLayers
+from syntax_nmt.errors import UserError
+from syntax_nmt.inference.extraction.model_answers import EncoderAnswers, check_reads_tokens_alone
+from syntax_nmt.inference.forced_decoding import ForcedDecoder
+from syntax_nmt.inference.source_text import SourceText
+from syntax_nmt.scoring.parallel_text import TokenPair
+
+
+class EncoderDistances(EncoderAnswers):
+    """Asks for the distance of the gap before each piece.
+
+    Args:
+        model: in evaluation mode.
+        layer: of the encoder, counted from the lowest, which is 0.
+
+    Raises:
+        UserError: the model has no distances there, or needs phrases besides tokens.
+    """
+
+    def __init__(self, model: BaseFairseqModel, text: SourceText, layer: int) -> None:
+        check_model(model, layer, "encoder")
+        structures = StructureLayers(source_distances=(layer,))
+        super().__init__(model, text, _source_distances, structures=structures)
+
+
+def _source_distances(out: Any) -> np.ndarray:
+    return mean_over_heads(out[SOURCE_DISTANCES][0])
+
+
+class DecoderDistances:
+    """Forces the decoder to given translations.
+
+    Position 0 of the decoder reads EOS and position t the piece before the one it predicts, so the
+    gap before the target's piece p is the one before position p + 1.
+
+    Args:
+        model: in evaluation mode.
+        target: their translations, whose distances are wanted.
+        layer: of the decoder, counted from the lowest, which is 0.
+
+    Raises:
+        UserError: the model has no distances there, or needs phrases besides tokens.
+    """
+
+    def __init__(
+        self,
+        model: BaseFairseqModel,
+        task: FairseqTask,
+        source: SourceText,
+        target: SourceText,
+        layer: int,
+    ) -> None:
+        check_model(model, layer, "decoder")
+        self.decoder = ForcedDecoder(model, task)
+        self.source = source
+        self.target = target
+        self.structures = StructureLayers(target_distances=(layer,))
+
+    def fits(self, index: int) -> bool:
+        """Whether the model has positions for a sentence and its translation."""
+        return self.decoder.fits(self._pair(index))
+
+    def of(
+        self, indices: Sequence[int], max_tokens: int, batch_size: int | None
+    ) -> Iterator[tuple[int, np.ndarray]]:
+        """The distances of some translations; see :class:`ModelAnswers`."""
+        pairs = [self._pair(index) for index in indices]
+        for batch in self.decoder.batches(pairs, max_tokens, batch_size):
+            _, extra = self.decoder.forward(batch, features_only=True, structures=self.structures)
+            distances = mean_over_heads(extra[TARGET_DISTANCES][0])
+            for row, place in enumerate(batch.indices):
+                yield indices[place], distances[row, 1 : batch.targets[row]]
+
+    def _pair(self, index: int) -> TokenPair:
+        return TokenPair(tuple(self.source.pieces(index)), tuple(self.target.pieces(index)))
+
+
+def mean_over_heads(distances: Tensor) -> np.ndarray:
+    """B×T out of B×H×T."""
+    return distances.float().mean(dim=1).cpu().numpy()
+
+
+def layers_with_distances(model: BaseFairseqModel, side: str) -> int:
+    """How many of the lowest layers have distances.
+
+    Args:
+        model: any model; only Transformers have any.
+        side: `encoder` or `decoder`.
+    """
+    return int(getattr(getattr(model, side, None), "latent_phrase_layers", 0))
+
+
+def check_model(model: BaseFairseqModel, layer: int, side: str) -> None:
+    """Refuses a model that has no distances in a layer.
+
+    Args:
+        layer: counted from the lowest, which is 0.
+        side: `encoder` or `decoder`.
+
+    Raises:
+        UserError: says what the model has.
+    """
+    layers = layers_with_distances(model, side)
+    if not layers:
+        raise UserError(
+            f"the model's {side} has no syntactic distances: give --path a model trained with "
+            "--arch latent_phrase_transformer (or --latent-phrase-layers)"
+        )
+    if not 0 <= layer < layers:
+        raise UserError(
+            f"--layer {layer}: the model's {side} has distances in its {layers} lowest layers, "
+            f"0 to {layers - 1}"
+        )
+    check_reads_tokens_alone(model)

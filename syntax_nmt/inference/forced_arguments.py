@@ -1,0 +1,43 @@
+"""A trained model of a command line, which is forced to given translations."""
+
+from __future__ import annotations
+
+import argparse
+
+from syntax_nmt.arguments import add_files
+from syntax_nmt.inference.arguments import add_batch_arguments, add_device_arguments
+from syntax_nmt.inference.checkpoint import choose_device
+from syntax_nmt.inference.forced_decoding import ForcedDecoder, load_forced_decoder
+from syntax_nmt.inference.segmentation import Segment, add_segmentation_arguments, segmenters
+
+MAX_TOKENS = 4000  # logits of 32,000 words in float32 take 0.5 GB, and their softmax as much again
+
+
+def add_forcing_arguments(parser: argparse.ArgumentParser, batches: bool = True) -> None:
+    """Adds how text is segmented and how the model runs.
+
+    Args:
+        batches: whether it runs over a corpus, and not over one pair.
+    """
+    add_segmentation_arguments(parser)
+    group = parser.add_argument_group("running the model")
+    add_files(
+        group,
+        parser_config="for models that read the phrases of parsed sources (--phrase-segmentation "
+        "parsed): the file parser.json that `syntax-nmt prepare` wrote",
+    )
+    if batches:
+        add_batch_arguments(group, MAX_TOKENS, "pairs")
+    else:
+        add_device_arguments(group)
+
+
+def forced_model(args: argparse.Namespace, path: str) -> tuple[ForcedDecoder, Segment, Segment]:
+    """A checkpoint, and what segments its source and its target.
+
+    Raises:
+        UserError: the checkpoint, the parser's configuration or a tokenizer cannot be used.
+    """
+    device = choose_device(args.device)
+    decoder = load_forced_decoder(path, args.databin, device, args.parser_config)
+    return decoder, *segmenters(args, decoder.task)

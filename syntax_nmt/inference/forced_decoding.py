@@ -1,0 +1,160 @@
+"""Forced decoding: a trained model reads given translations token by token (teacher forcing)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from fairseq import utils
+from fairseq.data import LanguagePairDataset
+from fairseq.models import BaseFairseqModel
+from fairseq.tasks import FairseqTask
+from torch import Tensor
+
+from syntax_nmt.data.sides import PHRASES
+from syntax_nmt.errors import UserError, errors_of
+from syntax_nmt.inference.checkpoint import load_model, quiet_fairseq
+from syntax_nmt.inference.source_text import length_batches, token_ids
+from syntax_nmt.parsing.config import ParserConfig
+from syntax_nmt.scoring.parallel_text import TokenPair
+from syntax_nmt.task.parsed_phrases import PhraseParser
+from syntax_nmt.task.side_inputs import declared
+
+
+@dataclass(frozen=True)
+class ForcedBatch:
+    """Pairs that go through the model together, the longest source first.
+
+    Attributes:
+        indices: which pairs they are, in the order of the rows.
+        sources: their numbers of source tokens, EOS included.
+        targets: their numbers of target tokens, EOS included.
+        sample: fairseq's batch: `net_input` is what the model reads, `target` (B×T) what it is to
+            predict.
+    """
+
+    indices: list[int]
+    sources: list[int]
+    targets: list[int]
+    sample: dict[str, Any]
+
+
+class ForcedDecoder:
+    """A trained model of any architecture, in evaluation mode, and what it needs to be forced.
+
+    Args:
+        phrases: parses sources for a model that reads phrases; None = there is no parser.
+
+    Raises:
+        UserError: the model reads phrases, and there is no parser.
+    """
+
+    def __init__(
+        self, model: BaseFairseqModel, task: FairseqTask, phrases: PhraseParser | None = None
+    ) -> None:
+        if PHRASES in declared([model]) and phrases is None:
+            raise UserError(
+                "the model reads the phrases of parsed sources (--phrase-segmentation parsed): "
+                "give the parser's configuration as --parser-config"
+            )
+        model.eval()  # gives None for a model that fairseq has prepared for a search
+        self.model: Any = model
+        self.task: Any = task
+        self.phrases = phrases if PHRASES in declared([model]) else None
+        self.device = next(model.parameters()).device
+        self.max_positions = utils.resolve_max_positions(
+            task.max_positions(), model.max_positions()
+        )
+
+    def batches(
+        self, pairs: Sequence[TokenPair], max_tokens: int, batch_size: int | None = None
+    ) -> Iterator[ForcedBatch]:
+        """Every pair that is not too long for the model, in batches of similar length.
+
+        Args:
+            max_tokens: of a batch on either side, padding included; a longer pair is a batch of its
+                own.
+            batch_size: pairs of a batch; None = as many as fit.
+        """
+        lengths = [max(len(pair.source), len(pair.target)) + 1 for pair in pairs]
+        fit = [index for index, pair in enumerate(pairs) if self.fits(pair)]
+        for batch in length_batches(fit, lengths, max_tokens, batch_size):
+            yield self._batch(batch, [pairs[index] for index in batch])
+
+    def fits(self, pair: TokenPair) -> bool:
+        """Whether the model has positions for a pair, EOS included."""
+        source, target = self.max_positions
+        return len(pair.source) < source and len(pair.target) < target
+
+    @torch.no_grad()
+    def forward(self, batch: ForcedBatch, **options: Any) -> tuple[Tensor, Any]:
+        """What the model gives for a batch: logits (B×T×V), and its extra output.
+
+        Args:
+            **options: of the model's own forward.
+        """
+        return self.model(**batch.sample["net_input"], **options)
+
+    def _batch(self, indices: list[int], pairs: Sequence[TokenPair]) -> ForcedBatch:
+        """Collates pairs as fairseq does in training: the previous tokens begin with EOS."""
+        vocabularies = self.task.source_dictionary, self.task.target_dictionary
+        sources = [token_ids(pair.source, vocabularies[0]) for pair in pairs]
+        targets = [token_ids(pair.target, vocabularies[1]) for pair in pairs]
+        lengths = [len(ids) for ids in sources], [len(ids) for ids in targets]
+        dataset = LanguagePairDataset(
+            sources, lengths[0], vocabularies[0], targets, lengths[1], vocabularies[1],
+            # Padding goes to the right, so that the tokens of a row are its first ones.
+            left_pad_source=False, left_pad_target=False,
+        )  # fmt: skip
+        # The longest source comes first, as fairseq's recurrent encoders want it.
+        sample = dataset.collater([dataset[row] for row in range(len(dataset))])
+        order = sample["id"].tolist()
+        if self.phrases is not None:
+            source = sample["net_input"]["src_tokens"]
+            typed = _PiecesInOrder([list(pairs[row].source) for row in order])
+            sample["net_input"][PHRASES.key] = self.phrases.phrase_lengths(source, typed)
+        return ForcedBatch(
+            indices=[indices[row] for row in order],
+            sources=[lengths[0][row] for row in order],
+            targets=[lengths[1][row] for row in order],
+            sample=utils.apply_to_sample(lambda tensor: tensor.to(self.device), sample),
+        )
+
+
+@dataclass(frozen=True)
+class _PiecesInOrder:
+    """Tells the parser the pieces of a batch: among its tokens unknown ones have lost theirs."""
+
+    segmented: list[list[str]]
+
+    def pieces(self, rows: Sequence[Sequence[int]]) -> list[list[str] | None]:
+        """The pieces of the batch's sentences.
+
+        Args:
+            rows: their tokens, in the same order.
+        """
+        return [*self.segmented]
+
+
+def load_forced_decoder(
+    path: str, data: str, device: torch.device, parser_config: str | None = None
+) -> ForcedDecoder:
+    """A checkpoint to be forced.
+
+    Args:
+        data: the data-bin folder it was trained with.
+        parser_config: the file of `--parser-config`, which a model without use for it never reads.
+
+    Raises:
+        UserError: the checkpoint or the parser's configuration cannot be used; names the file.
+    """
+    with quiet_fairseq():
+        model, task = load_model(path, data, device)
+        phrases = None
+        if parser_config is not None and PHRASES in declared([model]):
+            config = ParserConfig.read(parser_config)
+            phrases = PhraseParser(config, parser_config, task.source_dictionary)
+    with errors_of(path):
+        return ForcedDecoder(model, task, phrases)

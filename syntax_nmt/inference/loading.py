@@ -1,0 +1,113 @@
+"""Loads a checkpoint, and how its text was segmented, for raw text."""
+
+from __future__ import annotations
+
+import argparse
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from fairseq import tasks
+from fairseq.data import encoders
+from fairseq.hub_utils import GeneratorHubInterface
+from omegaconf import open_dict
+
+from syntax_nmt.data.prepared_text import prepared_folder
+from syntax_nmt.data.sides import PHRASES
+from syntax_nmt.errors import UserError
+from syntax_nmt.inference.checkpoint import choose_device, load_model_and_options, quiet_fairseq
+from syntax_nmt.inference.model import LoadedModel
+from syntax_nmt.inference.segmentation import (
+    Segment,
+    add_segmentation_arguments,
+    check_segmentation,
+    segmenters,
+)
+from syntax_nmt.option_checks import check_choice
+from syntax_nmt.parsing.config import FILE_NAME as PARSER_CONFIG
+from syntax_nmt.parsing.config import ParserConfig
+from syntax_nmt.task.parsed_phrases import PhraseParser
+from syntax_nmt.task.side_inputs import declared
+
+
+def load(
+    path: str | Path,
+    data: str | Path,
+    *,
+    device: str | None = None,
+    parser_config: str | Path | None = None,
+    **segmentation: Any,
+) -> LoadedModel:
+    """Loads a checkpoint for raw text.
+
+    Args:
+        path: the checkpoint, of any architecture of this package or fairseq.
+        data: the folder that `syntax-nmt prepare` wrote, which says how text is segmented; or a
+            data-bin folder, with `segmentation`.
+        device: such as `cpu` or `cuda:1`; by default a GPU if there is one.
+        parser_config: for models that read the phrases of parsed sources, the parser's file; by
+            default `parser.json` of the prepared folder.
+        **segmentation: in place of what the folder says, the options of `fairseq-interactive`
+            about text, such as `tokenizer="moses"`, `bpe="subword_nmt"`, `bpe_codes="codes"`; or
+            `segmented=True` for text that is segmented already.
+
+    Raises:
+        UserError: the checkpoint, the folder or an option cannot be used; one line says why.
+    """
+    folder, data_bin = prepared_folder(Path(data))
+    with quiet_fairseq():
+        model, task, cfg = load_model_and_options(path, data_bin, choose_device(device))
+        sides = segmenters(_segmentation_arguments(folder, segmentation), task)
+        phrases = None
+        if PHRASES not in declared([model]):
+            if parser_config is not None:
+                raise UserError(
+                    f"--parser-config {parser_config}: the model reads no phrases of parsed "
+                    "sources: leave it out"
+                )
+        else:
+            file = str(parser_config or folder / PARSER_CONFIG)
+            phrases = PhraseParser(ParserConfig.read(file), file, task.source_dictionary)
+            with open_dict(cfg):
+                cfg.task.parser_config = file
+            task = tasks.setup_task(cfg.task, from_checkpoint=True)
+        with open_dict(cfg):
+            cfg.tokenizer = cfg.bpe = None  # what the training was given, which had no raw text
+        hub = GeneratorHubInterface(cfg, task, [model])
+    hub.tokenizer, hub.bpe = sides[0].tokenizer, _Subwords(*sides)
+    hub.to(next(model.parameters()).device)
+    return LoadedModel(hub, *sides, phrases)
+
+
+@dataclass(frozen=True)
+class _Subwords:
+    """fairseq's `bpe` of a source and a target of which one may be of words."""
+
+    source: Segment
+    target: Segment
+
+    def encode(self, text: str) -> str:
+        return text if self.source.bpe is None else self.source.bpe.encode(text)
+
+    def decode(self, text: str) -> str:
+        return text if self.target.bpe is None else self.target.bpe.decode(text)
+
+
+def _segmentation_arguments(folder: Path, given: dict[str, Any]) -> argparse.Namespace:
+    """The options of the commands about text, as Python gives them."""
+    parser = argparse.ArgumentParser()
+    add_segmentation_arguments(parser)
+    args = parser.parse_args([])
+    choices = {
+        "tokenizer": list(encoders.TOKENIZER_REGISTRY),
+        "bpe": list(encoders.BPE_REGISTRY),  # fairseq's have more than the commands need
+    }
+    for name, value in given.items():
+        if not hasattr(args, name):
+            raise UserError(f"{name}: no such option: use {', '.join(vars(args))}")
+        if value is not None and name in choices:
+            check_choice(name, value, choices[name])
+        setattr(args, name, value)
+    args.databin = folder
+    check_segmentation(args)
+    return args

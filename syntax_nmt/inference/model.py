@@ -1,0 +1,267 @@
+"""A trained model that takes raw text: translations, and the structures that the model sees."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Sequence
+from functools import cached_property, partial
+from typing import Any
+
+from fairseq.hub_utils import GeneratorHubInterface
+
+from syntax_nmt.data.constituents import ConstituentTree
+from syntax_nmt.data.dependency_tree import DependencyTree
+from syntax_nmt.data.sides import PHRASES
+from syntax_nmt.errors import UserError
+from syntax_nmt.inference.answers import AlignedPair, AttendedPair, ChunkedSentence
+from syntax_nmt.inference.checkpoint import quiet_fairseq
+from syntax_nmt.inference.extraction import constituents
+from syntax_nmt.inference.extraction.alignments import align_words, word_attention
+from syntax_nmt.inference.extraction.chunks import ChunkPredictor
+from syntax_nmt.inference.extraction.cross_attention import CrossAttention
+from syntax_nmt.inference.extraction.dependencies import ParentHead, parsed
+from syntax_nmt.inference.extraction.model_answers import structures_of
+from syntax_nmt.inference.extraction.model_distances import EncoderDistances
+from syntax_nmt.inference.forced_arguments import MAX_TOKENS
+from syntax_nmt.inference.forced_decoding import ForcedDecoder
+from syntax_nmt.inference.search_options import check_search
+from syntax_nmt.inference.segmentation import Segment
+from syntax_nmt.inference.source_text import AUTO, SourceText, token_ids
+from syntax_nmt.option_checks import check_choice
+from syntax_nmt.scoring.parallel_text import SegmentedPairs, TokenPair
+from syntax_nmt.task.parsed_phrases import PhraseParser
+from syntax_nmt.task.side_inputs import declared
+
+DEPENDENCIES, CONSTITUENTS, CHUNKED = "dependencies", "constituents", "chunks"
+
+
+class LoadedModel:
+    """A trained model that takes raw text.
+
+    Methods take one sentence, or a list and then give a list. What is too long for the model is
+    None among trees, alignments and chunks, and an error in a translation. Threads take turns.
+
+    Args:
+        hub: fairseq's interface to the model, its task and options.
+        segment: segments source text into pieces.
+        segment_target: segments target text into pieces.
+        phrases: parses sources, for a model that reads their phrases.
+    """
+
+    def __init__(
+        self,
+        hub: GeneratorHubInterface,
+        segment: Segment,
+        segment_target: Segment,
+        phrases: PhraseParser | None = None,
+    ) -> None:
+        self.hub = hub
+        self._segment = segment
+        self._segment_target = segment_target
+        self._phrases = phrases
+
+    @property
+    def model(self) -> Any:
+        """The model itself, fairseq's or of this package."""
+        return self.hub.models[0]
+
+    def translate(
+        self, sentences: str | Sequence[str], beam: int = 5, **options: Any
+    ) -> str | list[str]:
+        """Translations, as `fairseq-interactive` gives them.
+
+        Args:
+            sentences: raw source text.
+            beam: hypotheses that the search keeps.
+            **options: of fairseq's search, such as `lenpen` and `max_len_b`.
+
+        Raises:
+            UserError: a sentence is too long or no text, the model lacks an input, or fairseq's
+                search has no such option or no such value of it.
+        """
+        check_search(beam, options)
+        return _of_each(partial(self._translated, beam, options), sentences)
+
+    @property
+    def structures(self) -> tuple[str, ...]:
+        """What the model tells of syntax, among `dependencies`, `constituents` and `chunks`.
+
+        Trees are read off models that see tokens alone.
+        """
+        encoder, decoder = self.model.encoder, self.model.decoder
+        tokens_alone = PHRASES not in declared([self.model])
+        known = {
+            DEPENDENCIES: tokens_alone and getattr(encoder, "supervised_layer", None) is not None,
+            CONSTITUENTS: tokens_alone and bool(getattr(encoder, "latent_phrase_layers", 0)),
+            CHUNKED: bool(getattr(decoder, "chunk_tags", ())),
+        }
+        return tuple(name for name, there in known.items() if there)
+
+    def trees(self, sentences: str | Sequence[str], kind: str | None = None) -> Any:
+        """Trees of the source, as `syntax-nmt trees` gives them.
+
+        Args:
+            sentences: raw source text.
+            kind: `dependencies` of supervised heads, or `constituents` of latent phrases; by
+                default the latter where the model has both.
+
+        Returns:
+            for each sentence a :class:`DependencyTree` or :class:`ConstituentTree`.
+
+        Raises:
+            UserError: the model has no such trees, or there are none of the kind.
+        """
+        if kind is None:
+            kind = CONSTITUENTS if CONSTITUENTS in self.structures else DEPENDENCIES
+        check_choice("kind", kind, (DEPENDENCIES, CONSTITUENTS))
+        return _of_each(partial(self._trees, kind), sentences)
+
+    def align(self, source: str | Sequence[str], target: str | Sequence[str]) -> Any:
+        """Word alignments, as `syntax-nmt align` gives them.
+
+        Args:
+            source: raw source text.
+
+        Returns:
+            for each pair an :class:`AlignedPair`.
+
+        Raises:
+            UserError: the model has no cross-attention, or the numbers of sentences differ.
+        """
+        return _of_each(self._aligned, source, target)
+
+    def attention(self, source: str | Sequence[str], target: str | Sequence[str]) -> Any:
+        """The cross-attention between words that :meth:`align` takes its links from.
+
+        Args:
+            source: raw source text.
+
+        Returns:
+            for each pair an :class:`AttendedPair`.
+
+        Raises:
+            UserError: the model has no cross-attention, or the numbers of sentences differ.
+        """
+        return _of_each(self._attended, source, target)
+
+    def chunks(self, source: str | Sequence[str], target: str | Sequence[str]) -> Any:
+        """The chunks that a bi-scale decoder sees in translations, as `syntax-nmt chunks` does.
+
+        Args:
+            source: raw source text.
+
+        Returns:
+            for each pair a :class:`ChunkedSentence`.
+
+        Raises:
+            UserError: the model has no such decoder, or the numbers of sentences differ.
+        """
+        return _of_each(self._chunked, source, target)
+
+    @cached_property
+    def _decoder(self) -> ForcedDecoder:
+        return ForcedDecoder(self.model, self.hub.task, self._phrases)
+
+    def _translated(
+        self, beam: int, options: dict[str, Any], sentences: Sequence[str]
+    ) -> list[str]:
+        limit = self.hub.max_positions[0]
+        with quiet_fairseq():
+            tokens = [self.hub.encode(sentence) for sentence in sentences]
+            for number, source in enumerate(tokens, start=1):
+                if len(source) > limit:
+                    raise UserError(
+                        f"sentence {number} has {len(source)} tokens, EOS counts, and the model "
+                        f"takes {limit}: shorten it"
+                    )
+            batches = self.hub.cfg.dataset
+            if batches.max_tokens is not None:  # that of the training, which left long pairs out
+                batches.max_tokens = max([batches.max_tokens, *map(len, tokens)])
+            try:
+                found = self.hub.generate(tokens, beam, **options)
+            except (AssertionError, ValueError) as error:
+                raise UserError(f"fairseq's search cannot do this: {error}") from error
+            return [self.hub.decode(hypotheses[0]["tokens"]) for hypotheses in found]
+
+    def _trees(
+        self, kind: str, sentences: Sequence[str]
+    ) -> list[DependencyTree | None] | list[ConstituentTree | None]:
+        dictionary = self.hub.task.source_dictionary
+        lines = [" ".join(self._segment(sentence)) for sentence in sentences]
+        tokens = [token_ids(line.split(), dictionary) for line in lines]
+        text = SourceText("sentences", tokens, dictionary, lines, self._segment.scheme or AUTO)
+        if kind == CONSTITUENTS:
+            distances = EncoderDistances(self.model, text, layer=0)
+            found = structures_of(distances, text, constituents.bracketed, MAX_TOKENS)
+            return [sentence.tree for sentence in found]
+        head = ParentHead(self.model, text)
+        return [sentence.tree for sentence in structures_of(head, text, parsed, MAX_TOKENS)]
+
+    def _aligned(self, source: Sequence[str], target: Sequence[str]) -> list[AlignedPair | None]:
+        text = self._segmented(source, target)
+        found = align_words(CrossAttention(self._decoder), text, MAX_TOKENS)
+        return [
+            None if links is None else AlignedPair(x, y, links)
+            for x, y, links in zip(text.source.words, text.target.words, found)
+        ]
+
+    def _attended(self, source: Sequence[str], target: Sequence[str]) -> list[AttendedPair | None]:
+        text = self._segmented(source, target)
+        attended: list[AttendedPair | None] = [None] * len(text.pairs)
+        for index, weights in CrossAttention(self._decoder).matrices(text.pairs, MAX_TOKENS):
+            of_words = word_attention(weights, text.source.counts[index], text.target.counts[index])
+            words = text.source.words[index], text.target.words[index]
+            attended[index] = AttendedPair(*words, of_words)
+        return attended
+
+    def _chunked(
+        self, source: Sequence[str], target: Sequence[str]
+    ) -> list[ChunkedSentence | None]:
+        text = self._segmented(source, target)
+        predictor = ChunkPredictor(self._decoder, MAX_TOKENS)
+        chunked: list[ChunkedSentence | None] = [None] * len(text.pairs)
+        for index, found in predictor.choices(text.pairs):
+            chunks = found.of_words(text.target.counts[index], predictor.names)
+            chunked[index] = ChunkedSentence(text.target.words[index], chunks)
+        return chunked
+
+    def _segmented(self, source: Sequence[str], target: Sequence[str]) -> SegmentedPairs:
+        """What the model is forced to."""
+        if len(source) != len(target):
+            raise UserError(
+                f"{len(source)} sentences and {len(target)} translations: give one of each"
+            )
+        pairs = [
+            TokenPair(self._segment(x), self._segment_target(y)) for x, y in zip(source, target)
+        ]
+        return SegmentedPairs.of(pairs, (self._segment.scheme, self._segment_target.scheme))
+
+
+# While a model computes, its modules know the beam size and hand tensors over by hooks, and
+# fairseq's log level, which all models share, is raised.
+_ONE_AT_A_TIME = threading.Lock()
+
+
+def _of_each(function: Callable[..., Any], *texts: str | Sequence[str]) -> Any:
+    """The results for lists of sentences, or the one result where each is a single sentence."""
+    single = [isinstance(text, str) for text in texts]
+    if any(single) and not all(single):
+        raise UserError("a sentence and a list: give two sentences, or two lists")
+    lists = [[text] if isinstance(text, str) else text for text in texts]
+    for sentences in lists:
+        _check_text(sentences)
+    with _ONE_AT_A_TIME:
+        found = function(*lists)
+    return found[0] if all(single) else found
+
+
+def _check_text(sentences: Sequence[str]) -> None:
+    for number, sentence in enumerate(sentences, start=1):
+        try:
+            sentence.encode()
+        except UnicodeEncodeError as error:
+            code = ord(sentence[error.start])
+            raise UserError(
+                f"sentence {number}: U+{code:04X} is half of a character, a lone surrogate: "
+                "decode the text anew"
+            ) from None

@@ -1,0 +1,149 @@
+"""Raw text into the pieces that a model reads, on both sides."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from fairseq.data import encoders
+from fairseq.tasks import FairseqTask
+
+from syntax_nmt.arguments import flag
+from syntax_nmt.data.prepared_text import TextSegmentation, prepared_folder, read_segmentation
+from syntax_nmt.data.subwords import NO_SUBWORDS, SENTENCEPIECE
+from syntax_nmt.errors import UserError
+
+
+@dataclass(frozen=True)
+class Segment:
+    """Segments lines of one side into pieces.
+
+    Attributes:
+        tokenizer: fairseq's or ours, whose `encode` is that side's; None = words are given.
+        bpe: fairseq's; None = words are not segmented.
+        scheme: how pieces tell words, one of `subwords.SCHEMES`; None = detected from the text.
+    """
+
+    tokenizer: Any = None
+    bpe: Any = None
+    scheme: str | None = None
+
+    def __call__(self, line: str) -> tuple[str, ...]:
+        """The pieces of a line of raw text, of words, or of pieces separated by spaces."""
+        for step in (self.tokenizer, self.bpe):
+            if step is not None:
+                line = step.encode(line)
+        return tuple(line.split())
+
+
+# The file that each kind of subwords needs.
+_FILES = {
+    "sentencepiece": "sentencepiece_model",
+    "subword_nmt": "bpe_codes",
+    "fastbpe": "bpe_codes",
+}
+
+
+def add_segmentation_arguments(parser: argparse.ArgumentParser) -> None:
+    """Adds how text is segmented, if not as the folder of `syntax-nmt prepare` says."""
+    group = parser.add_argument_group(
+        "segmenting the text (default: as `syntax-nmt prepare` did that made DATABIN)"
+    )
+    add = group.add_argument
+    add("--segmented", action="store_true", help="the text is segmented already")
+    add(
+        "--tokenizer",
+        choices=sorted(encoders.TOKENIZER_REGISTRY),
+        help="as for fairseq-interactive (default with --bpe: the text is tokenised already)",
+    )
+    add("--bpe", choices=list(_FILES), help="subwords (default with --tokenizer: none)")
+    add(
+        "--sentencepiece-model", metavar="FILE", help="model of --bpe sentencepiece, for both sides"
+    )
+    add("--bpe-codes", metavar="FILE", help="codes of --bpe subword_nmt or fastbpe, for both sides")
+
+
+def check_segmentation(args: argparse.Namespace) -> None:
+    """Refuses options that do not go together, before a model is loaded.
+
+    Raises:
+        UserError: says which; or nothing says how text is segmented.
+    """
+    if args.segmented and (args.tokenizer or args.bpe):
+        option = "--tokenizer" if args.tokenizer else "--bpe"
+        raise UserError(f"{option} and --segmented exclude each other: leave one out")
+    for bpe, name in _FILES.items():
+        value, option = getattr(args, name), flag(name)
+        if bpe == args.bpe and value is None:
+            raise UserError(f"--bpe {bpe} needs its model: add {option}")
+        if value is not None and _FILES.get(args.bpe) != name:
+            raise UserError(f"{option} without --bpe {bpe}: add it")
+        if value is not None and not Path(value).is_file():
+            raise UserError(f"{option} {value}: no such file")
+    if not (args.segmented or args.tokenizer or args.bpe):
+        read_segmentation(prepared_folder(Path(args.databin))[0])
+
+
+def segmenters(args: argparse.Namespace, task: FairseqTask) -> tuple[Segment, Segment]:
+    """What segments source lines, and what segments target lines.
+
+    fairseq's tokenizers encode the source alone. The target's is the same one with the sides
+    swapped.
+
+    Raises:
+        UserError: a tokenizer or a model of subwords does not load, or the prepared folder is of
+            other languages.
+    """
+    if args.segmented:
+        return Segment(), Segment()
+    cfg: Any = task.cfg
+    source, target = cfg.source_lang, cfg.target_lang
+    if args.tokenizer or args.bpe:
+        given = {name: getattr(args, name) for name in ("tokenizer", "bpe", *_FILES.values())}
+        scheme = SENTENCEPIECE if args.bpe == "sentencepiece" else None
+        return _segment(given, source, target, scheme), _segment(given, target, source, scheme)
+    folder, _ = prepared_folder(Path(args.databin))
+    languages = read_segmentation(folder)
+    for language in (source, target):
+        if language not in languages:
+            raise UserError(
+                f"{folder}: holds {', '.join(languages)}, the model translates {source} to "
+                f"{target}: give the folder that it was trained with"
+            )
+    return (
+        _as_prepared(languages[source], languages[target], source, target),
+        _as_prepared(languages[target], languages[source], target, source),
+    )
+
+
+def _as_prepared(
+    own: TextSegmentation, other: TextSegmentation, language: str, other_language: str
+) -> Segment:
+    """By fairseq's options that encode one language, and decode the other."""
+    options = {
+        "tokenizer": "syntax_words",
+        "source_tokenizer": own.tokenizer,
+        "source_segmenter": own.segmenter,
+        "target_tokenizer": other.tokenizer,
+        "target_segmenter": other.segmenter,
+    }
+    model = own.sentencepiece_model  # each side may have its own, or none
+    if model is None:
+        return _segment({**options, "bpe": None}, language, other_language, NO_SUBWORDS)
+    options |= {"bpe": "sentencepiece", "sentencepiece_model": str(model)}
+    return _segment(options, language, other_language, SENTENCEPIECE)
+
+
+def _segment(options: Mapping[str, Any], language: str, other: str, scheme: str | None) -> Segment:
+    args = argparse.Namespace(**options, source_lang=language, target_lang=other)
+    try:
+        return Segment(encoders.build_tokenizer(args), encoders.build_bpe(args), scheme)
+    except (ImportError, OSError, RuntimeError, ValueError) as error:
+        reason = " ".join(str(error).split())
+        files = " ".join(str(options[name]) for name in set(_FILES.values()) if options.get(name))
+        raise UserError(
+            f"the text cannot be segmented: {reason}: check --bpe and --tokenizer {files}".rstrip()
+        ) from error

@@ -1,0 +1,241 @@
+"""The sentences that a model is asked about: their tokens, and the words they belong to."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import torch
+from fairseq.data import Dictionary
+from fairseq.tasks import FairseqTask
+from torch import Tensor
+
+from syntax_nmt.data.subwords import AUTO, NO_SUBWORDS, detect_scheme, join_pieces, pieces_per_word
+from syntax_nmt.data.text_files import read_lines
+from syntax_nmt.errors import UserError
+from syntax_nmt.inference.arguments import SOURCE
+
+
+@dataclass(frozen=True)
+class SourceSentence:
+    """One sentence.
+
+    Attributes:
+        tokens: ids, EOS last.
+        words: its words; where the segmented text is not at hand, unknown pieces are `<unk>`.
+        pieces: the number of pieces of each word.
+        name: file and line, for messages.
+    """
+
+    tokens: Tensor
+    words: tuple[str, ...]
+    pieces: tuple[int, ...]
+    name: str
+
+
+class SourceText(Sequence[SourceSentence]):
+    """Sentences by position; words are found when a sentence is asked for.
+
+    Args:
+        name: of the file, for messages.
+        tokens: the ids of each sentence, EOS last.
+        lines: the segmented text; None = the strings of the vocabulary stand for it.
+        scheme: `auto`, or one of `subwords.SCHEMES`.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        tokens: Sequence[Tensor],
+        dictionary: Dictionary,
+        lines: Sequence[str] | None,
+        scheme: str = AUTO,
+    ) -> None:
+        self.name = name
+        self.tokens = tokens
+        self.dictionary = dictionary
+        self.lines = lines
+        if scheme == AUTO:
+            texts = (" ".join(self.pieces(index)) for index in range(len(tokens)))
+            scheme = detect_scheme(texts)
+        self.scheme = scheme
+
+    @property
+    def unknown(self) -> str | None:
+        """What stands in words for unknown pieces; None where words are complete."""
+        return self.dictionary.unk_word if self.lines is None else None
+
+    def unsure(self, settled: Sequence[object | None]) -> int:
+        """The number of sentences in which unknown pieces leave open where words end.
+
+        Args:
+            settled: for each sentence, whether something else confirms its words.
+        """
+        if self.lines is not None or self.scheme == NO_SUBWORDS:
+            return 0
+        unknown = self.dictionary.unk()
+        return sum(
+            words is None and bool((tokens == unknown).any())
+            for words, tokens in zip(settled, self.tokens)
+        )
+
+    def __len__(self) -> int:
+        return len(self.tokens)
+
+    def __getitem__(self, index: int) -> SourceSentence:  # type: ignore[override]
+        """The sentence at a position.
+
+        Args:
+            index: 0-based.
+
+        Raises:
+            UserError: a piece reaches over a word's end.
+        """
+        if not 0 <= index < len(self):
+            raise IndexError(index)
+        name = f"{self.name}:{index + 1}"
+        segmented = self.pieces(index)
+        pieces = pieces_per_word(segmented, self.scheme, name)
+        words = join_pieces(segmented, pieces, self.scheme)
+        return SourceSentence(
+            tokens=self.tokens[index],
+            words=tuple(word or "_" for word in words),
+            pieces=tuple(pieces),
+            name=name,
+        )
+
+    def pieces(self, index: int) -> list[str]:
+        """The pieces of a sentence, unknown ones as the vocabulary writes them where need be.
+
+        Args:
+            index: 0-based.
+        """
+        if self.lines is not None:
+            return self.lines[index].split()
+        return [self.dictionary[token] for token in self.tokens[index][:-1].tolist()]
+
+
+def read_segmented(path: str | Path, dictionary: Dictionary, scheme: str = AUTO) -> SourceText:
+    """The sentences of a segmented text, one a line.
+
+    Args:
+        path: the file, plain or `.gz`.
+        dictionary: the vocabulary of its side.
+        scheme: `auto`, or one of `subwords.SCHEMES`.
+
+    Raises:
+        UserError: the file cannot be read.
+    """
+    lines = list(read_lines(path))
+    tokens = [token_ids(line.split(), dictionary) for line in lines]
+    return SourceText(str(path), tokens, dictionary, lines, scheme)
+
+
+def read_split(
+    task: FairseqTask,
+    split: str,
+    segmented: str | Path | None = None,
+    scheme: str = AUTO,
+    side: str = SOURCE,
+) -> SourceText:
+    """The sentences of one side of a binarised split, in the order of the corpus.
+
+    Without the segmented text the pieces are the vocabulary's strings. Then an unknown piece has
+    lost its mark, and a word that it begins (sentencepiece) or does not end (subword-nmt) is split
+    wrongly. Both errors go one way: sentencepiece words only become fewer, the others only more.
+    So a sentence with the right number of words has the right words.
+
+    Args:
+        task: fairseq's translation task or one built on it.
+        split: train, valid, test, …
+        segmented: the text that fairseq-preprocess was given.
+        scheme: `auto`, or one of `subwords.SCHEMES`.
+        side: `source` or `target`.
+
+    Raises:
+        UserError: there is no such split, or the segmented text is not that of the split.
+    """
+    if split not in task.datasets:
+        task.load_dataset(split)
+    dataset = task.dataset(split)
+    if side == SOURCE:
+        tokens, dictionary = dataset.src, task.source_dictionary
+    else:
+        tokens, dictionary = dataset.tgt, task.target_dictionary
+    if segmented is None:
+        return SourceText(f"{task.cfg.data}/{split}", tokens, dictionary, None, scheme)
+    lines = list(read_lines(segmented))
+    _check_same_tokens(lines, tokens, dictionary, str(segmented), split, side)
+    return SourceText(str(segmented), tokens, dictionary, lines, scheme)
+
+
+def read_side(
+    args: argparse.Namespace, task: FairseqTask, side: str, segmented: str | None, scheme: str
+) -> SourceText:
+    """The sentences of one side that `--input`, `--translations` or `--gen-subset` name.
+
+    Args:
+        side: `source` or `target`.
+        segmented: as of :func:`read_split`.
+        scheme: `auto`, or one of `subwords.SCHEMES`.
+
+    Raises:
+        UserError: the text cannot be read, or is not that of the split.
+    """
+    if not args.input:
+        return read_split(task, args.gen_subset, segmented, scheme, side)
+    if side == SOURCE:
+        return read_segmented(args.input, task.source_dictionary, scheme)
+    return read_segmented(args.translations, task.target_dictionary, scheme)
+
+
+def _check_same_tokens(
+    lines: Sequence[str],
+    tokens: Sequence[Tensor],
+    dictionary: Dictionary,
+    name: str,
+    split: str,
+    side: str,
+) -> None:
+    """Refuses a segmented text that the split was not made from."""
+    remedy = f"give --segmented the {side} text that fairseq-preprocess was given"
+    if len(lines) != len(tokens):
+        raise UserError(
+            f"{name} has {len(lines)} lines, the split {split} {len(tokens)} sentences: {remedy}"
+        )
+    for number, line in enumerate(lines, start=1):
+        if not torch.equal(token_ids(line.split(), dictionary), tokens[number - 1]):
+            there = " ".join(dictionary[token] for token in tokens[number - 1][:-1].tolist())
+            raise UserError(
+                f"{name}:{number}: {line[:60]!r} was binarised as {there[:60]!r}: {remedy}"
+            )
+
+
+def token_ids(pieces: Sequence[str], dictionary: Dictionary) -> Tensor:
+    """Token ids with EOS, as fairseq-preprocess gives them."""
+    ids = [dictionary.index(piece) for piece in pieces]
+    return torch.tensor([*ids, dictionary.eos()])
+
+
+def length_batches(
+    indices: Sequence[int], lengths: Sequence[int], max_tokens: int, batch_size: int | None
+) -> Iterator[list[int]]:
+    """Batches of sentences of similar length, the longest first: what does not fit fails at once.
+
+    Args:
+        indices: of the sentences to be put into batches.
+        lengths: of all sentences.
+        max_tokens: of a batch, padding included.
+        batch_size: sentences of a batch; None = as many as fit.
+    """
+    batch: list[int] = []
+    for index in sorted(indices, key=lambda index: -lengths[index]):
+        full = batch_size is not None and len(batch) >= batch_size
+        if batch and (full or (len(batch) + 1) * lengths[batch[0]] > max_tokens):
+            yield batch
+            batch = []
+        batch.append(index)
+    if batch:
+        yield batch

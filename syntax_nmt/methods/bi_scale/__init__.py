@@ -1,0 +1,1 @@
+"""The chunk-based bi-scale decoder (Zhou et al., 2017)."""

@@ -1,0 +1,283 @@
+"""The chunk-based bi-scale decoder."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import torch
+from fairseq.data import Dictionary
+from torch import Tensor, nn
+
+from syntax_nmt.backbone.additive_attention import AttentionMemory
+from syntax_nmt.backbone.fused_attention import IncrementalState
+from syntax_nmt.backbone.numerics import at_least_float32
+from syntax_nmt.backbone.readout import Readout
+from syntax_nmt.backbone.rnn_decoder import RNNDecoder
+from syntax_nmt.data.sides import CHUNKS
+from syntax_nmt.methods.bi_scale.chunk_clock import INSIDE, OPENS, ChunkState
+from syntax_nmt.methods.bi_scale.recurrence import OWN_CHOICE, BiScaleGRU, BiScaleSteps
+from syntax_nmt.models.rnn_options import CONTEXT, STATE
+
+_CACHED = ("context", "weights", "opened")  # of a ChunkState; its state is one of the states
+
+
+class BiScaleDecoder(RNNDecoder):
+    """Zhou et al. (2017): a state of the chunk beside that of the word.
+
+    Boundaries are those of the annotation where there is one, otherwise the gate's own choice, as
+    in a search. A chunk opens before the first word in any case. A search adds to the scores of
+    words, with `joint_score`, `log P(b_t)` of the boundary that was chosen and, where a chunk
+    opens, `log P` of its likeliest tag; sampling, and an ensemble with models that have no such
+    score, leave it out (:mod:`syntax_nmt.task.prepared_search`).
+
+    Args:
+        embed_tokens: V×E.
+        recurrence: the lowest layer.
+        readout: of the state of the top layer, the word, and what `readout_of` names.
+        chunk_tags: the types of chunks in the order of their ids; the end of the sentence is one
+            more.
+        joint_score: see above.
+        memory_dim: M, width of the annotations.
+        readout_of: what the readout reads in place of RNNsearch's context: `context`, that of
+            the words; `state`, the chunk state p; `both`, side by side.
+        **options: as of :class:`RNNDecoder`.
+    """
+
+    recurrence: BiScaleGRU
+    reads_sides = learns_sides = (CHUNKS,)
+
+    def __init__(
+        self,
+        dictionary: Dictionary,
+        embed_tokens: nn.Embedding,
+        recurrence: BiScaleGRU,
+        readout: Readout,
+        chunk_tags: Sequence[str],
+        joint_score: bool,
+        memory_dim: int,
+        readout_of: str = CONTEXT,
+        **options: Any,
+    ) -> None:
+        super().__init__(
+            dictionary, embed_tokens, recurrence, readout, memory_dim=memory_dim, **options
+        )
+        width = recurrence.state_dim
+        self.chunk_tags = tuple(chunk_tags)
+        self.side_labels = {CHUNKS: self.chunk_tags}
+        self.joint_score = joint_score
+        self.readout_of = readout_of
+        self.start.append(nn.Linear(memory_dim, width, bias=False))  # the last one: of chunks
+        self.tag_classifier = ChunkTagClassifier(
+            width, width, memory_dim, width, len(self.chunk_tags) + 1
+        )
+
+    def forward(
+        self,
+        prev_output_tokens: Tensor,
+        encoder_out: dict[str, list[Tensor]],
+        incremental_state: IncrementalState | None = None,
+        features_only: bool = False,
+        chunk_tags: Tensor | None = None,
+        all_annotated: bool | None = None,
+        **unread: Any,
+    ) -> tuple[Tensor, dict[str, list[Tensor]]]:
+        """Teacher-forced, or one step of a search.
+
+        Args:
+            prev_output_tokens: B×T; of a search's the last one is read.
+            incremental_state: the cache of a search.
+            features_only: leave the output layer out.
+            chunk_tags: B×T, > 0 where a chunk opens, −1 everywhere in a sentence without
+                annotation; a search does not read it. None = no sentence has one.
+            all_annotated: whether every sentence has an annotation; None = `chunk_tags` tells,
+                which synchronises a GPU.
+            **unread: arguments of Transformer decoders, ignored.
+
+        Returns:
+            logits B×T×V, and a dictionary of lists of one tensor each. `attn`: the weights of the
+            words' context, B×T×S; `chunk_attn`: of the chunks'; `opened`: B×T, True = a chunk
+            opened; `boundary_logits`: B×T×2, of b = 0 and b = 1; `tag_logits`: B×T×classes,
+            meaningful only where `opened` is True. In a search `joint_score`, B×1×1, instead of the
+            logits of boundaries and tags.
+        """
+        features, extra = self.extract_features(
+            prev_output_tokens, encoder_out, incremental_state, chunk_tags, all_annotated
+        )
+        return features if features_only else self.output_layer(features), extra
+
+    def extract_features(
+        self,
+        prev_output_tokens: Tensor,
+        encoder_out: dict[str, list[Tensor]],
+        incremental_state: IncrementalState | None = None,
+        chunk_tags: Tensor | None = None,
+        all_annotated: bool | None = None,
+    ) -> tuple[Tensor, dict[str, list[Tensor]]]:
+        """The readout of each step; see :meth:`forward`.
+
+        Args:
+            prev_output_tokens: B×T.
+            incremental_state: the cache of a search.
+            chunk_tags: B×T.
+
+        Returns:
+            B×T×readout_dim, and the dictionary.
+        """
+        cache = self.get_incremental_state(incremental_state, "cache")
+        memory, states = self._begin(encoder_out, incremental_state)
+        if incremental_state is not None:
+            prev_output_tokens, chunk_tags = prev_output_tokens[:, -1:], None
+        chunk = self._chunk_before(cache, states[-1], memory)
+        boundaries = _boundaries(prev_output_tokens, chunk_tags, first=cache is None)
+        chooses = _gate_chooses(chunk_tags, all_annotated)
+        words = self.dropout_in(self.embed_tokens(prev_output_tokens.t()))  # T×B×E
+        steps = self.recurrence(words, states[0], chunk, memory, boundaries.t(), chooses)
+        below, last = self._upper_layers(steps.states, states[1:-1])
+        self._remember(
+            incremental_state,
+            memory,
+            [*last, steps.last.state],
+            **{f"chunk_{name}": getattr(steps.last, name) for name in _CACHED},
+        )
+        weights = steps.weights.transpose(0, 1).contiguous()  # B×T×S from here on
+        contexts = self._contexts(weights, memory)
+        read = self._read_of_source(contexts, steps.chunk_states.transpose(0, 1))
+        features = self.readout(below.transpose(0, 1), words.transpose(0, 1), read)
+        extra = {
+            "attn": weights,
+            "chunk_attn": steps.chunk_weights.transpose(0, 1),
+            "opened": steps.opened.t(),
+        }
+        if incremental_state is None:
+            predicted = self._predictions(steps, memory, contexts)
+        elif self.joint_score:
+            predicted = self._joint_score(steps, memory, contexts, forced=cache is None)
+        else:
+            predicted = {}
+        if torch.is_grad_enabled():
+            # Without the loss of chunks their parameters would be no part of the graph.
+            features = features + 0 * sum(
+                at_least_float32(each).mean() for each in predicted.values()
+            )
+        return self.dropout(features), {name: [each] for name, each in (extra | predicted).items()}
+
+    def get_normalized_probs(
+        self,
+        net_output: tuple[Tensor, dict[str, list[Tensor]] | None],
+        log_probs: bool,
+        sample: dict[str, Tensor] | None = None,
+    ) -> Tensor:
+        """The probabilities of the words; in a search, with those of boundary and tag.
+
+        Args:
+            net_output: of :meth:`forward`.
+            log_probs: give logarithms.
+            sample: not read.
+        """
+        scores = super().get_normalized_probs(net_output, log_probs, sample)
+        extra = net_output[1] or {}
+        if "joint_score" not in extra:
+            return scores
+        joint = extra["joint_score"][0]
+        return scores + joint if log_probs else scores * joint.exp()
+
+    def _chunk_before(
+        self, cache: dict[str, Tensor] | None, state: Tensor, memory: AttentionMemory
+    ) -> ChunkState:
+        """The chunk clock before these steps; `state` is p."""
+        if cache is None:
+            return self.recurrence.start(state, memory)
+        return ChunkState(state, **{name: cache[f"chunk_{name}"] for name in _CACHED})
+
+    def _read_of_source(self, contexts: Tensor, chunk_states: Tensor) -> Tensor:
+        """What the readout reads of the source, from B×T×M and B×T×C."""
+        if self.readout_of == CONTEXT:
+            return contexts
+        if self.readout_of == STATE:
+            return chunk_states
+        return torch.cat([contexts, chunk_states], dim=-1)
+
+    def _predictions(
+        self, steps: BiScaleSteps, memory: AttentionMemory, contexts: Tensor
+    ) -> dict[str, Tensor]:
+        """The logits of boundaries, B×T×2, and of tags, B×T×classes, at every word.
+
+        Selecting only the words that open a chunk would synchronise a GPU.
+        """
+        if self.recurrence.attention is not None:  # then the words' contexts are not the chunks'
+            contexts = self._contexts(steps.chunk_weights.transpose(0, 1), memory)
+        tags = self.tag_classifier(
+            steps.chunk_states.transpose(0, 1), steps.chunks.transpose(0, 1), contexts
+        )
+        return {"boundary_logits": steps.boundary_logits.transpose(0, 1), "tag_logits": tags}
+
+    def _joint_score(
+        self, steps: BiScaleSteps, memory: AttentionMemory, contexts: Tensor, forced: bool
+    ) -> dict[str, Tensor]:
+        """`log P(b_t)`, unless it is forced, and at boundaries `log P` of the best tag: B×1×1."""
+        boundary, tags = (
+            at_least_float32(logits).log_softmax(dim=-1)
+            for logits in self._predictions(steps, memory, contexts).values()
+        )
+        if forced:
+            boundary = torch.zeros_like(boundary)
+        opening = boundary[..., OPENS] + tags.amax(dim=-1)
+        scores = torch.where(steps.opened.t(), opening, boundary[..., INSIDE])
+        return {"joint_score": scores.unsqueeze(-1)}
+
+
+def _boundaries(tokens: Tensor, chunk_tags: Tensor | None, first: bool) -> Tensor:
+    """B×T: 1 = a chunk opens, 0 = none does, −1 = the gate decides; b_1 is 1 (`first`)."""
+    if chunk_tags is None:
+        boundaries = torch.full_like(tokens, OWN_CHOICE)
+    else:
+        annotated = (chunk_tags >= 0).any(dim=1, keepdim=True)
+        boundaries = (chunk_tags > 0).to(tokens.dtype).masked_fill(~annotated, OWN_CHOICE)
+    if first:
+        boundaries[:, 0] = 1
+    return boundaries
+
+
+def _gate_chooses(chunk_tags: Tensor | None, all_annotated: bool | None) -> bool:
+    """Whether the gate decides about any word but the first."""
+    if chunk_tags is None:
+        return True
+    if all_annotated is None:
+        all_annotated = bool((chunk_tags >= 0).any(dim=1).all())
+    return not all_annotated
+
+
+class ChunkTagClassifier(nn.Module):
+    """`softmax(W · tanh(W_p p_t + W_e e + W_c pc) + b)` (Zhou et al., 2017, Section 4).
+
+    Args:
+        state_dim: width of the chunk state p.
+        chunk_dim: width of e, the representation of the previous chunk.
+        memory_dim: M, width of the chunk's context pc.
+        hidden_dim: rows of W_p, W_e and W_c.
+        classes: one for each type of chunk, and the last one for the end of the sentence.
+    """
+
+    def __init__(
+        self, state_dim: int, chunk_dim: int, memory_dim: int, hidden_dim: int, classes: int
+    ) -> None:
+        super().__init__()
+        self.state = nn.Linear(state_dim, hidden_dim)
+        self.chunk = nn.Linear(chunk_dim, hidden_dim, bias=False)
+        self.context = nn.Linear(memory_dim, hidden_dim, bias=False)
+        self.output = nn.Linear(hidden_dim, classes)
+
+    def forward(self, state: Tensor, chunk: Tensor, context: Tensor) -> Tensor:
+        """The logits of the types; class k − 1 is tag id k.
+
+        Args:
+            state: p, …×state_dim.
+            chunk: e, …×chunk_dim.
+            context: pc, …×M.
+
+        Returns:
+            …×classes.
+        """
+        hidden = self.state(state) + self.chunk(chunk) + self.context(context)
+        return self.output(torch.tanh(hidden))

@@ -1,0 +1,173 @@
+"""The recurrence of the bi-scale decoder: a clock of words over a clock of chunks."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import torch
+from torch import Tensor, nn
+
+from syntax_nmt.backbone.additive_attention import AdditiveAttention, AttentionMemory
+from syntax_nmt.backbone.gru import GATES, gru_step
+from syntax_nmt.methods.bi_scale.chunk_clock import BoundaryGate, ChunkClock, ChunkState, opens
+
+OWN_CHOICE = -1
+
+
+@dataclass(frozen=True)
+class BiScaleSteps:
+    """The results of all steps.
+
+    Attributes:
+        last: the chunk clock after the last step.
+        states: s, T×N×C.
+        weights: of the attention that the words' context comes from, T×N×S.
+        boundary_logits: of the gate, T×N×2.
+        opened: T×N, True = a chunk opened, as given or as the gate chose.
+        chunk_states: p, T×N×C.
+        chunks: e, T×N×C; meaningful only where a chunk opened.
+        chunk_weights: of the chunk's attention, T×N×S.
+    """
+
+    last: ChunkState
+    states: Tensor
+    weights: Tensor
+    boundary_logits: Tensor
+    opened: Tensor
+    chunk_states: Tensor
+    chunks: Tensor
+    chunk_weights: Tensor
+
+
+class BiScaleGRU(nn.Module):
+    """Zhou et al. (2017): RNNsearch* whose words read the state of their chunk.
+
+    `s~_t = GRU1(y_{t−1}, s_{t−1})`; the gate reads s~ and y; the chunk clock moves where a chunk
+    opens; `s_t = GRU2(context, s~_t)`, to whose gates and candidate the chunk state p_t is added.
+    The context is pc, that of the chunk; with word attention it is one of its own, queried by s~_t,
+    and parameters have the names and sizes of
+    :class:`~syntax_nmt.backbone.attentive_recurrence.ConditionalGRU`, besides the new ones.
+
+    Computed outside of the loop over steps: the products with the words y, those of both GRU2 with
+    the context (taken with the annotations, once a sentence) and, where all boundaries are given,
+    the gate.
+
+    Args:
+        input_dim: E, width of the words y.
+        state_dim: C; also the width of chunk state and chunk representation.
+        memory_dim: M, width of the annotations.
+        attention_dim: A.
+        word_attention: the words' context comes from an attention of their own.
+        context_every_step: as of :class:`ChunkClock`.
+    """
+
+    def __init__(
+        self,
+        input_dim: int,
+        state_dim: int,
+        memory_dim: int,
+        attention_dim: int,
+        word_attention: bool = False,
+        context_every_step: bool = False,
+    ) -> None:
+        super().__init__()
+        self.state_dim = state_dim
+        self.attention_dim = attention_dim
+        self.input_projection = nn.Linear(input_dim, GATES * state_dim)
+        self.hidden_projection = nn.Linear(state_dim, GATES * state_dim, bias=False)
+        self.context_projection = nn.Linear(memory_dim, GATES * state_dim)
+        self.attention = AdditiveAttention(memory_dim, attention_dim) if word_attention else None
+        rows = GATES * state_dim + (attention_dim if word_attention else 0)
+        self.query_projection = nn.Linear(state_dim, rows, bias=False)
+        self.gate = BoundaryGate(state_dim, input_dim, state_dim)
+        self.clock = ChunkClock(state_dim, state_dim, memory_dim, attention_dim, context_every_step)
+        self.chunk_projection = nn.Linear(state_dim, GATES * state_dim, bias=False)  # p to words
+
+    def remember(self, annotations: Tensor, padding: Tensor) -> AttentionMemory:
+        """What the steps need of the source: first for the chunk clock, then for the words.
+
+        Args:
+            annotations: B×S×M.
+            padding: B×S, True = pad.
+        """
+        keys = [self.clock.attention.key_projection(annotations)]
+        if self.attention is not None:
+            keys.append(self.attention.key_projection(annotations))
+        projections = (self.clock.context_projection, self.context_projection)
+        return AttentionMemory(
+            keys=torch.cat(keys, dim=-1),
+            values=torch.cat([project(annotations) for project in projections], dim=-1),
+            annotations=annotations,
+            padding=padding,
+        )
+
+    def start(self, state: Tensor, memory: AttentionMemory) -> ChunkState:
+        """The chunk clock before the first step.
+
+        Args:
+            state: p_0, N×C.
+            memory: of :meth:`remember`.
+        """
+        width = 0 if self.attention is not None else GATES * self.state_dim
+        return self.clock.start(state, memory, width)
+
+    def forward(
+        self,
+        words: Tensor,
+        state: Tensor,
+        chunk: ChunkState,
+        memory: AttentionMemory,
+        boundaries: Tensor,
+        chooses: bool,
+    ) -> BiScaleSteps:
+        """All steps of given words.
+
+        Args:
+            words: T×N×E.
+            state: N×C, before the first step.
+            chunk: before the first step.
+            memory: of :meth:`remember`; N is a multiple of its number of sentences.
+            boundaries: T×N; 1 = a chunk opens, 0 = none does, −1 = the gate decides.
+            chooses: whether there may be a −1; if not, the gate is computed for all steps at once.
+        """
+        of_chunk, of_word = self._parts(memory)
+        gate_words = self.gate.word(words)
+        opening = (boundaries > 0).unsqueeze(-1)  # T×N×1
+        own = (boundaries == OWN_CHOICE).unsqueeze(-1)
+        columns: list[tuple[Tensor, ...]] = []
+        for step, inputs in enumerate(self.input_projection(words)):
+            between = gru_step(inputs, self.hidden_projection(state), state)
+            opened, gated = opening[step], between
+            if chooses:
+                gated = self.gate(between, gate_words[step])
+                opened = opened | (own[step] & opens(gated).unsqueeze(-1))
+            chunk, finished = self.clock.step(between, opened, chunk, of_chunk)
+            state, weights = self._word(between, chunk, of_word)
+            columns.append((state, weights, gated, opened, chunk.state, finished, chunk.weights))
+        states, weights, gated, opened, *of_chunks = map(torch.stack, zip(*columns))
+        logits = gated if chooses else self.gate(gated, gate_words)
+        return BiScaleSteps(chunk, states, weights, logits, opened.squeeze(-1), *of_chunks)
+
+    def _word(
+        self, between: Tensor, chunk: ChunkState, memory: AttentionMemory
+    ) -> tuple[Tensor, Tensor]:
+        """GRU2 of the word clock: s N×C, and the weights of its context N×S."""
+        hidden, query = self.query_projection(between).tensor_split(
+            (GATES * self.state_dim,), dim=-1
+        )
+        context, weights = chunk.context, chunk.weights
+        if self.attention is not None:
+            weights = self.attention(query, memory)
+            context = memory.average(weights, memory.values)
+        inputs = context + self.chunk_projection(chunk.state)
+        return gru_step(inputs, hidden, between), weights
+
+    def _parts(self, memory: AttentionMemory) -> tuple[AttentionMemory, AttentionMemory]:
+        """The parts of the memory that the chunk clock and the words read."""
+        if self.attention is None:
+            return memory, memory
+        size, gates = self.attention_dim, GATES * self.state_dim
+        return (
+            replace(memory, keys=memory.keys[..., :size], values=memory.values[..., :gates]),
+            replace(memory, keys=memory.keys[..., size:], values=memory.values[..., gates:]),
+        )

@@ -1,0 +1,1 @@
+"""Dependency-supervised self-attention heads (Wang et al., 2019)."""

@@ -1,0 +1,155 @@
+"""Dependency-supervised self-attention: the loss that ties two heads to the source parse."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import torch
+from fairseq.tasks import FairseqTask
+from torch import Tensor
+
+from syntax_nmt.data.sides import HEADS
+from syntax_nmt.errors import UserError
+from syntax_nmt.methods.dependency_heads.attention import (
+    CHILD_HEAD,
+    NO_SUPERVISED_HEADS,
+    PARENT_HEAD,
+)
+from syntax_nmt.methods.objective import (
+    AuxiliaryObjective,
+    Sample,
+    detached_sum,
+    log_average,
+    log_percentage,
+)
+from syntax_nmt.option_checks import check_weight
+
+
+class DependencyObjective(AuxiliaryObjective):
+    """`α·Lc + β·Lp` of Wang et al. (2019), equations 4 to 7.
+
+    `Lp = −Σ_i log Pp[i, parent(i)]`, where the root is its own parent.
+    `Lc = −Σ_i Σ_j Wc[i, j] log Pc[i, j]`, where `Wc[i, j] = 1/n_i` for the n_i children j of i, and
+    `Wc[i, i] = 1` for a leaf. Neither matrix is ever built: both sums are read off with one gather
+    along the head indices. Tokens of sentences without a parse, EOS and pads take no part.
+
+    Args:
+        child_weight: α.
+        parent_weight: β.
+    """
+
+    reads_sides = (HEADS,)
+    options = (
+        "--criterion dependency_cross_entropy, or --child-weight and --parent-weight to "
+        "syntax_cross_entropy"
+    )
+
+    def __init__(self, child_weight: float, parent_weight: float) -> None:
+        self.child_weight = child_weight
+        self.parent_weight = parent_weight
+
+    @classmethod
+    def from_options(cls, options: Any, task: FairseqTask) -> DependencyObjective | None:
+        """Builds the objective; None = both weights are 0.
+
+        Args:
+            task: not used.
+
+        Raises:
+            UserError: a weight is negative or no number.
+        """
+        check_weight("child_weight", options.child_weight)
+        check_weight("parent_weight", options.parent_weight)
+        if options.child_weight == options.parent_weight == 0:
+            return None
+        return cls(options.child_weight, options.parent_weight)
+
+    def __call__(self, extra: Mapping[str, Any], sample: Sample) -> tuple[Tensor, dict[str, Any]]:
+        """Computes the loss of a batch.
+
+        Args:
+            extra: has `supervised_heads`, B×2×S×S.
+            sample: has `heads`, B×S: the column of each token's parent, a root's own column, −1
+                where a token is not supervised.
+
+        Returns:
+            the weighted loss summed over the supervised tokens, and sums for the log.
+
+        Raises:
+            UserError: the model has no supervised heads, or the batch no head indices.
+        """
+        if "supervised_heads" not in extra:
+            raise UserError(NO_SUPERVISED_HEADS)
+        if HEADS.key not in sample:
+            raise UserError(
+                "the criterion needs the parses of the source: add --load-dependencies "
+                "(`syntax-nmt prepare` or `syntax-nmt binarize` makes them)"
+            )
+        log_probabilities, heads = extra["supervised_heads"], sample[HEADS.key].long()
+        child_losses = child_head_losses(log_probabilities[:, CHILD_HEAD], heads)
+        parent_losses, attached = parent_head_losses(log_probabilities[:, PARENT_HEAD], heads)
+        child_loss, parent_loss = child_losses.sum(), parent_losses.sum()
+        logs = {
+            "child_loss": detached_sum(child_loss),
+            "parent_loss": detached_sum(parent_loss),
+            "attached": detached_sum(attached),
+            "supervised": detached_sum(heads.ge(0)),
+            "source_words": detached_sum(sample["net_input"]["src_lengths"] - 1),  # without EOS
+        }
+        return self.child_weight * child_loss + self.parent_weight * parent_loss, logs
+
+    @staticmethod
+    def log(total: Callable[[str], float]) -> None:
+        """Logs both losses per supervised token, attachment accuracy and the supervised share.
+
+        Args:
+            total: gives the sum of one logged key over all batches and workers.
+        """
+        supervised = total("supervised")
+        log_average("child_loss", total("child_loss"), supervised)
+        log_average("parent_loss", total("parent_loss"), supervised)
+        log_percentage("uas", total("attached"), supervised)
+        log_percentage("supervised", supervised, total("source_words"))
+
+
+def parent_head_losses(log_probabilities: Tensor, heads: Tensor) -> tuple[Tensor, Tensor]:
+    """Each token's part of Lp, and whether the head's strongest weight is on its parent.
+
+    Args:
+        log_probabilities: of the parent head, B×S×S.
+        heads: B×S; −1 = not supervised.
+
+    Returns:
+        losses, B×S, 0 where not supervised, and a mask, B×S, True = attached to its parent.
+    """
+    supervised = heads.ge(0)
+    parents = heads.clamp(min=0)
+    losses = -log_probabilities.gather(2, parents.unsqueeze(2)).squeeze(2)
+    attached = log_probabilities.argmax(dim=2).eq(parents) & supervised
+    return losses.masked_fill(~supervised, 0.0), attached
+
+
+def child_head_losses(log_probabilities: Tensor, heads: Tensor) -> Tensor:
+    """Each token's part of Lc: as a child, its share of its parent's row; as a leaf, its own row.
+
+    Args:
+        log_probabilities: of the child head, B×S×S.
+        heads: B×S; −1 = not supervised.
+
+    Returns:
+        losses, B×S, 0 where not supervised.
+    """
+    supervised = heads.ge(0)
+    parents = heads.clamp(min=0)
+    columns = torch.arange(heads.size(1), device=heads.device)
+    is_child = supervised & parents.ne(columns)  # a root's link to itself is not a child link
+    children = torch.zeros_like(log_probabilities[:, 0])
+    children.scatter_add_(1, parents, is_child.to(children))
+
+    as_child = log_probabilities.gather(1, parents.unsqueeze(1)).squeeze(1)  # Pc[parent(j), j]
+    as_child = as_child / children.gather(1, parents).clamp(min=1)
+    as_leaf = log_probabilities.diagonal(dim1=1, dim2=2)
+    is_leaf = supervised & children.eq(0)
+    # Selected, not multiplied by 0: what is not selected may be −inf.
+    return -(as_child.masked_fill(~is_child, 0.0) + as_leaf.masked_fill(~is_leaf, 0.0))

@@ -1,0 +1,1 @@
+"""Latent phrase structure induction (Harada and Watanabe, 2021)."""

@@ -1,0 +1,190 @@
+"""Self-attention inside latent phrases (Harada and Watanabe, 2021, section 4.1)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from functools import partial
+from itertools import repeat
+from typing import Any
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor
+from torch.utils.checkpoint import checkpoint
+
+from syntax_nmt.backbone.fused_attention import FusedMultiheadAttention, IncrementalState
+from syntax_nmt.methods.latent_phrases.distances import SyntacticDistance
+from syntax_nmt.methods.latent_phrases.gates import log_phrase_gates
+
+# Pairs of positions, over all sentences and heads, whose gates and weights are in memory at once.
+_PAIRS = 2**23
+
+
+class PhraseGatedAttention(FusedMultiheadAttention):
+    """Multi-head self-attention whose weights are gated by syntactic distances: equations 4 to 6.
+
+    The distances come from the keys, the gates from the distances, and the gates enter the fused
+    kernel as a bias of the logits. Incremental decoding projects one key and computes one distance
+    a step; both are kept and follow the beam.
+
+    Gates and weights are several S×S tensors a head. Of long sentences they are computed for some
+    heads at a time, and again in the backward pass.
+
+    Args:
+        embed_dim: C.
+        num_heads: H.
+        lookback: how many positions back a distance looks, M of equation 4.
+        temperature: τ.
+        gate: α, `hardtanh` or `sigmoid`.
+        causal: as in a decoder: the future is closed.
+        **kwargs: as of :class:`FusedMultiheadAttention`.
+    """
+
+    def __init__(
+        self,
+        embed_dim: int,
+        num_heads: int,
+        lookback: int,
+        temperature: float,
+        gate: str,
+        causal: bool = False,
+        **kwargs: Any,
+    ) -> None:
+        super().__init__(embed_dim, num_heads, causal, **kwargs)
+        self.syntactic_distance = SyntacticDistance(num_heads, self.head_dim, lookback)
+        self.temperature = temperature
+        self.gate = gate
+
+    def extra_repr(self) -> str:
+        """The numbers that define the module."""
+        return f"{super().extra_repr()}, temperature={self.temperature}, gate={self.gate}"
+
+    def forward(  # type: ignore[override]
+        self,
+        query: Tensor,
+        key: Tensor | None,
+        value: Tensor | None,
+        key_padding_mask: Tensor | None = None,
+        incremental_state: IncrementalState | None = None,
+        need_weights: bool = True,
+        static_kv: bool = False,
+        attn_mask: Tensor | None = None,
+        before_softmax: bool = False,
+        need_head_weights: bool = False,
+        bias: Tensor | None = None,
+        factor: Tensor | None = None,
+        need_distances: bool = False,
+    ) -> tuple[Tensor, Tensor | None] | tuple[Tensor, Tensor | None, Tensor]:
+        """Attends from each position to those that its phrases leave open.
+
+        Args:
+            query: T×B×C.
+            key: T×B×C, the same.
+            value: T×B×C, the same.
+            key_padding_mask: B×T, True = masked.
+            incremental_state: the cache of incremental decoding.
+            need_weights: also return the weights, averaged over heads.
+            static_kv: not for self-attention.
+            attn_mask: T×T, added to the logits; −inf = masked. The mask of the future may be left
+                out of a causal attention.
+            before_softmax: not supported: the gates act on what comes after.
+            need_head_weights: return the weights of each head.
+            bias: of :class:`AttentionChange`, added to the gates'.
+            factor: of :class:`AttentionChange`. It multiplies the logits, and gates act beside it.
+            need_distances: also return the distances.
+
+        Returns:
+            the output, T×B×C; the weights: None, B×T×T or H×B×T×T; and the distances, B×H×T, if
+            asked for.
+        """
+        k, v, padding = self._keys_and_values(
+            key, value, key_padding_mask, incremental_state, False
+        )
+        distances = self._distances(k, padding, incremental_state)
+        q = self._split_heads(self.q_proj(query), k.size(0))
+        if bias is None:
+            bias = None if self.causal else attn_mask
+        weights = None
+        if need_weights or need_head_weights or factor is not None:
+            gates = self._gates_and_bias(q, distances, bias, padding)
+            attended, of_heads = self._explicit(q, k, v, gates, factor)
+            if need_head_weights:
+                weights = of_heads.transpose(0, 1)
+            elif need_weights:
+                weights = of_heads.mean(dim=1)
+        else:
+            attended = self._attended_in_parts(q, k, v, distances, bias, padding)
+        output = self._output(attended, len(query))
+        return (output, weights, distances) if need_distances else (output, weights)
+
+    def _gates_and_bias(
+        self, q: Tensor, distances: Tensor, bias: Tensor | None, padding: Tensor | None
+    ) -> Tensor:
+        """What is added to the logits, B×H×T×S."""
+        gates = log_phrase_gates(
+            distances, padding, both_directions=not self.causal, temperature=self.temperature,
+            gate=self.gate, queries=q.size(2),
+        ).to(q)  # fmt: skip
+        return gates if bias is None else gates + bias.to(q)
+
+    def _attended(
+        self,
+        q: Tensor,
+        k: Tensor,
+        v: Tensor,
+        distances: Tensor,
+        bias: Tensor | None,
+        padding: Tensor | None,
+    ) -> Tensor:
+        """The output of some heads before the last projection, B×H×T×D."""
+        mask = self._gates_and_bias(q, distances, bias, padding)
+        dropout = self._dropout_probability()
+        return F.scaled_dot_product_attention(q, k, v, attn_mask=mask, dropout_p=dropout)
+
+    def _attended_in_parts(
+        self,
+        q: Tensor,
+        k: Tensor,
+        v: Tensor,
+        distances: Tensor,
+        bias: Tensor | None,
+        padding: Tensor | None,
+    ) -> Tensor:
+        """The output of all heads; of long sentences some heads at a time."""
+        heads = max(1, _PAIRS // (q.size(0) * q.size(2) * k.size(2)))
+        if heads >= q.size(1):
+            return self._attended(q, k, v, distances, bias, padding)
+        parts = zip(*(x.split(heads, dim=1) for x in (q, k, v, distances)))
+        biases: Iterable[Tensor | None] = repeat(None)
+        if bias is not None:
+            biases = bias.expand(*q.shape[:2], -1, -1).split(heads, dim=1)
+        attended: Callable[..., Tensor] = self._attended
+        if torch.is_grad_enabled():
+            attended = partial(
+                checkpoint, attended, use_reentrant=False,
+                preserve_rng_state=self._dropout_probability() > 0,
+            )  # fmt: skip
+        return torch.cat([attended(*x, y, padding) for x, y in zip(parts, biases)], dim=1)
+
+    def _distances(
+        self, keys: Tensor, padding: Tensor | None, incremental_state: IncrementalState | None
+    ) -> Tensor:
+        """The distances of all keys, B×H×S; in incremental decoding only new ones are computed."""
+        if incremental_state is None:
+            return self.syntactic_distance(keys, padding)
+        cache = self._get_input_buffer(incremental_state)
+        known = cache.get("prev_distances")
+        if known is None:
+            distances = self.syntactic_distance(keys, padding)
+        else:
+            new = keys.size(2) - known.size(2)
+            window = slice(-(new + self.syntactic_distance.lookback), None)
+            if new == 1 and padding is None:
+                latest = self.syntactic_distance.of_last(keys[:, :, window])
+            else:
+                seen = None if padding is None else padding[:, window]
+                latest = self.syntactic_distance(keys[:, :, window], seen)[..., -new:]
+            distances = torch.cat([known, latest], dim=2)
+        cache["prev_distances"] = distances
+        self._set_input_buffer(incremental_state, cache)
+        return distances

@@ -1,0 +1,106 @@
+"""An auxiliary objective: a loss of a method's own beside that of translation."""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping
+from typing import Any, ClassVar
+
+from fairseq.logging import metrics
+from fairseq.tasks import FairseqTask
+from torch import Tensor, nn
+
+from syntax_nmt.backbone.numerics import exact_type
+from syntax_nmt.data.sides.kind import SideKind
+
+Sample = dict[str, Any]
+
+
+class AuxiliaryObjective(ABC):
+    """A loss beside the translation loss. It reads gold structures from the top of the batch.
+
+    Attributes:
+        reads_sides: the side information that it reads there.
+        options: which switch it on, for messages.
+    """
+
+    reads_sides: ClassVar[tuple[SideKind, ...]] = ()
+    options: ClassVar[str] = ""
+
+    @classmethod
+    @abstractmethod
+    def from_options(cls, options: Any, task: FairseqTask) -> AuxiliaryObjective | None:
+        """Builds the objective; None = its weights are 0.
+
+        Raises:
+            UserError: options that contradict each other.
+        """
+
+    def model_arguments(self, model: nn.Module) -> dict[str, Any]:
+        """What the model's forward pass must be given besides its inputs.
+
+        Raises:
+            UserError: the model lacks what the loss needs.
+        """
+        return {}
+
+    @abstractmethod
+    def __call__(self, extra: Mapping[str, Any], sample: Sample) -> tuple[Tensor, dict[str, Any]]:
+        """Computes the loss of a batch.
+
+        Args:
+            extra: the dictionary that the model returned beside its logits.
+
+        Returns:
+            the weighted loss, summed over the batch, and sums for the log: always the same keys,
+            whatever the batch holds, because workers add them up by position.
+        """
+
+    @staticmethod
+    @abstractmethod
+    def log(total: Callable[[str], float]) -> None:
+        """Logs figures of one or many batches.
+
+        Args:
+            total: gives the sum of one logged key over all batches and workers.
+        """
+
+
+def log_average(name: str, total: float, count: float) -> None:
+    """Logs a loss per counted item, in bits as fairseq logs its own; nothing where none counted.
+
+    Args:
+        name: under which it is logged.
+        total: the summed loss, in nats.
+        count: of the items that it was summed over.
+    """
+    log_mean(name, total / math.log(2), count)
+
+
+def log_mean(name: str, total: float, count: float) -> None:
+    """Logs a figure per counted item; nothing where none counted.
+
+    Args:
+        name: under which it is logged.
+        count: of the items that it was summed over.
+    """
+    if count > 0:
+        metrics.log_scalar(name, total / count, count, round=3)
+
+
+def log_percentage(name: str, part: float, whole: float) -> None:
+    """Logs a share in per cent; nothing where the whole is empty.
+
+    Args:
+        name: under which it is logged.
+        part: how many count.
+        whole: of how many.
+    """
+    if whole > 0:
+        metrics.log_scalar(name, 100 * part / whole, whole, round=2)
+
+
+def detached_sum(values: Tensor) -> Tensor:
+    """The sum of a loss or of a mask for the log, as a float without history."""
+    return values.detach().sum(dtype=exact_type(values))

@@ -1,0 +1,1 @@
+"""Phrase representation and phrase attention (Xu et al., 2020)."""

@@ -1,0 +1,1 @@
+"""Biases of positions alone: baselines for what knows the sentence."""

@@ -1,0 +1,1 @@
+"""Relation networks over the source (Zhang et al., 2018)."""

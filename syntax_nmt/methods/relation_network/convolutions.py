@@ -1,0 +1,108 @@
+"""Convolutions over the words of padded sentences (Zhang et al., 2018, equation 7)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+
+from syntax_nmt.backbone.masked_batch_norm import MaskedBatchNorm
+from syntax_nmt.backbone.packing import PackedRows
+
+SLOPE = 0.1  # of LeakyReLU below zero, everywhere in the relation network
+
+
+class WordConvolution(nn.Module):
+    """One convolution over words: `BN(LeakyReLU(W [x_{i−⌊(k−1)/2⌋} ; … ] + b))`.
+
+    Left and right of the sentence there are zeros, as many as keep its length.
+
+    Args:
+        input_dim: channels of a word.
+        kernel: k, the words that a filter sees.
+        output_dim: number of filters.
+        norm_before_activation: `LeakyReLU(BN(W [ … ]))`, as the authors' released code has it;
+            there is no b then, the norm's own bias takes its place.
+    """
+
+    def __init__(
+        self, input_dim: int, kernel: int, output_dim: int, norm_before_activation: bool = False
+    ) -> None:
+        super().__init__()
+        self.norm_before_activation = norm_before_activation
+        self.convolution = nn.Conv1d(
+            input_dim, output_dim, kernel, padding="same", bias=not norm_before_activation
+        )
+        self.norm = MaskedBatchNorm(output_dim)
+
+    def extra_repr(self) -> str:
+        """The numbers that define the module."""
+        return f"norm_before_activation={self.norm_before_activation}"
+
+    def forward(self, words: Tensor, rows: PackedRows) -> Tensor:
+        """Convolves each sentence.
+
+        Args:
+            words: B×S×input_dim, zeros at pads.
+            rows: where the batch's words are.
+
+        Returns:
+            B×S×output_dim, zeros at pads.
+        """
+        filtered = self.convolution(words.transpose(1, 2)).transpose(1, 2)
+        if self.norm_before_activation:
+            return F.leaky_relu(self.norm(filtered, rows), SLOPE)
+        return self.norm(F.leaky_relu(filtered, SLOPE), rows)
+
+
+class WordConvolutions(nn.Module):
+    """The CNN layer of a relation network: the context of each word.
+
+    Args:
+        width: C, channels of a word.
+        kernels: width and number of filters of each convolution.
+        parallel: every convolution reads the words and their outputs are laid side by side, as in
+            the authors' released code; by default each reads the output of the one before.
+        norm_before_activation: see :class:`WordConvolution`.
+    """
+
+    def __init__(
+        self,
+        width: int,
+        kernels: Sequence[tuple[int, int]],
+        parallel: bool = False,
+        norm_before_activation: bool = False,
+    ) -> None:
+        super().__init__()
+        filters = [count for _, count in kernels]
+        inputs = [width] * len(filters) if parallel else [width, *filters[:-1]]
+        self.parallel = parallel
+        self.output_dim = sum(filters) if parallel else filters[-1]
+        self.convolutions = nn.ModuleList(
+            WordConvolution(input_dim, kernel, count, norm_before_activation)
+            for input_dim, (kernel, count) in zip(inputs, kernels)
+        )
+
+    def extra_repr(self) -> str:
+        """The numbers that define the module."""
+        return f"parallel={self.parallel}"
+
+    def forward(self, words: Tensor, rows: PackedRows) -> Tensor:
+        """Computes the context of each word.
+
+        Args:
+            words: B×S×C; what pads hold is not read.
+            rows: where the batch's words are.
+
+        Returns:
+            B×S×output_dim, zeros at pads.
+        """
+        words = words.masked_fill(rows.padding.unsqueeze(2), 0.0)
+        if self.parallel:
+            outputs = [convolution(words, rows) for convolution in self.convolutions]
+            return torch.cat(outputs, dim=2)
+        for convolution in self.convolutions:
+            words = convolution(words, rows)
+        return words

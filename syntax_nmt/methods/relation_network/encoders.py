@@ -1,0 +1,129 @@
+"""The encoder networks of Rnmt, GRUs and relation network layers (Zhang et al., 2018), and the
+baseline of its released code: two GRUs, one over the other.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from itertools import chain
+
+import torch
+from torch import Tensor, nn
+
+from syntax_nmt.backbone.gru import BACKWARD, FORWARD, SentenceGRU
+from syntax_nmt.backbone.packing import PackedRows
+from syntax_nmt.backbone.rnn_encoder import BidirectionalEncoder, EncoderNetwork
+
+# Of a width: forward(states B×S×width, rows) -> B×S×width.
+BuildLayer = Callable[[int], nn.Module]
+
+
+class InterleavedEncoder(EncoderNetwork):
+    """Forward GRU → relation network → backward GRU → relation network (Section 5.2).
+
+    Around every block l there is a residual connection, equation 11, and after it a dense one,
+    equation 12: ``h^l = in^l + out^l;  in^{l+1} = W_dc [h^1; …; h^l] + b``; the last are the
+    annotations. The first input is the embedding, so it is as wide as a GRU.
+
+    Args:
+        state_dim: C, width of the embeddings and units of each GRU.
+        build_layer: makes a relation network layer; None = only GRUs, the baseline of relation
+            networks.
+        dense_embedding: the dense connections begin with the embedding.
+    """
+
+    def __init__(
+        self, state_dim: int, build_layer: BuildLayer | None, dense_embedding: bool = False
+    ) -> None:
+        super().__init__()
+        self.dense_embedding = dense_embedding
+        self.output_dim = state_dim
+        directions = (FORWARD, BACKWARD)
+        self.grus = nn.ModuleList([SentenceGRU(state_dim, state_dim, way) for way in directions])
+        self.relations = nn.ModuleList(
+            [build_layer(state_dim) for _ in directions] if build_layer is not None else []
+        )
+        self.dense = nn.ModuleList(
+            nn.Linear((blocks + dense_embedding) * state_dim, state_dim)
+            for blocks in range(1, len(self.grus) + len(self.relations) + 1)
+        )
+
+    def forward(self, x: Tensor, padding: Tensor) -> Tensor:
+        """The annotations of a batch.
+
+        Args:
+            x: B×S×C.
+            padding: B×S, True = pad.
+
+        Returns:
+            B×S×C.
+        """
+        rows = PackedRows(padding)
+        features = [x] if self.dense_embedding else []
+        blocks: Iterable[nn.Module] = self.grus
+        if self.relations:
+            blocks = chain.from_iterable(zip(self.grus, self.relations))
+        for block, dense in zip(blocks, self.dense):
+            features.append(x + block(x, rows))
+            x = dense(torch.cat(features, dim=-1))
+        return x
+
+
+class RelationOnTop(EncoderNetwork):
+    """One relation network layer on a bidirectional GRU (Section 3, Figure 2).
+
+    The figure leaves its residual connection out, as its caption says: h + RNL(h).
+
+    Args:
+        input_dim: width of the embeddings.
+        state_dim: C, units in one direction.
+        build_layer: makes a relation network layer.
+    """
+
+    def __init__(self, input_dim: int, state_dim: int, build_layer: BuildLayer) -> None:
+        super().__init__()
+        self.bidirectional = BidirectionalEncoder(input_dim, state_dim)
+        self.output_dim = self.bidirectional.output_dim
+        self.relation = build_layer(self.output_dim)
+
+    def forward(self, x: Tensor, padding: Tensor) -> Tensor:
+        """The annotations of a batch.
+
+        Args:
+            x: B×S×E.
+            padding: B×S, True = pad.
+
+        Returns:
+            B×S×2C.
+        """
+        rows = PackedRows(padding)
+        states = self.bidirectional.gru(x, rows)
+        return states + self.relation(states, rows)
+
+
+class StackedEncoder(EncoderNetwork):
+    """`h→_i = GRU→(x_i, h→_{i−1});  h_i = GRU←(h→_i, h_{i+1})`: annotations are C wide, not 2C.
+
+    Args:
+        input_dim: width of the embeddings.
+        state_dim: C, units of each GRU.
+    """
+
+    def __init__(self, input_dim: int, state_dim: int) -> None:
+        super().__init__()
+        self.lower = SentenceGRU(input_dim, state_dim, FORWARD)
+        self.upper = SentenceGRU(state_dim, state_dim, BACKWARD)
+        self.output_dim = state_dim
+
+    def forward(self, x: Tensor, padding: Tensor) -> Tensor:
+        """The annotations of a batch.
+
+        Args:
+            x: B×S×E.
+            padding: B×S, True = pad.
+
+        Returns:
+            B×S×C, zero at pads.
+        """
+        rows = PackedRows(padding)
+        return self.upper(self.lower(x, rows), rows)

@@ -1,0 +1,134 @@
+"""Every word of a sentence sends a message to each word (Zhang et al., 2018, equations 8, 9)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import groupby
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+from torch.utils.checkpoint import checkpoint
+
+from syntax_nmt.backbone.linear_of_pair import LinearOfPair
+from syntax_nmt.methods.relation_network.convolutions import SLOPE
+
+_HIDDEN_LAYERS = 4
+# Defaults on a CPU and on a GPU: pairs in a block, few enough for the CPU's cache and enough to
+# keep the GPU busy; and numbers stored for the backward pass, 256 MB and 1 GB in float32.
+_BLOCK = 2**10, 2**15
+_KEPT = 2**26, 2**28
+
+
+class GraphPropagation(nn.Module):
+    """The GP layer of a relation network: `r_i = 1/n Σ_j MLP([c_i ; c_j])` over the n real words j.
+
+    The MLP has 4 hidden layers, each followed by LeakyReLU(0.1). The products of the first,
+    `W_a c_i + W_b c_j + b`, are computed once a word instead of once a pair.
+
+    Only pairs of real words are computed, block by block. What the backward pass needs is stored
+    for the first `kept_pairs` pairs of a batch, all of them if sentences are short; later blocks
+    are recomputed in the backward pass, one at a time, so that memory does not grow with n². On a
+    CPU, recomputation makes training of the layer about 40 % slower.
+
+    Args:
+        input_dim: width of c.
+        hidden_dim: width of all layers of the MLP.
+        block: pairs that are computed at a time, at most; a row of pairs of one word is never cut.
+            None = 1,024, and 32,768 on a GPU.
+        kept_pairs: pairs of a batch whose hidden layers are kept for the backward pass, at
+            4·hidden_dim numbers each. None = as many as take 2²⁶ numbers, and 2²⁸ on a GPU.
+    """
+
+    def __init__(
+        self,
+        input_dim: int,
+        hidden_dim: int,
+        block: int | None = None,
+        kept_pairs: int | None = None,
+    ) -> None:
+        super().__init__()
+        self.block = block
+        self.kept_pairs = kept_pairs
+        self.of_pair = LinearOfPair(input_dim, input_dim, hidden_dim)  # W_a, W_b, b
+        self.hidden = nn.ModuleList(
+            nn.Linear(hidden_dim, hidden_dim) for _ in range(_HIDDEN_LAYERS - 1)
+        )
+
+    def extra_repr(self) -> str:
+        """The numbers that define the module."""
+        return f"block={self.block}, kept_pairs={self.kept_pairs}"
+
+    def forward(self, words: Tensor, sizes: Sequence[int]) -> Tensor:
+        """The mean message that each word receives.
+
+        Args:
+            words: c, the words of one sentence after the other, N×input_dim. Sentences of one size
+                that follow one another are computed together.
+            sizes: words of each sentence, adding up to N.
+
+        Returns:
+            r, N×hidden_dim.
+        """
+        on_gpu = int(words.device.type != "cpu")
+        block = _BLOCK[on_gpu] if self.block is None else self.block
+        kept_pairs = self.kept_pairs
+        if kept_pairs is None:
+            kept_pairs = _KEPT[on_gpu] // (_HIDDEN_LAYERS * self.of_pair.first.out_features)
+        pairs, means = 0, []
+        for first, second in _blocks(
+            self.of_pair.first(words), self.of_pair.second(words), sizes, block
+        ):
+            pairs += first.size(0) * first.size(1) * second.size(2)
+            if pairs <= kept_pairs or not torch.is_grad_enabled():
+                mean = self._mean_message(first, second)
+            else:
+                mean = checkpoint(
+                    self._mean_message, first, second,
+                    use_reentrant=False, preserve_rng_state=False,
+                )  # fmt: skip
+            means.append(mean.flatten(0, 1))
+        return torch.cat(means) if means else words.new_zeros(0, self.of_pair.first.out_features)
+
+    def _mean_message(self, first: Tensor, second: Tensor) -> Tensor:
+        """What some words i of like sentences receive from all words j of their sentence.
+
+        Args:
+            first: W_a c_i + b, sentences × i × 1 × hidden_dim.
+            second: W_b c_j, sentences × 1 × j × hidden_dim.
+
+        Returns:
+            sentences × i × hidden_dim.
+        """
+        message = F.leaky_relu_(first + second, SLOPE)
+        for layer in self.hidden:
+            message = F.leaky_relu_(layer(message), SLOPE)
+        return message.mean(dim=2)
+
+
+def _blocks(
+    first: Tensor, second: Tensor, sizes: Sequence[int], block: int
+) -> Iterator[tuple[Tensor, Tensor]]:
+    """Cuts the pairs of a batch: whole sentences of one size, or some words of a long sentence.
+
+    Args:
+        first: N×hidden_dim.
+        second: N×hidden_dim.
+        sizes: words of each sentence.
+        block: pairs in a block, at most, if a word's row of pairs is not longer.
+
+    Yields:
+        sentences × i × 1 × hidden_dim, the next words of `first`, and sentences × 1 × j ×
+        hidden_dim, all of `second` in their sentences.
+    """
+    groups = []
+    for size, alike in groupby(size for size in sizes if size):
+        left = sum(1 for _ in alike)
+        most = max(1, block // size**2)
+        groups += [(min(most, left - done), size) for done in range(0, left, most)]
+    # One split for all: the gradient of each separate slice would be N×hidden_dim, mostly zeros.
+    words = [sentences * size for sentences, size in groups]
+    for (sentences, size), rows, columns in zip(groups, first.split(words), second.split(words)):
+        columns = columns.view(sentences, 1, size, -1)
+        for part in rows.view(sentences, size, 1, -1).split(max(1, block // size), dim=1):
+            yield part, columns

@@ -1,0 +1,1 @@
+"""Pictures: plots, the kinds of `syntax-nmt plot`, and the report page."""

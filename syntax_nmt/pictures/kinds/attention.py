@@ -1,0 +1,171 @@
+"""`syntax-nmt plot attention`: the attention of the heads of a layer, gold heads framed."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from syntax_nmt.arguments import add_files, add_flags, natural_int
+from syntax_nmt.data.conllu import read_conllu
+from syntax_nmt.data.dependency_tree import DependencyTree
+from syntax_nmt.errors import UserError
+from syntax_nmt.inference.extraction.alignments import word_attention
+from syntax_nmt.inference.extraction.attention_heads import (
+    ATTENTIONS,
+    CROSS,
+    DECODER,
+    ENCODER,
+    HeadWeights,
+    head_weights,
+)
+from syntax_nmt.methods.dependency_heads.attention import CHILD_HEAD, PARENT_HEAD
+from syntax_nmt.pictures.kinds.model_sentence import (
+    ModelSentence,
+    Side,
+    add_model_sentence_arguments,
+    model_sentence,
+)
+from syntax_nmt.pictures.kinds.sentence_choice import chosen
+from syntax_nmt.scoring.dependencies.reference import over_corpus_words
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+EOS = "</s>"
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Adds the options."""
+    add_model_sentence_arguments(parser)
+    group = parser.add_argument_group("which attention")
+    add = group.add_argument
+    add(
+        "--attention",
+        choices=ATTENTIONS,
+        help="the encoder's or the decoder's self-attention, or the decoder's over the source "
+        "(default: cross with --target, encoder without)",
+    )
+    add(
+        "--layer",
+        metavar="N",
+        type=int,
+        help="counted from 0 at the bottom or from -1 at the top (default: the encoder's "
+        "supervised one, else -2, or the only one)",
+    )
+    add("--head", metavar="N", type=natural_int, help="one head, counted from 0 (default: all)")
+    add_flags(
+        group,
+        words="between words: the mean over the pieces that attend, the sum over those that are "
+        "attended to (default: between pieces)",
+    )
+    add_files(
+        group,
+        gold="parses of the source (CoNLL-U): frames each word's head, in a supervised child head "
+        "its children; for --attention encoder, between words",
+    )
+
+
+def figure(args: argparse.Namespace) -> Figure:
+    """Draws what the command line asks for.
+
+    Raises:
+        UserError: options, the model or the files cannot be used.
+    """
+    attention = args.attention or (CROSS if args.target else ENCODER)
+    if attention != ENCODER and not args.target:
+        raise UserError(f"--attention {attention} needs a translation: add --target")
+    if args.gold and attention != ENCODER:
+        raise UserError(f"--gold is about --attention {ENCODER}: leave it out")
+    sentence = model_sentence(args)
+    found = head_weights(sentence.decoder, sentence.pair, attention, args.layer)
+    heads = _chosen_heads(args.head, len(found.weights))
+    rows, columns = _sides(sentence, attention)
+    if attention == CROSS and not sentence.target.tokens:
+        raise UserError(f"{sentence.target.name}: no words: choose another --sentence")
+    in_words = args.words or bool(args.gold)
+    tree = _tree(args, sentence) if args.gold else None
+
+    from syntax_nmt.pictures.plots.attention_panels import Panel, draw_attention
+
+    panels = [
+        Panel(
+            _caption(found, head),
+            _between_words(found, head, rows, columns, attention == DECODER)
+            if in_words
+            else found.weights[head],
+            frozenset() if tree is None else _marks(tree, found.supervised and head == CHILD_HEAD),
+        )
+        for head in heads
+    ]
+    attending, attended = (
+        _labels(side, in_words, found.with_eos, attention == DECODER and place == 1)
+        for place, side in enumerate((rows, columns))
+    )
+    names = {ENCODER: ("source", "source"), DECODER: ("translation", "what it has read")}
+    row_label, column_label = names.get(attention, ("translation", "source"))
+    row_label, column_label = f"query ({row_label})", f"key ({column_label})"
+    return draw_attention(panels, attending, attended, row_label, column_label, args.title)
+
+
+def _chosen_heads(head: int | None, heads: int) -> Sequence[int]:
+    if head is None:
+        return range(heads)
+    if head >= heads:
+        raise UserError(f"--head {head}: the layer has {heads} heads, 0 to {heads - 1}")
+    return [head]
+
+
+def _sides(sentence: ModelSentence, attention: str) -> tuple[Side, Side]:
+    """Who attends, and to whom."""
+    rows = sentence.source if attention == ENCODER else sentence.target
+    return rows, sentence.target if attention == DECODER else sentence.source
+
+
+def _caption(found: HeadWeights, head: int) -> str:
+    if found.layer is None:
+        return "attention"
+    name = f"layer {found.layer}, head {head}"
+    if found.supervised and head in (CHILD_HEAD, PARENT_HEAD):
+        return f"{name}: {'children' if head == CHILD_HEAD else 'parents'} (supervised)"
+    return name
+
+
+def _labels(side: Side, in_words: bool, with_eos: bool, eos_first: bool) -> list[str]:
+    labels = [*(side.words if in_words else side.tokens)]
+    if with_eos:
+        labels.insert(0 if eos_first else len(labels), EOS)
+    return labels
+
+
+def _between_words(
+    found: HeadWeights, head: int, rows: Side, columns: Side, eos_first: bool
+) -> np.ndarray:
+    """EOS is a word of one piece."""
+    counts = [[*side.counts] for side in (rows, columns)]
+    if found.with_eos:
+        counts[0].append(1)
+        counts[1].insert(0 if eos_first else len(counts[1]), 1)
+    return word_attention(found.weights[head], counts[1], counts[0])
+
+
+def _tree(args: argparse.Namespace, sentence: ModelSentence) -> DependencyTree:
+    tree = chosen(read_conllu(args.gold, one_root=False), args.sentence, args.gold)
+    if tree is None:
+        raise UserError(
+            f"{args.gold}: sentence {args.sentence} has no parse: choose another --sentence"
+        )
+    where, side = f"{args.gold}:{tree.line}", sentence.source
+    return over_corpus_words(side.words, tree, where, side.name, None)[1]
+
+
+def _marks(tree: DependencyTree, children: bool) -> frozenset[tuple[int, int]]:
+    """Each word's head, the root's itself; or each word's children, a leaf's itself."""
+    parents = {(word, head) for word, head in enumerate(tree.heads)}
+    if not children:
+        return frozenset(parents)
+    found = {(head, word) for word, head in parents if word != head}
+    leaves = set(range(len(tree))) - {head for head, _ in found}
+    return frozenset(found | {(leaf, leaf) for leaf in leaves})

@@ -1,0 +1,102 @@
+"""`syntax-nmt plot distances`: syntactic distances of a model with latent phrases."""
+
+from __future__ import annotations
+
+import argparse
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from syntax_nmt.arguments import natural_int
+from syntax_nmt.backbone.structures import SOURCE_DISTANCES, TARGET_DISTANCES, StructureLayers
+from syntax_nmt.errors import UserError, errors_of
+from syntax_nmt.inference.extraction.model_distances import check_model, layers_with_distances
+from syntax_nmt.pictures.kinds.model_sentence import (
+    ModelSentence,
+    add_model_sentence_arguments,
+    model_sentence,
+)
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+_SIDES = {"source": "encoder", "target": "decoder"}
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Adds the options."""
+    add_model_sentence_arguments(parser)
+    group = parser.add_argument_group("which distances")
+    add = group.add_argument
+    add(
+        "--layer",
+        metavar="N",
+        type=natural_int,
+        default=0,
+        help="layer of the encoder, and of the decoder if there is --target, as far as they have "
+        "distances, counted from 0, the lowest (default: 0)",
+    )
+    add(
+        "--head",
+        metavar="N",
+        type=natural_int,
+        help="one head, counted from 0 (default: all, below their mean, from which `syntax-nmt "
+        "trees` makes trees)",
+    )
+
+
+def figure(args: argparse.Namespace) -> Figure:
+    """Draws what the command line asks for.
+
+    Raises:
+        UserError: options, the model or the files cannot be used.
+    """
+    sentence = model_sentence(args)
+    sides = {"source": sentence.source}
+    if args.target:
+        sides["target"] = sentence.target
+    sides = {
+        name: side
+        for name, side in sides.items()
+        if layers_with_distances(sentence.decoder.model, _SIDES[name])
+    }
+    with errors_of(args.path):
+        for name in sides or ["source"]:
+            check_model(sentence.decoder.model, args.layer, _SIDES[name])
+    found = _distances(sentence, args.layer)
+    heads = len(next(iter(found.values())))
+    if args.head is not None and args.head >= heads:
+        raise UserError(f"--head {args.head}: the layer has {heads} heads, 0 to {heads - 1}")
+
+    from syntax_nmt.pictures.plots.distance_bars import TokenDistances, draw_distances
+
+    return draw_distances(
+        [
+            TokenDistances(name, side.tokens, side.opens_word, _rows(found[name], args.head))
+            for name, side in sides.items()
+        ],
+        args.title,
+    )
+
+
+def _distances(sentence: ModelSentence, layer: int) -> dict[str, np.ndarray]:
+    """Of each side that has them heads × pieces.
+
+    Position 0 of the decoder reads EOS, and each position the piece before the one it predicts.
+    """
+    decoder, wanted = sentence.decoder, StructureLayers((layer,), (layer,))
+    (batch,) = decoder.batches([sentence.pair], max_tokens=1)
+    _, extra = decoder.forward(batch, features_only=True, structures=wanted)
+    pieces = {"source": (SOURCE_DISTANCES, slice(-1)), "target": (TARGET_DISTANCES, slice(1, None))}
+    return {
+        side: extra[name][0][0].float().cpu().numpy()[:, read]
+        for side, (name, read) in pieces.items()
+        if name in extra
+    }
+
+
+def _rows(distances: np.ndarray, head: int | None) -> dict[str, np.ndarray]:
+    if head is not None:
+        return {f"head {head}": distances[head]}
+    heads = {f"head {index}": row for index, row in enumerate(distances)}
+    return {"mean": distances.mean(axis=0), **heads}

@@ -1,0 +1,115 @@
+"""A sentence and its translation, in pieces and in words, with the model that reads them."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from syntax_nmt.data.subwords import detect_scheme, join_pieces, pieces_per_word
+from syntax_nmt.data.text_files import read_lines
+from syntax_nmt.errors import UserError
+from syntax_nmt.inference.arguments import add_model_arguments
+from syntax_nmt.inference.forced_arguments import add_forcing_arguments, forced_model
+from syntax_nmt.inference.forced_decoding import ForcedDecoder
+from syntax_nmt.inference.segmentation import check_segmentation
+from syntax_nmt.pictures.kinds.sentence_choice import add_sentence_argument, chosen
+from syntax_nmt.scoring.parallel_text import (
+    TokenPair,
+    add_subwords_argument,
+    chosen_scheme,
+    read_pairs,
+)
+
+
+@dataclass(frozen=True)
+class Side:
+    """One side of the pair.
+
+    Attributes:
+        tokens: its pieces.
+        counts: the number of pieces of each word.
+        words: its words.
+        name: file and line, for messages.
+    """
+
+    tokens: tuple[str, ...]
+    counts: tuple[int, ...]
+    words: tuple[str, ...]
+    name: str
+
+    @property
+    def opens_word(self) -> list[bool]:
+        """For each piece whether it is the first of its word."""
+        return [place == 0 for count in self.counts for place in range(count)]
+
+
+@dataclass(frozen=True)
+class ModelSentence:
+    """A pair and its model.
+
+    Attributes:
+        decoder: the model.
+        source: the sentence.
+        target: its translation; without pieces where none is given.
+    """
+
+    decoder: ForcedDecoder
+    source: Side
+    target: Side
+
+    @property
+    def pair(self) -> TokenPair:
+        """What the model reads."""
+        return TokenPair(self.source.tokens, self.target.tokens)
+
+
+def add_model_sentence_arguments(parser: argparse.ArgumentParser) -> None:
+    """Adds the model, the text, and how it is segmented."""
+    add = parser.add_argument
+    add_model_arguments(parser, needed=True)
+    add("--source", metavar="FILE", required=True, help="sentences, one a line")
+    add("--target", metavar="FILE", help="their translations, which the model is forced to")
+    add_sentence_argument(parser)
+    add_subwords_argument(parser)
+    add_forcing_arguments(parser, batches=False)
+
+
+def model_sentence(args: argparse.Namespace) -> ModelSentence:
+    """Loads the model and takes the sentence.
+
+    Raises:
+        UserError: options, the model or the files cannot be used, or the sentence is too long.
+    """
+    check_segmentation(args)
+    decoder, segment, segment_target = forced_model(args, args.path)
+    if args.target:
+        pairs = read_pairs(args.source, args.target, segment, segment_target)
+    else:
+        lines = read_lines(args.source)
+        pairs = [TokenPair(segment(line), ()) for line in lines]
+    pair = chosen(pairs, args.sentence, args.source)
+    if not pair.source:
+        raise UserError(f"{args.source}:{args.sentence}: no words: choose another --sentence")
+    if not decoder.fits(pair):
+        raise UserError(
+            f"{args.source}:{args.sentence}: too long for the model, with {len(pair.source)} "
+            f"pieces and {len(pair.target)} of the translation: choose another --sentence"
+        )
+    schemes = [chosen_scheme(args) or side.scheme for side in (segment, segment_target)]
+    files = [f"{path}:{args.sentence}" for path in (args.source, args.target)]
+    source = _side(pair.source, [each.source for each in pairs], schemes[0], files[0])
+    target = _side(pair.target, [each.target for each in pairs], schemes[1], files[1])
+    return ModelSentence(decoder, source, target)
+
+
+def _side(
+    tokens: tuple[str, ...],
+    corpus: Sequence[tuple[str, ...]],
+    scheme: str | None,
+    name: str,
+) -> Side:
+    scheme = scheme or detect_scheme(" ".join(pieces) for pieces in corpus)
+    counts = pieces_per_word(tokens, scheme, name)
+    words = join_pieces(tokens, counts, scheme)
+    return Side(tokens, tuple(counts), tuple(word or "_" for word in words), name)

@@ -1,0 +1,140 @@
+"""Attention weights as shades, one panel a head."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.image import AxesImage
+from matplotlib.patches import Patch
+
+from syntax_nmt.pictures.plots.matrix_axes import label_matrix, words_height
+from syntax_nmt.pictures.plots.style import (
+    COLOUR_MAP,
+    FONT_SIZE,
+    axes_in_points,
+    cell_size,
+    figure_in_points,
+    mark_cell,
+    picture_style,
+    text_width,
+)
+
+GOLD = "reference"
+
+_GAP, _CAPTION = 10.0, 18.0  # points between panels, and for the text below each
+_BAR, _TALLEST_BAR = 8.0, 160.0
+_WIDE = 1.7  # the wanted shape of many panels: width over height
+
+
+@dataclass(frozen=True)
+class Panel:
+    """The weights of one head.
+
+    Attributes:
+        caption: what stands below.
+        weights: rows attend to columns; each between 0 and 1.
+        marked: cells to be framed, as (row, column).
+    """
+
+    caption: str
+    weights: np.ndarray
+    marked: frozenset[tuple[int, int]] = field(default_factory=frozenset)
+
+
+def draw_attention(
+    panels: Sequence[Panel],
+    rows: Sequence[str],
+    columns: Sequence[str],
+    row_label: str = "",
+    column_label: str = "",
+    title: str = "",
+) -> Figure:
+    """Small multiples that share their words and their scale, which begins with 0.
+
+    Args:
+        panels: one or more.
+        rows: who attends.
+        columns: who is attended to.
+        title: above all.
+
+    Raises:
+        ValueError: weights are of another shape than rows × columns.
+    """
+    for panel in panels:
+        if panel.weights.shape != (len(rows), len(columns)):
+            raise ValueError(
+                f"{panel.caption}: weights {panel.weights.shape} of {len(rows)} rows and "
+                f"{len(columns)} columns"
+            )
+    captions = [panel.caption for panel in panels]
+    texts = [*rows, *columns, *captions, row_label, column_label, title]
+    with picture_style(texts) as families:
+        few = len(panels) == 1
+        cell = cell_size(max(len(rows), len(columns)), wanted=360 if few else 170)
+        width, height = cell * len(columns), cell * len(rows)
+        widest = max(text_width(caption, FONT_SIZE, families) for caption in captions)
+        pitch = max(width, widest) + _GAP, height + _CAPTION
+        across = _across(len(panels), *pitch)
+        down = -(-len(panels) // across)
+        whole = across * pitch[0], down * pitch[1]
+        figure = figure_in_points(*whole)
+        figure.set_label(title or f"attention weights: {' '.join(columns)}")
+        top = max((float(panel.weights.max(initial=0)) for panel in panels), default=0) or 1.0
+        for index, panel in enumerate(panels):
+            line, place = divmod(index, across)
+            left, bottom = place * pitch[0], whole[1] - (line + 1) * pitch[1]
+            axes = axes_in_points(figure, left, bottom + _CAPTION, width, height)
+            label_matrix(axes, columns, rows, cell, grid=False)
+            image = _shade(axes, panel, top, cell)
+            axes.tick_params(labeltop=line == 0, labelleft=place == 0)
+            if line == 0:
+                axes.set_xlabel(column_label)
+                axes.xaxis.set_label_position("top")
+                axes.set_ylabel(row_label if place == 0 else "")
+        _colour_bar(figure, image, whole)
+        if any(panel.marked for panel in panels):
+            _legend(figure)
+        if title:
+            above = words_height(columns, cell) + (16 if column_label else 4)
+            figure.suptitle(title, y=1 + above / whole[1], va="bottom", fontsize=FONT_SIZE)
+        return figure
+
+
+def _shade(axes: Axes, panel: Panel, top: float, cell: float) -> AxesImage:
+    """The weights, from white for 0 to black for `top`; frames; the caption."""
+    image = axes.imshow(panel.weights, cmap=COLOUR_MAP, vmin=0, vmax=top, aspect="auto")
+    for row, column in sorted(panel.marked):
+        mark_cell(axes, column, row, False, GOLD, width=cell / 13)
+    below = -4 / (cell * len(panel.weights))
+    axes.text(0.5, below, panel.caption, transform=axes.transAxes, ha="center", va="top")
+    return image
+
+
+def _across(panels: int, width: float, height: float) -> int:
+    """Panels side by side, so that all together are somewhat wider than high."""
+    fewest = min(
+        range(1, panels + 1),
+        key=lambda n: abs(np.log(n * width / (-(-panels // n) * height) / _WIDE)),
+    )
+    rows = -(-panels // fewest)
+    return -(-panels // rows)  # the last row as full as can be
+
+
+def _colour_bar(figure: Figure, image: AxesImage, whole: tuple[float, float]) -> None:
+    height = min(whole[1] - _CAPTION, _TALLEST_BAR)
+    axes = axes_in_points(figure, whole[0] + 4, whole[1] - height, _BAR, height)
+    bar = figure.colorbar(image, cax=axes)
+    bar.set_label("attention weight")
+    bar.ax.tick_params(labelsize=FONT_SIZE - 1.5)
+
+
+def _legend(figure: Figure) -> None:
+    frame = Patch(fill=False, edgecolor="black", linewidth=1, label=GOLD)
+    figure.legend(
+        handles=[frame], loc="upper left", bbox_to_anchor=(0, 0), frameon=False, handlelength=1,
+        handleheight=1, borderaxespad=0,
+    )  # fmt: skip

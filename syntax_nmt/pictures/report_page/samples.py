@@ -1,0 +1,147 @@
+"""Sentences of the test set with all translations, and which of them to show."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from syntax_nmt.pictures.report_page.structures import words_of
+from syntax_nmt.pictures.report_page.word_differences import Run, differing_runs
+from syntax_nmt.scoring.translations.evaluated_systems import TestSet, Text
+from syntax_nmt.scoring.translations.metrics import MetricSet
+
+
+@dataclass(frozen=True)
+class Translation:
+    """What a system made of a sentence.
+
+    Attributes:
+        system: its name.
+        text: of its first run.
+        runs: the text in parts that agree with the reference or differ.
+        score: the sentence's chrF.
+    """
+
+    system: str
+    text: str
+    runs: Sequence[Run]
+    score: float
+
+
+@dataclass(frozen=True)
+class Sample:
+    """A sentence.
+
+    Attributes:
+        position: counted from 0.
+        length: words of the source, or of the reference where there is no source.
+        source: in words; None = not known.
+        references: as they are.
+        translations: by system.
+    """
+
+    position: int
+    length: int
+    source: str | None
+    references: Sequence[str]
+    translations: Sequence[Translation]
+
+
+class SampleText:
+    """A test set as samples show it.
+
+    Args:
+        source: None = not known.
+        metrics: chrF among them.
+        statistics: of all metrics, by system and run.
+        chrf: the name of chrF among the metrics.
+    """
+
+    def __init__(
+        self,
+        test_set: TestSet,
+        source: Text | None,
+        metrics: MetricSet,
+        statistics: Sequence[Sequence[np.ndarray]],
+        chrf: str,
+    ) -> None:
+        self.test_set = test_set
+        self.source = None if source is None else words_of(source)
+        columns = metrics.columns(chrf)
+        self.scores = np.array(
+            [
+                [metrics.score(chrf, row) for row in runs[0][:, columns].tolist()]
+                for runs in statistics
+            ]
+        )
+        reference = test_set.references[0].sentences
+        words = self.source or [tuple(sentence.split()) for sentence in reference]
+        self.lengths = [len(sentence) for sentence in words]
+
+    def choose(self, count: int) -> list[int]:
+        """Positions of sentences that tell most, from short ones to long ones.
+
+        Args:
+            count: how many.
+        """
+        return choose_samples(self.lengths, self.scores, count)
+
+    def sample(self, position: int) -> Sample:
+        """One sentence.
+
+        Args:
+            position: counted from 0.
+        """
+        references = [text.sentences[position] for text in self.test_set.references]
+        translations = []
+        for system, scores in zip(self.test_set.systems, self.scores):
+            text = system.runs[0].sentences[position]
+            runs = differing_runs(text, references)
+            translations.append(Translation(system.name, text, runs, float(scores[position])))
+        source = " ".join(self.source[position]) if self.source else None
+        return Sample(position, self.lengths[position], source, references, translations)
+
+
+def sample_figures(sample: Sample) -> dict[str, Any]:
+    """A sample as an object that JSON knows; its number counts from 1."""
+    return {
+        "sentence": sample.position + 1,
+        "length": sample.length,
+        "source": sample.source,
+        "references": list(sample.references),
+        "translations": [
+            {"system": each.system, "text": each.text, "chrf": each.score}
+            for each in sample.translations
+        ],
+    }
+
+
+def choose_samples(lengths: Sequence[int], scores: np.ndarray, count: int) -> list[int]:
+    """One sentence of each of several groups of equal size, from short sentences to long ones.
+
+    Of several systems it is the sentence whose scores lie furthest apart; of a single one that
+    with the middle score of its group. The first of equals is taken: the choice is always the same.
+
+    Args:
+        lengths: of each sentence.
+        scores: systems × sentences.
+        count: how many, if there are as many sentences.
+
+    Returns:
+        Positions, shortest sentence first.
+    """
+    order = np.argsort(lengths, kind="stable")
+    groups = [np.sort(group) for group in np.array_split(order, max(1, count)) if len(group)]
+    several = len(scores) > 1
+    chosen = []
+    for group in groups[:count]:
+        of_group = scores[:, group]
+        if several:
+            best = np.argmax(of_group.max(axis=0) - of_group.min(axis=0))
+        else:
+            best = np.argsort(of_group[0], kind="stable")[(len(group) - 1) // 2]
+        chosen.append(int(group[best]))
+    return chosen

@@ -1,0 +1,191 @@
+"""The structures of one sentence as pictures; systems with the same structure share one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from syntax_nmt.data.chunks import OUTSIDE
+from syntax_nmt.data.constituents import format_tree
+from syntax_nmt.data.dependency_tree import DependencyTree
+from syntax_nmt.pictures.report_page.picture import Picture, Pictures
+from syntax_nmt.pictures.report_page.structures import Structures, WithWords
+from syntax_nmt.scoring.alignments.alignment import GoldAlignment, format_alignment
+from syntax_nmt.scoring.chunks.chunk_report import bracketed
+from syntax_nmt.scoring.translations.system_files import REFERENCE
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+
+_ROOM = 780.0  # points of the widest page
+
+
+@dataclass(frozen=True)
+class DrawnKind:
+    """How structures of one kind are compared, drawn and put in words."""
+
+    title: str
+    same: Callable[[Any], Any]
+    draw: Callable[[Any, Any], Figure]
+    text: Callable[[Any], str]
+
+    def of(self, structures: Structures) -> Mapping[str, Sequence[Any]]:
+        """The structures of this kind by name.
+
+        Args:
+            structures: of all kinds.
+        """
+        return getattr(structures, self.title)
+
+
+@dataclass(frozen=True)
+class ChunkedWords:
+    """Chunks as the page writes them.
+
+    Attributes:
+        names: of the systems that have them.
+        chunks: type and words of each; no type for words outside chunks.
+    """
+
+    names: str
+    chunks: tuple[tuple[str, str], ...]
+
+
+@dataclass(frozen=True)
+class StructureGroup:
+    """The structures of one kind.
+
+    Attributes:
+        title: of the kind.
+        pictures: one for each different structure.
+        chunks: likewise, where words and frames say it.
+    """
+
+    title: str
+    pictures: Sequence[Picture] = ()
+    chunks: Sequence[ChunkedWords] = ()
+
+
+def structure_groups(
+    structures: Structures, sentence: int, pictures: Pictures
+) -> list[StructureGroup]:
+    """What there is to show of a sentence.
+
+    Args:
+        structures: of all sentences.
+        pictures: what makes pictures.
+    """
+    groups = []
+    for kind in DRAWN:
+        items = _of_sentence(kind.of(structures), sentence)
+        gold = items.get(REFERENCE)
+        found = [
+            pictures.add(kind.draw(item, gold), names, f"{names}: {kind.text(item)}")
+            for names, item in _shared(items, kind.same)
+        ]
+        if found:
+            groups.append(StructureGroup(kind.title, found))
+    items = _of_sentence(structures.chunks, sentence)
+    chunked = [ChunkedWords(names, _parts(item)) for names, item in _shared(items, _same_chunks)]
+    if chunked:
+        groups.append(StructureGroup("chunks", chunks=chunked))
+    return groups
+
+
+def structure_figures(structures: Structures, sentence: int) -> dict[str, dict[str, str]]:
+    """The structures of a sentence in their text forms, by kind and name.
+
+    Args:
+        structures: of all sentences.
+    """
+    found = {}
+    for kind in DRAWN:
+        if kind.of(structures):
+            items = _of_sentence(kind.of(structures), sentence)
+            found[kind.title] = {name: kind.text(item) for name, item in items.items()}
+    if structures.chunks:
+        items = _of_sentence(structures.chunks, sentence)
+        found["chunks"] = {name: bracketed(each.item, each.words) for name, each in items.items()}
+    return found
+
+
+def _of_sentence(by_name: Mapping[str, Sequence[Any]], sentence: int) -> dict[str, Any]:
+    """The structures of a sentence, the reference's first."""
+    names = sorted(by_name, key=lambda name: name != REFERENCE)
+    found = {name: by_name[name][sentence] for name in names}
+    return {name: item for name, item in found.items() if item is not None}
+
+
+def _shared(items: Mapping[str, Any], key: Callable[[Any], Any]) -> list[tuple[str, Any]]:
+    """Each different structure once, with the names of all that have it."""
+    found: dict[Any, tuple[list[str], Any]] = {}
+    for name, item in items.items():
+        found.setdefault(key(item), ([], item))[0].append(name)
+    return [(", ".join(names), item) for names, item in found.values()]
+
+
+def _same_tree(tree: DependencyTree) -> Any:
+    return tree.words, tree.heads, tree.relations
+
+
+def _same_links(item: WithWords[GoldAlignment]) -> Any:
+    return item.item, item.words, item.source
+
+
+def _same_chunks(item: Any) -> Any:
+    return item.item, item.words
+
+
+def _draw_dependencies(tree: DependencyTree, gold: DependencyTree | None) -> Figure:
+    from syntax_nmt.pictures.plots.dependency_arcs import draw_dependencies
+
+    comparable = gold is not None and gold is not tree and gold.words == tree.words
+    return draw_dependencies(tree, gold if comparable else None, room=_ROOM)
+
+
+def _draw_constituents(tree: Any, gold: Any) -> Figure:
+    from syntax_nmt.pictures.plots.constituency_tree import draw_constituents
+
+    comparable = gold is not None and gold is not tree and gold.words == tree.words
+    return draw_constituents(tree, gold if comparable else None, room=_ROOM)
+
+
+def _draw_alignment(
+    item: WithWords[GoldAlignment], gold: WithWords[GoldAlignment] | None
+) -> Figure:
+    from syntax_nmt.pictures.plots.alignment_matrix import draw_alignment
+
+    if item is gold:
+        return draw_alignment(item.source, item.words, None, item.item)
+    same = gold is not None and (gold.source, gold.words) == (item.source, item.words)
+    return draw_alignment(
+        item.source, item.words, item.item.possible, gold.item if gold and same else None
+    )
+
+
+def _heads(tree: DependencyTree) -> str:
+    arcs = [
+        f"{word} is the root" if head == place else f"{word} depends on {tree.words[head]}"
+        for place, (word, head) in enumerate(zip(tree.words, tree.heads))
+    ]
+    return ", ".join(arcs)
+
+
+def _links(item: WithWords[GoldAlignment]) -> str:
+    return format_alignment(item.item.possible)
+
+
+def _parts(item: Any) -> tuple[tuple[str, str], ...]:
+    return tuple(
+        ("" if chunk.tag == OUTSIDE else chunk.tag, " ".join(item.words[chunk.start : chunk.end]))
+        for chunk in item.item
+    )
+
+
+DRAWN = (
+    DrawnKind("dependencies", _same_tree, _draw_dependencies, _heads),
+    DrawnKind("constituents", format_tree, _draw_constituents, format_tree),
+    DrawnKind("alignments", _same_links, _draw_alignment, _links),
+)

@@ -1,0 +1,169 @@
+"""The structures that systems found in sentences, and those of the reference."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Generic, TypeVar
+
+from syntax_nmt.data.conllu import read_conllu
+from syntax_nmt.data.constituents import ConstituentTree
+from syntax_nmt.data.dependency_tree import DependencyTree
+from syntax_nmt.errors import UserError
+from syntax_nmt.pictures.report_page.chunk_text import Chunks, read_chunk_text
+from syntax_nmt.scoring.alignments.alignment import GoldAlignment, links_outside, read_gold
+from syntax_nmt.scoring.constituents.tree_file import read_tree_file
+from syntax_nmt.scoring.parallel_text import SegmentedText
+from syntax_nmt.scoring.translations.evaluated_systems import (
+    TestSet,
+    Text,
+    check_parallel,
+    read_text,
+)
+from syntax_nmt.scoring.translations.system_files import (
+    REFERENCE,
+    STRUCTURE_OPTIONS,
+    Files,
+    named_files,
+)
+
+Words = tuple[str, ...]
+Item = TypeVar("Item")
+
+
+@dataclass(frozen=True)
+class WithWords(Generic[Item]):
+    """A structure over words that its file does not hold.
+
+    Attributes:
+        item: the structure.
+        words: of the text, or of its target side.
+        source: words of the source side of an alignment.
+    """
+
+    item: Item
+    words: Words
+    source: Words = ()
+
+
+@dataclass
+class Structures:
+    """By name, for each sentence a structure or None.
+
+    Attributes:
+        dependencies: trees.
+        constituents: trees.
+        alignments: links; sure and possible ones, which only the reference tells apart.
+        chunks: of a text.
+        files: what was read, by kind and name.
+    """
+
+    dependencies: dict[str, list[DependencyTree | None]] = field(default_factory=dict)
+    constituents: dict[str, list[ConstituentTree | None]] = field(default_factory=dict)
+    alignments: dict[str, list[WithWords[GoldAlignment]]] = field(default_factory=dict)
+    chunks: dict[str, list[WithWords[Chunks] | None]] = field(default_factory=dict)
+    files: dict[str, Files] = field(default_factory=dict)
+
+
+def structure_files(args: argparse.Namespace, names: Sequence[str]) -> dict[str, Files]:
+    """The files that a command line names, by kind.
+
+    Args:
+        args: with the options of :data:`STRUCTURE_OPTIONS`.
+
+    Raises:
+        UserError: an unknown name, or another number of files than there can be.
+    """
+    numbers = {"alignments": (1, 3), "chunks": (1, 2)}
+    known = list(dict.fromkeys([*names, REFERENCE]))
+    return {
+        kind: named_files(f"--{kind}", getattr(args, kind), known, numbers.get(kind, (1,)))
+        for kind in STRUCTURE_OPTIONS
+    }
+
+
+def read_structures(files: dict[str, Files], test_set: TestSet, source: Text | None) -> Structures:
+    """Reads all structures, each checked against the number of sentences.
+
+    Args:
+        files: from :func:`structure_files`.
+        test_set: the translations; of several runs the first one's words count.
+        source: the source text, in words or in subwords.
+
+    Raises:
+        UserError: a file is damaged, or is of other sentences.
+    """
+    texts = {system.name: system.runs[0] for system in test_set.systems}
+    texts.setdefault(REFERENCE, test_set.references[0])
+    found = Structures(files=files)
+    for name, (path,) in files["dependencies"].items():
+        found.dependencies[name] = _complete(
+            path, list(read_conllu(path, one_root=False)), test_set
+        )
+    for name, (path,) in files["constituents"].items():
+        found.constituents[name] = _complete(path, list(read_tree_file(path)), test_set)
+    for name, paths in files["alignments"].items():
+        pair = [read_text(path) for path in paths[1:]]
+        if not pair and source is None:
+            raise UserError(
+                f"--alignments {name}: the source is not known: give it as --source, or give the "
+                f"two texts that are aligned behind {paths[0]}"
+            )
+        if source is not None and not pair:
+            pair = [source, texts[name]]
+        found.alignments[name] = _alignments(paths[0], pair, test_set)
+    for name, paths in files["chunks"].items():
+        text = read_text(paths[1]) if len(paths) > 1 else texts[name]
+        found.chunks[name] = _chunks(paths[0], text, test_set)
+    return found
+
+
+def words_of(text: Text) -> list[Words]:
+    """The words of each sentence, put together again where the text is in subwords.
+
+    Raises:
+        UserError: a piece reaches over the end of a word.
+    """
+    return SegmentedText.of([line.split() for line in text.sentences], text.name).words
+
+
+def _complete(path: str, items: list[Item], test_set: TestSet) -> list[Item]:
+    if len(items) != test_set.sentences:
+        raise UserError(
+            f"{path} has {len(items)} sentences, {test_set.references[0].name} "
+            f"{test_set.sentences}: give one structure a sentence"
+        )
+    return items
+
+
+def _alignments(
+    path: str, pair: Sequence[Text], test_set: TestSet
+) -> list[WithWords[GoldAlignment]]:
+    for text in pair:
+        check_parallel(text, test_set.references[0])
+    rows = zip(_complete(path, read_gold(path), test_set), *(words_of(text) for text in pair))
+    found = [WithWords(links, target, source) for links, source, target in rows]
+    outside = sum(
+        1
+        for each in found
+        for _ in links_outside(each.item.possible, len(each.source), len(each.words))
+    )
+    if outside:
+        print(
+            f"note: {path}: {outside} links to words that {pair[0].name} or {pair[1].name} does "
+            f"not have are left out: give the two texts that were aligned behind the file",
+            file=sys.stderr,
+        )
+    return found
+
+
+def _chunks(path: str, text: Text, test_set: TestSet) -> list[WithWords[Chunks] | None]:
+    check_parallel(text, test_set.references[0])
+    words = words_of(text)
+    read = read_chunk_text(path, words, text.name)
+    return [
+        None if chunks is None else WithWords(chunks, of_text)
+        for chunks, of_text in zip(read, words)
+    ]

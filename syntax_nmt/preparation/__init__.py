@@ -1,0 +1,1 @@
+"""Raw parallel text to a data-bin folder with side information."""

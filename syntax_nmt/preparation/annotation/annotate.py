@@ -1,0 +1,205 @@
+"""The annotation of a text of any size: in parts, resumable, on any number of workers."""
+
+from __future__ import annotations
+
+from collections import Counter, deque
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from tqdm import tqdm
+
+from syntax_nmt.data.text_files import check_writable, read_lines, refuse_pipe
+from syntax_nmt.preparation.annotation.annotator import Annotator
+from syntax_nmt.preparation.annotation.executor import open_workers, ordered_results
+from syntax_nmt.preparation.annotation.parts import (
+    Part,
+    PartFolder,
+    merge_parts,
+    options_sum,
+    parts_of,
+)
+from syntax_nmt.preparation.annotation.shard import Shard
+
+PART_SIZE = 2000
+# Sentences that a worker is given at a time: the bar moves by these, and they fill some batches.
+_SLICE = 200
+_REASONS = ("empty", "too long", "failed")
+
+
+@dataclass(frozen=True)
+class Resources:
+    """What the work runs on.
+
+    Attributes:
+        workers: processes of this machine; 1 = this one.
+        dask_scheduler: address of a Dask scheduler whose workers do the work instead.
+        part_size: lines that are kept at a time.
+        shard: the part of the work that is this job's; the whole by default.
+    """
+
+    workers: int = 1
+    dask_scheduler: str | None = None
+    part_size: int = PART_SIZE
+    shard: Shard = field(default_factory=Shard)
+
+
+class _Task(NamedTuple):
+    """Sentences of like length, a slice of a part."""
+
+    annotator: Annotator
+    sentences: list[list[str]]
+
+
+class _Slice(NamedTuple):
+    """Where the sentences of a task stand in their part; the last one completes it."""
+
+    part: _OpenPart
+    places: list[int]
+    last: bool
+
+
+@dataclass
+class _OpenPart:
+    """A part whose entries are on their way."""
+
+    part: Part
+    sentences: list[list[str]]
+    counts: Counter[str]
+    entries: dict[int, str | None] = field(default_factory=dict)
+
+    def text(self, annotator: Annotator) -> str:
+        """All entries, in the order of the lines."""
+        return "".join(
+            self.entries.get(place) or annotator.no_annotation(words)
+            for place, words in enumerate(self.sentences)
+        )
+
+
+def annotate_file(
+    text: Path,
+    output: Path,
+    annotator: Annotator,
+    resources: Resources | None = None,
+    keep_parts: bool = False,
+) -> Counter[str]:
+    """Annotates a text, one entry a line; if interrupted and called again, it resumes.
+
+    Finished parts wait in a folder beside the output, `OUTPUT.parts`, until all are there. One job
+    of several (a shard) leaves its parts there, to be merged when every job is done.
+
+    Args:
+        text: words separated by spaces, a sentence a line; may be `.gz`.
+        annotator: what annotates.
+        resources: what the work runs on.
+        keep_parts: leave them there when they are merged.
+
+    Returns:
+        Counts of lines: `lines`, `annotated`, `empty`, `too long`, `failed`, and `reused` of an
+        earlier run.
+
+    Raises:
+        UserError: the text cannot be read, the output not be written (found before models are
+            loaded), models do not load, or a worker died. What is finished is kept.
+    """
+    resources = resources or Resources()
+    refuse_pipe(text)
+    lines = sum(1 for _ in read_lines(text))
+    check_writable(output, text)
+    parts = PartFolder(output)
+    if lines <= resources.part_size and resources.dask_scheduler is None:
+        resources = replace(resources, workers=1)  # a single part keeps no pool busy
+    if resources.workers == 1 and resources.dask_scheduler is None:
+        annotator.load()  # what is wrong with it is said before the progress bar starts
+    counts: Counter[str] = Counter(lines=0)
+    whole = resources.shard.count == 1
+    # disable=None: no bar where stderr is not a terminal
+    bar = tqdm(total=lines, desc=output.name, unit=" sentences", disable=None)
+    with parts.held(shared=not whole), bar:
+        for done in _annotated_parts(text, parts, annotator, resources, bar.update):
+            counts.update(done)
+        if whole:
+            merge_parts(text, output, parts)
+            if not keep_parts:
+                parts.remove()
+    return counts
+
+
+def describe(counts: Counter[str]) -> str:
+    """What was annotated and what was not, in words.
+
+    Args:
+        counts: of :func:`annotate_file`.
+    """
+    share = f" ({counts['annotated'] / counts['lines']:.2%})" if counts["lines"] else ""
+    text = f"{counts['lines']:,} lines, {counts['annotated']:,} annotated{share}"
+    reasons = [f"{counts[kind]:,} {kind}" for kind in _REASONS]
+    reused = f"; {counts['reused']:,} from an earlier run" if counts["reused"] else ""
+    return f"{text}; not annotated: {', '.join(reasons)}{reused}"
+
+
+def _annotated_parts(
+    text: Path,
+    parts: PartFolder,
+    annotator: Annotator,
+    resources: Resources,
+    progress: Callable[[int], Any],
+) -> Iterator[Counter[str]]:
+    """Counts of this job's parts as they get ready; those of an earlier run are among them."""
+    options = options_sum(annotator.fingerprint(), resources.part_size)
+    parts.refuse_other_options(options)
+    reused: Counter[str] = Counter()
+    underway: deque[_Slice] = deque()
+
+    def unfinished() -> Iterator[_Task]:
+        for part in parts_of(text, resources.part_size):
+            if not resources.shard.holds(part.number):
+                continue
+            done = parts.finished(part, options)
+            if done is not None:
+                reused.update(done, reused=done["lines"])
+                progress(done["lines"])
+                continue
+            for piece in _slices(part, annotator.max_words):
+                underway.append(piece)
+                sentences = piece.part.sentences
+                yield _Task(annotator, [sentences[place] for place in piece.places])
+
+    with open_workers(resources.workers, resources.dask_scheduler) as workers:
+        for entries in ordered_results(workers, _annotate, unfinished()):
+            part, places, last = underway.popleft()
+            part.entries.update(zip(places, entries))
+            progress(len(places))
+            if not last:
+                continue
+            found = list(part.entries.values())
+            part.counts.update(annotated=len(found) - found.count(None), failed=found.count(None))
+            parts.write(part.part, options, part.text(annotator), part.counts)
+            progress(len(part.sentences) - len(found))
+            yield part.counts + reused
+            reused.clear()
+    yield reused
+
+
+def _slices(part: Part, max_words: int) -> Iterator[_Slice]:
+    """A part's sentences in order of length, so that batches are even, some at a time."""
+    sentences = [line.split() for line in part.lines]
+    counts, wanted = _sort_out(sentences, max_words)
+    opened = _OpenPart(part, sentences, counts)
+    for start in range(0, max(1, len(wanted)), _SLICE):
+        places = wanted[start : start + _SLICE]
+        yield _Slice(opened, places, last=start + _SLICE >= len(wanted))
+
+
+def _annotate(task: _Task) -> list[str | None]:
+    return task.annotator.annotate(task.sentences) if task.sentences else []
+
+
+def _sort_out(sentences: Sequence[Sequence[str]], max_words: int) -> tuple[Counter[str], list[int]]:
+    """Counts of what is not to be annotated, and the positions of the rest, by length."""
+    lengths = [len(words) for words in sentences]
+    counts = Counter(lines=len(lengths), empty=lengths.count(0))
+    counts["too long"] = sum(length > max_words for length in lengths)
+    wanted = (i for i, length in enumerate(lengths) if 0 < length <= max_words)
+    return counts, sorted(wanted, key=lengths.__getitem__)

@@ -1,0 +1,151 @@
+"""What annotates the sentences of a text, and what one entry of the result looks like."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple, Protocol
+
+import torch
+
+from syntax_nmt.data.base_chunks import base_chunks
+from syntax_nmt.data.chunks import Chunk, iob2_tags
+from syntax_nmt.data.conllu import format_conllu, format_no_parse
+from syntax_nmt.data.constituents import parse_tree
+from syntax_nmt.data.dependency_tree import DependencyTree
+from syntax_nmt.parsing.loaded import loaded_analyser
+from syntax_nmt.parsing.models import StanzaModels
+from syntax_nmt.preparation.annotation.executor import pinned_device
+
+# Raised when the same models and options give other entries.
+FORMAT = 3
+
+
+class Annotator(Protocol):
+    """Annotates sentences. It travels to other processes, so it is small and can be pickled."""
+
+    @property
+    def max_words(self) -> int:
+        """Longer sentences are not given to it."""
+
+    def fingerprint(self) -> str:
+        """A text that changes when the annotation of a sentence might."""
+
+    def load(self) -> None:
+        """Loads what it needs, so that what is wrong with it is known before the work."""
+
+    def annotate(self, sentences: Sequence[Sequence[str]]) -> list[str | None]:
+        """The entry of each sentence, its line end included; None where there is no annotation.
+
+        Args:
+            sentences: words; no sentence empty, in order of length.
+        """
+
+    def no_annotation(self, words: Sequence[str]) -> str:
+        """The entry of a sentence that has no annotation.
+
+        Args:
+            words: its words; none for an empty line.
+        """
+
+
+class _Entries(NamedTuple):
+    """How a task's results are written."""
+
+    found: Callable[[Sequence[str], Any], str]
+    missing: Callable[[Sequence[str]], str]
+
+
+def _dependencies(words: Sequence[str], tree: DependencyTree) -> str:
+    return format_conllu(words, tree.heads, relations=tree.relations, upos=tree.upos)
+
+
+def _constituents(words: Sequence[str], tree: str) -> str:
+    return f"{tree}\n"
+
+
+def _chunks(words: Sequence[str], chunks: Sequence[Chunk]) -> str:
+    return " ".join(iob2_tags(chunks)) + "\n"
+
+
+def _chunks_by_rules(words: Sequence[str], tree: str) -> str:
+    parsed = parse_tree(tree, "Stanza's tree", 1)
+    if parsed is None:
+        return _EMPTY_LINE
+    return _chunks(words, base_chunks(parsed))
+
+
+_EMPTY_LINE = "\n"
+_ENTRIES = {
+    "dependencies": _Entries(_dependencies, format_no_parse),
+    "constituents": _Entries(_constituents, lambda words: "()\n"),
+    "chunks": _Entries(_chunks, lambda words: _EMPTY_LINE),
+    "chunks by rules": _Entries(_chunks_by_rules, lambda words: _EMPTY_LINE),
+}
+
+
+@dataclass(frozen=True)
+class StanzaAnnotator:
+    """Stanza with the models of one task.
+
+    Attributes:
+        models: what to load; their task decides what is annotated.
+        device: `cpu`, `cuda` (the GPU of this process's local rank) or `cuda:N`.
+        max_words: longer sentences are not annotated; memory grows with the square of the length.
+        batch_size: words in a batch.
+        as_chunks: whether constituency trees are written as the base chunks in them.
+    """
+
+    models: StanzaModels
+    device: str = "cpu"
+    max_words: int = 250
+    batch_size: int = 1000
+    as_chunks: bool = False
+
+    def fingerprint(self) -> str:
+        """A text that changes when the annotation of a sentence might."""
+        import stanza
+
+        versions = [FORMAT, stanza.__version__, torch.__version__]
+        kind = self.device.split(":")[0]
+        options = [kind, self.max_words, self.batch_size, self.as_chunks]
+        return json.dumps([*versions, *options, *self.models.fingerprint()])
+
+    def load(self) -> None:
+        """Loads the models.
+
+        Raises:
+            UserError: they do not load, or are of another language.
+        """
+        self._analyser()
+
+    def annotate(self, sentences: Sequence[Sequence[str]]) -> list[str | None]:
+        """The entry of each sentence; None where Stanza fails.
+
+        Args:
+            sentences: words; no sentence empty, in order of length.
+
+        Raises:
+            UserError: the models do not load, or Stanza fails on one sentence after another.
+        """
+        write = self._entries.found
+        return [
+            None if found is None else write(words, found)
+            for words, found in zip(sentences, self._analyser().analyse(sentences))
+        ]
+
+    def no_annotation(self, words: Sequence[str]) -> str:
+        """The entry of a sentence that has no annotation.
+
+        Args:
+            words: its words; none for an empty line.
+        """
+        return self._entries.missing(words)
+
+    @property
+    def _entries(self) -> _Entries:
+        return _ENTRIES["chunks by rules" if self.as_chunks else self.models.task]
+
+    def _analyser(self) -> Any:
+        return loaded_analyser(self.models, pinned_device(self.device), self.batch_size)

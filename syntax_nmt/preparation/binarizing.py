@@ -1,0 +1,319 @@
+"""`syntax-nmt binarize`: puts side information beside fairseq's own files in a data-bin folder."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import tempfile
+from collections import Counter
+from collections.abc import Callable, Container, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+from fairseq.data import indexed_dataset
+from tqdm import tqdm
+
+from syntax_nmt.data.binarised_pieces import BinarisedPieces
+from syntax_nmt.data.data_bin import load_dictionary
+from syntax_nmt.data.indexed_file import open_indexed
+from syntax_nmt.data.manifest import NAME as MANIFEST
+from syntax_nmt.data.manifest import Fingerprint, SideFile, read_manifest, write_manifest
+from syntax_nmt.data.mismatch import SKIP, STOP, Findings, refuse_missing, refuse_shift
+from syntax_nmt.data.ragged import RaggedWriter
+from syntax_nmt.data.sentence_projection import Projected, Projector
+from syntax_nmt.data.side_information import read_labels
+from syntax_nmt.data.side_text import EntryCountError, side_entries
+from syntax_nmt.data.sides import KINDS
+from syntax_nmt.data.sides.kind import SOURCE, TARGET, SideKind
+from syntax_nmt.data.subwords import detect_scheme
+from syntax_nmt.data.text_files import read_lines
+from syntax_nmt.errors import UserError
+from syntax_nmt.preparation.annotation.executor import Workers, open_workers, ordered_results
+from syntax_nmt.preparation.annotation.folder_lock import folder_lock
+from syntax_nmt.preparation.binarised_texts import (
+    Text,
+    find_text_files,
+    report_missing,
+    split_prefixes,
+)
+
+_STAGING = ".binarize-"  # the folder of what is not whole yet, and some letters
+
+
+def binarize(
+    source_lang: str,
+    target_lang: str,
+    destdir: str | Path,
+    *,
+    trainpref: str | None = None,
+    validpref: str | None = None,
+    testpref: str | None = None,
+    words: str | Path | None = None,
+    subwords: str | Mapping[str, str] = "auto",
+    only: Container[Path] | None = None,
+    workers: int = 1,
+    on_mismatch: str = STOP,
+    attach_roots: bool = False,
+    report: Callable[[str], None] = print,
+) -> dict[str, SideFile]:
+    """Binarises every side file there is; needs fairseq-preprocess to have run.
+
+    Labels, such as chunk types, are those of the training text, all its parts together. A
+    validation or test sentence with one that training does not have counts as not annotated, and
+    the report says so. All files appear together at the end: after a failure the folder is as it
+    was.
+
+    Args:
+        destdir: the data-bin folder.
+        trainpref: prefix of the training text in subwords; several, separated by commas, are those
+            of the shards `train`, `train1`, … that fairseq joins.
+        validpref: prefix of the validation text, likewise.
+        testpref: prefix of the test text, likewise.
+        words: folder of the tokenised text and the side files; the prefixes' own by default.
+        subwords: `auto` or one of `subwords.SCHEMES`, or one for each language.
+        only: the side files to take; by default all that are found.
+        on_mismatch: `stop` or `skip` where annotation is of other words than the text's.
+        attach_roots: see :func:`~syntax_nmt.data.side_text.side_entries`.
+        report: called with each line that says what was found.
+
+    Returns:
+        What was written, by name (`train.de-en.de.heads`).
+
+    Raises:
+        UserError: nothing was found, something does not belong together, or another process writes
+            there.
+    """
+    destdir = Path(destdir)
+    splits = split_prefixes(trainpref, validpref, testpref)
+    texts = [
+        find_text_files(destdir, split, prefix, lang, (source_lang, target_lang), words)
+        for split, prefix in splits
+        for lang in (source_lang, target_lang)
+    ]
+    for text in texts:
+        report_missing(text, TARGET if text.lang == target_lang else SOURCE, report)
+    if only is not None:
+        texts = [text.taking(only) for text in texts]
+    if not any(text.sides for text in texts):
+        raise UserError(
+            f"no side file found: expected {' or '.join('.' + kind.ending for kind in KINDS)} "
+            f"files such as {texts[0].side_path(KINDS[0])}: make them, or name their folder with "
+            f"--words"
+        )
+    choices = _Choices(subwords, workers, on_mismatch == SKIP, attach_roots)
+    busy = f"another process binarises into {destdir}: wait for it"
+    with folder_lock(destdir, busy):
+        for left in destdir.glob(f"{_STAGING}*"):  # of a process that was killed
+            shutil.rmtree(left, ignore_errors=True)
+        return _write_all(destdir, texts, choices, report)
+
+
+class _Choices(NamedTuple):
+    """How side files are read."""
+
+    subwords: str | Mapping[str, str]
+    workers: int
+    skip_mismatched: bool
+    attach_roots: bool
+
+
+def _write_all(
+    destdir: Path,
+    texts: list[Text],
+    choices: _Choices,
+    report: Callable[[str], None],
+) -> dict[str, SideFile]:
+    """Writes into a folder of its own, then moves all files, the manifest last."""
+    try:
+        staging = Path(tempfile.mkdtemp(prefix=_STAGING, dir=destdir))
+    except OSError as error:
+        raise UserError(
+            f"{destdir}: cannot be written to ({error.strerror}): check the folder's permissions"
+        ) from error
+    try:
+        labels = {kind: _labels(kind, texts, destdir, staging) for kind in KINDS}
+        written = {}
+        with open_workers(choices.workers) as opened:
+            for text in texts:
+                for projector in _projectors(text, choices, labels):
+                    name = f"{text.tokens.name}.{projector.kind.name}"
+                    written[name] = _write_one(
+                        projector, staging / name, opened, choices.skip_mismatched, report
+                    )
+        write_manifest(staging, {**read_manifest(destdir), **written})
+        for path in sorted(staging.iterdir(), key=lambda path: path.name == MANIFEST):
+            os.replace(path, destdir / path.name)
+    finally:
+        shutil.rmtree(staging, ignore_errors=True)
+    return written
+
+
+def _projectors(
+    text: Text, choices: _Choices, labels: Mapping[SideKind, Sequence[str]]
+) -> Iterator[Projector]:
+    """What is to be done for one text: one projector a side file."""
+    for kind, side in text.sides.items():
+        schemes = choices.subwords
+        scheme = schemes if isinstance(schemes, str) else schemes[text.lang]
+        if scheme == "auto":
+            scheme = detect_scheme(read_lines(text.pieces))
+        places = (kind, side, text.pieces, text.words, scheme, text.tokens)
+        ids = {label: number for number, label in enumerate(labels[kind], start=1)}
+        yield Projector(*places, ids, choices.attach_roots)
+
+
+def _labels(kind: SideKind, texts: Sequence[Text], destdir: Path, staging: Path) -> tuple[str, ...]:
+    """The labels of the training text in order of name, written down; or those on file."""
+    annotated = [text for text in texts if kind in text.sides]
+    if kind.labels_file is None or not annotated:
+        return ()
+    training = [text.sides[kind] for text in annotated if text.split.startswith("train")]
+    if training:
+        labels = sorted(_labels_in(kind, training) or {kind.no_label})
+        (staging / kind.labels_file).write_text("\n".join([*labels, ""]), encoding="utf-8")
+        return tuple(labels)
+    if not (destdir / kind.labels_file).is_file():
+        raise UserError(
+            f"{annotated[0].sides[kind]}: the {kind.label}s are those of the training text, which "
+            f"has no .{kind.ending} file: make one and give --trainpref too"
+        )
+    _check_recorded_labels(destdir, kind.labels_file)
+    return read_labels(destdir, kind)
+
+
+def _labels_in(kind: SideKind, sides: Sequence[Path]) -> set[str]:
+    entries = (entry for side in sides for entry in side_entries(side, kind))
+    parsed = (kind.parse(entry, place) for place, entry in entries)
+    return {label for found in parsed if found is not None for label in kind.labels(found)}
+
+
+def _check_recorded_labels(destdir: Path, labels_file: str) -> None:
+    """Refuses a list of labels that is not the one other side files were made with."""
+    found = Fingerprint.of(destdir / labels_file)
+    for name, side in read_manifest(destdir).items():
+        if side.files.get(labels_file, found) != found:
+            raise UserError(
+                f"{destdir / labels_file}: has changed since {name} was made with it: give "
+                f"--trainpref too, so that all are made anew"
+            )
+
+
+def _write_one(
+    projector: Projector,
+    prefix: Path,
+    workers: Workers,
+    skip_mismatched: bool,
+    report: Callable[[str], None],
+) -> SideFile:
+    sizes, binarised = _open_tokens(projector)
+    writer = RaggedWriter(prefix)
+    annotated = 0
+    unseen: Counter[str] = Counter()
+    findings = Findings()
+    # disable=None: no bar where stderr is not a terminal
+    with tqdm(total=len(sizes), desc=prefix.name, unit=" sentences", disable=None) as bar:
+        batches = projector.batches(sizes, binarised)
+        for projected in _explained(
+            projector, ordered_results(workers, projector.project, batches)
+        ):
+            for row in np.split(projected.values, np.cumsum(projected.sizes)[:-1]):
+                writer.add(row)
+            annotated += projected.annotated
+            unseen.update(projected.unseen_labels)
+            findings.merge(projected.findings)
+            bar.update(len(projected.sizes))
+    writer.close()
+    if findings.mismatched and not skip_mismatched:
+        raise findings.refusal("or give --on-mismatch skip")
+    _report_written(projector, prefix.name, annotated, unseen, findings, report)
+    return SideFile(
+        sentences=len(sizes),
+        annotated=annotated,
+        source=projector.side.name,
+        source_text=Fingerprint.of(projector.side),
+        files=_fingerprints(projector, prefix),
+    )
+
+
+def _explained(projector: Projector, results: Iterator[Projected]) -> Iterator[Projected]:
+    """The results as they come; where a sentence is missing in the side file, that is said."""
+    place = (projector.side, projector.kind, projector.words_of_lines)
+    text = projector.words or projector.pieces
+    known = False
+    try:
+        for projected in results:
+            if projected.findings.mismatched and not known:
+                known = True
+                number = projected.findings.mismatched[0]
+                refuse_shift(*place, number, text, projector.attach_roots)
+            yield projected
+    except EntryCountError:
+        refuse_missing(*place, text, projector.attach_roots)
+        raise
+
+
+def _open_tokens(projector: Projector) -> tuple[np.ndarray, BinarisedPieces | None]:
+    """Length of each binarised sentence, EOS included, (sentences,); and the tokens themselves."""
+    tokens = projector.tokens
+    impl = indexed_dataset.infer_dataset_impl(str(tokens))
+    if impl not in (None, "mmap"):
+        # The dataset is held until its sizes are copied: when collected it unmaps them.
+        dataset = indexed_dataset.make_dataset(str(tokens), impl)
+        return np.array(dataset.sizes), None
+    try:
+        indexed = open_indexed(tokens, shortest=1)
+    except (OSError, ValueError) as error:
+        raise UserError(f"{error}: run fairseq-preprocess again") from error
+    path = _dictionary_file(tokens)
+    dictionary = load_dictionary(path)
+    if len(indexed.values) and int(indexed.values.max()) >= len(dictionary):
+        raise UserError(
+            f"{path}: {len(dictionary)} entries, but {tokens}.bin has token "
+            f"{int(indexed.values.max())}: run fairseq-preprocess again"
+        )
+    return indexed.sizes, BinarisedPieces(tokens, indexed, dictionary, projector.pieces)
+
+
+def _dictionary_file(tokens: Path) -> Path:
+    return tokens.with_name(f"dict{tokens.suffix}.txt")
+
+
+def _fingerprints(projector: Projector, prefix: Path) -> dict[str, Fingerprint]:
+    """What loading depends on: the new files, their tokens and dictionary, the tag list."""
+    paths = [
+        path(str(base))
+        for base in (prefix, projector.tokens)
+        for path in (indexed_dataset.data_file_path, indexed_dataset.index_file_path)
+    ]
+    paths.append(str(_dictionary_file(projector.tokens)))
+    if projector.kind.labels_file is not None:
+        new = prefix.with_name(projector.kind.labels_file)
+        paths.append(str(new if new.is_file() else projector.tokens.with_name(new.name)))
+    return {Path(path).name: Fingerprint.of(path) for path in paths}
+
+
+def _report_written(
+    projector: Projector,
+    name: str,
+    annotated: int,
+    unseen: Counter[str],
+    findings: Findings,
+    report: Callable[[str], None],
+) -> None:
+    sentences, skipped = findings.sentences, len(findings.mismatched)
+    of_these = f", {skipped} of these skipped as of other words" if skipped else ""
+    report(
+        f"{name}: {sentences} sentences from {projector.side}, {annotated} annotated, "
+        f"{sentences - annotated} without annotation{of_these} ({projector.scheme} segmentation)"
+    )
+    for note in findings.notes(projector.side):
+        report(note)
+    if skipped:
+        report(f"{findings.first} (the first that was skipped)")
+    if unseen:
+        listed = ", ".join(f"{tag} in {count}" for tag, count in sorted(unseen.items()))
+        report(
+            f"{name}: sentences with {projector.kind.label}s that the training text does not have "
+            f"count as not annotated ({listed})"
+        )

@@ -1,0 +1,274 @@
+"""The steps from raw parallel text to a data-bin folder, in their order."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+from syntax_nmt.data.manifest import NAME, read_manifest
+from syntax_nmt.data.mismatch import SKIP, STOP
+from syntax_nmt.data.prepared_text import write_segmentation
+from syntax_nmt.data.sides import KINDS, PHRASES
+from syntax_nmt.data.subwords import NO_SUBWORDS, SENTENCEPIECE
+from syntax_nmt.data.text_files import write_bytes_atomically
+from syntax_nmt.parsing.config import ParserConfig, device_in
+from syntax_nmt.preparation.annotation.executor import open_workers
+from syntax_nmt.preparation.annotation.folder_lock import sole_user
+from syntax_nmt.preparation.binarizing import binarize
+from syntax_nmt.preparation.fairseq_data import FairseqData, preprocess, written_files
+from syntax_nmt.preparation.plan import Plan
+from syntax_nmt.preparation.segment import copy_words, load_model, segment_file, train_model
+from syntax_nmt.preparation.side_texts import SideTexts
+from syntax_nmt.preparation.splits import Split
+from syntax_nmt.preparation.steps import Report, Steps
+from syntax_nmt.preparation.tokenize import loaded_tokenizer, tokenize_file
+
+# Raised when a step makes something else out of the same input, so that old results are not reused.
+FORMAT = 2
+
+_REPLACED = (
+    ("space", "unusual spaces by spaces"),
+    ("invisible", "invisible characters by nothing"),
+    ("mark", "sentencepiece's word marks by underscores"),
+    ("apostrophe", "typographic apostrophes inside words by plain ones"),
+)
+
+
+class Preparation:
+    """Carries out a plan, leaving out what an earlier run has done.
+
+    Args:
+        plan: what to make.
+        note: called with one line about each thing that happens.
+
+    Attributes:
+        reports: figures of each step by its name.
+    """
+
+    def __init__(self, plan: Plan, note: Callable[[str], None]) -> None:
+        self.plan = plan
+        self.note = note
+        self.reports: dict[str, Report] = {}
+        self._steps = Steps(plan.record, note)
+
+    def run(self) -> None:
+        """Makes everything.
+
+        Raises:
+            UserError: for what the user can correct; what is finished is kept.
+        """
+        with sole_user(self.plan.folder, self.plan.outputs):
+            self._run()
+
+    def _run(self) -> None:
+        for split in self.plan.splits:
+            for lang in self.plan.languages:
+                self._words(split, lang)
+        # Before the long work: a given file may be malformed, or models be missing after all.
+        side_texts = SideTexts(self.plan, self._steps, self._step, self.note)
+        given = {path for split in self.plan.splits for path in side_texts.given(split)}
+        self._models()
+        for split in self.plan.splits:
+            for lang in self.plan.languages:
+                self._pieces(split, lang)
+        self._data_bin()
+        sides = [path for split in self.plan.splits for path in side_texts.all(split, given)]
+        self._binarized(sides)
+        self._parser_config()
+        write_segmentation(self.plan.folder, self.plan.segmentation)
+
+    def _step(
+        self,
+        name: str,
+        made_from: dict[str, Any],
+        make: Callable[[], Report],
+        outputs: Callable[[], Sequence[Path]],
+    ) -> Report:
+        report = self._steps.run(name, {"format": FORMAT, **made_from}, make, outputs)
+        self.reports[name] = report
+        return report
+
+    def _words(self, split: Split, lang: str) -> None:
+        plan = self.plan
+        raw = split.source if lang == plan.source else split.target
+        words, tokenizer = plan.words(split.name, lang), plan.tokenizers[lang]
+
+        def make() -> Report:
+            # Spawning processes takes longer than segmenting a small corpus.
+            processes = plan.workers if split.lines > 100_000 else 1
+            with open_workers(processes) as workers:
+                return dict(tokenize_file(raw, words, tokenizer, workers))
+
+        made_from = {
+            "raw": self._steps.checksum(raw),
+            "compressed": raw.suffix == ".gz",
+            "tokenizer": loaded_tokenizer(tokenizer).fingerprint(),
+            "sacremoses": version("sacremoses"),
+        }
+        report = self._step(f"words/{words.name}", made_from, make, lambda: [words])
+        if "fallback" in report:
+            failed = f"{report['fallback']:,} lines, on which {tokenizer.mode} failed"
+            self.note(f"  {raw}: {failed}, are tokenised by char")
+        replaced = [f"{report[kind]:,} {said}" for kind, said in _REPLACED if kind in report]
+        if replaced:
+            self.note(f"  {raw}: replaced {', '.join(replaced)}")
+
+    def _models(self) -> None:
+        plan = self.plan
+        if not plan.cut_languages:
+            return
+        if plan.piece_model is not None:
+            self._given_model(plan.piece_model)
+        elif plan.joined:
+            self._trained_model(plan.languages)
+        else:
+            for lang in plan.cut_languages:
+                self._trained_model([lang])
+
+    def _given_model(self, given: Path) -> None:
+        model = self.plan.model(self.plan.source)
+
+        def make() -> Report:
+            size = load_model(given).get_piece_size()
+            if given.resolve() != model.resolve():
+                write_bytes_atomically(model, given.read_bytes())
+            return {"size": size}
+
+        made_from = {"given": self._steps.checksum(given)}
+        self._step(model.name, made_from, make, lambda: [model])
+
+    def _trained_model(self, languages: Sequence[str]) -> None:
+        plan = self.plan
+        model = plan.model(languages[0])
+        texts = [plan.words("train", lang) for lang in languages]
+        settings = (plan.vocab_size, plan.piece_kind, plan.piece_lines)
+
+        def make() -> Report:
+            return {"size": train_model(texts, model, *settings)}
+
+        made_from = {
+            "texts": [self._steps.checksum(text) for text in texts],
+            "settings": settings,
+            "sentencepiece": version("sentencepiece"),
+        }
+        report = self._step(model.name, made_from, make, lambda: [model])
+        if report["size"] != plan.vocab_size:
+            self.note(
+                f"  the training text has fewer pieces than --vocab-size {plan.vocab_size}: "
+                f"{report['size']} instead"
+            )
+
+    def _pieces(self, split: Split, lang: str) -> None:
+        plan = self.plan
+        words, pieces = plan.words(split.name, lang), plan.pieces(split.name, lang)
+        made_from = {"words": self._steps.checksum(words)}
+        if lang in plan.vocabularies:
+
+            def make() -> Report:
+                return dict(copy_words(words, pieces))
+
+        else:
+            model = plan.model(lang)
+            made_from["model"] = self._steps.checksum(model)
+
+            def make() -> Report:
+                return dict(segment_file(model, words, pieces, plan.workers))
+
+        self._step(f"pieces/{pieces.name}", made_from, make, lambda: [pieces])
+
+    def _data_bin(self) -> None:
+        plan = self.plan
+        names = [split.name for split in plan.splits]
+        data = FairseqData(
+            *plan.languages, plan.folder / "pieces", names, plan.joined, plan.workers,
+            plan.vocabularies,
+        )  # fmt: skip
+        log = plan.folder / "logs" / "fairseq-preprocess.log"
+        pieces = {
+            f"{name}.{lang}": self._steps.checksum(plan.pieces(name, lang))
+            for name in names
+            for lang in plan.languages
+        }
+        made_from: dict[str, Any] = {
+            "pieces": pieces, "languages": plan.languages, "joined": plan.joined
+        }  # fmt: skip
+        if plan.vocabularies:
+            made_from["vocabularies"] = dict(plan.vocabularies)
+        self._step(
+            "data-bin",
+            made_from,
+            lambda: {"unknown": preprocess(data, plan.data_bin, log)},
+            lambda: written_files(data, plan.data_bin),
+        )
+
+    def _parser_config(self) -> None:
+        """Says how new text is to be parsed like this one, if this one was."""
+        made = [self.plan.side_text(split.name, PHRASES).name for split in self.plan.splits]
+        if any("annotated" in self.reports.get(f"words/{name}", {}) for name in made):
+            annotator = self.plan.annotators[PHRASES]()
+            # Not the device of this run: who translates may have written another there.
+            ParserConfig.of(
+                annotator.models,
+                NO_SUBWORDS if self.plan.source in self.plan.vocabularies else SENTENCEPIECE,
+                max_words=annotator.max_words,
+                batch_size=annotator.batch_size,
+                device=device_in(self.plan.parser_config),
+            ).write(self.plan.parser_config)
+        elif self.plan.parser_config.is_file():
+            self.plan.parser_config.unlink()
+            self.note(f"{self.plan.parser_config}: removed, as no trees here are its parser's")
+
+    def _binarized(self, sides: Sequence[Path]) -> None:
+        plan = self.plan
+        if not sides:
+            _remove_side_information(plan.data_bin)
+            return
+        prefixes: dict[str, list[str]] = {}
+        for split in plan.splits:
+            kind = split.name.rstrip("0123456789")
+            prefixes.setdefault(f"{kind}pref", []).append(str(plan.folder / "pieces" / split.name))
+
+        def make() -> Report:
+            _remove_side_information(plan.data_bin)
+            written = binarize(
+                *plan.languages,
+                plan.data_bin,
+                words=plan.folder / "words",
+                only=sides,
+                subwords={
+                    lang: SENTENCEPIECE if lang in plan.cut_languages else NO_SUBWORDS
+                    for lang in plan.languages
+                },
+                workers=plan.workers,
+                on_mismatch=STOP if plan.on_mismatch == STOP else SKIP,
+                attach_roots=plan.attach_roots,
+                report=lambda line: self.note(f"  {line}"),
+                **{option: ",".join(listed) for option, listed in prefixes.items()},
+            )
+            return {name: side.annotated for name, side in written.items()}
+
+        texts = [
+            path(split.name, lang)
+            for split in plan.splits
+            for lang in plan.languages
+            for path in (plan.words, plan.pieces)
+        ]
+        made_from = {path.name: self._steps.checksum(path) for path in sides}
+        made_from["text"] = ",".join(map(self._steps.checksum, texts))
+        self._step("binarize", made_from, make, lambda: _side_information(plan.data_bin))
+
+
+def _side_information(data_bin: Path) -> list[Path]:
+    """The files of side information that a data-bin folder says it holds."""
+    names = read_manifest(data_bin)
+    files = [data_bin / f"{name}.{ending}" for name in names for ending in ("bin", "idx")]
+    labels = [data_bin / kind.labels_file for kind in KINDS if kind.labels_file is not None]
+    return [path for path in (*files, *labels, data_bin / NAME) if path.is_file()]
+
+
+def _remove_side_information(data_bin: Path) -> None:
+    """Removes what an earlier run left: what is not made again would stay and be believed."""
+    for path in reversed(_side_information(data_bin)):
+        path.unlink()

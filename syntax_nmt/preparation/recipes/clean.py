@@ -1,0 +1,244 @@
+"""Joins the parts of a parallel corpus and leaves out what is unfit for training; streams.
+
+Run by the dataset recipes as `python -m syntax_nmt.preparation.recipes.clean`.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass
+from itertools import zip_longest
+from pathlib import Path
+from typing import NamedTuple, TextIO
+
+from tqdm import tqdm
+
+from syntax_nmt.arguments import positive_int
+from syntax_nmt.data.text_files import read_lines, write_atomically
+from syntax_nmt.errors import UserError
+from syntax_nmt.preparation.recipes.length import Measure
+from syntax_nmt.preparation.recipes.recipe_command import run_command
+
+REASONS = {
+    "empty": "empty on one side or both",
+    "held": "test pairs",
+    "long": "over the length limit",
+    "ratio": "over the ratio of lengths",
+}
+
+
+class Pair(NamedTuple):
+    """One line of both sides."""
+
+    source: str
+    target: str
+
+
+@dataclass(frozen=True)
+class Filter:
+    """What a pair must be like to be kept.
+
+    Attributes:
+        source: measures the source side.
+        target: measures the target side.
+        max_words: longest side in words; None for any length.
+        max_ratio: the longer side may have this many times the words of the shorter; None for any.
+        held: pairs, as :func:`fingerprint` gives them, that are not to be trained on.
+    """
+
+    source: Measure
+    target: Measure
+    max_words: int | None = None
+    max_ratio: float | None = None
+    held: frozenset[tuple[str, str]] = frozenset()
+
+    def reason(self, pair: Pair) -> str | None:
+        """Why a pair is left out: one of :data:`REASONS`, or None where it is kept."""
+        source, target = self.source.length(pair.source), self.target.length(pair.target)
+        if source.most == 0 or target.most == 0:
+            return "empty"
+        if self.held and fingerprint(pair) in self.held:
+            return "held"
+        limit, ratio = self.max_words, self.max_ratio
+        if limit is not None and (source.exceeds(limit) or target.exceeds(limit)):
+            return "long"
+        if ratio is not None and (
+            source.is_over_times(target, ratio) or target.is_over_times(source, ratio)
+        ):
+            return "ratio"
+        return None
+
+
+def fingerprint(pair: Pair) -> tuple[str, str]:
+    """What is the same for a pair however its words are tokenised: no spaces, no case."""
+    source, target = ("".join(line.split()).casefold() for line in pair)
+    return source, target
+
+
+def read_pairs(source: Path, target: Path) -> Iterator[Pair]:
+    """The pairs of one part.
+
+    Args:
+        source: its source side, plain or `.gz`.
+        target: its target side, likewise.
+
+    Raises:
+        UserError: a file cannot be read, is not UTF-8, or has more lines than the other.
+    """
+    sides = [read_lines(path) for path in (source, target)]
+    for common, lines in enumerate(zip_longest(*sides)):
+        if None in lines:
+            more = [(line is not None) + sum(1 for _ in side) for line, side in zip(lines, sides)]
+            raise UserError(
+                f"{source} has {common + more[0]:,} lines and {target} has "
+                f"{common + more[1]:,}: they are not parallel; fetch them again"
+            )
+        yield Pair(*lines)
+
+
+class Output:
+    """The two files of one text, each line written as wanted.
+
+    Args:
+        files: the source's and the target's.
+        lowercase: sides to be written in lower case, 0 and 1.
+        words: what splits each side into words; None writes the text as it is.
+    """
+
+    def __init__(
+        self,
+        files: Sequence[TextIO],
+        lowercase: Sequence[int],
+        words: Sequence[Measure] | None,
+    ) -> None:
+        self._files = files
+        self._lowercase = lowercase
+        self._words = words
+
+    def write(self, pair: Pair) -> None:
+        """Writes one pair."""
+        for side, (file, line) in enumerate(zip(self._files, pair)):
+            text = line if self._words is None else self._words[side].words(line)
+            file.write((text.lower() if side in self._lowercase else text) + "\n")
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Adds the command's options."""
+    for side in ("source", "target"):
+        parser.add_argument(f"--{side}-lang", required=True, help=f"{side} language")
+        parser.add_argument(
+            f"--{side}",
+            type=Path,
+            nargs="+",
+            required=True,
+            help=f"{side} side of each part, plain or .gz",
+        )
+        parser.add_argument(
+            f"--{side}-tokenizer", help="how `syntax-nmt prepare` will tokenise its words"
+        )
+    parser.add_argument("--output", required=True, help="prefix of the files to write")
+    parser.add_argument("--max-words", type=int, help="longest side (default: any length)")
+    parser.add_argument("--max-ratio", type=float, help="greatest ratio of words (default: any)")
+    parser.add_argument(
+        "--lowercase", choices=("source", "target", "both"), help="sides to write in lower case"
+    )
+    parser.add_argument("--words", action="store_true", help="write words instead of the text")
+    parser.add_argument(
+        "--without", type=Path, nargs=2, help="source and target of pairs not to be trained on"
+    )
+    parser.add_argument(
+        "--hold-out-every",
+        type=positive_int,
+        help="every Nth pair that is kept goes to --hold-out instead",
+    )
+    parser.add_argument("--hold-out", help="prefix of the files for those")
+
+
+def run(args: argparse.Namespace) -> None:
+    """Writes the corpus and prints what was kept and what not.
+
+    Args:
+        args: the options of :func:`add_arguments`.
+
+    Raises:
+        UserError: parts are not parallel or cannot be read, or nothing is left.
+    """
+    if len(args.source) != len(args.target):
+        raise UserError(
+            f"--source names {len(args.source)} files and --target {len(args.target)}: "
+            "give one of each for every part"
+        )
+    if (args.hold_out is None) != (args.hold_out_every is None):
+        raise UserError("--hold-out and --hold-out-every: give both of them, or neither")
+    measures = (
+        Measure(args.source_lang, args.source_tokenizer),
+        Measure(args.target_lang, args.target_tokenizer),
+    )
+    held = map(fingerprint, read_pairs(*args.without)) if args.without else ()
+    wanted = Filter(*measures, args.max_words, args.max_ratio, frozenset(held))
+    counts = _write(args, wanted, measures if args.words else None)
+    _report(counts, wanted)
+
+
+def _write(
+    args: argparse.Namespace, wanted: Filter, words: Sequence[Measure] | None
+) -> Counter[str]:
+    counts: Counter[str] = Counter()
+    lowercase = {"source": (0,), "target": (1,), "both": (0, 1), None: ()}[args.lowercase]
+    with ExitStack() as stack:
+
+        def output(prefix: str) -> Output:
+            names = (Path(f"{prefix}.{lang}") for lang in (args.source_lang, args.target_lang))
+            files = [stack.enter_context(write_atomically(name)) for name in names]
+            return Output(files, lowercase, words)
+
+        kept = output(args.output)
+        held_out = output(args.hold_out) if args.hold_out_every else kept
+        for source, target in zip(args.source, args.target):
+            before = counts["pairs"]
+            for pair in tqdm(read_pairs(source, target), source.name, unit="pair", disable=None):
+                counts["pairs"] += 1
+                reason = wanted.reason(pair)
+                if reason is not None:
+                    counts[reason] += 1
+                    continue
+                counts["kept"] += 1
+                if args.hold_out_every and counts["kept"] % args.hold_out_every == 0:
+                    counts["held out"] += 1
+                    held_out.write(pair)
+                else:
+                    kept.write(pair)
+            print(f"  {source.name}, {target.name}: {counts['pairs'] - before:,} pairs")
+        if counts["kept"] == counts["held out"]:
+            raise UserError(f"nothing is left of {args.source[0]} and the other parts")
+    return counts
+
+
+def _report(counts: Counter[str], wanted: Filter) -> None:
+    print(f"  kept {counts['kept']:,} of {counts['pairs']:,} pairs")
+    limits = {
+        "long": f" ({wanted.max_words} words)",
+        "ratio": f" ({wanted.max_ratio:g})" if wanted.max_ratio else "",
+    }
+    for reason, said in REASONS.items():
+        if counts[reason]:
+            print(f"  left out {counts[reason]:,}: {said}{limits.get(reason, '')}")
+    if counts["held out"]:
+        print(f"  held out {counts['held out']:,} of those kept")
+
+
+def main(argv: Sequence[str] | None = None) -> None:
+    """The command.
+
+    Args:
+        argv: the arguments; those of the process by default.
+    """
+    run_command("clean", __doc__, add_arguments, run, sys.argv[1:] if argv is None else argv)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,256 @@
+"""Text out of the marked-up files that corpora are published in, one segment a line.
+
+Run by the dataset recipes as `python -m syntax_nmt.preparation.recipes.markup FORMAT …`.
+"""
+
+from __future__ import annotations
+
+import argparse
+import re
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack
+from html import unescape
+from itertools import chain, islice
+from pathlib import Path
+from typing import NamedTuple
+
+from syntax_nmt.data.text_files import read_lines, write_atomically
+from syntax_nmt.errors import UserError
+from syntax_nmt.preparation.recipes.recipe_command import run_command
+
+_DOCUMENT = re.compile(r"<doc\b([^>]*)>|<seg\b([^>]*)>(.*?)</seg>", re.IGNORECASE | re.DOTALL)
+_ATTRIBUTE = re.compile(r"""(\w+)\s*=\s*("[^"]*"|'[^']*'|[^\s"'>]+)""")
+# Those of XML: HTML's would take `&copy` out of an address for a sign.
+_ENTITY = re.compile("&(amp|lt|gt|quot|apos|#[0-9]{1,7}|#[xX][0-9a-fA-F]{1,6});")
+# Lines of TED talks that say something about the talk; title and description are translated.
+_ABOUT_TALK = re.compile(r"\s*</?(url|talkid|keywords|speaker|reviewer|translator|doc)\b")
+_TALK_TEXT = re.compile(r"</?(title|description)>")
+
+
+class Segment(NamedTuple):
+    """One segment of a `.sgm` or `.xml` file.
+
+    Attributes:
+        translator: the `sysid` of its document, empty where there is none.
+        place: its document's `docid` and its own `id`.
+        text: one line.
+    """
+
+    translator: str
+    place: tuple[str, str]
+    text: str
+
+
+def segments(path: Path, encoding: str = "utf-8") -> list[Segment]:
+    """The segments of a file of the evaluation campaigns: WMT, IWSLT, NIST.
+
+    Such files are no XML; what counts in them is `<doc …>` and `<seg …>text</seg>`, in any case,
+    with quotes around attributes or without. Entities of XML are resolved; line breaks and runs of
+    spaces become one space.
+
+    Raises:
+        UserError: the file cannot be read, is in another encoding or has no segment.
+    """
+    try:
+        marked_up = path.read_bytes().decode(encoding)
+    except OSError as error:
+        raise UserError(f"{path}: cannot be read ({error.strerror}): check the path") from error
+    except (UnicodeDecodeError, LookupError) as error:
+        raise UserError(f"{path}: not {encoding} ({error}): give another --encoding") from None
+    found = []
+    document: dict[str, str] = {}
+    for match in _DOCUMENT.finditer(marked_up):
+        attributes = _attributes(match[1] or match[2] or "")
+        if match[3] is None:
+            document = attributes
+        else:
+            place = document.get("docid", ""), attributes.get("id", "")
+            found.append(Segment(document.get("sysid", ""), place, _text(match[3])))
+    if not found:
+        raise UserError(f"{path}: has no <seg>: is it the file that the recipe asks for?")
+    return found
+
+
+def references(source: Path, target: Path, encoding: str = "utf-8") -> list[list[str]]:
+    """The translations of each translator in a file of references, in the source's order.
+
+    Args:
+        source: the source's `.sgm`.
+        target: the `.sgm` of references, whose documents say by `sysid` whose they are.
+
+    Raises:
+        UserError: a file cannot be read, or a reference lacks a segment of the source.
+    """
+    places = [segment.place for segment in segments(source, encoding)]
+    translators: dict[str, dict[tuple[str, str], str]] = {}
+    for segment in segments(target, encoding):
+        translators.setdefault(segment.translator, {})[segment.place] = segment.text
+    for name, texts in translators.items():
+        missing = [place for place in places if place not in texts]
+        if missing:
+            document, number = missing[0]
+            raise UserError(
+                f"{target}: translator '{name}' lacks segment {number} of document {document} "
+                f"(and {len(missing) - 1} more) that {source} has: they belong to other sets"
+            )
+    return [[texts[place] for place in places] for texts in translators.values()]
+
+
+def plain_lines(path: Path, encoding: str) -> Iterator[str]:
+    """The lines of a small text that is in UTF-8 or else in another encoding."""
+    content = path.read_bytes()
+    try:
+        text = content.decode("utf-8")
+    except UnicodeDecodeError:
+        text = content.decode(encoding)
+    lines = text.split("\n")
+    return iter(lines if lines[-1] else lines[:-1])
+
+
+def talk_lines(path: Path) -> Iterator[str]:
+    """The text of the talks in a `train.tags` file of IWSLT, titles and descriptions included.
+
+    Args:
+        path: the file, plain or `.gz`.
+    """
+    for line in read_lines(path):
+        if not _ABOUT_TALK.match(line):
+            yield _text(_TALK_TEXT.sub("", line))
+
+
+def aspec_pairs(path: Path) -> Iterator[tuple[str, str]]:
+    """The Japanese and the English of each line of an ASPEC file.
+
+    Training files have `score ||| document ||| sentence ||| Japanese ||| English`, the others the
+    same without the score.
+
+    Args:
+        path: the file, plain or `.gz`.
+
+    Raises:
+        UserError: a line has another number of fields.
+    """
+    for number, line in enumerate(read_lines(path), start=1):
+        fields = line.split(" ||| ")
+        if len(fields) not in (4, 5):
+            raise UserError(
+                f"{path}:{number}: {len(fields)} fields between ' ||| ' instead of 4 or 5: "
+                "is it a file of ASPEC-JE?"
+            )
+        yield fields[-2].strip(), fields[-1].strip()
+
+
+def _attributes(tag: str) -> dict[str, str]:
+    return {key.lower(): value.strip("\"'") for key, value in _ATTRIBUTE.findall(tag)}
+
+
+def _text(marked_up: str) -> str:
+    return " ".join(_ENTITY.sub(lambda entity: unescape(entity[0]), marked_up).split())
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Adds the command's options."""
+    formats = parser.add_subparsers(dest="format", required=True)
+    for name, said in (
+        ("sgm", "segments of .sgm and .xml files"),
+        ("talks", "train.tags files of IWSLT"),
+        ("lines", "text in another encoding"),
+    ):
+        plain = formats.add_parser(name, help=said)
+        plain.add_argument(
+            "--text",
+            nargs="+",
+            action="append",
+            required=True,
+            type=Path,
+            help="a file to write, and those to take its lines from; may be repeated",
+        )
+        plain.add_argument("--lowercase", action="store_true", help="write lower case")
+        plain.add_argument("--encoding", default="utf-8", help="(default: %(default)s)")
+    nist = formats.add_parser("nist", help="a NIST set: source and several references")
+    nist.add_argument("source", type=Path, help="the source's .sgm")
+    nist.add_argument("references", type=Path, help="the references' .sgm")
+    nist.add_argument("output", help="writes OUTPUT.SOURCE, OUTPUT.TARGET, OUTPUT.TARGET0, …")
+    nist.add_argument("languages", nargs=2, help="source and target language")
+    nist.add_argument("--encoding", default="utf-8", help="of both (default: %(default)s)")
+    nist.add_argument("--lowercase", action="store_true", help="write references in lower case")
+    aspec = formats.add_parser("aspec", help="ASPEC-JE")
+    aspec.add_argument("inputs", nargs="+", type=Path, help="files, in order")
+    aspec.add_argument("--output", required=True, help="writes OUTPUT.ja and OUTPUT.en")
+    aspec.add_argument("--first", type=int, help="number of pairs, the first ones (default: all)")
+
+
+def run(args: argparse.Namespace) -> None:
+    """Writes the text.
+
+    Args:
+        args: the options of :func:`add_arguments`.
+
+    Raises:
+        UserError: a file is not what it should be.
+    """
+    if args.format == "nist":
+        _run_nist(args)
+    elif args.format == "aspec":
+        _run_aspec(args)
+    else:
+        for output, *inputs in args.text:
+            lines = chain.from_iterable(_lines(args, path) for path in inputs)
+            _write(output, lines, args.lowercase)
+
+
+def _lines(args: argparse.Namespace, path: Path) -> Iterator[str]:
+    if args.format == "talks":
+        return talk_lines(path)
+    if args.format == "lines":
+        return plain_lines(path, args.encoding)
+    return (segment.text for segment in segments(path, args.encoding))
+
+
+def _run_nist(args: argparse.Namespace) -> None:
+    source, target = args.languages
+    sources = [segment.text for segment in segments(args.source, args.encoding)]
+    translations = references(args.source, args.references, args.encoding)
+    for number, texts in enumerate(translations):
+        _write(Path(f"{args.output}.{target}{number}"), iter(texts), args.lowercase)
+    _write(Path(f"{args.output}.{target}"), iter(translations[0]), args.lowercase)
+    _write(Path(f"{args.output}.{source}"), iter(sources), lowercase=False)
+    print(f"  {len(translations)} references; the data-bin gets the first")
+
+
+def _run_aspec(args: argparse.Namespace) -> None:
+    with ExitStack() as stack:
+        japanese, english = (
+            stack.enter_context(write_atomically(Path(f"{args.output}.{lang}")))
+            for lang in ("ja", "en")
+        )
+        pairs = (pair for path in args.inputs for pair in aspec_pairs(path))
+        count = 0
+        for ja, en in islice(pairs, args.first):
+            japanese.write(ja + "\n")
+            english.write(en + "\n")
+            count += 1
+    print(f"  {args.output}.ja, {args.output}.en: {count:,} pairs")
+
+
+def _write(path: Path, lines: Iterator[str], lowercase: bool) -> None:
+    count = 0
+    with write_atomically(path) as out:
+        for line in lines:
+            out.write((line.lower() if lowercase else line) + "\n")
+            count += 1
+    print(f"  {path}: {count:,} lines")
+
+
+def main(argv: Sequence[str] | None = None) -> None:
+    """The command.
+
+    Args:
+        argv: the arguments; those of the process by default.
+    """
+    run_command("markup", __doc__, add_arguments, run, sys.argv[1:] if argv is None else argv)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,33 @@
+"""How the dataset recipes' own commands are run: errors in one line that begins with the recipe."""
+
+from __future__ import annotations
+
+import argparse
+import os
+from collections.abc import Callable, Sequence
+
+from syntax_nmt.errors import one_line_errors
+
+
+def run_command(
+    name: str,
+    description: str | None,
+    add_arguments: Callable[[argparse.ArgumentParser], None],
+    run: Callable[[argparse.Namespace], None],
+    argv: Sequence[str],
+) -> None:
+    """Parses arguments and runs a command.
+
+    Args:
+        name: of the module; errors begin with the recipe's name instead if $RECIPE says it.
+        description: what `--help` says.
+        add_arguments: adds the command's options to a parser.
+        run: does the work.
+    """
+    parser = argparse.ArgumentParser(
+        prog=f"python -m syntax_nmt.preparation.recipes.{name}", description=description
+    )
+    add_arguments(parser)
+    args = parser.parse_args(argv)
+    with one_line_errors(os.environ.get("RECIPE", name)):
+        run(args)

@@ -1,0 +1,197 @@
+"""Words to pieces with sentencepiece: training on words, and segmenting."""
+
+from __future__ import annotations
+
+import io
+import re
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from itertools import chain, islice
+from pathlib import Path
+
+import sentencepiece
+from tqdm import tqdm
+
+from syntax_nmt.data.text_files import read_lines, write_atomically, write_bytes_atomically
+from syntax_nmt.errors import UserError
+
+_CHUNK = 20_000
+
+
+_OWN_SYMBOLS = 3  # unknown, beginning and end of a sentence
+
+
+_CHANGES = "changes the text when it segments it: train it with --normalization_rule_name=identity"
+
+
+_IN_BYTES = (
+    "spells characters that it does not know in bytes, of which no word can be made again: train "
+    "it with --byte_fallback=false --character_coverage=1.0"
+)
+
+
+_TOO_HIGH = re.compile(r"value <= (\d+)")
+
+
+_TOO_LOW = re.compile(r"smaller than required_chars\D+\d+ vs (\d+)")
+
+
+def train_model(
+    texts: Sequence[Path], model: Path, vocab_size: int, kind: str, max_lines: int
+) -> int:
+    """Trains a sentencepiece model on words.
+
+    The model normalises nothing and knows every character that it was trained on, so that the words
+    of a segmented line are exactly the words of the line.
+
+    Args:
+        texts: files of words separated by spaces.
+        model: the file to write.
+        vocab_size: number of pieces. A text that is too small for it gets as many as it has.
+        kind: `bpe` or `unigram`.
+        max_lines: sentencepiece holds its text in memory; of a longer one every n-th line is taken,
+            n as small as it can be.
+
+    Returns:
+        The number of pieces of the model.
+
+    Raises:
+        UserError: the number is too small for the characters of the text, or the text is empty.
+    """
+    if vocab_size < _OWN_SYMBOLS:
+        raise UserError(
+            f"--vocab-size {vocab_size}: sentencepiece needs {_OWN_SYMBOLS} for its own symbols, "
+            "and one for each character: give a larger number"
+        )
+    if next(_filled_lines(texts), None) is None:
+        raise UserError(
+            f"sentencepiece cannot be trained on {_names(texts)}: all lines are blank: give text "
+            "with words"
+        )
+    try:
+        trained = _train(texts, vocab_size, kind, max_lines)
+    except RuntimeError as error:
+        limit = _TOO_HIGH.search(str(error))
+        if limit is None:
+            raise _training_error(error, texts, vocab_size) from None
+        try:
+            trained = _train(texts, int(limit[1]), kind, max_lines)
+        except RuntimeError as second:
+            raise _training_error(second, texts, vocab_size) from None
+    write_bytes_atomically(model, trained)
+    return int(load_model(model).get_piece_size())
+
+
+def load_model(model: Path) -> sentencepiece.SentencePieceProcessor:
+    """A sentencepiece model, loaded.
+
+    Raises:
+        UserError: the file is not such a model.
+    """
+    try:
+        return sentencepiece.SentencePieceProcessor(model_file=str(model))
+    except (OSError, RuntimeError):
+        raise UserError(
+            f"{model}: cannot be read as a sentencepiece model: give one that spm_train or "
+            f"`syntax-nmt prepare` wrote"
+        ) from None
+
+
+def segment_file(model: Path, words: Path, pieces: Path, threads: int) -> Counter[str]:
+    """Segments the words of a text into pieces separated by spaces, one line for one line.
+
+    Args:
+        words: words separated by spaces.
+        pieces: the file to write.
+        threads: how many threads segment.
+
+    Returns:
+        Counts: `lines`, `words`, `pieces`.
+
+    Raises:
+        UserError: the model normalises or spells in bytes, so that words of the segmented text are
+            other words.
+    """
+    processor = load_model(model)
+    counts: Counter[str] = Counter()
+    lines = read_lines(words)
+    number = 0
+    with (
+        write_atomically(pieces) as out,
+        tqdm(desc=f"pieces of {words.name}", unit="line", unit_scale=True, disable=None) as bar,
+    ):
+        while chunk := list(islice(lines, _CHUNK)):
+            for line, cut in zip(chunk, processor.encode(chunk, out_type=str, num_threads=threads)):
+                number += 1
+                if "".join(cut).replace("▁", " ").strip() != line:
+                    in_bytes = any(map(processor.is_byte, processor.piece_to_id(cut)))
+                    raise UserError(
+                        f"{words}:{number}: {model} {_IN_BYTES if in_bytes else _CHANGES}"
+                    )
+                counts.update(words=len(line.split()), pieces=len(cut))
+                out.write(" ".join(cut) + "\n")
+            bar.update(len(chunk))
+    counts.update(lines=number)
+    return counts
+
+
+def _train(texts: Sequence[Path], vocab_size: int, kind: str, max_lines: int) -> bytes:
+    model = io.BytesIO()
+    sentencepiece.SentencePieceTrainer.train(
+        sentence_iterator=_sample(texts, max_lines),
+        model_writer=model,
+        vocab_size=vocab_size,
+        model_type=kind,
+        character_coverage=1.0,
+        normalization_rule_name="identity",
+        # Long lines would be left out, and with them their characters.
+        max_sentence_length=1 << 20,
+        # One thread: the same text gives the same model everywhere.
+        num_threads=1,
+        minloglevel=2,
+    )
+    return model.getvalue()
+
+
+def _sample(texts: Sequence[Path], max_lines: int) -> Iterator[str]:
+    """Lines of the texts, evenly spread, `max_lines` at most."""
+    step = -(-sum(1 for _ in _filled_lines(texts)) // max_lines)
+    return islice(_filled_lines(texts), 0, None, max(1, step))
+
+
+def _filled_lines(texts: Sequence[Path]) -> Iterator[str]:
+    return (line for line in chain.from_iterable(map(read_lines, texts)) if line)
+
+
+def _names(texts: Sequence[Path]) -> str:
+    return " and ".join(map(str, texts))
+
+
+def _training_error(error: RuntimeError, texts: Sequence[Path], vocab_size: int) -> UserError:
+    names = _names(texts)
+    needed = _TOO_LOW.search(str(error))
+    if needed is not None:
+        return UserError(
+            f"--vocab-size {vocab_size}: {names} hold {needed[1]} different characters, "
+            "each of which must be a piece: give a larger number"
+        )
+    return UserError(f"sentencepiece cannot be trained on {names}: {error}")
+
+
+def copy_words(words: Path, tokens: Path) -> Counter[str]:
+    """Writes the words of a text as its tokens.
+
+    Args:
+        words: words separated by spaces.
+        tokens: the file to write.
+
+    Returns:
+        Counts: `lines`, `words`, and as many `pieces`.
+    """
+    counts: Counter[str] = Counter()
+    with write_atomically(tokens) as out:
+        for line in read_lines(words):
+            found = len(line.split())
+            counts.update(lines=1, words=found, pieces=found)
+            out.write(line + "\n")
+    return counts

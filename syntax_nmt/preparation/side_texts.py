@@ -1,0 +1,210 @@
+"""The annotation of a corpus's words: taken along where it is given, otherwise made."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Container, Iterator
+from pathlib import Path
+
+from syntax_nmt.data.mismatch import REPARSE, SKIP, STOP, Findings
+from syntax_nmt.data.sides import CHUNKS, HEADS, KINDS, PHRASES
+from syntax_nmt.data.sides.kind import SideKind
+from syntax_nmt.errors import UserError
+from syntax_nmt.preparation.annotation.annotate import annotate_file, describe
+from syntax_nmt.preparation.annotation.annotator import StanzaAnnotator
+from syntax_nmt.preparation.annotation.parts import PartFolder, options_sum
+from syntax_nmt.preparation.mismatched_sentences import annotated_anew, remove_unfinished
+from syntax_nmt.preparation.plan import Plan
+from syntax_nmt.preparation.side_files import GivenAnnotation, copy_side_file, find_side_file
+from syntax_nmt.preparation.splits import Split
+from syntax_nmt.preparation.steps import Report, Steps
+
+_ASKED_FOR = {HEADS: "--parse", PHRASES: "--constituents", CHUNKS: "--chunks"}
+# In a report: where annotation was taken from; and that this is the user's file beside the words.
+_FROM, _IN_PLACE = "from", "in place"
+
+
+class SideTexts:
+    """The side files at word level, one a split and kind.
+
+    Args:
+        plan: what to make.
+        steps: the record of what is done.
+        step: runs a step unless it is done. It takes the step's name, what the outputs are made
+            from, `make`, and the outputs.
+        note: called with one line about each thing that happens.
+    """
+
+    def __init__(
+        self, plan: Plan, steps: Steps, step: Callable[..., Report], note: Callable[[str], None]
+    ) -> None:
+        self._plan = plan
+        self._steps = steps
+        self._step = step
+        self._note = note
+
+    def given(self, split: Split) -> list[Path]:
+        """The annotation of a split that is there already, taken along where it fits.
+
+        Raises:
+            UserError: it does not fit, or what is to annotate the others does not load.
+        """
+        plan = self._plan
+        found = []
+        for kind in KINDS:
+            path = plan.side_text(split.name, kind)
+            if self._taken_along(split, kind):
+                found.append(path)
+            elif kind in plan.annotators and self._steps.report(f"words/{path.name}") is None:
+                plan.annotators[kind]().load()  # what is wrong with models is reported now
+        return found
+
+    def all(self, split: Split, given: Container[Path]) -> list[Path]:
+        """The annotation of a split: given, or made.
+
+        Args:
+            given: of :meth:`given`.
+        """
+        plan = self._plan
+        found = []
+        for kind in KINDS:
+            path = plan.side_text(split.name, kind)
+            words = plan.words(split.name, plan.language(kind))
+            remove_unfinished(words, kind)
+            if path in given:
+                found.append(path)
+            elif kind in plan.annotators:
+                self._annotated(words, path, plan.annotators[kind]())
+                found.append(path)
+            elif path.is_file():
+                self._leave_out(path, kind)
+        return found
+
+    def _leave_out(self, path: Path, kind: SideKind) -> None:
+        """What a run with other options left: a copy goes, hours of parsing stay."""
+        report = self._steps.report(f"words/{path.name}") or {}
+        if _FROM in report:
+            path.unlink()
+            self._note(f"{path}: removed, as there is no {report[_FROM]} any more")
+        else:
+            self._note(
+                f"{path}: kept, and left out of the data-bin: {_ASKED_FOR[kind]} takes it in again"
+            )
+
+    def _taken_along(self, split: Split, kind: SideKind) -> bool:
+        plan = self._plan
+        lang = plan.language(kind)
+        destination = plan.side_text(split.name, kind)
+        found = find_side_file(split.prefix, lang, kind)
+        if found is None and self._made_elsewhere(kind, destination):
+            found = destination
+        if found is None:
+            return False
+        raw = split.source if lang == plan.source else split.target
+        given = GivenAnnotation(
+            found,
+            kind,
+            plan.words(split.name, lang),
+            None if kind.has_words else raw,
+            plan.attach_roots,
+        )
+        policy: list[object] = [plan.on_mismatch, plan.attach_roots]
+        if plan.on_mismatch == REPARSE and kind in plan.annotators:
+            policy.append(plan.annotators[kind]().fingerprint())
+        made_from = {
+            "given": self._steps.checksum(found),
+            "words": self._steps.checksum(given.words),
+            "raw": self._steps.checksum(raw),
+            "policy": policy,
+        }
+
+        def make() -> Report:
+            findings = given.check()
+            if found == destination:
+                self._note(
+                    f"  {found}: no record of it in {plan.record.name}, so it counts as given; to "
+                    "have it made, remove it and run this again"
+                )
+            for note in findings.notes(found):
+                self._note(f"  {note}")
+            report: Report = {_FROM: str(found), _IN_PLACE: found == destination}
+            if not findings.mismatched:
+                _over_words(given, destination, findings, iter(()))
+                return report
+            return report | self._mended(given, destination, findings)
+
+        self._step(f"words/{destination.name}", made_from, make, lambda: [destination])
+        return True
+
+    def _mended(self, given: GivenAnnotation, destination: Path, findings: Findings) -> Report:
+        """Does what was asked for about sentences whose annotation is of other words."""
+        policy, numbers = self._plan.on_mismatch, findings.mismatched
+        if policy == STOP or given.side == destination:
+            raise findings.refusal(
+                "or give --on-mismatch skip (they have no annotation) or reparse (Stanza's)"
+                if policy == STOP
+                else f"or remove {destination}"
+            )
+        done = "skipped" if policy == SKIP else "annotated by Stanza"
+        self._note(f"  {len(numbers):,} sentences {done}, the first is {findings.first}")
+        if policy == SKIP:
+            _over_words(given, destination, findings, given.no_entries(numbers))
+            return {"skipped": len(numbers)}
+        if given.kind not in self._plan.annotators:
+            raise UserError(
+                f"{given.side}: --on-mismatch reparse needs what annotates: give "
+                f"{_ASKED_FOR[given.kind]}, or --on-mismatch skip"
+            )
+        with annotated_anew(
+            given, numbers, self._plan.annotators[given.kind](), self._plan.resources
+        ) as entries:
+            _over_words(given, destination, findings, entries)
+        return {"by Stanza": len(numbers)}
+
+    def _made_elsewhere(self, kind: SideKind, side_text: Path) -> bool:
+        """Whether annotation beside the words is the user's, such as parsed by jobs and merged."""
+        if kind in self._plan.annotators and PartFolder(side_text).heads():
+            return False  # its parts are removed when it is done
+        report = self._steps.report(f"words/{side_text.name}")
+        return side_text.is_file() and (report is None or _is_in_place(report, side_text))
+
+    def _annotated(self, words: Path, destination: Path, annotator: StanzaAnnotator) -> None:
+        options, part_size = annotator.fingerprint(), self._plan.resources.part_size
+        made_from = {
+            "words": self._steps.checksum(words),
+            "options": options,
+            "part size": part_size,
+        }
+
+        def make() -> Report:
+            resources = self._plan.resources
+            counts = annotate_file(words, destination, annotator, resources, keep_parts=True)
+            self._note(f"  {describe(counts)}")
+            del counts["reused"]
+            return dict(counts)
+
+        self._step(f"words/{destination.name}", made_from, make, lambda: [destination])
+        # Until it is on record, the parts tell that this was not given.
+        parts = PartFolder(destination)
+        if {head.options for head in parts.heads()} == {options_sum(options, part_size)}:
+            parts.remove()
+
+
+def _is_in_place(report: Report, side_text: Path) -> bool:
+    """Whether a report is of the user's file beside the words, wherever the folder was then.
+
+    Records of 0.1.0 have its path alone, as the folder was called at that time.
+    """
+    recorded = Path(report.get(_FROM, ""))
+    return bool(report.get(_IN_PLACE, recorded.parts[-2:] == side_text.parts[-2:]))
+
+
+def _over_words(
+    given: GivenAnnotation, destination: Path, findings: Findings, replaced: Iterator[str]
+) -> None:
+    """Takes a given annotation along: byte for byte where it is over the text's words already."""
+    if given.side == destination:
+        return
+    if findings.bridged or findings.mismatched or given.attach_roots:
+        given.write(destination, replaced)
+    else:
+        copy_side_file(given.side, destination)

@@ -1,0 +1,111 @@
+"""Steps of a long job that are done once: each remembers what it was made from."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import time
+from collections.abc import Callable, Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+from syntax_nmt.data.text_files import checksum, read_json, write_atomically
+
+Report = dict[str, Any]
+
+
+class Steps:
+    """The record of a folder's finished steps, kept in a JSON file.
+
+    A step is skipped when it was made from the same things and its files still have the content
+    they had; a step that was interrupted has no record and runs again.
+
+    Args:
+        record: the JSON file; the files of steps are named relative to its folder.
+        note: called with one line about each step.
+    """
+
+    def __init__(self, record: Path, note: Callable[[str], None]) -> None:
+        self._path = record
+        self._note = note
+        self._sums: dict[Path, tuple[tuple[int, int], str]] = {}
+        self._done = self._read()
+
+    def run(
+        self,
+        name: str,
+        made_from: Mapping[str, Any],
+        make: Callable[[], Report],
+        outputs: Callable[[], Iterable[Path]],
+    ) -> Report:
+        """Runs a step unless it is done; returns what it reported, now or then.
+
+        Args:
+            made_from: options and checksums of inputs; anything JSON can hold.
+            make: does the work, writes each file as a whole, and returns figures to report.
+            outputs: the files it made, asked for after the work.
+        """
+        key = hashlib.sha256(json.dumps(made_from, sort_keys=True).encode("utf-8")).hexdigest()
+        done = self._done.get(name)
+        if done is not None and done["key"] == key and self._unchanged(done["files"]):
+            self._note(f"{name}: done before")
+            report: Report = done["report"]
+            return report
+        self._note(f"{name} …")
+        began = time.monotonic()
+        report = make()
+        seconds = time.monotonic() - began
+        rate = f", {report['lines'] / seconds:,.0f} lines/s" if report.get("lines") else ""
+        self._note(f"{name}: {seconds:.1f} s{rate}")
+        files = {self._relative(path): self.checksum(path) for path in outputs()}
+        self._done[name] = {"key": key, "files": files, "report": report}
+        with write_atomically(self._path) as out:
+            json.dump(self._done, out, indent=1)
+        return report
+
+    def report(self, name: str) -> Report | None:
+        """What a finished step reported; None if there was none or its files are others by now."""
+        done = self._done.get(name)
+        return done["report"] if done is not None and self._unchanged(done["files"]) else None
+
+    def checksum(self, path: Path) -> str:
+        """SHA-256 of a file, read only once as long as it does not change."""
+        status = path.stat()
+        stamp = (status.st_mtime_ns, status.st_size)
+        known = self._sums.get(path)
+        if known is None or known[0] != stamp:
+            known = (stamp, checksum(path))
+            self._sums[path] = known
+        return known[1]
+
+    def _read(self) -> dict[str, Report]:
+        """The finished steps; those are left out that cannot be read."""
+        found = recorded_steps(self._path)
+        whole = {name: step for name, step in (found or {}).items() if _is_step(step)}
+        if found is None or len(whole) < len(found):
+            self._note(f"{self._path}: damaged: steps that it does not tell of are done again")
+        return whole
+
+    def _unchanged(self, files: Mapping[str, str]) -> bool:
+        paths = {self._path.parent / name: digest for name, digest in files.items()}
+        return all(path.is_file() and self.checksum(path) == paths[path] for path in paths)
+
+    def _relative(self, path: Path) -> str:
+        return path.relative_to(self._path.parent).as_posix()
+
+
+def recorded_steps(record: Path) -> dict[str, Any] | None:
+    """What a record holds, by the names of steps; None if it is there and cannot be read."""
+    try:
+        found = read_json(record)
+    except FileNotFoundError:
+        return {}
+    except (OSError, ValueError):
+        return None
+    return found if isinstance(found, dict) else None
+
+
+def _is_step(step: Any) -> bool:
+    if not isinstance(step, dict) or step.keys() != {"key", "files", "report"}:
+        return False
+    return isinstance(step["files"], dict) and isinstance(step["report"], dict)

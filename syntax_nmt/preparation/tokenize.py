@@ -1,0 +1,94 @@
+"""Raw text to words, line by line, in parallel."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from functools import lru_cache
+from itertools import islice
+from pathlib import Path
+from typing import NamedTuple
+
+from tqdm import tqdm
+
+from syntax_nmt.data.text_files import read_lines, write_atomically
+from syntax_nmt.preparation.annotation.executor import Workers, ordered_results
+from syntax_nmt.task.word_tokenizer import WordTokenizer
+
+_CHUNK = 5000
+
+
+class Tokenizer(NamedTuple):
+    """What makes a :class:`~syntax_nmt.task.word_tokenizer.WordTokenizer`, small enough to travel.
+
+    Attributes:
+        mode: one of its modes.
+        lang: language code.
+        segmenter: model of mode `stanza`.
+    """
+
+    mode: str
+    lang: str
+    segmenter: Path | None = None
+
+
+class _Chunk(NamedTuple):
+    tokenizer: Tokenizer
+    lines: list[str]
+
+
+def tokenize_file(raw: Path, words: Path, tokenizer: Tokenizer, workers: Workers) -> Counter[str]:
+    """Splits a raw text into words, one line for one line.
+
+    Args:
+        raw: UTF-8 text; may be `.gz`.
+        words: the file to write.
+        tokenizer: what tokenises.
+        workers: where the work runs.
+
+    Returns:
+        Counts: `lines`, `words`, `empty` lines, and the characters replaced by cleaning: `space`,
+        `invisible`, `mark`; and `fallback`, lines tokenised by `char` in place of the tokeniser's
+        mode.
+
+    Raises:
+        UserError: for text that cannot be read.
+    """
+    counts: Counter[str] = Counter()
+    tasks = _chunks(raw, tokenizer)
+    with (
+        write_atomically(words) as out,
+        tqdm(desc=f"words of {raw.name}", unit="line", unit_scale=True, disable=None) as bar,
+    ):
+        for lines, counted in ordered_results(workers, _tokenize, tasks):
+            out.writelines(f"{line}\n" for line in lines)
+            counts.update(counted)
+            bar.update(len(lines))
+    return counts
+
+
+def _chunks(raw: Path, tokenizer: Tokenizer) -> Iterator[_Chunk]:
+    lines = read_lines(raw)
+    while chunk := list(islice(lines, _CHUNK)):
+        yield _Chunk(tokenizer, chunk)
+
+
+def _tokenize(chunk: _Chunk) -> tuple[list[str], Counter[str]]:
+    counts: Counter[str] = Counter()
+    lines = loaded_tokenizer(chunk.tokenizer).tokenize_lines(chunk.lines, counts)
+    counts.update(lines=len(lines), words=sum(len(line.split()) for line in lines))
+    counts.update(empty=lines.count(""))
+    return lines, counts
+
+
+@lru_cache(maxsize=4)
+def loaded_tokenizer(tokenizer: Tokenizer) -> WordTokenizer:
+    """The tokeniser, which stays in this process.
+
+    Args:
+        tokenizer: what makes it.
+
+    Raises:
+        UserError: mode, language and model do not go together.
+    """
+    return WordTokenizer(*tokenizer)

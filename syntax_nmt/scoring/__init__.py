@@ -1,0 +1,1 @@
+"""Files in, figures out: translations, alignments, trees, chunks, contrast; without torch."""

@@ -1,0 +1,101 @@
+"""Shares in percent: precision, recall and F1, and how far chance may have moved an accuracy."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from statistics import NormalDist
+from typing import Any, ClassVar
+
+from syntax_nmt.reporting.findings import number
+
+CONFIDENCE = 0.95
+
+
+@dataclass(frozen=True)
+class Accuracy:
+    """Decisions that were counted.
+
+    Attributes:
+        correct: right ones.
+        total: all.
+    """
+
+    correct: int
+    total: int
+
+    @property
+    def percent(self) -> float:
+        """The share of right ones, in percent; NaN without decisions."""
+        return percent(self.correct, self.total)
+
+    @property
+    def interval(self) -> tuple[float, float]:
+        """The 95 % interval of :attr:`percent`: Wilson's, without continuity correction (1927).
+
+        Unlike the normal approximation it stays within 0 and 100, and has a width where all
+        decisions are right. Without decisions it is 0 to 100.
+        """
+        n = self.total
+        if not n:
+            return 0.0, 100.0
+        z = NormalDist().inv_cdf((1 + CONFIDENCE) / 2)
+        share = self.correct / n
+        centre = share + z * z / (2 * n)
+        half = z * math.sqrt(share * (1 - share) / n + z * z / (4 * n * n))
+        scale = 100 / (1 + z * z / n)
+        # Where all or none are right, one end is exactly 100 or 0, which rounding must not move.
+        low = scale * (centre - half) if self.correct else 0.0
+        high = scale * (centre + half) if self.correct < n else 100.0
+        return low, high
+
+
+def accuracy_figures(accuracy: Accuracy) -> dict[str, Any]:
+    """An accuracy for JSON.
+
+    Args:
+        accuracy: decisions that were counted.
+    """
+    low, high = accuracy.interval
+    return {
+        "accuracy": number(accuracy.percent),
+        "interval": {"low": low, "high": high},
+        "correct": accuracy.correct,
+        "total": accuracy.total,
+    }
+
+
+def percent(part: float, whole: float, of_nothing: float = math.nan) -> float:
+    """A share; `of_nothing` where there is nothing to have a share of."""
+    return 100 * part / whole if whole else of_nothing
+
+
+class PrecisionRecall:
+    """The shares of what a dataclass has counted.
+
+    Attributes:
+        gold: what is in the reference.
+        predicted: what is in the hypothesis.
+        correct: what is in both.
+        of_nothing: shares of what is empty.
+    """
+
+    gold: int
+    predicted: int
+    correct: int
+    of_nothing: ClassVar[float] = math.nan
+
+    @property
+    def precision(self) -> float:
+        """Share of the predicted that is correct."""
+        return percent(self.correct, self.predicted, self.of_nothing)
+
+    @property
+    def recall(self) -> float:
+        """Share of the gold that is found."""
+        return percent(self.correct, self.gold, self.of_nothing)
+
+    @property
+    def f1(self) -> float:
+        """Harmonic mean of precision and recall."""
+        return percent(2 * self.correct, self.predicted + self.gold, self.of_nothing)

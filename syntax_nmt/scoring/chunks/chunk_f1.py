@@ -1,0 +1,150 @@
+"""Chunk F1 as conlleval, the scorer of CoNLL-2000, computes it.
+
+A predicted chunk is correct when a gold chunk has its type, its first and its last word
+(Tjong Kim Sang and Buchholz 2000, section 3). Words outside chunks count in the accuracy of tags
+alone.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar, Union
+
+from syntax_nmt.data.chunks import OUTSIDE, Chunk, chunks_of_tags, iob2_tags
+from syntax_nmt.reporting.findings import Table, cell
+from syntax_nmt.scoring.accuracy import PrecisionRecall, percent
+
+# A sentence: its chunks, or one tag a word.
+Chunked = Union[Sequence[Chunk], Sequence[str]]
+
+
+@dataclass(frozen=True)
+class PhraseScore(PrecisionRecall):
+    """How many chunks there are and how many are found; shares in percent, 0 where none are.
+
+    Attributes:
+        gold: chunks of the reference.
+        predicted: chunks of the hypothesis.
+        correct: chunks of both.
+    """
+
+    gold: int
+    predicted: int
+    correct: int
+    of_nothing: ClassVar[float] = 0.0
+
+
+@dataclass(frozen=True)
+class ChunkScores:
+    """What was counted over a corpus.
+
+    Attributes:
+        words: of the corpus.
+        correct_tags: words that have the tag of the reference.
+        types: the score of each type of chunk, by name.
+    """
+
+    words: int
+    correct_tags: int
+    types: Mapping[str, PhraseScore]
+
+    @property
+    def overall(self) -> PhraseScore:
+        """All types together, micro-averaged."""
+        scores = self.types.values()
+        return PhraseScore(
+            sum(score.gold for score in scores),
+            sum(score.predicted for score in scores),
+            sum(score.correct for score in scores),
+        )
+
+    @property
+    def accuracy(self) -> float:
+        """Share of words with the right tag, in percent."""
+        return percent(self.correct_tags, self.words, of_nothing=0.0)
+
+    def figures(self) -> dict[str, Any]:
+        """The scores of all types and of each, and the accuracy of tags, as JSON knows them."""
+        return {
+            **_figures(self.overall),
+            "tags": {"accuracy": self.accuracy, "correct": self.correct_tags, "total": self.words},
+            "types": {name: _figures(score) for name, score in sorted(self.types.items())},
+        }
+
+    def table(self) -> Table:
+        """A row for each type, then one for all together."""
+        head = ["type", "precision", "recall", "F1", "gold", "predicted", "correct"]
+        rows = [_row(name, score) for name, score in sorted(self.types.items())]
+        title = f"accuracy of tags {self.accuracy:.2f} ({self.correct_tags} of {self.words})"
+        return Table(head, [*rows, _row("all", self.overall)], title)
+
+
+def chunk_f1(gold: Iterable[Chunked], predicted: Iterable[Chunked]) -> ChunkScores:
+    """Scores the chunks of a corpus.
+
+    Args:
+        gold: one sentence after the other, each as chunks or as tags in any scheme that
+            :func:`~syntax_nmt.data.chunks.chunks_of_tags` reads.
+        predicted: likewise, over the same words. For the accuracy of tags, tags in another scheme
+            than that of `gold` count as wrong; chunks count as IOB2.
+
+    Raises:
+        ValueError: another number of sentences, or of words in one.
+    """
+    counts: dict[str, Counter[str]] = {"gold": Counter(), "predicted": Counter(), "both": Counter()}
+    words = correct_tags = 0
+    for number, (one, other) in enumerate(_pairs(gold, predicted), start=1):
+        gold_tags, predicted_tags = _tags(one), _tags(other)
+        if len(gold_tags) != len(predicted_tags):
+            raise ValueError(
+                f"sentence {number}: {len(predicted_tags)} words predicted, "
+                f"{len(gold_tags)} in the reference"
+            )
+        words += len(gold_tags)
+        correct_tags += sum(a == b for a, b in zip(gold_tags, predicted_tags))
+        gold_chunks, predicted_chunks = _chunks(gold_tags), _chunks(predicted_tags)
+        counts["gold"].update(chunk.tag for chunk in gold_chunks)
+        counts["predicted"].update(chunk.tag for chunk in predicted_chunks)
+        counts["both"].update(chunk.tag for chunk in gold_chunks & predicted_chunks)
+    types = {
+        name: PhraseScore(counts["gold"][name], counts["predicted"][name], counts["both"][name])
+        for name in counts["gold"] | counts["predicted"]
+    }
+    return ChunkScores(words, correct_tags, types)
+
+
+def _pairs(
+    gold: Iterable[Chunked], predicted: Iterable[Chunked]
+) -> Iterator[tuple[Chunked, Chunked]]:
+    """Sentences side by side; neither side is held in memory."""
+    others = iter(predicted)
+    number = 0
+    for number, one in enumerate(gold, start=1):
+        other = next(others, None)
+        if other is None:
+            raise ValueError(f"{number - 1} sentences predicted, more in the reference")
+        yield one, other
+    if next(others, None) is not None:
+        raise ValueError(f"more than {number} sentences predicted, {number} in the reference")
+
+
+def _tags(sentence: Chunked) -> Sequence[str]:
+    if sentence and isinstance(sentence[0], Chunk):
+        return iob2_tags(sentence)  # type: ignore[arg-type]
+    return sentence  # type: ignore[return-value]
+
+
+def _chunks(tags: Sequence[str]) -> set[Chunk]:
+    return {chunk for chunk in chunks_of_tags(tags) if chunk.tag != OUTSIDE}
+
+
+def _row(name: str, score: PhraseScore) -> list[str]:
+    shares = [cell(share) for share in (score.precision, score.recall, score.f1)]
+    return [name, *shares, str(score.gold), str(score.predicted), str(score.correct)]
+
+
+def _figures(score: PhraseScore) -> dict[str, Any]:
+    shares = {"f1": score.f1, "precision": score.precision, "recall": score.recall}
+    return {**shares, "correct": score.correct, "predicted": score.predicted, "gold": score.gold}

@@ -1,0 +1,135 @@
+"""Chunks out of files, read as conlleval reads them.
+
+A file has the tags of a sentence a line, separated by spaces, an empty line where there are none.
+Or it has a word a line in columns, of which the last one is the chunk tag, and an empty line after
+each sentence (CoNLL-2000; in conlleval's own input the reference stands before the hypothesis).
+IOB1, IOB2 and IOBES are read alike; an I- without its B- opens a chunk.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+
+from syntax_nmt.data.chunks import OUTSIDE, Chunk, chunks_of_tags, parse_chunks
+from syntax_nmt.data.text_files import read_lines
+from syntax_nmt.errors import UserError
+
+_TAG = re.compile(r"O|[BIES](-\S+)?")
+_LIKE_TAG = re.compile(r"[A-Z](-\S+)?")  # of another scheme, or mistyped
+_COLUMNS = re.compile("[ \t]+")  # other Unicode spaces may be part of a word
+_BOUNDARY = "-X-"  # conlleval's other sign for the end of a sentence
+_NO_TYPE = "_"
+
+Tags = tuple[str, ...]
+Chunks = tuple[Chunk, ...]
+
+
+@dataclass
+class ChunkFile:
+    """The sentences of a file.
+
+    Attributes:
+        tags: one a word, those without a type with one; None = no annotation.
+        chunks: what they spell.
+        words: the first column; None = the file has no words.
+        reference: the tags of the last column but one; None = there is no such column.
+    """
+
+    tags: list[Tags | None] = field(default_factory=list)
+    chunks: list[Chunks | None] = field(default_factory=list)
+    words: list[Tags] | None = None
+    reference: ChunkFile | None = None
+
+
+def read_chunk_file(path: str, strict: bool = False) -> ChunkFile:
+    """The chunks of each sentence.
+
+    Args:
+        path: the file, plain or `.gz`.
+        strict: refuse tags that are not IOB2.
+
+    Raises:
+        UserError: a word is not a chunk tag; names the file and line.
+    """
+    return parse_chunk_lines(read_lines(path), path, strict)
+
+
+def parse_chunk_lines(text: Iterable[str], path: str, strict: bool = False) -> ChunkFile:
+    """The chunks of each sentence, as of :func:`read_chunk_file`.
+
+    Args:
+        text: the lines of the file.
+        path: its name, for messages.
+    """
+    lines = [line.strip(" \t") for line in text]
+    rows = [_COLUMNS.split(line) for line in lines if line and not line.startswith(_BOUNDARY)]
+    if _in_columns(rows):
+        return _of_columns(lines, path, strict)
+    found = ChunkFile()
+    for number, line in enumerate(lines, start=1):
+        _add(found, tuple(line.split()), f"{path}:{number}", strict)
+    return found
+
+
+def is_tag(text: str) -> bool:
+    """Whether a word can be a chunk tag."""
+    return _TAG.fullmatch(text) is not None
+
+
+def _in_columns(rows: Sequence[Sequence[str]]) -> bool:
+    """Whether every line ends in a tag, and some begin with what is no tag of any kind."""
+    return all(len(row) > 1 and _TAG.fullmatch(row[-1]) for row in rows) and not all(
+        _LIKE_TAG.fullmatch(row[0]) for row in rows
+    )
+
+
+def _of_columns(lines: Sequence[str], path: str, strict: bool) -> ChunkFile:
+    sentences: list[tuple[int, list[list[str]]]] = []
+    between = True
+    columns = 0
+    for number, line in enumerate(lines, start=1):
+        row = _COLUMNS.split(line) if line else [_BOUNDARY]
+        if row[0] == _BOUNDARY:
+            between = True
+            continue
+        columns = columns or len(row)
+        if len(row) != columns:
+            raise UserError(
+                f"{path}:{number}: {len(row)} columns, {columns} before: write each word as "
+                f"'word … tag', and an empty line after each sentence"
+            )
+        if between:
+            sentences.append((number, []))
+        sentences[-1][1].append(row)
+        between = False
+    words: list[Tags] = []
+    found = ChunkFile(words=words)
+    both = columns > 2 and all(_TAG.fullmatch(row[-2]) for _, rows in sentences for row in rows)
+    found.reference = ChunkFile() if both else None
+    for number, rows in sentences:
+        *_, last = turned = [*zip(*rows)]
+        words.append(turned[0])
+        _add(found, last, f"{path}:{number}", strict)
+        if found.reference is not None:
+            _add(found.reference, turned[-2], f"{path}:{number}", strict)
+    return found
+
+
+def _add(found: ChunkFile, tags: Tags, where: str, strict: bool) -> None:
+    if strict:
+        found.tags.append(tags or None)
+        name, _, line = where.rpartition(":")
+        found.chunks.append(parse_chunks(" ".join(tags), name, int(line)))
+        return
+    # CoNLL's segmentation tasks have no types.
+    typed = tuple(tag if tag == OUTSIDE or len(tag) > 1 else f"{tag}-{_NO_TYPE}" for tag in tags)
+    found.tags.append(typed or None)
+    try:
+        found.chunks.append(chunks_of_tags(typed) or None)
+    except ValueError as error:
+        raise UserError(
+            f"{where}: {error}: give IOB1, IOB2 or IOBES, a sentence a line or in the columns of "
+            f"CoNLL"
+        ) from None

@@ -1,0 +1,160 @@
+"""A corpus with its chunks, and their reference."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from syntax_nmt.data.chunks import OUTSIDE, Chunk
+from syntax_nmt.data.text_files import read_lines
+from syntax_nmt.errors import UserError
+from syntax_nmt.scoring.accuracy import Accuracy
+from syntax_nmt.scoring.chunks.chunk_file import Tags, read_chunk_file
+from syntax_nmt.scoring.chunks.position_loss import PositionLoss
+from syntax_nmt.scoring.parallel_text import check_parallel
+
+Words = tuple[str, ...]
+Chunks = tuple[Chunk, ...]
+
+
+@dataclass
+class ChunkedCorpus:
+    """Sentences by position.
+
+    Attributes:
+        name: the file that they come from, for messages.
+        chunks: of each sentence; None = it has none, or is too long for the model.
+        words: of each sentence; None = not known.
+        sources: the words of the sources; None = not known.
+        alignments: chunks × source words; None = not asked for.
+        gold: the reference; None = there is none; an entry None = it has no annotation.
+        losses: of the pieces by their place in a chunk, those of the reference if there is one,
+            otherwise the model's own; None = there is no model.
+        accuracies: of boundaries and of tags; None = nothing to compare with.
+        too_long: sentences too long for the model.
+        tags: as a file has them; None = the chunks are a model's, which has some of every sentence
+            that is not too long.
+        gold_tags: likewise, of the reference.
+    """
+
+    name: str
+    chunks: list[Chunks | None]
+    words: list[Words] | None = None
+    sources: list[Words] | None = None
+    alignments: list[np.ndarray | None] | None = None
+    gold: list[Chunks | None] | None = None
+    losses: list[PositionLoss] | None = None
+    accuracies: tuple[Accuracy, Accuracy] | None = None
+    too_long: int = field(default=0)
+    tags: list[Tags | None] | None = None
+    gold_tags: list[Tags | None] | None = None
+
+    def __len__(self) -> int:
+        return len(self.chunks)
+
+    def scored(self) -> list[int]:
+        """The sentences that have a reference, and are not too long for the model."""
+        both = enumerate(zip(self.chunks, self.gold or []))
+        return [
+            index
+            for index, (found, gold) in both
+            if gold is not None and (found is not None or self.tags is not None)
+        ]
+
+    def without_chunks(self) -> list[int]:
+        """The sentences whose chunks count as not found, as a file has none for them."""
+        return [index for index in self.scored() if self.chunks[index] is None]
+
+    def found(self, index: int) -> Chunks:
+        """The chunks of a sentence that is scored: words outside where there are none."""
+        words = range(_length((self.gold or [])[index]))
+        return self.chunks[index] or tuple(Chunk(OUTSIDE, word, word + 1) for word in words)
+
+    def read_gold(self, args: argparse.Namespace, lengths: Sequence[int | None]) -> None:
+        """Reads the reference of `--score`, if it is given.
+
+        Args:
+            lengths: words of each sentence, to compare with; None = not known.
+
+        Raises:
+            UserError: the file is damaged, or of another text.
+        """
+        if not args.score:
+            return
+        file = read_chunk_file(args.score, args.strict)
+        check_parallel(args.score, len(file.chunks), self.name, len(self), "sentences")
+        _check_words(file.chunks, lengths, args.score, self.name)
+        if not any(file.chunks):
+            raise UserError(
+                f"{args.score}: no sentence is annotated, there is nothing to compare with"
+            )
+        self.gold, self.gold_tags = file.chunks, file.tags
+
+
+def corpus_of_file(args: argparse.Namespace) -> ChunkedCorpus:
+    """The chunks of `--hypothesis`, with the words of `--target`.
+
+    Raises:
+        UserError: a file is damaged, or the files are not parallel.
+    """
+    file = read_chunk_file(args.hypothesis, args.strict)
+    corpus = ChunkedCorpus(args.hypothesis, file.chunks, words=file.words, tags=file.tags)
+    if not len(corpus):
+        raise UserError(f"{corpus.name}: is empty: give a sentence a line, or a word a line")
+    if args.target:
+        corpus.words = [tuple(line.split()) for line in read_lines(args.target)]
+        check_parallel(args.target, len(corpus.words), corpus.name, len(corpus))
+        lengths = [len(words) for words in corpus.words]
+        _check_words(corpus.chunks, lengths, args.hypothesis, args.target)
+    if args.score:
+        corpus.read_gold(args, [_length(chunks) or None for chunks in corpus.chunks])
+    elif file.reference is not None:
+        corpus.gold, corpus.gold_tags = file.reference.chunks, file.reference.tags
+    if corpus.gold is not None:
+        corpus.accuracies = word_accuracies(corpus)
+    return corpus
+
+
+def word_accuracies(corpus: ChunkedCorpus) -> tuple[Accuracy, Accuracy]:
+    """The accuracies of boundaries and of tags by words, where there is no model to force.
+
+    Boundaries are counted at every word but the first; the tag of a gold chunk is right if the
+    chunk that has its first word is of its type.
+    """
+    boundaries = boundaries_right = tags = tags_right = 0
+    for index in corpus.scored():
+        found, gold = corpus.found(index), (corpus.gold or [])[index] or ()
+        starts = [
+            {start for chunk in chunks for start in _starts(chunk)} for chunks in (found, gold)
+        ]
+        types = [chunk.tag for chunk in found for _ in range(chunk.start, chunk.end)]
+        boundaries += len(types) - 1
+        boundaries_right += sum(
+            (word in starts[0]) == (word in starts[1]) for word in range(1, len(types))
+        )
+        tags += len(gold)
+        tags_right += sum(types[chunk.start] == chunk.tag for chunk in gold)
+    return Accuracy(boundaries_right, boundaries), Accuracy(tags_right, tags)
+
+
+def _starts(chunk: Chunk) -> range:
+    """Words that open a chunk: every word outside is a chunk of its own."""
+    return range(chunk.start, chunk.end if chunk.tag == OUTSIDE else chunk.start + 1)
+
+
+def _check_words(
+    chunks: Sequence[Chunks | None], lengths: Sequence[int | None], path: str, other: str
+) -> None:
+    for line, (found, length) in enumerate(zip(chunks, lengths), start=1):
+        if found is not None and length is not None and _length(found) != length:
+            raise UserError(
+                f"{path}:{line}: {_length(found)} words, {other} has {length}: give the chunks of "
+                "this very text"
+            )
+
+
+def _length(chunks: Chunks | None) -> int:
+    return chunks[-1].end if chunks else 0

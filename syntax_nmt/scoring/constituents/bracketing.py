@@ -1,0 +1,125 @@
+"""Unlabelled bracket F1 of constituency trees, with the conventions of evalb.
+
+Otherwise than in evalb, because labels do not count, brackets around one word never count, and
+brackets around the same words (a unary chain) count once. Where trees have neither, all counts are
+those of evalb with `LABELED 0`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Set
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from syntax_nmt.data.constituents import ConstituentTree
+from syntax_nmt.scoring.accuracy import PrecisionRecall, percent
+
+Span = tuple[int, int]
+"""Words `start` to `end` (exclusive)."""
+
+COLLINS_LABELS = frozenset({"TOP", "-NONE-", ",", ":", "``", "''", "."})
+"""The labels that evalb's COLLINS.prm deletes: a word so tagged goes, of a bracket only itself."""
+
+
+def deleted_words(tree: ConstituentTree, labels: Set[str]) -> tuple[int, ...]:
+    """The words of a tree whose part of speech is deleted before brackets are compared.
+
+    Args:
+        tree: a tree with part-of-speech brackets.
+        labels: the parts of speech, such as :data:`COLLINS_LABELS`.
+    """
+    return tuple(node.start for node in tree.nodes if node.leaf and node.label in labels)
+
+
+def brackets_of(tree: ConstituentTree, labels: Set[str] = frozenset()) -> Iterable[Span]:
+    """The spans of the constituents of a tree that are not words.
+
+    Args:
+        labels: brackets with such a label do not count.
+    """
+    return (
+        (node.start, node.end) for node in tree.nodes if not node.leaf and node.label not in labels
+    )
+
+
+def comparable(spans: Iterable[Span], words: int, deleted: Iterable[int] = ()) -> frozenset[Span]:
+    """The spans of two words or more, each once, in a sentence that lost some of its words.
+
+    Args:
+        spans: over the whole sentence.
+        deleted: the words that are taken out.
+    """
+    deleted = tuple(deleted)
+    if not deleted:
+        return frozenset(span for span in spans if span[1] - span[0] > 1)
+    kept = np.ones(words + 1, dtype=np.int64)
+    kept[0] = 0
+    kept[[word + 1 for word in deleted]] = 0
+    before = np.cumsum(kept).tolist()  # how many words are left before each of them
+    moved = ((before[start], before[end]) for start, end in spans)
+    return frozenset(span for span in moved if span[1] - span[0] > 1)
+
+
+@dataclass
+class BracketCounts(PrecisionRecall):
+    """What was counted over a corpus, and the shares of it in percent, NaN of nothing.
+
+    Attributes:
+        gold: brackets of the gold trees.
+        predicted: brackets of the trees that are scored.
+        correct: those in both.
+        averaged: sentences with a bracket on either side; only they have an F1 of their own.
+        sum_of_f1: over these sentences, as shares.
+    """
+
+    gold: int = 0
+    predicted: int = 0
+    correct: int = 0
+    averaged: int = 0
+    sum_of_f1: float = 0.0
+
+    def add(self, hypothesis: Set[Span], gold: Set[Span]) -> None:
+        """Counts a sentence.
+
+        Args:
+            hypothesis: the spans of its tree, as :func:`comparable` gives them.
+            gold: those of its gold tree.
+        """
+        matched = len(hypothesis & gold)
+        self.gold += len(gold)
+        self.predicted += len(hypothesis)
+        self.correct += matched
+        if hypothesis or gold:
+            self.averaged += 1
+            self.sum_of_f1 += 2 * matched / (len(hypothesis) + len(gold))
+
+    @property
+    def sentence_f1(self) -> float:
+        """Mean of the sentences' F1."""
+        return percent(self.sum_of_f1, self.averaged)
+
+
+@dataclass
+class BracketScore:
+    """The counts of a corpus, with the brackets around whole sentences and without.
+
+    Attributes:
+        with_whole: whole sentences count.
+        without_whole: they do not, as every tree has them.
+    """
+
+    with_whole: BracketCounts = field(default_factory=BracketCounts)
+    without_whole: BracketCounts = field(default_factory=BracketCounts)
+
+    def add(self, hypothesis: Set[Span], gold: Set[Span], words: int) -> None:
+        """Counts a sentence.
+
+        Args:
+            hypothesis: the spans of its tree, as :func:`comparable` gives them.
+            gold: those of its gold tree.
+            words: the words of the sentence that are not deleted.
+        """
+        whole = {(0, words)}
+        self.with_whole.add(hypothesis, gold)
+        self.without_whole.add(hypothesis - whole, gold - whole)

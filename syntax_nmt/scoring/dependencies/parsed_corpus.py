@@ -1,0 +1,95 @@
+"""A corpus with its parses, as they come, and its reference."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+
+from syntax_nmt.data.conllu import format_conllu, format_no_parse, read_conllu
+from syntax_nmt.data.dependency_tree import DependencyTree
+from syntax_nmt.errors import UserError
+from syntax_nmt.scoring.dependencies.reference import over_same_words, read_reference
+from syntax_nmt.scoring.dependencies.selection import Selection
+from syntax_nmt.scoring.dependencies.uas import Trees
+from syntax_nmt.scoring.reference_words import OtherWords
+from syntax_nmt.scoring.tree_corpus import TreeCorpus
+
+ALL = Selection()
+
+
+@dataclass(frozen=True)
+class ParsedSentence:
+    """A sentence and its parses.
+
+    Attributes:
+        words: its words.
+        tree: None = no parse.
+        strongest: the words' strongest weights under the same type, although they need not be a
+            tree; None = not known.
+    """
+
+    words: tuple[str, ...]
+    tree: DependencyTree | None
+    strongest: DependencyTree | None = None
+
+    def block(self) -> str:
+        """The sentence's CoNLL-U block."""
+        if self.tree is None:
+            return format_no_parse(self.words)
+        return format_conllu(self.words, self.tree.heads, self.tree.relations, self.tree.upos)
+
+
+@dataclass
+class ParsedCorpus(TreeCorpus[ParsedSentence]):
+    """Sentences, and the reference that their parses are compared with.
+
+    Attributes:
+        reference: trees over the same words; None = there is no reference.
+        selection: which sentences are scored.
+        unknown: whether a sentence has an unknown token.
+        other_words: words that are not those of the reference.
+        scored: the reference, with None in place of sentences that are not selected.
+    """
+
+    reference: Trees | None
+    selection: Selection
+    unknown: Sequence[bool] = ()
+    other_words: OtherWords = field(default_factory=OtherWords)
+    scored: Trees | None = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.scored = self.reference
+        if self.reference is not None and self.selection != ALL:
+            chosen = self.selection.apply(self.reference, self.unknown)
+            if not any(chosen):
+                raise UserError(
+                    f"no sentence with a reference parse has {self.selection}: give another "
+                    "--words, or leave --known-words out"
+                )
+            self.scored = [gold if takes else None for gold, takes in zip(self.reference, chosen)]
+
+
+def corpus_of_file(args: argparse.Namespace) -> ParsedCorpus:
+    """The parses of `--hypothesis`, over the words that it shares with the reference.
+
+    Raises:
+        UserError: a file is damaged, or the two are not parallel.
+    """
+    trees = list(read_conllu(args.hypothesis, one_root=False))
+    reference: list[DependencyTree | None] | None = None
+    other = OtherWords()
+    if args.conllu:
+        reference = list(read_reference(args.conllu, len(trees), args.hypothesis))
+        for index, (tree, gold) in enumerate(zip(trees, reference)):
+            if tree is not None and gold is not None:
+                where, name = f"{args.conllu}:{gold.line}", f"{args.hypothesis}:{tree.line}"
+                pair = over_same_words(tree, gold, where, name)
+                trees[index], reference[index] = pair
+                other.add(pair[0].words, pair[1].words, name)
+
+    def parse() -> Iterator[ParsedSentence]:
+        for tree in trees:
+            yield ParsedSentence(() if tree is None else tree.words, tree)
+
+    return ParsedCorpus(len(trees), parse, reference, Selection.of(args), other_words=other)

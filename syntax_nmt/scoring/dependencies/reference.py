@@ -1,0 +1,82 @@
+"""Reference parses, brought over the same words as what is scored against them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from syntax_nmt.data.conllu import read_conllu
+from syntax_nmt.data.dependency_tree import DependencyTree
+from syntax_nmt.data.text_match import check_same_text
+from syntax_nmt.errors import UserError
+from syntax_nmt.scoring.dependencies.uas import Trees
+from syntax_nmt.scoring.reference_words import over_reference_words
+
+
+def read_reference(path: str | Path, sentences: int, corpus_name: str) -> Trees:
+    """The trees of a CoNLL-U file that is parallel to a corpus; None = no parse.
+
+    Args:
+        path: the file, plain or `.gz`.
+
+    Raises:
+        UserError: the file is damaged, has another number of sentences, or no parse at all.
+    """
+    trees = list(read_conllu(path, one_root=False))
+    if len(trees) != sentences:
+        raise UserError(
+            f"{path} has {len(trees)} sentences, {corpus_name} {sentences}: give --conllu the "
+            f"parses of this very text ('# parse = none' where there is none)"
+        )
+    if not any(trees):
+        raise UserError(
+            f"{path}: no sentence has a parse, there is nothing to score against: give the gold "
+            f"ones"
+        )
+    return trees
+
+
+def over_corpus_words(
+    words: Sequence[str], reference: DependencyTree, where: str, name: str, unknown: str | None
+) -> tuple[tuple[str, ...], DependencyTree]:
+    """The words of a corpus line, completed, and the reference over them.
+
+    Args:
+        reference: over the same words, or over those that multiword tokens stand for.
+        where: file and line of the reference, for messages.
+        name: file and line of the words, for messages.
+        unknown: what stands in words for unknown pieces; such words are the reference's. None =
+            words are complete.
+
+    Raises:
+        UserError: other numbers of words, or other words.
+    """
+    lengths = reference.num_surface_tokens, len(reference)
+    length = len(words) if len(words) in lengths else lengths[0]
+    reference = reference.collapse(length, where)
+    completed = over_reference_words(words, reference.words, where, name, unknown, "--conllu")
+    return completed, reference
+
+
+def over_same_words(
+    hypothesis: DependencyTree, reference: DependencyTree, where: str, name: str
+) -> tuple[DependencyTree, DependencyTree]:
+    """Two trees over the same words, multiword tokens collapsed where only one has them apart.
+
+    Args:
+        where: file and line of the reference, for messages.
+        name: file and line of the hypothesis, for messages.
+
+    Raises:
+        UserError: other numbers of words, or other words.
+    """
+    lengths = (len(reference), reference.num_surface_tokens)
+    for length in (len(hypothesis), hypothesis.num_surface_tokens):
+        if length in lengths:
+            trees = hypothesis.collapse(length, name), reference.collapse(length, where)
+            check_same_text(trees[0].words, trees[1].words, where, name)
+            return trees
+    raise UserError(
+        f"{where}: the reference has {len(reference)} words, {name} has {len(hypothesis)}: "
+        f"parse the same words, one sentence a block"
+    )

@@ -1,0 +1,112 @@
+"""What `syntax-nmt trees` says about a parsed corpus: UAS, and drawings."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator
+
+from syntax_nmt.data.dependency_tree import DependencyTree
+from syntax_nmt.data.draw_tree import draw_tree
+from syntax_nmt.reporting.findings import Findings, Table, cell, number
+from syntax_nmt.scoring.dependencies.parsed_corpus import ParsedCorpus, ParsedSentence
+from syntax_nmt.scoring.dependencies.uas import AttachmentScore, attachment_score
+from syntax_nmt.scoring.tree_corpus import TreeReport
+
+
+class ParseReport(TreeReport[ParsedSentence]):
+    """UAS of the parses of a corpus.
+
+    Args:
+        punctuation: whether punctuation counts.
+    """
+
+    def __init__(self, corpus: ParsedCorpus, drawn: Collection[int], punctuation: bool) -> None:
+        super().__init__(drawn)
+        self.corpus = corpus
+        self.punctuation = punctuation
+        self._trees: list[DependencyTree | None] = []
+        self._strongest: list[DependencyTree | None] = []
+
+    def _score(self, sentence: ParsedSentence) -> None:
+        if self.corpus.reference is not None:
+            self._trees.append(sentence.tree)
+            self._strongest.append(sentence.strongest)
+
+    def score(self) -> AttachmentScore | None:
+        """The score of the trees, or None without a reference."""
+        if self.corpus.scored is None:
+            return None
+        return attachment_score(self._trees, self.corpus.scored, self.punctuation)
+
+    def strongest_score(self) -> AttachmentScore | None:
+        """The score of the strongest weights before they become trees, or None."""
+        if self.corpus.scored is None or not any(self._strongest):
+            return None
+        return attachment_score(self._strongest, self.corpus.scored, self.punctuation)
+
+    def not_selected(self) -> int:
+        """The sentences with a reference that are not scored, as the selection leaves them out."""
+        reference, scored = self.corpus.reference or (), self.corpus.scored or ()
+        return sum(gold is not None for gold in reference) - sum(
+            gold is not None for gold in scored
+        )
+
+    def _drawing(self, number: int, sentence: ParsedSentence, colour: bool) -> str:
+        tree = sentence.tree
+        if tree is None:
+            return f"sentence {number}: no parse\n"
+        if sum(head == word for word, head in enumerate(tree.heads)) > 1:
+            return f"sentence {number}: several roots, which `syntax-nmt plot dependencies` draws\n"
+        reference = None if self.corpus.reference is None else self.corpus.reference[number - 1]
+        title = f"sentence {number}"
+        if reference is not None:
+            score = attachment_score([tree], [reference], self.punctuation)
+            title += f": {score.correct} of {score.words} heads as in the reference"
+            title += "" if self.punctuation else ", without punctuation"
+        elif self.corpus.reference is not None:
+            title += ": the reference has no parse"
+        return f"{title}\n{draw_tree(tree, reference, colour)}"
+
+    def findings(self) -> Findings:
+        """The figures, and what they leave out."""
+        score, strongest = self.score(), self.strongest_score()
+        figures: dict[str, object] = {
+            "sentences": self.sentences,
+            "sentences_without_tree": self.without_tree,
+        }
+        heading = f"{self.sentences - self.without_tree} sentences parsed"
+        tables = []
+        if score is not None:
+            figures.update(
+                sentences_scored=score.sentences,
+                sentences_without_gold=score.without_reference - self.not_selected(),
+                sentences_not_selected=self.not_selected(),
+                uas=number(score.uas),
+                uas_before_tree_search=None if strongest is None else number(strongest.uas),
+                root_accuracy=number(score.root_accuracy),
+                punctuation=self.punctuation,
+                words_correct=score.correct,
+                words_scored=score.words,
+            )
+            heading = (
+                f"{score.correct} of {score.words} heads as in the reference, in "
+                f"{score.sentences} sentences, {'with' if self.punctuation else 'without'} "
+                f"punctuation"
+            )
+            columns = {"UAS": score.uas, "root": score.root_accuracy}
+            if strongest is not None:
+                columns["UAS before tree search"] = strongest.uas
+            tables = [Table(["", *columns], [["trees", *map(cell, columns.values())]])]
+        return Findings(figures, tables, heading, [*self._notes(score)])
+
+    def _notes(self, score: AttachmentScore | None) -> Iterator[str]:
+        not_selected = self.not_selected()
+        if not_selected:
+            yield f"{not_selected} sentences that do not have {self.corpus.selection} left out"
+        if score is not None and score.without_reference > not_selected:
+            without = score.without_reference - not_selected
+            yield f"{without} sentences without reference left out"
+        yield from self.corpus.other_words.note()
+        if self.without_tree:
+            wrong = "" if score is None else ", counted as wrong where there is a reference"
+            yield f"{self.without_tree} without parse (empty or too long){wrong}"
+        yield from self.corpus.note_of_words()

@@ -1,0 +1,90 @@
+"""Unlabelled attachment score: the share of words whose head is that of the reference."""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Optional
+
+from syntax_nmt.data.dependency_tree import DependencyTree
+from syntax_nmt.scoring.accuracy import percent
+
+Trees = Sequence[Optional[DependencyTree]]
+
+_PUNCTUATION = "PUNCT"
+_OTHER_UPOS = (
+    *("ADJ", "ADP", "ADV", "AUX", "CCONJ", "DET", "INTJ", "NOUN", "NUM", "PART", "PRON", "PROPN"),
+    *("SCONJ", "SYM", "VERB", "X"),
+)
+
+
+@dataclass(frozen=True)
+class AttachmentScore:
+    """What was counted over a corpus, and the shares of it in percent.
+
+    Attributes:
+        sentences: with a reference parse.
+        words: of these sentences; without punctuation if that was asked for.
+        correct: words whose head is that of the reference; the root has none in both.
+        correct_roots: sentences whose root is that of the reference.
+        without_reference: sentences left out, as their reference has no parse.
+    """
+
+    sentences: int = 0
+    words: int = 0
+    correct: int = 0
+    correct_roots: int = 0
+    without_reference: int = 0
+
+    @property
+    def uas(self) -> float:
+        """Share of words with the right head, in percent; NaN without words."""
+        return percent(self.correct, self.words)
+
+    @property
+    def root_accuracy(self) -> float:
+        """Share of sentences with the right root, in percent; NaN without sentences."""
+        return percent(self.correct_roots, self.sentences)
+
+
+def attachment_score(
+    hypothesis: Trees, reference: Trees, punctuation: bool = True
+) -> AttachmentScore:
+    """Scores the parses of a corpus, micro-averaged over words.
+
+    Args:
+        hypothesis: one tree a sentence, None = no parse.
+        reference: likewise, over the same words.
+        punctuation: whether words that are punctuation in the reference count.
+
+    Raises:
+        ValueError: another number of sentences, or of words in one.
+    """
+    if len(hypothesis) != len(reference):
+        raise ValueError(f"{len(hypothesis)} hypotheses for {len(reference)} references")
+    sentences = words = correct = roots = 0
+    for tree, gold in zip(hypothesis, reference):
+        if gold is None:
+            continue
+        if tree is not None and len(tree) != len(gold):
+            raise ValueError(f"{len(tree)} words for {len(gold)} of the reference")
+        counted = [
+            word for word in range(len(gold)) if punctuation or not is_punctuation(gold, word)
+        ]
+        sentences += 1
+        words += len(counted)
+        if tree is not None:  # otherwise all its words are wrong
+            correct += sum(tree.heads[word] == gold.heads[word] for word in counted)
+            roots += any(head == word == tree.heads[word] for word, head in enumerate(gold.heads))
+    return AttachmentScore(sentences, words, correct, roots, len(reference) - sentences)
+
+
+def is_punctuation(tree: DependencyTree, word: int) -> bool:
+    """Whether a word is punctuation: by its UPOS, or by its characters where the file has none.
+
+    Other files, such as CoNLL-X, have tags of their treebank in that column.
+    """
+    if tree.upos[word] in (_PUNCTUATION, *_OTHER_UPOS):
+        return tree.upos[word] == _PUNCTUATION
+    return all(unicodedata.category(character)[0] == "P" for character in tree.words[word])

@@ -1,0 +1,245 @@
+"""What `syntax-nmt compare` says: its figures, ready for JSON, and the tables made of them."""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from syntax_nmt.data.text_columns import NO_FIGURE
+from syntax_nmt.reporting.findings import Findings, Table
+from syntax_nmt.scoring.translations.corpus_scores import interval_figures, run_scores, spread
+from syntax_nmt.scoring.translations.evaluated_systems import TestSet
+from syntax_nmt.scoring.translations.metrics import MetricSet
+from syntax_nmt.scoring.translations.resampling import (
+    bootstrap_p_value,
+    bootstrap_scores,
+    interval,
+    randomisation_p_values,
+)
+from syntax_nmt.scoring.translations.seed_tests import FEWEST, seed_test
+from syntax_nmt.scoring.translations.sign_test import collins_sign_test
+from syntax_nmt.scoring.translations.text_tables import (
+    SIGNIFICANT,
+    interval_text,
+    is_significant,
+    metric_name,
+    p_text,
+    score_cell,
+    signature_lines,
+)
+
+BOOTSTRAP, RANDOMISATION, SIGN, SEEDS = TESTS = ("bootstrap", "randomisation", "sign", "seeds")
+# In tables: the head of a test's column, and what it stands for.
+_COLUMNS = {
+    "bootstrap": ("p boot", "paired bootstrap"),
+    "randomisation": ("p rand", "approximate randomisation"),
+    "sign_test": ("p sign", "sign test of Collins et al."),
+    "seeds": ("p seeds", f"Welch's t over training seeds, {FEWEST} or more of both"),
+}
+_INTERVAL = "95 %"
+
+
+@dataclass(frozen=True)
+class Sampling:
+    """Which tests, and how.
+
+    Attributes:
+        tests: some of :data:`TESTS`.
+        resamples: of the bootstrap, and of the interval over seeds and sentences.
+        trials: of approximate randomisation.
+        seed: of both.
+    """
+
+    tests: tuple[str, ...]
+    resamples: int
+    trials: int
+    seed: int
+
+    def signature(self) -> dict[str, object]:
+        """What the p-values depend on, under sacrebleu's names."""
+        found: dict[str, object] = {}
+        if self.draws_sentences:
+            found["bs"] = self.resamples
+        if RANDOMISATION in self.tests:
+            found["ar"] = self.trials
+        return {**found, "seed": self.seed} if found else {}
+
+    @property
+    def draws_sentences(self) -> bool:
+        """Whether a test needs scores on resampled test sets."""
+        return BOOTSTRAP in self.tests or SEEDS in self.tests
+
+
+def comparison_figures(
+    metrics: MetricSet,
+    test_set: TestSet,
+    runs: Sequence[Sequence[np.ndarray]],
+    sampling: Sampling,
+) -> dict[str, Any]:
+    """All figures, as objects that JSON knows.
+
+    Args:
+        test_set: the texts; the first system is the baseline.
+        runs: statistics, by system and run.
+    """
+    systems: list[dict[str, Any]] = []
+    for system, of_system in zip(test_set.systems, runs):
+        scores = {
+            name: {"score": statistics.mean(found), "spread": spread(found), "runs": found}
+            for name, found in run_scores(metrics, of_system).items()
+        }
+        systems.append(
+            {"name": system.name, "files": [run.name for run in system.runs], "scores": scores}
+        )
+    for other in systems[1:]:
+        for name, item in other["scores"].items():
+            item["difference"] = item["score"] - systems[0]["scores"][name]["score"]
+    if sampling.draws_sentences:
+        drawn = [
+            bootstrap_scores(of_system, metrics.score_rows, sampling.resamples, sampling.seed)
+            for of_system in runs
+        ]
+        if BOOTSTRAP in sampling.tests:
+            _add_bootstrap(systems, [of_system.mean(axis=1) for of_system in drawn])
+        if SEEDS in sampling.tests:
+            _add_seeds(systems, drawn)
+    if RANDOMISATION in sampling.tests:
+        _add_randomisation(metrics, systems, runs, sampling)
+    if SIGN in sampling.tests:
+        _add_sign_test(metrics, systems, runs)
+    return {
+        "sentences": test_set.sentences,
+        "references": [reference.name for reference in test_set.references],
+        "baseline": systems[0]["name"],
+        "metrics": metrics.figures(**sampling.signature()),
+        "systems": systems,
+    }
+
+
+def _add_bootstrap(systems: Sequence[dict[str, Any]], drawn: Sequence[np.ndarray]) -> None:
+    """Adds p-values, and intervals of scores.
+
+    Args:
+        drawn: of each system, mean scores of its runs on resampled test sets (resamples × metrics).
+    """
+    for system, found in zip(systems, drawn):
+        for i, item in enumerate(system["scores"].values()):
+            item["interval"] = interval_figures(interval(found[:, i]))
+            if system is not systems[0]:
+                p_value = bootstrap_p_value(drawn[0][:, i], found[:, i], item["difference"])
+                floor = 1 / (len(found) + 1)
+                item["bootstrap"] = {"p_value": p_value, "floor": floor}
+
+
+def _add_seeds(systems: Sequence[dict[str, Any]], drawn: Sequence[np.ndarray]) -> None:
+    """Adds p-values over seeds, and intervals of differences.
+
+    Args:
+        drawn: of each system, scores on resampled test sets (resamples × runs × metrics).
+    """
+    for system, of_system in zip(systems[1:], drawn[1:]):
+        for i, (name, item) in enumerate(system["scores"].items()):
+            baseline = systems[0]["scores"][name]["runs"]
+            found = seed_test(baseline, item["runs"], drawn[0][:, :, i], of_system[:, :, i])
+            item["seeds"] = asdict(found)
+
+
+def _add_randomisation(
+    metrics: MetricSet,
+    systems: Sequence[dict[str, Any]],
+    runs: Sequence[Sequence[np.ndarray]],
+    sampling: Sampling,
+) -> None:
+    for system, of_system in zip(systems[1:], runs[1:]):
+        found = randomisation_p_values(
+            runs[0], of_system, metrics.score_rows, sampling.trials, sampling.seed
+        )
+        for item, p_value in zip(system["scores"].values(), found.tolist()):
+            item["randomisation"] = {"p_value": p_value, "floor": 1 / (sampling.trials + 1)}
+
+
+def _add_sign_test(
+    metrics: MetricSet,
+    systems: Sequence[dict[str, Any]],
+    runs: Sequence[Sequence[np.ndarray]],
+) -> None:
+    for system, of_system in zip(systems[1:], runs[1:]):
+        for name, item in system["scores"].items():
+            columns = metrics.columns(name)
+            found = collins_sign_test(
+                [run[:, columns] for run in runs[0]],
+                [run[:, columns] for run in of_system],
+                partial(metrics.score, name),
+                metrics.higher_is_better(name),
+            )
+            item["sign_test"] = {**asdict(found), "p_value": found.p_value}
+
+
+def comparison_findings(figures: dict[str, Any], width: int) -> Findings:
+    """A table for each metric, and the signatures.
+
+    Args:
+        figures: as :func:`comparison_figures` gives them.
+        width: digits after the point of scores.
+    """
+    heading = (
+        f"{figures['sentences']} sentences; Δ: difference from {figures['baseline']}; "
+        f"* marks p < {SIGNIFICANT}"
+    )
+    there = figures["systems"][1]["scores"][next(iter(figures["metrics"]))]
+    legend = [
+        f"{short}: {what}"
+        for column, (short, what) in _COLUMNS.items()
+        if column in there and column != "seeds"
+    ]
+    notes = ["; ".join(legend), *signature_lines(figures)]
+    if "sign_test" in there:
+        notes.insert(1, "+/-/=: sentences that make the baseline's score better, worse, or neither")
+    if "seeds" in there:
+        legend = [": ".join(_COLUMNS["seeds"])]
+        if _has_intervals(figures):
+            legend.append(f"{_INTERVAL}: interval of Δ over seeds and sentences")
+        notes.insert(1, "; ".join(legend))
+    tables = [_table(figures, name, width) for name in figures["metrics"]]
+    return Findings(figures, tables, heading, notes)
+
+
+def _table(figures: dict[str, Any], name: str, width: int) -> Table:
+    systems = figures["systems"]
+    width += figures["metrics"][name]["more_digits"]
+    columns = [column for column in _COLUMNS if column in systems[1]["scores"][name]]
+    head = [metric_name(figures, name), "score", "Δ"]
+    head += [_COLUMNS[column][0] for column in columns]
+    intervals = _has_intervals(figures)
+    if intervals:
+        head.append(_INTERVAL)
+    if "sign_test" in columns:
+        head.append("+/-/=")
+    rows = []
+    for system in systems:
+        item = system["scores"][name]
+        row = [system["name"], score_cell(item, width)]
+        row.append(f"{item['difference']:+.{width}f}" if "difference" in item else NO_FIGURE)
+        row += [_p_cell(item[column]) if column in item else "" for column in columns]
+        if intervals and "seeds" in item:
+            row.append(interval_text(item["seeds"], width))
+        if "sign_test" in item:
+            signs = item["sign_test"]
+            row.append(f"{signs['better']}/{signs['worse']}/{signs['equal']}")
+        rows.append([*row, *[""] * (len(head) - len(row))])
+    return Table(head, rows)
+
+
+def _has_intervals(figures: dict[str, Any]) -> bool:
+    items = [item for system in figures["systems"] for item in system["scores"].values()]
+    return any(item["seeds"]["low"] is not None for item in items if "seeds" in item)
+
+
+def _p_cell(found: dict[str, Any]) -> str:
+    """Flush right with and without the mark."""
+    return f"{p_text(found)}{'*' if is_significant(found) else ' '}"

@@ -1,0 +1,180 @@
+"""The options that `syntax-nmt score`, `compare` and `report` share, and what they ask for.
+
+Those of metrics have the names that users of sacrebleu know.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+
+from sacrebleu.metrics import BLEU, CHRF
+
+from syntax_nmt.arguments import add_files, add_flags, natural_int, positive_int
+from syntax_nmt.errors import UserError
+from syntax_nmt.scoring.translations.comparison import SIGN, TESTS, Sampling
+from syntax_nmt.scoring.translations.evaluated_systems import (
+    TestSet,
+    Text,
+    check_parallel,
+    read_text,
+)
+from syntax_nmt.scoring.translations.length_bins import DEFAULT_EDGES, LengthBins, length_edges
+from syntax_nmt.scoring.translations.metrics import DEFAULT_NAMES, NAMES, MetricSet, MetricSettings
+from syntax_nmt.scoring.translations.resampling import RESAMPLES, SEED, TRIALS
+from syntax_nmt.scoring.translations.sentence_scores import (
+    add_sentence_score_arguments,
+    sentence_scores,
+)
+
+_FEW = 100  # sentences
+
+
+def add_length_arguments(parser: argparse.ArgumentParser) -> None:
+    """Adds the source text and the groups of lengths."""
+    group = parser.add_argument_group("scores by length")
+    add = group.add_argument
+    add_files(
+        group,
+        source="text that the lengths are counted on, in tokens separated by spaces: the segmented "
+        "source for lengths in subwords (default: the S- lines of fairseq-generate, if there are "
+        "any, which are words unless fairseq was run without --bpe and --post-process)",
+    )
+    add(
+        "--bins",
+        type=length_edges,
+        metavar="LIST",
+        help="lengths at which one group ends and the next begins (default: "
+        f"{','.join(map(str, DEFAULT_EDGES))})",
+    )
+    add_flags(
+        group,
+        upper_inclusive="a length of --bins belongs to the shorter sentences (≤10, 11–20, …) and "
+        "not to the longer ones (<10, 10–19, …)",
+    )
+
+
+def length_bins(args: argparse.Namespace) -> LengthBins:
+    """The groups that a command line asks for."""
+    return LengthBins(args.bins or DEFAULT_EDGES, args.upper_inclusive)
+
+
+def length_text(args: argparse.Namespace, test_set: TestSet) -> Text | None:
+    """The text whose lengths count; None where there is none, which is said on stderr.
+
+    Raises:
+        UserError: the text has another number of sentences, or is needed and not there.
+    """
+    if args.source is not None:
+        source = read_text(args.source)
+        check_parallel(source, test_set.references[0])
+        return source
+    if test_set.source is None and (args.bins is not None or args.upper_inclusive):
+        raise UserError("--bins: no lengths are known: give the source text as --source")
+    if test_set.source is None:
+        print("note: no scores by length: give the source text as --source", file=sys.stderr)
+    return test_set.source
+
+
+def add_metric_arguments(parser: argparse.ArgumentParser) -> None:
+    """Adds the choice of metrics and their options."""
+    group = parser.add_argument_group("metrics (options as in sacrebleu)")
+    add = group.add_argument
+    add(
+        "--metrics",
+        "-m",
+        nargs="+",
+        choices=NAMES,
+        default=DEFAULT_NAMES,
+        metavar="METRIC",
+        help=f"some of {', '.join(NAMES)} (default: {' '.join(DEFAULT_NAMES)})",
+    )
+    add(
+        "--tokenize",
+        "-tok",
+        choices=tuple(BLEU.TOKENIZERS),
+        help="tokeniser of BLEU and RIBES, none for text that is tokenised (default: 13a)",
+    )
+    add("--lowercase", "-lc", action="store_true", help="BLEU ignores case")
+    add("--force", action="store_true", help="no warning when the text looks tokenised")
+    smoothing = tuple(BLEU.SMOOTH_DEFAULTS)
+    add(
+        "--smooth-method",
+        "-s",
+        choices=smoothing,
+        default="exp",
+        help="smoothing of BLEU (default: exp)",
+    )
+    add(
+        "--chrf-word-order",
+        "-cw",
+        type=natural_int,
+        default=CHRF.WORD_ORDER,
+        metavar="N",
+        help="words in an n-gram of chrF; 2 is chrF++ (default: %(default)s)",
+    )
+    add("--chrf-lowercase", action="store_true", help="chrF ignores case")
+    add("--ter-case-sensitive", action="store_true", help="TER minds case")
+    add("--ter-asian-support", action="store_true", help="TER splits Asian characters")
+    add("--ter-normalized", action="store_true", help="TER tokenises the text")
+    add_sentence_score_arguments(parser)
+
+
+def metric_set(args: argparse.Namespace, test_set: TestSet) -> MetricSet:
+    """The metrics that a command line asks for.
+
+    Args:
+        test_set: what they are to measure.
+
+    Raises:
+        UserError: the tokeniser needs something that is not installed.
+    """
+    settings = MetricSettings(
+        tokenize=args.tokenize,
+        lowercase=args.lowercase,
+        bleu={"smooth_method": args.smooth_method},
+        chrf={"word_order": args.chrf_word_order, "lowercase": args.chrf_lowercase},
+        ter={
+            "case_sensitive": args.ter_case_sensitive,
+            "asian_support": args.ter_asian_support,
+            "normalized": args.ter_normalized,
+        },
+    )
+    given = sentence_scores(args, test_set)
+    if given is not None and given.name in {*NAMES, *MetricSet(NAMES, settings).names}:
+        raise UserError(f"--sentence-metric {given.name}: is computed here: give another name")
+    return MetricSet(args.metrics, settings, given)
+
+
+def add_sampling_arguments(parser: argparse.ArgumentParser) -> None:
+    """Adds the choice of tests and the numbers of their draws."""
+    group = parser.add_argument_group("tests")
+    for option, kind, default, what in (
+        ("--resamples", positive_int, RESAMPLES, "resamples of the bootstrap and of intervals"),
+        ("--trials", positive_int, TRIALS, "trials of approximate randomisation"),
+        ("--seed", natural_int, SEED, "random seed of both"),
+    ):
+        text = f"{what} (default: {default})"
+        group.add_argument(option, type=kind, default=default, metavar="N", help=text)
+    group.add_argument(
+        "--tests",
+        nargs="+",
+        choices=TESTS,
+        default=TESTS,
+        metavar="TEST",
+        help=f"some of {', '.join(TESTS)} (default: all)",
+    )
+
+
+def sampling_of(args: argparse.Namespace, test_set: TestSet) -> Sampling:
+    """The tests that a command line asks for; says on stderr where they mean little.
+
+    Args:
+        test_set: what they are about.
+    """
+    if test_set.sentences < _FEW and set(args.tests) - {SIGN}:
+        print(
+            f"note: on {test_set.sentences} sentences the p-values of resampling mean little",
+            file=sys.stderr,
+        )
+    return Sampling(tuple(args.tests), args.resamples, args.trials, args.seed)

@@ -1,0 +1,130 @@
+"""What systems write besides plain text: the output of fairseq-generate and fairseq-interactive,
+and n-best lists of Moses and Marian.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from syntax_nmt.errors import UserError
+
+_LINE = re.compile(r"([STHD])-(\d+)(?:\t|$)")
+
+
+_HYPOTHESIS = re.compile(r"[HD]-\d+\t\S*\d\S*(?:\t|$)")
+
+
+_ENTRY = re.compile(r"(\d+) \|\|\| (.*?)(?: ?\|\|\|.*)?", re.ASCII)
+
+
+@dataclass(frozen=True)
+class GenerateOutput:
+    """What a file says about each sentence, in order.
+
+    Attributes:
+        hypotheses: the best one of each sentence, from the `D-` lines, or the `H-` lines if there
+            are no others.
+        references: from the `T-` lines; None where not every sentence has one.
+        sources: from the `S-` lines; None where not every sentence has one.
+    """
+
+    hypotheses: tuple[str, ...]
+    references: tuple[str, ...] | None
+    sources: tuple[str, ...] | None
+
+
+def is_generate_output(lines: Sequence[str]) -> bool:
+    """Whether there is a line that only fairseq writes: a hypothesis with its number and score."""
+    return any(_HYPOTHESIS.match(line) for line in lines)
+
+
+def parse_generate_output(lines: Sequence[str], name: str) -> GenerateOutput:
+    """Collects the sentences of a file.
+
+    Args:
+        name: of the file, for messages.
+
+    Raises:
+        UserError: a line is truncated, a sentence is missing, or there are two runs in the file.
+    """
+    found: dict[str, dict[int, str]] = {kind: {} for kind in "STHD"}
+    for number, line in enumerate(lines, start=1):
+        match = _LINE.match(line)
+        if match is None:
+            continue
+        kind, sentence = match[1], int(match[2])
+        text = _text(kind, line, f"{name}:{number}")
+        if kind == "S" and sentence in found["S"]:
+            raise UserError(
+                f"{name}:{number}: S-{sentence} for the second time: give the output of one run, "
+                f"or of shards that share no sentence"
+            )
+        found[kind].setdefault(sentence, text)
+    kind = "D" if found["D"] else "H"
+    if not found[kind]:
+        raise UserError(f"{name}: no H- or D- lines: was fairseq-generate run with --quiet?")
+    _check_complete(found, kind, name)
+    return GenerateOutput(
+        _in_order(found[kind]),
+        _in_order(found["T"]) if len(found["T"]) == len(found[kind]) else None,
+        _in_order(found["S"]) if len(found["S"]) == len(found[kind]) else None,
+    )
+
+
+def _text(kind: str, line: str, where: str) -> str:
+    """What follows the number, and the score where there is one."""
+    fields = line.split("\t", 2 if kind in "HD" else 1)[1:]
+    if kind in "ST":
+        return fields[0] if fields else ""
+    try:
+        float(fields[0])
+    except (IndexError, ValueError):
+        raise UserError(
+            f"{where}: a score is expected after {line[:20]!r}: the line is damaged, run "
+            f"fairseq-generate again"
+        ) from None
+    return fields[1] if len(fields) > 1 else ""
+
+
+def _check_complete(found: Mapping[str, Mapping[int, str]], kind: str, name: str) -> None:
+    """Refuses gaps: every number up to the largest that any line has must have a hypothesis."""
+    expected = 1 + max(sentence for texts in found.values() for sentence in texts)
+    if len(found[kind]) == expected:
+        return
+    missing = next(sentence for sentence in range(expected) if sentence not in found[kind])
+    raise UserError(
+        f"{name}: {kind}-{missing} is missing, {len(found[kind])} of {expected} sentences are "
+        f"there: was fairseq-generate interrupted, did it skip long sentences, or are there other "
+        f"shards?"
+    )
+
+
+def _in_order(texts: Mapping[int, str]) -> tuple[str, ...]:
+    return tuple(texts[sentence] for sentence in range(len(texts)))
+
+
+def is_nbest_list(lines: Sequence[str]) -> bool:
+    """Whether every line is an entry of a list."""
+    return bool(lines) and all(map(_ENTRY.fullmatch, lines))
+
+
+def best_translations(lines: Sequence[str], name: str) -> list[str]:
+    """The first translation of each sentence, which is the best one.
+
+    Args:
+        name: of the file, for messages.
+
+    Raises:
+        UserError: a sentence is missing.
+    """
+    found: dict[int, str] = {}
+    for line in lines:
+        match = _ENTRY.fullmatch(line)
+        if match is not None:
+            found.setdefault(int(match[1]), match[2])
+    for sentence in range(max(found) + 1):
+        if sentence not in found:
+            raise UserError(f"{name}: sentence {sentence} of the n-best list is missing")
+    return [found[sentence] for sentence in range(len(found))]

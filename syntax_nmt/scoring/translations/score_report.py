@@ -1,0 +1,171 @@
+"""What `syntax-nmt score` says: its figures, ready for JSON, and the tables made of them."""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from syntax_nmt.reporting.findings import Findings, Table
+from syntax_nmt.scoring.translations.corpus_scores import interval_figures, run_scores, spread
+from syntax_nmt.scoring.translations.evaluated_systems import System, TestSet, Text
+from syntax_nmt.scoring.translations.length_bins import LengthBins
+from syntax_nmt.scoring.translations.metrics import MetricSet
+from syntax_nmt.scoring.translations.repeated_ngrams import repetition_table
+from syntax_nmt.scoring.translations.resampling import bootstrap_scores, interval
+from syntax_nmt.scoring.translations.text_tables import metric_name, score_cell, signature_lines
+
+
+@dataclass(frozen=True)
+class Confidence:
+    """How intervals are estimated.
+
+    Attributes:
+        resamples: number of resampled test sets.
+        seed: of the draws.
+    """
+
+    resamples: int
+    seed: int
+
+
+def score_figures(
+    metrics: MetricSet,
+    test_set: TestSet,
+    runs: Sequence[Sequence[np.ndarray]],
+    source: Text | None,
+    bins: LengthBins,
+    confidence: Confidence | None,
+) -> dict[str, Any]:
+    """All figures, as objects that JSON knows.
+
+    Args:
+        runs: statistics, by system and run.
+        source: the text whose lengths count; None = no scores by length.
+        confidence: None = no intervals.
+    """
+    extra = {} if confidence is None else {"bs": confidence.resamples, "seed": confidence.seed}
+    figures: dict[str, Any] = {
+        "sentences": test_set.sentences,
+        "references": [reference.name for reference in test_set.references],
+        "metrics": metrics.figures(**extra),
+        "systems": [
+            _system_figures(metrics, system, of_system, confidence)
+            for system, of_system in zip(test_set.systems, runs)
+        ],
+    }
+    if source is not None:
+        figures["by_length"] = _length_figures(metrics, test_set, runs, source, bins, confidence)
+    return figures
+
+
+def _system_figures(
+    metrics: MetricSet, system: System, runs: Sequence[np.ndarray], confidence: Confidence | None
+) -> dict[str, Any]:
+    scores = _certain_scores(metrics, runs, confidence)
+    details = [metrics.details(run.sum(axis=0).tolist()) for run in runs]
+    for name, of_runs in run_scores(metrics, runs).items():
+        scores[name]["runs"] = of_runs
+        if name in details[0]:
+            scores[name]["details"] = [detail[name] for detail in details]
+    return {"name": system.name, "files": [run.name for run in system.runs], "scores": scores}
+
+
+def _certain_scores(
+    metrics: MetricSet, runs: Sequence[np.ndarray], confidence: Confidence | None
+) -> dict[str, dict[str, Any]]:
+    """By metric the mean of the runs, their spread, and an interval where it is wanted."""
+    found: dict[str, dict[str, Any]] = {
+        name: {"score": statistics.mean(of_runs), "spread": spread(of_runs), "interval": None}
+        for name, of_runs in run_scores(metrics, runs).items()
+    }
+    if confidence is not None:
+        drawn = bootstrap_scores(runs, metrics.score_rows, confidence.resamples, confidence.seed)
+        for item, column in zip(found.values(), drawn.mean(axis=1).T):
+            item["interval"] = interval_figures(interval(column))
+    return found
+
+
+def _length_figures(
+    metrics: MetricSet,
+    test_set: TestSet,
+    runs: Sequence[Sequence[np.ndarray]],
+    source: Text,
+    bins: LengthBins,
+    confidence: Confidence | None,
+) -> dict[str, Any]:
+    members = bins.members([len(line.split()) for line in source.sentences])
+    groups = []
+    for label, (low, high), positions in zip(bins.labels, bins.bounds(), members):
+        scores: dict[str, Any] = {name: {} for name in metrics.names}
+        for system, of_system in zip(test_set.systems, runs):
+            of_group = [run[positions] for run in of_system]
+            nothing = dict.fromkeys(("score", "spread", "interval"))
+            found = _certain_scores(metrics, of_group, confidence) if len(positions) else {}
+            for name in metrics.names:
+                scores[name][system.name] = found.get(name, nothing)
+        groups.append(
+            {"label": label, "from": low, "to": high, "sentences": len(positions), "scores": scores}
+        )
+    return {"tokens_of": source.name, "bins": groups}
+
+
+def score_findings(figures: dict[str, Any], width: int) -> Findings:
+    """The tables, the corpus first, and the signatures.
+
+    Args:
+        figures: as :func:`score_figures` gives them.
+        width: digits after the point.
+    """
+    tables = [_corpus_table(figures, width)]
+    if "by_length" in figures:
+        tables += [_length_table(figures, name, width) for name in figures["metrics"]]
+    if "repetition" in figures:
+        tables.append(repetition_table(figures["repetition"]))
+    heading = f"{figures['sentences']} sentences, {_counted(len(figures['references']))}"
+    return Findings(figures, tables, heading, signature_lines(figures))
+
+
+def _corpus_table(figures: dict[str, Any], width: int) -> Table:
+    systems = figures["systems"]
+    head = ["system"]
+    rows = [[system["name"]] for system in systems]
+    for name in figures["metrics"]:
+        head.append(metric_name(figures, name))
+        digits = width + figures["metrics"][name]["more_digits"]
+        for row, system in zip(rows, systems):
+            row.append(score_cell(system["scores"][name], digits))
+        if name == "BLEU":  # its brevity penalty is named, always
+            head += ["BP", "length ratio"]
+            for row, system in zip(rows, systems):
+                details = system["scores"][name]["details"]
+                for figure in ("brevity_penalty", "length_ratio"):
+                    row.append(f"{statistics.mean(run[figure] for run in details):.3f}")
+    if any(len(system["files"]) > 1 for system in systems):
+        head.insert(1, "runs")
+        for row, system in zip(rows, systems):
+            row.insert(1, str(len(system["files"])))
+    return Table(head, rows)
+
+
+def _length_table(figures: dict[str, Any], name: str, width: int) -> Table:
+    systems = [system["name"] for system in figures["systems"]]
+    width += figures["metrics"][name]["more_digits"]
+    rows = [
+        [
+            group["label"],
+            str(group["sentences"]),
+            *(score_cell(group["scores"][name][system], width) for system in systems),
+        ]
+        for group in figures["by_length"]["bins"]
+    ]
+    tokens_of = figures["by_length"]["tokens_of"]
+    title = f"{metric_name(figures, name)} by length, in tokens of {tokens_of}"
+    return Table(["length", "sentences", *systems], rows, title)
+
+
+def _counted(references: int) -> str:
+    return "1 reference" if references == 1 else f"{references} references"

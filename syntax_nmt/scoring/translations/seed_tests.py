@@ -1,0 +1,94 @@
+"""Would the difference be there with other training seeds? Welch's t-test, and an interval.
+
+Tests over sentences ask whether these trained models differ on other sentences. Here the seeds are
+what is drawn: is the method better when it is trained again (Reimers and Gurevych, 2017)?
+
+The interval is that of a bootstrap that draws seeds of each system, and sentences that all runs
+share. Seeds need not be drawn: with n of them the bootstrap's variance of their mean is (n − 1)/n
+times s²/n, s² the sample variance. That is too small, with three seeds by a third, and s²/n is
+taken in its place. Sentences are drawn. A seed's luck with the very sentences of the test set is in
+both, in the spread of the seeds and in that over sentences, and must count once: it is left in the
+spread of the seeds, and of the variance over sentences there counts what all seeds of a system have
+in common, the covariances of runs on resampled test sets. The quantile is Student's, with
+Satterthwaite's degrees of freedom.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from syntax_nmt.scoring.translations.student_t import quantile_95, two_sided_p_value
+
+FEWEST = 3  # seeds of a system; with two, Student's t of one degree of freedom decides nothing
+
+
+@dataclass(frozen=True)
+class SeedTest:
+    """What runs with several seeds say of a difference.
+
+    Attributes:
+        seeds: number of the baseline's runs, and of the system's.
+        p_value: of Welch's t-test (1947), two-sided, about these sentences; at three seeds it is
+            rather too large than too small. None = fewer than three seeds of one of them,
+            or scores that do not differ between the seeds of either.
+        degrees: of freedom, of Welch and Satterthwaite; None as before.
+        low: lower end of the 95 % interval of the difference, over seeds and sentences; None as
+            before.
+        high: the upper end.
+    """
+
+    seeds: tuple[int, int]
+    p_value: float | None = None
+    degrees: float | None = None
+    low: float | None = None
+    high: float | None = None
+
+
+def seed_test(
+    baseline: Sequence[float],
+    system: Sequence[float],
+    drawn_baseline: np.ndarray,
+    drawn_system: np.ndarray,
+) -> SeedTest:
+    """Tests the difference of the means of one metric.
+
+    Args:
+        baseline: score of each run.
+        system: likewise; the number of runs may differ.
+        drawn_baseline: scores of the same runs on resampled test sets (resamples × runs).
+        drawn_system: on the same test sets.
+    """
+    seeds = len(baseline), len(system)
+    if min(seeds) < FEWEST:
+        return SeedTest(seeds)
+    parts = [float(np.var(scores, ddof=1)) / len(scores) for scores in (baseline, system)]
+    if not sum(parts):
+        return SeedTest(seeds)
+    difference = float(np.mean(system) - np.mean(baseline))
+    degrees = _degrees(sum(parts), parts, seeds)
+    variance = sum(parts) + max(0.0, _shared_variance(drawn_baseline, drawn_system))
+    half = quantile_95(_degrees(variance, parts, seeds)) * math.sqrt(variance)
+    p_value = two_sided_p_value(difference / math.sqrt(sum(parts)), degrees)
+    return SeedTest(seeds, p_value, degrees, difference - half, difference + half)
+
+
+def _degrees(variance: float, parts: Sequence[float], seeds: Sequence[int]) -> float:
+    """Satterthwaite's degrees of freedom of a variance, of which `parts` are estimated by seeds."""
+    return variance**2 / sum(part**2 / (count - 1) for part, count in zip(parts, seeds))
+
+
+def _shared_variance(baseline: np.ndarray, system: np.ndarray) -> float:
+    """The variance of the difference over sentences that is not of single runs.
+
+    Args:
+        baseline: resamples × runs.
+        system: likewise, on the same test sets.
+    """
+    first, covariances = baseline.shape[1], np.cov(np.hstack([baseline, system]), rowvar=False)
+    within = [covariances[:first, :first], covariances[first:, first:]]
+    alike = [block[~np.eye(len(block), dtype=bool)].mean() for block in within]
+    return float(sum(alike) - 2 * covariances[:first, first:].mean())

@@ -1,0 +1,81 @@
+"""Cells and lines of tables of scores, made of the figures that go into JSON."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from syntax_nmt.data.text_columns import NO_FIGURE
+from syntax_nmt.reporting.findings import p_value_text
+from syntax_nmt.scoring.translations.seed_tests import FEWEST
+
+SIGNIFICANT = 0.05
+
+
+def metric_name(figures: dict[str, Any], name: str) -> str:
+    """A metric in the head of a table: an arrow says where less is better.
+
+    Args:
+        figures: with `metrics`.
+    """
+    return name if figures["metrics"][name]["higher_is_better"] else f"{name} ↓"
+
+
+def score_cell(item: dict[str, Any], width: int) -> str:
+    """A score with what is known about its certainty: `35.9 ±1.2 sd 0.3`.
+
+    Args:
+        item: with `score`, and possibly `interval` and `spread`.
+        width: digits after the point.
+    """
+    if item["score"] is None:
+        return NO_FIGURE
+    cell = f"{item['score']:.{width}f}"
+    if item.get("interval"):
+        cell += f" ±{item['interval']['half_width']:.{width}f}"
+    if item["spread"] is not None:
+        cell += f" sd {item['spread']:.{width}f}"
+    return cell
+
+
+def is_significant(found: dict[str, Any]) -> bool:
+    """Whether a test finds a difference.
+
+    Args:
+        found: with `p_value`, None where the test says nothing.
+    """
+    return found["p_value"] is not None and found["p_value"] < SIGNIFICANT
+
+
+def p_text(found: dict[str, Any]) -> str:
+    """What a test says: p, or why there is none.
+
+    Args:
+        found: with `p_value`; of resampling also `floor`, of seeds also `seeds`.
+    """
+    if found["p_value"] is not None:
+        return p_value_text(found["p_value"], found.get("floor", 0.0))
+    fewest = min(found["seeds"])
+    if fewest >= FEWEST:
+        return "no spread"
+    return "1 seed" if fewest == 1 else f"{fewest} seeds"
+
+
+def interval_text(found: dict[str, Any], width: int) -> str:
+    """An interval of a difference: `+0.3 to +2.1`.
+
+    Args:
+        found: with `low` and `high`; None where there is none.
+        width: digits after the point.
+    """
+    if found["low"] is None:
+        return NO_FIGURE
+    return f"{found['low']:+.{width}f} to {found['high']:+.{width}f}"
+
+
+def signature_lines(figures: dict[str, Any]) -> list[str]:
+    """A line for each metric: its name and signature.
+
+    Args:
+        figures: with `metrics`.
+    """
+    return [f"{name}: {item['signature']}" for name, item in figures["metrics"].items()]

@@ -1,0 +1,59 @@
+"""Validation of models that choose chunk boundaries themselves."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
+
+import torch
+from torch import nn
+
+from syntax_nmt.data.sides import CHUNKS
+from syntax_nmt.methods.bi_scale.loss import LOGGED
+from syntax_nmt.methods.objective import log_average
+from syntax_nmt.task.side_inputs import without
+
+Validated = tuple[Any, Any, dict[str, Any]]
+_NLL, _TOKENS = "gold_nll_loss", "gold_ntokens"
+
+
+def under_own_boundaries(
+    validate: Callable[[dict[str, Any]], Validated],
+    sample: dict[str, Any],
+    model: nn.Module,
+    criterion: nn.Module,
+) -> Validated:
+    """The loss of a batch under the model's own boundaries, and figures under those given.
+
+    Gold boundaries reveal part of the next word, so the loss under them cannot be compared with a
+    baseline's. Checkpoints are therefore chosen by the loss under the model's own boundaries. A
+    second pass under gold boundaries gives the figures for boundaries and tags.
+
+    Args:
+        validate: computes loss, sample size and log of a batch.
+        sample: has the annotation at its top and among the inputs.
+        model: in evaluation mode.
+
+    Returns:
+        loss, sample size and log as of `validate`; the log has in addition the sums of
+        :func:`log_gold_boundaries` and the figures of boundaries and tags.
+    """
+    loss, size, logs = validate(without(CHUNKS, sample))
+    with torch.no_grad():  # fairseq-validate computes gradients unless told otherwise
+        _, _, gold = criterion(model, sample)
+    logs.update({name: gold[name] for name in LOGGED if name in gold})
+    # Without label smoothing the loss is the nll, and is logged alone.
+    logs.update({_NLL: gold.get("nll_loss", gold["loss"]), _TOKENS: gold["ntokens"]})
+    return loss, size, logs
+
+
+def log_gold_boundaries(logging_outputs: Iterable[Mapping[str, Any]]) -> None:
+    """Logs, beside the losses, the nll under the boundaries of the annotation.
+
+    Args:
+        logging_outputs: sums of all workers and batches; those of training have none of it.
+    """
+    nll, tokens = (
+        float(sum(log.get(name, 0) for log in logging_outputs)) for name in (_NLL, _TOKENS)
+    )
+    log_average(_NLL, nll, tokens)

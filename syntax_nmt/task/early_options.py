@@ -1,0 +1,108 @@
+"""Options that fairseq's programs act upon before they ask the task, checked while they are parsed.
+
+A task has no other hook so early. `fairseq-hydra-train` parses its options itself.
+"""
+
+from __future__ import annotations
+
+import argparse
+import glob
+import os
+import sys
+from pathlib import Path
+from typing import Any, TextIO
+
+from fairseq import utils
+from fairseq.file_io import PathManager
+
+from syntax_nmt.arguments import attribute
+from syntax_nmt.errors import UserError, exits_in_fairseq_programs
+
+
+def check_while_parsing(parser: argparse.ArgumentParser) -> None:
+    """Puts checks in the place of options that a program's parser has.
+
+    Args:
+        parser: of a program of fairseq.
+    """
+    # What is added again takes the place of the first.
+    group = parser.add_argument_group("checked by the task", conflict_handler="resolve")
+    for option, (beside, action, meaning) in _ACTIONS.items():
+        if parser.get_default(beside) is not None:
+            nargs = 0 if action is _NotOffered else None
+            default = parser.get_default(attribute(option))
+            group.add_argument(option, action=action, nargs=nargs, default=default, help=meaning)
+
+
+class _Checked(argparse.Action):
+    """Takes a value that passes :meth:`check`."""
+
+    def __call__(self, _parser: Any, namespace: Any, value: Any, option: Any = None) -> None:
+        with exits_in_fairseq_programs():
+            self.check(value)
+        setattr(namespace, self.dest, value)
+
+    def check(self, value: Any) -> None:
+        """Raises a :class:`UserError` for what fairseq would stop at, or pass over."""
+        raise NotImplementedError
+
+
+class _SaveDir(_Checked):
+    def check(self, value: str) -> None:
+        there = Path(value)
+        while not there.exists() and there != there.parent:
+            there = there.parent
+        if not there.is_dir():
+            raise UserError(f"--save-dir {value}: {there} is a file: give another folder")
+        if not os.access(there, os.W_OK):
+            raise UserError(f"--save-dir {value}: {there} cannot be written to: give another one")
+
+
+class _Checkpoints(_Checked):
+    def check(self, value: str) -> None:
+        for path in utils.split_paths(value):
+            # Sharded checkpoints add a suffix for each worker.
+            stem = glob.escape(path.removesuffix(".pt"))
+            if not PathManager.isfile(path) and not glob.glob(f"{stem}[-_]*.pt"):
+                raise UserError(f"{path}: no such checkpoint: give --path files of fairseq-train")
+
+
+class _Input(argparse.Action):
+    """Makes a file the standard input, where lines end at newlines alone, and has that read.
+
+    `fairseq-interactive` would open the file so that a carriage return within a line ends it, too:
+    every later translation would belong to another line.
+    """
+
+    def __call__(self, _parser: Any, namespace: Any, value: Any, option: Any = None) -> None:
+        if value != "-":
+            with exits_in_fairseq_programs():
+                sys.stdin = _opened(value)
+        setattr(namespace, self.dest, "-")
+
+
+def _opened(path: str) -> TextIO:
+    try:
+        # What is no UTF-8 comes through, to be named with its line.
+        return open(path, encoding="utf-8", errors="surrogateescape", newline="\n")
+    except OSError as error:
+        raise UserError(
+            f"--input {path}: cannot be read ({error.strerror}): check the path"
+        ) from None
+
+
+class _NotOffered(_Checked):
+    def check(self, value: Any) -> None:
+        raise UserError(
+            "--write-checkpoints-asynchronously: fairseq then writes no checkpoint_last.pt to go "
+            "on from, and none at all without iopath: leave the option out"
+        )
+
+
+# Each option, with another option of its group that shows whether the program has the group.
+_ACTIONS = {
+    "--save-dir": ("save_dir", _SaveDir, "folder of the checkpoints"),
+    "--path": ("quiet", _Checkpoints, "checkpoints, with colons between"),
+    "--write-checkpoints-asynchronously": ("save_dir", _NotOffered, "refused"),
+    "--input": ("buffer_size", _Input, "file to read, - = standard input"),
+}

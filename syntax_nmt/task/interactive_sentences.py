@@ -1,0 +1,113 @@
+"""Sentences typed into fairseq-interactive: lines counted over all of its buffers, and pieces that
+keep their own strings.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Protocol
+
+import torch
+from fairseq.data import BaseWrapperDataset, LanguagePairDataset
+from torch import Tensor
+
+from syntax_nmt.errors import UserError
+
+Pieces = list[str]
+
+
+class KnowsPieces(Protocol):
+    """Knows the segmented text of a batch, in which unknown pieces keep their own strings."""
+
+    def pieces(self, rows: Sequence[Sequence[int]]) -> list[Pieces | None]:
+        """The pieces of each sentence of the batch; None where they are not known.
+
+        Args:
+            rows: its unpadded tokens.
+        """
+
+
+class InteractiveSentences(BaseWrapperDataset):
+    """A dataset that knows the segmented text of its sentences.
+
+    fairseq-interactive takes nothing but tokens out of a batch, and in tokens every unknown piece
+    is the same. So the pieces of a batch are found again by its unpadded tokens. Sentences of the
+    same tokens are told apart by their order in the batch, which stays.
+
+    Args:
+        sentences: fairseq's dataset of what was typed.
+        segmented: the pieces of each of its sentences.
+    """
+
+    def __init__(self, sentences: LanguagePairDataset, segmented: Sequence[Pieces]) -> None:
+        super().__init__(sentences)
+        self._segmented = segmented
+        self._last_batch: dict[tuple[int, ...], list[Pieces]] = {}
+
+    def collater(self, samples: list[dict], **options: Any) -> dict[str, Any]:
+        """Merges samples to a batch and remembers its pieces until the next one.
+
+        Args:
+            samples: items of this dataset.
+            **options: as of fairseq's dataset.
+        """
+        batch = self.dataset.collater(samples, **options)
+        self._last_batch = {}
+        if batch:
+            rows = unpadded(batch["net_input"]["src_tokens"], self.dataset.src_dict.pad())
+            for tokens, index in zip(rows, batch["id"].tolist()):
+                self._last_batch.setdefault(tuple(tokens), []).append(self._segmented[index])
+        return batch
+
+    def pieces(self, rows: Sequence[Sequence[int]]) -> list[Pieces | None]:
+        """The pieces of each sentence of the batch made last; None for other sentences.
+
+        Args:
+            rows: its unpadded tokens.
+        """
+        waiting = {tokens: iter(pieces) for tokens, pieces in self._last_batch.items()}
+        return [next(waiting.get(tuple(tokens), iter(())), None) for tokens in rows]
+
+
+def unpadded(tokens: Tensor, pad: int) -> list[list[int]]:
+    """The tokens of each sentence of a batch, EOS included.
+
+    Args:
+        tokens: B×S, padded on either side.
+        pad: the padding symbol.
+    """
+    real = tokens.ne(pad)
+    rows = torch.split(tokens[real].cpu(), real.sum(dim=1).tolist())
+    return [row.tolist() for row in rows]
+
+
+class InteractiveLines:
+    """Counts the lines that were typed.
+
+    Attributes:
+        before: lines before those of the buffer at hand.
+    """
+
+    def __init__(self) -> None:
+        self.before = 0
+        self._buffered = 0
+
+    def add(self, lines: Sequence[str]) -> None:
+        """Takes the next buffer.
+
+        Args:
+            lines: raw text.
+
+        Raises:
+            UserError: a line is not UTF-8. Where the locale is C or POSIX, Python reads such bytes
+                as surrogates, which no subword model takes.
+        """
+        self.before += self._buffered
+        self._buffered = len(lines)
+        for number, line in enumerate(lines, start=self.before + 1):
+            try:
+                line.encode("utf-8")
+            except UnicodeEncodeError:
+                raise UserError(
+                    f"line {number} of the input is not UTF-8: convert it, for instance with iconv"
+                ) from None

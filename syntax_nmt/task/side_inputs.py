@@ -1,0 +1,144 @@
+"""The one place where side information goes from the batch into the inputs of models.
+
+A model declares the kinds that it reads as `reads_sides`; it takes each as the argument
+`kind.key` of its own forward, which trains and scores, and of its encoder's, which translates, and
+leaves aside those of other models of an ensemble, which is given one input. A model that was built
+for the labels of a data folder has them as `side_labels`.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any
+
+from torch import Tensor, nn
+
+from syntax_nmt.data.sides import KINDS
+from syntax_nmt.data.sides.kind import SOURCE, SideKind
+from syntax_nmt.errors import UserError
+from syntax_nmt.task.interactive_sentences import KnowsPieces
+
+logger = logging.getLogger(__name__)
+
+# Makes the tensor of a batch out of its source tokens, B×S, and what is known of typed sentences.
+Parser = Callable[[Tensor, "KnowsPieces | None"], Tensor]
+
+
+def declared(models: Iterable[Any]) -> tuple[SideKind, ...]:
+    """The kinds that any of some models or objectives reads."""
+    return tuple(dict.fromkeys(kind for x in models for kind in getattr(x, "reads_sides", ())))
+
+
+def without(kind: SideKind, sample: dict[str, Any]) -> dict[str, Any]:
+    """A copy of a batch that does not know a kind, neither at its top nor among the inputs."""
+
+    def rest(values: dict[str, Any]) -> dict[str, Any]:
+        return {key: value for key, value in values.items() if key not in kind.keys}
+
+    return {**rest(sample), "net_input": rest(sample["net_input"])}
+
+
+class SideInputs:
+    """Gives models the side information that they declare, and no other.
+
+    What nobody reads is left out, because a model of fairseq's would not know the argument; the
+    options that ask for it are warned of, once.
+
+    Args:
+        labels: of the side files, as far as they are loaded by now.
+        parsers: make a kind at inference where the batch has none.
+
+    Attributes:
+        objectives: of the criterion, which read the top of the batch.
+    """
+
+    def __init__(
+        self,
+        loaded: Iterable[SideKind],
+        labels: Mapping[SideKind, Sequence[str]],
+        parsers: Mapping[SideKind, Parser],
+        parser_option: str,
+    ) -> None:
+        self.objectives: Sequence[Any] = ()
+        self._labels = labels
+        self._parsers = parsers
+        self._asked_for = [(kind, kind.flag) for kind in loaded]
+        self._asked_for += [(kind, parser_option) for kind in parsers]
+
+    def for_forward(self, models: Sequence[nn.Module], sample: dict[str, Any]) -> dict[str, Any]:
+        """The batch with the declared inputs that it came with, those of the target among them.
+
+        Args:
+            sample: the batch, which stays as it is.
+
+        Raises:
+            UserError: a model takes none of what another reads, or was built for other labels.
+        """
+        self._warn_of_unread(models)
+        return self._given(models, sample, KINDS)
+
+    def for_inference(
+        self,
+        models: Sequence[nn.Module],
+        sample: dict[str, Any],
+        typed: KnowsPieces | None,
+        scores: bool,
+    ) -> dict[str, Any]:
+        """The batch with the declared inputs; what it came without is parsed if there is a parser.
+
+        Args:
+            sample: the batch, which stays as it is.
+            scores: whether the target is known, and not searched for.
+
+        Raises:
+            UserError: as of :meth:`for_forward`; or a parser fails.
+        """
+        self._warn_of_unread(models)
+        for kind, parse in self._parsers.items():
+            if kind in declared(models) and kind.key not in sample:
+                sample = {**sample, kind.key: parse(sample["net_input"]["src_tokens"], typed)}
+        known = [kind for kind in KINDS if scores or kind.side == SOURCE]
+        return self._given(models, sample, known)
+
+    def check_labels(self, model: nn.Module) -> None:
+        """Compares the labels that a model was built for with those of the side files.
+
+        Raises:
+            UserError: they are others.
+        """
+        for kind, built_for in getattr(model, "side_labels", {}).items():
+            found = self._labels.get(kind, built_for)
+            if built_for != found:
+                raise UserError(
+                    f"the model's {kind.label}s are {' '.join(built_for) or 'none'}, those of the "
+                    f"data folder's {kind.labels_file} {' '.join(found)}: give the folder that the "
+                    f"model was trained with, or leave {kind.flag} out"
+                )
+
+    def _given(
+        self, models: Sequence[nn.Module], sample: dict[str, Any], known: Iterable[SideKind]
+    ) -> dict[str, Any]:
+        there = {**sample["net_input"], **sample}
+        read = [key for kind in known if kind in declared(models) for key in kind.keys]
+        given = {key: there[key] for key in read if key in there}
+        if given and not all(hasattr(model, "reads_sides") for model in models):
+            raise UserError(
+                "an ensemble of a model that reads side information and one that takes none, which "
+                "no architecture of syntax_nmt is: leave the latter out of --path"
+            )
+        if given:
+            for model in models:
+                self.check_labels(model)
+        keys = {key for kind in KINDS for key in kind.keys}
+        inputs = {key: value for key, value in sample["net_input"].items() if key not in keys}
+        return {**sample, "net_input": {**inputs, **given}}
+
+    def _warn_of_unread(self, models: Sequence[nn.Module]) -> None:
+        if not self._asked_for:
+            return
+        read = declared([*models, *self.objectives])
+        for kind, option in self._asked_for:
+            if kind not in read:
+                logger.warning(f"{option}: has no effect, as nothing reads the {kind.what}")
+        self._asked_for = []

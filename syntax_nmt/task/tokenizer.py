@@ -1,0 +1,85 @@
+"""fairseq's `--tokenizer syntax_words`."""
+
+# No postponed annotations here: fairseq reads those of its configurations at run time.
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Optional
+
+from fairseq.data.encoders import register_tokenizer
+from fairseq.dataclass import FairseqDataclass
+
+from syntax_nmt.arguments import option
+from syntax_nmt.data.text import MODES
+from syntax_nmt.errors import UserError, exits_in_fairseq_programs
+from syntax_nmt.task.word_tokenizer import DEFAULT_MODES, WordTokenizer, default_mode
+
+
+@dataclass
+class SyntaxWordsConfig(FairseqDataclass):
+    """Options of `--tokenizer syntax_words`: the ones that `syntax-nmt prepare` was given."""
+
+    source_lang: Optional[str] = option(None, "source language")
+    target_lang: Optional[str] = option(None, "target language")
+    source_tokenizer: Optional[str] = option(None, f"{', '.join(MODES)} (default: {DEFAULT_MODES})")
+    target_tokenizer: Optional[str] = option(None, f"{', '.join(MODES)} (default: {DEFAULT_MODES})")
+    source_segmenter: Optional[str] = option(
+        None,
+        "for --source-tokenizer stanza: the tokeniser model's file, or a folder in "
+        "Stanza's own layout (default: Stanza's own folder)",
+    )
+    target_segmenter: Optional[str] = option(
+        None,
+        "for --target-tokenizer stanza: as for the source; joining target words does "
+        "without the model, which therefore need not be there",
+    )
+
+
+@register_tokenizer("syntax_words", dataclass=SyntaxWordsConfig)
+class SyntaxWords:
+    """fairseq's `--tokenizer syntax_words`: source text to words, target words to text.
+
+    Args:
+        cfg: languages, modes and models of both sides.
+
+    Raises:
+        UserError: one line, when a language or a model is missing that its mode needs.
+    """
+
+    def __init__(self, cfg: SyntaxWordsConfig) -> None:
+        with exits_in_fairseq_programs():
+            self.source = _configured(
+                "source", cfg.source_tokenizer, cfg.source_lang, cfg.source_segmenter
+            )
+            self.target = _configured(
+                "target", cfg.target_tokenizer, cfg.target_lang, cfg.target_segmenter
+            )
+            self.source.check()
+
+    def encode(self, x: str) -> str:
+        """The source words of a line, as `syntax-nmt prepare` tokenised them.
+
+        Args:
+            x: one line of raw source text.
+        """
+        return self.source.tokenize(x)
+
+    def decode(self, x: str) -> str:
+        """Target text out of target words.
+
+        Args:
+            x: one line of words separated by spaces.
+        """
+        return self.target.detokenize(x)
+
+
+def _configured(
+    side: str, mode: Optional[str], lang: Optional[str], segmenter: Optional[str]
+) -> WordTokenizer:
+    if lang is None and mode not in ("char", "none"):
+        raise UserError(
+            f"--tokenizer syntax_words does not know the {side} language: "
+            f"add --{side}-lang, or --{side}-tokenizer none"
+        )
+    path = None if segmenter is None else Path(segmenter)
+    return WordTokenizer(mode or default_mode(lang or ""), lang or "", path)

@@ -1,0 +1,49 @@
+"""Sentences laid end to end, forward and backward, wherever their pads are."""
+
+import torch
+
+from syntax_nmt.backbone.gru import SentenceGRU
+from syntax_nmt.backbone.packing import PackedRows
+
+# Pads on the left, none, on the right, on both sides, of sentences of 3, 5, 1 and 2 words.
+PADDING = torch.tensor(
+    [[1, 1, 0, 0, 0], [0, 0, 0, 0, 0], [0, 1, 1, 1, 1], [1, 0, 0, 1, 1]], dtype=torch.bool
+)
+
+
+def test_order_of_words():
+    places = torch.arange(20.0).view(4, 5, 1)
+    rows = PackedRows(PADDING)
+    assert rows.batch_sizes.tolist() == [4, 3, 2, 1, 1]
+    # By step, the longest sentence first.
+    first = [5, 2, 16, 10, 6, 3, 17, 7, 4, 8, 9]
+    last = [9, 4, 17, 10, 8, 3, 16, 7, 2, 6, 5]
+    for backward, expected in ((False, first), (True, last)):
+        packed = rows.pack(places, backward)
+        assert packed.data.flatten().tolist() == expected
+        back = rows.unpack(packed, backward)
+        assert torch.equal(back, places.masked_fill(PADDING.unsqueeze(2), 0))
+
+
+def test_directions_are_those_of_the_bidirectional_network():
+    """Each direction alone, with the weights of torch's own bidirectional network."""
+    both = SentenceGRU(3, 4, "both")
+    states, rows = torch.randn(4, 5, 3), PackedRows(PADDING)
+    expected = both(states, rows).chunk(2, dim=2)
+    weights = both.gru.state_dict()
+    for direction, suffix, part in zip(("forward", "backward"), ("", "_reverse"), expected):
+        one = SentenceGRU(3, 4, direction)
+        one.gru.load_state_dict({name: weights[name + suffix] for name in one.gru.state_dict()})
+        torch.testing.assert_close(one(states, rows), part)
+
+
+def test_pads_within_sentences():
+    """A typed `<pad>` is passed over, and no word is lost to it."""
+    padding = PADDING.clone()
+    padding[1, 2] = True
+    states, rows = torch.randn(4, 5, 3), PackedRows(padding)
+    assert torch.equal(rows.put(rows.take(states)), states.masked_fill(padding.unsqueeze(2), 0))
+    gru = SentenceGRU(3, 4, "both")
+    without = states[1:2, ~padding[1]]
+    expected = gru(without, PackedRows(torch.zeros(1, 4, dtype=torch.bool)))
+    torch.testing.assert_close(gru(states, rows)[1:2, ~padding[1]], expected)

@@ -1,0 +1,120 @@
+"""`syntax-nmt demo` as a program: what it writes, when it refuses, what depends on the seed."""
+
+import json
+
+import pytest
+from demo_files import options
+
+from syntax_nmt.builtin_corpus import corpus as corpus_module
+from syntax_nmt.cli import main
+
+
+def write(folder, *arguments):
+    """Runs the command in this process."""
+    main(["demo", str(folder), *map(str, arguments)])
+
+
+def contents(folder):
+    """All files of a folder, by name."""
+    return {path.name: path.read_bytes() for path in folder.iterdir()}
+
+
+def test_the_same_seed_gives_the_same_bytes_in_another_process(corpus, tmp_path):
+    write(tmp_path / "again", *options())
+    assert contents(tmp_path / "again") == contents(corpus)
+
+
+def test_another_seed_gives_another_corpus(corpus, tmp_path):
+    write(tmp_path / "other", *options(), "--seed", 2)
+    first, second = contents(corpus), contents(tmp_path / "other")
+    assert all(first[name] != second[name] for name in first)
+
+
+def test_the_held_out_sets_do_not_depend_on_the_training_size(corpus, tmp_path):
+    write(tmp_path / "small", *options(train=50))
+    first, second = contents(corpus), contents(tmp_path / "small")
+    for name, data in second.items():
+        if name.startswith(("test", "valid", "contrast")):
+            assert data == first[name], name
+        elif name.startswith("train"):
+            assert first[name].startswith(data), name
+            assert first[name] != data
+
+
+def test_the_sentences_are_those_of_every_other_machine(corpus):
+    """One pair is written out here, so that no platform or version may differ unnoticed."""
+    pair = [(corpus / name).read_bytes().split(b"\n")[1] for name in ("test.src", "test.tgt")]
+    assert pair[0].decode() == "un mubrivertrir deruta lo luva tramul ."
+    assert pair[1].decode() == "telükozhusnilüt do kipesnuno soneshom köshatedun ."
+
+
+def test_what_a_killed_run_left_is_cleared_away(tmp_path):
+    (tmp_path / ".unfinished-abc").mkdir()
+    (tmp_path / ".unfinished-abc" / "train.src").touch()
+    write(tmp_path, *options(train=5))
+    assert not [name for name in contents(tmp_path) if name.startswith(".")]
+
+
+def test_only_the_corpus_is_left_in_the_folder(corpus):
+    names = set(contents(corpus))
+    suffixes = ("src", "tgt", "src.conllu", "src.trees", "tgt.chunks", "align")
+    expected = {f"{split}.{end}" for split in ("train", "valid", "test") for end in suffixes}
+    expected |= {f"contrast.{end}" for end in ("src", "correct.tgt", "incorrect.tgt", "distance")}
+    assert names == expected | {"demo.json"}
+    manifest = json.loads((corpus / "demo.json").read_text())
+    assert manifest["seed"] == 1
+    assert manifest["train"] == 600
+
+
+def test_an_earlier_corpus_is_replaced_and_other_files_stay(tmp_path):
+    small = options(train=5, valid=5, test=5, contrast=5)
+    write(tmp_path, *small)
+    (tmp_path / "notes").write_text("mine")
+    before = contents(tmp_path)
+    write(tmp_path, *small, "--seed", 3)
+    after = contents(tmp_path)
+    assert after["notes"] == b"mine"
+    assert after["train.src"] != before["train.src"]
+
+
+def test_a_folder_with_other_content_is_refused_unless_forced(tmp_path):
+    (tmp_path / "test.src").write_text("mine")
+    small = options(train=5, valid=5, test=5, contrast=5)
+    with pytest.raises(SystemExit, match=r"^syntax-nmt: error: .* is not empty"):
+        write(tmp_path, *small)
+    assert contents(tmp_path) == {"test.src": b"mine"}
+    write(tmp_path, *small, "--force")
+    assert contents(tmp_path)["test.src"] != b"mine"
+
+
+def test_an_interrupted_run_leaves_nothing_that_looks_whole(tmp_path, monkeypatch):
+    def interrupt(*_):
+        raise KeyboardInterrupt
+
+    small = options(train=5, valid=5, test=5, contrast=5)
+    write(tmp_path, *small)
+    before = contents(tmp_path)
+    with monkeypatch.context() as patch:
+        patch.setattr(corpus_module, "pharaoh", interrupt)
+        with pytest.raises(SystemExit, match="error: interrupted"):
+            write(tmp_path, *small, "--seed", 2)
+        with pytest.raises(SystemExit, match="error: interrupted"):
+            write(tmp_path / "new", *small)
+    (tmp_path / "new").rmdir()  # it is empty
+    assert contents(tmp_path) == before
+
+
+@pytest.mark.parametrize("size", ["0", "-3", "many"])
+@pytest.mark.parametrize("option", ["--train", "--valid", "--test", "--contrast"])
+def test_a_size_that_is_none_is_an_error(tmp_path, capsys, option, size):
+    with pytest.raises(SystemExit) as stop:
+        write(tmp_path / "x", option, size)
+    assert stop.value.code == 2
+    assert f"argument {option}: '{size}' is not a whole number of 1" in capsys.readouterr().err
+    assert not (tmp_path / "x").exists()
+
+
+def test_a_file_in_the_folders_place_is_an_error_of_one_line(tmp_path):
+    (tmp_path / "x").write_text("")
+    with pytest.raises(SystemExit, match=r"^syntax-nmt: error: [^\n]* is a file[^\n]*$"):
+        write(tmp_path / "x")

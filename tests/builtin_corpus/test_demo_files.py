@@ -1,0 +1,145 @@
+"""The files of the built-in corpus are well formed and agree with one another."""
+
+import re
+
+import pytest
+from demo_files import SIZES, read_conllu, read_lines
+from nltk import Tree
+
+from syntax_nmt.builtin_corpus import corpus as corpus_module
+
+SPLITS = ("train", "valid", "test")
+
+
+@pytest.mark.parametrize("split", SPLITS)
+def test_every_file_has_an_entry_for_each_sentence(corpus, split):
+    for suffix in ("src", "tgt", "src.trees", "tgt.chunks", "align"):
+        assert len(read_lines(corpus / f"{split}.{suffix}")) == SIZES[split], suffix
+    assert len(read_conllu(corpus / f"{split}.src.conllu")) == SIZES[split]
+
+
+def test_the_lines_of_text_are_single_spaced_words(corpus):
+    for path in [*corpus.glob("*.src"), *corpus.glob("*.tgt")]:
+        for line in read_lines(path):
+            assert line == " ".join(line.split())
+            assert 4 <= len(line.split()) <= 40
+
+
+def test_the_leaves_of_trees_are_the_words(corpus):
+    for split in SPLITS:
+        sources = read_lines(corpus / f"{split}.src")
+        for source, line in zip(sources, read_lines(corpus / f"{split}.src.trees")):
+            tree = Tree.fromstring(line)
+            assert tree.leaves() == source.split()
+            assert tree.label() == "S"
+
+
+def test_trees_and_dependencies_have_the_same_words_and_tags(corpus):
+    for split in SPLITS:
+        trees = read_lines(corpus / f"{split}.src.trees")
+        for line, tokens in zip(trees, read_conllu(corpus / f"{split}.src.conllu")):
+            assert Tree.fromstring(line).pos() == [(token.form, token.xpos) for token in tokens]
+
+
+def test_dependencies_are_single_rooted_trees(corpus):
+    for split in SPLITS:
+        for tokens in read_conllu(corpus / f"{split}.src.conllu"):
+            heads = [0] + [token.head for token in tokens]
+            assert [token.position for token in tokens] == list(range(1, len(heads)))
+            assert heads[1:].count(0) == 1
+            assert {token.relation for token in tokens if token.head == 0} == {"root"}
+            for position in range(1, len(heads)):
+                steps = 0
+                while position:
+                    position, steps = heads[position], steps + 1
+                    assert steps < len(heads), "the heads form a cycle"
+
+
+def test_dependencies_are_projective(corpus):
+    for tokens in read_conllu(corpus / "train.src.conllu"):
+        heads = {token.position: token.head for token in tokens}
+        for dependent, head in heads.items():
+            for between in range(min(dependent, head) + 1, max(dependent, head)):
+                ancestor = between
+                while ancestor not in (0, head):
+                    ancestor = heads[ancestor]
+                assert ancestor == head
+
+
+def test_every_constituent_is_a_subtree_of_the_dependencies(corpus):
+    """Each phrase has one word whose head is outside: the two analyses agree."""
+    trees = read_lines(corpus / "valid.src.trees")
+    for line, tokens in zip(trees, read_conllu(corpus / "valid.src.conllu")):
+        tree = Tree.fromstring(line)
+        for place in tree.treepositions():
+            if not isinstance(tree[place], Tree):
+                continue
+            inside = _span(tree, place)
+            heads = [tokens[position - 1].head for position in inside]
+            assert sum(head not in inside for head in heads) == 1
+
+
+def _span(tree, place):
+    """The positions, from 1, of the words under a node."""
+    leaves = [leaf for leaf in tree.treepositions("leaves")]
+    return [number for number, leaf in enumerate(leaves, 1) if leaf[: len(place)] == place]
+
+
+def test_chunks_are_valid_iob2_and_one_a_word(corpus):
+    seen = set()
+    for split in SPLITS:
+        targets = read_lines(corpus / f"{split}.tgt")
+        for target, line in zip(targets, read_lines(corpus / f"{split}.tgt.chunks")):
+            tags = line.split(" ")
+            assert len(tags) == len(target.split())
+            for before, tag in zip(["O", *tags], tags):
+                assert re.fullmatch(r"O|[BI]-(NP|VP|PP|ADVP|SBAR)", tag)
+                if tag.startswith("I-"):
+                    assert before[1:] == tag[1:], f"{tag} after {before}"
+            seen.update(tags)
+    assert {"B-NP", "I-NP", "B-VP", "I-VP", "B-PP", "B-ADVP", "B-SBAR", "O"} == seen
+
+
+def test_alignments_are_in_range_and_cover_content_words(corpus):
+    content = {"NOUN", "PROPN", "VERB", "ADJ", "ADV", "NUM", "ADP", "AUX", "SCONJ"}
+    for split in SPLITS:
+        sentences = read_conllu(corpus / f"{split}.src.conllu")
+        targets = read_lines(corpus / f"{split}.tgt")
+        lines = read_lines(corpus / f"{split}.align")
+        for tokens, target, line in zip(sentences, targets, lines):
+            links = [tuple(map(int, link.split("-"))) for link in line.split(" ")]
+            assert len(links) == len(set(links))
+            sources, aligned = {i for i, _ in links}, {j for _, j in links}
+            assert max(sources) < len(tokens)
+            words = target.split()
+            assert all(words[j] == "," for j in set(range(len(words))) - aligned)
+            for token in tokens:
+                if token.upos in content:
+                    assert token.position - 1 in sources, token
+
+
+def assert_no_held_out_sentence_is_elsewhere(folder):
+    held_out = []
+    for name in ("test", "valid", "contrast"):
+        held_out += read_lines(folder / f"{name}.src")
+    assert len(set(held_out)) == len(held_out)
+    assert set(held_out).isdisjoint(read_lines(folder / "train.src"))
+
+
+def test_no_held_out_sentence_is_elsewhere(corpus):
+    assert_no_held_out_sentence_is_elsewhere(corpus)
+
+
+def test_no_held_out_sentence_is_elsewhere_though_all_splits_draw_the_same(tmp_path, monkeypatch):
+    """Chance alone seldom makes two splits meet, so here it is forced."""
+    stream = corpus_module._stream
+    monkeypatch.setattr(corpus_module, "_stream", lambda seed, name: stream(seed, "same"))
+    size = corpus_module.CorpusSize(train=50, valid=20, test=20, contrast=20)
+    corpus_module.write_corpus(tmp_path, size, seed=1)
+    assert_no_held_out_sentence_is_elsewhere(tmp_path)
+
+
+def test_sentences_have_the_length_of_real_ones(corpus):
+    lengths = [len(line.split()) for line in read_lines(corpus / "train.src")]
+    assert 11 <= sum(lengths) / len(lengths) <= 15
+    assert max(lengths) > 25

@@ -1,0 +1,222 @@
+"""`syntax-nmt align` from end to end, with untrained models and with files alone."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from forced_models import checkpoint_of
+from parser_files import PIECES, WORDS
+
+from syntax_nmt.cli import main
+from syntax_nmt.scoring.alignments.alignment import (
+    flipped,
+    format_alignment,
+    read_alignments,
+    read_gold,
+)
+from syntax_nmt.scoring.alignments.alignment_error_rate import score_alignments
+from syntax_nmt.scoring.alignments.symmetrisation import symmetrise
+
+TARGETS = [*PIECES[3:], *PIECES[:3]]
+
+
+COMMAND = "align"  # the fixture that runs it
+
+
+@pytest.fixture(scope="module")
+def checkpoints(parser, tmp_path_factory):
+    folder = tmp_path_factory.mktemp("align")
+    back = folder / "back"
+    back.mkdir()
+    found = {name: checkpoint_of(name, parser.data, folder) for name in ("stock", "lstm")}
+    found["back"] = checkpoint_of("stock", parser.data, back, "-s", "tgt", "-t", "src")
+    return found
+
+
+@pytest.fixture(scope="module")
+def text(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("text")
+    return {
+        "source": write(folder / "source", *PIECES),
+        "target": write(folder / "target", *TARGETS),
+    }
+
+
+@pytest.fixture
+def align(parser, checkpoints, text, tmp_path, capsys):
+    """Runs the command; gives the alignments that it wrote, and stderr."""
+
+    def run(*arguments, model="stock"):
+        command = ["align", "--output", tmp_path / "links"]
+        if model:
+            command += [parser.data, "--cpu", "--path", checkpoints[model], "--segmented"]
+            command += [f"--{name}={path}" for name, path in text.items()]
+        main([str(argument) for argument in [*command, *arguments]])
+        captured = capsys.readouterr()
+        return read_alignments(tmp_path / "links"), captured.err
+
+    return run
+
+
+def write(path, *lines):
+    path.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
+    return path
+
+
+def row_of(text, name):
+    """The figures of a row of a table."""
+    return (
+        next(line for line in text.splitlines() if line.startswith(f"{name}  "))
+        .removeprefix(name)
+        .split()
+    )
+
+
+@pytest.mark.parametrize("model", ["stock", "lstm"])
+def test_each_target_word_has_a_link(align, model):
+    alignments, stderr = align(model=model)
+    targets = [*WORDS[3:], *WORDS[:3]]
+    for links, source, target in zip(alignments, WORDS, targets):
+        assert sorted(j for _, j in links) == list(range(len(target) if source else 0))
+        assert all(i < len(source) for i, _ in links)
+    assert stderr.startswith("7 sentences\n")
+    assert row_of(stderr, "forward") == [str(sum(map(len, alignments)))]
+    assert len({i for links in alignments for i, _ in links}) > 1
+    for arguments in (["--batch-size", 1], ["--max-tokens", 20]):
+        assert align(*arguments, model=model)[0] == alignments
+
+
+def test_layers_differ(align):
+    assert align("--layer", 0)[0] == align()[0] == align("--layer", -2)[0]
+    assert align("--layer", -1)[0] != align()[0]
+    assert align("--heads", 1)[0] != align()[0]
+
+
+def test_both_directions(align, checkpoints, text, tmp_path):
+    forward = align()[0]
+    turned = ["--source", text["target"], "--target", text["source"]]
+    reverse = align("--path", checkpoints["back"], *turned)[0]
+    file = write(tmp_path / "reverse", *map(format_alignment, reverse))
+    in_order = write(tmp_path / "in_order", *map(format_alignment, map(flipped, reverse)))
+    assert reverse != [flipped(links) for links in forward]
+    for method in ("grow-diag", "union", "grow-diag-final-and"):
+        expected = [
+            symmetrise(there, flipped(back), method) for there, back in zip(forward, reverse)
+        ]
+        options = ["--symmetrise", method]
+        assert align("--reverse-path", checkpoints["back"], *options)[0] == expected
+        assert align("--reverse", file, *options)[0] == expected
+        assert align("--reverse", in_order, "--reverse-in-order", *options)[0] == expected
+    default = align("--reverse", file)
+    assert row_of(default[1], "grow-diag")
+    strict = align("--reverse", file, "--strict")
+    assert row_of(strict[1], "grow-diag (strict)")
+
+
+def test_figures(align, checkpoints, tmp_path):
+    gold = write(tmp_path / "gold", "0-0 1-1 2p2", "0-0", "", "0-0 3-3", "0-1", "1-1", "0-0 1-1")
+    figures = tmp_path / "figures.json"
+    arguments = ["--reverse-path", checkpoints["back"], "--score", gold, "--json", figures]
+    alignments, stderr = align(*arguments)
+    score = score_alignments(alignments, read_gold(gold))
+    scored = json.loads(figures.read_text())
+    assert [entry["name"] for entry in scored["alignments"]] == ["forward", "reverse", "grow-diag"]
+    entry = scored["alignments"][2]
+    assert entry["aer"] == pytest.approx(score.aer)
+    assert (entry["links"], entry["sure"], entry["possible"]) == (score.links, 9, 10)
+    assert scored["sentences"] == 7
+    shares = [f"{share:.2f}" for share in (score.aer, score.precision, score.recall)]
+    assert row_of(stderr, "grow-diag") == [str(score.links), "9", "10", *shares]
+
+
+def test_files_alone(align, tmp_path):
+    forward = write(tmp_path / "forward", "0-0 1-0 2-2 4-4", "0-0")
+    reverse = write(tmp_path / "reverse", "0-0 1-0 2-2 2-4", "")
+    gold = write(tmp_path / "gold", "1-1 1-2 2p1 3?3", "2-2-P 1-1")
+    files = ["--hypothesis", forward, "--score", gold, "--gold-base", 1]
+    alignments, stderr = align(*files, model=None)
+    assert alignments == read_alignments(forward)
+    # 5 links; of 3 sure ones 2 are there, of 6 possible ones 4.
+    assert row_of(stderr, "forward") == ["5", "3", "6", "25.00", "80.00", "66.67"]
+    alignments, stderr = align(*files, "--reverse", reverse, model=None)
+    assert alignments == [{(0, 0), (1, 0), (0, 1), (2, 2)}, set()]
+    assert row_of(stderr, "grow-diag") == ["4", "3", "6", "14.29", "100.00", "66.67"]
+
+
+def test_without_anything_new_nothing_is_printed(tmp_path, capsys):
+    forward = write(tmp_path / "forward", "0-0")
+    main(["align", "--hypothesis", str(forward), "--score", str(forward)])
+    captured = capsys.readouterr()
+    assert captured.out == ""
+    assert row_of(captured.err, "forward")[3] == "0.00"
+    main(["align", "--hypothesis", str(forward), "--reverse", str(forward)])
+    assert capsys.readouterr().out == "0-0\n"
+    main(["align", "--hypothesis", str(forward), "--score", str(forward), "--json", "-"])
+    assert json.loads(capsys.readouterr().out)["alignments"][0]["aer"] == 0
+
+
+def test_nothing_to_count_is_null(tmp_path, capsys):
+    empty = write(tmp_path / "empty", "")
+    main(["align", "--hypothesis", str(empty), "--score", str(empty), "--json", "-"])
+    captured = capsys.readouterr()
+    assert json.loads(captured.out)["alignments"][0]["aer"] is None
+    assert row_of(captured.err, "forward")[3:] == ["–"] * 3
+
+
+def test_oddities_are_reported(align, text, tmp_path):
+    forward = write(tmp_path / "forward", "0-0 9-0", "2-0 0-99", *[""] * 5)
+    gold = write(tmp_path / "gold", "1-1", "1-1 50-1", *[""] * 5)
+    words = [f"--{name}={path}" for name, path in text.items()]
+    _, stderr = align("--hypothesis", forward, "--score", gold, *words, model=None)
+    assert "5 links outside their sentences" in stderr
+    first = f"{forward}, sentence 1: source word 10 of 6, target word 1 of 12"
+    assert f"the first in {first}" in stderr
+    assert "no link has a word 0: if it counts from 1, add --gold-base 1" in stderr
+    _, stderr = align("--score", gold, "--gold-base", 1)
+    assert (
+        f"1 links outside their sentences, the first in {gold}, sentence 2: source word 50"
+        in stderr
+    )
+    assert "no link has" not in stderr
+    naacl = write(tmp_path / "naacl", "1 2 2 S", "2 2 2 S", "7 0 0")  # which counts from 1
+    _, stderr = align("--score", naacl)
+    assert "no link has" not in stderr
+
+
+def test_errors_are_one_line(refused, checkpoints, text, tmp_path):
+    short = write(tmp_path / "short", "0-0")
+    broken = write(tmp_path / "broken", *["0-0"] * 6, "0:0")
+    assert "source 7: give parallel files" in refused("--target", short)
+    assert "short has 1 lines, " in refused("--reverse", short)
+    assert "short has 1 sentences, " in refused("--score", short)
+    assert "broken:7: '0:0' is no link" in refused("--score", broken)
+    assert "broken:7: '0:0' is no link" in refused("--reverse", broken)
+    assert "--layer 7: the decoder has 2 layers" in refused("--layer", 7)
+    assert "the model's attention is one" in refused("--layer", 1, model="lstm")
+    message = refused("--reverse-path", checkpoints["stock"])
+    assert "translates src-tgt" in message
+    assert "a model of the other direction" in message
+    words = [f"--{name}={path}" for name, path in text.items()]
+    assert "has 7 lines" in refused("--hypothesis", short, "--score", short, *words, model=None)
+
+
+def test_options_that_do_not_go_together(refused, parser, text):
+    one = text["source"]
+    assert "give DATABIN" in refused(model=None)
+    assert "give both" in refused("--source", one, model=None)
+    assert "--path and --hypothesis" in refused("--hypothesis", one, "--path", one, model=None)
+    assert "--layer and --hypothesis" in refused("--hypothesis", one, "--layer", 1, model=None)
+    assert "--reverse and --reverse-path" in refused("--reverse", one, "--reverse-path", one)
+    assert "add --reverse-path or --reverse" in refused("--symmetrise", "union")
+    assert "--strict is about" in refused("--reverse", one, "--symmetrise", "union", "--strict")
+    assert "add --score" in refused("--gold-base", 1)
+    assert "without --reverse-path" in refused("--reverse-databin", parser.data)
+    assert "would be lost" in refused("--score", one, "--output", one)
+    assert "exclude each other" in refused("--bpe", "sentencepiece")
+
+
+def test_hypotheses_alone_do_nothing(tmp_path):
+    forward = write(tmp_path / "forward", "0-0")
+    with pytest.raises(SystemExit, match="--hypothesis alone does nothing"):
+        main(["align", "--hypothesis", str(forward)])

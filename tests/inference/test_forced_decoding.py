@@ -1,0 +1,115 @@
+"""Scores of given translations: against fairseq's scorer, and whatever the batches."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+import torch
+from fairseq.sequence_scorer import SequenceScorer
+from forced_models import FAMILIES, checkpoint_of
+from parser_files import PIECES
+from small_models import build, save_checkpoint
+
+from syntax_nmt.errors import UserError
+from syntax_nmt.inference.extraction.sentence_scores import sentence_scores
+from syntax_nmt.inference.forced_decoding import ForcedDecoder, load_forced_decoder
+from syntax_nmt.scoring.parallel_text import TokenPair
+
+CPU = torch.device("cpu")
+# The empty sentence, a pair twice, and lengths whose order differs between the sides.
+PAIRS = [
+    TokenPair(tuple(source.split()), tuple(target.split()))
+    for source, target in zip([*PIECES, PIECES[0]], [*PIECES[3:], *PIECES[:3], PIECES[3]])
+]
+
+
+@pytest.fixture(scope="module", params=[*FAMILIES, "lstm"])
+def decoder(request, parser, tmp_path_factory):
+    folder = tmp_path_factory.mktemp("forced")
+    return load_forced_decoder(
+        str(checkpoint_of(request.param, parser.data, folder)), str(parser.data), CPU
+    )
+
+
+def test_scores_are_those_of_fairseqs_scorer(decoder):
+    scorer = SequenceScorer(decoder.task.target_dictionary)
+    expected = {}
+    for batch in decoder.batches(PAIRS, 4000, batch_size=3):
+        for index, hypotheses in zip(batch.indices, scorer.generate([decoder.model], batch.sample)):
+            expected[index] = hypotheses[0]["positional_scores"].double().sum().item()
+    found = sentence_scores(decoder, PAIRS, 4000)
+    assert found == pytest.approx([expected[index] for index in range(len(PAIRS))], abs=1e-4)
+    assert len(set(found)) == len(PAIRS) - 1  # no two pairs score alike, but for the equal ones
+
+
+def test_a_sum_over_tokens_written_as_a_loop(decoder):
+    pair = PAIRS[3]
+    source = torch.tensor([[decoder.task.source_dictionary.index(p) for p in pair.source] + [2]])
+    total = 0.0
+    prefix = [2]
+    for piece in [*pair.target, "</s>"]:
+        with torch.no_grad():
+            logits, _ = decoder.model(
+                source, torch.tensor([source.size(1)]), torch.tensor([prefix])
+            )
+        token = decoder.task.target_dictionary.index(piece)
+        total += logits[0, -1].double().log_softmax(0)[token].item()
+        prefix.append(token)
+    assert sentence_scores(decoder, [pair], 4000) == pytest.approx([total], abs=1e-4)
+
+
+def test_the_size_of_batches_changes_nothing(decoder):
+    expected = sentence_scores(decoder, PAIRS, 4000)
+    assert not decoder.model.training
+    for max_tokens, batch_size in ((4000, 1), (4000, 2), (20, None)):
+        assert sentence_scores(decoder, PAIRS, max_tokens, batch_size) == pytest.approx(
+            expected, abs=1e-4
+        )
+
+
+def test_batches_stay_within_their_limits(decoder):
+    sizes = []
+    for batch in decoder.batches(PAIRS, 30):
+        rows = batch.sample["net_input"]["src_tokens"].shape
+        sizes.append(max(math.prod(rows), batch.sample["target"].numel()))
+        assert batch.sources == sorted(batch.sources, reverse=True)
+        assert batch.targets == [len(PAIRS[index].target) + 1 for index in batch.indices]
+    assert len(sizes) > 2
+    assert max(sizes) <= 30
+
+
+def test_equal_pairs_are_scored_once(decoder, monkeypatch):
+    """Other batches round otherwise: only so a tie is a tie to the last bit."""
+    asked = []
+    batches = decoder.batches
+    monkeypatch.setattr(decoder, "batches", lambda *args: asked.append(args[0]) or batches(*args))
+    scores = sentence_scores(decoder, [PAIRS[0], PAIRS[1], PAIRS[0]], 4000)
+    assert asked == [PAIRS[:2]]
+    assert scores[0] == scores[2] != scores[1]
+
+
+def test_dropout_is_off(decoder):
+    other = ForcedDecoder(decoder.model.train(), decoder.task)
+    assert not other.model.training
+
+
+def test_too_long_pairs_have_no_score(parser, tmp_path):
+    limits = ["--max-source-positions", "8", "--max-target-positions", "10"]
+    model, _, cfg = build(parser.data, "transformer", *limits, task="translation")
+    checkpoint = save_checkpoint(tmp_path / "short.pt", model, cfg)
+    decoder = load_forced_decoder(str(checkpoint), str(parser.data), CPU)
+    pieces = ("▁the",)
+    lengths = [(7, 9), (8, 1), (1, 10)]
+    pairs = [TokenPair(pieces * source, pieces * target) for source, target in lengths]
+    scores = sentence_scores(decoder, pairs, 4000)
+    assert scores[0] < 0
+    assert scores[1:] == [None, None]
+
+
+def test_a_model_that_reads_phrases_needs_a_parser(parser, tmp_path):
+    arguments = ["--phrase-segmentation", "parsed"]
+    model, _, cfg = build(parser.data, "phrase_transformer", *arguments)
+    checkpoint = save_checkpoint(tmp_path / "parsed.pt", model, cfg)
+    with pytest.raises(UserError, match=r"parsed.pt: .* give the parser's .* as --parser-config"):
+        load_forced_decoder(str(checkpoint), str(parser.data), CPU)

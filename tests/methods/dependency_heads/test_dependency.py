@@ -1,0 +1,211 @@
+"""The dependency loss equals the paper's equations written as loops, in float64."""
+
+import math
+import random
+
+import pytest
+import torch
+from small_models import batch, build, random_sentences, write_dictionaries
+
+from syntax_nmt.backbone.fused_attention import FusedMultiheadAttention
+from syntax_nmt.errors import UserError
+from syntax_nmt.methods.dependency_heads.attention import supervised_head_log_probabilities
+from syntax_nmt.methods.dependency_heads.loss import (
+    DependencyObjective,
+    child_head_losses,
+    parent_head_losses,
+)
+
+UNSUPERVISED = -1
+
+
+def random_tree(size, rng):
+    """Heads of a random tree; the root's is its own."""
+    order = list(range(size))
+    rng.shuffle(order)
+    heads = [0] * size
+    for place, node in enumerate(order):
+        heads[node] = node if place == 0 else order[rng.randrange(place)]
+    return heads
+
+
+def random_heads(rng, width=9):
+    """Heads of five sentences, padded on alternating sides, one of them without a parse."""
+    rows = []
+    for number, size in enumerate((8, 5, 1, 2, 4)):
+        tree = random_tree(size, rng)
+        offset = 0 if number % 2 else width - 1 - size
+        row = [UNSUPERVISED] * width
+        if number != 4:
+            row[offset : offset + size] = [offset + head for head in tree]
+        rows.append(row)
+    return torch.tensor(rows)
+
+
+def targets(heads):
+    """Equations 4 and 5: the child matrix and the parent matrix of one sentence."""
+    width = len(heads)
+    child = torch.zeros(width, width, dtype=torch.float64)
+    parent = torch.zeros(width, width, dtype=torch.float64)
+    for i in range(width):
+        if heads[i] == UNSUPERVISED:
+            continue
+        children = [j for j in range(width) if heads[j] == i and j != i]
+        for j in children:
+            child[i, j] = 1 / len(children)
+        if not children:
+            child[i, i] = 1
+        parent[i, heads[i]] = 1
+    return child, parent
+
+
+def cross_entropy(target, log_probabilities):
+    """Equations 6 and 7: a sum over all i and j with a target."""
+    total = 0.0
+    for i in range(len(target)):
+        for j in range(len(target)):
+            if target[i, j] > 0:
+                total -= float(target[i, j]) * float(log_probabilities[i, j])
+    return total
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_losses_equal_the_equations(seed):
+    heads = random_heads(random.Random(seed))
+    logits = torch.randn(2, *heads.shape, heads.size(1), dtype=torch.float64)
+    log_probabilities = logits.log_softmax(-1)
+    child, parent = log_probabilities
+    parent_losses, attached = parent_head_losses(parent, heads)
+    child_losses = child_head_losses(child, heads)
+    for b, row in enumerate(heads.tolist()):
+        child_target, parent_target = targets(row)
+        expected_child = cross_entropy(child_target, child[b])
+        expected_parent = cross_entropy(parent_target, parent[b])
+        assert float(child_losses[b].sum()) == pytest.approx(expected_child, abs=1e-10)
+        assert float(parent_losses[b].sum()) == pytest.approx(expected_parent, abs=1e-10)
+        for i, head in enumerate(row):
+            best = int(parent[b, i].argmax())
+            assert bool(attached[b, i]) == (head != UNSUPERVISED and head == best)
+
+
+def test_gradients():
+    heads = random_heads(random.Random(1))
+    logits = torch.randn(*heads.shape, heads.size(1), dtype=torch.float64, requires_grad=True)
+    pads = heads.eq(UNSUPERVISED) & (torch.arange(heads.size(1)) != heads.size(1) - 1)
+
+    def loss(x):
+        masked = x.masked_fill(pads[:, None, :], -math.inf).log_softmax(-1)
+        return child_head_losses(masked, heads).sum() + parent_head_losses(masked, heads)[0].sum()
+
+    assert torch.autograd.gradcheck(loss, logits)
+
+
+def test_batch_without_any_parse_is_zero_with_a_gradient():
+    heads = torch.full((2, 4), UNSUPERVISED)
+    logits = torch.randn(2, 2, 4, 4, requires_grad=True)
+    sample = {"heads": heads, "net_input": {"src_lengths": torch.tensor([4, 3])}}
+    extra = {"supervised_heads": logits.log_softmax(-1)}
+    loss, logs = DependencyObjective(0.4, 0.4)(extra, sample)
+    loss.backward()
+    assert loss.item() == 0
+    assert logits.grad.abs().max() == 0
+    assert logs["supervised"] == 0
+    assert logs["source_words"] == 5
+
+
+@pytest.fixture(scope="module")
+def system(tmp_path_factory):
+    folder = write_dictionaries(tmp_path_factory.mktemp("dictionaries"))
+    options = ["--criterion", "dependency_cross_entropy", "--label-smoothing", "0.1"]
+    model, task, cfg = build(folder, "dependency_transformer_tiny", *options)
+    return model, task, task.build_criterion(cfg.criterion), cfg
+
+
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16])
+@pytest.mark.parametrize("scale", [0.0, 1.0, 300.0])
+def test_losses_stay_finite_in_half_precision(system, dtype, scale):
+    """From even attention to logits of tens of thousands, the loss and its gradient are finite."""
+    _, task, criterion, _ = system
+    sample = make_sample(task, True)
+    width = sample["heads"].size(1)
+    attention = FusedMultiheadAttention(16, 4, self_attention=True).to(dtype)
+    with torch.no_grad():
+        attention.q_proj.weight.mul_(scale)
+    x = torch.randn(width, 2, 16).to(dtype).requires_grad_()
+    padding = sample["net_input"]["src_tokens"].eq(task.source_dictionary.pad())
+    log_probabilities = supervised_head_log_probabilities(attention, x, padding)
+    assert log_probabilities.dtype == torch.float32
+    loss, _ = criterion.objectives[0]({"supervised_heads": log_probabilities}, sample)
+    loss.backward()
+    assert torch.isfinite(loss)
+    assert torch.isfinite(x.grad).all()
+
+
+def make_sample(task, left_pad_source):
+    sources = random_sentences([6, 4])
+    sample = batch(task.source_dictionary, sources, random_sentences([5, 7]), left_pad_source)
+    trees = [[1, 1, 1, 2, 3], [0, 0, 1]]
+    heads = torch.full_like(sample["net_input"]["src_tokens"], UNSUPERVISED)
+    for row, tree in enumerate(trees):
+        offset = (6 - 1 - len(tree)) if left_pad_source else 0
+        heads[row, offset : offset + len(tree)] = torch.tensor(tree) + offset
+    return {**sample, "heads": heads}
+
+
+def test_criterion_adds_the_weighted_losses_and_logs_them_apart(system):
+    model, task, criterion, _ = system
+    for left in (True, False):
+        sample = make_sample(task, left)
+        loss, sample_size, logs = criterion(model, sample)
+        expected = logs["loss"] + 0.4 * logs["child_loss"] + 0.4 * logs["parent_loss"]
+        torch.testing.assert_close(loss.detach(), expected)
+        assert sample_size == sample["ntokens"]
+        assert logs["supervised"] == 8
+        results = [logs[key] for key in ("loss", "child_loss", "parent_loss")]
+        if left:
+            left_results = results
+    torch.testing.assert_close(results, left_results, atol=1e-4, rtol=1e-5)
+
+
+def test_logged_figures(system):
+    model, task, criterion, _ = system
+    from fairseq.logging import metrics
+
+    _, _, logs = criterion(model, make_sample(task, True))
+    with metrics.aggregate() as aggregator:
+        criterion.reduce_metrics([logs, logs])
+    figures = aggregator.get_smoothed_values()
+    assert figures["parent_loss"] == pytest.approx(
+        float(logs["parent_loss"]) / 8 / math.log(2), abs=1e-3
+    )
+    assert figures["supervised"] == 100
+    assert figures["uas"] == pytest.approx(100 * float(logs["attached"]) / 8, abs=0.01)
+    assert figures["loss"] == pytest.approx(
+        float(logs["loss"]) / logs["sample_size"] / math.log(2), abs=1e-3
+    )
+
+
+def test_supervision_changes_only_the_two_heads_and_what_is_below(system):
+    """The gradient of the auxiliary loss reaches the rows of heads 0 and 1 and no others."""
+    model, task, criterion, _ = system
+    model.zero_grad()
+    sample = make_sample(task, True)
+    extra = model(**sample["net_input"])[1]
+    criterion.objectives[0](extra, sample)[0].backward()
+    top = model.encoder.layers[-1].self_attn
+    width = 2 * top.head_dim
+    for projection in (top.q_proj, top.k_proj):
+        assert projection.weight.grad[:width].abs().max() > 0
+        assert projection.weight.grad[width:].abs().max() == 0
+    assert model.encoder.layers[0].fc1.weight.grad.abs().max() > 0
+    assert all(parameter.grad is None for parameter in model.decoder.layers.parameters())
+
+
+def test_missing_parses_and_missing_heads_are_named(system):
+    model, task, criterion, _ = system
+    sample = make_sample(task, True)
+    del sample["heads"]
+    with pytest.raises(UserError, match="--load-dependencies"):
+        criterion(model, sample)
+    with pytest.raises(UserError, match="--supervised-layer"):
+        DependencyObjective(0.4, 0.4)({}, sample)

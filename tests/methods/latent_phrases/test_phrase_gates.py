@@ -1,0 +1,110 @@
+"""Gates in O(T²) equal their definition as products."""
+
+import latent_phrase_loops as loops
+import pytest
+import torch
+
+from syntax_nmt.methods.latent_phrases.gates import log_phrase_gates
+
+KINDS = [("hardtanh", 1.0), ("hardtanh", 1.7), ("sigmoid", 10.0)]
+LEFT = torch.tensor([[True] * 3 + [False] * 7, [False] * 10])
+RIGHT = LEFT.flip(1)
+
+
+def random_distances(length=10, scale=1.0):
+    generator = torch.Generator().manual_seed(1)
+    return scale * (2 * torch.rand(2, 3, length, generator=generator, dtype=torch.float64) - 1)
+
+
+@pytest.mark.parametrize("both_directions", [True, False], ids=["encoder", "decoder"])
+@pytest.mark.parametrize(("gate", "temperature"), KINDS)
+@pytest.mark.parametrize("padding", [None, LEFT, RIGHT], ids=["no-pads", "left", "right"])
+def test_gates_and_gradients_equal_the_definition(gate, temperature, both_directions, padding):
+    d = random_distances().requires_grad_()
+    settings = {"temperature": temperature, "gate": gate}
+    found = log_phrase_gates(d, padding, both_directions=both_directions, **settings)
+    weights = torch.randn(found.shape, dtype=torch.float64)
+    ours, theirs = 0.0, 0.0
+    for b in range(2):
+        real = slice(None) if padding is None else ~padding[b]
+        for h in range(3):
+            expected = loops.gates(d[b, h][real], both_directions, **settings)
+            actual = found[b, h][real][:, real].exp()
+            torch.testing.assert_close(actual, expected, atol=1e-12, rtol=1e-10)
+            assert torch.equal(actual == 0, expected == 0), "closed means closed"
+            part = weights[b, h][real][:, real]
+            ours, theirs = ours + (part * actual).sum(), theirs + (part * expected).sum()
+    (of_ours,), (of_theirs,) = torch.autograd.grad(ours, d), torch.autograd.grad(theirs, d)
+    torch.testing.assert_close(of_ours, of_theirs, atol=1e-10, rtol=1e-10)
+
+
+def test_some_gates_of_the_test_above_are_closed():
+    found = log_phrase_gates(random_distances(), both_directions=True, temperature=1.7)
+    assert 0 < found.isneginf().double().mean() < 0.9
+
+
+@pytest.mark.parametrize("both_directions", [True, False], ids=["encoder", "decoder"])
+@pytest.mark.parametrize(("gate", "scale"), [("hardtanh", 0.45), ("sigmoid", 1.0)])
+def test_gradcheck(gate, scale, both_directions):
+    """Within hardtanh's linear part: no difference reaches a kink."""
+    d = random_distances(6, scale).requires_grad_()
+
+    def gates(d):
+        found = log_phrase_gates(d, LEFT[:, 2:8], both_directions=both_directions, gate=gate)
+        return found.exp()
+
+    assert torch.autograd.gradcheck(gates, d)
+
+
+def test_neighbours_are_always_open():
+    d = torch.tensor([1.0, -1.0] * 6)[None, None]
+    found = log_phrase_gates(d, both_directions=True, temperature=100.0)[0, 0]
+    for offset in (-1, 0, 1):
+        assert (found.diagonal(offset) == 0).all()
+    assert found.isneginf().any()
+
+
+@pytest.mark.parametrize("both_directions", [True, False], ids=["encoder", "decoder"])
+def test_pads_are_closed_and_their_rows_are_not_empty(both_directions):
+    for padding in (LEFT, RIGHT):
+        found = log_phrase_gates(random_distances(), padding, both_directions=both_directions)
+        assert found[0, :, ~padding[0]][..., padding[0]].isneginf().all()
+        assert not found.isneginf().all(dim=3).any()
+
+
+@pytest.mark.parametrize("both_directions", [True, False], ids=["encoder", "decoder"])
+def test_last_rows_alone(both_directions):
+    whole = log_phrase_gates(random_distances(), RIGHT, both_directions=both_directions)
+    for queries in (1, 4):
+        rows = log_phrase_gates(
+            random_distances(), RIGHT, both_directions=both_directions, queries=queries
+        )
+        assert torch.equal(rows, whole[:, :, -queries:])
+
+
+@pytest.mark.parametrize("gate", ["hardtanh", "sigmoid"])
+def test_finite_at_the_extremes(gate):
+    """Distances of ±1, barely open gates and a thousand words, in float32."""
+    generator = torch.Generator().manual_seed(2)
+    for d in (
+        torch.randint(0, 2, (1, 1, 1000), generator=generator).float() * 2 - 1,
+        torch.linspace(-1 + 1e-7, 0, 1000)[None, None],
+        torch.zeros(1, 1, 1000),
+    ):
+        d = d.clone().requires_grad_()
+        found = log_phrase_gates(d, both_directions=True, gate=gate, temperature=1.0)
+        assert not found.isnan().any()
+        weights = torch.softmax(found + torch.randn(1000, 1000), dim=3)
+        (gradient,) = torch.autograd.grad(weights.square().sum(), d)
+        assert torch.isfinite(gradient).all()
+
+
+@pytest.mark.parametrize("gate", ["hardtanh", "sigmoid"])
+@pytest.mark.parametrize("length", [1, 2, 3, 9])
+def test_a_step_of_a_search_equals_the_last_row(gate, length):
+    distances = random_distances()[..., :length]
+    settings = {"both_directions": False, "temperature": 2.0, "gate": gate}
+    whole = log_phrase_gates(distances, None, **settings)
+    with torch.no_grad():
+        row = log_phrase_gates(distances, None, **settings, queries=1)
+    torch.testing.assert_close(row, whole[:, :, -1:])

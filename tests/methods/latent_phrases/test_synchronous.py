@@ -1,0 +1,431 @@
+"""The synchronous constraint equals its equations, and what it may not depend on it does not."""
+
+import latent_phrase_loops as loops
+import pytest
+import torch
+from fairseq.distributed import LegacyDistributedDataParallel, ModuleProxyWrapper
+from fairseq.logging import metrics
+from small_models import batch, build, chain_heads, random_sentences, write_dictionaries
+
+from syntax_nmt.criterions.synchronous_cross_entropy import SynchronousCrossEntropyCriterion
+from syntax_nmt.criterions.syntax_cross_entropy import SyntaxCrossEntropyCriterion
+from syntax_nmt.errors import UserError
+from syntax_nmt.methods.dependency_heads.loss import DependencyObjective
+from syntax_nmt.methods.latent_phrases.loss import (
+    SynchronousConstraint,
+    SynchronousObjective,
+    project,
+    rank_loss,
+)
+
+EOS, PAD = 2, 1
+TARGETS = [[5, 6, 7, 8, 9, EOS], [5, 6, 7, EOS], [5, EOS], [EOS]]
+S = 7
+
+
+def constraint(loss="rank", shift=False, normalize="sum", margin=1.0, weight=0.5, **more):
+    layers = more.pop("layers", 2)
+    return SynchronousConstraint(loss, weight, normalize, margin, shift, layers, **more)
+
+
+def objective(**options):
+    return SynchronousObjective(constraint(**options), EOS, PAD)
+
+
+def structures(width=6, seed=1, requires_grad=False):
+    """Random structures of two layers, float64, and the target they belong to."""
+    generator = torch.Generator().manual_seed(seed)
+
+    def random(*shape):
+        return torch.rand(*shape, generator=generator, dtype=torch.float64)
+
+    rows, heads = len(TARGETS), 3
+    extra = {
+        "source_distances": [random(rows, heads, S) * 2 - 1 for _ in range(2)],
+        "target_distances": [random(rows, heads, 6) * 2 - 1 for _ in range(2)],
+        "cross_attention": [torch.softmax(3 * random(rows, 6, S), 2) for _ in range(2)],
+        "source_attention": [torch.softmax(random(rows, S, S), 2) for _ in range(2)],
+        "target_attention": [torch.softmax(random(rows, 6, 6), 2) for _ in range(2)],
+    }
+    target = torch.full((rows, 6), PAD)
+    for row, tokens in enumerate(TARGETS):
+        target[row, : len(tokens)] = torch.tensor(tokens)
+    for tensors in extra.values():
+        for tensor in tensors:
+            tensor.requires_grad_(requires_grad)
+    return extra, {"target": target}
+
+
+def by_hand(extra, loss, shift, normalize, margin):
+    """The loss sentence by sentence, from the equations."""
+    total, following = 0.0, int(shift)
+    for row, tokens in enumerate(TARGETS):
+        n = len(tokens) - 1  # the words
+        for layer in range(2):
+            c = extra["cross_attention"][layer][row, :n]
+            if loss == "attention":
+                target = extra["target_attention"][layer][row]
+                target = target[following : following + n, following : following + n]
+                value, terms = loops.attention_loss(
+                    c, extra["source_attention"][layer][row], target
+                )
+            else:
+                projected = c @ extra["source_distances"][layer][row].mean(dim=0)
+                d = extra["target_distances"][layer][row].mean(dim=0)[following : following + n]
+                value, terms = (
+                    loops.mse_loss(projected, d)
+                    if loss == "mse"
+                    else loops.rank_loss(projected, d, margin)
+                )
+            total = total + (value * n / max(terms, 1) if normalize == "mean" else value)
+    return total
+
+
+@pytest.mark.parametrize("normalize", ["sum", "mean"])
+@pytest.mark.parametrize("shift", [False, True], ids=["equal", "shifted"])
+@pytest.mark.parametrize("loss", ["rank", "mse", "attention"])
+def test_equals_the_equations(loss, shift, normalize):
+    extra, sample = structures()
+    margin = 0.3
+    ours, logs = objective(loss=loss, shift=shift, normalize=normalize, margin=margin)(
+        extra, sample
+    )
+    expected = by_hand(extra, loss, shift, normalize, margin)
+    torch.testing.assert_close(ours, 0.5 * expected, atol=1e-10, rtol=0)
+    raw = by_hand(extra, loss, shift, "sum", margin)
+    torch.testing.assert_close(logs["sync_loss"], raw, atol=1e-10, rtol=0)
+    terms = {"rank": 10 + 3, "mse": 5 + 3 + 1, "attention": 15 + 6 + 1}[loss]
+    assert logs["sync_terms"] == 2 * terms, "each pair once, in two layers"
+
+
+@pytest.mark.parametrize("loss", ["rank", "mse", "attention"])
+def test_padding_changes_nothing(loss):
+    extra, sample = structures()
+    expected, _ = objective(loss=loss)(extra, sample)
+    wider = {"target": torch.nn.functional.pad(sample["target"], (0, 3), value=PAD)}
+    noise = 100.0
+    padded = {
+        "source_distances": [pad(x, (0, 2), noise) for x in extra["source_distances"]],
+        "target_distances": [pad(x, (0, 3), noise) for x in extra["target_distances"]],
+        # Pads of the source get no attention.
+        "cross_attention": [
+            pad(pad(x, (0, 2), 0.0), (0, 0, 0, 3), noise) for x in extra["cross_attention"]
+        ],
+        "source_attention": [pad(x, (0, 2, 0, 2), noise) for x in extra["source_attention"]],
+        "target_attention": [pad(x, (0, 3, 0, 3), noise) for x in extra["target_attention"]],
+    }
+    actual, _ = objective(loss=loss)(padded, wider)
+    torch.testing.assert_close(actual, expected)
+
+
+def pad(x, amounts, value):
+    return torch.nn.functional.pad(x, amounts, value=value)
+
+
+def test_rank_loss_has_no_gradient_to_the_targets_distances():
+    projected = torch.randn(2, 5, requires_grad=True)
+    d = torch.randn(2, 5, requires_grad=True)
+    real = torch.ones(2, 5, dtype=torch.bool)
+    sums, *_ = rank_loss(projected, d, real, 1.0)
+    to_projected, to_d = torch.autograd.grad(sums.sum(), (projected, d), allow_unused=True)
+    assert to_projected.abs().sum() > 0
+    assert to_d is None
+
+
+def test_the_other_losses_reach_both_sides():
+    for loss in ("mse", "attention"):
+        extra, sample = structures(requires_grad=True)
+        objective(loss=loss)(extra, sample)[0].backward()
+        kind = "attention" if loss == "attention" else "distances"
+        for side in ("source", "target"):
+            assert extra[f"{side}_{kind}"][0].grad.abs().sum() > 0
+
+
+def test_ties_take_no_part():
+    d = torch.tensor([[0.5, 0.5, 0.5, 1.0]])
+    sums, pairs, *_ = rank_loss(torch.zeros(1, 4), d, torch.ones(1, 4, dtype=torch.bool), 1.0)
+    assert pairs.tolist() == [3]
+    assert sums.tolist() == [3.0]
+
+
+@pytest.mark.parametrize("margin", [1.0, 0.1])
+def test_shares_of_violated_and_of_misordered_pairs(margin):
+    """Pair by pair; only the rank loss has an order to violate."""
+    extra, sample = structures()
+    _, logs = objective(margin=margin)(extra, sample)
+    pairs, violated, misordered = 0, 0, 0
+    for row, tokens in enumerate(TARGETS):
+        for layer in range(2):
+            n = len(tokens) - 1
+            d = extra["target_distances"][layer][row].mean(dim=0)
+            e = extra["cross_attention"][layer][row] @ extra["source_distances"][layer][row].mean(0)
+            for i in range(n):
+                for j in range(i + 1, n):
+                    apart = float(torch.sign(d[i] - d[j]) * (e[i] - e[j]))
+                    pairs += 1
+                    violated += apart < margin
+                    misordered += apart < 0
+    assert [float(logs[f"sync_{name}"]) for name in ("pairs", "violated", "misordered")] == [
+        pairs, violated, misordered
+    ]  # fmt: skip
+    assert 0 < misordered < violated <= pairs == 26
+    with metrics.aggregate() as logged:
+        SynchronousObjective.log(lambda key: float(logs[key]))
+    values = logged.get_smoothed_values()
+    assert values["sync_violated"] == pytest.approx(100 * violated / pairs, abs=0.01)
+    assert values["sync_misordered"] == pytest.approx(100 * misordered / pairs, abs=0.01)
+    for loss in ("mse", "attention"):
+        _, others = objective(loss=loss)(extra, sample)
+        assert list(others) == list(logs)  # workers add them up by position
+        with metrics.aggregate() as logged:
+            SynchronousObjective.log(lambda key, of=others: float(of[key]))
+        assert set(logged.get_smoothed_values()) == {"sync_loss"}
+
+
+@pytest.mark.parametrize("words", [5, 10, 15, 25])
+def test_a_margin_of_1_cannot_be_kept(words):
+    """The least loss a pair of the README: in perfect order, between −1 and 1."""
+    places = torch.linspace(-1, 1, words, dtype=torch.float64)[None].requires_grad_()
+    optimizer = torch.optim.Adam([places], lr=1e-2)
+    ranks, real = torch.arange(words)[None].double(), torch.ones(1, words, dtype=torch.bool)
+    for _ in range(600):
+        optimizer.zero_grad()
+        sums, pairs, *_ = rank_loss(places, ranks, real, 1.0)
+        (sums / pairs).sum().backward()
+        optimizer.step()
+        places.data.clamp_(-1, 1)
+    floor = float(rank_loss(places.detach(), ranks, real, 1.0)[0] / pairs)
+    assert floor == pytest.approx({5: 0.20, 10: 0.27, 15: 0.29, 25: 0.31}[words], abs=0.006)
+
+
+def test_finite_in_half_precision():
+    for dtype in (torch.float16, torch.bfloat16):
+        c = torch.softmax(torch.randn(2, 5, S), 2).to(dtype)
+        e = torch.full((2, S), 60000.0).to(dtype)
+        assert torch.isfinite(project(c, e)).all()
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    return write_dictionaries(tmp_path_factory.mktemp("dictionaries"))
+
+
+def sample_of(task, left_pad_target=False):
+    dictionary = task.source_dictionary
+    sample = batch(
+        dictionary, random_sentences([9, 4, 6]), random_sentences([5, 8, 3], 4),
+        left_pad_target=left_pad_target,
+    )  # fmt: skip
+    sample["heads"] = chain_heads(sample["net_input"]["src_tokens"], dictionary)
+    return sample
+
+
+def criterion_of(task, *objectives, kind=SynchronousCrossEntropyCriterion):
+    return kind(task, False, 0.1, 0, False, list(objectives))
+
+
+@pytest.mark.parametrize("loss", ["rank", "mse", "attention"])
+def test_ties_the_layers_from_bottom_to_top(folder, loss):
+    """What reaches the loss is what the layers used: the lowest, with the top cross-attention."""
+    model, task, _ = build(folder, "latent_phrase_transformer", "--decoder-layers=4")
+    arguments = objective(loss=loss).model_arguments(model)
+    sample = sample_of(task)
+    with torch.no_grad():
+        _, extra = model(**sample["net_input"], **arguments)
+        for index, layer in enumerate((2, 3)):
+            _, asked = model(**sample["net_input"], alignment_layer=layer)
+            torch.testing.assert_close(extra["cross_attention"][index], asked["attn"][0])
+    kind = "attention" if loss == "attention" else "distances"
+    assert [len(extra[f"{side}_{kind}"]) for side in ("source", "target")] == [2, 2]
+
+
+@pytest.mark.parametrize(
+    ("arch", "options", "message"),
+    [
+        ("latent_phrase_transformer", {"layers": 1}, "--sync-layers 1, but --latent-phrase-layers"),
+        ("latent_phrase_transformer", {"layers": 3}, "--sync-layers 3: the encoder has 2 layers"),
+        ("syntax_transformer", {}, "no syntactic distances"),
+    ],
+)
+def test_models_that_do_not_fit(folder, arch, options, message):
+    model, task, _ = build(folder, arch)
+    with pytest.raises(UserError, match=message):
+        objective(**options).model_arguments(model)
+    with pytest.raises(UserError):
+        criterion_of(task, objective(**options))(model, sample_of(task))
+
+
+@pytest.mark.parametrize(
+    ("options", "unread", "beside"),
+    [
+        (
+            ("--sync-loss=mse", "--sync-margin=-3", "--sync-encoder-layers=7,9"),
+            ("--sync-loss", "--sync-margin", "--sync-encoder-layers"),
+            "--sync-weight 0",
+        ),
+        (
+            ("--sync-weight=0.1", "--sync-loss=mse", "--sync-margin=5"),
+            ("--sync-margin",),
+            "--sync-loss mse",
+        ),
+        (
+            (
+                *("--sync-weight=0.1", "--sync-loss=attention", "--sync-layers=7"),
+                *(f"--sync-{name}-layers=0" for name in ("encoder", "decoder", "cross")),
+            ),
+            ("--sync-layers",),
+            "three lists of --sync-…-layers",
+        ),
+        (("--sync-weight=0.1", "--sync-margin=5"), (), ""),
+    ],
+)
+def test_options_without_effect_are_named(folder, options, unread, beside, caplog):
+    """A warning, as fairseq-validate builds the criterion of a checkpoint like a new one."""
+    _, task, cfg = build(
+        folder, "latent_phrase_transformer", "--criterion", "syntax_cross_entropy", *options
+    )
+    task.build_criterion(cfg.criterion)
+    said = [r.getMessage() for r in caplog.records if "has no effect" in r.getMessage()]
+    assert [line.partition(":")[0] for line in said] == [
+        f"{option} has no effect beside {beside}" for option in unread
+    ]
+
+
+WEIGHTS = (
+    *("--sync-weight", "--sync-margin", "--child-weight", "--parent-weight"),
+    *("--boundary-weight", "--chunk-tag-weight"),
+)
+
+
+@pytest.mark.parametrize("option", WEIGHTS)
+@pytest.mark.parametrize("value", ["-1", "nan", "inf"])
+def test_weights_are_numbers_from_0(folder, option, value):
+    _, task, cfg = build(
+        folder, "latent_phrase_transformer",
+        *("--criterion", "syntax_cross_entropy", "--sync-weight=1", f"{option}={value}"),
+    )  # fmt: skip
+    with pytest.raises(UserError, match=f"^{option} {float(value)}: give a number of at least 0$"):
+        task.build_criterion(cfg.criterion)
+
+
+def test_chosen_layers_need_no_number_of_layers(folder):
+    model, _, _ = build(folder, "syntax_transformer", "--encoder-layers=1")
+    tied = dict(encoder_layers=(0,), decoder_layers=(0,), cross_layers=(-1,))
+    objective(loss="attention", **tied).model_arguments(model)
+    del tied["cross_layers"]
+    with pytest.raises(UserError, match="--sync-layers 2: the encoder has 1 layers"):
+        objective(loss="attention", **tied).model_arguments(model)
+
+
+def test_synchronous_attention_needs_no_gates(folder):
+    model, task, _ = build(folder, "syntax_transformer")
+    loss, _, logs = criterion_of(task, objective(loss="attention"))(model, sample_of(task))
+    assert logs["sync_loss"] > 0
+    loss.backward()
+    assert model.encoder.layers[0].self_attn.k_proj.weight.grad.abs().sum() > 0
+
+
+@pytest.mark.parametrize(
+    ("arch", "loss"),
+    [
+        ("latent_phrase_transformer", "rank"),
+        ("latent_phrase_transformer", "mse"),
+        ("latent_phrase_transformer", "attention"),
+        ("syntax_transformer", "attention"),
+    ],
+)
+def test_the_side_of_the_targets_pads_changes_nothing(folder, arch, loss):
+    model, task, _ = build(folder, arch)
+    criterion, losses = criterion_of(task, objective(loss=loss, shift=True)), []
+    for left in (False, True):
+        model.zero_grad()
+        sample = sample_of(task, left_pad_target=left)
+        total, _, logs = criterion(model, sample)
+        total.backward()
+        losses.append((total.item(), logs["sync_loss"].item()))
+        assert all(torch.isfinite(p.grad).all() for p in model.parameters())
+    assert losses[0] == pytest.approx(losses[1], rel=1e-4)
+
+
+@pytest.mark.parametrize(
+    ("option", "value"),
+    [
+        ("--no-cross-attention", ["--phrase-segmentation=ngram"]),
+        ("--cross-self-attention", []),
+        ("--encoder-layerdrop", ["0.5"]),
+        ("--decoder-layerdrop", ["0.5"]),
+    ],
+)
+def test_layers_that_cannot_be_tied(folder, option, value):
+    model, _, _ = build(folder, "syntax_transformer", option, *value)
+    with pytest.raises(UserError, match=f"cannot be combined with {option}"):
+        objective(loss="attention").model_arguments(model)
+
+
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16], ids=["fp16", "bf16"])
+def test_whole_models_in_half_precision(folder, dtype):
+    """In half precision or under autocast, losses and gradients are finite and nearly the same."""
+    for arch, losses in (
+        ("latent_phrase_transformer", ("rank", "mse", "attention")),
+        ("syntax_transformer", ("attention",)),
+    ):
+        model, task, _ = build(folder, arch, "--local-attention-window", "1")
+        sample = sample_of(task)
+        criterions = [criterion_of(task, objective(loss=loss)) for loss in losses]
+        expected = [criterion(model, sample)[2]["sync_loss"].item() for criterion in criterions]
+        for half in (False, True):
+            for criterion, reference in zip(criterions, expected):
+                model.to(dtype if half else torch.float32).zero_grad()
+                with torch.autocast("cpu", dtype, enabled=not half):
+                    total, _, logs = criterion(model, sample)
+                total.backward()
+                assert logs["sync_loss"].item() == pytest.approx(reference, rel=0.02)
+                assert all(torch.isfinite(p.grad).all() for p in model.parameters())
+
+
+@pytest.fixture
+def process_group(tmp_path):
+    """A group of this process alone."""
+    rendezvous = f"file://{tmp_path / 'rendezvous'}"
+    torch.distributed.init_process_group("gloo", rendezvous, rank=0, world_size=1)
+    yield torch.distributed.group.WORLD
+    torch.distributed.destroy_process_group()
+
+
+@pytest.mark.parametrize("legacy", [False, True], ids=["pytorch_ddp", "legacy_ddp"])
+@pytest.mark.parametrize("options", [[], ["--checkpoint-activations"]])
+def test_in_the_wrappers_of_distributed_training(folder, process_group, legacy, options):
+    """The wanted structures reach the model, and every parameter gets its gradient."""
+    model, task, _ = build(folder, "latent_phrase_transformer", *options)
+    criterion, sample = criterion_of(task, objective(loss="mse")), sample_of(task)
+    criterion(model, sample)[0].backward()
+    expected = [parameter.grad.clone() for parameter in model.parameters()]
+    model.zero_grad()
+    wrapped = (
+        LegacyDistributedDataParallel(model, process_group)
+        if legacy
+        else torch.nn.parallel.DistributedDataParallel(model)
+    )
+    criterion(ModuleProxyWrapper(wrapped), sample)[0].backward()
+    for parameter, gradient in zip(model.parameters(), expected):
+        torch.testing.assert_close(parameter.grad, gradient)
+
+
+def test_all_losses_in_one_model(folder):
+    """Phrases, latent phrases and supervised heads, with both auxiliary losses."""
+    model, task, _ = build(
+        folder, "latent_phrase_transformer", "--phrase-segmentation=ngram",
+        "--phrase-attention", "--transparent-attention", "--supervised-layer=-1",
+    )  # fmt: skip
+    objectives = objective(), DependencyObjective(0.4, 0.4)
+    criterion = criterion_of(task, *objectives, kind=SyntaxCrossEntropyCriterion)
+    optimizer = torch.optim.Adam(model.parameters(), lr=3e-3)
+    sample, losses = sample_of(task), []
+    for _ in range(30):
+        optimizer.zero_grad()
+        loss, _, logs = criterion(model.train(), sample)
+        loss.backward()
+        optimizer.step()
+        losses.append((float(logs["loss"]), float(logs["sync_loss"]), float(logs["parent_loss"])))
+    for first, last in zip(losses[0], losses[-1]):
+        assert last < first

@@ -1,0 +1,103 @@
+"""Parent-scaled attention equals Bugliarello and Okazaki's formula, written as loops."""
+
+import math
+
+import pytest
+import torch
+from small_models import annotated_batch, build, fill_zeros, random_sentences, write_dictionaries
+
+from syntax_nmt.backbone.word_spans import Spans
+from syntax_nmt.methods.parent_scaled.parent_scaling import ParentScaling, parent_positions
+
+H, h = 4, 3
+# "un break able", "cat" and EOS; two pads before the second sentence, which has no parse.
+FIRST = torch.tensor([[0, 0, 0, 3, 4, 5], [0, 1, 2, 3, 4, 5]])
+LAST = torch.tensor([[2, 2, 2, 3, 4, 5], [0, 1, 2, 3, 4, 5]])
+HEADS = torch.tensor([[3, 0, 0, 3, -1, -1], [-1] * 6]).int()
+SPANS = Spans(FIRST, LAST)
+
+
+def test_a_parent_stands_in_the_middle_of_its_pieces():
+    heads = torch.tensor([[0, 0, 0, 0, -1, -1]]).int()  # "cat" depends on "unbreakable"
+    found = parent_positions(heads, Spans(FIRST[:1], LAST[:1]))
+    assert found[0, :4].tolist() == [1.0, 1.0, 1.0, 1.0]
+    two = Spans(torch.tensor([[0, 0, 2]]), torch.tensor([[1, 1, 2]]))
+    assert parent_positions(torch.tensor([[2, 0, 0]]), two).tolist() == [[2.0, 2.0, 0.5]]
+
+
+@pytest.mark.parametrize("variance", [1.0, 2.5])
+@torch.no_grad()
+def test_equals_its_formula(variance):
+    factor = ParentScaling(H, h, variance).eval()(HEADS, SPANS).double()
+    assert factor.shape == (2, H, 6, 6)
+    parents = {0: 3.0, 1: 3.0, 2: 3.0, 3: 3.0}  # of the first sentence; the root's own word is 3
+    for b in range(2):
+        for t in range(6):
+            for j in range(6):
+                expected = 1.0
+                if b == 0 and t in parents:
+                    distance = j - parents[t]
+                    expected = math.exp(-(distance**2) / (2 * variance))
+                    expected /= math.sqrt(2 * math.pi * variance)
+                for head in range(H):
+                    wanted = expected if head < h else 1.0
+                    assert float(factor[b, head, t, j]) == pytest.approx(wanted, abs=1e-6)
+
+
+@pytest.mark.parametrize("per_head", [False, True])
+def test_parents_are_ignored_in_training_alone(per_head):
+    torch.manual_seed(1)
+    scaling = ParentScaling(H, H, ignoring=0.4, ignoring_per_head=per_head)
+    heads = torch.zeros(50, 20).int()
+    columns = torch.arange(20).expand(50, 20)
+    plain = scaling(heads, Spans(columns, columns)).eq(1).all(3)  # B×H or 1×S
+    assert plain.shape[1] == (H if per_head else 1)
+    assert float(plain.float().mean()) == pytest.approx(0.4, abs=0.05)
+    if per_head:
+        assert not torch.equal(plain[:, 0], plain[:, 1])
+    evaluated = scaling.eval()(heads, Spans(columns, columns))
+    assert not evaluated.eq(1).all(3).any()
+
+
+@torch.no_grad()
+def test_the_layer_multiplies_its_logits(tmp_path):
+    """The whole encoder layer, with weights of its own, one logit at a time."""
+    folder = write_dictionaries(tmp_path, pieces=True)
+    model, task, _ = build(folder, "pascal_transformer", "--parent-scaled-heads=3")
+    fill_zeros(model).double()
+    sample = annotated_batch(model, task, random_sentences([9, 6]), random_sentences([4, 5], 9))
+    inputs, seen = sample["net_input"], {}
+    attention = model.encoder.layers[0].self_attn
+    hook = attention.register_forward_hook(
+        lambda module, args, kwargs, output: seen.update(kwargs, output=output[0]),
+        with_kwargs=True,
+    )
+    model(**inputs)
+    hook.remove()
+    spans = model.encoder.word_spans(inputs["src_tokens"])
+    x = seen["query"]
+    length, batch, width = x.shape
+    q, k, v = attention.q_proj(x), attention.k_proj(x), attention.v_proj(x)
+    size = width // H
+    padding = inputs["src_tokens"].eq(task.source_dictionary.pad())
+    assert padding.any()
+    for b in range(batch):
+        for t in range(length):
+            if padding[b, t]:
+                continue
+            attended = torch.zeros(width, dtype=torch.float64)
+            own = int(spans.first[b, t])
+            parent = int(inputs["heads"][b, own])
+            for head in range(H):
+                part, logits = slice(head * size, (head + 1) * size), []
+                for j in range(length):
+                    logit = float(q[t, b, part] @ k[j, b, part]) / math.sqrt(size)
+                    if parent >= 0 and head < 3:
+                        middle = float(spans.first[b, parent] + spans.last[b, parent]) / 2
+                        logit *= math.exp(-((j - middle) ** 2) / 2) / math.sqrt(2 * math.pi)
+                    logits.append(-math.inf if padding[b, j] else logit)
+                weights = torch.tensor(logits, dtype=torch.float64).softmax(0)
+                attended[part] = weights @ v[:, b, part]
+            expected = attention.out_proj(attended)
+            # The factor is float32, as the positions of words are.
+            torch.testing.assert_close(seen["output"][t, b], expected, atol=1e-6, rtol=1e-5)

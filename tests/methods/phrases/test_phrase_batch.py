@@ -1,0 +1,109 @@
+"""The phrases of a padded batch equal those of one sentence at a time."""
+
+import pytest
+import torch
+from phrase_loops import ngrams
+
+from syntax_nmt.errors import UserError
+from syntax_nmt.methods.phrases.segmentation import PhraseBatch, ngram_phrases, parsed_phrases
+
+
+def padding_of(sizes, left, width=None):
+    width = width or max(sizes)
+    rows = []
+    for size in sizes:
+        pads, tokens = [True] * (width - size), [False] * size
+        rows.append(pads + tokens if left else tokens + pads)
+    return torch.tensor(rows)
+
+
+def check(batch, padding, lengths_of_each):
+    """Every field, against one sentence at a time."""
+    for row, lengths in enumerate(lengths_of_each):
+        pads = padding[row].tolist()
+        count = batch.lengths.size(1)
+        assert batch.lengths[row].tolist() == lengths + [0] * (count - len(lengths))
+        assert batch.padding[row].tolist() == [False] * len(lengths) + [True] * (
+            count - len(lengths)
+        )
+        phrase_of = [number for number, length in enumerate(lengths) for _ in range(length)]
+        for column, pad in enumerate(pads):
+            members = batch.members[row, :, column].nonzero().flatten().tolist()
+            if pad:
+                assert members == []
+                assert 0 <= batch.index[row, column] < count
+            else:
+                phrase = phrase_of[pads[:column].count(False)]
+                assert members == [phrase]
+                assert batch.index[row, column] == phrase
+        of_row = batch.rows.view_as(batch.index)[row]
+        assert torch.equal(of_row, row * count + batch.index[row])
+        assert batch.index[row].diff().ge(0).all()
+    assert torch.equal(batch.token_padding, padding)
+
+
+@pytest.mark.parametrize("left", [True, False])
+@pytest.mark.parametrize("wider", [0, 1, 30])
+def test_ngrams_of_every_size(left, wider):
+    """Sizes 1 to 130 in one batch."""
+    sizes = list(range(1, 131))
+    padding = padding_of(sizes, left, 130 + wider)
+    expected = [ngrams(size) for size in sizes]
+    check(ngram_phrases(padding), padding, expected)
+
+
+def test_pads_within_sentences():
+    """A typed `<pad>` belongs to no phrase, and takes none from the tokens after it."""
+    torch.manual_seed(0)
+    padding = torch.rand(200, 40) < 0.3
+    padding[:, 17] = False
+    check(ngram_phrases(padding), padding, [ngrams(int(size)) for size in (~padding).sum(dim=1)])
+
+
+@pytest.mark.parametrize("eos_apart", [False, True])
+def test_the_width_leaves_room_for_every_size(eos_apart):
+    """The number of phrases is bounded by the width, in which any shorter sentence may stand."""
+    for width in range(1, 60):
+        padding = padding_of(range(1, width + 1), True)
+        expected = [ngrams(size, eos_apart) for size in range(1, width + 1)]
+        check(ngram_phrases(padding, eos_apart), padding, expected)
+
+
+@pytest.mark.parametrize("left", [True, False])
+def test_eos_as_a_phrase_of_its_own(left):
+    """Sizes 1 (EOS alone) to 130: the other phrases are cut as if EOS belonged to the last."""
+    padding = padding_of(range(1, 131), left, 140)
+    expected = [ngrams(size, eos_apart=True) for size in range(1, 131)]
+    assert (expected[0], expected[4]) == ([1], [3, 1, 1])
+    check(ngram_phrases(padding, eos_apart=True), padding, expected)
+
+
+@pytest.mark.parametrize("left", [True, False])
+def test_parsed_and_unparsed_sentences(left):
+    sizes = [7, 12, 1, 20]
+    padding = padding_of(sizes, left, 22)
+    parsed = [[2, 1, 3, 1], None, [1], [9, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1]]
+    width = max(len(row) for row in parsed if row)
+    rows = [[-1] + [0] * (width - 1) if row is None else row + [0] * (width - len(row))
+            for row in parsed]  # fmt: skip
+    batch = parsed_phrases(padding, torch.tensor(rows, dtype=torch.int32))
+    check(batch, padding, [row or ngrams(size) for row, size in zip(parsed, sizes)])
+
+
+def test_unparsed_sentence_with_more_phrases_than_the_tensor_is_wide():
+    padding = padding_of([2, 40], True)
+    batch = parsed_phrases(padding, torch.tensor([[2], [-1]], dtype=torch.int32))
+    check(batch, padding, [[2], ngrams(40)])
+
+
+def test_phrases_of_another_text_are_refused():
+    padding = padding_of([4, 6], True)
+    with pytest.raises(UserError, match="sentence 1 of a batch have 5 tokens, the sentence 6"):
+        parsed_phrases(padding, torch.tensor([[3, 1], [4, 1]], dtype=torch.int32))
+
+
+def test_every_token_is_in_one_phrase():
+    padding = padding_of([5, 3], False)
+    batch = PhraseBatch.of_lengths(torch.tensor([[2, 3], [3, 0]]), padding)
+    assert torch.equal(batch.members.sum(dim=1).bool(), ~padding)
+    assert batch.members.sum(dim=1).max() == 1

@@ -1,0 +1,149 @@
+"""The weights of single heads, against the means and the heads that models give out otherwise."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+import torch
+from forced_models import checkpoint_of
+from latent_models import latent_checkpoint
+from methods import MIXED
+from parser_files import PIECES
+
+from syntax_nmt.backbone.structures import SOURCE_ATTENTION, TARGET_ATTENTION, StructureLayers
+from syntax_nmt.errors import UserError
+from syntax_nmt.inference.extraction.attention_heads import (
+    CROSS,
+    DECODER,
+    ENCODER,
+    head_weights,
+    unfused_attention,
+)
+from syntax_nmt.inference.extraction.cross_attention import CrossAttention
+from syntax_nmt.inference.forced_decoding import load_forced_decoder
+from syntax_nmt.scoring.parallel_text import TokenPair
+
+PAIR = TokenPair(tuple(PIECES[0].split()), tuple(PIECES[5].split()))
+FAMILIES = ("stock", "phrases", "heads", "latent")
+
+
+@pytest.fixture(scope="module")
+def decoders(parser, tmp_path_factory):
+    folder = tmp_path_factory.mktemp("attention_heads")
+    names = (*FAMILIES[:3], "lstm", *MIXED)
+    paths = {name: checkpoint_of(name, parser.data, folder) for name in names}
+    paths["latent"] = latent_checkpoint(parser.data, folder / "latent.pt")
+    return {
+        name: load_forced_decoder(str(path), str(parser.data), torch.device("cpu"))
+        for name, path in paths.items()
+    }
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+@pytest.mark.parametrize("layer", [0, 1])
+def test_mean_over_heads_is_the_cross_attention_of_the_layer(decoders, family, layer):
+    decoder = decoders[family]
+    found = head_weights(decoder, PAIR, CROSS, layer)
+    ((_, mean),) = CrossAttention(decoder, layer).matrices([PAIR], 1000)
+    np.testing.assert_allclose(found.weights.mean(axis=0)[:-1, :-1], mean, atol=1e-5)
+    assert found.layer == layer
+    assert np.ptp(found.weights, axis=0).max() > 0.01  # heads differ
+
+
+@pytest.mark.parametrize("family", ["phrases", "heads", "latent"])
+@pytest.mark.parametrize("layer", [0, 1])
+def test_mean_over_heads_is_the_self_attention_that_models_return(decoders, family, layer):
+    decoder = decoders[family]
+    (batch,) = decoder.batches([PAIR], 1000)
+    wanted = StructureLayers(source_attention=(layer,), target_attention=(layer,))
+    _, extra = decoder.forward(batch, structures=wanted)
+    for attention, name in ((ENCODER, SOURCE_ATTENTION), (DECODER, TARGET_ATTENTION)):
+        found = head_weights(decoder, PAIR, attention, layer)
+        expected = extra[name][0][0].numpy()
+        np.testing.assert_allclose(found.weights.mean(axis=0), expected, atol=1e-5)
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+@pytest.mark.parametrize("attention", [ENCODER, DECODER, CROSS])
+def test_rows_are_distributions_and_the_decoder_looks_back(decoders, family, attention):
+    found = head_weights(decoders[family], PAIR, attention)
+    lengths = {ENCODER: (9, 9), DECODER: (7, 7), CROSS: (7, 9)}
+    assert found.weights.shape == (4, *lengths[attention])
+    if family != "latent" or attention == CROSS:  # gates take a part of the weights away
+        np.testing.assert_allclose(found.weights.sum(axis=2), 1, atol=1e-5)
+    future = np.triu(np.ones(found.weights.shape[1:]), 1)
+    assert ((found.weights * future).max() == 0) == (attention == DECODER)
+
+
+def test_supervised_heads_are_those_of_the_criterion(decoders):
+    decoder = decoders["heads"]
+    (batch,) = decoder.batches([PAIR], 1000)
+    _, extra = decoder.forward(batch, return_all_hiddens=True)
+    found = head_weights(decoder, PAIR, ENCODER)
+    assert found.supervised
+    expected = extra["supervised_heads"][0].exp().numpy()
+    np.testing.assert_allclose(found.weights[:2], expected, atol=1e-5)
+    other = 1 - found.layer
+    assert not head_weights(decoder, PAIR, ENCODER, other).supervised
+
+
+def test_the_encoder_needs_no_translation(decoders):
+    decoder, alone = decoders["heads"], TokenPair(PAIR.source, ())
+    with_one = head_weights(decoder, PAIR, ENCODER).weights
+    np.testing.assert_allclose(head_weights(decoder, alone, ENCODER).weights, with_one, atol=1e-6)
+
+
+def test_the_model_is_left_as_it_was(decoders):
+    decoder = decoders["stock"]
+    (batch,) = decoder.batches([PAIR], 1000)
+    before = decoder.forward(batch)[0]
+    head_weights(decoder, PAIR, ENCODER)
+    modules = list(decoder.model.modules())
+    assert not any(module._forward_hooks or module._forward_pre_hooks for module in modules)
+    assert not any(getattr(module, "skip_embed_dim_check", False) for module in modules)
+    torch.testing.assert_close(decoder.forward(batch)[0], before)
+
+
+def test_layers_may_go_round_their_attention_again():
+    """As those of fairseq 0.12.2 do; of another version they have no such switch."""
+    fast, other, attention = (SimpleNamespace() for _ in range(3))
+    fast.can_use_fastpath, attention.skip_embed_dim_check = True, False
+    with unfused_attention(SimpleNamespace(layers=[fast, other]), attention):
+        assert (fast.can_use_fastpath, attention.skip_embed_dim_check) == (False, True)
+    assert (fast.can_use_fastpath, attention.skip_embed_dim_check) == (True, False)
+    assert vars(other) == {}
+
+
+def test_recurrent_models_have_one_attention(decoders):
+    found = head_weights(decoders["lstm"], PAIR, CROSS)
+    assert found.weights.shape == (1, 6, 8)
+    assert (found.layer, found.with_eos) == (None, False)
+    for attention, layer in ((ENCODER, None), (DECODER, None), (CROSS, 0)):
+        with pytest.raises(UserError, match=r"--attention|--layer"):
+            head_weights(decoders["lstm"], PAIR, attention, layer)
+
+
+def test_mixed_models_have_what_their_sides_have(decoders):
+    """A side that is a Transformer has all heads; of an RNN decoder there is the one attention."""
+    rnn_decoder, rnn_encoder = (decoders[name] for name in MIXED)
+    heads = head_weights(rnn_decoder, PAIR, ENCODER)
+    assert heads.weights.shape == (4, 9, 9)
+    assert (heads.layer, heads.supervised) == (1, True)
+    assert head_weights(rnn_decoder, PAIR, CROSS).weights.shape == (1, 6, 8)
+    with pytest.raises(UserError, match="decoder is not a Transformer: give --attention cross"):
+        head_weights(rnn_decoder, PAIR, DECODER)
+    assert head_weights(rnn_encoder, PAIR, DECODER).weights.shape == (4, 7, 7)
+    assert head_weights(rnn_encoder, PAIR, CROSS, -1).weights.shape == (4, 7, 9)
+    with pytest.raises(UserError, match="the model's encoder is not a Transformer"):
+        head_weights(rnn_encoder, PAIR, ENCODER)
+
+
+def test_layers_count_from_both_ends(decoders):
+    decoder = decoders["stock"]
+    top = head_weights(decoder, PAIR, ENCODER, -1)
+    assert top.layer == 1
+    assert head_weights(decoder, PAIR, ENCODER).layer == 0  # the penultimate one
+    with pytest.raises(UserError, match="--layer 2: the encoder has 2 layers"):
+        head_weights(decoder, PAIR, ENCODER, 2)

@@ -1,0 +1,391 @@
+"""`syntax-nmt plot` from end to end: each kind on small files, and what it refuses."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from forced_models import checkpoint_of
+from latent_models import latent_checkpoint
+from matplotlib import font_manager
+from methods import MIXED
+from parser_files import PIECES, WORDS
+
+from syntax_nmt.cli import main
+from syntax_nmt.data.conllu import format_conllu, format_no_parse
+from syntax_nmt.pictures.plots import (
+    alignment_matrix,
+    attention_panels,
+    chunk_strips,
+    constituency_tree,
+    dependency_arcs,
+    distance_bars,
+    fonts,
+    group_curves,
+)
+
+TARGETS = [*PIECES[3:], *PIECES[:3]]
+FUNCTIONS = {
+    "alignment": (alignment_matrix, "draw_alignment"),
+    "attention": (attention_panels, "draw_attention"),
+    "chunks": (chunk_strips, "draw_chunks"),
+    "constituents": (constituency_tree, "draw_constituents"),
+    "dependencies": (dependency_arcs, "draw_dependencies"),
+    "distances": (distance_bars, "draw_distances"),
+    "length": (group_curves, "draw_curves"),
+    "contrast": (group_curves, "draw_curves"),
+}
+
+
+@pytest.fixture
+def write(tmp_path):
+    def to(name, *lines):
+        (tmp_path / name).write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
+        return tmp_path / name
+
+    return to
+
+
+@pytest.fixture
+def plot(tmp_path, capsys, monkeypatch):
+    """Runs the command; gives what it draws with, and stderr."""
+
+    def run(kind, *arguments, output="picture.svg"):
+        seen = []
+        module, name = FUNCTIONS[kind]
+        draw = getattr(module, name)
+
+        def spy(*args, **kwargs):
+            seen.append((args, kwargs))
+            return draw(*args, **kwargs)
+
+        with monkeypatch.context() as patched:
+            patched.setattr(module, name, spy)
+            main([str(x) for x in ["plot", kind, *arguments, "--output", tmp_path / output]])
+        assert (tmp_path / output).stat().st_size > 1000
+        ((args, kwargs),) = seen
+        return args, kwargs, capsys.readouterr().err
+
+    return run
+
+
+@pytest.fixture
+def refused(tmp_path):
+    """Runs the command, which must end with one line and without a picture; gives that line."""
+
+    def run(*arguments, output="refused.svg"):
+        with pytest.raises(SystemExit) as stopped:
+            main([str(x) for x in ["plot", *arguments, "--output", tmp_path / output]])
+        message = str(stopped.value.code)
+        assert message.startswith("syntax-nmt: error: ")
+        assert "\n" not in message
+        assert not (tmp_path / output).is_file()
+        return message
+
+    return run
+
+
+class TestModels:
+    @pytest.fixture(scope="class")
+    def files(self, parser, tmp_path_factory):
+        folder = tmp_path_factory.mktemp("plotted")
+        for name, lines in (("source", PIECES), ("target", TARGETS)):
+            (folder / name).write_text("".join(f"{x}\n" for x in lines), encoding="utf-8")
+        blocks = [
+            format_conllu(words, [max(i - 1, 0) for i in range(len(words))])
+            if words
+            else format_no_parse(words)
+            for words in WORDS
+        ]
+        (folder / "gold").write_text("".join(blocks), encoding="utf-8")
+        heads = checkpoint_of("heads", parser.data, folder)
+        latent = latent_checkpoint(parser.data, folder / "latent.pt")
+        mixed = {name: checkpoint_of(name, parser.data, folder) for name in MIXED}
+        return {"folder": folder, "data": parser.data, "heads": heads, "latent": latent, **mixed}
+
+    def options(self, files, model, target=True):
+        command = [files["data"], "--path", files[model], "--segmented", "--cpu"]
+        command += ["--source", files["folder"] / "source"]
+        return [*command, "--target", files["folder"] / "target"] if target else command
+
+    def test_supervised_heads_stand_beside_free_ones_with_gold_heads(self, plot, files):
+        gold = ["--gold", files["folder"] / "gold", "--sentence", 2]
+        args, _, _ = plot("attention", *self.options(files, "heads", target=False), *gold)
+        panels, rows, columns, *_ = args
+        assert rows == columns == ["gardens", "</s>"]
+        assert len(panels) == 4
+        assert "children (supervised)" in panels[0].caption
+        assert "parents (supervised)" in panels[1].caption
+        gold[-1] = 6
+        (panels, rows, *_), _, _ = plot(
+            "attention", *self.options(files, "heads", target=False), *gold
+        )
+        assert rows == ["old", "houses", "see", "we", ".", "</s>"]
+        chain = {(0, 0), (1, 0), (2, 1), (3, 2), (4, 3)}
+        assert panels[0].marked == {(head, word) for word, head in chain if word} | {(4, 4)}
+        assert panels[1].marked == panels[2].marked == panels[3].marked == chain
+        np.testing.assert_allclose(panels[1].weights.sum(axis=1), 1, atol=1e-5)
+
+    def test_cross_and_decoder_attention_of_pieces(self, plot, files):
+        options = [*self.options(files, "heads"), "--layer", -1, "--sentence", 1]
+        (panels, rows, columns, *_), _, _ = plot("attention", *options, "--head", 2)
+        assert (len(panels), panels[0].caption) == (1, "layer 1, head 2")
+        assert rows == [*TARGETS[0].split(), "</s>"]
+        assert columns == [*PIECES[0].split(), "</s>"]
+        (_, rows, columns, *_), _, _ = plot("attention", *options, "--attention", "decoder")
+        assert rows == [*TARGETS[0].split(), "</s>"]
+        assert columns == ["</s>", *TARGETS[0].split()]
+
+    def test_words_of_the_decoder_read_eos_first(self, plot, files):
+        options = [*self.options(files, "heads"), "--attention", "decoder", "--words"]
+        (panels, rows, columns, *_), _, _ = plot("attention", *options)
+        assert rows == [*WORDS[3], "</s>"]
+        assert columns == ["</s>", *WORDS[3]]
+        weights = panels[0].weights
+        # `garden` is two pieces, and the second may look at the first, but no further.
+        assert np.triu(weights, 2).max() == 0
+        np.testing.assert_allclose(weights[0], [1, *[0] * (len(columns) - 1)], atol=1e-6)
+
+    def test_distances_of_both_sides(self, plot, files):
+        from syntax_nmt.inference.checkpoint import choose_device, load_model
+        from syntax_nmt.inference.extraction.model_distances import EncoderDistances
+        from syntax_nmt.inference.source_text import read_segmented
+
+        options = self.options(files, "latent")
+        (sides, _), _, _ = plot("distances", *options, "--layer", 1)
+        assert [side.name for side in sides] == ["source", "target"]
+        assert list(sides[0].rows) == ["mean", *(f"head {i}" for i in range(4))]
+        assert list(sides[1].tokens) == TARGETS[0].split()
+        assert sides[0].opens_word == [piece[0] == "▁" for piece in PIECES[0].split()]
+        model, task = load_model(files["latent"], files["data"], choose_device("cpu"))
+        text = read_segmented(files["folder"] / "source", task.source_dictionary)
+        ((_, mean),) = EncoderDistances(model, text, 1).of([0], 100, None)
+        np.testing.assert_allclose(sides[0].rows["mean"], mean, atol=1e-6)
+        (sides, _), _, _ = plot("distances", *options, "--head", 3)
+        assert list(sides[0].rows) == ["head 3"]
+
+    @pytest.mark.parametrize(("model", "side"), zip(MIXED, ["source", "target"]))
+    def test_distances_of_the_side_that_has_them(self, plot, files, model, side):
+        """Of a Transformer under an RNN decoder, or over an RNN encoder."""
+        (sides, _), _, _ = plot("distances", *self.options(files, model))
+        assert [found.name for found in sides] == [side]
+        pieces = (TARGETS if side == "target" else PIECES)[0].split()
+        assert list(sides[0].tokens) == pieces
+        assert len(sides[0].rows["mean"]) == len(pieces)
+
+    @pytest.mark.parametrize(
+        ("model", "kind", "more", "message"),
+        [
+            ("heads", "distances", [], "has no syntactic distances"),
+            ("latent", "distances", ["--head", "4"], "--head 4: the layer has 4 heads, 0 to 3"),
+            ("latent", "distances", ["--layer", "2"], "--layer 2"),
+            ("heads", "attention", ["--head", "9"], "--head 9"),
+            ("heads", "attention", ["--layer", "5"], "--layer 5: the decoder has 2 layers"),
+            ("heads", "attention", ["--sentence", "8"], "--sentence 8"),
+            ("heads", "attention", ["--sentence", "3"], "source:3: no words"),
+            ("heads", "attention", ["--sentence", "7"], "target:7: no words"),
+            ("heads", "attention", ["--gold", "x"], "--gold is about --attention encoder"),
+        ],
+    )
+    def test_what_models_cannot_show_is_refused(self, refused, files, model, kind, more, message):
+        assert message in refused(kind, *self.options(files, model), *more)
+
+    def test_an_attention_over_a_translation_needs_one(self, refused, files):
+        options = self.options(files, "heads", target=False)
+        assert "add --target" in refused("attention", *options, "--attention", "cross")
+        gold = ["--gold", files["folder"] / "gold", "--sentence", 3]
+        assert "source:3: no words" in refused("attention", *options, *gold)
+
+
+class TestFiles:
+    def test_alignment_of_pieces_is_between_words(self, plot, write):
+        args, kwargs, err = plot(
+            "alignment", "--source", write("s", "▁x", "▁a b ▁c"),
+            "--target", write("t", "x", "y z"),
+            "--hypothesis", write("h", "", "0-0 1-1 5-0"), "--gold", write("g", "", "1-1 2?2"),
+            "--gold-base", 1, "--sentence", 2, "--title", "a title",
+        )  # fmt: skip
+        source, target, links, gold = args
+        assert (list(source), list(target)) == (["ab", "c"], ["y", "z"])
+        assert (0, 0) in links
+        assert gold.sure == {(0, 0)}
+        assert gold.possible == {(0, 0), (1, 1)}
+        assert kwargs == {"title": "a title"}
+        assert "--hypothesis: 1 links" in err
+
+    def test_dependencies_with_a_reference(self, plot, write):
+        trees = write("t", format_conllu(["a"], [0]) + format_conllu(["b", "c"], [0, 0]))
+        gold = write("g", format_conllu(["a"], [0]) + format_conllu(["b", "c"], [1, 1]))
+        args, _, _ = plot("dependencies", trees, "--gold", gold, "--sentence", 2)
+        assert args[0].heads == (0, 0)
+        assert args[1].heads == (1, 1)
+        args, _, _ = plot("dependencies", trees, "--no-relations")
+        assert args[1:3] == (None, False)
+
+    def test_constituents_with_a_gold_tree(self, plot, write):
+        trees = write("t", "(X (W a) (W b))", "()")
+        args, _, err = plot("constituents", trees, "--gold", write("g", "(S (N a) (V b))", "()"))
+        assert args[0].words == args[1].words == ("a", "b")
+        args, _, err = plot("constituents", trees, "--gold", write("g", "()", "()"))
+        assert args[1] is None
+        assert "nothing is compared" in err
+
+    def test_chunks_beside_gold_ones(self, plot, write):
+        words, gold = write("w", "a b", "c"), write("g", "B-NP B-NP", "O")
+        hypothesis = write("h", "B-NP I-NP", "O")
+        both = ["--hypothesis", hypothesis, "--gold", gold]
+        args, _, _ = plot("chunks", "--target", words, *both)
+        assert list(args[1]) == ["model", "reference"]
+        assert args[2] == "reference"
+        args, _, _ = plot("chunks", "--target", words, "--gold", gold, output="p.pdf")
+        assert args[2] is None
+
+    def test_attention_of_chunks(self, plot, refused, monkeypatch, write):
+        sentence = {
+            "source": ["a", "b"],
+            "chunks": [{"tag": "NP", "words": ["x", "y"]}, {"tag": "O", "words": ["."]}],
+            "attention": [[0.25, 0.75], [1, 0]],
+        }
+        empty = {"source": ["a"], "chunks": [], "attention": []}
+        path = write("j", json.dumps(empty), json.dumps(sentence), "{")
+        monkeypatch.setitem(FUNCTIONS, "chunks", FUNCTIONS["attention"])
+        (panels, rows, columns, *_), _, _ = plot("chunks", "--alignments", path, "--sentence", 2)
+        assert rows == ["[NP x y]", "."]
+        assert columns == ["a", "b"]
+        assert panels[0].weights.tolist() == sentence["attention"]
+        assert ":1: the sentence has no chunks" in refused("chunks", "--alignments", path)
+        message = refused("chunks", "--alignments", path, "--sentence", 3)
+        assert "j:3: is not what" in message
+
+    def test_scores_by_length_of_several_files(self, plot, refused, write):
+        first, second = scores({"one": 30.0, "two": None}), scores({"one": 20.0}, spread=1.5)
+        paths = [write("1.json", json.dumps(first)), write("2.json", json.dumps(second))]
+        (groups, systems, x_label, y_label, *_), _, _ = plot("length", *paths, "--metric", "ter")
+        assert [(group.label, group.size) for group in groups] == [("<15", 4), ("≥15", 2)]
+        assert list(systems) == ["one", "two", f"one ({paths[1]})"]
+        assert systems["two"] == [None, None]
+        assert systems["one"][1] == group_curves.Point(31.0)
+        assert systems[f"one ({paths[1]})"][0] == group_curves.Point(20.0, 18.5, 21.5)
+        assert y_label == "TER (lower is better)"
+        assert x_label.startswith("length in tokens of test.src\n(bars: standard deviation")
+        assert "given twice" in refused("length", *paths, paths[1])
+        third = scores({"new": 1.0})
+        del third["metrics"]["BLEU"]  # the first file's metric
+        assert "--metric BLEU" in refused("length", paths[0], write("3.json", json.dumps(third)))
+        other = scores({"one": 1.0}, sentences=5)
+        assert "other lengths or sentences" in refused(
+            "length", paths[0], write("3.json", json.dumps(other))
+        )
+
+    def test_accuracy_by_distance_of_several_models(self, plot, refused, write):
+        path = write("1.json", json.dumps({"models": [accuracies("m", 0, 3), accuracies("n", 3)]}))
+        (groups, models, *_), _, _ = plot("contrast", path)
+        assert [(group.label, group.size) for group in groups] == [("0", 10), ("3", 10)]
+        assert models["n"] == [None, group_curves.Point(90.0, 60.0, 98.0)]
+        same = write("3.json", json.dumps({"models": [accuracies("m", 0), accuracies("m", 3)]}))
+        assert list(plot("contrast", same)[0][1]) == ["m", f"m ({same})"]
+        none = write("2.json", json.dumps({"models": [accuracies("m")]}))
+        assert "no accuracy by distance" in refused("contrast", none)
+
+    @pytest.mark.parametrize("kind", ["length", "contrast"])
+    @pytest.mark.parametrize("text", ['{"models": [1], "metrics": {"BLEU": 1}}', "[]", "{"])
+    def test_json_of_something_else_is_refused(self, refused, write, kind, text):
+        path = write("x.json", text)
+        assert f"{path}:" in refused(kind, path)
+
+    def test_scores_without_lengths_or_metric_are_refused(self, refused, write):
+        figures = scores({"one": 1.0})
+        path = write("x.json", json.dumps(figures))
+        assert "--metric ribes" in refused("length", path, "--metric", "ribes")
+        del figures["by_length"]
+        assert "--source" in refused("length", write("x.json", json.dumps(figures)))
+
+    def test_files_that_do_not_go_together_are_refused(self, refused, write):
+        one, two = write("one", "a b"), write("two", "a b", "c")
+        links = write("links", "0-0")
+        pair = ["--source", one, "--target", two]
+        assert "parallel" in refused("alignment", *pair, "--hypothesis", links)
+        pair[-1] = one
+        assert "--hypothesis or --gold" in refused("alignment", *pair)
+        assert "--sentence 2" in refused("alignment", *pair, "--gold", links, "--sentence", 2)
+        trees = write("t", format_conllu(["a"], [0]) + format_no_parse(["b"]))
+        assert f"{trees}: sentence 2" in refused("dependencies", trees, "--sentence", 2)
+        other = write("o", format_conllu(["z"], [0]) + format_no_parse(["b"]))
+        refused("dependencies", trees, "--gold", other)
+        brackets = write("b", "(X (W a) (W b))", "()")
+        assert "no tree" in refused("constituents", brackets, "--sentence", 2)
+        longer = write("l", "(X (W a) (W b) (W c))", "()")
+        assert "3 words" in refused("constituents", brackets, "--gold", longer)
+        tags = write("tags", "B-NP")
+        assert "1 tags" in refused("chunks", "--target", one, "--gold", tags)
+        assert "--alignments" in refused("chunks", "--target", one)
+
+
+@pytest.mark.parametrize("form", ["svg", "png", "pdf"])
+def test_the_name_tells_the_format(plot, write, tmp_path, form):
+    plot("constituents", write("t", "(X (W a) (W b))"), output=f"new/picture.{form}")
+    start = (tmp_path / "new" / f"picture.{form}").read_bytes()[:5]
+    assert start in (b"<?xml", b"\x89PNG\r", b"%PDF-")
+
+
+def test_other_formats_and_inputs_are_refused_before_anything_is_read(refused, tmp_path):
+    missing = tmp_path / "missing"
+    assert ".svg, .png or .pdf" in refused("constituents", missing, output="picture.gif")
+    assert "missing: cannot be read" in refused("constituents", missing)
+    assert "the input as well" in refused("length", tmp_path / "a.svg", output="a.svg")
+    (tmp_path / "refused.svg").mkdir()
+    assert "it is a folder" in refused("length", missing)
+
+
+def test_letters_without_a_font_bring_a_warning_and_a_picture(plot, write, monkeypatch, recwarn):
+    fonts._families.cache_clear()
+    own = [x for x in font_manager.fontManager.ttflist if "mpl-data" in str(x.fname)]
+    monkeypatch.setattr(font_manager.fontManager, "ttflist", own)
+    monkeypatch.setattr(font_manager, "findSystemFonts", list)
+    _, _, err = plot("constituents", write("t", "(X (W 猫) (W が))"))
+    fonts._families.cache_clear()
+    (warning,) = err.splitlines()
+    assert warning.startswith("warning: no installed font has が (U+304C), 猫 (U+732B)")
+    assert "fonts-noto-cjk" in warning
+    assert not [each for each in recwarn if "Glyph" in str(each.message)]
+
+
+def test_nothing_loads_matplotlib_before_a_picture_is_drawn():
+    code = (
+        "import sys, argparse, syntax_nmt.commands.plot as plot; "
+        "parser = argparse.ArgumentParser(); plot.add_arguments(parser); "
+        "parser.parse_args(['length', 'a.json', '--output', 'a.svg']); "
+        "sys.exit('matplotlib' in sys.modules)"
+    )
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+def scores(systems, spread=None, sentences=4):
+    """What `syntax-nmt score --json` writes, cut down."""
+
+    def group(label, size, more):
+        values = {
+            name: {"score": None if score is None else score + more, "spread": spread}
+            for name, score in systems.items()
+        }
+        return {"label": label, "sentences": size, "scores": {"BLEU": values, "TER": values}}
+
+    return {
+        "metrics": {"BLEU": {"higher_is_better": True}, "TER": {"higher_is_better": False}},
+        "by_length": {
+            "tokens_of": "some/folder/test.src",
+            "bins": [group("<15", sentences, 0), group("≥15", 2, 1)],
+        },
+    }
+
+
+def accuracies(name, *distances):
+    """A model of what `syntax-nmt contrast --json` writes, cut down."""
+    parts = [
+        {"distance": str(x), "least": x, "accuracy": 90.0, "interval": [60.0, 98.0], "pairs": 10}
+        for x in distances
+    ]
+    return {"name": name, "by_distance": parts}

@@ -1,0 +1,545 @@
+"""Annotation in parts: every line has its entry, and nothing that happens to a run is lost."""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import random
+import signal
+import subprocess
+import sys
+import threading
+import time
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+import stand_in
+from stand_in import StandIn
+
+from syntax_nmt.cli import main
+from syntax_nmt.errors import UserError
+from syntax_nmt.preparation.annotation.annotate import Resources, annotate_file
+from syntax_nmt.preparation.annotation.parts import PartFolder
+from syntax_nmt.preparation.annotation.shard import Shard, find_shard
+
+PARTS = Resources(part_size=50)
+RESUBMITTED = {  # the last of `sbatch --array=3,7`
+    **{"SLURM_ARRAY_TASK_ID": "7", "SLURM_ARRAY_TASK_MIN": "3"},
+    **{"SLURM_ARRAY_TASK_MAX": "7", "SLURM_ARRAY_TASK_COUNT": "2"},
+}
+
+
+@pytest.fixture(scope="module")
+def text(tmp_path_factory) -> Path:
+    """1,020 lines of any length, some empty, some too long, some that fail."""
+    rng = random.Random(1)
+    lines = [
+        " ".join(f"w{rng.randrange(99)}" for _ in range(rng.randrange(60))) for _ in range(999)
+    ]
+    lines += ["boom now"] * 20 + [""]
+    rng.shuffle(lines)
+    path = tmp_path_factory.mktemp("text") / "text.en"
+    path.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
+    return path
+
+
+@pytest.fixture(scope="module")
+def whole(text) -> bytes:
+    """What an uninterrupted run writes."""
+    output = text.with_name("whole")
+    annotate_file(text, output, StandIn(), PARTS)
+    return output.read_bytes()
+
+
+def test_one_entry_a_line(text, whole, tmp_path):
+    counts = annotate_file(text, tmp_path / "out", StandIn(), PARTS)
+    lines = text.read_text().split("\n")[:-1]
+    entries = (tmp_path / "out").read_text().split("\n")[:-1]
+    assert len(lines) == len(entries) == counts["lines"] == 1020
+    for line, entry in zip(lines, entries):
+        words = line.split()
+        given = 0 < len(words) <= 50 and "boom" not in words
+        assert entry == ("(X " + " ".join(f"(W {word})" for word in words) + ")" if given else "()")
+    kinds = ("annotated", "empty", "too long", "failed")
+    assert counts["failed"] == 20
+    assert sum(counts[kind] for kind in kinds) == 1020
+    assert [path.name for path in tmp_path.iterdir()] == ["out"]
+
+
+@pytest.mark.parametrize("resources", [Resources(), Resources(2, part_size=7), Resources(3)])
+def test_workers_and_parts_do_not_show(text, whole, tmp_path, resources):
+    annotate_file(text, tmp_path / "out", StandIn(), resources)
+    assert (tmp_path / "out").read_bytes() == whole
+
+
+def test_shards_are_merged(text, whole, tmp_path, capsys):
+    output = tmp_path / "out"
+    merge = ["merge", "--input", str(text), "--output", str(output)]
+    for index in (2, 0):
+        annotate_file(text, output, StandIn(), Resources(part_size=50, shard=Shard(index, 3)))
+    with pytest.raises(
+        SystemExit, match=r"000001.part: not there or damaged: .* cover 50 of 1,020"
+    ):
+        main(merge)
+    assert not output.exists()
+    counts = annotate_file(text, output, StandIn(), Resources(part_size=50, shard=Shard(1, 3)))
+    assert counts["lines"] == 350
+    main(merge)
+    assert output.read_bytes() == whole
+    assert "1,020 lines" in capsys.readouterr().err
+    assert [path.name for path in tmp_path.iterdir()] == ["out"]
+    with pytest.raises(SystemExit, match=r"out.parts: not there: give the --input and --output"):
+        main(merge)
+
+
+def test_parts_of_shards_serve_a_run_of_all(text, whole, tmp_path):
+    annotate_file(text, tmp_path / "out", StandIn(), Resources(part_size=50, shard=Shard(1, 2)))
+    counts = annotate_file(text, tmp_path / "out", StandIn(), PARTS)
+    assert counts["reused"] == 500
+    assert (tmp_path / "out").read_bytes() == whole
+
+
+@pytest.mark.parametrize(
+    ("environment", "options", "expected"),
+    [
+        ({}, (None, None), (0, 1)),
+        ({"RANK": "3", "WORLD_SIZE": "4"}, (None, None), (3, 4)),
+        ({"RANK": "3", "WORLD_SIZE": "4"}, (1, None), (0, 1)),
+        ({"RANK": "3", "WORLD_SIZE": "4"}, (5, 2), (2, 5)),
+        ({"SLURM_PROCID": "1", "SLURM_STEP_NUM_TASKS": "2"}, (None, None), (1, 2)),
+        ({"SLURM_PROCID": "0", "SLURM_NTASKS": "2"}, (None, None), (0, 1)),
+        (
+            {
+                **{"SLURM_ARRAY_TASK_ID": "2", "SLURM_ARRAY_TASK_MIN": "0"},
+                **{"SLURM_ARRAY_TASK_COUNT": "4", "SLURM_PROCID": "1"},
+                **{"SLURM_ARRAY_TASK_MAX": "3", "SLURM_STEP_NUM_TASKS": "3"},
+            },
+            (None, None),
+            (7, 12),
+        ),
+        (RESUBMITTED, (8, None), (7, 8)),
+    ],
+)
+def test_the_shard_is_what_torchrun_or_slurm_say(environment, options, expected):
+    shard = find_shard(*options, environment)
+    assert (shard.index, shard.count) == expected
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ((4, None), "--num-shards 4: give --shard-id, too"),
+        ((4, 4), "shard 4 of 4: shards are counted from 0 to 3"),
+        ((None, 0), "--shard-id 0: give --num-shards, too"),
+    ],
+)
+def test_shards_that_cannot_be(options, message):
+    with pytest.raises(UserError, match=message):
+        find_shard(*options, {})
+
+
+def test_an_array_with_gaps_does_not_tell_how_many_shards_there_are():
+    with pytest.raises(UserError, match=r"array of 2 tasks from 3 to 7 .*: give --num-shards"):
+        find_shard(None, None, RESUBMITTED)
+
+
+def test_a_damaged_part_is_refused_and_done_again(text, whole, tmp_path):
+    output = tmp_path / "out"
+    annotate_file(text, output, StandIn(), Resources(part_size=50, shard=Shard(0, 2)))
+    annotate_file(text, output, StandIn(), Resources(part_size=50, shard=Shard(1, 2)))
+    part = tmp_path / "out.parts" / "000003.part"
+    content = bytearray(part.read_bytes())
+    content[-20] ^= 1
+    part.write_bytes(content)
+    with pytest.raises(SystemExit, match=r"000003.part: damaged \(checksum .* recorded\): run the"):
+        main(["merge", "--input", str(text), "--output", str(output)])
+    assert not output.exists()
+    counts = annotate_file(text, output, StandIn(), PARTS)
+    assert counts["reused"] == 970
+    assert output.read_bytes() == whole
+
+
+def test_parts_of_other_options_are_neither_thrown_away_nor_merged(text, tmp_path):
+    output, elsewhere = tmp_path / "out", tmp_path / "other"
+    shards = [Resources(part_size=50, shard=Shard(index, 2)) for index in (0, 1)]
+    annotate_file(text, output, StandIn(), shards[0])
+    annotate_file(text, elsewhere, StandIn(max_words=9), shards[1])
+    for annotator, resources in ((StandIn(max_words=9), shards[1]), (StandIn(), Resources())):
+        with pytest.raises(UserError, match=r"out.parts: 11 finished parts were made with other"):
+            annotate_file(text, output, annotator, resources)
+    for part in (tmp_path / "other.parts").iterdir():
+        part.rename(tmp_path / "out.parts" / part.name)
+    with pytest.raises(SystemExit, match=r"000001.part: lines 51 .* other models or options"):
+        main(["merge", "--input", str(text), "--output", str(output)])
+    assert len(list((tmp_path / "out.parts").iterdir())) == 21
+
+
+def test_parts_of_another_text_are_not_merged(text, tmp_path):
+    output = tmp_path / "out"
+    for index in (0, 1):
+        annotate_file(text, output, StandIn(), Resources(part_size=50, shard=Shard(index, 2)))
+    merge = ["merge", "--input", str(text), "--output", str(output)]
+    other = tmp_path / "other.en"
+    other.write_text(text.read_text().replace("w3", "w4", 1))
+    with pytest.raises(SystemExit, match=r"lines 1 to 50 of .*other.en: made from another text"):
+        main(["merge", "--input", str(other), "--output", str(output)])
+    main(merge)
+
+
+def test_parts_left_from_a_longer_text_do_no_harm(text, whole, tmp_path):
+    longer = tmp_path / "longer.en"
+    longer.write_text(text.read_text() * 2)
+    last = Resources(part_size=50, shard=Shard(40, 41))
+    annotate_file(longer, tmp_path / "out", StandIn(), last)
+    longer.unlink()
+    assert (tmp_path / "out.parts" / "000040.part").is_file()
+    annotate_file(text, tmp_path / "out", StandIn(), PARTS)
+    assert (tmp_path / "out").read_bytes() == whole
+    assert [path.name for path in tmp_path.iterdir()] == ["out"]
+
+
+def test_the_input_is_never_the_output(text, tmp_path):
+    copy = tmp_path / "copy"
+    copy.write_bytes(text.read_bytes())
+    with pytest.raises(UserError, match="copy: is the input as well, and would be lost"):
+        annotate_file(copy, tmp_path / "x" / ".." / "copy", StandIn())
+    with pytest.raises(UserError, match=r"out.gz: written uncompressed: give a name without .gz"):
+        annotate_file(copy, tmp_path / "out.gz", StandIn())
+    assert copy.read_bytes() == text.read_bytes()
+
+
+def test_a_pipe_is_refused(tmp_path):
+    os.mkfifo(tmp_path / "pipe")
+    with pytest.raises(UserError, match="pipe: is read more than once: give a file, not a pipe"):
+        annotate_file(tmp_path / "pipe", tmp_path / "out", StandIn())
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_link_stays_and_its_target_is_written(text, whole, tmp_path):
+    """The parts lie beside the target, which may be on another disk."""
+    (tmp_path / "disk").mkdir()
+    (tmp_path / "link").symlink_to("disk/out")
+    for index in (0, 1):
+        resources = Resources(part_size=50, shard=Shard(index, 2))
+        annotate_file(text, tmp_path / "link", StandIn(), resources)
+    assert [path.name for path in (tmp_path / "disk").iterdir()] == ["out.parts"]
+    main(["merge", "--input", str(text), "--output", f"{tmp_path}/link"])
+    assert (tmp_path / "link").is_symlink()
+    assert (tmp_path / "disk" / "out").read_bytes() == whole
+    assert len(list(tmp_path.rglob("*"))) == 3
+
+
+def test_no_parts_beside_a_pipe(text, tmp_path):
+    os.mkfifo(tmp_path / "pipe")
+    with pytest.raises(UserError, match="pipe: finished parts are kept beside it: give a file"):
+        annotate_file(text, tmp_path / "pipe", StandIn())
+    assert [path.is_fifo() for path in tmp_path.iterdir()] == [True]
+
+
+def test_one_run_at_a_time_on_one_output(text, whole, tmp_path):
+    output = tmp_path / "out"
+    merge = ["merge", "--input", str(text), "--output", str(output)]
+    with PartFolder(output).held(shared=True):  # a shard is at work
+        annotate_file(text, output, StandIn(), Resources(part_size=50, shard=Shard(0, 2)))
+        with pytest.raises(UserError, match=r"out.parts: another run is at work on this output"):
+            annotate_file(text, output, StandIn(), PARTS)
+        with pytest.raises(SystemExit, match="another run is at work"):
+            main(merge)
+    assert annotate_file(text, output, StandIn(), PARTS)["reused"] == 520
+    assert output.read_bytes() == whole
+
+
+def test_an_empty_text(tmp_path):
+    (tmp_path / "text").write_text("")
+    assert annotate_file(tmp_path / "text", tmp_path / "out", StandIn())["lines"] == 0
+    assert (tmp_path / "out").read_text() == ""
+
+
+def test_an_interrupted_merge_loses_nothing(text, whole, tmp_path, monkeypatch):
+    output = tmp_path / "out"
+    replace = os.replace
+
+    def interrupted(source, destination):
+        if Path(destination) == output:
+            raise KeyboardInterrupt
+        replace(source, destination)
+
+    monkeypatch.setattr(os, "replace", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        annotate_file(text, output, StandIn(), PARTS)
+    monkeypatch.undo()
+    assert [path.name for path in tmp_path.iterdir()] == ["out.parts"]
+    main(["merge", "--input", str(text), "--output", str(output)])
+    assert output.read_bytes() == whole
+
+
+def killed_at(change: int, arguments: list[str]) -> None:
+    """`syntax-nmt` in a process that kills itself when it is about to rename or remove."""
+    changes = iter(range(change + 1))
+
+    def count(event: str, _: tuple) -> None:
+        if event in ("os.rename", "os.remove", "os.rmdir") and next(changes, change) == change:
+            os.kill(os.getpid(), signal.SIGKILL)
+
+    sys.addaudithook(count)
+    main(arguments)
+
+
+def test_a_merge_killed_at_any_change_of_a_file_is_run_again(text, whole, tmp_path, capsys):
+    """Up to the last one, which takes the empty folder away."""
+    process = multiprocessing.get_context("fork").Process
+    for change in range(99):
+        output = tmp_path / f"out{change}"
+        for index in (0, 1):
+            resources = Resources(part_size=300, shard=Shard(index, 2))
+            annotate_file(text, output, StandIn(), resources)
+        merge = ["merge", "--input", str(text), "--output", str(output)]
+        killed = process(target=killed_at, args=(change, merge))
+        killed.start()
+        killed.join()
+        if killed.exitcode == 0:
+            break
+        assert killed.exitcode == -signal.SIGKILL
+        assert not output.exists() or output.read_bytes() == whole
+        main(merge)
+        assert capsys.readouterr().err.startswith(f"{output}: ")
+        assert output.read_bytes() == whole
+        assert [path.name for path in tmp_path.glob(f"{output.name}*")] == [output.name]
+    assert change == 9  # two names for the whole, one for the folder, 5 files and the folder, twice
+    with pytest.raises(SystemExit, match=r"not there: give .* unless .*out9 is what was merged"):
+        main(merge)
+
+
+def test_parts_made_after_a_killed_removal_are_whole(text, whole, tmp_path):
+    """What was left of the old ones neither counts as theirs nor stays."""
+    output = tmp_path / "out"
+    left = tmp_path / "out.parts.merged"
+    left.mkdir()
+    (left / "000001.part").write_text("old")
+    annotate_file(text, output, StandIn(), PARTS)
+    assert output.read_bytes() == whole
+    assert [path.name for path in tmp_path.iterdir()] == ["out"]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(10))
+def test_a_merge_killed_at_a_random_moment_is_run_again(text, tmp_path, seed):
+    longer, output = tmp_path / "text", tmp_path / "out"
+    longer.write_text(text.read_text() * 50)
+    annotate_file(longer, tmp_path / "whole", StandIn())
+    for index in (0, 1):
+        annotate_file(longer, output, StandIn(), Resources(part_size=50, shard=Shard(index, 2)))
+    files = ("--input", longer, "--output", output)
+    command = [sys.executable, "-m", "syntax_nmt.cli", "merge", *map(str, files)]
+    merged = output.with_name("out.parts")
+    killed = subprocess.Popen(command, stderr=subprocess.DEVNULL)
+    while killed.poll() is None and not list(merged.glob("merged*")):
+        time.sleep(0.001)
+    time.sleep(random.Random(seed).uniform(0, 1))  # it takes about as long
+    killed.kill()
+    killed.wait()
+    assert not output.exists() or output.read_bytes() == (tmp_path / "whole").read_bytes()
+    again = subprocess.run(command, capture_output=True, text=True)
+    nothing_left = "out is what was merged of them" in again.stderr
+    assert again.returncode == (1 if nothing_left else 0), again.stderr
+    assert output.read_bytes() == (tmp_path / "whole").read_bytes()
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["out", "text", "whole"]
+
+
+def test_a_worker_that_dies_costs_only_its_part(text, whole, tmp_path):
+    deadly = text.read_text().split("\n")[700].split()
+    doomed = next(word for word in deadly if word)
+    output = tmp_path / "out"
+    lines = text.read_text().replace(doomed, "w0").split("\n")
+    lines[700] = lines[700].replace("w0", "deadly", 1)
+    changed = tmp_path / "text.en"
+    changed.write_text("\n".join(lines))
+    with pytest.raises(UserError, match="a worker process died"):
+        annotate_file(changed, output, StandIn(dies_at="deadly"), Resources(2, part_size=50))
+    assert not output.exists()
+    kept = len(list((tmp_path / "out.parts").iterdir()))
+    counts = annotate_file(changed, output, StandIn(), PARTS)
+    assert counts["reused"] == 50 * kept >= 50 * 8
+    assert counts["lines"] == 1020
+
+
+def test_workers_end_with_a_parent_that_is_killed(text, tmp_path):
+    job = subprocess.Popen(
+        [sys.executable, stand_in.__file__, str(text), str(tmp_path / "out"), "2", "5", "0.2"],
+        stderr=subprocess.DEVNULL,
+    )
+    parts = tmp_path / "out.parts"
+    while not list(parts.glob("*.part")):
+        assert job.poll() is None
+        time.sleep(0.01)
+    workers = Path(f"/proc/{job.pid}/task/{job.pid}/children").read_text().split()
+    assert len(workers) >= 2
+    job.kill()
+    job.wait()
+    deadline = time.monotonic() + 20
+    while any(Path(f"/proc/{worker}").exists() for worker in workers):
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+
+
+def killed_once(arguments: list[str], seconds: float) -> bool:
+    """Runs the stand-in in a process group of its own and kills it; whether it was killed."""
+    job = subprocess.Popen(
+        [sys.executable, stand_in.__file__, *arguments],
+        stderr=subprocess.DEVNULL,
+        env={**os.environ, "OMP_NUM_THREADS": "1"},
+        start_new_session=True,
+    )
+    parts = Path(arguments[1] + ".parts")
+    deadline = time.monotonic() + 300  # a busy machine takes long to start
+    before = len(list(parts.glob("*.part")))
+    while job.poll() is None and len(list(parts.glob("*.part"))) == before:  # not yet at work
+        assert time.monotonic() < deadline
+        time.sleep(0.002)
+    time.sleep(seconds)
+    if job.poll() is not None:
+        return False
+    os.killpg(job.pid, signal.SIGKILL)
+    job.wait()
+    return True
+
+
+@pytest.mark.parametrize("kills", [1, pytest.param(10, marks=pytest.mark.slow)])
+def test_killed_at_random_moments(text, whole, tmp_path, kills):
+    rng = random.Random(kills)
+    output = tmp_path / "out"
+    killed = 0
+    arguments = [str(text), str(output), "2", "5", "0.05"]  # 204 parts, 5 seconds
+    for _ in range(kills):
+        killed += killed_once(arguments, rng.uniform(0, 0.3))
+        assert not output.exists()
+    assert killed == kills
+    counts = annotate_file(text, output, StandIn(), Resources(part_size=5))
+    assert 0 < counts["reused"] < 1020
+    assert output.read_bytes() == whole
+    assert [path.name for path in tmp_path.iterdir()] == ["out"]
+
+
+@contextmanager
+def small_disk(folder: Path, size: str):
+    """A file system of some size; skips where one may not be mounted."""
+    folder.mkdir()
+    mount = ["mount", "-t", "tmpfs", "-o", f"size={size}", "tmpfs", str(folder)]
+    if subprocess.run(mount, capture_output=True).returncode:
+        pytest.skip("a file system cannot be mounted here (not root)")
+    try:
+        yield folder
+    finally:
+        subprocess.run(["umount", str(folder)], check=True)
+
+
+def test_a_full_disk_is_one_line_and_nothing_is_lost(text, whole, tmp_path):
+    with small_disk(tmp_path / "disk", "256k") as disk:
+        output = disk / "out"
+        with pytest.raises(UserError, match=r"cannot be written \(No space left on device\)"):
+            annotate_file(text, output, StandIn(), PARTS)
+        assert not output.exists()
+        subprocess.run(["mount", "-o", "remount,size=16m", str(disk)], check=True)
+        counts = annotate_file(text, output, StandIn(), PARTS)
+        assert counts["reused"] > 0
+        assert output.read_bytes() == whole
+        assert [path.name for path in disk.iterdir()] == ["out"]
+
+
+@pytest.fixture(scope="module")
+def cluster():
+    """A Dask cluster of two worker processes on this machine."""
+    distributed = pytest.importorskip("distributed")
+    options = {"n_workers": 2, "threads_per_worker": 1, "dashboard_address": None}
+    with distributed.LocalCluster(host="127.0.0.1", **options) as started:
+        yield started.scheduler_address
+
+
+def test_a_cluster_gives_the_same_bytes(text, whole, tmp_path, cluster):
+    resources = Resources(dask_scheduler=cluster, part_size=50)
+    counts = annotate_file(text, tmp_path / "out", StandIn(), resources)
+    assert counts["lines"] == 1020
+    assert (tmp_path / "out").read_bytes() == whole
+
+
+CLUSTER = """
+import time
+from distributed import LocalCluster
+
+if __name__ == "__main__":
+    options = {"n_workers": 1, "threads_per_worker": 1, "dashboard_address": None}
+    cluster = LocalCluster(host="127.0.0.1", **options)
+    print(cluster.scheduler_address, flush=True)
+    time.sleep(300)
+"""
+
+
+def test_a_cluster_that_is_killed_is_one_line(text, tmp_path):
+    pytest.importorskip("distributed")
+    script = tmp_path / "cluster.py"
+    script.write_text(CLUSTER)
+    cluster = subprocess.Popen(
+        [sys.executable, str(script)],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        text=True,
+        env={**os.environ, "PYTHONPATH": str(Path(stand_in.__file__).parent)},
+        start_new_session=True,
+    )
+
+    def kill_at_work():
+        while cluster.poll() is None and not list((tmp_path / "out.parts").glob("*.part")):
+            time.sleep(0.02)
+        os.killpg(cluster.pid, signal.SIGKILL)
+
+    try:
+        resources = Resources(dask_scheduler=cluster.stdout.readline().strip(), part_size=1)
+        threading.Thread(target=kill_at_work, daemon=True).start()
+        with pytest.raises(UserError, match=r"the cluster went away: .* what is finished is kept"):
+            annotate_file(text, tmp_path / "out", StandIn(seconds=0.5), resources)
+    finally:
+        if cluster.poll() is None:
+            os.killpg(cluster.pid, signal.SIGKILL)
+        cluster.wait()
+
+
+def test_a_malformed_address_is_one_line(text, tmp_path):
+    with pytest.raises(UserError, match="--dask-scheduler foo: no scheduler answers"):
+        annotate_file(text, tmp_path / "out", StandIn(), Resources(dask_scheduler="foo"))
+
+
+def test_no_cluster_is_one_line(text, tmp_path, monkeypatch):
+    module = "syntax_nmt.preparation.annotation.dask_cluster"
+    monkeypatch.setattr(f"{module}._SECONDS_TO_ANSWER", 0.5)
+    with pytest.raises(
+        UserError, match=r"tcp://127.0.0.1:9: no scheduler answers .*check the addr"
+    ):
+        annotate_file(
+            text, tmp_path / "out", StandIn(), Resources(dask_scheduler="tcp://127.0.0.1:9")
+        )
+
+
+@pytest.mark.slow
+def test_memory_does_not_grow_with_the_text(tmp_path):
+    """A hundred times as many lines, no more memory."""
+    peak = {}
+    for lines in (10_000, 1_000_000):
+        text = tmp_path / f"{lines}.txt"
+        with open(text, "w") as stream:
+            stream.writelines(f"{'word ' * (number % 30)}\n" for number in range(lines))
+        measured = (
+            "import resource, sys, stand_in; stand_in.main(); "
+            "print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)"
+        )
+        done = subprocess.run(
+            [sys.executable, "-c", measured, text, tmp_path / "out", "1", "2000", "0"],
+            cwd=Path(stand_in.__file__).parent,
+            capture_output=True,
+            text=True,
+            check=True,
+        )
+        peak[lines] = int(done.stdout)
+        with open(tmp_path / "out") as stream:
+            assert sum(1 for _ in stream) == lines
+    assert peak[1_000_000] < 1.03 * peak[10_000]

@@ -1,0 +1,543 @@
+import contextlib
+import errno
+import gzip
+import io
+import json
+import os
+
+import numpy as np
+import pytest
+import torch
+from fairseq import options
+from fairseq.data import Dictionary
+from fairseq.data.indexed_dataset import MMapIndexedDatasetBuilder
+from fairseq.tasks.translation import load_langpair_dataset
+from fairseq_cli import preprocess
+
+from syntax_nmt.cli import main
+from syntax_nmt.data.conllu import format_conllu, format_no_parse
+from syntax_nmt.data.ragged import RaggedArray
+from syntax_nmt.data.side_information import open_side_information
+from syntax_nmt.data.sides import KINDS
+from syntax_nmt.data.syntax_dataset import SyntaxDataset
+from syntax_nmt.errors import UserError
+from syntax_nmt.preparation import binarizing as module
+from syntax_nmt.preparation.annotation.folder_lock import folder_lock
+from syntax_nmt.preparation.binarizing import binarize
+
+# Words ("@": cut here into pieces), heads, bracketing; chunks of the target, the same words.
+SENTENCES = [
+    ("the ca@t sle@eps", [1, 2, 2], "(S (NP (D the) (N cat)) (VP (V sleeps)))", "B-NP I-NP B-VP"),
+    ("go", [0], "(S (V go))", "B-VP"),
+    ("a b c d e f", None, "()", ""),
+    ("", None, "()", ""),
+    (
+        "a ca@t a@nd the b@i@g dog go",
+        [1, 6, 5, 5, 5, 1, 6],
+        "(S (NP (NP (D a) (N cat)) (C and) (NP (D the) (J big) (N dog))) (VP (V go)))",
+        "B-NP I-NP O B-NP I-NP I-NP B-VP",
+    ),
+]
+HEADS = [[1, 3, 1, 3, 3], [0], [-1] * 6, [], [1, 10, 1, 9, 3, 9, 9, 6, 6, 1, 10]]
+PHRASES = [[3, 2], [1], [-1], [-1], [3, 2, 1, 3, 1, 1]]
+CHUNKS = [[1, 0, 0, 3, 0], [3], [-1] * 6, [], [1, 0, 0, 2, 0, 1, 0, 0, 0, 0, 3]]
+KIND = {kind.name: kind for kind in KINDS}
+ROWS = [("heads", "de", HEADS), ("phrases", "de", PHRASES), ("chunks", "en", CHUNKS)]
+CUTS = {
+    "subword-nmt": lambda text: text.replace("@", "@@ "),
+    "sentencepiece": lambda text: " ".join("▁" + w for w in text.split()).replace("@", " "),
+    "none": lambda text: text.replace("@", ""),
+}
+
+
+def write_texts(folder, split="train", sentences=SENTENCES, scheme="subword-nmt"):
+    for name in ("tok", "bpe"):
+        (folder / name).mkdir(exist_ok=True)
+    words = [text.replace("@", "") for text, *_ in sentences]
+    blocks = [
+        format_no_parse(line.split()) if heads is None else format_conllu(line.split(), heads)
+        for line, (_, heads, *_) in zip(words, sentences)
+    ]
+    texts = {
+        f"tok/{split}.de.conllu": "".join(blocks),
+        f"tok/{split}.de.trees": "".join(f"{tree}\n" for _, _, tree, _ in sentences),
+        f"tok/{split}.en.chunks": "".join(f"{tags}\n" for *_, tags in sentences),
+    }
+    for lang in ("de", "en"):
+        texts[f"tok/{split}.{lang}"] = "".join(f"{line}\n" for line in words)
+        pieces = [CUTS[scheme](text) for text, *_ in sentences]
+        texts[f"bpe/{split}.{lang}"] = "".join(f"{line}\n" for line in pieces)
+    for name, text in texts.items():
+        (folder / name).write_text(text, encoding="utf-8")
+
+
+def preprocess_texts(folder, **prefixes):
+    databin = folder / "data-bin"
+    arguments = ["-s", "de", "-t", "en", "--destdir", str(databin), "--workers", "1"]
+    for option, prefix in (prefixes or {"trainpref": folder / "bpe" / "train"}).items():
+        arguments += [f"--{option}", str(prefix)]
+    with contextlib.redirect_stdout(io.StringIO()):
+        preprocess.main(options.get_preprocessing_parser().parse_args(arguments))
+    return databin
+
+
+def load_pairs(databin, split="train"):
+    dictionaries = [Dictionary.load(str(databin / f"dict.{lang}.txt")) for lang in ("de", "en")]
+    return load_langpair_dataset(
+        str(databin),
+        split,
+        "de",
+        dictionaries[0],
+        "en",
+        dictionaries[1],
+        combine=False,
+        dataset_impl=None,
+        upsample_primary=1,
+        left_pad_source=True,
+        left_pad_target=False,
+        max_source_positions=99,
+        max_target_positions=99,
+    )
+
+
+def rows_of(databin, kind, lang, split="train"):
+    array = RaggedArray.open(databin / f"{split}.de-en.{lang}.{kind}")
+    return [array[index].tolist() for index in range(len(array))]
+
+
+@pytest.fixture
+def corpus(tmp_path):
+    write_texts(tmp_path)
+    return tmp_path
+
+
+def run(folder, **options):
+    reported = []
+    options = {
+        "trainpref": str(folder / "bpe" / "train"),
+        "words": folder / "tok",
+        "report": reported.append,
+        **options,
+    }
+    written = binarize("de", "en", folder / "data-bin", **options)
+    return written, reported
+
+
+@pytest.mark.parametrize("scheme", list(CUTS))
+def test_from_text_to_batch(tmp_path, scheme):
+    write_texts(tmp_path, scheme=scheme)
+    databin = preprocess_texts(tmp_path)
+    written, reported = run(tmp_path)
+    assert sorted(written) == [
+        "train.de-en.de.heads",
+        "train.de-en.de.phrases",
+        "train.de-en.en.chunks",
+    ]
+    assert all((entry.sentences, entry.annotated) == (5, 3) for entry in written.values())
+    assert any("3 annotated, 2 without" in line and scheme in line for line in reported)
+    assert (databin / "dict.chunks.txt").read_text() == "NP\nO\nVP\n"
+    if scheme != "none":
+        for kind, lang, rows in ROWS:
+            assert rows_of(databin, kind, lang) == rows
+
+    pairs = load_pairs(databin)
+    sides = [
+        open_side_information(
+            databin / f"train.de-en.{lang}",
+            KIND[kind],
+            pairs.src_sizes if lang == "de" else pairs.tgt_sizes,
+        )
+        for kind, lang, _ in ROWS
+    ]
+    dataset = SyntaxDataset(pairs, sides)
+    batch = dataset.collater([dataset[0], dataset[3], dataset[4]])
+    assert batch["id"].tolist() == [4, 0, 3]
+    assert (batch["heads"][2] == -1).all()
+    assert batch["phrase_lengths"].sum(1).tolist() == batch["net_input"]["src_lengths"].tolist()
+    assert ((batch["chunk_tags"] == 4) == (batch["target"] == 2))[:2].all()
+    heads, tokens = batch["heads"][0], batch["net_input"]["src_tokens"][0]
+    assert torch.equal(heads >= 0, tokens > 2)
+
+
+def test_only_the_side_files_that_are_named_are_taken(corpus):
+    databin = preprocess_texts(corpus)
+    written, _ = run(corpus, only=[corpus / "tok" / "train.de.conllu"])
+    assert list(written) == ["train.de-en.de.heads"]
+    assert not list(databin.glob("*phrases*"))
+
+
+def test_each_language_may_have_its_own_segmentation(corpus):
+    databin = preprocess_texts(corpus)
+    run(corpus, subwords={"de": "subword-nmt", "en": "subword-nmt"})
+    assert rows_of(databin, "heads", "de") == HEADS
+    with pytest.raises(UserError, match=r"train\.en"):
+        run(corpus, subwords={"de": "subword-nmt", "en": "none"})
+
+
+def test_a_missing_sentence_is_named_among_parses_of_several_roots(corpus):
+    preprocess_texts(corpus)
+    side = corpus / "tok" / "train.de.conllu"
+    blocks = side.read_text().split("\n\n")
+    blocks[4] = blocks[4].replace("\tdep", "\troot").replace("\t2\troot", "\t0\troot", 1)
+    assert blocks[4].count("\t0\t") == 2
+    side.write_text("\n\n".join([blocks[0], *blocks[2:]]))
+    with pytest.raises(UserError, match=r"conllu:\d+: sentence 4 is missing here"):
+        run(corpus, attach_roots=True)
+
+
+def test_the_command_says_what_it_found(corpus, capsys):
+    preprocess_texts(corpus)
+    (corpus / "tok" / "train.de.trees").unlink()
+    command = ["binarize", "-s", "de", "-t", "en", "--destdir", str(corpus / "data-bin")]
+    command += ["--trainpref", str(corpus / "bpe" / "train"), "--words"]
+    main([*command, str(corpus / "tok")])
+    printed = capsys.readouterr().out
+    assert "train.de.trees, so no phrases" in printed
+    assert "train.de-en.de.heads: 5 sentences" in printed
+    with pytest.raises(SystemExit) as caught:
+        main([*command, str(corpus / "bpe")])
+    assert str(caught.value).startswith("syntax-nmt: error: no side file found")
+
+
+def test_several_test_sets_gzip_and_side_files_beside_the_pieces(tmp_path):
+    write_texts(tmp_path, "train")
+    write_texts(tmp_path, "dev", SENTENCES[:2])
+    write_texts(tmp_path, "one", SENTENCES[2:])
+    write_texts(tmp_path, "two", SENTENCES[1:2])
+    for path in (tmp_path / "tok").glob("*.de.*"):
+        (tmp_path / "bpe" / f"{path.name}.gz").write_bytes(gzip.compress(path.read_bytes()))
+    prefixes = {
+        "trainpref": str(tmp_path / "bpe" / "train"),
+        "validpref": str(tmp_path / "bpe" / "dev"),
+        "testpref": ",".join(str(tmp_path / "bpe" / name) for name in ("one", "two")),
+    }
+    databin = preprocess_texts(tmp_path, **prefixes)
+    written, _ = run(tmp_path, words=None, **prefixes)
+    assert len(written) == 8
+    assert rows_of(databin, "heads", "de") == HEADS
+    assert rows_of(databin, "heads", "de", "valid") == HEADS[:2]
+    assert rows_of(databin, "phrases", "de", "test") == PHRASES[2:]
+    assert rows_of(databin, "heads", "de", "test1") == HEADS[1:2]
+
+
+@pytest.mark.slow  # each process imports fairseq anew
+def test_workers_write_the_same(corpus, monkeypatch):
+    databin = preprocess_texts(corpus)
+    run(corpus)
+    alone = {path.name: path.read_bytes() for path in databin.iterdir()}
+    monkeypatch.setattr("syntax_nmt.data.sentence_projection._BATCH", 2)
+    run(corpus, workers=2)
+    assert {path.name: path.read_bytes() for path in databin.iterdir()} == alone
+
+
+def test_other_sides_too_if_their_files_are_there(corpus):
+    databin = preprocess_texts(corpus)
+    os.rename(corpus / "tok" / "train.de.conllu", corpus / "tok" / "train.en.conllu")
+    written, reported = run(corpus)
+    assert "train.de-en.en.heads" in written
+    assert rows_of(databin, "heads", "en") == HEADS
+    assert any("train.de.conllu, so no heads" in line for line in reported)
+
+
+def test_a_folder_made_for_the_other_direction_serves(corpus):
+    databin = preprocess_texts(corpus)
+    options = {"trainpref": str(corpus / "bpe" / "train"), "words": corpus / "tok"}
+    written = binarize("en", "de", databin, report=lambda line: None, **options)
+    assert "train.de-en.de.heads" in written
+
+
+def test_multiword_tokens_become_one_word(corpus):
+    databin = preprocess_texts(corpus)
+    lines = (corpus / "tok" / "train.de.conllu").read_text().split("\n\n")
+    row = "{}\t{}\t_\t_\t_\t_\t{}\t_\t_\t_"
+    lines[1] = "\n".join(
+        [row.format("1-2", "go", "_"), row.format(1, "g", 2), row.format(2, "o", 0)]
+    )
+    (corpus / "tok" / "train.de.conllu").write_text("\n\n".join(lines))
+    run(corpus)
+    assert rows_of(databin, "heads", "de") == HEADS
+
+
+def test_unseen_chunk_types_count_as_no_annotation(tmp_path):
+    write_texts(tmp_path, "train")
+    write_texts(tmp_path, "dev", [SENTENCES[0], (*SENTENCES[1][:3], "B-UCP")])
+    prefixes = {
+        f"{s}pref": str(tmp_path / "bpe" / n) for s, n in (("train", "train"), ("valid", "dev"))
+    }
+    databin = preprocess_texts(tmp_path, **prefixes)
+    written, reported = run(tmp_path, **prefixes)
+    assert rows_of(databin, "chunks", "en", "valid") == [CHUNKS[0], [-1]]
+    assert written["valid.de-en.en.chunks"].annotated == 1
+    assert any("UCP in 1" in line for line in reported)
+
+
+def test_a_test_set_added_later_uses_the_tags_of_training(tmp_path):
+    write_texts(tmp_path, "train")
+    write_texts(tmp_path, "two", SENTENCES[1:2])
+    prefixes = {
+        f"{s}pref": str(tmp_path / "bpe" / n) for s, n in (("train", "train"), ("test", "two"))
+    }
+    databin = preprocess_texts(tmp_path, **prefixes)
+    with pytest.raises(UserError, match=r"two\.en\.chunks: the chunk types are those of the train"):
+        run(tmp_path, trainpref=None, testpref=prefixes["testpref"])
+    run(tmp_path)
+    run(tmp_path, trainpref=None, testpref=prefixes["testpref"])
+    assert rows_of(databin, "chunks", "en", "test") == [[3]]
+    assert len(json.loads((databin / "syntax.json").read_text())["files"]) == 6
+
+
+def test_a_text_binarised_again_is_noticed(corpus):
+    databin = preprocess_texts(corpus)
+    run(corpus)
+    write_texts(corpus, sentences=[SENTENCES[1], *SENTENCES[1:]])
+    for lang in ("de", "en"):
+        (databin / f"dict.{lang}.txt").unlink()
+    preprocess_texts(corpus)
+    pairs = load_pairs(databin)
+    with pytest.raises(UserError, match=r"train\.de-en\.de\.(bin|idx): has changed since"):
+        open_side_information(databin / "train.de-en.de", KIND["heads"], pairs.src_sizes)
+
+
+def edit(path, old, new):
+    text = path.read_text()
+    assert old in text
+    path.write_text(text.replace(old, new, 1))
+
+
+def drop_first_block(path):
+    path.write_text(path.read_text().split("\n\n", 1)[1])
+
+
+MISMATCHES = {
+    "other words": (
+        lambda c: edit(c / "tok/train.de.conllu", "\tgo\t", "\tstay\t"),
+        r"tok/train\.de\.conllu:5: sentence 2: .* text \(.*tok/train\.de:2\) has 1: 'stay' .* 'go'",
+    ),
+    "other words of a tree": (
+        lambda c: edit(c / "tok/train.de.trees", "(V go)", "(V stay)"),
+        r"tok/train\.de\.trees:2: sentence 2: .*'stay' against 'go' \(1 of 5 sentences",
+    ),
+    "a word more": (
+        lambda c: edit(c / "tok/train.de.trees", "(V go)", "(V go) (X now)"),
+        r"tok/train\.de\.trees:2: .* parse has 2 words, .*tok/train\.de:2\) has 1: 'go now' .*skip",
+    ),
+    "a block missing": (
+        lambda c: drop_first_block(c / "tok/train.de.conllu"),
+        r"tok/train\.de\.conllu:1: sentence 1 is missing here .*annotation of sentence 2 \('go'",
+    ),
+    "a line too many": (
+        lambda c: (c / "tok/train.de.trees").open("a").write("()\n()\n"),
+        r"the file ends before the others .*trees 7, .*de 5, .*idx 5",
+    ),
+    "a tag missing": (
+        lambda c: edit(c / "tok/train.en.chunks", "I-NP B-VP\n", "I-NP\n"),
+        r"tok/train\.en\.chunks:1: sentence 1: 2 tags, but .*tok/train\.en:1 has 3 words",
+    ),
+    "a malformed tag": (
+        lambda c: edit(c / "tok/train.en.chunks", "B-NP", "NP"),
+        r"tok/train\.en\.chunks:1: tag 'NP'",
+    ),
+    "pieces of another text": (
+        lambda c: edit(c / "bpe/train.de", "the ca@@ t", "the cat"),
+        r"bpe/train\.de:1: 4 subwords, but .*train\.de-en\.de\.idx has 5",
+    ),
+    "words of another text": (
+        lambda c: edit(c / "tok/train.de", "the cat", "thecat"),
+        r"bpe/train\.de:1: 3 words \(subword-nmt segmentation\), but .*tok/train\.de:1 has 2",
+    ),
+    "a malformed tree": (
+        lambda c: edit(c / "tok/train.de.trees", "(S (V go))", "(S (V go)"),
+        r"tok/train\.de\.trees:2: 1 brackets",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", MISMATCHES)
+def test_mismatches_are_errors_and_leave_nothing_behind(corpus, case):
+    databin = preprocess_texts(corpus)
+    before = sorted(os.listdir(databin))
+    change, message = MISMATCHES[case]
+    change(corpus)
+    with pytest.raises(UserError, match=message) as caught:
+        run(corpus)
+    assert "\n" not in str(caught.value)
+    assert sorted(os.listdir(databin)) == before
+
+
+def test_a_failure_later_leaves_what_was_there(corpus):
+    databin = preprocess_texts(corpus)
+    run(corpus)
+    before = {path.name: path.read_bytes() for path in databin.iterdir()}
+    edit(corpus / "tok/train.de.conllu", "\t2\tdep", "\t1\tdep")
+    edit(corpus / "tok/train.en.chunks", "B-NP", "NP")
+    with pytest.raises(UserError):
+        run(corpus)
+    assert {path.name: path.read_bytes() for path in databin.iterdir()} == before
+
+
+def test_a_folder_of_links_leaves_the_other_folder_as_it_was(corpus):
+    """As `cp -rs` makes one, for other side information of the same text."""
+    databin = preprocess_texts(corpus)
+    run(corpus)
+    databin.rename(corpus / "first")
+    first = {path.name: path.read_bytes() for path in (corpus / "first").iterdir()}
+    databin.mkdir()
+    for name in first:
+        (databin / name).symlink_to(corpus / "first" / name)
+    (corpus / "tok/train.de.trees").write_text("()\n" * len(SENTENCES))
+    run(corpus)
+    assert (databin / "syntax.json").read_bytes() != first["syntax.json"]
+    assert {path.name: path.read_bytes() for path in (corpus / "first").iterdir()} == first
+
+
+def test_what_a_killed_process_left_goes_away(corpus):
+    preprocess_texts(corpus)
+    left = corpus / "data-bin" / ".binarize-killed"
+    left.mkdir()
+    (left / "train.de-en.de.heads.bin").write_bytes(b"half")
+    run(corpus)
+    assert not list((corpus / "data-bin").glob(".binarize-*"))
+
+
+def test_two_at_once(corpus):
+    preprocess_texts(corpus)
+    with (
+        folder_lock(corpus / "data-bin", "busy"),
+        pytest.raises(UserError, match=r"another process binarises into .*data-bin: wait"),
+    ):
+        run(corpus)
+
+
+def test_cut_off_between_the_files_and_the_manifest(corpus, monkeypatch):
+    """Files that the manifest does not describe do not count."""
+    databin = preprocess_texts(corpus)
+    pairs = load_pairs(databin)
+    run(corpus)
+    edit(corpus / "tok/train.de.conllu", "2\tcat\t_\t_\t_\t_\t3", "2\tcat\t_\t_\t_\t_\t1")
+    edit(corpus / "tok/train.de.conllu", "1\tthe\t_\t_\t_\t_\t2", "1\tthe\t_\t_\t_\t_\t3")
+
+    replace = os.replace
+
+    def killed(source, destination):
+        if destination == databin / "syntax.json":
+            raise KeyboardInterrupt
+        replace(source, destination)
+
+    monkeypatch.setattr(os, "replace", killed)
+    with pytest.raises(KeyboardInterrupt):
+        run(corpus)
+    with pytest.raises(UserError, match=r"heads\.bin: damaged or not written by the last binarize"):
+        open_side_information(databin / "train.de-en.de", KIND["heads"], pairs.src_sizes)
+
+
+def test_what_is_missing_is_named(corpus):
+    with pytest.raises(UserError, match=r"train\.de-en\.de\.idx: not found: run fairseq-preproc"):
+        run(corpus)
+    preprocess_texts(corpus)
+    with pytest.raises(UserError, match="give --trainpref, --validpref or --testpref"):
+        run(corpus, trainpref=None)
+    (corpus / "bpe" / "train.de").unlink()
+    with pytest.raises(UserError, match=r"bpe/train\.de: not found: give the prefixes"):
+        run(corpus)
+
+
+def test_parts_of_the_training_text_with_the_chunk_types_of_all(tmp_path):
+    """`train` and `train1`, which fairseq joins; fairseq-preprocess makes them one at a time."""
+    write_texts(tmp_path, "one", SENTENCES[:2])
+    write_texts(tmp_path, "two", SENTENCES[2:])
+    databin = preprocess_texts(tmp_path, trainpref=tmp_path / "bpe" / "one")
+    for lang in ("de", "en"):
+        write_tokens(databin, lang, tmp_path / "bpe" / f"two.{lang}")
+    parts = ",".join(str(tmp_path / "bpe" / name) for name in ("one", "two"))
+    written, reported = run(tmp_path, trainpref=parts)
+    assert len(written) == 6
+    for kind, lang, rows in ROWS:
+        assert rows_of(databin, kind, lang) == rows[:2]
+        assert rows_of(databin, kind, lang, "train1") == rows[2:]
+    # Both parts: O is in the second only.
+    assert (databin / "dict.chunks.txt").read_text() == "NP\nO\nVP\n"
+    assert not any("count as not annotated" in line for line in reported)
+
+
+def write_tokens(databin, lang, pieces):
+    """`train1` of a data-bin folder."""
+    dictionary = Dictionary.load(str(databin / f"dict.{lang}.txt"))
+    builder = MMapIndexedDatasetBuilder(str(databin / f"train1.de-en.{lang}.bin"), dtype=np.uint16)
+    for line in pieces.read_text(encoding="utf-8").splitlines():
+        builder.add_item(dictionary.encode_line(line, add_if_not_exist=False))
+    builder.finalize(str(databin / f"train1.de-en.{lang}.idx"))
+
+
+def test_other_subwords_of_the_same_number(corpus):
+    """Two lines of a text exchanged after fairseq-preprocess: only the tokens tell."""
+    preprocess_texts(corpus)
+    path = corpus / "bpe" / "train.de"
+    first, *rest = path.read_text(encoding="utf-8").splitlines()
+    changed = " ".join([first.split()[-1], *first.split()[1:-1], first.split()[0]])
+    path.write_text("\n".join([changed, *rest]) + "\n", encoding="utf-8")
+    with pytest.raises(UserError, match=r"train\.de:1: subword 1 is '.+', but .*bin has '.+'"):
+        run(corpus)
+
+
+def test_a_folder_that_cannot_be_written_to(corpus, monkeypatch):
+    preprocess_texts(corpus)
+
+    def refuse(**options):
+        raise PermissionError(errno.EACCES, "Permission denied")
+
+    monkeypatch.setattr(module.tempfile, "mkdtemp", refuse)
+    with pytest.raises(UserError, match=r"data-bin: cannot be written to \(Permission denied\)"):
+        run(corpus)
+
+
+def test_wrong_forced_segmentation_is_noticed(corpus):
+    preprocess_texts(corpus)
+    with pytest.raises(UserError, match=r"5 words \(none segmentation\).* has 3.*--subwords"):
+        run(corpus, subwords="none")
+
+
+def test_sentences_of_other_words_are_skipped_where_that_was_asked_for(corpus):
+    databin = preprocess_texts(corpus)
+    edit(corpus / "tok/train.de.conllu", "\tgo\t", "\tstay\t")
+    _, reported = run(corpus, on_mismatch="skip")
+    assert rows_of(databin, "heads", "de") == [HEADS[0], [-1], *HEADS[2:]]
+    assert any("1 of these skipped as of other words" in line for line in reported)
+    assert any(".conllu:5: sentence 2: " in line for line in reported)
+
+
+def test_escapes_and_case_are_no_other_words(corpus):
+    databin = preprocess_texts(corpus)
+    edit(corpus / "tok/train.de.conllu", "\tcat\t", "\tCAT\t")
+    run(corpus)
+    assert rows_of(databin, "heads", "de") == HEADS
+
+
+def test_annotation_that_is_cut_otherwise_is_carried_over(corpus):
+    """`the big dog` of the last sentence is one word of its parse less: `thebig`."""
+    databin = preprocess_texts(corpus)
+    words = ["a", "cat", "and", "thebig", "dog", "go"]
+    block = format_conllu(words, [1, 5, 1, 4, 1, 5])
+    blocks = (corpus / "tok/train.de.conllu").read_text().split("\n\n")
+    (corpus / "tok/train.de.conllu").write_text("\n\n".join([*blocks[:4], block]))
+    _, reported = run(corpus)
+    found = rows_of(databin, "heads", "de")
+    assert found[:4] == HEADS[:4]
+    # a ca@@ t a@@ nd the b@@ i@@ g dog go
+    assert found[4] == [1, 10, 1, 1, 3, 9, 5, 6, 6, 1, 10]
+    assert any("1 of 5 sentences have the text's characters in other words" in r for r in reported)
+
+
+@pytest.mark.parametrize(
+    ("prefix", "message"),
+    [
+        (
+            "bpe/train.de",
+            r"train\.de: a prefix ends before the dot and the language: give",
+        ),
+        ("bpe/gone", r"gone\.de: not found: give the prefixes"),
+    ],
+)
+def test_a_prefix_without_text_is_an_error(corpus, prefix, message):
+    preprocess_texts(corpus)
+    with pytest.raises(UserError, match=message):
+        run(corpus, trainpref=str(corpus / prefix), validpref=str(corpus / "bpe/train"))

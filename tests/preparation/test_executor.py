@@ -1,0 +1,109 @@
+"""Work in this process or in others, through one interface."""
+
+from __future__ import annotations
+
+import os
+import socket
+import threading
+from contextlib import suppress
+
+import pytest
+
+from syntax_nmt.errors import UserError
+from syntax_nmt.preparation.annotation.executor import (
+    local_rank,
+    open_workers,
+    ordered_results,
+    pinned_device,
+)
+
+
+def square(number: int) -> int:
+    return number * number
+
+
+def die(number: int) -> int:
+    os._exit(1)
+
+
+def local_rank_of(number: int) -> int:
+    return local_rank()
+
+
+def refuse(number: int) -> int:
+    raise UserError(f"not {number}")
+
+
+def test_in_process_and_in_order():
+    with open_workers(1) as workers:
+        assert list(ordered_results(workers, square, range(5))) == [0, 1, 4, 9, 16]
+
+
+def test_tasks_are_drawn_as_results_are_taken():
+    drawn = []
+    tasks = (drawn.append(number) or number for number in range(100))
+    with open_workers(1) as workers:
+        results = ordered_results(workers, square, tasks)
+        assert next(results) == 0
+        assert len(drawn) == 1
+
+
+def test_errors_come_out_as_they_are():
+    with open_workers(1) as workers, pytest.raises(UserError, match="not 0"):
+        list(ordered_results(workers, refuse, range(2)))
+
+
+def test_no_workers_is_an_error():
+    with pytest.raises(UserError, match="--workers 0"), open_workers(0):
+        pass
+
+
+def test_a_dying_process_is_one_line():
+    def work(function):
+        with open_workers(2) as workers:
+            return list(ordered_results(workers, function, range(5)))
+
+    assert work(square) == [0, 1, 4, 9, 16]
+    with pytest.raises(UserError, match=r"a worker process died.* fewer --workers; .* is kept"):
+        work(die)
+
+
+def test_workers_of_a_pool_take_one_gpu_each(monkeypatch):
+    """The second rank of a machine with two workers a rank takes the third and fourth GPU."""
+    monkeypatch.setenv("LOCAL_RANK", "1")
+    with open_workers(2) as workers:
+        ranks = set(ordered_results(workers, local_rank_of, range(20)))
+    assert ranks <= {2, 3}
+    monkeypatch.setattr("torch.cuda.is_available", lambda: True)
+    monkeypatch.setattr("torch.cuda.device_count", lambda: 4)
+    monkeypatch.setenv("LOCAL_RANK", "7")
+    assert pinned_device("cuda") == "cuda:3"
+    assert (pinned_device("cuda:1"), pinned_device("cpu")) == ("cuda:1", "cpu")
+    monkeypatch.delenv("LOCAL_RANK")
+    monkeypatch.setenv("SLURM_LOCALID", "2")
+    assert pinned_device("cuda") == "cuda:2"
+
+
+@pytest.mark.parametrize(
+    ("answer", "said"),
+    [(b"", "it listens and says nothing"), (b"HTTP/1.0 400 Bad Request\r\n\r\n", ".+")],
+)
+def test_a_port_that_is_no_schedulers(monkeypatch, answer, said):
+    """Dask's client waits for the first for ever, and takes the second for a size."""
+    monkeypatch.setattr("syntax_nmt.preparation.annotation.dask_cluster._SECONDS_TO_ANSWER", 1)
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        kept = []
+
+        def serve():
+            with suppress(OSError):
+                while True:
+                    kept.append(server.accept()[0])
+                    kept[-1].sendall(answer)
+
+        threading.Thread(target=serve, daemon=True).start()
+        address = "tcp://{}:{}".format(*server.getsockname())
+        with (
+            pytest.raises(UserError, match=rf"{address}: no scheduler answers \({said}\): check"),
+            open_workers(1, address),
+        ):
+            pass

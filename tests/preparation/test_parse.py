@@ -1,0 +1,250 @@
+"""`syntax-nmt parse`: one block a line whatever the line holds, and resuming after SIGKILL."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from dataclasses import replace
+
+import pytest
+
+from syntax_nmt.cli import main
+from syntax_nmt.data.conllu import read_conllu
+from syntax_nmt.errors import UserError
+from syntax_nmt.parsing.models import find_models
+from syntax_nmt.parsing.parsers import DependencyParser
+from syntax_nmt.preparation.annotation.annotate import Resources, annotate_file, describe
+from syntax_nmt.preparation.annotation.annotator import StanzaAnnotator
+from syntax_nmt.preparation.annotation.parts import options_sum
+
+PARTS = Resources(part_size=50)
+
+
+@pytest.fixture(scope="module")
+def options(models) -> StanzaAnnotator:
+    return StanzaAnnotator(find_models("dependencies", "en", models))
+
+
+@pytest.fixture(scope="module")
+def parsed(options, text, tmp_path_factory):
+    """The text parsed in one go, and the counts."""
+    output = tmp_path_factory.mktemp("parsed") / "text.en.conllu"
+    return output, annotate_file(text, output, options, PARTS)
+
+
+def command(text, output, models, *more):
+    return [
+        *["parse", "--lang", "en", "--input", str(text), "--output", str(output)],
+        *["--stanza-dir", str(models), "--part-size", "50", *more],
+    ]
+
+
+def test_every_line_has_its_block_with_its_own_words(text, parsed):
+    output, counts = parsed
+    lines = text.read_bytes().decode("utf-8").split("\n")[:-1]
+    blocks = output.read_text(encoding="utf-8").split("\n\n")[:-1]
+    assert len(blocks) == len(lines) == counts["lines"] == 308
+    for line, block, tree in zip(lines, blocks, read_conllu(output)):
+        rows = [row.split("\t") for row in block.split("\n") if not row.startswith("# ")]
+        assert [row[1] for row in rows] == line.split()
+        assert (tree is None) == (not 0 < len(line.split()) <= 250)
+
+
+def test_what_is_not_parsed_is_counted(parsed):
+    _, counts = parsed
+    assert (counts["empty"], counts["too long"], counts["failed"]) == (2, 1, 0)
+    assert counts["annotated"] == 305
+    said = describe(counts)
+    assert said.startswith("308 lines, 305 annotated (99.03%); not annotated: 2 empty, 1 too long")
+
+
+def test_trees_are_learnt(treebank, parsed, text):
+    """The parser is real: most heads are those of the treebank."""
+    gold = {tree.words: tree.heads for tree in read_conllu(treebank)}
+    pairs = [
+        (found, right)
+        for tree in read_conllu(parsed[0])
+        if tree is not None and tree.words in gold
+        for found, right in zip(tree.heads, gold[tree.words])
+    ]
+    assert sum(found == right for found, right in pairs) > 0.6 * len(pairs)
+
+
+def test_gzipped_text_gives_the_same(text, parsed, options, tmp_path):
+    zipped = tmp_path / "text.en.gz"
+    zipped.write_bytes(gzip.compress(text.read_bytes()))
+    annotate_file(zipped, tmp_path / "out.conllu", options, PARTS)
+    assert (tmp_path / "out.conllu").read_bytes() == parsed[0].read_bytes()
+
+
+def test_killed_and_started_again_gives_the_same_bytes(text, models, options, tmp_path):
+    long_text = tmp_path / "long.en"
+    long_text.write_bytes(text.read_bytes() * 6)
+    whole, output = tmp_path / "whole.conllu", tmp_path / "killed.conllu"
+    annotate_file(long_text, whole, options, PARTS)
+    work = output.with_name(output.name + ".parts")
+    job = subprocess.Popen(
+        [sys.executable, "-m", "syntax_nmt.cli", *command(long_text, output, models)],
+        stderr=subprocess.DEVNULL,
+        env={**os.environ, "OMP_NUM_THREADS": "1"},
+    )
+    deadline = time.monotonic() + 120
+    while len(list(work.glob("*.part"))) < 3 and time.monotonic() < deadline:
+        time.sleep(0.005)
+    job.send_signal(signal.SIGKILL)
+    job.wait()
+    assert not output.exists()
+    done = len(list(work.glob("*.part")))
+    assert 3 <= done < 37
+    counts = annotate_file(long_text, output, options, PARTS)
+    assert counts["reused"] == 50 * done
+    assert output.read_bytes() == whole.read_bytes()
+    assert sorted(path.name for path in tmp_path.glob("killed*")) == ["killed.conllu"]
+
+
+def test_parts_of_other_text_are_not_reused(text, parsed, options, tmp_path):
+    output = tmp_path / "out.conllu"
+    work = output.with_name(output.name + ".parts")
+    work.mkdir()
+    blocks = parsed[0].read_text(encoding="utf-8").split("\n\n")[:50]
+    same = options_sum(options.fingerprint(), PARTS.part_size)
+    head = {"options": same, "text": "", "entries": "", "lines": 50, "counts": {"lines": 50}}
+    entries = "".join(f"{block}\n\n" for block in blocks)
+    (work / "000000.part").write_text(json.dumps(head) + "\n" + entries)
+    (work / "000001.part").write_text('{"key": ')
+    counts = annotate_file(text, output, options, PARTS)
+    assert counts["reused"] == 0
+    assert output.read_bytes() == parsed[0].read_bytes()
+    assert options.fingerprint() != replace(options, max_words=10).fingerprint()
+
+
+@pytest.mark.slow
+def test_processes_give_the_same_bytes(text, parsed, options, tmp_path):
+    annotate_file(text, tmp_path / "out.conllu", options, Resources(2, part_size=50))
+    assert (tmp_path / "out.conllu").read_bytes() == parsed[0].read_bytes()
+
+
+def test_a_failing_sentence_fails_alone(options, monkeypatch):
+    parser = DependencyParser(options.models)
+    pipeline = parser._pipeline
+
+    def fragile(sentences):
+        if any("boom" in words for words in sentences):
+            raise RuntimeError("boom")
+        return pipeline(sentences)
+
+    monkeypatch.setattr(parser, "_pipeline", fragile)
+    good, bad = ["the", "cat", "sees", "the", "dog", "."], ["the", "boom"]
+    parses = parser.analyse([good, good, bad, good, bad])
+    assert [parse is None for parse in parses] == [False, False, True, False, True]
+    assert parser.last_error == "RuntimeError: boom"
+
+
+def test_all_sentences_failing_is_an_error(text, options, tmp_path, monkeypatch):
+    def broken(self, sentences):
+        raise RuntimeError("CUDA error")
+
+    monkeypatch.setattr(DependencyParser, "_analyse_all", broken)
+    with pytest.raises(UserError, match="fails on every sentence: RuntimeError: CUDA error"):
+        annotate_file(text, tmp_path / "out.conllu", options, PARTS)
+    assert not (tmp_path / "out.conllu").exists()
+
+
+def test_models_in_stanzas_own_layout(text, parsed, models, tmp_path):
+    folder = tmp_path / "stanza_resources"
+    for step, file in (("pos", "tagger.pt"), ("depparse", "parser.pt")):
+        (folder / "en" / step).mkdir(parents=True)
+        shutil.copy(models / file, folder / "en" / step / "tiny.pt")
+    packages = {"tokenize": "tiny", "pos": "tiny", "depparse": "tiny"}
+    english = {name: {"tiny": {}} for name in packages}
+    resources = {"en": {**english, "packages": {"default": packages}}, "eng": {"alias": "en"}}
+    (folder / "resources.json").write_text(json.dumps(resources))
+    assert find_models("dependencies", "eng", folder).lang == "en"
+    main(command(text, tmp_path / "out.conllu", folder))
+    assert (tmp_path / "out.conllu").read_bytes() == parsed[0].read_bytes()
+
+
+def test_explicit_model_files(models):
+    found = find_models(
+        "dependencies",
+        "en",
+        None,
+        {"pos_model_path": models / "tagger.pt", "depparse_model_path": models / "parser.pt"},
+    )
+    assert [path for _, path in found.files] == [models / "tagger.pt", models / "parser.pt"]
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"--lang": "de"}, "are of language 'en', the text is of language 'de'"),
+        (
+            {"--stanza-dir": "nowhere"},
+            "models for dependencies of language 'en': looked for nowhere",
+        ),
+        ({"--stanza-model": "pos=gone.pt"}, "--stanza-model pos=gone.pt: no such file"),
+        ({"--input": "gone.en"}, "gone.en: cannot be read (No such file"),
+        ({"--device": "cuda:99"}, "--device cuda:99"),
+    ],
+)
+def test_mistakes_are_one_line(text, models, tmp_path, changes, message):
+    arguments = command(text, tmp_path / "out.conllu", models)
+    for option, value in changes.items():
+        arguments += [option, value]
+    with pytest.raises(SystemExit) as error:
+        main(arguments)
+    said = str(error.value)
+    assert said.startswith("syntax-nmt: error: ")
+    assert message in said
+    assert "\n" not in said
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_invalid_utf8_names_file_and_line(models, tmp_path):
+    text = tmp_path / "text.en"
+    text.write_bytes(b"the cat\nthe \xff dog\n")
+    with pytest.raises(SystemExit, match=r"text.en:2: not UTF-8 \(invalid start byte\)"):
+        main(command(text, tmp_path / "out.conllu", models))
+    assert [path.name for path in tmp_path.iterdir()] == ["text.en"]
+
+
+@pytest.mark.parametrize("output", ["file/x.conllu", "folder"])
+def test_an_output_that_cannot_be_written_is_found_before_models_load(
+    text, models, tmp_path, monkeypatch, output
+):
+    (tmp_path / "file").write_text("")
+    (tmp_path / "folder").mkdir()
+    monkeypatch.setattr("syntax_nmt.preparation.annotation.annotator.loaded_analyser", pytest.fail)
+    arguments = ["parse", "--lang", "en", "--input", str(text), "--stanza-dir", str(models)]
+    with pytest.raises(SystemExit, match=rf"error: .*{output}: cannot be written") as caught:
+        main([*arguments, "--output", str(tmp_path / output)])
+    assert "\n" not in str(caught.value)
+
+
+def test_not_a_model(text, tmp_path):
+    for name in ("tagger.pt", "parser.pt"):
+        (tmp_path / name).write_bytes(b"nonsense")
+    with pytest.raises(SystemExit, match="Stanza cannot load") as error:
+        main(command(text, tmp_path / "out.conllu", tmp_path))
+    assert "\n" not in str(error.value)
+
+
+def test_contractions_of_moses_are_parsed_as_treebanks_cut_them(shared, tmp_path):
+    """With the real models: `don 't` gets the tree of `do n't`, and keeps its spelling."""
+    options = StanzaAnnotator(find_models("dependencies", "en", shared / "models" / "en"))
+    text, output = tmp_path / "text.en", tmp_path / "text.en.conllu"
+    text.write_text(
+        "We do n't know whether the well - known results can be reproduced .\n"
+        "We don 't know whether the well @-@ known results can be reproduced .\n"
+    )
+    assert annotate_file(text, output, options)["annotated"] == 2
+    treebank, moses = read_conllu(output)
+    assert treebank.heads == moses.heads
+    assert moses.words[1:3] == ("don", "'t")
+    assert treebank.heads[treebank.words.index("do")] == treebank.words.index("know")

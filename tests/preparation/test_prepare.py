@@ -1,0 +1,520 @@
+"""`syntax-nmt prepare`: from raw text to data-bin, given or parsed, interrupted or not."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from fairseq.data import Dictionary, data_utils
+
+from syntax_nmt.cli import main
+from syntax_nmt.data import text_files
+from syntax_nmt.data.conllu import read_conllu
+from syntax_nmt.preparation.annotation.folder_lock import sole_user
+from syntax_nmt.preparation.annotation.parts import PartFolder
+from syntax_nmt.preparation.fairseq_data import FairseqData, preprocess
+
+
+@pytest.fixture(scope="module")
+def raw(treebank, tmp_path_factory) -> Path:
+    """A parallel corpus of raw text: English sentences of the treebank, and themselves reversed."""
+    folder = tmp_path_factory.mktemp("raw")
+    trees = list(read_conllu(treebank))
+    for name, part in (("train", trees[:240]), ("val", trees[240:270]), ("test", trees[270:])):
+        source = [" ".join(tree.words[:-1]) + "." for tree in part]
+        target = [" ".join(reversed(tree.words[:-1])) + "." for tree in part]
+        source[3], target[3] = "I don't\u2028 know a\xa0well-known 🦊 ▁cat\r", "Ich weiß\x85 nicht."
+        source[5] = ""
+        (folder / f"{name}.en").write_bytes("".join(f"{s}\n" for s in source).encode())
+        text = "".join(f"{t}\n" for t in target).encode()
+        (folder / f"{name}.de.gz").write_bytes(gzip.compress(text))
+    return folder
+
+
+def command(raw: Path, destination: Path, *more: str) -> list[str]:
+    return [
+        *["prepare", "--source-lang", "en", "--target-lang", "de", "--vocab-size", "150"],
+        *["--trainpref", f"{raw}/train", "--validpref", f"{raw}/val"],
+        *["--testpref", f"{raw}/test,{raw}/val", "--destdir", str(destination), *more],
+    ]
+
+
+@pytest.fixture(scope="module")
+def prepared(raw, models, tmp_path_factory) -> Path:
+    folder = tmp_path_factory.mktemp("prepared") / "out"
+    main(command(raw, folder, "--stanza-dir", str(models)))
+    return folder
+
+
+def lines(path: Path) -> list[str]:
+    return path.read_bytes().decode("utf-8").split("\n")[:-1]
+
+
+def contents(folder: Path) -> dict[str, bytes]:
+    """What must not depend on how often the work was interrupted: all but logs and records."""
+    files = (path for path in sorted(folder.rglob("*")) if path.is_file())
+    return {
+        str(path.relative_to(folder)): path.read_bytes()
+        for path in files
+        if path.suffix != ".log" and path.name != "prepare.json"
+    }
+
+
+def test_layout(prepared):
+    assert sorted(path.name for path in prepared.iterdir()) == [
+        *("data-bin", "logs", "pieces", "prepare.json", "segmentation.json"),
+        *("sentencepiece.model", "words"),
+    ]
+    splits = ("train", "valid", "test", "test1")
+    words = {f"{split}.{end}" for split in splits for end in ("en", "de", "en.conllu")}
+    assert {path.name for path in (prepared / "words").iterdir()} == words
+    names = {path.name for path in (prepared / "data-bin").iterdir()}
+    for split in splits:
+        assert {f"{split}.en-de.{lang}.bin" for lang in ("en", "de", "en.heads")} <= names
+
+
+def test_one_line_for_one_line(raw, prepared):
+    for split, count in (("train", 240), ("valid", 30), ("test", 30), ("test1", 30)):
+        for folder in ("words", "pieces"):
+            for lang in ("en", "de"):
+                assert len(lines(prepared / folder / f"{split}.{lang}")) == count
+    words = lines(prepared / "words" / "train.en")
+    assert words[3] == "I do n't know a well @-@ known 🦊 _ cat"
+    assert words[5] == ""
+    assert lines(prepared / "words" / "train.de")[3] == "Ich weiß nicht ."
+
+
+def test_pieces_are_of_exactly_these_words(prepared):
+    for name in ("train.en", "train.de", "test.en"):
+        for pieces, words in zip(
+            lines(prepared / "pieces" / name), lines(prepared / "words" / name)
+        ):
+            assert pieces.replace(" ", "").replace("▁", " ").strip() == words
+
+
+def test_fairseq_reads_it_with_its_heads(prepared):
+    data_bin = prepared / "data-bin"
+    dictionary = Dictionary.load(str(data_bin / "dict.en.txt"))
+    tokens = data_utils.load_indexed_dataset(str(data_bin / "train.en-de.en"), dictionary)
+    heads = data_utils.load_indexed_dataset(str(data_bin / "train.en-de.en.heads"), None)
+    assert len(tokens) == len(heads) == 240
+    assert dictionary.string(tokens[0]) == lines(prepared / "pieces" / "train.en")[0]
+    assert len(heads[0]) == len(tokens[0]) - 1
+
+
+def test_done_before_is_not_done_again(raw, prepared, models, capfd):
+    before = {path: path.stat().st_mtime_ns for path in prepared.rglob("*") if path.is_file()}
+    main(command(raw, prepared, "--stanza-dir", str(models)))
+    assert {path: path.stat().st_mtime_ns for path in before} == before
+    out, err = capfd.readouterr()
+    assert "data-bin: done before" in err
+    assert "…" not in err
+    out = out.replace(" \\\n   ", "")
+    assert f"fairseq-train {prepared}/data-bin --user-dir" in out
+    assert "--load-dependencies" in out
+    assert f"--sentencepiece-model {prepared}/sentencepiece.model" in out
+    assert "99.58%" in out  # 239 of 240 lines parsed
+
+
+def test_no_parse_leaves_the_parses_out_and_keeps_them(raw, prepared, models, tmp_path, capsys):
+    folder = tmp_path / "out"
+    shutil.copytree(prepared, folder)
+    main(command(raw, folder, "--no-parse"))
+    assert "--load-dependencies" not in capsys.readouterr().out
+    assert not list((folder / "data-bin").rglob("*heads*"))
+    assert not (folder / "data-bin" / "syntax.json").exists()
+    main(command(raw, folder, "--stanza-dir", str(models)))
+    assert "words/train.en.conllu: done before" in capsys.readouterr().err
+    assert contents(folder) == contents(prepared)
+
+
+@pytest.mark.parametrize("delay", [0.0, pytest.param(3.0, marks=pytest.mark.slow)])
+def test_killed_and_started_again(raw, prepared, models, tmp_path, delay):
+    folder = tmp_path / "out"
+    arguments = command(raw, folder, "--stanza-dir", str(models))
+    job = subprocess.Popen(
+        [sys.executable, "-m", "syntax_nmt.cli", *arguments],
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        env={**os.environ, "OMP_NUM_THREADS": "1"},
+        start_new_session=True,
+    )
+    deadline = time.monotonic() + 100
+    while not (folder / "logs").exists() and time.monotonic() < deadline:
+        time.sleep(0.01)
+    time.sleep(delay)
+    os.killpg(job.pid, signal.SIGKILL)
+    job.wait()
+    (folder / "words" / "valid.de.partial123").write_text("half")
+    (folder / "words" / "mine.partial123").write_text("not this program's")
+    main(arguments)
+    (folder / "words" / "mine.partial123").unlink()
+    assert contents(folder) == contents(prepared)
+
+
+class _Killed(BaseException):
+    """Nothing is repaired after it, as after a kill."""
+
+
+@pytest.mark.parametrize("recorded", [False, True])
+def test_what_was_not_on_record_yet_is_not_taken_for_given(
+    raw, prepared, models, tmp_path, monkeypatch, capsys, recorded
+):
+    """Killed when the trees are merged, before or after that is written down."""
+    folder = tmp_path / "out"
+    shutil.copytree(prepared, folder)
+    trees = folder / "words" / "test.en.conllu"
+    record = folder / "prepare.json"
+    steps = json.loads(record.read_text())
+    del steps[f"words/{trees.name}"]
+    record.write_text(json.dumps(steps))
+    trees.unlink()
+    arguments = command(raw, folder, "--stanza-dir", str(models))
+    killing, at = (PartFolder, "remove") if recorded else (text_files.os, "replace")
+    going_on = getattr(killing, at)
+
+    def kill(*arguments):
+        if recorded or Path(arguments[1]) == record:
+            raise _Killed
+        return going_on(*arguments)
+
+    monkeypatch.setattr(killing, at, kill)
+    with pytest.raises(_Killed):
+        main(arguments)
+    monkeypatch.undo()
+    assert trees.is_file()
+    assert (f"words/{trees.name}" in json.loads(record.read_text())) == recorded
+    main(arguments)
+    said = capsys.readouterr()
+    assert "given" not in said.out + said.err
+    assert contents(folder) == contents(prepared)
+
+
+def test_a_lost_or_damaged_record_is_said(raw, prepared, models, tmp_path, capsys):
+    """Whose the trees are, nobody knows then: they stay, and that is said, too."""
+    folder = tmp_path / "out"
+    shutil.copytree(prepared, folder)
+    (folder / "prepare.json").write_text("{")
+    (folder / "parser.json").write_text("{}")
+    main(command(raw, folder, "--stanza-dir", str(models)))
+    said = capsys.readouterr()
+    assert f"{folder}/prepare.json: damaged: steps that it does not tell of are done" in said.err
+    trees = folder / "words" / "train.en.conllu"
+    assert f"{trees}: no record of it in prepare.json, so it counts as given; to" in said.err
+    assert f"{folder}/parser.json: removed" in said.err
+    assert "conllu given" in said.out
+    assert contents(folder) == contents(prepared)
+    trees.unlink()
+    main(command(raw, folder, "--stanza-dir", str(models)))
+    assert "damaged" not in capsys.readouterr().err
+    assert contents(folder) == contents(prepared)
+
+
+def test_given_annotation_is_taken_along(treebank, tmp_path, capfd):
+    raw, folder = tmp_path / "raw", tmp_path / "out"
+    raw.mkdir()
+    trees = list(read_conllu(treebank))
+    words = "".join(" ".join(tree.words) + "\n" for tree in trees)
+    (raw / "train.src").write_text(words)
+    (raw / "train.tgt").write_text(words)
+    (raw / "train.src.conllu.gz").write_bytes(gzip.compress(treebank.read_bytes()))
+    brackets = "".join(f"(S {' '.join(f'(X {word})' for word in t.words)})\n" for t in trees)
+    (raw / "train.src.trees").write_text(brackets)
+    chunks = "".join(" ".join(["B-NP"] * len(tree.words)) + "\n" for tree in trees)
+    (raw / "train.tgt.chunks").write_text(chunks)
+    arguments = ["prepare", "--source-lang", "src", "--target-lang", "tgt", "--vocab-size", "60"]
+    arguments += ["--trainpref", f"{raw}/train", "--destdir", str(folder), "--separate"]
+    arguments += ["--source-tokenizer", "none", "--target-tokenizer", "none"]
+    main(arguments)
+    assert "--phrase-segmentation parsed --load-phrases" in capfd.readouterr().out
+    assert (folder / "words" / "train.src.conllu").read_bytes() == treebank.read_bytes()
+    for kind in ("src.heads", "src.phrases", "tgt.chunks"):
+        assert (folder / "data-bin" / f"train.src-tgt.{kind}.bin").is_file()
+    assert (folder / "sentencepiece.src.model").is_file()
+
+    (raw / "train.tgt.chunks").write_text(chunks.replace("B-NP", "B-NP B-NP", 1))
+    with pytest.raises(
+        SystemExit, match=r"train\.tgt\.chunks:1: sentence 1: 7 tags, but .* 6 words"
+    ):
+        main(arguments)
+    (raw / "train.tgt.chunks").write_text(chunks + "O\n")
+    with pytest.raises(SystemExit, match=r"words/train\.tgt: sentence 301: the file ends"):
+        main(arguments)
+    (raw / "train.tgt.chunks").unlink()
+    main(arguments)
+    assert not list(folder.rglob("*chunks*"))
+
+
+@pytest.mark.parametrize("damage", ["tag", "cycle", "gzip"])
+def test_malformed_annotation_is_an_error_whatever_the_tokeniser(raw, tmp_path, damage):
+    copy, folder = tmp_path / "raw", tmp_path / "out"
+    shutil.copytree(raw, copy)
+    if damage == "tag":
+        (copy / "val.de.chunks").write_text("NP\n" + "\n" * 29)
+        message = r"val\.de\.chunks:1: tag 'NP'"
+    elif damage == "cycle":
+        row = "{}\tw\t_\t_\t_\t_\t{}\t_\t_\t_\n"
+        (copy / "val.en.conllu").write_text(row.format(1, 2) + row.format(2, 1) + "\n")
+        message = r"val\.en\.conllu:"
+    else:
+        (copy / "val.en.trees.gz").write_bytes(gzip.compress(b"()\n" * 30)[:-8])
+        message = r"val\.en\.trees\.gz:\d+: the gzip file is damaged"
+    with pytest.raises(SystemExit, match=f"error: .*{message}"):
+        main(command(copy, folder, "--no-parse"))
+    assert not (folder / "data-bin").exists()
+
+
+def test_given_multiword_tokens_become_one_word(treebank, tmp_path):
+    raw, folder = tmp_path / "raw", tmp_path / "out"
+    raw.mkdir()
+    trees = list(read_conllu(treebank))
+    words = ["".join(t.words[:2]) + " " + " ".join(t.words[2:]) for t in trees]
+    for lang in ("src", "tgt"):
+        (raw / f"train.{lang}").write_text("".join(f"{line}\n" for line in words))
+    blocks = treebank.read_text(encoding="utf-8").strip().split("\n\n")
+    row = "1-2\t{}\t_\t_\t_\t_\t_\t_\t_\t_\n"
+    (raw / "train.src.conllu").write_text(
+        "".join(row.format(w.split()[0]) + block + "\n\n" for w, block in zip(words, blocks))
+    )
+    arguments = ["prepare", "--source-lang", "src", "--target-lang", "tgt", "--vocab-size", "60"]
+    arguments += ["--source-tokenizer", "none", "--target-tokenizer", "none"]
+    main([*arguments, "--trainpref", f"{raw}/train", "--destdir", str(folder)])
+    assert (folder / "data-bin" / "train.src-tgt.src.heads.bin").is_file()
+
+
+def test_a_data_bin_folder_that_is_a_link_stays_one(raw, tmp_path):
+    """It may have been moved to a larger disk."""
+    folder = tmp_path / "out"
+    folder.mkdir()
+    (folder / "data-bin").symlink_to(tmp_path / "disk" / "data-bin")
+    (tmp_path / "disk" / "data-bin").mkdir(parents=True)
+    main(command(raw, folder, "--no-parse"))
+    assert (folder / "data-bin").is_symlink()
+    assert (tmp_path / "disk" / "data-bin" / "dict.en.txt").is_file()
+    assert [path.name for path in (tmp_path / "disk").iterdir()] == ["data-bin"]
+
+
+@pytest.mark.slow
+def test_a_model_is_reused(raw, prepared, tmp_path):
+    model = prepared / "sentencepiece.model"
+    arguments = ["--no-parse", "--sentencepiece-model", str(model)]
+    main(command(raw, tmp_path / "out", *arguments))
+    assert (tmp_path / "out" / "sentencepiece.model").read_bytes() == model.read_bytes()
+    assert lines(tmp_path / "out/pieces/test.de") == lines(prepared / "pieces/test.de")
+
+
+@pytest.mark.parametrize(
+    ("break_it", "more", "message"),
+    [
+        ("", ["--trainpref", "gone"], "--trainpref gone: there is no gone.en or gone.en.gz"),
+        ("", ["--trainpref", "a,b"], "--trainpref a,b: there can be one training text"),
+        ("unequal", [], "train.en has 241 lines and "),
+        ("utf8", [], "val.en:31: not UTF-8"),
+        ("empty", [], "val.en is empty"),
+        ("", ["--stanza-dir", "gone"], "or --no-parse to do without"),
+        ("", ["--target-tokenizer", "penn"], "tokenizer 'penn' is for English"),
+        ("", ["--target-lang", "en"], "--source-lang and --target-lang are both en"),
+        ("", ["--sentencepiece-model", "gone"], "gone: cannot be read as a sentencepiece model"),
+        (
+            "",
+            ["--no-parse", "--chunk-model", "x"],
+            "--chunk-model has no effect without --chunks: add --chunks, or leave --chunk-m",
+        ),
+        (
+            "",
+            ["--no-parse", "--target-stanza-dir", "x"],
+            "--target-stanza-dir has no effect without --chunks: add --chunks",
+        ),
+        (
+            "",
+            ["--no-parse", "--chunks", "rules", "--chunk-model", "x"],
+            "--chunks rules and --chunk-model exclude each other: leave one out",
+        ),
+    ],
+)
+def test_mistakes_are_one_line_and_leave_nothing(raw, tmp_path, break_it, more, message):
+    copy = tmp_path / "raw"
+    shutil.copytree(raw, copy)
+    if break_it == "unequal":
+        with open(copy / "train.en", "a") as text:
+            text.write("one more\n")
+    elif break_it == "utf8":
+        with open(copy / "val.en", "ab") as text:
+            text.write(b"\xe9t\xe9\n")
+    elif break_it == "empty":
+        (copy / "val.en").write_text("")
+        (copy / "val.de.gz").write_bytes(gzip.compress(b""))
+    with pytest.raises(SystemExit) as error:
+        main(command(copy, tmp_path / "out", *more))
+    said = str(error.value)
+    assert said.startswith("syntax-nmt: error: ")
+    assert message in said
+    assert "\n" not in said
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_failure_of_fairseq_names_its_log(raw, tmp_path, monkeypatch):
+    def failing(self, destination):
+        code = "import os, sys; os.mkdir(sys.argv[1]); raise SystemExit('first\\nno disk')"
+        return [sys.executable, "-c", code, str(destination)]
+
+    monkeypatch.setattr(FairseqData, "command", failing)
+    expected = r"fairseq-preprocess failed \(status 1\): no disk; see .*\.log"
+    with pytest.raises(SystemExit, match=expected):
+        main(command(raw, tmp_path / "out", "--no-parse"))
+    assert not list((tmp_path / "out").glob("data-bin*"))
+
+
+def test_an_interrupted_fairseq_leaves_no_partial_folder(tmp_path, monkeypatch):
+    def interrupted(command, **options):
+        (tmp_path / "data-bin.partial").mkdir()
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("subprocess.call", interrupted)
+    data = FairseqData("en", "de", tmp_path, ["train"], True, 1)
+    with pytest.raises(KeyboardInterrupt):
+        preprocess(data, tmp_path / "data-bin", tmp_path / "log")
+    assert not list(tmp_path.glob("data-bin*"))
+
+
+def test_the_raw_text_is_never_overwritten(prepared, models):
+    arguments = command(prepared / "words", prepared, "--stanza-dir", str(models))
+    arguments[arguments.index("--validpref") + 1] = f"{prepared}/words/valid"
+    arguments[arguments.index("--testpref") + 1] = f"{prepared}/words/test"
+    with pytest.raises(SystemExit, match=r"train.en would be overwritten: give another"):
+        main(arguments)
+
+
+def test_one_process_a_folder(raw, models, tmp_path):
+    with sole_user(tmp_path), pytest.raises(SystemExit, match="another process prepares"):
+        main(command(raw, tmp_path, "--no-parse"))
+
+
+def test_the_command_line_prints_one_line(tmp_path):
+    arguments = command(tmp_path, tmp_path / "out", "--no-parse")
+    done = subprocess.run(
+        [sys.executable, "-m", "syntax_nmt.cli", *arguments], capture_output=True, text=True
+    )
+    assert done.returncode == 1
+    errors = [line for line in done.stderr.splitlines() if not line.startswith("INFO:")]
+    assert len(errors) == 1
+    assert errors[0].startswith("syntax-nmt: error: --trainpref")
+
+
+@pytest.fixture
+def chinese(tmp_path) -> Path:
+    """A corpus whose source has no spaces."""
+    folder = tmp_path / "raw"
+    folder.mkdir()
+    for name in ("train", "valid"):
+        (folder / f"{name}.zh").write_text("老人读书。\n我喜欢 Python 3。\n\n猫 看狗\n" * 9)
+        (folder / f"{name}.en").write_text("The old man reads.\nI like Python 3.\n\nCats.\n" * 9)
+    return folder
+
+
+def chinese_command(raw: Path, *more: str) -> list[str]:
+    return [
+        *["prepare", "--source-lang", "zh", "--target-lang", "en", "--vocab-size", "60"],
+        *["--trainpref", f"{raw}/train", "--validpref", f"{raw}/valid", "--no-parse"],
+        *["--destdir", str(raw.parent / "out"), *more],
+    ]
+
+
+def test_text_without_spaces_is_cut_into_characters(chinese, capsys):
+    main(chinese_command(chinese))
+    words = lines(chinese.parent / "out" / "words" / "train.zh")
+    assert words[:4] == ["老 人 读 书 。", "我 喜 欢 Python 3 。", "", "猫 看 狗"]
+    assert "--source-tokenizer char --target-tokenizer penn" in capsys.readouterr().out
+
+
+def test_text_that_is_cut_already_is_not_cut_anew_by_default(chinese):
+    (chinese / "valid.zh").write_text("老人 每天 在 公园 读书 。\n我 喜欢 猫 。\n\n猫\n" * 9)
+    with pytest.raises(SystemExit, match=r"valid.zh: looks as if it were split into words already"):
+        main(chinese_command(chinese))
+    assert not (chinese.parent / "out").exists()
+    main(chinese_command(chinese, "--source-tokenizer", "none"))
+    assert lines(chinese.parent / "out" / "words" / "valid.zh")[0] == "老人 每天 在 公园 读书 。"
+
+
+def test_a_segmenter_that_is_not_there_is_one_line(chinese):
+    with pytest.raises(SystemExit, match=r"segmenter gone.pt: no such file or folder"):
+        main(
+            chinese_command(
+                chinese, "--source-tokenizer", "stanza", "--source-segmenter", "gone.pt"
+            )
+        )
+
+
+def test_what_jobs_have_parsed_is_used_and_never_removed(raw, models, prepared, tmp_path, capsys):
+    """As the guide says for clusters: words, shards, merge, and prepare again."""
+    folder = tmp_path / "out"
+    main(command(raw, folder, "--no-parse"))
+    trees = folder / "words" / "train.en.conllu"
+    text = ["--input", f"{folder}/words/train.en", "--output", str(trees)]
+    for index in ("0", "1"):
+        shard = ["--num-shards", "2", "--shard-id", index, "--part-size", "100"]
+        main(["parse", "--lang", "en", "--stanza-dir", str(models), *text, *shard])
+    main(["merge", *text])
+    merged = trees.read_bytes()
+    assert merged == (prepared / "words" / "train.en.conllu").read_bytes()
+    status = trees.stat()
+    for _ in range(2):
+        main(command(raw, folder, "--stanza-dir", str(models)))
+        assert "conllu given" in capsys.readouterr().out
+    main(command(raw, folder, "--no-parse"))
+    assert (trees.read_bytes(), trees.stat().st_mtime_ns) == (merged, status.st_mtime_ns)
+    assert (folder / "data-bin" / "train.en-de.en.heads.idx").is_file()
+    trees.write_bytes((prepared / "words" / "test.en.conllu").read_bytes())
+    with pytest.raises(SystemExit, match=r"train.en.conllu"):
+        main(command(raw, folder, "--no-parse"))
+    assert trees.is_file()
+
+
+def test_raw_text_is_not_overwritten_by_its_pieces(raw, tmp_path):
+    part = "pieces"
+    folder = tmp_path / "out"
+    shutil.copytree(raw, folder / part)
+    shutil.move(folder / part / "val.en", folder / part / "valid.en")
+    gzip_de = (folder / part / "val.de.gz").read_bytes()
+    (folder / part / "valid.de").write_bytes(gzip.decompress(gzip_de))
+    before = contents(folder)
+    arguments = command(raw, folder, "--no-parse", "--validpref", f"{folder}/{part}/valid")
+    with pytest.raises(SystemExit, match=rf"{part}/valid.en would be overwritten: give another"):
+        main(arguments)
+    assert contents(folder) == before
+
+
+def test_models_of_another_language_are_found_before_the_long_work(raw, models, tmp_path):
+    folder = tmp_path / "out"
+    more = ["--no-parse", "--chunks", "rules", "--target-stanza-dir", str(tmp_path / "models")]
+    (tmp_path / "models").mkdir()
+    for name in ("tagger.pt", "constituency.pt"):
+        shutil.copy(models / "tagger.pt", tmp_path / "models" / name)
+    with pytest.raises(SystemExit, match="Stanza cannot load"):
+        main(command(raw, folder, *more))
+    assert not (folder / "sentencepiece.model").exists()
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("a:b", "a:b: fairseq takes what stands after : for another"),
+        ("a,b", "a,b: fairseq takes what stands after , for another"),
+        ("-a", "-a: fairseq takes it for an option: give the whole path"),
+        ("a\udcff", "a.: SentencePiece cannot read a name that is not UTF-8"),
+    ],
+)
+def test_a_name_that_fairseq_would_take_for_something_else(raw, tmp_path, monkeypatch, name, said):
+    """Neither it nor the commands printed at the end could use it."""
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(SystemExit, match=f"--destdir {said}"):
+        main([*command(raw, tmp_path, "--no-parse"), f"--destdir={name}"])
+    assert not (tmp_path / name).exists()

@@ -1,0 +1,290 @@
+"""`syntax-nmt prepare` into a folder that holds something: what is kept, and what is made anew."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from argparse import Namespace
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from syntax_nmt.cli import main
+from syntax_nmt.commands import prepare as command
+from syntax_nmt.data.conllu import format_conllu, format_no_parse
+from syntax_nmt.parsing.models import StanzaModels
+from syntax_nmt.preparation import preparation
+from syntax_nmt.preparation.fairseq_data import FairseqData, written_files
+
+SENTENCES = [" ".join(f"w{number}x{place}" for place in range(5)) for number in range(30)]
+
+
+@dataclass(frozen=True)
+class StandIn:
+    """Gives every word the tag that it is called by.
+
+    Attributes:
+        name: a text of the models; `DIES` is interrupted.
+        kind: `dependencies` or `constituents`.
+        folder: of the models.
+    """
+
+    name: str
+    kind: str
+    folder: Path
+    max_words: int = 250
+    batch_size: int = 1000
+
+    @property
+    def models(self) -> StanzaModels:
+        return StanzaModels("constituents", "en", self.folder, ())
+
+    def fingerprint(self) -> str:
+        return self.name
+
+    def load(self) -> None:
+        pass
+
+    def annotate(self, sentences: Sequence[Sequence[str]]) -> list[str | None]:
+        if self.name == "DIES":
+            raise KeyboardInterrupt
+        if self.kind == "constituents":
+            return [f"(S {' '.join(f'(X {word})' for word in words)})\n" for words in sentences]
+        return [
+            format_conllu(words, [0] * len(words), [self.name] * len(words)) for words in sentences
+        ]
+
+    def no_annotation(self, words: Sequence[str]) -> str:
+        return "()\n" if self.kind == "constituents" else format_no_parse(words)
+
+
+@pytest.fixture
+def models(monkeypatch, tmp_path) -> list[str]:
+    """Its last entry names the stand-in; fairseq and binarize are left out."""
+    names = ["one"]
+
+    def stand_in(args: Namespace, kind: str, lang: str) -> StandIn:
+        return StandIn(names[-1], kind, tmp_path)
+
+    def preprocess(data: FairseqData, destination: Path, log: Path) -> dict[str, float]:
+        shutil.rmtree(destination, ignore_errors=True)
+        destination.mkdir()
+        for file in written_files(data, destination):
+            file.touch()
+        return {}
+
+    monkeypatch.setattr(command, "annotator", stand_in)
+    monkeypatch.setattr(preparation, "preprocess", preprocess)
+    monkeypatch.setattr(preparation, "binarize", lambda *args, **options: {})
+    return names
+
+
+@pytest.fixture
+def raw(tmp_path) -> Path:
+    folder = tmp_path / "raw"
+    folder.mkdir()
+    for lang in ("en", "de"):
+        (folder / f"train.{lang}").write_text("\n".join([*SENTENCES, ""]), encoding="utf-8")
+    return folder
+
+
+def write_trees(path: Path, other_at: int | None = None) -> None:
+    sentences = [line.split() for line in SENTENCES]
+    if other_at is not None:
+        sentences[other_at] = ["quite", "other"]
+    trees = [format_conllu(words, [0] * len(words)) for words in sentences]
+    path.write_text("".join(trees), encoding="utf-8")
+
+
+def prepare(raw: Path, folder: Path | str, *more: str) -> None:
+    arguments = ["prepare", "--source-lang", "en", "--target-lang", "de", "--vocab-size", "60"]
+    main([*arguments, "--trainpref", f"{raw}/train", "--destdir", str(folder), *more])
+
+
+def relations(folder: Path) -> set[str]:
+    """The relation of every word, by which the stand-ins are told apart."""
+    text = (folder / "words" / "train.en.conllu").read_text(encoding="utf-8")
+    return {row.split("\t")[7] for row in text.splitlines() if "\t" in row}
+
+
+# ---- data-bin folders of others
+
+
+@pytest.mark.usefixtures("models")
+@pytest.mark.parametrize("what", ["text", "side file", "model"])
+def test_inputs_in_the_data_bin_are_refused(raw, tmp_path, what):
+    folder = tmp_path / "out"
+    data_bin = folder / "data-bin"
+    more = ["--no-parse"]
+    data_bin.mkdir(parents=True)
+    if what == "text":
+        raw = Path(shutil.move(raw, data_bin / "raw"))
+        inside = raw / "train.en"
+    elif what == "side file":
+        prefix = data_bin / "train"
+        for lang in ("en", "de"):
+            (data_bin / f"train.{lang}").symlink_to(raw / f"train.{lang}")
+        inside = Path(f"{prefix}.en.conllu")
+        raw = data_bin
+        write_trees(inside)
+    else:
+        prepare(raw, tmp_path / "other", *more)
+        inside = Path(shutil.copy(tmp_path / "other" / "sentencepiece.model", data_bin))
+        more += ["--sentencepiece-model", str(inside)]
+    with pytest.raises(SystemExit) as error:
+        prepare(raw, folder, *more)
+    assert str(error.value) == (
+        f"syntax-nmt: error: {inside} lies in {data_bin}, which is made anew as a whole: move it, "
+        "or give another --destdir"
+    )
+    assert inside.is_file()
+
+
+@pytest.mark.usefixtures("models")
+def test_a_data_bin_that_another_program_made_is_not_replaced(raw, tmp_path):
+    data_bin = tmp_path / "out" / "data-bin"
+    data_bin.mkdir(parents=True)
+    (data_bin / "dict.en.txt").write_text("mine 1\n")
+    with pytest.raises(SystemExit, match=r"data-bin: would be replaced, and .*prepare\.json does"):
+        prepare(raw, tmp_path / "out", "--no-parse")
+    assert (data_bin / "dict.en.txt").read_text() == "mine 1\n"
+    (data_bin / "dict.en.txt").unlink()  # an empty folder may be one on a larger disk
+    prepare(raw, tmp_path / "out", "--no-parse")
+    prepare(raw, tmp_path / "out", "--no-parse", "--vocab-size", "50")
+
+
+@pytest.mark.usefixtures("models")
+def test_a_run_killed_before_its_data_bin_is_on_record_goes_on(raw, tmp_path):
+    prepare(raw, tmp_path / "out", "--no-parse")
+    record = tmp_path / "out" / "prepare.json"
+    steps = json.loads(record.read_text())
+    del steps["data-bin"]
+    record.write_text(json.dumps(steps))
+    prepare(raw, tmp_path / "out", "--no-parse")
+
+
+# ---- annotation beside the words
+
+
+@pytest.mark.usefixtures("models")
+@pytest.mark.parametrize("record", ["today's", "of 0.1.0"])
+def test_annotation_beside_the_words_is_known_again_wherever_the_folder_is(
+    raw, tmp_path, monkeypatch, capsys, record
+):
+    """Under another spelling of its path, and moved."""
+    monkeypatch.chdir(tmp_path)
+    prepare(raw, "out", "--no-parse")
+    trees = Path("out/words/train.en.conllu")
+    write_trees(trees)
+    prepare(raw, "out", "--no-parse")
+    if record == "of 0.1.0":
+        steps = json.loads(Path("out/prepare.json").read_text())
+        report = steps["words/train.en.conllu"]["report"]
+        del report["in place"]
+        assert report == {"from": str(trees)}
+        Path("out/prepare.json").write_text(json.dumps(steps))
+    before = trees.read_bytes()
+    Path("out").rename("moved")
+    for folder, more in (("moved", ["--no-parse"]), (tmp_path / "moved", [])):
+        capsys.readouterr()
+        prepare(raw, folder, *more)
+        assert "conllu given" in capsys.readouterr().out
+        assert (tmp_path / "moved/words/train.en.conllu").read_bytes() == before
+
+
+@pytest.mark.usefixtures("models")
+def test_a_copy_of_annotation_that_is_gone_goes_too(raw, tmp_path, capsys):
+    write_trees(raw / "train.en.conllu")
+    prepare(raw, tmp_path / "out", "--no-parse")
+    copy = tmp_path / "out" / "words" / "train.en.conllu"
+    assert copy.is_file()
+    (raw / "train.en.conllu").unlink()
+    prepare(raw, tmp_path / "out", "--no-parse")
+    assert not copy.exists()
+    said = f"{copy}: removed, as there is no {raw}/train.en.conllu any more"
+    assert said in capsys.readouterr().err
+
+
+@pytest.mark.usefixtures("models")
+def test_finished_parses_outlast_runs_that_leave_them_out(raw, tmp_path, capsys):
+    folder = tmp_path / "out"
+    prepare(raw, folder, "--constituents")
+    made = {path: path.read_bytes() for path in (folder / "words").glob("train.en.*")}
+    assert len(made) == 2
+    capsys.readouterr()
+    prepare(raw, folder, "--no-parse")
+    said = capsys.readouterr()
+    for ending, option in (("conllu", "--parse"), ("trees", "--constituents")):
+        path = folder / "words" / f"train.en.{ending}"
+        assert f"{path}: kept, and left out of the data-bin: {option} takes it in" in said.err
+    assert "--load-" not in said.out
+    assert {path: path.read_bytes() for path in made} == made
+    prepare(raw, folder, "--constituents")
+    said = capsys.readouterr()
+    assert "words/train.en.conllu: done before" in said.err
+    assert "words/train.en.trees: done before" in said.err
+    assert "--load-dependencies" in said.out
+
+
+# ---- sentences that are annotated again
+
+
+def test_other_models_annotate_again_what_does_not_fit(raw, models, tmp_path):
+    write_trees(raw / "train.en.conllu", other_at=3)
+    arguments = (raw, tmp_path / "out", "--on-mismatch", "reparse")
+    prepare(*arguments)
+    assert "one" in relations(tmp_path / "out")
+    models.append("two")
+    prepare(*arguments)
+    assert "two" in relations(tmp_path / "out")
+    assert "one" not in relations(tmp_path / "out")
+
+
+def test_what_an_interrupted_reparse_left_is_cleared_away(raw, models, tmp_path):
+    write_trees(raw / "train.en.conllu", other_at=3)
+    folder = tmp_path / "out"
+    models.append("DIES")
+    with pytest.raises(SystemExit):
+        prepare(raw, folder, "--on-mismatch", "reparse")
+    words = folder / "words"
+    assert list(words.glob("*.mismatched*"))
+    (words / "train.en.mismatched.conllu.parts").mkdir(exist_ok=True)
+    prepare(raw, folder, "--on-mismatch", "skip")
+    left = {path.name for path in words.iterdir()}
+    assert left == {"train.de", "train.en", "train.en.conllu"}
+
+
+# ---- parser.json, words
+
+
+@pytest.mark.usefixtures("models")
+def test_the_device_that_a_user_wrote_stays(raw, tmp_path):
+    config = tmp_path / "out" / "parser.json"
+    arguments = (raw, tmp_path / "out", "--no-parse", "--constituents")
+    prepare(*arguments)
+    values = json.loads(config.read_text())
+    assert values["device"] == "cpu"
+    config.write_text(json.dumps({**values, "device": "cuda:1"}))
+    prepare(*arguments, "--vocab-size", "50")
+    assert json.loads(config.read_text()) == {**values, "device": "cuda:1"}
+    for odd in ("{", '{"device": "toaster"}'):
+        config.write_text(odd)
+        prepare(*arguments)
+        assert json.loads(config.read_text()) == values
+
+
+@pytest.mark.usefixtures("models")
+def test_words_by_older_rules_are_made_anew(raw, tmp_path, monkeypatch, capsys):
+    """Of one text and of another that comes later, the words must be of one kind."""
+    monkeypatch.setattr("syntax_nmt.task.word_tokenizer.RULES", "those of 0.1.0")
+    prepare(raw, tmp_path / "out")
+    monkeypatch.undo()
+    monkeypatch.setattr(preparation, "preprocess", lambda *args: pytest.fail("other pieces"))
+    capsys.readouterr()
+    prepare(raw, tmp_path / "out", "--no-parse")
+    said = capsys.readouterr().err
+    for name in ("words/train.en", "words/train.de"):
+        assert f"{name} …" in said
+    assert "data-bin: done before" in said  # as the words came out the same

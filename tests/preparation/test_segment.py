@@ -1,0 +1,106 @@
+"""sentencepiece models of words, and the pieces they cut."""
+
+from __future__ import annotations
+
+import pytest
+import sentencepiece
+
+from syntax_nmt.errors import UserError
+from syntax_nmt.preparation.segment import load_model, segment_file, train_model
+
+SENTENCES = [
+    "the old cat sees the small dog .",
+    "a dog hears the cat .",
+    "",
+    "x ² ﬁ , é e\u0301 🦊",
+]
+
+
+@pytest.fixture
+def words(tmp_path):
+    path = tmp_path / "words"
+    path.write_text("".join(f"{line}\n" for line in SENTENCES * 5), encoding="utf-8")
+    return path
+
+
+@pytest.mark.parametrize(("kind", "size"), [("bpe", 50), ("unigram", 26)])
+def test_pieces_spell_the_words(words, tmp_path, kind, size):
+    model, pieces = tmp_path / "model", tmp_path / "pieces"
+    assert train_model([words], model, size, kind, 1000) == size
+    counts = segment_file(model, words, pieces, threads=1)
+    lines = pieces.read_text(encoding="utf-8").split("\n")[:-1]
+    assert [line.replace(" ", "").replace("▁", " ").strip() for line in lines] == SENTENCES * 5
+    assert counts["words"] == len(" ".join(SENTENCES * 5).split())
+    assert counts["pieces"] == len(" ".join(lines).split())
+    assert counts["lines"] == 20
+
+
+@pytest.mark.parametrize("kind", ["bpe", "unigram"])
+def test_a_size_too_large_is_lowered(words, tmp_path, kind):
+    size = train_model([words], tmp_path / "model", 8000, kind, 1000)
+    assert size == load_model(tmp_path / "model").get_piece_size()
+    assert 24 < size < 120
+
+
+def test_a_size_too_small_names_the_number(words, tmp_path):
+    with pytest.raises(UserError, match=r"--vocab-size 9: .* hold \d+ different characters"):
+        train_model([words], tmp_path / "model", 9, "bpe", 1000)
+    assert not (tmp_path / "model").exists()
+
+
+def test_a_size_below_sentencepieces_own_symbols(words, tmp_path):
+    for size in (1, 2):
+        with pytest.raises(UserError, match=rf"--vocab-size {size}: sentencepiece needs 3 for"):
+            train_model([words], tmp_path / "model", size, "bpe", 1000)
+
+
+def test_a_model_that_spells_in_bytes_is_told_from_one_that_normalises(words, tmp_path):
+    sentencepiece.SentencePieceTrainer.train(
+        sentence_iterator=iter(["the old cat sees the small dog ."] * 5),
+        model_prefix=str(tmp_path / "bytes"),
+        vocab_size=290,
+        hard_vocab_limit=False,
+        byte_fallback=True,
+        normalization_rule_name="identity",
+        minloglevel=2,
+    )
+    with pytest.raises(UserError, match=r"words:2: .*bytes\.model spells .* --byte_fallback=false"):
+        segment_file(tmp_path / "bytes.model", words, tmp_path / "pieces", threads=1)
+
+
+def test_no_text(tmp_path):
+    (tmp_path / "empty").write_text("\n\n")
+    message = "sentencepiece cannot be trained on .*empty: all lines are blank: give text with"
+    with pytest.raises(UserError, match=message):
+        train_model([tmp_path / "empty"], tmp_path / "model", 100, "bpe", 1000)
+
+
+def test_the_same_text_gives_the_same_model(words, tmp_path):
+    for name in ("one", "two"):
+        train_model([words], tmp_path / name, 50, "unigram", 1000)
+    assert (tmp_path / "one").read_bytes() == (tmp_path / "two").read_bytes()
+
+
+def test_a_model_that_changes_the_text_is_refused(words, tmp_path):
+    sentencepiece.SentencePieceTrainer.train(
+        input=str(words),
+        model_prefix=str(tmp_path / "nmt"),
+        vocab_size=25,
+        normalization_rule_name="nmt_nfkc_cf",
+        minloglevel=2,
+    )
+    with pytest.raises(UserError, match=r"words:4: .* changes the text"):
+        segment_file(tmp_path / "nmt.model", words, tmp_path / "pieces", threads=1)
+    assert not (tmp_path / "pieces").exists()
+
+
+def test_a_long_text_is_sampled_evenly(tmp_path):
+    words = tmp_path / "words"
+    words.write_text("".join(f"{'ab' if number % 3 else 'cd'}\n" for number in range(300)))
+    model = tmp_path / "model"
+    train_model([words], model, 8, "bpe", 100)  # every third line: all of them `cd`
+    pieces = load_model(model)
+    assert pieces.unk_id() in pieces.encode("ab")
+    assert pieces.unk_id() not in pieces.encode("cd")
+    train_model([words], model, 8, "bpe", 300)
+    assert load_model(model).unk_id() not in load_model(model).encode("abcd")

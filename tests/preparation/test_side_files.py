@@ -1,0 +1,162 @@
+"""Given annotation: what is in order, what is of other words, and what is malformed."""
+
+from __future__ import annotations
+
+import dataclasses
+import gzip
+import re
+
+import pytest
+
+from syntax_nmt.data.conllu import read_conllu
+from syntax_nmt.data.sides import CHUNKS, KINDS
+from syntax_nmt.errors import UserError
+from syntax_nmt.preparation.side_files import GivenAnnotation, copy_side_file
+
+ROW = "{}\t{}\t_\t_\t_\t_\t{}\t_\t_\t_\n"
+MULTIWORD = (
+    ROW.format("1-2", "zum", "_")
+    + ROW.format(1, "zu", 3)
+    + ROW.format(2, "dem", 3)
+    + ROW.format(3, "Haus", 0)
+    + "\n"
+)
+SINGLE = ROW.format(1, "geh", 0) + "\n"
+CYCLE = ROW.format(1, "zum", 2) + ROW.format(2, "Haus", 1) + "\n"
+
+
+def write(folder, ending, content, text="zum Haus\ngeh\n"):
+    words, side = folder / "train.de", folder / f"raw.de.{ending}"
+    words.write_text(text, encoding="utf-8")
+    side.write_text(content, encoding="utf-8")
+    (kind,) = (kind for kind in KINDS if kind.ending == ending)
+    return GivenAnnotation(side, kind, words)
+
+
+@pytest.mark.parametrize("text", ["zum Haus\ngeh\n", "zu dem Haus\ngeh\n"])
+def test_the_words_may_be_surface_tokens_or_syntactic_words(tmp_path, text):
+    findings = write(tmp_path, "conllu", MULTIWORD + SINGLE, text).check()
+    assert (findings.sentences, findings.bridged, findings.mismatched) == (2, 0, [])
+
+
+@pytest.mark.parametrize(
+    ("kind", "content", "place"),
+    [
+        (
+            "conllu",
+            MULTIWORD + SINGLE.replace("geh", "steh"),
+            "conllu:6: sentence 2: .*e:2.* 'geh' ",
+        ),
+        (
+            "trees",
+            "(X a)\n(X geh)\n",
+            r"trees:1: sentence 1: the parse has 1 words, .*train\.de:1\)",
+        ),
+        ("chunks", "O O\nO B-NP\n", r"chunks:2: sentence 2: 2 tags, but .*train\.de:2 has 1 words"),
+    ],
+)
+def test_other_words_name_both_places_and_the_next_step(tmp_path, kind, content, place):
+    findings = write(tmp_path, kind, content).check()
+    assert len(findings.mismatched) == 1
+    error = findings.refusal("or do that")
+    assert re.search(rf"raw\.de\.{place}.*\(1 of 2 sentences .*or do that$", str(error))
+
+
+@pytest.mark.parametrize(
+    ("kind", "content", "message"),
+    [
+        ("chunks", "O O\nNP\n", r"raw\.de\.chunks:2: tag 'NP'"),
+        ("chunks", "O\nNP\n", r"raw\.de\.chunks:2: tag 'NP'"),  # behind a line of other words
+        ("chunks", "O O\n", r"chunks: sentence 2: the file ends before .* one entry a sentence"),
+        ("chunks", "O\nO\nO\n", r"train\.de: sentence 3: the file ends before the others"),
+        ("conllu", CYCLE + SINGLE, r"raw\.de\.conllu:\d: "),
+        ("trees", "(X a b)\n(X geh\n", r"raw\.de\.trees:2: 1 brackets"),
+    ],
+)
+def test_malformed_is_not_other_words(tmp_path, kind, content, message):
+    with pytest.raises(UserError, match=message):
+        write(tmp_path, kind, content).check()
+
+
+def test_a_damaged_gzip_file_is_not_other_words(tmp_path):
+    side = write(tmp_path, "chunks", "O O\nO\n").side
+    damaged = side.with_name(side.name + ".gz")
+    damaged.write_bytes(gzip.compress(side.read_bytes())[:-12])
+    with pytest.raises(UserError, match="damaged or truncated"):
+        GivenAnnotation(damaged, CHUNKS, tmp_path / "train.de").check()
+
+
+def test_a_copy_is_the_same_bytes_decompressed(tmp_path):
+    side = write(tmp_path, "conllu", MULTIWORD + SINGLE).side
+    content = side.read_bytes().replace(b"\n", b"\r\n")
+    side.write_bytes(content)
+    packed = side.with_name(side.name + ".gz")
+    packed.write_bytes(gzip.compress(content))
+    for source in (side, packed):
+        copy_side_file(source, tmp_path / "copy")
+        assert (tmp_path / "copy").read_bytes() == content
+
+
+SHORT = ROW.format(1, "a", 0) + "\n", ROW.format(1, "b", 0) + "\n", ROW.format(1, "c", 0) + "\n"
+
+
+@pytest.mark.parametrize(
+    ("entries", "message"),
+    [
+        (SHORT[1:] + SHORT[:1], "conllu:1: sentence 1 is missing here .* of sentence 2 .'b'"),
+        (SHORT[2:], "conllu:1: sentences 1 to 2 are missing here .* of sentence 3 .'c'"),
+        (SHORT[:1] + SHORT[2:], "conllu:3: sentence 2 is missing here .* of sentence 3 .'c'"),
+        (SHORT[:2] + SHORT, r"conllu:5: 2 entries too many: .* sentence 3 .* at line 9: remove"),
+    ],
+)
+def test_a_sentence_that_is_missing_is_named(tmp_path, entries, message):
+    given = write(tmp_path, "conllu", "".join(entries), text="a\nb\nc\n")
+    with pytest.raises(UserError, match=message):
+        given.check()
+
+
+TWO_ROOTS = ROW.format(1, "a", 0) + ROW.format(2, "b", 0) + "\n"
+
+
+@pytest.mark.parametrize("behind", [SHORT[2], ""])
+def test_a_missing_sentence_is_named_among_parses_of_several_roots(tmp_path, behind):
+    """Behind it the others are shifted, or the file ends early."""
+    text = "x y\na b\nb\n" + ("c\n" if behind else "")
+    entries = "".join((TWO_ROOTS, SHORT[1], behind))
+    given = dataclasses.replace(write(tmp_path, "conllu", entries, text), attach_roots=True)
+    with pytest.raises(UserError, match=r"conllu:1: sentence 1 is missing here .* of sentence 2"):
+        given.check()
+
+
+def test_carried_over_entries_are_written_and_others_stay_as_they_are(tmp_path):
+    comment = "# text = geh\n"
+    given = write(tmp_path, "conllu", MULTIWORD + comment + SINGLE, "zum Ha us\ngeh\n")
+    findings = given.check()
+    assert (findings.bridged, findings.torn) == (1, 0)
+    given.write(tmp_path / "new", iter(()))
+    blocks = (tmp_path / "new").read_text().split("\n\n")
+    assert [row.split("\t")[1::5] for row in blocks[0].splitlines()] == [
+        *(["zum", "2"], ["Ha", "0"], ["us", "2"])
+    ]
+    assert blocks[1] == (comment + SINGLE).strip()
+
+
+def test_chunks_are_over_the_words_of_the_raw_text(tmp_path):
+    given = write(tmp_path, "chunks", "B-VP B-NP I-NP O\n", "don &apos;t eat that .\n")
+    raw = tmp_path / "raw"
+    raw.write_text("don't eat that .\n")
+    given = dataclasses.replace(given, raw=raw)
+    assert given.check().bridged == 1
+    given.write(tmp_path / "new", iter(()))
+    assert (tmp_path / "new").read_text() == "B-VP I-VP B-NP I-NP O\n"
+
+
+def test_several_roots(tmp_path):
+    given = write(tmp_path, "conllu", MULTIWORD.replace("\t3\t_", "\t0\t_", 1) + SINGLE)
+    with pytest.raises(UserError, match=r"conllu:\d: a second root .*--attach-roots"):
+        given.check()
+    given = dataclasses.replace(given, attach_roots=True)
+    assert given.check().mismatched == []
+    given.write(tmp_path / "new", iter(()))
+    tree = next(read_conllu(tmp_path / "new"))
+    assert tree.collapse(2, "").heads == (0, 0)

@@ -1,0 +1,29 @@
+"""What a killed run left is cleared away, and nothing of the user's."""
+
+from __future__ import annotations
+
+from syntax_nmt.preparation.annotation.folder_lock import sole_user
+
+
+def test_only_what_the_program_writes_is_cleared_away(tmp_path):
+    outputs = [tmp_path / "prepare.json", tmp_path / "words" / "train.de", tmp_path / "data-bin"]
+    ours = ["prepare.json.partial12", "words/train.de.partial7", "data-bin.partial/dict.de.txt"]
+    others = [
+        "thesis.partial1",
+        "prepare.json.partial",
+        "prepare.json.partial1.bak",
+        "prepare.json.partially",
+        "words/notes.partial1",
+        "words/valid.de.partial7",
+        "pictures/train.de.partial7",
+        "mail.partial/kept",
+        "words/train.de.partial8/kept",
+        "words/train.de",
+    ]
+    for name in (*ours, *others):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text(name)
+    with sole_user(tmp_path, outputs):
+        left = {str(p.relative_to(tmp_path)) for p in tmp_path.rglob("*") if p.is_file()}
+    assert left == set(others)
+    assert not (tmp_path / "data-bin.partial").exists()

@@ -1,0 +1,92 @@
+"""Steps are done once, and again when anything they depend on is not what it was."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from syntax_nmt.data.text_files import write_atomically
+from syntax_nmt.preparation.steps import Steps
+
+
+@pytest.fixture
+def work(tmp_path):
+    """Runs a step that copies a text; returns how often it has really run."""
+    done = []
+
+    def run(text="text", option=1):
+        output = tmp_path / "out"
+
+        def make():
+            done.append(text)
+            with write_atomically(output) as out:
+                out.write(text)
+            return {"length": len(text)}
+
+        steps = Steps(tmp_path / "steps.json", lambda line: None)
+        report = steps.run("copy", {"text": text, "option": option}, make, lambda: [output])
+        assert report == {"length": len(text)}
+        assert output.read_text() == text
+        return len(done)
+
+    return run
+
+
+def test_done_once(work):
+    assert [work(), work(), work()] == [1, 1, 1]
+
+
+def test_done_again_when_made_from_something_else(work):
+    assert [work(), work(option=2), work(text="other"), work(text="other")] == [1, 2, 3, 3]
+
+
+def test_done_again_when_its_file_is_gone_or_other(work, tmp_path):
+    assert work() == 1
+    (tmp_path / "out").unlink()
+    assert work() == 2
+    (tmp_path / "out").write_text("tex")
+    assert work() == 3
+
+
+def test_a_damaged_record_is_no_record(work, tmp_path):
+    assert work() == 1
+    record = tmp_path / "steps.json"
+    record.write_text(record.read_text()[:-5])
+    assert [work(), work()] == [2, 2]
+    assert json.loads(record.read_text())["copy"]["report"] == {"length": 4}
+
+
+@pytest.mark.parametrize("damaged", [[], 3, None, {"copy": 3}, {"copy": {"key": "k"}}])
+def test_a_record_of_another_shape_is_no_record(work, tmp_path, damaged):
+    assert work() == 1
+    (tmp_path / "steps.json").write_text(json.dumps(damaged))
+    assert [work(), work()] == [2, 2]
+
+
+@pytest.mark.parametrize("damaged", [{"files": []}, {"files": {"out": 3}}, {"report": []}])
+def test_a_step_of_another_shape_is_no_step(work, tmp_path, damaged):
+    assert work() == 1
+    record = tmp_path / "steps.json"
+    steps = json.loads(record.read_text())
+    record.write_text(json.dumps({"copy": {**steps["copy"], **damaged}}))
+    assert [work(), work()] == [2, 2]
+
+
+def test_what_is_whole_in_a_damaged_record_counts(work, tmp_path):
+    assert work() == 1
+    record = tmp_path / "steps.json"
+    record.write_text(json.dumps({**json.loads(record.read_text()), "other": 3}))
+    assert work() == 1
+
+
+def test_a_failing_step_leaves_no_record(tmp_path):
+    def fail():
+        with write_atomically(tmp_path / "out") as out:
+            out.write("half")
+            raise RuntimeError
+
+    steps = Steps(tmp_path / "steps.json", lambda line: None)
+    with pytest.raises(RuntimeError):
+        steps.run("fail", {}, fail, list)
+    assert list(tmp_path.iterdir()) == []

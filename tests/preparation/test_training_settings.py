@@ -1,0 +1,71 @@
+"""Training lines by the number of pairs: every number, and what the README says."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from pathlib import Path
+
+import pytest
+from fairseq import options
+from training_lines import readme_line, readme_table
+
+from syntax_nmt.preparation.report import wrapped
+from syntax_nmt.preparation.training_settings import default_vocabulary, training_settings
+
+README = Path(__file__).resolve().parents[2] / "README.md"
+
+
+@pytest.mark.parametrize("gpu", [False, True])
+def test_the_warm_up_is_short_for_every_number_of_pairs(gpu):
+    numbers = [*range(1, 20_000, 7), *range(20_000, 1_100_000, 997), 4_500_000, 10**8]
+    for pairs in numbers:
+        settings = training_settings(pairs, gpu)
+        updates = settings.updates(pairs)
+        assert 1 <= settings.warmup <= updates / 4
+        assert updates >= 700
+        assert settings.epochs // settings.validate_interval >= 8
+        assert settings.gpu == gpu
+        assert 1 <= default_vocabulary(pairs) <= 8000
+
+
+def test_larger_corpora_have_no_fewer_pieces_and_take_longer():
+    sizes = [training_settings(pairs, False) for pairs in (1_000, 6_000, 29_000)]
+    assert [round(settings.minutes) for settings in sizes] == sorted(
+        round(settings.minutes) for settings in sizes
+    )
+    pieces = [default_vocabulary(pairs) for pairs in range(1, 40_000, 100)]
+    assert pieces == sorted(pieces)
+
+
+@pytest.mark.parametrize("pairs", [100, 1_000, 6_000, 29_000, 160_000, 4_500_000])
+@pytest.mark.parametrize("gpu", [False, True])
+def test_fairseq_takes_the_options(pairs, gpu):
+    settings = training_settings(pairs, gpu)
+    arguments = ["data", "--task", "syntax_translation", *settings.options()]
+    arguments += ["--arch", f"syntax_transformer{settings.size}"]
+    chosen = options.parse_args_and_arch(options.get_training_parser(), arguments)
+    assert chosen.warmup_updates == settings.warmup
+    assert chosen.cpu != gpu
+    assert chosen.decoder_embed_dim == chosen.encoder_embed_dim
+
+
+def plain(text: str) -> str:
+    """One line, whatever the line breaks, and the plugin's folder by its name."""
+    text = re.sub(r"\s*\\\n\s*", " ", text)
+    return text.replace('"$(syntax-nmt user-dir)"', "syntax_nmt")
+
+
+def test_the_readme_says_the_same():
+    said = README.read_text(encoding="utf-8")
+    for gpu in (False, True):
+        assert plain(readme_line(29_000, gpu)) in plain(said)
+    assert readme_table() in said
+
+
+def test_wrapped_lines_are_the_command():
+    words = ["program", "a folder/x", *(f"--option{n}" for n in range(30)), "--betas", "(0.9, 1)"]
+    lines = wrapped(words).split("\n")
+    assert all(len(line) <= 100 for line in lines)
+    assert all(line.endswith(" \\") for line in lines[:-1])
+    assert shlex.split(wrapped(words).replace("\\\n", "")) == words

@@ -1,0 +1,160 @@
+"""`syntax-nmt prepare` with words as tokens: a side's N most frequent ones, the others unknown."""
+
+from __future__ import annotations
+
+import shlex
+from collections import Counter
+from pathlib import Path
+
+import pytest
+from fairseq.data import Dictionary, data_utils
+
+from syntax_nmt.cli import main
+from syntax_nmt.data.conllu import format_conllu
+from syntax_nmt.data.prepared_text import TextSegmentation, read_segmentation, write_segmentation
+from syntax_nmt.data.ragged import RaggedArray
+from syntax_nmt.errors import UserError
+from syntax_nmt.parsing.languages import resources
+from syntax_nmt.preparation.segment import train_model
+from syntax_nmt.preparation.steps import recorded_steps
+
+SPLITS = ("train", "valid", "test")
+SENTENCES = [f"the w{i % 7} sees a w{i % 3} under w{i} ." for i in range(60)]
+MARKED = [*SENTENCES[1:], "pieces@@ of subword@@ nmt end like this@@ ."]
+
+
+def write_raw(folder: Path, sentences: list[str]) -> Path:
+    """Text and dependency trees of its source, chains from right to left."""
+    for split in SPLITS:
+        (folder / f"{split}.en").write_text("\n".join(sentences) + "\n", encoding="utf-8")
+        reverse = [" ".join(reversed(line.split())) for line in sentences]
+        (folder / f"{split}.de").write_text("\n".join(reverse) + "\n", encoding="utf-8")
+        with open(folder / f"{split}.en.conllu", "w", encoding="utf-8") as out:
+            for line in sentences:
+                words = line.split()
+                heads = [*range(1, len(words)), len(words) - 1]
+                relations = ["dep"] * (len(words) - 1) + ["root"]
+                out.write(format_conllu(words, heads, relations, ["_"] * len(words)))
+    return folder
+
+
+@pytest.fixture(scope="module")
+def raw(tmp_path_factory) -> Path:
+    return write_raw(tmp_path_factory.mktemp("raw"), SENTENCES)
+
+
+def prepare(raw: Path, folder: Path, *more: str) -> None:
+    prefixes = (("train", "train"), ("valid", "valid"), ("test", "test"))
+    main(
+        [
+            *["prepare", "--source-lang", "en", "--target-lang", "de", "--destdir", str(folder)],
+            *[part for name, file in prefixes for part in (f"--{name}pref", f"{raw}/{file}")],
+            *["--source-tokenizer", "none", "--target-tokenizer", "none", "--no-parse"],
+            *["--vocab-size", "60", *more],
+        ]
+    )
+
+
+def words_of(folder: Path, split: str, lang: str) -> tuple[Dictionary, list[list[str]]]:
+    data = folder / "data-bin"
+    dictionary = Dictionary.load(str(data / f"dict.{lang}.txt"))
+    rows = data_utils.load_indexed_dataset(f"{data}/{split}.en-de.{lang}", dictionary)
+    return dictionary, [[dictionary[token] for token in row[:-1]] for row in rows]
+
+
+def commands(said: str) -> list[list[str]]:
+    return [
+        shlex.split(line)
+        for line in said.replace(" \\\n", " ").splitlines()
+        if line.startswith("  fairseq-")
+    ]
+
+
+def test_both_sides(tmp_path, capsys):
+    (tmp_path / "raw").mkdir()
+    prepare(
+        write_raw(tmp_path / "raw", MARKED), tmp_path, "--source-words", "12", "--target-words", "9"
+    )
+    assert not list(tmp_path.glob("sentencepiece*"))
+    for lang, size in (("en", 12), ("de", 9)):
+        text = (tmp_path / "words" / f"train.{lang}").read_text(encoding="utf-8")
+        counts = Counter(text.split())
+        dictionary, rows = words_of(tmp_path, "test", lang)
+        kept = {word for word in dictionary.symbols if not word.startswith("madeupword")}
+        kept -= {"<s>", "<pad>", "</s>", "<unk>"}
+        assert len(kept) == size
+        least = min(counts[word] for word in kept)
+        assert all(count <= least for word, count in counts.items() if word not in kept)
+        for line, row in zip(text.splitlines(), rows):
+            assert row == [word if word in kept else "<unk>" for word in line.split()]
+        assert any("<unk>" in row for row in rows)
+    heads = RaggedArray.open(tmp_path / "data-bin" / "test.en-de.en.heads")
+    for index, line in enumerate(MARKED):  # a head a word, whatever is unknown
+        count = len(line.split())
+        assert heads[index].tolist() == [*range(1, count), count - 1]
+    train, translate = commands(capsys.readouterr().out)
+    assert "--share-all-embeddings" not in train
+    assert translate[0] == "fairseq-interactive"
+    assert "--bpe" not in translate
+
+
+@pytest.mark.parametrize("side", ["source", "target"])
+def test_one_side(raw, tmp_path, side, capsys):
+    """The other one has pieces of a model of its own."""
+    prepare(raw, tmp_path, f"--{side}-words", "9")
+    cut, whole = ("de", "en") if side == "source" else ("en", "de")
+    assert [path.name for path in tmp_path.glob("*.model")] == [f"sentencepiece.{cut}.model"]
+    for lang, marked in ((cut, True), (whole, False)):
+        text = (tmp_path / "pieces" / f"test.{lang}").read_text(encoding="utf-8")
+        assert ("▁" in text) == marked
+    assert len(words_of(tmp_path, "test", whole)[0]) < 20
+    _, translate = commands(capsys.readouterr().out)
+    assert translate[0] == "fairseq-generate"  # typed text cannot be cut on one side alone
+    assert ("--bpe" in translate) == (side == "source")
+    assert translate[translate.index("--gen-subset") + 1] == "test"
+    assert translate[translate.index("--tokenizer") + 1] == "syntax_words"
+
+
+def test_words_of_one_side_may_look_like_pieces(tmp_path):
+    (tmp_path / "raw").mkdir()
+    prepare(write_raw(tmp_path / "raw", MARKED), tmp_path, "--source-words", "12")
+    heads = RaggedArray.open(tmp_path / "data-bin" / "train.en-de.en.heads")
+    count = len(MARKED[-1].split())
+    assert heads[len(MARKED) - 1].tolist() == [*range(1, count), count - 1]
+
+
+def test_a_model_that_is_named_but_missing_is_one_line(tmp_path):
+    """Or was never made, as older versions named one for words, too."""
+    path = tmp_path / "sentencepiece.en.model"
+    path.touch()
+    write_segmentation(tmp_path, {"en": TextSegmentation("none", path)})
+    assert read_segmentation(tmp_path) == {"en": TextSegmentation("none", path)}
+    path.unlink()
+    with pytest.raises(UserError, match=r"segmentation.json names .*en.model, .*prepare` line"):
+        read_segmentation(tmp_path)
+
+
+def test_json_that_is_nested_too_deeply_is_damaged_json(tmp_path):
+    for name in ("segmentation.json", "prepare.json", "resources.json"):
+        (tmp_path / name).write_text("[" * 100_000)
+    with pytest.raises(UserError, match=r"segmentation.json: cannot be read"):
+        read_segmentation(tmp_path)
+    assert recorded_steps(tmp_path / "prepare.json") is None
+    assert resources(tmp_path) == {}
+
+
+@pytest.mark.slow
+def test_other_vocabularies_are_made_anew(raw, tmp_path):
+    sizes = []
+    for more in (["--source-words", "12", "--target-words", "12"], ["--target-words", "5"], []):
+        prepare(raw, tmp_path, *more)
+        sizes.append(len(words_of(tmp_path, "test", "de")[0]))
+    assert sizes[1] < sizes[0] < sizes[2]
+
+
+def test_a_model_of_pieces_beside_words_on_both_sides_is_refused(raw, tmp_path):
+    model = tmp_path / "model"
+    train_model([raw / "train.en"], model, 40, "bpe", 100)
+    words = ("--source-words", "9", "--target-words", "9")
+    with pytest.raises(SystemExit, match="neither side has any"):
+        prepare(raw, tmp_path / "words", *words, "--sentencepiece-model", str(model))

@@ -1,0 +1,140 @@
+"""Unlabelled bracket F1 by hand, by brute force, and against figures of evalb itself."""
+
+from __future__ import annotations
+
+import math
+import random
+from itertools import islice
+
+import nltk
+import pytest
+
+from syntax_nmt.data.constituents import parse_tree, read_trees
+from syntax_nmt.inference.extraction.distance_trees import spans_of_gaps, tree_of_spans
+from syntax_nmt.scoring.constituents.bracketing import (
+    COLLINS_LABELS,
+    BracketCounts,
+    BracketScore,
+    brackets_of,
+    comparable,
+    deleted_words,
+)
+from syntax_nmt.scoring.constituents.branching_baselines import BASELINES
+
+# The example of evalb's README.
+MONDAY = (
+    "(TOP (S (INTJ (RB No)) (, ,) (NP (PRP it)) (VP (VBD was) (RB n't) (NP (NNP Black) "
+    "(NNP Monday))) (. .)))"
+)
+
+
+def spans(line, labels=frozenset()):
+    tree = parse_tree(line, "t", 1)
+    return comparable(brackets_of(tree, labels), len(tree), deleted_words(tree, labels))
+
+
+def test_words_and_unary_chains():
+    assert spans(MONDAY) == {(0, 8), (3, 7), (5, 7)}
+    assert spans("(X (W see))") == set()
+    assert spans("(S (VP (NP (NN a) (NN b))))") == {(0, 2)}
+
+
+def test_what_collins_prm_deletes():
+    assert spans(MONDAY, COLLINS_LABELS) == {(0, 6), (2, 6), (4, 6)}
+    # ? ! $ and the tags of brackets stay, and so does punctuation that is tagged as a word.
+    kept = "(S (NP (-LRB- -LRB-) (NN .) (-RRB- -RRB-)) (NP ($ $) (CD 3)) (? ?))"
+    assert spans(kept, COLLINS_LABELS) == spans(kept) == {(0, 6), (0, 3), (3, 5)}
+    gone = "(S (`` ``) (S (A a) (: --) (B b)) (NP (C c) (, ,)) ('' '') (. !))"
+    assert spans(gone, COLLINS_LABELS) == {(0, 3), (0, 2)}
+
+
+def test_top_goes_even_where_it_is_no_copy():
+    line = "(TOP (NP (A a) (B b)) (VP (C c) (D d)))"
+    assert spans(line) == {(0, 4), (0, 2), (2, 4)}
+    assert spans(line, COLLINS_LABELS) == {(0, 2), (2, 4)}
+
+
+def test_nothing_left():
+    assert spans("(NP (, ,) (. .))", COLLINS_LABELS) == set()
+
+
+def test_deletion_is_taking_leaves_out():
+    """By nltk: prune the leaves, then read the spans."""
+    dice = random.Random(6)
+    for _ in range(200):
+        size = dice.randrange(1, 12)
+        words = [f"w{index}" for index in range(size)]
+        tree = tree_of_spans(words, spans_of_gaps([dice.random() for _ in range(size - 1)]))
+        deleted = [index for index in range(size) if dice.random() < 0.3]
+        kept = [index for index in range(size) if index not in deleted]
+        expected = {
+            tuple(word for word in range(start, end) if word in kept)
+            for start, end in brackets_of(tree)
+        }
+        found = comparable(brackets_of(tree), size, deleted)
+        assert {tuple(kept[start:end]) for start, end in found} == {
+            span for span in expected if len(span) > 1
+        }
+
+
+def test_figures_counted_by_hand():
+    score = BracketScore()
+    # ((a b) (c d)) against (a (b (c d))): whole and (2, 4) agree.
+    score.add({(0, 4), (0, 2), (2, 4)}, {(0, 4), (1, 4), (2, 4)}, 4)
+    # (a b c), flat, against ((a b) c).
+    score.add({(0, 3)}, {(0, 3), (0, 2)}, 3)
+    # Two words, and one word.
+    score.add({(0, 2)}, {(0, 2)}, 2)
+    score.add(set(), set(), 1)
+    whole = score.with_whole
+    assert (whole.correct, whole.predicted, whole.gold, whole.averaged) == (4, 5, 6, 3)
+    assert whole.precision == pytest.approx(80)
+    assert whole.recall == pytest.approx(100 * 4 / 6)
+    assert whole.f1 == pytest.approx(100 * 8 / 11)
+    assert whole.sentence_f1 == pytest.approx(100 * (4 / 6 + 2 / 3 + 1) / 3)
+    inner = score.without_whole
+    assert (inner.correct, inner.predicted, inner.gold, inner.averaged) == (1, 2, 3, 2)
+    assert inner.f1 == pytest.approx(100 * 2 / 5)
+    assert inner.sentence_f1 == pytest.approx(100 * (2 / 4 + 0) / 2)
+
+
+def test_shares_of_nothing():
+    counts = BracketCounts()
+    assert all(map(math.isnan, (counts.precision, counts.recall, counts.f1, counts.sentence_f1)))
+    counts.add(set(), {(0, 2)})
+    assert math.isnan(counts.precision)
+    assert (counts.recall, counts.f1, counts.sentence_f1) == (0, 0, 0)
+
+
+def test_precision_and_recall_of_nltk():
+    dice = random.Random(8)
+    for _ in range(50):
+        size = dice.randrange(2, 12)
+        hypothesis, gold = (
+            frozenset(spans_of_gaps([dice.randrange(4) for _ in range(size - 1)])) for _ in range(2)
+        )
+        counts = BracketCounts()
+        counts.add(hypothesis, gold)
+        assert counts.precision == pytest.approx(100 * nltk.precision(gold, hypothesis))
+        assert counts.recall == pytest.approx(100 * nltk.recall(gold, hypothesis))
+        assert counts.f1 == pytest.approx(100 * nltk.f_measure(gold, hypothesis))
+
+
+# Matched, gold and all brackets that evalb (2013-10-22) itself counted, with `LABELED 0`, in the
+# first 300 trees of CRAFT without what COLLINS.prm deletes, unary chains and brackets of one word.
+EVALB = {
+    "right-branching": (1572, 4353, 5935),
+    "left-branching": (572, 4353, 5935),
+    "balanced": (1118, 4353, 5935),
+}
+
+
+@pytest.mark.parametrize("name", EVALB)
+def test_figures_of_evalb(shared, name):
+    trees = islice(read_trees(shared / "data/craft/craft_penn.mrg.gz"), 300)
+    counts = BracketCounts()
+    for tree in trees:
+        deleted = deleted_words(tree, COLLINS_LABELS)
+        gold = comparable(brackets_of(tree, COLLINS_LABELS), len(tree), deleted)
+        counts.add(BASELINES[name](len(tree) - len(deleted)), gold)
+    assert (counts.correct, counts.gold, counts.predicted) == EVALB[name]

@@ -1,0 +1,100 @@
+"""p-values where there is no difference: 1 for a system against itself, uniform under the null."""
+
+import itertools
+
+import numpy as np
+import pytest
+from translations import figures, noisy, sentences, write
+
+from syntax_nmt.scoring.translations.metrics import NAMES, MetricSet, MetricSettings
+from syntax_nmt.scoring.translations.resampling import randomisation_p_values
+from syntax_nmt.scoring.translations.sign_test import SignTest, collins_sign_test
+
+TESTS = ("bootstrap", "randomisation", "sign_test")
+
+
+@pytest.mark.parametrize("runs", [1, 2, 3, 5])
+def test_a_system_is_no_better_than_itself_in_any_order_of_runs(tmp_path, capsys, runs):
+    reference = sentences(60)
+    target = write(tmp_path / "target", reference)
+    files = [write(tmp_path / f"run{i}", noisy(reference, i, 0.2 + i / 20)) for i in range(runs)]
+    orders = [files[::-1], [*files[1:], files[0]]]
+    systems = [["--system", f"order {i}", *order] for i, order in enumerate(orders)]
+    found = figures(
+        capsys, "compare", "--system", "ours", *files, *itertools.chain(*systems),
+        "--reference", target, "--metrics", *NAMES, "--resamples", 100, "--trials", 100,
+    )  # fmt: skip
+    for system in found["systems"][1:]:
+        assert len(system["scores"]) == len(NAMES)
+        for item in system["scores"].values():
+            assert {item[test]["p_value"] for test in TESTS} == {1}
+            assert item["seeds"]["p_value"] == (pytest.approx(1) if runs >= 3 else None)
+            assert (item["sign_test"]["better"], item["sign_test"]["worse"]) == (0, 0)
+
+
+def test_runs_that_come_several_times_change_nothing(tmp_path, capsys):
+    reference = sentences(60)
+    target = write(tmp_path / "target", reference)
+    base, other = (write(tmp_path / f"x{i}", noisy(reference, i, 0.3)) for i in (1, 2))
+    signs = []
+    for ours, theirs in (([base], [other]), ([base] * 2, [other] * 3)):
+        arguments = ["--system", "a", *ours, "--system", "b", *theirs, "--tests", "sign"]
+        found = figures(capsys, "compare", *arguments, "--reference", target)
+        scores = found["systems"][1]["scores"].values()
+        signs.append([item["sign_test"] for item in scores])
+    assert signs[0] == signs[1]
+    assert 0 < signs[0][0]["p_value"] < 1
+
+
+def distance_from_uniform(p_values):
+    """Kolmogorov–Smirnov's D."""
+    ordered = np.sort(p_values)
+    count = len(ordered)
+    steps = np.arange(count + 1) / count
+    return max((steps[1:] - ordered).max(), (ordered - steps[:-1]).max())
+
+
+def between_steps(found, share):
+    """A p-value between that of the counts and that of the next ones, as counts are whole numbers:
+    without it p has steps of 2 or 3 % near 1."""
+    more, less = max(found.better, found.worse), min(found.better, found.worse)
+    further = SignTest(more + 1, less - 1, 0).p_value if less else 0.0
+    return further + share * (found.p_value - further)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("runs", [1, 3])
+def test_p_values_are_uniform_under_the_null(runs, capsys):
+    """500 times the translations of each sentence are handed out anew to two equal systems."""
+    draws, count = 500, 600
+    reference = sentences(count)
+    metrics = MetricSet(["bleu", "chrf"], MetricSettings())
+    shares = [0.25 + 0.03 * place for place in range(2 * runs)]
+    outputs = [noisy(reference, place, share) for place, share in enumerate(shares)]
+    pool = np.stack(metrics.statistics(outputs, [reference]))
+    rng = np.random.default_rng(1)
+    signs = {name: [] for name in metrics.names}
+    shuffled = []
+    for draw in range(draws):
+        order = np.argsort(rng.random((count, 2 * runs)), axis=1).T
+        sides = [pool[place, np.arange(count)] for place in order]
+        baseline, system = sides[:runs], sides[runs:]
+        shuffled.append(randomisation_p_values(baseline, system, metrics.scores, 200, seed=draw))
+        for name in metrics.names:
+            columns = metrics.columns(name)
+            found = collins_sign_test(
+                [side[:, columns] for side in baseline],
+                [side[:, columns] for side in system],
+                lambda sums, name=name: metrics.score(name, sums),
+            )
+            signs[name].append(between_steps(found, rng.random()))
+    for place, name in enumerate(metrics.names):
+        for test, p_values in (
+            ("sign", signs[name]),
+            ("randomisation", np.array(shuffled)[:, place]),
+        ):
+            distance = distance_from_uniform(np.array(p_values))
+            with capsys.disabled():
+                print(f"\n{test} test, {name}, {runs} runs: D {distance:.3f}")
+            # 1 % of uniform samples of 500 are further away.
+            assert distance < 0.073

@@ -1,0 +1,143 @@
+"""Paired tests against sacrebleu's own, and with several runs against plain loops."""
+
+import random
+from itertools import product
+
+import numpy as np
+import pytest
+from sacrebleu.metrics import BLEU, CHRF, TER
+from sacrebleu.significance import PairedTest
+from test_sign_test import corpus, noisy
+
+from syntax_nmt.scoring.translations import resampling
+from syntax_nmt.scoring.translations.resampling import (
+    bootstrap_p_value,
+    bootstrap_scores,
+    interval,
+    randomisation_p_values,
+)
+
+REFERENCE = corpus(83, seed=1)
+BASELINE, SYSTEM = noisy(REFERENCE, 2, 0.40), noisy(REFERENCE, 3, 0.36)
+METRICS = {"BLEU": BLEU(), "CHRF": CHRF(), "TER": TER()}
+
+
+def statistics(metric, hypotheses):
+    return np.array(metric._extract_corpus_statistics(hypotheses, [REFERENCE]), dtype=float)
+
+
+def scores_of(metric):
+    """By sacrebleu, a row at a time."""
+    return lambda sums: np.array(
+        [[metric._compute_score_from_stats(row).score] for row in sums.tolist()]
+    )
+
+
+def mean(sums):
+    """A metric whose statistics are a score and 1."""
+    return sums[:, :1] / sums[:, 1:2]
+
+
+def scored(*scores):
+    return np.array([[score, 1.0] for score in scores])
+
+
+@pytest.fixture(params=[4_000_000, 83 * 64, 1])
+def _block(request, monkeypatch):
+    """Draws held at once: all, 64 rows, as few as can be."""
+    monkeypatch.setattr(resampling, "_BLOCK", request.param)
+
+
+def of_sacrebleu(name, test, samples):
+    """The results of a metric for both systems."""
+    systems = [("baseline", BASELINE), ("system", SYSTEM)]
+    _, found = PairedTest(systems, {name: METRICS[name]}, [REFERENCE], test, n_samples=samples)()
+    return next(results for key, results in found.items() if key != "System")
+
+
+@pytest.mark.usefixtures("_block")
+@pytest.mark.parametrize("name", METRICS)
+def test_bootstrap_is_that_of_sacrebleu(name):
+    metric = METRICS[name]
+    first, second = of_sacrebleu(name, "bs", 300)
+
+    drawn = [
+        bootstrap_scores([statistics(metric, output)], scores_of(metric), 300)[:, 0, 0]
+        for output in (BASELINE, SYSTEM)
+    ]
+    assert interval(drawn[0]).half_width == pytest.approx(first.ci, abs=1e-4)
+    assert interval(drawn[1]).half_width == pytest.approx(second.ci, abs=1e-4)
+    assert interval(drawn[1]).mean == pytest.approx(second.mean, abs=1e-4)
+    p_value = bootstrap_p_value(*drawn, second.score - first.score)
+    assert 0.01 < p_value < 0.9
+    assert p_value == pytest.approx(second.p_value, abs=1e-9)
+
+
+@pytest.mark.usefixtures("_block")
+@pytest.mark.parametrize("name", METRICS)
+def test_randomisation_is_that_of_sacrebleu_with_ties(name):
+    """Of the metrics, TER alone has ties: it counts whole edits of the same reference words."""
+    metric = METRICS[name]
+    results = of_sacrebleu(name, "ar", 500)
+    runs = [[statistics(metric, output)] for output in (BASELINE, SYSTEM)]
+    found = randomisation_p_values(*runs, scores_of(metric), trials=500)
+    assert 0.01 < found[0] < 0.9
+    if name == "TER":
+        assert found[0] > results[1].p_value
+    else:
+        assert found[0] == pytest.approx(results[1].p_value, abs=1e-9)
+
+
+def test_no_difference_is_no_significance():
+    """Where sacrebleu gives the smallest p-value of all."""
+    runs = [statistics(METRICS["BLEU"], BASELINE)]
+    assert randomisation_p_values(runs, runs, scores_of(METRICS["BLEU"]), 50).tolist() == [1]
+    drawn = bootstrap_scores(runs, scores_of(METRICS["BLEU"]), 50)[:, 0, 0]
+    assert bootstrap_p_value(drawn, drawn, 0.0) == 1
+
+
+@pytest.mark.parametrize("changed", range(1, 9))
+def test_a_difference_in_few_sentences_is_as_likely_as_their_coins(changed):
+    """All of them change places, or none: two ways of 2 to the power of their number."""
+    baseline = scored(*[1.0] * 40)
+    system = scored(*[2.0] * changed, *[1.0] * (40 - changed))
+    found = randomisation_p_values([baseline], [system], mean, trials=4000)
+    assert found[0] == pytest.approx(2.0 ** (1 - changed), abs=0.02)
+
+
+def test_bootstrap_with_several_runs_draws_sentences_that_they_share():
+    runs = [scored(1, 2, 6), scored(3, 4, 8)]
+    found = bootstrap_scores(runs, mean, resamples=200, seed=7)[:, :, 0]
+    draws = np.random.default_rng(7).choice(3, size=(200, 3))
+    expected = [[np.mean([run[i, 0] for i in draw]) for run in runs] for draw in draws]
+    assert found == pytest.approx(np.array(expected))
+
+
+@pytest.mark.usefixtures("_block")
+def test_randomisation_with_several_runs_against_all_that_may_happen():
+    """Three runs, one of the baseline: every sentence has three equally likely ways."""
+    baseline, system = [scored(1, 3, 9, 4)], [scored(3, 4, 8, 5), scored(4, 5, 8, 6)]
+    pool = np.stack([run[:, 0] for run in (*baseline, *system)])
+    real = abs(pool[0].mean() - pool[1:].mean())
+    differences = []
+    for chosen in product(range(3), repeat=4):
+        ours = np.mean([pool[run, i] for i, run in enumerate(chosen)])
+        theirs = (pool.sum() - 4 * ours) / 8
+        differences.append(abs(ours - theirs))
+    expected = np.mean(np.array(differences) >= real - 1e-9)
+    assert 0.05 < expected < 0.5
+    found = randomisation_p_values(baseline, system, mean, trials=4000)
+    assert found[0] == pytest.approx(expected, abs=0.02)
+
+
+def test_several_metrics_share_the_draws():
+    rng = random.Random(1)
+    runs = [scored(*(rng.random() for _ in range(50))) for _ in range(2)]
+    both = [np.concatenate([run, 2 * run], axis=1) for run in runs]
+
+    def scores(sums):
+        return np.stack([sums[:, 0] / sums[:, 1], sums[:, 2]], axis=1)
+
+    found = randomisation_p_values([both[0]], [both[1]], scores, trials=200)
+    assert found[0] == found[1]
+    assert found[0] == randomisation_p_values([runs[0]], [runs[1]], mean, trials=200)[0]

@@ -1,0 +1,47 @@
+"""Scores of many corpora at once against sacrebleu, one at a time."""
+
+import numpy as np
+import pytest
+from sacrebleu.metrics import BLEU, CHRF, TER
+
+from syntax_nmt.scoring.translations.ribes import RIBES
+from syntax_nmt.scoring.translations.score_rows import score_rows
+
+
+def counts(rng, rows, orders):
+    """Totals, and matches of which a third are 0."""
+    total = rng.integers(0, 50, size=(rows, orders))
+    return total, rng.binomial(total, rng.choice([0, 0.3, 0.9], size=(rows, 1)))
+
+
+@pytest.mark.parametrize("smooth", BLEU.SMOOTH_DEFAULTS)
+@pytest.mark.parametrize("effective", [False, True])
+def test_bleu(smooth, effective):
+    rng = np.random.default_rng(1)
+    total, correct = counts(rng, 300, 4)
+    lengths = rng.integers(0, 60, size=(300, 2))
+    sums = np.hstack([lengths, correct, total]).astype(float)
+    assert 50 < (sums > 0).all(axis=1).sum() < 250
+    check(BLEU(smooth_method=smooth, effective_order=effective), sums)
+
+
+@pytest.mark.parametrize("eps", [False, True])
+@pytest.mark.parametrize("words", [0, 2])
+def test_chrf(words, eps):
+    rng = np.random.default_rng(2)
+    total, match = counts(rng, 300, 6 + words)
+    reference = np.maximum(match, rng.integers(0, 50, size=match.shape))
+    sums = np.stack([total, reference, match], axis=2).reshape(300, -1).astype(float)
+    assert 50 < (sums > 0).all(axis=1).sum() < 250
+    check(CHRF(word_order=words, eps_smoothing=eps), sums)
+
+
+@pytest.mark.parametrize("metric", [TER(), RIBES(BLEU().tokenizer)], ids=["TER", "RIBES"])
+def test_ratios(metric):
+    check(metric, np.random.default_rng(3).integers(0, 4, size=(60, 2)).astype(float))
+
+
+def check(metric, sums):
+    expected = [metric._compute_score_from_stats(row).score for row in sums.tolist()]
+    assert score_rows(metric, sums) == pytest.approx(expected, abs=1e-10)
+    assert len(score_rows(metric, sums[:0])) == 0

@@ -1,0 +1,84 @@
+"""Collins' sign test against scipy's binomial test and against scoring each corpus anew."""
+
+import random
+
+import numpy as np
+import pytest
+from sacrebleu.metrics import BLEU, TER
+
+from syntax_nmt.scoring.translations.sign_test import SignTest, collins_sign_test
+
+WORDS = ["der", "die", "das", "Hund", "Katze", "Haus", "rennt", "schläft", "im", "am", "Tag"]
+
+
+def corpus(sentences, seed):
+    rng = random.Random(seed)
+    return [" ".join(rng.choices(WORDS, k=rng.randint(4, 9))) for _ in range(sentences)]
+
+
+def noisy(sentences, seed, share):
+    rng = random.Random(seed)
+    return [
+        " ".join(rng.choice(WORDS) if rng.random() < share else word for word in line.split())
+        for line in sentences
+    ]
+
+
+@pytest.mark.parametrize(
+    ("better", "worse", "p_value"),
+    [
+        (9, 1, 22 / 1024),  # 2 (1 + 10) / 2^10
+        (1, 9, 22 / 1024),
+        (5, 5, 1),
+        (0, 0, 1),
+        (6, 0, 2 / 64),
+    ],
+)
+def test_p_values_counted_by_hand(better, worse, p_value):
+    assert SignTest(better, worse, 7).p_value == pytest.approx(p_value)
+
+
+def test_scipy_has_the_same_p_values():
+    stats = pytest.importorskip("scipy.stats")
+    for better, worse in [(379, 324), (424, 347), (50_500, 49_500), (3, 2000), (0, 5000)]:
+        expected = stats.binomtest(better, better + worse).pvalue
+        assert SignTest(better, worse, 0).p_value == pytest.approx(expected, rel=1e-6)
+
+
+@pytest.mark.parametrize("metric", [BLEU(), TER()])
+def test_counts_are_those_of_corpora_scored_one_by_one(metric):
+    reference = corpus(40, seed=1)
+    baseline, system = noisy(reference, 2, 0.4), noisy(reference, 3, 0.3)
+    system[:7] = baseline[:7]
+    before = metric.corpus_score(baseline, [reference]).score
+    changes = []
+    for i in range(len(baseline)):
+        replaced = [*baseline[:i], system[i], *baseline[i + 1 :]]
+        change = metric.corpus_score(replaced, [reference]).score - before
+        changes.append(0 if abs(change) < 1e-9 else change)
+    up, down = sum(c > 0 for c in changes), sum(c < 0 for c in changes)
+
+    higher = not isinstance(metric, TER)
+    found = collins_sign_test(
+        [statistics(metric, baseline, reference)],
+        [statistics(metric, system, reference)],
+        lambda sums: metric._compute_score_from_stats(list(sums)).score,
+        higher,
+    )
+    assert (found.better, found.worse) == ((up, down) if higher else (down, up))
+    assert found.equal == 40 - up - down >= 7
+    assert found.better > found.worse > 0
+
+
+def statistics(metric, hypotheses, reference):
+    return np.array(metric._extract_corpus_statistics(hypotheses, [reference]), dtype=float)
+
+
+def test_all_translations_of_a_sentence_are_replaced_together():
+    def score(sums):
+        return sums[0]
+
+    baseline = [np.array([[1.0], [1.0], [1.0]]), np.array([[3.0], [1.0], [1.0]])]
+    system = [np.array([[2.5], [0.0], [1.0]])]
+    # Means: 2.5 against 2, 0 against 1, equal.
+    assert collins_sign_test(baseline, system, score) == SignTest(1, 1, 1)

@@ -1,0 +1,45 @@
+"""A training that is cut up (`data1:data2`) reads every folder by the dictionaries of the first."""
+
+from __future__ import annotations
+
+import shutil
+
+import pytest
+from fairseq.tasks.translation import TranslationConfig
+
+from syntax_nmt.errors import UserError
+from syntax_nmt.task.languages import check_languages
+
+
+@pytest.fixture
+def folders(tmp_path):
+    """Two folders with the same dictionaries."""
+    for name in ("one", "two"):
+        (tmp_path / name).mkdir()
+        for language in ("src", "tgt"):
+            (tmp_path / name / f"dict.{language}.txt").write_text("a 2\nb 1\n")
+    return tmp_path / "one", tmp_path / "two"
+
+
+def check(*folders):
+    data = ":".join(map(str, folders))
+    check_languages(TranslationConfig(data=data, source_lang="src", target_lang="tgt"))
+
+
+def test_the_same_or_none(folders):
+    check(*folders)
+    (folders[1] / "dict.src.txt").unlink()
+    check(*folders)
+
+
+def test_words_of_other_numbers_are_refused_before_any_training(folders):
+    """As many words: nothing else would tell."""
+    (folders[1] / "dict.tgt.txt").write_text("b 2\na 1\n")
+    with pytest.raises(UserError, match=r"two/dict.tgt.txt: another dictionary than .*one/dict.tg"):
+        check(*folders)
+
+
+def test_a_folder_that_is_not_there(folders):
+    shutil.rmtree(folders[1])
+    with pytest.raises(UserError, match="two: no such folder; give data-bin folders with :"):
+        check(*folders)

@@ -1,0 +1,75 @@
+"""Sentences beyond the limits are named, and lines that are not UTF-8, by their numbers."""
+
+import logging
+
+import numpy as np
+import pytest
+import torch
+from fairseq.data import Dictionary, LanguagePairDataset
+
+from syntax_nmt.errors import UserError
+from syntax_nmt.task.interactive_sentences import InteractiveLines
+from syntax_nmt.task.length_limits import within_limits
+
+
+def dataset(*lengths, targets=True):
+    dictionary = Dictionary()
+    sentences = [torch.full((length,), 4) for length in lengths]
+    sides = (sentences, list(lengths), dictionary)
+    return LanguagePairDataset(*sides, *(sides if targets else ()))
+
+
+@pytest.mark.parametrize("may_skip", [True, False])
+def test_nothing_is_too_long(may_skip, caplog):
+    indices = np.array([2, 0, 1])
+    kept = within_limits(indices, dataset(3, 5, 4), (5, 5), may_skip)
+    assert kept.tolist() == [2, 0, 1]
+    assert not caplog.records
+
+
+def test_the_first_of_them_is_named():
+    with pytest.raises(UserError, match=r"sentence 1 \(6 source and 6 target tokens\)") as error:
+        within_limits(np.arange(3), dataset(3, 6, 7), (5, 5), may_skip=False)
+    assert "the limit is 5 source and 5 target tokens" in str(error.value)
+    assert "tokens, EOS counts), and 1 more: shorten" in str(error.value)
+    with pytest.raises(UserError, match=r"EOS counts\): shorten what is"):
+        within_limits(np.arange(2), dataset(3, 6), (5, 5), may_skip=False)
+
+
+def test_those_that_are_skipped_are_named(caplog):
+    with caplog.at_level(logging.WARNING):
+        kept = within_limits(np.arange(3), dataset(6, 3, 7, targets=False), (5, 9), True, 500)
+    assert kept.tolist() == [1]
+    assert "2 sentences" in caplog.text
+    assert "500 (6 source tokens), 502 (7 source tokens)" in caplog.text
+
+
+def test_many_are_not_all_named(caplog):
+    within_limits(np.arange(31), dataset(*[9] * 30, 5), (5, 5), may_skip=True)
+    assert "30 sentences" in caplog.text
+    assert caplog.text.count("9 source") == 10
+
+
+def test_all_of_them():
+    """fairseq would stop at an empty list of batches."""
+    with pytest.raises(UserError, match=r"every sentence is too long, such as 0 \(6 source"):
+        within_limits(np.arange(2), dataset(6, 7), (5, 5), may_skip=True)
+
+
+def test_lines_are_counted_over_all_buffers():
+    lines = InteractiveLines()
+    lines.add(["a", "b", "👩\u200d👩"])
+    assert lines.before == 0
+    lines.add(["\u05e9"])
+    assert lines.before == 3
+    with pytest.raises(UserError, match="line 6 of the input is not UTF-8"):
+        lines.add(["good", "bad \udcff"])
+
+
+def test_all_of_a_typed_buffer_may_be_skipped(caplog):
+    """Such as of the one line that fairseq-interactive reads at a time: others may follow."""
+    with caplog.at_level(logging.WARNING):
+        kept = within_limits(np.arange(1), dataset(6), (5, 5), may_skip=True, before=7)
+    assert not len(kept)
+    assert "1 sentence is too long" in caplog.text
+    assert "skipped: 7 (6 source" in caplog.text

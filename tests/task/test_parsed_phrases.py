@@ -1,0 +1,346 @@
+"""Parsing at inference, with a stand-in for Stanza: what it is given, and what comes of it."""
+
+from __future__ import annotations
+
+import json
+import logging
+from types import SimpleNamespace
+
+import pytest
+import torch
+from fairseq.data import Dictionary
+from fairseq_cli.interactive import make_batches
+from phrase_loops import ngrams
+
+from syntax_nmt.data.sides import PHRASES
+from syntax_nmt.errors import UserError
+from syntax_nmt.parsing.config import ParserConfig
+from syntax_nmt.task import parsed_phrases
+from syntax_nmt.task.syntax_translation import SyntaxTranslationConfig, SyntaxTranslationTask
+
+READER = SimpleNamespace(reads_sides=(PHRASES,))
+RETURNS_THE_BATCH = SimpleNamespace(generate=lambda models, sample, **_: sample)
+SYMBOLS = {
+    "sentencepiece": "▁the ▁cat ▁sat s ▁ ▁on ▁mat t ▁it",
+    "subword-nmt": "the cat@@ s sat un@@ on@@ mat it",
+    "none": "the cat sat on mat it a b c",
+}
+
+
+class Parser:
+    """Stands in for Stanza: `(S (N a) (N b) (X (N c) …))`.
+
+    A sentence with "fail" has no tree, one with "lose" a tree that lacks a word.
+    """
+
+    def __init__(self):
+        self.calls = []
+
+    def analyse(self, sentences):
+        self.calls.append([" ".join(words) for words in sentences])
+        return [None if "fail" in words else self._kept(words) for words in sentences]
+
+    def _kept(self, words):
+        return self.tree([word for word in words if word != "lose"])
+
+    @staticmethod
+    def tree(words):
+        """The first words, one for each letter of the last, are phrases of their own."""
+        alone = len(words[-1])
+        leaves = [f"(N {word})" for word in words]
+        rest = f"(X {' '.join(leaves[alone:])})" if leaves[alone:] else ""
+        return f"(S {' '.join(leaves[:alone])} {rest})"
+
+
+@pytest.fixture
+def parser(monkeypatch):
+    parser = Parser()
+    monkeypatch.setattr(parsed_phrases, "loaded_analyser", lambda *_: parser)
+    return parser
+
+
+@pytest.fixture
+def folder(tmp_path):
+    for name in ("tagger.pt", "constituency.pt"):
+        (tmp_path / name).touch()
+    return tmp_path
+
+
+def write_config(folder, scheme="none", **values):
+    path = folder / "parser.json"
+    path.write_text(
+        json.dumps({"lang": "en", "subwords": scheme, "stanza_dir": str(folder), **values})
+    )
+    return path
+
+
+def dictionary(scheme):
+    symbols = Dictionary()
+    for symbol in SYMBOLS[scheme].split():
+        symbols.add_symbol(symbol)
+    return symbols
+
+
+def make_parser(folder, scheme="none", **values):
+    path = write_config(folder, scheme, **values)
+    return parsed_phrases.PhraseParser(ParserConfig.read(path), path, dictionary(scheme))
+
+
+def make_task(folder, scheme="none", source="src", target="tgt", **values):
+    for language in (source, target):
+        dictionary(scheme).save(str(folder / f"dict.{language}.txt"))
+    config = str(write_config(folder, scheme, **values))
+    return SyntaxTranslationTask.setup_task(
+        SyntaxTranslationConfig(
+            data=str(folder), source_lang=source, target_lang=target, parser_config=config
+        )
+    )
+
+
+def batch(symbols, lines, left_pad=True):
+    sentences = [symbols.encode_line(line, add_if_not_exist=False).long() for line in lines]
+    width = max(map(len, sentences))
+    rows = []
+    for tokens in sentences:
+        pads = torch.full((width - len(tokens),), symbols.pad())
+        rows.append(torch.cat([pads, tokens] if left_pad else [tokens, pads]))
+    return torch.stack(rows)
+
+
+def rows_of(lengths):
+    return [[length for length in row if length] for row in lengths.tolist()]
+
+
+def expected(words):
+    """Phrases of the stand-in's tree for short sentences of whole words, EOS included."""
+    return [*parsed_phrases.parsed_lengths(*_tree(words)), 1]
+
+
+def _tree(words):
+    tree = parsed_phrases.parse_tree(Parser.tree(words.split()), "", 1)
+    return tree, [1] * len(tree)
+
+
+@pytest.mark.parametrize("left_pad", [True, False])
+def test_same_rows_whatever_the_padding(parser, folder, left_pad):
+    lines = ["the cat sat on the mat it", "the cat sat a", "", "a a a a a a a b a cat"]
+    phrases = make_parser(folder)
+    lengths = phrases.phrase_lengths(batch(dictionary("none"), lines, left_pad))
+    assert lengths.dtype == torch.int32
+    assert lengths[:, -1].any()
+    assert rows_of(lengths) == [expected(line) if line else [1] for line in lines]
+    assert len({tuple(row) for row in rows_of(lengths)}) == len(lines)
+
+
+def test_sentences_are_parsed_once_and_in_order_of_length(parser, folder):
+    lines = ["the cat sat", "a", "the cat", "a"]
+    phrases, symbols = make_parser(folder), dictionary("none")
+    first = phrases.phrase_lengths(batch(symbols, lines))
+    assert parser.calls == [["a", "the cat", "the cat sat"]]
+    again = phrases.phrase_lengths(batch(symbols, [*lines[::-1], "it"]))
+    assert parser.calls[1:] == [["it"]]
+    assert rows_of(again)[:4] == rows_of(first)[::-1]
+
+
+def test_what_was_parsed_long_ago_is_forgotten(parser, folder, monkeypatch):
+    monkeypatch.setattr(parsed_phrases, "_REMEMBERED", 2)
+    phrases, symbols = make_parser(folder), dictionary("none")
+    for line in ("a", "b", "a", "c", "a", "b"):
+        phrases.phrase_lengths(batch(symbols, [line]))
+    assert parser.calls == [["a"], ["b"], ["c"], ["b"]]
+    together = phrases.phrase_lengths(batch(symbols, ["a", "b", "c", "it", "the cat"]))
+    assert len(rows_of(together)) == 5  # more than are remembered
+
+
+def test_sentences_without_parse_are_cut_as_those_without_side_file(parser, folder):
+    lines = ["the cat sat on the mat", "the cat fail it", "the", "", "lose it a", "a b c the it"]
+    symbols = dictionary("none")
+    for word in ("fail", "lose"):
+        symbols.add_symbol(word)
+    path = write_config(folder, max_words=5)
+    phrases = parsed_phrases.PhraseParser(ParserConfig.read(path), path, symbols)
+    lengths = phrases.phrase_lengths(batch(symbols, lines))
+    assert parser.calls == [["the", "lose it a", "the cat fail it", "a b c the it"]]
+    unparsed = [ngrams(7), ngrams(5), [1, 1], [1], ngrams(4)]
+    assert rows_of(lengths) == [*unparsed, expected(lines[-1])]
+    assert expected(lines[-1]) != ngrams(6)
+
+
+def test_nothing_is_loaded_for_nothing(folder, monkeypatch):
+    monkeypatch.setattr(parsed_phrases, "loaded_analyser", lambda *_: pytest.fail("loaded"))
+    lengths = make_parser(folder, max_words=1).phrase_lengths(
+        batch(dictionary("none"), ["", "a b"])
+    )
+    assert rows_of(lengths) == [[1], ngrams(3)]
+
+
+@pytest.mark.parametrize(
+    ("scheme", "pieces", "words", "counts"),
+    [
+        ("sentencepiece", "▁the ▁cat s ▁sat", "the cats sat", [1, 2, 1]),
+        ("sentencepiece", "▁the ☃ ▁sat", "the sat", [2, 1]),
+        ("sentencepiece", "▁the ▁ ☃ ▁sat", "the <unk> sat", [1, 2, 1]),
+        ("sentencepiece", "☃ ☃ ▁sat", "<unk> sat", [2, 1]),
+        ("sentencepiece", "☃ s ▁sat", "s sat", [2, 1]),
+        ("subword-nmt", "the cat@@ s sat", "the cats sat", [1, 2, 1]),
+        ("subword-nmt", "the un@@ ☃ sat", "the un sat", [1, 2, 1]),
+        ("subword-nmt", "the ☃ s un@@", "the <unk> s un@@", [1, 1, 1, 1]),
+        ("none", "the ☃ sat", "the <unk> sat", [1, 1, 1]),
+    ],
+)
+def test_words_of_pieces_some_of_them_unknown(parser, folder, scheme, pieces, words, counts):
+    phrases, symbols = make_parser(folder, scheme), dictionary(scheme)
+    lengths = phrases.phrase_lengths(batch(symbols, [pieces]))
+    assert parser.calls == [[words]]
+    tree = parsed_phrases.parse_tree(Parser.tree(words.split()), "", 1)
+    assert rows_of(lengths) == [[*parsed_phrases.parsed_lengths(tree, counts), 1]]
+    assert int(lengths.sum()) == len(pieces.split()) + 1
+
+
+def test_unknown_pieces_are_mentioned_once(parser, folder, caplog):
+    for scheme, times in (("sentencepiece", 1), ("none", 0)):
+        caplog.clear()
+        phrases = make_parser(folder, scheme)
+        for line in ("☃", "☃ ☃"):
+            phrases.phrase_lengths(batch(dictionary(scheme), [line]))
+        assert caplog.text.count("unknown pieces") == times
+
+
+def test_piece_with_parts_of_two_words(parser, folder, caplog):
+    symbols = dictionary("sentencepiece")
+    symbols.add_symbol("▁on▁the")
+    path = write_config(folder, "sentencepiece")
+    phrases = parsed_phrases.PhraseParser(ParserConfig.read(path), path, symbols)
+    lengths = phrases.phrase_lengths(batch(symbols, ["▁cat ▁on▁the ▁mat", "▁the ▁cat"]))
+    assert parser.calls == [["the cat"]]
+    assert rows_of(lengths)[0] == ngrams(4)
+    assert "reaches over the end of a word" in caplog.text
+
+
+def typed_batches(task, lines, batch_size):
+    cfg = SimpleNamespace(
+        generation=SimpleNamespace(constraints=None),
+        dataset=SimpleNamespace(
+            max_tokens=None, batch_size=batch_size, skip_invalid_size_inputs_valid_test=False
+        ),
+    )
+    for made in make_batches(list(lines), cfg, task, (1024, 1024), lambda line: line):
+        inputs = {"src_tokens": made.src_tokens.clone(), "src_lengths": made.src_lengths}
+        yield made.ids.tolist(), {"net_input": inputs}
+
+
+@pytest.mark.parametrize("batch_size", [1, 2, 8])
+def test_typed_sentences_of_the_same_tokens_are_told_apart(parser, folder, batch_size):
+    task = make_task(folder)
+    last = ["x", "yy", "zzz", "yy", "vvvv", "it"]
+    lines = [*(f"the cat sat on {word}" for word in last), "the xx cat sat", ""]
+    found = {}
+    for ids, sample in typed_batches(task, lines, batch_size):
+        for _ in range(2):  # asking again is no other answer
+            filled = task.inference_step(RETURNS_THE_BATCH, [READER], sample)
+        found.update(zip(ids, rows_of(filled["net_input"]["phrase_lengths"])))
+    assert found == {i: expected(line) if line else [1] for i, line in enumerate(lines)}
+    parsed = [sentence for call in parser.calls for sentence in call]
+    assert sorted(parsed) == sorted(set(lines) - {""})
+
+
+def test_other_batches_are_not_taken_for_typed_ones(parser, folder):
+    """Tokens that did not come from typed lines have no strings but the vocabulary's."""
+    task = make_task(folder)
+    tokens, lengths = task.get_interactive_tokens_and_lengths(["the zzz"], str)
+    task.build_dataset_for_inference(tokens, lengths).collater([])
+    elsewhere = task.build_dataset_for_inference([tokens[0].clone()], lengths)
+    sample = elsewhere.collater([elsewhere[0]])
+    task.inference_step(RETURNS_THE_BATCH, [READER], sample)
+    assert parser.calls == [["the <unk>"]]
+
+
+def test_side_file_goes_before_the_parser(parser, folder):
+    task = make_task(folder)
+    given = torch.tensor([[2, 1]], dtype=torch.int32)
+    inputs = {"src_tokens": batch(task.source_dictionary, ["the cat"])}
+    read = {"net_input": inputs, "phrase_lengths": given}
+    filled = task.inference_step(RETURNS_THE_BATCH, [READER], read)
+    assert filled["net_input"]["phrase_lengths"] is given
+    assert parser.calls == []
+    task.inference_step(RETURNS_THE_BATCH, [READER], {"net_input": inputs})
+    assert len(parser.calls) == 1
+    assert set(inputs) == {"src_tokens"}  # the caller's batch stays as it was
+
+
+def test_models_that_read_no_phrases_cost_nothing(parser, folder, caplog):
+    task = make_task(folder)
+    sample = {"net_input": {"src_tokens": batch(task.source_dictionary, ["the cat"])}}
+    for model in (SimpleNamespace(), SimpleNamespace(reads_sides=())):
+        assert task.inference_step(RETURNS_THE_BATCH, [model], sample) == sample
+    assert parser.calls == []
+    assert caplog.text.count("--parser-config: has no effect") == 1
+
+
+def test_ensembles(parser, folder):
+    task = make_task(folder)
+    sample = {"net_input": {"src_tokens": batch(task.source_dictionary, ["the cat"])}}
+    other = SimpleNamespace(reads_sides=())
+    filled = task.inference_step(RETURNS_THE_BATCH, [other, READER], sample)
+    assert "phrase_lengths" in filled["net_input"]
+    with pytest.raises(UserError, match=r"^an ensemble"):
+        task.inference_step(RETURNS_THE_BATCH, [SimpleNamespace(), READER], sample)
+
+
+def test_a_parser_that_always_fails_is_an_error(parser, folder, monkeypatch):
+    monkeypatch.setattr(parser, "analyse", broken)
+    with pytest.raises(UserError, match=r"parser\.json: no good"):
+        make_parser(folder).phrase_lengths(batch(dictionary("none"), ["a"]))
+
+
+# What a user can get wrong.
+
+
+def test_models_that_do_not_load(folder, monkeypatch):
+    monkeypatch.setattr(parsed_phrases, "loaded_analyser", broken)
+    with pytest.raises(UserError, match=r"parser\.json: no good"):
+        make_parser(folder).phrase_lengths(batch(dictionary("none"), ["a"]))
+
+
+def test_a_gpu_that_is_not_there_is_the_configurations_matter(parser, folder, monkeypatch):
+    monkeypatch.setattr("torch.cuda.is_available", lambda: False)
+    phrases = make_parser(folder, device="cuda")
+    with pytest.raises(UserError, match=r"parser\.json: device cuda: torch sees no GPU") as caught:
+        phrases.phrase_lengths(batch(dictionary("none"), ["a"]))
+    assert "--device" not in str(caught.value)
+    assert parser.calls == []
+
+
+def broken(*_):
+    raise UserError("no good")
+
+
+@pytest.mark.parametrize("missing", ["models", "file"])
+def test_found_before_the_work(folder, missing):
+    (folder / "constituency.pt").unlink()
+    values = {"constituency_model_path": "x.pt"} if missing == "file" else {}
+    with pytest.raises(UserError, match=r"^\S+parser\.json: .*\.pt"):
+        make_task(folder, **values)
+
+
+def test_parser_of_the_target_language(folder):
+    with pytest.raises(UserError, match=r"parser\.json: lang: .*'en'.*'de'"):
+        make_task(folder, source="de", target="en")
+    make_task(folder, source="en", target="de")
+    make_task(folder, source="en_US", target="en")
+
+
+@pytest.mark.parametrize("vocabulary", sorted(SYMBOLS))
+@pytest.mark.parametrize("scheme", sorted(SYMBOLS))
+def test_scheme_of_another_vocabulary_is_mentioned(folder, caplog, scheme, vocabulary):
+    path = write_config(folder, scheme)
+    with caplog.at_level(logging.WARNING):
+        parsed_phrases.PhraseParser(ParserConfig.read(path), path, dictionary(vocabulary))
+    assert (f"looks like '{vocabulary}'" in caplog.text) == (scheme != vocabulary)
+
+
+def test_typed_lines_are_cut_as_fairseq_cuts_them(parser, folder):
+    task = make_task(folder)
+    ((_, sample),) = typed_batches(task, [" the \t xx\u00a0cat\u3000 "], 1)
+    task.inference_step(RETURNS_THE_BATCH, [READER], sample)
+    assert parser.calls == [["the xx cat"]]

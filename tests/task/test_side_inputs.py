@@ -1,0 +1,111 @@
+"""Models get the side information that they declare, and no other."""
+
+import logging
+from types import SimpleNamespace
+
+import pytest
+import torch
+
+from syntax_nmt.data.sides import CHUNKS, HEADS, PHRASES
+from syntax_nmt.errors import UserError
+from syntax_nmt.task.side_inputs import SideInputs
+
+PARSED, LOADED = torch.tensor([[2, 0]]), torch.tensor([[1, 1]])
+HEAD, TAGS = torch.tensor([[0, -1]]), torch.tensor([[1, 2]])
+PARSERS = {PHRASES: lambda tokens, typed: PARSED}
+FOREIGN = SimpleNamespace()
+
+
+def reading(*kinds, **more):
+    return SimpleNamespace(reads_sides=kinds, **more)
+
+
+def inputs_of(loaded=(), parsers=None, labels=None):
+    return SideInputs(loaded, labels or {}, parsers or {}, "--parser-config")
+
+
+def sample(**sides):
+    return {"net_input": {"src_tokens": torch.tensor([[5, 2]])}, **sides}
+
+
+def handed_over(given):
+    return {key: value for key, value in given["net_input"].items() if key != "src_tokens"}
+
+
+ALL = {"heads": HEAD, "phrase_lengths": LOADED, "chunk_tags": TAGS}
+
+
+@pytest.mark.parametrize(
+    ("models", "forward", "search"),
+    [
+        ([FOREIGN], set(), set()),
+        ([reading()], set(), set()),
+        ([reading(HEADS)], {"heads"}, {"heads"}),
+        ([reading(PHRASES), reading()], {"phrase_lengths"}, {"phrase_lengths"}),
+        ([reading(CHUNKS)], {"chunk_tags"}, set()),  # a search does not know the target
+        ([reading(CHUNKS), reading(HEADS)], {"chunk_tags", "heads"}, {"heads"}),
+    ],
+)
+def test_what_is_declared_is_handed_over(models, forward, search):
+    inputs, given = inputs_of(), sample(**ALL)
+    trained = inputs.for_forward(models, given)
+    assert set(handed_over(trained)) == forward
+    assert set(handed_over(inputs.for_inference(models, given, None, scores=True))) == forward
+    # Translated after training's step, as with --eval-bleu.
+    assert set(handed_over(inputs.for_inference(models, trained, None, scores=False))) == search
+    assert all(trained["net_input"][key] is ALL[key] for key in forward)
+    assert all(trained[key] is ALL[key] for key in ALL)  # where losses read it
+    assert set(given["net_input"]) == {"src_tokens"}  # the caller's batch stays as it was
+
+
+def test_side_files_go_before_the_parser():
+    inputs, model = inputs_of([PHRASES], PARSERS), [reading(PHRASES), reading()]
+    taken = inputs.for_inference(model, sample(phrase_lengths=LOADED), None, scores=False)
+    assert taken["net_input"]["phrase_lengths"] is LOADED
+    taken = inputs.for_inference(model, sample(), None, scores=False)
+    assert taken["net_input"]["phrase_lengths"] is PARSED
+    assert handed_over(inputs.for_inference([reading()], sample(), None, scores=False)) == {}
+
+
+def test_nothing_is_parsed_in_training():
+    assert handed_over(inputs_of((), PARSERS).for_forward([reading(PHRASES)], sample())) == {}
+
+
+def test_one_model_reads_and_another_takes_none():
+    models = [FOREIGN, reading(PHRASES)]
+    with pytest.raises(UserError, match="an ensemble"):
+        inputs_of([PHRASES]).for_forward(models, sample(phrase_lengths=LOADED))
+
+
+@pytest.mark.parametrize(("labels", "fits"), [(("NP", "VP"), True), (("VP", "NP"), False)])
+def test_labels_are_those_of_the_model(labels, fits):
+    model = reading(CHUNKS, side_labels={CHUNKS: ("NP", "VP")})
+    inputs = inputs_of([CHUNKS], labels={CHUNKS: labels})
+    if fits:
+        assert handed_over(inputs.for_forward([model], sample(**ALL))) == {"chunk_tags": TAGS}
+        return
+    with pytest.raises(UserError, match=r"NP VP, .*dict\.chunks\.txt VP NP: .*--load-chunks"):
+        inputs.for_forward([model], sample(**ALL))
+
+
+@pytest.mark.parametrize(
+    ("loaded", "parsers", "model", "objectives", "named"),
+    [
+        ([HEADS], {}, (), [], ["--load-dependencies"]),
+        ([HEADS], {}, (HEADS,), [], []),
+        ([HEADS], {}, (), [reading(HEADS)], []),
+        ([PHRASES], {}, (), [reading(HEADS)], ["--load-phrases"]),
+        ([], PARSERS, (), [], ["--parser-config"]),
+        ([PHRASES, CHUNKS], PARSERS, (CHUNKS,), [], ["--load-phrases", "--parser-config"]),
+        ([PHRASES], PARSERS, (PHRASES,), [], []),
+    ],
+)
+def test_options_without_effect_are_warned_of_once(
+    loaded, parsers, model, objectives, named, caplog
+):
+    inputs = inputs_of(loaded, parsers)
+    inputs.objectives = objectives
+    with caplog.at_level(logging.WARNING):
+        for _ in range(2):
+            inputs.for_forward([reading(*model)], sample())
+    assert [record.message.partition(":")[0] for record in caplog.records] == named
