@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import argparse
+from typing import Any
 
+from syntax_nmt.arguments import add_files
 from syntax_nmt.errors import UserError
 from syntax_nmt.reporting.findings import (
     add_digits_argument,
@@ -21,10 +23,14 @@ from syntax_nmt.scoring.translations.comparison import (
 )
 from syntax_nmt.scoring.translations.corpus_scores import corpus_statistics
 from syntax_nmt.scoring.translations.evaluated_systems import (
+    TestSet,
     add_test_set_arguments,
+    check_parallel,
     files_of_test_set,
     read_test_set,
+    read_text,
 )
+from syntax_nmt.scoring.translations.length_limit import length_limit
 from syntax_nmt.scoring.translations.options import (
     add_metric_arguments,
     add_sampling_arguments,
@@ -54,11 +60,28 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Adds the command's options."""
     parser.description = DESCRIPTION
     add_test_set_arguments(parser)
+    _add_cut_arguments(parser)
     add_sampling_arguments(parser)
     add_metric_arguments(parser)
     group = parser.add_argument_group("what to write")
     add_findings_arguments(group)
     add_digits_argument(group)
+
+
+def _add_cut_arguments(parser: argparse.ArgumentParser) -> None:
+    group = parser.add_argument_group("translations that run away")
+    group.add_argument(
+        "--cut",
+        type=length_limit,
+        metavar="RATIO,WORDS",
+        help="cut translations to RATIO × words of the source + WORDS, such as 1.5,5, before they "
+        "are scored, as a search with a tighter --max-len-a and --max-len-b would have",
+    )
+    add_files(
+        group,
+        source="the source text that --cut counts words of (default: the S- lines of "
+        "fairseq-generate, if there are any)",
+    )
 
 
 def run(args: argparse.Namespace) -> None:
@@ -70,13 +93,33 @@ def run(args: argparse.Namespace) -> None:
     if len(args.outputs) + len(args.system) == 1:
         raise UserError("one system: give the baseline first, then those to compare with it")
     _check_draws(args)
-    check_outputs(findings_outputs(args), files_of_test_set(args))
+    check_outputs(findings_outputs(args), [*files_of_test_set(args), args.source])
     test_set = read_test_set(args)
+    cut = None
+    if args.cut is not None or args.source is not None:
+        test_set, cut = _cut(args, test_set)
     metrics = metric_set(args, test_set)
     sampling = sampling_of(args, test_set)
     statistics = corpus_statistics(metrics, test_set, args)
     figures = comparison_figures(metrics, test_set, statistics, sampling)
+    if cut is not None:
+        figures["cut"] = cut
     write_findings(comparison_findings(figures, args.width), args, stdout_is_free=True)
+
+
+def _cut(args: argparse.Namespace, test_set: TestSet) -> tuple[TestSet, dict[str, Any]]:
+    """The test set with translations cut at a length, and how many were longer."""
+    if args.cut is None:
+        raise UserError("--source is the text whose words --cut counts: add --cut, or leave it out")
+    if args.sentence_scores:
+        raise UserError("--cut: --sentence-scores are of translations that are not cut: leave one")
+    source = test_set.source
+    if args.source is not None:
+        source = read_text(args.source)
+        check_parallel(source, test_set.references[0])
+    if source is None:
+        raise UserError("--cut: no lengths are known: give the source text as --source")
+    return args.cut.cut_test_set(test_set, source), args.cut.figures(test_set, source)
 
 
 def _check_draws(args: argparse.Namespace) -> None:

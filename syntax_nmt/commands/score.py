@@ -19,6 +19,7 @@ from syntax_nmt.scoring.translations.evaluated_systems import (
     files_of_test_set,
     read_test_set,
 )
+from syntax_nmt.scoring.translations.length_limit import USUAL
 from syntax_nmt.scoring.translations.options import (
     add_length_arguments,
     add_metric_arguments,
@@ -38,7 +39,8 @@ EXAMPLE = (
 
 DESCRIPTION = """\
 Corpus scores of one or more systems side by side, with the signatures that make them repeatable.
-Where sentence lengths are known, the scores of short and long sentences follow. RIBES is given in
+Where the source is known, the scores of short and long sentences follow, and how many translations
+run away, longer than 1.5 × source + 5 words. RIBES is given in
 percent. Of several training seeds the mean and the standard deviation are given.
 """
 
@@ -96,6 +98,8 @@ def run(args: argparse.Namespace) -> None:
     statistics = corpus_statistics(metrics, test_set, args)
     confidence = Confidence(args.confidence_n, args.seed) if args.confidence else None
     figures = score_figures(metrics, test_set, statistics, source, length_bins(args), confidence)
+    if source is not None:
+        figures["longer"] = USUAL.figures(test_set, source)
     if args.repeated_ngrams:
         figures["repetition"] = repetition_figures(test_set, args.tokenize, args.lowercase)
     write_findings(score_findings(figures, args.width), args, stdout_is_free=True)

@@ -14,6 +14,7 @@ from syntax_nmt.data.text_columns import NO_FIGURE
 from syntax_nmt.reporting.findings import Findings, Table
 from syntax_nmt.scoring.translations.corpus_scores import interval_figures, run_scores, spread
 from syntax_nmt.scoring.translations.evaluated_systems import TestSet
+from syntax_nmt.scoring.translations.length_limit import longer_text
 from syntax_nmt.scoring.translations.metrics import MetricSet
 from syntax_nmt.scoring.translations.resampling import (
     bootstrap_p_value,
@@ -191,22 +192,25 @@ def comparison_findings(figures: dict[str, Any], width: int) -> Findings:
         f"{figures['sentences']} sentences; Δ: difference from {figures['baseline']}; "
         f"* marks p < {SIGNIFICANT}"
     )
-    there = figures["systems"][1]["scores"][next(iter(figures["metrics"]))]
-    legend = [
-        f"{short}: {what}"
-        for column, (short, what) in _COLUMNS.items()
-        if column in there and column != "seeds"
-    ]
-    notes = ["; ".join(legend), *signature_lines(figures)]
-    if "sign_test" in there:
-        notes.insert(1, "+/-/=: sentences that make the baseline's score better, worse, or neither")
-    if "seeds" in there:
-        legend = [": ".join(_COLUMNS["seeds"])]
-        if _has_intervals(figures):
-            legend.append(f"{_INTERVAL}: interval of Δ over seeds and sentences")
-        notes.insert(1, "; ".join(legend))
     tables = [_table(figures, name, width) for name in figures["metrics"]]
-    return Findings(figures, tables, heading, notes)
+    return Findings(figures, tables, heading, _notes(figures))
+
+
+def _notes(figures: dict[str, Any]) -> list[str]:
+    """What the columns are, a line for sentences and one for seeds, and the signatures."""
+    there = figures["systems"][1]["scores"][next(iter(figures["metrics"]))]
+    legend = {
+        column: f"{short}: {what}" for column, (short, what) in _COLUMNS.items() if column in there
+    }
+    over_seeds = [legend.pop("seeds")] if "seeds" in legend else []
+    if _has_intervals(figures):
+        over_seeds.append(f"{_INTERVAL}: interval of Δ over seeds and sentences")
+    notes = ["; ".join(legend.values()), "; ".join(over_seeds)]
+    if "sign_test" in there:
+        notes.append("+/-/=: sentences that make the baseline's score better, worse, or neither")
+    if "cut" in figures:
+        notes.append(f"cut: {longer_text(figures['cut'])}")
+    return [*(note for note in notes if note), *signature_lines(figures)]
 
 
 def _table(figures: dict[str, Any], name: str, width: int) -> Table:

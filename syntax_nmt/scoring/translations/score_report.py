@@ -13,6 +13,7 @@ from syntax_nmt.reporting.findings import Findings, Table
 from syntax_nmt.scoring.translations.corpus_scores import interval_figures, run_scores, spread
 from syntax_nmt.scoring.translations.evaluated_systems import System, TestSet, Text
 from syntax_nmt.scoring.translations.length_bins import LengthBins
+from syntax_nmt.scoring.translations.length_limit import longer_text
 from syntax_nmt.scoring.translations.metrics import MetricSet
 from syntax_nmt.scoring.translations.repeated_ngrams import repetition_table
 from syntax_nmt.scoring.translations.resampling import bootstrap_scores, interval
@@ -126,7 +127,8 @@ def score_findings(figures: dict[str, Any], width: int) -> Findings:
     if "repetition" in figures:
         tables.append(repetition_table(figures["repetition"]))
     heading = f"{figures['sentences']} sentences, {_counted(len(figures['references']))}"
-    return Findings(figures, tables, heading, signature_lines(figures))
+    longer = [longer_text(figures["longer"])] if "longer" in figures else []
+    return Findings(figures, tables, heading, [*longer, *signature_lines(figures)])
 
 
 def _corpus_table(figures: dict[str, Any], width: int) -> Table:

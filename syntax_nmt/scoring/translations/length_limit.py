@@ -1,0 +1,126 @@
+"""Translations that run away: longer than their source can ask for.
+
+A search that does not find the end of a sentence stops at fairseq's `--max-len-a` and `--max-len-b`
+alone, and a handful of such translations moves BLEU by a point.
+"""
+
+from __future__ import annotations
+
+import argparse
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import Any
+
+from syntax_nmt.scoring.translations.evaluated_systems import System, TestSet, Text, in_words
+
+
+@dataclass(frozen=True)
+class LengthLimit:
+    """The most words that a translation may have: `ratio` × words of the source + `words`.
+
+    Attributes:
+        ratio: exact, as 1.2 × 5 is to be 6.
+        words: a constant, at least 0.
+    """
+
+    ratio: Fraction
+    words: Fraction
+
+    def __str__(self) -> str:
+        return f"{float(self.ratio):g} × source + {float(self.words):g} words"
+
+    def longer(self, translations: Sequence[str], sources: Sequence[str]) -> int:
+        """How many translations are longer.
+
+        Args:
+            translations: words separated by spaces.
+            sources: likewise, of the same sentences.
+        """
+        pairs = zip(translations, sources)
+        return sum(len(line.split()) > self._most(source) for line, source in pairs)
+
+    def cut(self, translations: Sequence[str], sources: Sequence[str]) -> tuple[str, ...]:
+        """The translations, of longer ones the first words; others stay as they are.
+
+        Args:
+            translations: words separated by spaces.
+            sources: likewise, of the same sentences.
+        """
+        return tuple(self._cut(line, source) for line, source in zip(translations, sources))
+
+    def cut_test_set(self, test_set: TestSet, source: Text) -> TestSet:
+        """A test set with all translations cut.
+
+        Args:
+            source: in words, or in pieces that are known as such.
+        """
+        sources = in_words(source, join=True).sentences
+        systems = tuple(
+            System(
+                system.name,
+                tuple(Text(run.name, self.cut(run.sentences, sources)) for run in system.runs),
+            )
+            for system in test_set.systems
+        )
+        return replace(test_set, systems=systems)
+
+    def figures(self, test_set: TestSet, source: Text) -> dict[str, Any]:
+        """How many translations are longer, by system and run, as JSON knows them.
+
+        Args:
+            source: in words, or in pieces that are known as such.
+        """
+        sources = in_words(source, join=True).sentences
+        return {
+            "limit": str(self),
+            "source": source.name,
+            "systems": [
+                {
+                    "name": system.name,
+                    "runs": [self.longer(run.sentences, sources) for run in system.runs],
+                }
+                for system in test_set.systems
+            ],
+        }
+
+    def _cut(self, line: str, source: str) -> str:
+        words, most = line.split(), self._most(source)
+        return line if len(words) <= most else " ".join(words[:most])
+
+    def _most(self, source: str) -> int:
+        return math.floor(self.ratio * len(source.split()) + self.words)
+
+
+USUAL = LengthLimit(Fraction("1.5"), Fraction(5))
+
+
+def length_limit(text: str) -> LengthLimit:
+    """`1.5,5` as a command-line argument.
+
+    Raises:
+        argparse.ArgumentTypeError: it is something else.
+    """
+    try:
+        ratio, words = map(Fraction, text.split(","))
+    except (ValueError, ZeroDivisionError):
+        ratio = words = Fraction(-1)
+    if ratio < 0 or words < 0:
+        raise argparse.ArgumentTypeError(
+            f"{text!r}: give the words of a translation for each of the source, and how many more, "
+            "such as 1.5,5"
+        )
+    return LengthLimit(ratio, words)
+
+
+def longer_text(figures: dict[str, Any]) -> str:
+    """The counts of all systems in a line.
+
+    Args:
+        figures: of :meth:`LengthLimit.figures`.
+    """
+    counts = [
+        f"{system['name']} {', '.join(map(str, system['runs']))}" for system in figures["systems"]
+    ]
+    return f"translations longer than {figures['limit']}: {'; '.join(counts)}"

@@ -1,0 +1,106 @@
+"""Translations that run away are counted, and cut from files as by hand."""
+
+import pytest
+from translations import figures, generated, noisy, refused, sentences, write
+
+from syntax_nmt.cli import main
+from syntax_nmt.scoring.translations.length_limit import length_limit
+
+
+@pytest.mark.parametrize(
+    ("limit", "source", "most"),
+    [("1.5,5", 0, 5), ("1.5,5", 1, 6), ("1.5,5", 2, 8), ("1.2,0", 5, 6), ("0,3", 9, 3)],
+)
+def test_the_most_words(limit, source, most):
+    text = "w  " * (most + 1)
+    found = length_limit(limit)
+    assert found.cut([text], ["s " * source]) == (" ".join("w" * most),)
+    assert found.longer([text], ["s " * source]) == 1
+    shorter = "w  " * most  # its spaces stay
+    assert found.cut([shorter], ["s " * source]) == (shorter,)
+    assert found.longer([shorter], ["s " * source]) == 0
+
+
+REFERENCE = sentences(40)
+SOURCE = [" ".join("s" for _ in line.split()) for line in REFERENCE]
+ALWAYS = [3, 17, 30]  # run away
+
+
+@pytest.fixture
+def files(tmp_path):
+    """Two runs of a baseline, one of a system; the second baseline's run away in three places."""
+    write(tmp_path / "ref", REFERENCE)
+    write(tmp_path / "src", SOURCE)
+    for seed, name in enumerate(("base1", "base2", "ours")):
+        lines = noisy(REFERENCE, seed, 0.2)
+        if name == "base2":
+            lines = [f"{x} {'und ' * 40}" if i in ALWAYS else x for i, x in enumerate(lines)]
+        write(tmp_path / name, lines)
+    return tmp_path
+
+
+def systems(files):
+    return [
+        "--system",
+        "base",
+        files / "base1",
+        files / "base2",
+        "--system",
+        "ours",
+        files / "ours",
+    ]
+
+
+def test_compare_cuts(files, capsys):
+    options = ["-r", files / "ref", "-m", "bleu", "--tests", "sign"]
+    found = figures(
+        capsys, "compare", *systems(files), *options, "--cut", "1.5,5", "--source", files / "src"
+    )
+    lines = (files / "base2").read_text(encoding="utf-8").splitlines()
+    for i in ALWAYS:
+        words = len(SOURCE[i].split())
+        lines[i] = " ".join(lines[i].split()[: words + words // 2 + 5])
+    write(files / "base2", lines)
+    by_hand = figures(capsys, "compare", *systems(files), *options)
+    assert found["cut"]["limit"] == "1.5 × source + 5 words"
+    assert [system["runs"] for system in found.pop("cut")["systems"]] == [[0, 3], [0]]
+    assert found == by_hand
+    main([*map(str, ["compare", *systems(files), *options, "--cut", "0,4", "--source"]),
+          str(files / "src")])  # fmt: skip
+    assert "cut: translations longer than 0 × source + 4 words: base " in capsys.readouterr().out
+
+
+def test_score_counts(files, capsys):
+    pieces = [" ".join(f"▁{word} x" for word in line.split()) for line in SOURCE]
+    write(files / "pieces", pieces)
+    arguments = ["score", *systems(files), "-r", files / "ref", "-m", "bleu", "--source"]
+    main([*map(str, [*arguments, files / "src"])])
+    line = "translations longer than 1.5 × source + 5 words: base 0, 3; ours 0"
+    assert line in capsys.readouterr().out
+    main([*map(str, [*arguments, files / "pieces"])])
+    assert line in capsys.readouterr().out  # words, not pieces
+    main([*map(str, arguments[:-1])])
+    assert "longer than" not in capsys.readouterr().out
+
+
+def test_the_source_of_fairseq_generate(files, capsys):
+    write(files / "gen", generated(REFERENCE, REFERENCE, SOURCE))
+    arguments = ["compare", files / "gen", files / "ours", "-m", "bleu", "--tests", "sign"]
+    found = figures(capsys, *arguments, "--cut", "0,1")
+    assert found["cut"]["systems"][0]["runs"] == [sum(len(line.split()) > 1 for line in REFERENCE)]
+
+
+def test_refusals(files, capsys):
+    both = ["compare", files / "base1", files / "ours", "-r", files / "ref"]
+    assert refused(*both, "--cut", "1.5,5").startswith("--cut: no lengths are known")
+    assert "add --cut" in refused(*both, "--source", files / "src")
+    write(files / "short", SOURCE[:-1])
+    message = refused(*both, "--cut", "1.5,5", "--source", files / "short")
+    assert message.startswith(f"{files / 'short'} has 39 sentences, {files / 'ref'} 40")
+    write(files / "scores", ["0.5"] * 40)
+    given = ["--sentence-scores", "ours", files / "scores", "--cut", "1,1"]
+    assert "of translations that are not cut" in refused(*both, *given, "--source", files / "src")
+    for wrong in ("1.5", "a,b", "-1,2", "1,2,3"):
+        with pytest.raises(SystemExit):
+            main([*map(str, both), f"--cut={wrong}"])
+        assert "such as 1.5,5" in capsys.readouterr().err
