@@ -40,13 +40,20 @@ setup(
         "Topic :: Text Processing :: Linguistic",
     ],
     python_requires=">=3.10,<3.14",
-    # preprocess/ is a folder of its own beside the plugin, and syntax_nmt/preprocess a link to it:
-    # each checkout imports its own, and type checkers see one package. examples/ is installed
-    # inside the package for who has no checkout.
-    package_dir={"syntax_nmt": "syntax_nmt", "syntax_nmt.examples": "examples"},
-    packages=[*find_packages(include=["syntax_nmt", "syntax_nmt.*"]), "syntax_nmt.examples"],
+    # The recipes of preprocess/ and the examples are installed inside the package for who has no
+    # checkout.
+    package_dir={
+        "syntax_nmt": "syntax_nmt",
+        "syntax_nmt.examples": "examples",
+        "syntax_nmt.preprocess": "preprocess",
+    },
+    packages=[
+        *find_packages(include=["syntax_nmt", "syntax_nmt.*"]),
+        "syntax_nmt.examples",
+        "syntax_nmt.preprocess",
+    ],
     package_data={
-        "syntax_nmt.preparation": ["*.sh"],
+        "syntax_nmt.preprocess": ["*.sh"],
         "syntax_nmt.examples": [
             *(f"**/*.{ending}" for ending in ("sh", "ipynb", "md", "yaml", "py")),
             "experiments/Snakefile",

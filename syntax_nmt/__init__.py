@@ -5,10 +5,14 @@ From Python: `from syntax_nmt import load`.
 
 import logging
 import sys
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 __version__ = "0.1.0"
 __all__ = ["load"]
+
+# As fairseq will import it: a link to it would be another package of the same name.
+FOLDER = Path(__file__).resolve().parent
 
 if TYPE_CHECKING:
     from syntax_nmt.inference.loading import load

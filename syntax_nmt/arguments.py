@@ -8,6 +8,18 @@ import argparse
 from dataclasses import field
 from typing import Any
 
+ENCODER, DECODER = "encoder", "decoder"
+
+
+def flag(name: str) -> str:
+    """An option as it is typed: `--max-tokens` for `max_tokens`."""
+    return "--" + name.replace("_", "-")
+
+
+def attribute(option: str) -> str:
+    """The name of an option's value among parsed ones: `max_tokens` for `--max-tokens`."""
+    return option.strip("-").replace("-", "_")
+
 
 def positive_int(text: str) -> int:
     """A whole number of 1 or more.
@@ -80,11 +92,11 @@ def option(default: Any, text: str) -> Any:
     return field(default=default, metadata={"help": text})
 
 
-def flag(name: str) -> str:
-    """An option as it is typed: `--max-tokens` for `max_tokens`."""
-    return "--" + name.replace("_", "-")
+def encoder_option(default: Any, text: str) -> Any:
+    """An :func:`option` of the encoder alone."""
+    return field(default=default, metadata={"help": text, "side": ENCODER})
 
 
-def attribute(option: str) -> str:
-    """The name of an option's value among parsed ones: `max_tokens` for `--max-tokens`."""
-    return option.strip("-").replace("-", "_")
+def decoder_option(default: Any, text: str) -> Any:
+    """An :func:`option` of the decoder alone."""
+    return field(default=default, metadata={"help": text, "side": DECODER})

@@ -26,15 +26,13 @@ if [ $# -gt 0 ]; then
   site=$(mktemp -d)
   trap 'rm -rf "$site"' EXIT
   "$python" -m pip install --quiet --no-index --no-deps --target "$site" "${wheels[@]}"
-  # A copy of the checkout in which, as setup.py installs it, preprocess/ is a part of the package.
   mkdir "$site/checkout"
-  cp -r "$repository"/{syntax_nmt,preprocess,tests,examples,pyproject.toml} "$site/checkout"
+  cp -r "$repository"/{syntax_nmt,tests,examples,pyproject.toml} "$site/checkout"
   repository=$site/checkout
-  ln -s ../preprocess "$repository/syntax_nmt/preprocess"
   export PYTHONPATH=$site:$repository PATH=$site/bin:$PATH
 fi
 cd "$repository"
-"$python" -c 'import fairseq, syntax_nmt.preparation' || fail \
+"$python" -c 'import fairseq, syntax_nmt' || fail \
   "fairseq or the plugin is missing: give a folder of wheels, or activate an environment"
 
 "$python" -c '

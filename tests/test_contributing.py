@@ -14,7 +14,7 @@ import pytest
 from commands import REPOSITORY
 
 BLOCK = re.compile(
-    r"^ *```python (new|end|before) (\S+)(?: \"([^\n]*)\")?\n(.*?)^ *```$", re.M | re.S
+    r"^ *```(?:python|text) (new|end|before) (\S+)(?: \"([^\n]*)\")?\n(.*?)^ *```$", re.M | re.S
 )
 
 KIND = """
@@ -79,7 +79,7 @@ print(dict(zip(sample["id"].tolist(), given["net_input"]["word_numbers"].tolist(
 @pytest.fixture
 def package(tmp_path):
     """A copy that may be changed."""
-    for part in ("syntax_nmt", "preprocess", "tests"):
+    for part in ("syntax_nmt", "tests"):
         shutil.copytree(
             REPOSITORY / part,
             tmp_path / part,
@@ -99,12 +99,6 @@ def run(package, *command):
     )
     assert done.returncode == 0, done.stdout[-2000:] + done.stderr[-3000:]
     return done.stdout
-
-
-def test_each_checkout_imports_its_own_preprocess(package):
-    code = "import syntax_nmt.commands.merge as merge; print(merge.__file__)"
-    (package / "preprocess" / "merge.py").write_text("", encoding="utf-8")
-    assert run(package, "-c", code).strip() == f"{package}/syntax_nmt/preprocess/merge.py"
 
 
 def test_a_kind_is_one_object(package, prepared):
@@ -148,11 +142,11 @@ def test_the_reference_is_of_every_part():
 def test_add_a_method(package, prepared):
     text = (REPOSITORY / "CONTRIBUTING.md").read_text(encoding="utf-8")
     steps = BLOCK.findall(text)
-    assert len(steps) == text.count("```python")
+    assert len(steps) == text.count("```python") + text.count("```text")
     for verb, name, anchor, code in steps:
-        # As deep as the line that it stands before; an option is a field of the file's last class.
-        depth = 4 if name.endswith("/options.py") else len(anchor) - len(anchor.lstrip())
+        depth = len(anchor) - len(anchor.lstrip())  # as deep as the line that it stands before
         path, code = package / name, textwrap.indent(textwrap.dedent(code), " " * depth)
+        path.parent.mkdir(exist_ok=True)
         old = path.read_text(encoding="utf-8") if path.exists() else ""
         assert (verb == "new") == (old == "")
         if verb == "before":

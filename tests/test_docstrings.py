@@ -14,7 +14,7 @@ ENTRY = re.compile(r"^    \*{0,2}(\w+): (.*(?:\n {5,}.*)*)", re.M)
 
 def entries():
     """The arguments of every docstring: file, name and description."""
-    for part in ("syntax_nmt", "preprocess", "examples"):
+    for part in ("syntax_nmt", "examples"):
         for path in (REPOSITORY / part).rglob("*.py"):
             for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
                 if isinstance(node, ast.FunctionDef | ast.ClassDef):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
+
 import torch
 from torch import Tensor, nn
 
@@ -9,7 +11,26 @@ from syntax_nmt.backbone.additive_attention import AdditiveAttention, AttentionM
 from syntax_nmt.backbone.gru import GATES, gru_step
 
 
-class AttentiveGRU(nn.Module):
+class Recurrence(nn.Module, ABC):
+    """The lowest layer of an RNN decoder: it attends to the source at every step.
+
+    Attributes:
+        state_dim: C.
+    """
+
+    state_dim: int
+
+    @abstractmethod
+    def remember(self, annotations: Tensor, padding: Tensor) -> AttentionMemory:
+        """Everything the steps need of the source.
+
+        Args:
+            annotations: B×S×M.
+            padding: B×S, True = pad.
+        """
+
+
+class AttentiveGRU(Recurrence):
     """RNNsearch's decoder: attention from `s_{j-1}`, then `s_j = GRU([y_{j-1}; a_j], s_{j-1})`.
 
     (Bahdanau et al., 2015; Zhang et al., 2018, equations 2 to 4.) Products that do not depend on

@@ -13,13 +13,12 @@ from fairseq.modules import FairseqDropout
 from torch import Tensor, nn
 
 from syntax_nmt.backbone.additive_attention import AttentionMemory
-from syntax_nmt.backbone.attentive_recurrence import AttentiveGRU
+from syntax_nmt.backbone.attentive_recurrence import Recurrence
 from syntax_nmt.backbone.fused_attention import IncrementalState
 from syntax_nmt.backbone.numerics import mean_of_words
 from syntax_nmt.backbone.readout import Readout
 from syntax_nmt.backbone.rnn_encoder import NO_LIMIT, PADDING, ROWS, STATES
 from syntax_nmt.data.sides.kind import SideKind
-from syntax_nmt.methods.bi_scale.recurrence import BiScaleGRU
 
 _MEMORY = ("keys", "values", "annotations", "padding")
 
@@ -50,7 +49,7 @@ class RNNDecoder(FairseqIncrementalDecoder):
         self,
         dictionary: Dictionary,
         embed_tokens: nn.Embedding,
-        recurrence: AttentiveGRU | BiScaleGRU,
+        recurrence: Recurrence,
         readout: Readout,
         memory_dim: int,
         readout_dim: int,

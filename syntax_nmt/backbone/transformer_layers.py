@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
-from dataclasses import dataclass
 from typing import Any
 
 from fairseq.distributed import fsdp_wrap
@@ -24,22 +23,9 @@ from syntax_nmt.backbone.layer_hooks import (
     collecting,
     handing_over,
 )
-from syntax_nmt.methods.latent_phrases.attention import PhraseGatedAttention
 
-
-@dataclass(frozen=True)
-class GateSettings:
-    """What defines the gates of a layer with latent phrases.
-
-    Attributes:
-        lookback: M.
-        temperature: τ.
-        gate: α, `hardtanh` or `sigmoid`.
-    """
-
-    lookback: int
-    temperature: float
-    gate: str
+BuildAttention = Callable[..., FusedMultiheadAttention]
+"""What builds a self-attention out of the arguments of :class:`FusedMultiheadAttention`."""
 
 
 class FusedEncoderLayer(TransformerEncoderLayerBase):
@@ -47,11 +33,13 @@ class FusedEncoderLayer(TransformerEncoderLayerBase):
 
     Args:
         cfg: fairseq's options of the Transformer.
-        gates: of the self-attention; None = it has none.
+        build_attention: builds the self-attention, that of a method or the plain one.
     """
 
-    def __init__(self, cfg: TransformerConfig, gates: GateSettings | None = None) -> None:
-        self.gates = gates
+    def __init__(
+        self, cfg: TransformerConfig, build_attention: BuildAttention = FusedMultiheadAttention
+    ) -> None:
+        self.build_attention = build_attention
         super().__init__(cfg)
 
     def build_self_attention(
@@ -63,8 +51,7 @@ class FusedEncoderLayer(TransformerEncoderLayerBase):
             embed_dim: C.
             cfg: fairseq's options of the Transformer.
         """
-        return _build_self_attention(
-            self.gates,
+        return self.build_attention(
             embed_dim,
             cfg.encoder.attention_heads,
             dropout=cfg.attention_dropout,
@@ -113,16 +100,16 @@ class FusedDecoderLayer(TransformerDecoderLayerBase):
     Args:
         cfg: fairseq's options of the Transformer.
         no_encoder_attn: leave the cross-attention out.
-        gates: of the self-attention; None = it has none.
+        build_attention: builds the self-attention, that of a method or the plain one.
     """
 
     def __init__(
         self,
         cfg: TransformerConfig,
         no_encoder_attn: bool = False,
-        gates: GateSettings | None = None,
+        build_attention: BuildAttention = FusedMultiheadAttention,
     ) -> None:
-        self.gates = gates
+        self.build_attention = build_attention
         super().__init__(cfg, no_encoder_attn)
         self.need_attn = False
 
@@ -185,8 +172,7 @@ class FusedDecoderLayer(TransformerDecoderLayerBase):
             add_bias_kv: not used by the Transformer.
             add_zero_attn: not used by the Transformer.
         """
-        return _build_self_attention(
-            self.gates,
+        return self.build_attention(
             embed_dim,
             cfg.decoder.attention_heads,
             causal=True,
@@ -230,16 +216,6 @@ def wrap_layer(layer: nn.Module, cfg: TransformerConfig) -> nn.Module:
         layer = checkpoint_wrapper(layer, offload_to_cpu=cfg.offload_activations)
         return fsdp_wrap(layer, min_num_params=0)
     return fsdp_wrap(layer, min_num_params=cfg.min_params_to_wrap)
-
-
-def _build_self_attention(
-    gates: GateSettings | None, embed_dim: int, num_heads: int, **kwargs: Any
-) -> FusedMultiheadAttention:
-    if gates is None:
-        return FusedMultiheadAttention(embed_dim, num_heads, **kwargs)
-    return PhraseGatedAttention(
-        embed_dim, num_heads, gates.lookback, gates.temperature, gates.gate, **kwargs
-    )
 
 
 def _changing(attention: nn.Module, change: dict[str, Tensor]) -> AbstractContextManager[None]:

@@ -8,7 +8,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from syntax_nmt.commands.user_dir import FOLDER
+from syntax_nmt import FOLDER
 from syntax_nmt.data.text_files import write_bytes_atomically
 from syntax_nmt.errors import UserError
 

@@ -6,7 +6,7 @@ import argparse
 import shutil
 from pathlib import Path
 
-from syntax_nmt.commands.user_dir import FOLDER
+from syntax_nmt import FOLDER
 from syntax_nmt.errors import UserError
 
 EXAMPLE = "syntax-nmt examples && bash examples/phrase/train.sh data-bin checkpoints"

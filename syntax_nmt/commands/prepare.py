@@ -9,6 +9,7 @@ from collections.abc import Callable, Sequence
 from functools import cache
 from pathlib import Path
 
+from syntax_nmt import FOLDER
 from syntax_nmt.arguments import add_flags, positive_int
 from syntax_nmt.commands.annotating import (
     add_model_options,
@@ -19,7 +20,6 @@ from syntax_nmt.commands.annotating import (
 )
 from syntax_nmt.commands.chunk import BY, chunk_annotator
 from syntax_nmt.commands.idle_options import idle_notes, idle_options
-from syntax_nmt.commands.user_dir import FOLDER
 from syntax_nmt.data.mismatch import ATTACH_ROOTS_HELP, ON_MISMATCH_HELP, REPARSE, SKIP, STOP
 from syntax_nmt.data.sides import CHUNKS, HEADS, PHRASES
 from syntax_nmt.data.sides.kind import SOURCE, SideKind

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import argparse
-from pathlib import Path
+
+from syntax_nmt import FOLDER
 
 EXAMPLE = 'fairseq-train data-bin --user-dir "$(syntax-nmt user-dir)" --task syntax_translation …'
-# As fairseq will import it: a link to it would be another package of the same name.
-FOLDER = Path(__file__).resolve().parent
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

@@ -12,25 +12,24 @@ from typing import Any
 
 from fairseq.models.transformer import TransformerModel
 
-from syntax_nmt.arguments import attribute, flag
+from syntax_nmt.arguments import DECODER, ENCODER, attribute, flag
 from syntax_nmt.errors import UserError, exits_in_fairseq_programs
+from syntax_nmt.methods.relation_network.options import TOP
 from syntax_nmt.models.options import SyntaxTransformerOptions
-from syntax_nmt.models.rnn_options import TOP, RecurrentOptions, SyntaxRNNOptions
+from syntax_nmt.models.rnn_options import RecurrentOptions, SyntaxRNNOptions
 from syntax_nmt.option_checks import check_choice, differ
 
 TRANSFORMER, RNN = "transformer", "rnn"
 FAMILIES = (TRANSFORMER, RNN)
-ENCODER, DECODER = "encoder", "decoder"
 SIDES = (ENCODER, DECODER)
 
 _NAMES = {TRANSFORMER: "Transformer", RNN: "RNN"}
-# The side of options whose names do not begin with it; all others belong to both.
+# The side of fairseq's own options, whose names do not begin with it; all others belong to both.
 _BEGINNINGS = {
-    ENCODER: ("encoder_", "supervised_", "phrase_", "local_", "relation_", "parent_"),
+    ENCODER: ("encoder_",),
     DECODER: (
-        "decoder_", "transparent_", "no_cross_", "cross_self_", "no_decoder_", "adaptive_softmax_",
-        "tie_adaptive_", "base_", "attention_dim", "conditional_", "readout", "bi_scale", "chunk_",
-        "no_joint_",
+        "decoder_", "no_cross_", "cross_self_", "no_decoder_", "adaptive_softmax_", "tie_adaptive_",
+        "base_",
     ),
 }  # fmt: skip
 _CHOICES = frozenset(f"{side}_family" for side in SIDES)
@@ -150,8 +149,17 @@ def _is_of_relation_on_top(name: str, args: Any) -> bool:
 
 
 def sides_of(option: str) -> tuple[str, ...]:
-    """The sides that an option is for."""
+    """The sides that an option is for: as it is declared, and fairseq's own by their names."""
+    if option in _declared():
+        return (_declared()[option],)
     return tuple(s for s in SIDES if option.startswith(_BEGINNINGS[s])) or SIDES
+
+
+@cache
+def _declared() -> dict[str, str]:
+    """The side of the methods' options, of those that are of one side alone."""
+    ours = (*fields(SyntaxTransformerOptions), *fields(RecurrentOptions))
+    return {field.name: field.metadata["side"] for field in ours if "side" in field.metadata}
 
 
 def _described(family: str, side: str | None) -> str:

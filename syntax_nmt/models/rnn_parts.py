@@ -17,6 +17,7 @@ from syntax_nmt.backbone.rnn_encoder import BidirectionalEncoder, EncoderNetwork
 from syntax_nmt.data.sides import CHUNKS
 from syntax_nmt.errors import UserError
 from syntax_nmt.methods.bi_scale.decoder import BiScaleDecoder
+from syntax_nmt.methods.bi_scale.options import BOTH, CONTEXT, STATE, STEP, WORD
 from syntax_nmt.methods.bi_scale.recurrence import BiScaleGRU
 from syntax_nmt.methods.relation_network.encoders import (
     InterleavedEncoder,
@@ -24,19 +25,8 @@ from syntax_nmt.methods.relation_network.encoders import (
     StackedEncoder,
 )
 from syntax_nmt.methods.relation_network.layer import RelationNetworkLayer
-from syntax_nmt.models.rnn_options import (
-    BOTH,
-    CONTEXT,
-    DENSE,
-    INTERLEAVED,
-    ORTHOGONAL,
-    STACKED,
-    STATE,
-    STEP,
-    UNIFORM,
-    WORD,
-    SyntaxRNNOptions,
-)
+from syntax_nmt.methods.relation_network.options import INTERLEAVED
+from syntax_nmt.models.rnn_options import DENSE, ORTHOGONAL, STACKED, UNIFORM, SyntaxRNNOptions
 from syntax_nmt.models.rnn_sizes import RNNSizes
 
 

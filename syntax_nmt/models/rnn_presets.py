@@ -10,7 +10,7 @@ from fairseq.models import register_model_architecture
 
 import syntax_nmt.models.syntax_rnn  # noqa: F401  presets name a registered model
 from syntax_nmt.backbone.readout import TANH
-from syntax_nmt.models.rnn_options import STEP
+from syntax_nmt.methods.bi_scale.options import STEP
 
 # Sizes of Zhang et al. (2018), Section 5.2: those of NIST Zh-En are the options' defaults.
 SIZES: dict[str, dict[str, Any]] = {

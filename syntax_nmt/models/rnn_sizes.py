@@ -7,36 +7,27 @@ from dataclasses import dataclass
 from syntax_nmt.arguments import flag
 from syntax_nmt.backbone.readout import READOUTS
 from syntax_nmt.errors import UserError
-from syntax_nmt.models.rnn_options import (
-    BIDIRECTIONAL,
+from syntax_nmt.methods.bi_scale.options import (
     CHUNK_ATTENTIONS,
     CHUNK_CONTEXTS,
     CHUNK_READOUTS,
+    check_bi_scale_decoder,
+)
+from syntax_nmt.methods.relation_network.options import (
+    INTERLEAVED,
+    OF_RELATION_NETWORK,
+    PLACEMENTS,
+    parsed_kernels,
+)
+from syntax_nmt.models.rnn_options import (
+    BIDIRECTIONAL,
     DENSE,
     ENCODER_GRUS,
     INITIALIZATIONS,
-    INTERLEAVED,
-    PLACEMENTS,
     SyntaxRNNOptions,
 )
 from syntax_nmt.option_checks import check_choice, check_dropouts, refuse_changed
 
-# Options without effect unless another one switches their feature on.
-_OF_RELATION_NETWORK = (
-    "relation_hidden_dim",
-    "relation_placement",
-    "relation_parallel_convolutions",
-    "relation_norm_before_activation",
-    "relation_block",
-    "relation_kept_pairs",
-)
-_OF_BI_SCALE_DECODER = (
-    "chunk_context",
-    "chunk_attention",
-    "chunk_readout",
-    "no_joint_score",
-    "chunk_tags",
-)
 _CHOICES = {
     "encoder_gru": ENCODER_GRUS,
     "readout": READOUTS,
@@ -95,11 +86,13 @@ def rnn_sizes(options: SyntaxRNNOptions) -> RNNSizes:
         decoder_state=decoder_state,
         attention=options.attention_dim or decoder_state,
         readout=options.decoder_out_embed_dim or options.decoder_embed_dim,
-        kernels=() if options.relation_kernels is None else _kernels(str(options.relation_kernels)),
+        kernels=()
+        if options.relation_kernels is None
+        else parsed_kernels(str(options.relation_kernels)),
     )
     _check_embeddings(options, sizes)
     _check_encoder(options, sizes)
-    _check_bi_scale_decoder(options)
+    check_bi_scale_decoder(options)
     return sizes
 
 
@@ -142,7 +135,7 @@ def _check_encoder(options: SyntaxRNNOptions, sizes: RNNSizes) -> None:
     gru, placement = str(options.encoder_gru), str(options.relation_placement)
     if not sizes.kernels:
         needed = "--relation-kernels, such as 1:128,3:256"
-        refuse_changed(options, _OF_RELATION_NETWORK, needed)
+        refuse_changed(options, OF_RELATION_NETWORK, needed)
         if gru != DENSE:
             refuse_changed(options, ["relation_dense_embedding"], needed)
     elif gru != BIDIRECTIONAL:
@@ -161,32 +154,3 @@ def _check_encoder(options: SyntaxRNNOptions, sizes: RNNSizes) -> None:
             f"--encoder-embed-dim is {options.encoder_embed_dim} and --encoder-hidden-size "
             f"{sizes.encoder_state}; make them equal"
         )
-
-
-def _check_bi_scale_decoder(options: SyntaxRNNOptions) -> None:
-    if not options.bi_scale:
-        refuse_changed(options, _OF_BI_SCALE_DECODER, "--bi-scale")
-        return
-    tags = (options.chunk_tags or "").split()
-    for position, tag in enumerate(tags):
-        if tag in tags[:position]:
-            raise UserError(f"--chunk-tags: {tag} comes twice; give each type of chunk once")
-
-
-def _kernels(text: str) -> tuple[tuple[int, int], ...]:
-    """The (width, channels) that `WIDTH:CHANNELS,…` means."""
-    try:
-        kernels = tuple(_kernel(part) for part in text.split(","))
-    except ValueError:
-        raise UserError(
-            f"--relation-kernels {text}: give WIDTH:CHANNELS with commas between, such as "
-            "1:128,3:256 (in a YAML in quotation marks); widths are odd"
-        ) from None
-    return kernels
-
-
-def _kernel(text: str) -> tuple[int, int]:
-    width, channels = map(int, text.split(":"))
-    if width < 1 or width % 2 == 0 or channels < 1:
-        raise ValueError(text)
-    return width, channels

@@ -11,7 +11,7 @@ from fairseq.models.transformer import TransformerConfig, TransformerDecoderBase
 from torch import Tensor, nn
 
 from syntax_nmt.backbone.attention_change import AttentionChange, close_pads
-from syntax_nmt.backbone.fused_attention import IncrementalState
+from syntax_nmt.backbone.fused_attention import FusedMultiheadAttention, IncrementalState
 from syntax_nmt.backbone.layer_hooks import DecoderLayerOutput, collecting, handing_over
 from syntax_nmt.backbone.structures import (
     CROSS_ATTENTION,
@@ -22,7 +22,7 @@ from syntax_nmt.backbone.structures import (
 from syntax_nmt.backbone.transformer_layers import FusedDecoderLayer, wrap_layer
 from syntax_nmt.data.sides.kind import SideKind
 from syntax_nmt.errors import UserError
-from syntax_nmt.methods.latent_phrases.options import gate_settings
+from syntax_nmt.methods.latent_phrases.options import gated_attention
 from syntax_nmt.methods.phrases.layers import PhraseDecoderLayer
 from syntax_nmt.methods.phrases.memory import PhraseMemory
 from syntax_nmt.methods.phrases.options import phrase_sizes
@@ -71,7 +71,7 @@ class SyntaxTransformerDecoder(TransformerDecoderBase):
                 "--no-cross-attention: nothing would read the source: add --cross-self-attention, "
                 "or leave it out"
             )
-        self.gates = gate_settings(cfg, options, "decoder")
+        self.gated_attention = gated_attention(cfg, options, "decoder")
         self.latent_phrase_layers = options.latent_phrase_layers
         self.position_bias_layers = position_bias_layers(cfg, options, "decoder")
         self._layers_built = 0
@@ -117,11 +117,13 @@ class SyntaxTransformerDecoder(TransformerDecoderBase):
             cfg: fairseq's options of the Transformer.
             no_encoder_attn: leave the cross-attention out.
         """
-        gates = self.gates if self._layers_built < self.latent_phrase_layers else None
+        gated = self._layers_built < self.latent_phrase_layers
+        attention = self.gated_attention if gated else FusedMultiheadAttention
         self._layers_built += 1
         if self.phrase_sizes is None:
-            return wrap_layer(FusedDecoderLayer(cfg, no_encoder_attn, gates), cfg)
-        return wrap_layer(PhraseDecoderLayer(cfg, self.phrase_sizes, no_encoder_attn, gates), cfg)
+            return wrap_layer(FusedDecoderLayer(cfg, no_encoder_attn, attention), cfg)
+        layer = PhraseDecoderLayer(cfg, self.phrase_sizes, no_encoder_attn, attention)
+        return wrap_layer(layer, cfg)
 
     def forward(
         self, *args: Any, structures: StructureLayers | None = None, **kwargs: Any

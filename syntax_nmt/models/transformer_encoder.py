@@ -10,6 +10,7 @@ from fairseq.models.transformer import TransformerConfig, TransformerEncoderBase
 from torch import Tensor, nn
 
 from syntax_nmt.backbone.attention_change import AttentionChange, close_pads, local_attention_bias
+from syntax_nmt.backbone.fused_attention import FusedMultiheadAttention
 from syntax_nmt.backbone.layer_hooks import EncoderLayerOutput, collecting, handing_over
 from syntax_nmt.backbone.structures import SOURCE_ATTENTION, SOURCE_DISTANCES, StructureLayers
 from syntax_nmt.backbone.transformer_layers import FusedEncoderLayer, wrap_layer
@@ -19,20 +20,20 @@ from syntax_nmt.data.sides.kind import SideKind
 from syntax_nmt.errors import UserError, exits_in_fairseq_programs
 from syntax_nmt.methods.dependency_heads.attention import (
     NO_SUPERVISED_HEADS,
-    SUPERVISED_HEADS,
     supervised_head_log_probabilities,
 )
-from syntax_nmt.methods.latent_phrases.options import gate_settings, local_window
+from syntax_nmt.methods.dependency_heads.options import supervised_layer
+from syntax_nmt.methods.latent_phrases.options import gated_attention, local_window
 from syntax_nmt.methods.parent_scaled.options import build_parent_scaling, parent_scaled_layer
 from syntax_nmt.methods.phrases.layers import PhraseEncoderLayer
 from syntax_nmt.methods.phrases.memory import PhraseMemory
-from syntax_nmt.methods.phrases.options import phrase_sizes
+from syntax_nmt.methods.phrases.options import PARSED, phrase_sizes
 from syntax_nmt.methods.phrases.representation import PhraseRepresentation
 from syntax_nmt.methods.phrases.segmentation import PhraseBatch, ngram_phrases, parsed_phrases
 from syntax_nmt.methods.position_bias.options import position_bias, position_bias_layers
 from syntax_nmt.models.dropout_names import TRANSFORMER_DROPOUTS
-from syntax_nmt.models.options import PARSED, SyntaxTransformerOptions
-from syntax_nmt.option_checks import check_dropouts, layer_from_bottom, refuse_together
+from syntax_nmt.models.options import SyntaxTransformerOptions
+from syntax_nmt.option_checks import check_dropouts
 
 
 class SyntaxTransformerEncoder(TransformerEncoderBase):
@@ -56,11 +57,11 @@ class SyntaxTransformerEncoder(TransformerEncoderBase):
         hands_on_phrases: bool = True,
     ) -> None:
         check_dropouts(cfg, TRANSFORMER_DROPOUTS)
-        self.supervised_layer = _supervised_layer(cfg, options)
+        self.supervised_layer = supervised_layer(cfg, options)
         self.phrase_sizes = phrase_sizes(cfg, options)
         self.phrase_segmentation = options.phrase_segmentation
         self.transparent_tokens = options.transparent_token_attention
-        self.gates = gate_settings(cfg, options, "encoder")
+        self.gated_attention = gated_attention(cfg, options, "encoder")
         self.latent_phrase_layers = options.latent_phrase_layers
         self.local_window = local_window(cfg, options)
         self.local_layers = options.local_attention_layers if self.local_window else 0
@@ -97,10 +98,11 @@ class SyntaxTransformerEncoder(TransformerEncoderBase):
         """
         index = self._layers_built
         self._layers_built += 1
-        gates = self.gates if index < self.latent_phrase_layers else None
+        gated = index < self.latent_phrase_layers
+        attention = self.gated_attention if gated else FusedMultiheadAttention
         if self.phrase_sizes is None:
-            return wrap_layer(FusedEncoderLayer(cfg, gates), cfg)
-        return wrap_layer(PhraseEncoderLayer(cfg, self.phrase_sizes, gates), cfg)
+            return wrap_layer(FusedEncoderLayer(cfg, attention), cfg)
+        return wrap_layer(PhraseEncoderLayer(cfg, self.phrase_sizes, attention), cfg)
 
     def forward(
         self,
@@ -259,19 +261,3 @@ class SyntaxTransformerEncoder(TransformerEncoderBase):
             x = layer.self_attn_layer_norm(x)
         padding = encoder_out["encoder_padding_mask"][0]
         return supervised_head_log_probabilities(layer.self_attn, x, padding)
-
-
-def _supervised_layer(cfg: TransformerConfig, options: SyntaxTransformerOptions) -> int | None:
-    """Index of the supervised layer counted from the lowest, or None."""
-    if options.supervised_layer is None:
-        return None
-    layer = layer_from_bottom(
-        "--supervised-layer", options.supervised_layer, cfg.encoder.layers, "encoder"
-    )
-    if cfg.encoder.attention_heads < SUPERVISED_HEADS:
-        raise UserError(
-            f"--supervised-layer needs a child head and a parent head, but "
-            f"--encoder-attention-heads is {cfg.encoder.attention_heads}"
-        )
-    refuse_together("--supervised-layer", cfg, "encoder_layerdrop")
-    return layer

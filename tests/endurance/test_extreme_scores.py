@@ -14,9 +14,9 @@ from fairseq.models import FairseqDecoder
 from torch import Tensor, nn
 
 from syntax_nmt.backbone.additive_attention import AdditiveAttention, AttentionMemory
+from syntax_nmt.backbone.attention_change import local_attention_bias
 from syntax_nmt.backbone.fused_attention import FusedMultiheadAttention
 from syntax_nmt.backbone.gru import GATES, gru_step
-from syntax_nmt.backbone.local_attention import local_attention_mask
 from syntax_nmt.backbone.masked_batch_norm import MaskedBatchNorm
 from syntax_nmt.backbone.numerics import mean_of_words
 from syntax_nmt.backbone.packing import PackedRows
@@ -255,7 +255,7 @@ def test_attention(scores, lengths, dtype, mask, gate, need_weights):
     if causal:
         hidden = hidden.fill_(float("-inf")).triu(1)
     elif mask == "window":
-        hidden = local_attention_mask(length, 2, hidden)
+        hidden = local_attention_bias(length, 2, hidden)
     padding = padding_of(lengths)
     x = scores(length, len(lengths), 16)
     output, weights = attention(

@@ -76,7 +76,7 @@ def test_wheel_outside_the_checkout(installed, tmp_path):
     )
     user_dir, prepare = python(code, installed, tmp_path).splitlines()
     assert user_dir == str(installed / "syntax_nmt")
-    assert prepare == str(installed / "syntax_nmt" / "preprocess" / "prepare.py")
+    assert prepare == str(installed / "syntax_nmt" / "commands" / "prepare.py")
 
 
 def test_wheel_holds_every_module_and_nothing_else(installed):
@@ -84,9 +84,14 @@ def test_wheel_holds_every_module_and_nothing_else(installed):
         return {path.relative_to(folder).as_posix() for path in folder.rglob("*.py")}
 
     expected = {f"syntax_nmt/{name}" for name in modules(REPOSITORY / "syntax_nmt")}
-    expected |= {f"syntax_nmt/preprocess/{name}" for name in modules(REPOSITORY / "preprocess")}
     expected |= {f"syntax_nmt/examples/{name}" for name in modules(REPOSITORY / "examples")}
     assert modules(installed) == expected
+
+
+def test_wheel_holds_the_recipes(installed):
+    recipes = {path.name for path in (REPOSITORY / "preprocess").glob("*.sh")}
+    inside = {path.name for path in (installed / "syntax_nmt" / "preprocess").iterdir()}
+    assert inside == recipes != set()
 
 
 def test_wheel_writes_a_report(installed, tmp_path):
@@ -96,7 +101,7 @@ def test_wheel_writes_a_report(installed, tmp_path):
     assert "one sentence" in (tmp_path / "report.html").read_text(encoding="utf-8")
 
 
-def test_plugin_needs_no_preprocess(tmp_path):
+def test_plugin_needs_nothing_of_the_preparation(tmp_path):
     """`--user-dir syntax_nmt` of a bare checkout: the folder alone, without preprocess."""
     (tmp_path / "syntax_nmt").symlink_to(REPOSITORY / "syntax_nmt")
     code = (

@@ -418,6 +418,5 @@ def test_who_has_an_option():
     of_both = {o.name for o in fields(SyntaxTransformerOptions) if sides_of(o.name) == SIDES}
     both = ("latent_", "syntactic_distance_", "position_bias")
     assert {name for name in of_both if not name.startswith(both)} == {"_name"}, (
-        "say in family_options.py by how the names of these begin whether they are the encoder's "
-        "or the decoder's, or say here that they are for both"
+        "declare these by encoder_option or decoder_option, or say here that they are for both"
     )

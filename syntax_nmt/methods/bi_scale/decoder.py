@@ -16,8 +16,8 @@ from syntax_nmt.backbone.readout import Readout
 from syntax_nmt.backbone.rnn_decoder import RNNDecoder
 from syntax_nmt.data.sides import CHUNKS
 from syntax_nmt.methods.bi_scale.chunk_clock import INSIDE, OPENS, ChunkState
+from syntax_nmt.methods.bi_scale.options import CONTEXT, STATE
 from syntax_nmt.methods.bi_scale.recurrence import OWN_CHOICE, BiScaleGRU, BiScaleSteps
-from syntax_nmt.models.rnn_options import CONTEXT, STATE
 
 _CACHED = ("context", "weights", "opened")  # of a ChunkState; its state is one of the states
 

@@ -8,6 +8,7 @@ import torch
 from torch import Tensor, nn
 
 from syntax_nmt.backbone.additive_attention import AdditiveAttention, AttentionMemory
+from syntax_nmt.backbone.attentive_recurrence import Recurrence
 from syntax_nmt.backbone.gru import GATES, gru_step
 from syntax_nmt.methods.bi_scale.chunk_clock import BoundaryGate, ChunkClock, ChunkState, opens
 
@@ -39,7 +40,7 @@ class BiScaleSteps:
     chunk_weights: Tensor
 
 
-class BiScaleGRU(nn.Module):
+class BiScaleGRU(Recurrence):
     """Zhou et al. (2017): RNNsearch* whose words read the state of their chunk.
 
     `s~_t = GRU1(y_{t−1}, s_{t−1})`; the gate reads s~ and y; the chunk clock moves where a chunk

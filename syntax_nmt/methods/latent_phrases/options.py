@@ -1,13 +1,20 @@
-"""The options of latent phrases and local attention, checked, as the numbers that modules take."""
+"""The options of latent phrases (Harada and Watanabe, 2021), and the attention that they mean.
 
-from __future__ import annotations
+fairseq reads the types of the fields at run time: no postponed annotations in this file.
+"""
 
+from dataclasses import dataclass
+from functools import partial
+
+from fairseq.dataclass import ChoiceEnum, FairseqDataclass
 from fairseq.models.transformer import TransformerConfig
 
-from syntax_nmt.backbone.transformer_layers import GateSettings
+from syntax_nmt.arguments import encoder_option, option
+from syntax_nmt.backbone.fused_attention import FusedMultiheadAttention
+from syntax_nmt.backbone.transformer_layers import BuildAttention
 from syntax_nmt.errors import UserError
-from syntax_nmt.methods.latent_phrases.gates import OPENNESS
-from syntax_nmt.models.options import SyntaxTransformerOptions
+from syntax_nmt.methods.latent_phrases.attention import PhraseGatedAttention
+from syntax_nmt.methods.latent_phrases.gates import HARDTANH, OPENNESS, SIGMOID
 from syntax_nmt.option_checks import check_choice, refuse_changed, refuse_together
 
 _OF_GATES = (
@@ -17,10 +24,48 @@ _OF_GATES = (
 )
 
 
-def gate_settings(
-    cfg: TransformerConfig, options: SyntaxTransformerOptions, side: str
-) -> GateSettings | None:
-    """The settings of the gates; None = no layer has any.
+@dataclass
+class LatentPhraseOptions(FairseqDataclass):
+    """In how many layers, and how, attention stays within latent phrases or near positions."""
+
+    latent_phrase_layers: int = option(
+        0,
+        "latent phrase structure induction (Harada and Watanabe, 2021): number of layers "
+        "of the encoder and of the decoder, the lowest, that attend within the phrases "
+        "that syntactic distances make (default: 0; latent_phrase_transformer: 2)",
+    )
+    syntactic_distance_lookback: int = option(
+        5,
+        "latent phrases: M of equation 4, the keys before its own that a distance is "
+        "computed from (default: 5)",
+    )
+    syntactic_distance_temperature: float = option(
+        1.0,
+        "latent phrases: τ of equation 5, how sharply a difference of distances opens "
+        "or closes (default: 1.0)",
+    )
+    syntactic_distance_gate: ChoiceEnum([HARDTANH, SIGMOID]) = option(  # type: ignore[valid-type]
+        HARDTANH,
+        "latent phrases: α of equation 5, (hardtanh(τx)+1)/2, or sigmoid(τx) as in the "
+        "authors' released code, with τ = 10 (default: hardtanh)",
+    )
+    local_attention_window: int = encoder_option(
+        0,
+        "local attention, which the paper compares latent phrases with: number of "
+        "neighbours on either side that tokens see in the lowest encoder layers (the paper: "
+        "2; default: 0, no window)",
+    )
+    local_attention_layers: int = encoder_option(
+        2,
+        "number of encoder layers that --local-attention-window is for, counted from the "
+        "lowest (default: 2)",
+    )
+
+
+def gated_attention(
+    cfg: TransformerConfig, options: LatentPhraseOptions, side: str
+) -> BuildAttention:
+    """What builds the self-attention of layers with gates; where there are none, the plain one.
 
     Args:
         cfg: fairseq's options of the Transformer.
@@ -38,7 +83,7 @@ def gate_settings(
         )
     if layers == 0:
         refuse_changed(options, _OF_GATES, "--latent-phrase-layers, such as 2")
-        return None
+        return FusedMultiheadAttention
     check_choice("syntactic_distance_gate", options.syntactic_distance_gate, OPENNESS)
     if options.syntactic_distance_lookback < 0:
         raise UserError(
@@ -55,14 +100,15 @@ def gate_settings(
         "encoder_layerdrop", "decoder_layerdrop", "cross_self_attention", "base_layers",
         "encoder_xformers_att_config", "decoder_xformers_att_config",
     )  # fmt: skip
-    return GateSettings(
-        options.syntactic_distance_lookback,
-        options.syntactic_distance_temperature,
-        str(options.syntactic_distance_gate),
+    return partial(
+        PhraseGatedAttention,
+        lookback=options.syntactic_distance_lookback,
+        temperature=options.syntactic_distance_temperature,
+        gate=str(options.syntactic_distance_gate),
     )
 
 
-def local_window(cfg: TransformerConfig, options: SyntaxTransformerOptions) -> int:
+def local_window(cfg: TransformerConfig, options: LatentPhraseOptions) -> int:
     """Neighbours that tokens see on either side; 0 = all.
 
     Args:

@@ -9,7 +9,7 @@ from typing import Any, Optional
 from fairseq.dataclass import FairseqDataclass
 from fairseq.models.transformer import TransformerConfig
 
-from syntax_nmt.arguments import option
+from syntax_nmt.arguments import encoder_option
 from syntax_nmt.errors import UserError
 from syntax_nmt.methods.parent_scaled.parent_scaling import ParentScaling
 from syntax_nmt.option_checks import layer_from_bottom, refuse_changed, refuse_together
@@ -23,27 +23,27 @@ _OF_THE_LAYER = (
 class ParentScaledOptions(FairseqDataclass):
     """Off by default."""
 
-    parent_scaled_layer: Optional[int] = option(
+    parent_scaled_layer: Optional[int] = encoder_option(
         None,
         "parent-scaled self-attention (Bugliarello and Okazaki, 2020): the encoder layer whose "
         "heads scale their logits by the distance to the parent in the dependency tree, which "
         "--load-dependencies or --parser-config gives; 0 is the lowest, the paper's choice "
         "(default: no layer; pascal_transformer: 0)",
     )
-    parent_scaled_heads: Optional[int] = option(
+    parent_scaled_heads: Optional[int] = encoder_option(
         None,
         "parent-scaled self-attention: h, how many heads of the layer are scaled; the released "
         "settings have 2 to 8 of 8 (default: all)",
     )
-    parent_scaled_variance: float = option(
+    parent_scaled_variance: float = encoder_option(
         1.0, "parent-scaled self-attention: σ² of the density around the parent (default: 1)"
     )
-    parent_ignoring: float = option(
+    parent_ignoring: float = encoder_option(
         0.0,
         "parent-scaled self-attention: q, the probability that a token passes over its parent in "
         "training; the released settings have 0 to 0.4 (default: 0)",
     )
-    parent_ignoring_per_head: bool = option(
+    parent_ignoring_per_head: bool = encoder_option(
         False,
         "parent-scaled self-attention: draw --parent-ignoring for each head on its own, as the "
         "authors' released code does (default: off, once a token)",

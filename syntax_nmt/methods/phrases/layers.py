@@ -9,12 +9,12 @@ from fairseq.models.transformer import TransformerConfig
 from fairseq.modules import LayerNorm
 from torch import Tensor
 
-from syntax_nmt.backbone.fused_attention import IncrementalState
+from syntax_nmt.backbone.fused_attention import FusedMultiheadAttention, IncrementalState
 from syntax_nmt.backbone.layer_hooks import EncoderLayerOutput
 from syntax_nmt.backbone.transformer_layers import (
+    BuildAttention,
     FusedDecoderLayer,
     FusedEncoderLayer,
-    GateSettings,
 )
 from syntax_nmt.methods.phrases.combination import AttentiveCombination
 from syntax_nmt.methods.phrases.mapped_attention import MappedAttention
@@ -51,13 +51,16 @@ class PhraseEncoderLayer(FusedEncoderLayer):
 
     Args:
         cfg: fairseq's options of the Transformer.
-        gates: of the self-attention; None = it has none.
+        build_attention: builds the self-attention, that of a method or the plain one.
     """
 
     def __init__(
-        self, cfg: TransformerConfig, sizes: PhraseSizes, gates: GateSettings | None = None
+        self,
+        cfg: TransformerConfig,
+        sizes: PhraseSizes,
+        build_attention: BuildAttention = FusedMultiheadAttention,
     ) -> None:
-        super().__init__(cfg, gates)
+        super().__init__(cfg, build_attention)
         self.phrase_representation = PhraseRepresentation(
             self.embed_dim, sizes.summary, sizes.hidden_dim
         )
@@ -109,7 +112,7 @@ class PhraseDecoderLayer(FusedDecoderLayer):
     Args:
         cfg: fairseq's options of the Transformer.
         no_encoder_attn: leave the source cross-attention out.
-        gates: of the self-attention; None = it has none.
+        build_attention: builds the self-attention, that of a method or the plain one.
     """
 
     def __init__(
@@ -117,9 +120,9 @@ class PhraseDecoderLayer(FusedDecoderLayer):
         cfg: TransformerConfig,
         sizes: PhraseSizes,
         no_encoder_attn: bool = False,
-        gates: GateSettings | None = None,
+        build_attention: BuildAttention = FusedMultiheadAttention,
     ) -> None:
-        super().__init__(cfg, no_encoder_attn, gates)
+        super().__init__(cfg, no_encoder_attn, build_attention)
         self.phrase_combination = _build_combination(
             cfg, sizes, self.embed_dim, cfg.decoder.attention_heads, cfg.decoder.ffn_embed_dim
         )

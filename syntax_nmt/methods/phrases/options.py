@@ -1,16 +1,21 @@
-"""The options of phrase representation, checked, as the numbers that its modules take."""
+"""The options of phrase representation (Xu et al., 2020), and the sizes that follow from them.
 
-from __future__ import annotations
+fairseq reads the types of the fields at run time: no postponed annotations in this file.
+"""
 
+from dataclasses import dataclass
+from typing import Optional
+
+from fairseq.dataclass import ChoiceEnum, FairseqDataclass
 from fairseq.models.transformer import TransformerConfig
 
-from syntax_nmt.arguments import flag
+from syntax_nmt.arguments import decoder_option, encoder_option, flag
 from syntax_nmt.errors import UserError
 from syntax_nmt.methods.phrases.layers import PhraseSizes
 from syntax_nmt.methods.phrases.representation import MAX, MEAN
-from syntax_nmt.models.options import NGRAM, PARSED, SyntaxTransformerOptions
 from syntax_nmt.option_checks import check_choice, refuse_changed, refuse_together
 
+NGRAM, PARSED = "ngram", "parsed"
 _OF_PHRASES = (
     "phrase_summary",
     "phrase_attention",
@@ -24,7 +29,70 @@ _OF_PHRASES = (
 )
 
 
-def phrase_sizes(cfg: TransformerConfig, options: SyntaxTransformerOptions) -> PhraseSizes | None:
+@dataclass
+class PhraseOptions(FairseqDataclass):
+    """How phrases are made, and what is built on them; off by default."""
+
+    phrase_segmentation: Optional[ChoiceEnum([NGRAM, PARSED])] = encoder_option(  # type: ignore[valid-type]
+        None,
+        "phrase representation (Xu et al., 2020): every layer attends to the source's "
+        "phrases, too; they are pieces of max(min(8, length/6), 3) tokens (ngram) or come from "
+        "constituency trees by the paper's Algorithm 1 (parsed, with --load-phrases) "
+        "(default: no phrases; phrase_transformer: ngram)",
+    )
+    phrase_summary: ChoiceEnum([MAX, MEAN]) = encoder_option(  # type: ignore[valid-type]
+        MAX,
+        "phrase representation: F_glance of equation 2, the element-wise maximum or "
+        "mean of a phrase's tokens; without --phrase-attention it is the phrase's vector "
+        "(default: max)",
+    )
+    phrase_attention: bool = encoder_option(
+        False,
+        "phrase representation: weigh a phrase's tokens by comparing each with the "
+        "summary, equations 3 to 5 (the paper's +Attn; default: off; phrase_transformer: on)",
+    )
+    transparent_attention: bool = decoder_option(
+        False,
+        "phrase representation: each decoder layer attends to a trained mixture of all "
+        "encoder layers' phrases, w of equation 6 (the paper's +TA; default: off, all see the "
+        "top layer's; phrase_transformer: on)",
+    )
+    phrase_hidden_dim: Optional[int] = encoder_option(
+        None,
+        "phrase representation: hidden width of --phrase-attention, rows of W1 "
+        "(default: the encoder's width)",
+    )
+    phrase_combine_dim: Optional[int] = encoder_option(
+        None,
+        "phrase representation: hidden width of the attentive combination, rows of W3 "
+        "(default: the FFN width of the side; phrase_transformer: three times "
+        "--encoder-embed-dim, which fits the paper's Table 2)",
+    )
+    phrase_eos_apart: bool = encoder_option(
+        False,
+        "phrase representation: with --phrase-segmentation ngram, too, EOS is a phrase "
+        "of its own: a control for parsed phrases (default: off, EOS ends the last phrase)",
+    )
+    phrase_literal_sigmoid: bool = encoder_option(
+        False,
+        "phrase representation: count the sigmoid of equation 8 from 0, as the paper "
+        "prints it, and not from its midpoint: the same functions, but another training, "
+        "under --activation-dropout also another function (default: off)",
+    )
+    phrase_residual_attention: bool = encoder_option(
+        False,
+        "phrase representation: the residual around the attentive combination adds the "
+        "attention's output, too, as the authors' released code does (default: off, x alone)",
+    )
+    transparent_token_attention: bool = decoder_option(
+        False,
+        "phrase representation: --transparent-attention mixes the encoder layers' "
+        "tokens for the source cross-attention, too, with weights of their own, as the "
+        "authors' released code does (default: off, phrases alone)",
+    )
+
+
+def phrase_sizes(cfg: TransformerConfig, options: PhraseOptions) -> Optional[PhraseSizes]:
     """The sizes of the phrase sublayers; None = the model has no phrases.
 
     Args:

@@ -1,1 +1,10 @@
-"""Biases of positions alone: baselines for what knows the sentence."""
+"""Biases of self-attention that know positions alone: baselines for what knows the sentence.
+
+| bias | paper | here |
+|---|---|---|
+| decay | Harada and Watanabe, 2021, equations 5 and 6 with equal distances | `bias.Decay` |
+| ALiBi | Press, Smith and Lewis, 2022, section 3 | `bias.ALiBi`, `bias.alibi_slopes` |
+| T5 | Raffel et al., 2020, section 2.1 | `bias.T5Bias`, `bias.t5_buckets` |
+
+All are members `bias` of :class:`syntax_nmt.backbone.attention_change.AttentionChange`.
+"""

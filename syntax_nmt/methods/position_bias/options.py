@@ -1,9 +1,15 @@
-"""The options of position biases, checked, as the numbers that modules take."""
+"""The options of position biases, and what is built of them.
 
-from __future__ import annotations
+fairseq reads the types of the fields at run time: no postponed annotations in this file.
+"""
 
+from dataclasses import dataclass
+from typing import Any, Optional
+
+from fairseq.dataclass import ChoiceEnum, FairseqDataclass
 from fairseq.models.transformer import TransformerConfig
 
+from syntax_nmt.arguments import option
 from syntax_nmt.errors import UserError
 from syntax_nmt.methods.position_bias.bias import (
     ALIBI,
@@ -12,19 +18,36 @@ from syntax_nmt.methods.position_bias.bias import (
     PositionBias,
     build_position_bias,
 )
-from syntax_nmt.models.options import SyntaxTransformerOptions
 from syntax_nmt.option_checks import check_choice, refuse_changed, refuse_together
 
 # As many as the presets of latent phrases, whose control it is.
 _DECAY_LAYERS = 2
 
 
-def position_bias_layers(
-    cfg: TransformerConfig, options: SyntaxTransformerOptions, side: str
-) -> int:
+@dataclass
+class PositionBiasOptions(FairseqDataclass):
+    """Off by default."""
+
+    position_bias: Optional[ChoiceEnum([DECAY, ALIBI, T5])] = option(  # type: ignore[valid-type]
+        None,
+        "a bias of self-attention that knows positions alone, a control for latent phrases and a "
+        "baseline for all methods: decay, the gates of equal syntactic distances, −(|i−j|−1) ln 2; "
+        "alibi, −m_h |i−j| (Press, Smith and Lewis, 2022); t5, a trained number for each head and "
+        "bucket of distances (Raffel et al., 2020). alibi and t5 were published without position "
+        "embeddings (--no-token-positional-embeddings) (default: none)",
+    )
+    position_bias_layers: Optional[int] = option(
+        None,
+        "number of layers of the encoder and of the decoder, the lowest, that --position-bias is "
+        "for (default: 2 for decay, as of latent phrases; all for alibi and t5)",
+    )
+
+
+def position_bias_layers(cfg: TransformerConfig, options: Any, side: str) -> int:
     """How many layers, the lowest, have a position bias.
 
     Args:
+        options: of the model, :class:`PositionBiasOptions` among them.
         side: `encoder` or `decoder`.
 
     Raises:
@@ -50,12 +73,11 @@ def position_bias_layers(
     return layers
 
 
-def position_bias(
-    cfg: TransformerConfig, options: SyntaxTransformerOptions, side: str
-) -> PositionBias | None:
+def position_bias(cfg: TransformerConfig, options: Any, side: str) -> Optional[PositionBias]:
     """The bias of the self-attention of one side; None = it has none.
 
     Args:
+        options: of the model, :class:`PositionBiasOptions` among them.
         side: `encoder` or `decoder`.
     """
     if options.position_bias is None:

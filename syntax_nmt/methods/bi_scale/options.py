@@ -1,0 +1,83 @@
+"""The options of the bi-scale decoder (Zhou et al., 2017).
+
+fairseq reads the types of the fields at run time: no postponed annotations in this file.
+"""
+
+from dataclasses import dataclass
+from typing import Optional
+
+from fairseq.dataclass import ChoiceEnum, FairseqDataclass
+
+from syntax_nmt.arguments import decoder_option
+from syntax_nmt.errors import UserError
+from syntax_nmt.option_checks import refuse_changed
+
+BOUNDARY, STEP = "boundary", "step"
+CHUNK_CONTEXTS = (BOUNDARY, STEP)
+CHUNK, WORD = "chunk", "word"
+CHUNK_ATTENTIONS = (CHUNK, WORD)
+CONTEXT, STATE, BOTH = "context", "state", "both"
+CHUNK_READOUTS = (CONTEXT, STATE, BOTH)
+
+# Without effect where --bi-scale does not switch the decoder on.
+_OF_BI_SCALE_DECODER = (
+    "chunk_context",
+    "chunk_attention",
+    "chunk_readout",
+    "no_joint_score",
+    "chunk_tags",
+)
+
+
+@dataclass
+class BiScaleOptions(FairseqDataclass):
+    """The bi-scale decoder; off by default."""
+
+    bi_scale: bool = decoder_option(
+        False,
+        "bi-scale decoder (Zhou et al., 2017): a chunk state p beside the word state "
+        "s, over a conditional GRU (default: off; bi_scale_rnn: on)",
+    )
+    chunk_context: ChoiceEnum(CHUNK_CONTEXTS) = decoder_option(  # type: ignore[valid-type]
+        BOUNDARY,
+        "bi-scale decoder: the source context pc of a chunk is taken where the chunk "
+        "opens and shared by its words (boundary, the paper), or anew at every word (step, the "
+        "released code) (default: boundary; bi_scale_rnn: step)",
+    )
+    chunk_attention: ChoiceEnum(CHUNK_ATTENTIONS) = decoder_option(  # type: ignore[valid-type]
+        CHUNK,
+        "bi-scale decoder: words read the context of their chunk (chunk), or one of "
+        "their own attention (word, Table 2) (default: chunk)",
+    )
+    chunk_readout: ChoiceEnum(CHUNK_READOUTS) = decoder_option(  # type: ignore[valid-type]
+        CONTEXT,
+        "bi-scale decoder: besides word and word state the readout reads the source "
+        "context, as RNNsearch's does, the chunk state p, as equations 6 and 7 probably say, "
+        "or both (default: context)",
+    )
+    no_joint_score: bool = decoder_option(
+        False,
+        "bi-scale decoder: a search adds no log-probability of chunk boundary and tag "
+        "to that of the word (default: off, it adds them); an option of the model, so that "
+        "fairseq-generate takes it as --model-overrides \"{'no_joint_score': True}\"",
+    )
+    chunk_tags: Optional[str] = decoder_option(
+        None,
+        "bi-scale decoder: the types of chunks in the order of their ids, separated by "
+        "spaces; checkpoints keep them (default: those of dict.chunks.txt in the data folder)",
+    )
+
+
+def check_bi_scale_decoder(options: BiScaleOptions) -> None:
+    """Refuses options that have no effect, and types of chunks that come twice.
+
+    Raises:
+        UserError: there are such.
+    """
+    if not options.bi_scale:
+        refuse_changed(options, _OF_BI_SCALE_DECODER, "--bi-scale")
+        return
+    tags = (options.chunk_tags or "").split()
+    for position, tag in enumerate(tags):
+        if tag in tags[:position]:
+            raise UserError(f"--chunk-tags: {tag} comes twice; give each type of chunk once")

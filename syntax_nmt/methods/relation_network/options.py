@@ -1,0 +1,95 @@
+"""The options of relation networks (Zhang et al., 2018).
+
+fairseq reads the types of the fields at run time: no postponed annotations in this file.
+"""
+
+from dataclasses import dataclass
+from typing import Optional
+
+from fairseq.dataclass import ChoiceEnum, FairseqDataclass
+
+from syntax_nmt.arguments import encoder_option
+from syntax_nmt.errors import UserError
+
+INTERLEAVED, TOP = "interleaved", "top"
+PLACEMENTS = (INTERLEAVED, TOP)
+
+# Without effect where no kernels switch the network on.
+OF_RELATION_NETWORK = (
+    "relation_hidden_dim",
+    "relation_placement",
+    "relation_parallel_convolutions",
+    "relation_norm_before_activation",
+    "relation_block",
+    "relation_kept_pairs",
+)
+
+
+@dataclass
+class RelationOptions(FairseqDataclass):
+    """The relation network of an encoder; none by default."""
+
+    relation_kernels: Optional[str] = encoder_option(
+        None,
+        "relation network (Zhang et al., 2018): WIDTH:CHANNELS of its convolutions, "
+        "the lowest first, such as 1:128,3:256 (default: no relation network; relation_rnn: "
+        "1:128,3:256; relation_rnn_wmt_en_de: 3:96)",
+    )
+    relation_hidden_dim: int = encoder_option(
+        256,
+        "relation network: units of the hidden layers of its MLPs, rows of W_gp and "
+        "W_mlp of equations 8 and 10 (default: 256; relation_rnn_wmt_en_de: 128)",
+    )
+    relation_placement: ChoiceEnum(PLACEMENTS) = encoder_option(  # type: ignore[valid-type]
+        INTERLEAVED,
+        "relation network: after each of two GRUs of opposite direction (interleaved, "
+        "Section 5.2) or once, on a bidirectional GRU (top, Section 3) (default: interleaved)",
+    )
+    relation_parallel_convolutions: bool = encoder_option(
+        False,
+        "relation network: all convolutions read the same states and stand side by "
+        "side, as in the released code (default: off, one reads the other's output)",
+    )
+    relation_dense_embedding: bool = encoder_option(
+        False,
+        "relation network: the dense connections, equation 12, begin with the word "
+        "embedding, as in the released code; also with --encoder-gru dense (default: off)",
+    )
+    relation_norm_before_activation: bool = encoder_option(
+        False,
+        "relation network: batch norm before the convolution's activation, as in the "
+        "released code (default: off, after it)",
+    )
+    relation_block: Optional[int] = encoder_option(
+        None,
+        "relation network: pairs of words that are computed at a time, at most; larger "
+        "is faster on a GPU and slower beyond the cache of a CPU (default: 1024, on a GPU "
+        "32768)",
+    )
+    relation_kept_pairs: Optional[int] = encoder_option(
+        None,
+        "relation network: pairs of words of a batch, in each layer, that a training "
+        "step keeps at 4 times --relation-hidden-dim numbers each; the others are computed "
+        "again in the backward pass, which is slower and takes no memory; 0 = all of them "
+        "(default: what takes 2^26 numbers, on a GPU 2^28: of --relation-hidden-dim 256 65536 "
+        "and 262144 pairs)",
+    )
+
+
+def parsed_kernels(text: str) -> tuple[tuple[int, int], ...]:
+    """The (width, channels) that `WIDTH:CHANNELS,…` means."""
+    try:
+        kernels = tuple(_kernel(part) for part in text.split(","))
+    except ValueError:
+        raise UserError(
+            f"--relation-kernels {text}: give WIDTH:CHANNELS with commas between, such as "
+            "1:128,3:256 (in a YAML in quotation marks); widths are odd"
+        ) from None
+    return kernels
+
+
+def _kernel(text: str) -> tuple[int, int]:
+    width, channels = map(int, text.split(":"))
+    if width < 1 or width % 2 == 0 or channels < 1:
+        raise ValueError(text)
+    return width, channels
