@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import argparse
+import logging
+from asyncio import CancelledError
+from contextlib import suppress
 from pathlib import Path
 
 from syntax_nmt.arguments import natural_int, positive_int
@@ -16,6 +19,7 @@ JSON: POST /translate {"text": "…", "system": "NAME"}; POST /structures {"sour
 "translation": "…", "system": "NAME"}; GET /systems.
 """
 LOCAL = "127.0.0.1"
+_SECONDS_TO_END = 2  # for requests that are at work when the server is interrupted
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -40,7 +44,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--host",
         default=LOCAL,
         help="the address to listen at; with another than %(default)s everybody who can reach "
-        "this machine can translate",
+        "this machine can translate, under this name, its own, localhost, or an address",
     )
     parser.add_argument(
         "--port", type=_port, default=8000, help="the port to listen on (default: %(default)s)"
@@ -69,7 +73,7 @@ def run(args: argparse.Namespace) -> None:
     try:
         import uvicorn
 
-        from syntax_nmt.serve.application import Limits, application
+        from syntax_nmt.serve.application import Limits, application, names_of
     except ImportError:
         raise UserError(
             "the page needs starlette and uvicorn: pip install 'syntax-nmt[serve]'"
@@ -86,10 +90,18 @@ def run(args: argparse.Namespace) -> None:
         for name, path, data in args.system
     ]
     limits = Limits(args.characters, args.seconds)
-    names_of_this_machine = (LOCAL, "localhost")
-    hosts = names_of_this_machine if args.host in names_of_this_machine else None
-    app = application(systems, hosts, limits)
-    config = uvicorn.Config(app, host=args.host, port=args.port, log_level="warning")
+    app = application(systems, names_of(args.host), limits)
+    config = uvicorn.Config(
+        app,
+        host=args.host,
+        port=args.port,
+        log_level="warning",
+        timeout_graceful_shutdown=_SECONDS_TO_END,
+    )
+    # A request that is given up while the server ends is no error.
+    logging.getLogger("uvicorn.error").addFilter(
+        lambda record: not (record.exc_info and isinstance(record.exc_info[1], CancelledError))
+    )
     server = uvicorn.Server(config)
     try:
         listening = config.bind_socket()
@@ -99,7 +111,8 @@ def run(args: argparse.Namespace) -> None:
         ) from None
     host = f"[{args.host}]" if ":" in args.host else args.host  # IPv6
     print(f"http://{host}:{listening.getsockname()[1]}  (Ctrl-C ends)", flush=True)
-    server.run(sockets=[listening])
+    with suppress(KeyboardInterrupt):  # how it is meant to end
+        server.run(sockets=[listening])
 
 
 def _port(text: str) -> int:

@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import asyncio
 import json
+import re
+import socket
 import time
 from collections.abc import Callable, Collection, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
+from ipaddress import ip_address
 from pathlib import Path
 from typing import Any
 
-from anyio import to_thread
+from anyio import fail_after, to_thread
 from starlette.applications import Starlette
 from starlette.datastructures import Headers
 from starlette.exceptions import HTTPException
@@ -43,7 +47,7 @@ class Limits:
 
     Attributes:
         characters: of one text.
-        seconds: for an answer.
+        seconds: for the rest of a request to come, and for an answer.
         waiting: requests for one system at the same time.
     """
 
@@ -127,8 +131,31 @@ class _Headers:
         await self.app(scope, receive, send_with_headers)
 
 
+_HOST = re.compile(r"(\[[0-9a-f:.]+\]|[^:\[\]]+)(:[0-9]+)?", re.IGNORECASE)
+
+
+def names_of(host: str) -> tuple[str, ...]:
+    """The names under which a page that listens at an address may be asked for.
+
+    Args:
+        host: an address or a name.
+    """
+    try:
+        address = ip_address(host)
+    except ValueError:  # a name
+        return tuple(dict.fromkeys((host.lower(), "localhost")))
+    shown = f"[{host}]" if address.version == 6 else host
+    if address.is_loopback:
+        return shown, "localhost"
+    own = (socket.gethostname().lower(), socket.getfqdn().lower())
+    return tuple(dict.fromkeys((shown, "localhost", *own)))
+
+
 class _KnownHosts:
     """Refuses other names of this machine: a foreign page may have made one up for it.
+
+    An address is no such name. starlette's own TrustedHostMiddleware answers in plain text, and in
+    older versions cuts an IPv6 address at its first colon.
 
     Args:
         app: what answers.
@@ -143,11 +170,18 @@ class _KnownHosts:
         answer = self.app
         if scope["type"] != "lifespan":
             host = Headers(scope=scope).get("host", "")
-            name, colon, port = host.partition(":")
-            if name.lower() not in self.hosts or (colon and not port.isdecimal()):
+            match = _HOST.fullmatch(host)
+            name = match[1].lower() if match else ""
+            if name not in self.hosts and not _is_address(name):
                 known = " or ".join(self.hosts)
                 answer = _error(f"Host {host!r} is not the name of this page: ask {known}", 400)
         await answer(scope, receive, send)
+
+
+def _is_address(name: str) -> bool:
+    with suppress(ValueError):
+        return bool(ip_address(name.strip("[]")))
+    return False
 
 
 class _Answers:
@@ -180,12 +214,22 @@ class _Answers:
 
         return await self._answered(request, ("source", "translation"), question)
 
+    async def _read(self, request: Request, texts: Sequence[str]) -> dict[str, str]:
+        """The request's content, which must come in time."""
+        try:
+            with fail_after(self.limits.seconds):
+                return await _read(request, texts, self.limits.characters)
+        except TimeoutError:
+            raise _RefusedError(
+                408, f"the request is not complete after {self.limits.seconds:g} s: send it at once"
+            ) from None
+
     async def _answered(
         self, request: Request, texts: Sequence[str], question: Callable[..., Any]
     ) -> Response:
         """What a system answers to the texts of the request, or why it does not."""
         try:
-            given = await _read(request, texts, self.limits.characters)
+            given = await self._read(request, texts)
             name = given.get("system", next(iter(self.queues)))
             if name not in self.queues:
                 raise _RefusedError(404, f"no system {name!r}: one of {', '.join(self.queues)}")
@@ -202,23 +246,20 @@ class _Answers:
 
 
 def application(
-    systems: Sequence[System], hosts: Collection[str] | None, limits: Limits | None = None
+    systems: Sequence[System], hosts: Collection[str], limits: Limits | None = None
 ) -> Starlette:
     """What a server of ASGI runs.
 
     Args:
         systems: trained systems, of different names.
-        hosts: the names under which the page may be asked for; others come from foreign pages.
-            None = any name.
+        hosts: the names under which the page may be asked for, beside addresses; others come from
+            foreign pages.
     """
     answers = _Answers(systems, limits or Limits())
     files = [
         Route(path, partial(_file, name), methods=["GET"], name=name)
         for path, name in _FILES.items()
     ]
-    middleware = [Middleware(_Headers)]
-    if hosts is not None:
-        middleware.append(Middleware(_KnownHosts, hosts=hosts))
     return Starlette(
         routes=[
             *files,
@@ -226,7 +267,7 @@ def application(
             Route("/translate", answers.translate, methods=["POST"]),
             Route("/structures", answers.structures, methods=["POST"]),
         ],
-        middleware=middleware,
+        middleware=[Middleware(_Headers), Middleware(_KnownHosts, hosts=hosts)],
         exception_handlers={HTTPException: _not_there},
     )
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from syntax_nmt.inference.model import CHUNKED, LoadedModel
@@ -59,8 +60,9 @@ class System:
             translation: raw text; with another one it is that one's structures.
 
         Returns:
-            `structures`: title, text and SVG of each; `attention`: words of both sides and the
-            weights, target × source, or None.
+            `structures`: title, text and SVG of each, the SVG None where a sentence has more than
+            100 words, whose drawing would take many seconds and gigabytes; `attention`: words of
+            both sides and the weights, target × source, or None.
 
         Raises:
             UserError: the model lacks an input.
@@ -81,21 +83,25 @@ class System:
             },
         }
 
-    def _structure(self, title: str, source: str, translation: str) -> dict[str, str] | None:
+    def _structure(self, title: str, source: str, translation: str) -> dict[str, Any] | None:
         """None: the sentence is too long for the model."""
         if title == CHUNKED:
             chunked = self.model.chunks(source, translation)
             if chunked is None:
                 return None
-            figure = draw_chunks(chunked.words, {self.name: chunked.chunks})
-            return _drawn(title, bracketed(chunked.chunks, chunked.words), figure)
+            draw = partial(draw_chunks, chunked.words, {self.name: chunked.chunks})
+            text = bracketed(chunked.chunks, chunked.words)
+            return _drawn(title, text, draw, len(chunked.words))
         tree = self.model.trees(source, title)
         kind = _KINDS[title]
-        return None if tree is None else _drawn(title, kind.text(tree), kind.draw(tree, None))
+        if tree is None:
+            return None
+        return _drawn(title, kind.text(tree), partial(kind.draw, tree, None), len(tree.words))
 
 
+_MOST_WORDS = 100  # of a sentence that is drawn
 _KINDS: Mapping[str, Any] = {kind.title: kind for kind in DRAWN}
 
 
-def _drawn(title: str, text: str, figure: Figure) -> dict[str, str]:
-    return {"title": title, "text": text, "svg": svg_text(figure)}
+def _drawn(title: str, text: str, draw: Callable[[], Figure], words: int) -> dict[str, Any]:
+    return {"title": title, "text": text, "svg": svg_text(draw()) if words <= _MOST_WORDS else None}

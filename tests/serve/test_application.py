@@ -22,7 +22,7 @@ from served import post, served
 
 from syntax_nmt.cli import main
 from syntax_nmt.errors import UserError
-from syntax_nmt.serve.application import Limits
+from syntax_nmt.serve.application import Limits, names_of
 
 LOCK = threading.Lock()
 
@@ -200,6 +200,46 @@ def test_other_names_are_refused(address, host):
 @pytest.mark.parametrize("host", ["127.0.0.1", "127.0.0.1:9"])
 def test_the_name_is_known_at_every_port(address, host):
     assert post(f"{address}/translate", {"text": "a"}, Host=host)[0] == 200
+
+
+@pytest.mark.parametrize("host", ["127.0.0.2", "10.1.2.3:80", "[::1]", "[::1]:8000"])
+def test_an_address_is_no_name_of_a_foreign_page(address, host):
+    assert post(f"{address}/translate", {"text": "a"}, Host=host)[0] == 200
+
+
+@pytest.mark.parametrize(
+    ("host", "names"),
+    [
+        ("127.0.0.1", {"127.0.0.1", "localhost"}),
+        ("127.0.0.2", {"127.0.0.2", "localhost"}),
+        ("::1", {"[::1]", "localhost"}),
+        ("LocalHost", {"localhost"}),
+        ("box.example.org", {"box.example.org", "localhost"}),
+        ("0.0.0.0", {"0.0.0.0", "localhost", "box", "box.lan"}),
+        ("192.168.1.5", {"192.168.1.5", "localhost", "box", "box.lan"}),
+    ],
+)
+def test_names_follow_from_the_address(monkeypatch, host, names):
+    monkeypatch.setattr(socket, "gethostname", lambda: "Box")
+    monkeypatch.setattr(socket, "getfqdn", lambda: "box.lan")
+    assert set(names_of(host)) == names
+
+
+def half_sent(address):
+    """A connection on which the rest of a request never comes."""
+    place = urllib.parse.urlsplit(address).netloc
+    connection = socket.create_connection(place.split(":"))
+    head = f"POST /translate HTTP/1.1\r\nHost: {place}\r\nContent-Type: application/json\r\n"
+    connection.sendall(head.encode() + b'Content-Length: 100\r\n\r\n{"text"')
+    return connection
+
+
+def test_a_request_that_does_not_come_is_given_up(address):
+    with half_sent(address) as connection:
+        connection.settimeout(30)
+        answer = connection.recv(10_000).decode()
+    assert answer.startswith("HTTP/1.1 408 ")
+    assert "not complete after 1 s" in answer
 
 
 @pytest.mark.parametrize(

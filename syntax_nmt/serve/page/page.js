@@ -61,7 +61,9 @@ function attended({ source, target, weights }) {
 }
 
 function picture({ title, text: words, svg }) {
-  const image = element("img", { alt: words, src: `data:image/svg+xml,${encodeURIComponent(svg)}` });
+  const image = svg === null
+    ? element("p", { className: "quiet", textContent: "too many words for a picture" })
+    : element("img", { alt: words, src: `data:image/svg+xml,${encodeURIComponent(svg)}` });
   return element("figure", {}, image, element("figcaption", { textContent: title }));
 }
 
