@@ -193,10 +193,7 @@ class SyntaxTransformerDecoder(TransformerDecoderBase):
         if self.position_bias is None:
             return []
         bias = self.position_bias(padding.size(1), queries, self.embed_tokens.weight)
-        # Pads at the end are in the future of all that is read.
-        before_words = padding & (~padding).flip(1).cumsum(1).flip(1).bool()
-        if before_words.any():
-            bias = close_pads(bias, padding)
+        bias = close_pads(bias, padding)  # to ask for pads would wait for a GPU
         return [AttentionChange(bias).arguments()] * self.position_bias_layers
 
     def _phrase_arguments(

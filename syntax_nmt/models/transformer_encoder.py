@@ -181,9 +181,7 @@ class SyntaxTransformerEncoder(TransformerEncoderBase):
                     bias = bias + local_attention_bias(length, self.local_window, like)
                 if has[1] and self.position_bias is not None:
                     bias = bias + self.position_bias(length, length, like)
-                # On a GPU, asking whether there are pads costs more than closing them.
-                has_pads = padding.is_cuda or bool(padding.any())
-                biases[has] = close_pads(bias, padding if has_pads else None)
+                biases[has] = close_pads(bias, padding)  # to ask for pads would wait for a GPU
             changes.append(AttentionChange(biases.get(has)))
         layer = self.parent_scaled_layer
         if layer is not None:
