@@ -27,7 +27,6 @@ class FusedAdam(torch.optim.AdamW):
         params: what is optimised.
         lr: learning rate.
         betas: β₁ and β₂.
-        eps: ε.
         weight_decay: share of the learning rate that is taken off each parameter.
     """
 

@@ -57,8 +57,6 @@ def draw_attention(
 
     Args:
         panels: one or more.
-        rows: who attends.
-        columns: who is attended to.
         title: above all.
 
     Raises:
