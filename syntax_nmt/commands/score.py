@@ -19,7 +19,6 @@ from syntax_nmt.scoring.translations.evaluated_systems import (
     files_of_test_set,
     read_test_set,
 )
-from syntax_nmt.scoring.translations.length_limit import USUAL
 from syntax_nmt.scoring.translations.options import (
     add_length_arguments,
     add_metric_arguments,
@@ -98,8 +97,6 @@ def run(args: argparse.Namespace) -> None:
     statistics = corpus_statistics(metrics, test_set, args)
     confidence = Confidence(args.confidence_n, args.seed) if args.confidence else None
     figures = score_figures(metrics, test_set, statistics, source, length_bins(args), confidence)
-    if source is not None:
-        figures["longer"] = USUAL.figures(test_set, source)
     if args.repeated_ngrams:
         figures["repetition"] = repetition_figures(test_set, args.tokenize, args.lowercase)
     write_findings(score_findings(figures, args.width), args, stdout_is_free=True)

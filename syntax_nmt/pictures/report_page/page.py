@@ -14,6 +14,7 @@ from syntax_nmt.pictures.report_page.picture import Picture
 from syntax_nmt.pictures.report_page.samples import Sample
 from syntax_nmt.pictures.report_page.score_pictures import distances
 from syntax_nmt.pictures.report_page.structure_pictures import StructureGroup
+from syntax_nmt.scoring.translations.length_limit import longer_text
 from syntax_nmt.scoring.translations.text_tables import interval_text, is_significant, p_text
 
 _TEMPLATES = Path(__file__).with_name("templates")
@@ -96,6 +97,7 @@ class Page:
             tests=self._tests(),
             validated=any(log["best"] for logs in self.trainings.values() for log in logs),
             distances=distances(dict(self.contrast)),
+            longer=longer_text(self.scores["longer"]) if "longer" in self.scores else None,
         )
 
     def _sections(self) -> dict[str, str]:

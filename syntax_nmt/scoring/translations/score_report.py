@@ -13,7 +13,7 @@ from syntax_nmt.reporting.findings import Findings, Table
 from syntax_nmt.scoring.translations.corpus_scores import interval_figures, run_scores, spread
 from syntax_nmt.scoring.translations.evaluated_systems import System, TestSet, Text
 from syntax_nmt.scoring.translations.length_bins import LengthBins
-from syntax_nmt.scoring.translations.length_limit import longer_text
+from syntax_nmt.scoring.translations.length_limit import USUAL, longer_text
 from syntax_nmt.scoring.translations.metrics import MetricSet
 from syntax_nmt.scoring.translations.repeated_ngrams import repetition_table
 from syntax_nmt.scoring.translations.resampling import bootstrap_scores, interval
@@ -45,7 +45,8 @@ def score_figures(
 
     Args:
         runs: statistics, by system and run.
-        source: the text whose lengths count; None = no scores by length.
+        source: the text whose lengths count; None = neither scores by length nor counts of
+            translations that run away.
         confidence: None = no intervals.
     """
     extra = {} if confidence is None else {"bs": confidence.resamples, "seed": confidence.seed}
@@ -60,6 +61,7 @@ def score_figures(
     }
     if source is not None:
         figures["by_length"] = _length_figures(metrics, test_set, runs, source, bins, confidence)
+        figures["longer"] = USUAL.figures(test_set, source)
     return figures
 
 
