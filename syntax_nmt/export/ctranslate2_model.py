@@ -13,12 +13,22 @@ from fairseq.data import Dictionary
 from fairseq.models.transformer import TransformerModel
 from fairseq.tasks import FairseqTask
 
+from syntax_nmt.arguments import flag
 from syntax_nmt.errors import UserError
 from syntax_nmt.export.stock_transformer import save_dictionaries
 
 QUANTIZATIONS = ("int8", "int8_float16", "int8_bfloat16", "int16", "float16", "bfloat16")
 CONFIG = "config.json"  # CTranslate2's own, which takes more keys than it knows
 LIMITS = ("max_source_positions", "max_target_positions")
+# fairseq's options that CTranslate2's converter does not ask for; it fails on what they change, or
+# leaves it out.
+_NOT_ASKED_FOR = (
+    "adaptive_softmax_cutoff",
+    "cross_self_attention",
+    "decoder_output_dim",
+    "no_cross_attention",
+    "no_decoder_final_norm",
+)
 _TOLERANCE = 1e-3  # nats a token, in float32
 
 
@@ -63,19 +73,31 @@ def convert(
         try:
             converter.convert(str(folder), force=True)
         except (AttributeError, TypeError, ValueError) as error:  # an option it has no form for
-            reason = " ".join(str(error).split())
+            reason = _unknown_options(args) or " ".join(str(error).split())
             raise UserError(f"--to ctranslate2: {reason}: use --to fairseq") from error
         difference = _difference(ctranslate2.Translator(str(folder)), model, task)
         if not difference < _TOLERANCE:
+            reason = _unknown_options(args) or "it lacks one of the model's options"
             raise UserError(
                 f"--to ctranslate2: log-probabilities differ from fairseq's by {difference:.2g} "
-                "nats: CTranslate2 lacks one of the model's options: use --to fairseq"
+                f"nats: {reason}: use --to fairseq"
             )
         if quantization is not None:
             converter.convert(str(folder), quantization=quantization, force=True)
     config = json.loads((folder / CONFIG).read_text(encoding="utf-8"))
     config.update(zip(LIMITS, model.max_positions()))
     (folder / CONFIG).write_text(json.dumps(config, indent=2) + "\n", encoding="utf-8")
+
+
+def _unknown_options(args: Namespace) -> str:
+    """Names those of the model's options that CTranslate2 may have stumbled over, if any."""
+    usual = {"decoder_output_dim": args.decoder_embed_dim}
+    given = [
+        flag(name)
+        for name in _NOT_ASKED_FOR
+        if getattr(args, name, None) not in (None, False, usual.get(name))
+    ]
+    return f"CTranslate2 does not know {' and '.join(given)}" if given else ""
 
 
 def _difference(translator: object, model: TransformerModel, task: FairseqTask) -> float:

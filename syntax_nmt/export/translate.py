@@ -106,7 +106,8 @@ def translations(lines: Iterable[str], args: argparse.Namespace) -> Iterator[str
             max_decoding_length=min(_LONGEST, longest_target - 1),
             suppress_sequences=[["<blank>"]],  # padding, which fairseq never generates either
         )
-        yield from (join(result.hypotheses[0]) for result in results)
+        for result in results:  # text has no <s>, which a model may generate all the same
+            yield join([piece for piece in result.hypotheses[0] if piece != "<s>"])
 
 
 def _limits(folder: Path) -> list[int]:

@@ -159,3 +159,14 @@ def test_dropout_acts_in_training_alone():
     attention.eval()
     calm = [attention(x, x, x, need_weights=False)[0] for _ in range(2)]
     torch.testing.assert_close(*calm)
+
+
+def test_quantisation_noise_reaches_our_projections_alone():
+    """fairseq's self-attention reads the weights without calling the modules, which bring it."""
+    stock, ours = both(self_attention=True, q_noise=0.5, qn_block_size=4)
+    x = torch.randn(S, B, C, dtype=torch.float64)
+    for attention, noisy in ((stock, False), (ours, True)):
+        attention.train()(x, x, x, need_weights=False)
+        for name, parameter in attention.named_parameters():
+            if name.endswith("weight"):
+                assert bool(parameter.eq(0).any()) == noisy, name

@@ -152,6 +152,26 @@ def of_few_positions(prepared, tmp_path_factory):
     return folder / "exported"
 
 
+def test_the_symbol_of_beginnings_is_no_part_of_the_text(prepared, tmp_path):
+    """Of a model that generates it; fairseq's text has none either."""
+    pytest.importorskip("ctranslate2", reason="CTranslate2 is not installed")
+    model, task, cfg = build(prepared.data, "syntax_transformer", "--max-target-positions", "6")
+    source = (prepared.folder / "pieces/test.src").read_text("utf-8").splitlines()[0]
+    tokens = task.source_dictionary.encode_line(source, add_if_not_exist=False).long()
+    weight = enlarge(model, 2.0).decoder.output_projection.weight.data
+    ((first, _), *_) = beams(model, task, [tokens])[0]
+    bos = task.target_dictionary.bos()
+    weight[[bos, first[0]]] = weight[[first[0], bos]]
+    generated = beams(model, task, [tokens])[0][0][0]
+    assert generated[0] == bos
+    path = save_checkpoint(tmp_path / "model.pt", model, cfg)
+    command = ["export", path, "--data", prepared.folder, "--to", "ctranslate2"]
+    main([*map(str, command), "--output", str(tmp_path / "out")])
+    line = (TRANSLATE, "--segmented", tmp_path / "out")
+    (found,) = succeed(*line, stdin=source + "\n").stdout.splitlines()
+    assert found == task.target_dictionary.string(generated)
+
+
 def test_unknown_words_are_joined_as_fairseq_joins_them(prepared):
     _, join = segmentation(prepared.folder)
     assert join(["▁ka", "<unk>", "▁lo"]) == "ka<unk> lo"
@@ -241,16 +261,35 @@ def test_a_line_that_is_not_utf8_is_named(of_few_positions, tmp_path, monkeypatc
     assert b"Traceback" not in done.stderr
 
 
-def test_a_model_that_ctranslate2_computes_otherwise_is_refused(prepared, tmp_path):
+PRE_NORM = ("--encoder-normalize-before", "--decoder-normalize-before")
+
+
+@pytest.mark.parametrize(
+    ("options", "named"),
+    [
+        (PRE_NORM[:1], "--decoder-normalize-before"),
+        ((*PRE_NORM, "--no-decoder-final-norm"), "know --no-decoder-final-norm:"),
+        (("--cross-self-attention",), "know --cross-self-attention:"),
+        (
+            ("--cross-self-attention", "--no-cross-attention"),
+            "know --cross-self-attention and --no-cross-attention:",
+        ),
+        (("--decoder-output-dim", "8"), "know --decoder-output-dim:"),
+        (
+            ("--adaptive-softmax-cutoff", "20", "--criterion", "adaptive_loss"),
+            "know --adaptive-softmax-cutoff:",
+        ),
+    ],
+)
+def test_a_model_that_ctranslate2_computes_otherwise_is_refused(options, named, prepared, tmp_path):
+    """By the option that it does not know."""
     pytest.importorskip("ctranslate2", reason="CTranslate2 is not installed")
-    for option in ("--encoder-normalize-before", "--no-decoder-final-norm"):
-        more = ("--decoder-normalize-before",) if "final" in option else ()
-        more += ("--encoder-normalize-before",) if "final" in option else ()
-        model, _, cfg = build(prepared.data, "syntax_transformer", option, *more)
-        path = save_checkpoint(tmp_path / "model.pt", enlarge(model, 2.0), cfg)
-        message = refused(path, prepared.data, "ctranslate2", tmp_path / "out")
-        assert "--to fairseq" in message
-        assert not (tmp_path / "out").exists()
+    model, _, cfg = build(prepared.data, "syntax_transformer", *options)
+    path = save_checkpoint(tmp_path / "model.pt", enlarge(model, 2.0), cfg)
+    message = refused(path, prepared.data, "ctranslate2", tmp_path / "out")
+    assert named in message
+    assert "--to fairseq" in message
+    assert not (tmp_path / "out").exists()
 
 
 def refused(path, data, engine, output, *more):

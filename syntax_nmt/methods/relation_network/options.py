@@ -63,8 +63,8 @@ class RelationOptions(FairseqDataclass):
     relation_block: Optional[int] = encoder_option(
         None,
         "relation network: pairs of words that are computed at a time, at most; larger "
-        "is faster on a GPU and slower beyond the cache of a CPU (default: 1024, on a GPU "
-        "32768)",
+        "is faster on a GPU and slower beyond the cache of a CPU (default: 2^18 divided by "
+        "--relation-hidden-dim, on a GPU 2^23: of 256 1024 and 32768 pairs)",
     )
     relation_kept_pairs: Optional[int] = encoder_option(
         None,

@@ -14,9 +14,10 @@ from syntax_nmt.backbone.linear_of_pair import LinearOfPair
 from syntax_nmt.methods.relation_network.convolutions import SLOPE
 
 _HIDDEN_LAYERS = 4
-# Defaults on a CPU and on a GPU: pairs in a block, few enough for the CPU's cache and enough to
-# keep the GPU busy; and numbers stored for the backward pass, 256 MB and 1 GB in float32.
-_BLOCK = 2**10, 2**15
+# Defaults on a CPU and on a GPU: numbers in a hidden layer of a block, few enough for the CPU's
+# cache and enough to keep the GPU busy; and those stored for the backward pass, 256 MB and 1 GB in
+# float32.
+_BLOCK = 2**18, 2**23
 _KEPT = 2**26, 2**28
 
 
@@ -35,7 +36,7 @@ class GraphPropagation(nn.Module):
         input_dim: width of c.
         hidden_dim: width of all layers of the MLP.
         block: pairs that are computed at a time, at most; a row of pairs of one word is never cut.
-            None = 1,024, and 32,768 on a GPU.
+            None = as many as make hidden layers of 2¹⁸ numbers, and 2²³ on a GPU.
         kept_pairs: pairs of a batch whose hidden layers are kept for the backward pass, at
             4·hidden_dim numbers each. None = as many as take 2²⁶ numbers, and 2²⁸ on a GPU.
     """
@@ -71,10 +72,11 @@ class GraphPropagation(nn.Module):
             r, N×hidden_dim.
         """
         on_gpu = int(words.device.type != "cpu")
-        block = _BLOCK[on_gpu] if self.block is None else self.block
+        hidden_dim = self.of_pair.first.out_features
+        block = _BLOCK[on_gpu] // hidden_dim if self.block is None else self.block
         kept_pairs = self.kept_pairs
         if kept_pairs is None:
-            kept_pairs = _KEPT[on_gpu] // (_HIDDEN_LAYERS * self.of_pair.first.out_features)
+            kept_pairs = _KEPT[on_gpu] // (_HIDDEN_LAYERS * hidden_dim)
         pairs, means = 0, []
         for first, second in _blocks(
             self.of_pair.first(words), self.of_pair.second(words), sizes, block
@@ -88,7 +90,7 @@ class GraphPropagation(nn.Module):
                     use_reentrant=False, preserve_rng_state=False,
                 )  # fmt: skip
             means.append(mean.flatten(0, 1))
-        return torch.cat(means) if means else words.new_zeros(0, self.of_pair.first.out_features)
+        return torch.cat(means) if means else words.new_zeros(0, hidden_dim)
 
     def _mean_message(self, first: Tensor, second: Tensor) -> Tensor:
         """What some words i of like sentences receive from all words j of their sentence.
