@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from sacrebleu.metrics import BLEU, CHRF, TER
 
+from syntax_nmt.scoring.translations.metrics import MetricSet, MetricSettings
 from syntax_nmt.scoring.translations.ribes import RIBES
 from syntax_nmt.scoring.translations.score_rows import score_rows
 
@@ -45,3 +46,20 @@ def check(metric, sums):
     expected = [metric._compute_score_from_stats(row).score for row in sums.tolist()]
     assert score_rows(metric, sums) == pytest.approx(expected, abs=1e-10)
     assert len(score_rows(metric, sums[:0])) == 0
+
+
+@pytest.mark.parametrize("brevity", ["closest", "shortest"])
+def test_brevity_penalty_reads_the_reference_that_is_asked_for(brevity):
+    output = ["a b c d e"]
+    references = [["a b c d"], ["a b c d e f"], ["a b c d e f g h"]]
+    settings = MetricSettings(tokenize="none", bleu={"brevity": brevity})
+    metrics = MetricSet(["bleu"], settings)
+    (rows,) = metrics.statistics([output], references)
+    (details,) = metrics.details(rows.sum(axis=0).tolist()).values()
+    # 4 words and 6 are as close to 5; sacrebleu takes the shorter
+    assert details["reference_length"] == 4
+    longer = ["a b c d e f g"]
+    (rows,) = metrics.statistics([longer], references)
+    (details,) = metrics.details(rows.sum(axis=0).tolist()).values()
+    assert details["reference_length"] == {"closest": 6, "shortest": 4}[brevity]
+    assert ("bp:shortest" in metrics.signatures()["BLEU"]) == (brevity == "shortest")

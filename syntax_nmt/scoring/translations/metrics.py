@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 from sacrebleu.metrics import BLEU, CHRF, TER
-from sacrebleu.metrics.base import Metric
+from sacrebleu.metrics.base import Metric, Signature
 
 from syntax_nmt.errors import UserError
 from syntax_nmt.scoring.translations.ribes import RIBES
@@ -20,6 +20,7 @@ from syntax_nmt.scoring.translations.score_rows import score_rows
 from syntax_nmt.scoring.translations.sentence_scores import SentenceScores
 
 NAMES = ("bleu", "chrf", "ter", "ribes", "char-bleu")
+CLOSEST, SHORTEST = BREVITIES = ("closest", "shortest")
 DEFAULT_NAMES = ("bleu", "chrf", "ter", "ribes")
 _LOWER_IS_BETTER = ("ter",)
 # References are kept for as many sentences at a time; their n-grams would fill the memory.
@@ -33,7 +34,7 @@ class MetricSettings:
     Attributes:
         tokenize: of BLEU and RIBES; None = sacrebleu's default, 13a.
         lowercase: BLEU ignores case.
-        bleu: further arguments of sacrebleu's BLEU, for the one over characters, too.
+        bleu: further arguments of :func:`bleu_metric`, for the one over characters, too.
         chrf: of sacrebleu's CHRF.
         ter: of sacrebleu's TER.
     """
@@ -227,11 +228,28 @@ class MetricSet:
         return self._metrics[index]._compute_score_from_stats(list(sums))
 
 
-def bleu_metric(tokenize: str | None, **options: Any) -> BLEU:
+class ShortestReferenceBLEU(BLEU):
+    """BLEU whose brevity penalty reads the shortest reference of a sentence, as NIST's mteval does.
+
+    sacrebleu's own reads the reference whose length is closest to the translation's.
+    """
+
+    def _get_closest_ref_len(self, hyp_len: int, ref_lens: list[int]) -> int:
+        return min(ref_lens)
+
+    def get_signature(self) -> Signature:
+        """sacrebleu's signature, with `bp:shortest`."""
+        signature = super().get_signature()
+        signature.update("bp", SHORTEST)
+        return signature
+
+
+def bleu_metric(tokenize: str | None, brevity: str = CLOSEST, **options: Any) -> BLEU:
     """sacrebleu's BLEU.
 
     Args:
         tokenize: its name of a tokeniser; None = its default.
+        brevity: the reference that the brevity penalty reads, of :data:`BREVITIES`.
         **options: its others.
 
     Raises:
@@ -239,7 +257,8 @@ def bleu_metric(tokenize: str | None, **options: Any) -> BLEU:
     """
     try:
         # force: sacrebleu warns of tokenised text for each block anew; the commands do it once.
-        return BLEU(force=True, tokenize=tokenize, **options)
+        metric = ShortestReferenceBLEU if brevity == SHORTEST else BLEU
+        return metric(force=True, tokenize=tokenize, **options)
     except (ImportError, RuntimeError, OSError) as error:
         raise UserError(f"--tokenize {tokenize}: {error}") from error
 

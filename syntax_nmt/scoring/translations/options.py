@@ -20,7 +20,14 @@ from syntax_nmt.scoring.translations.evaluated_systems import (
     read_text,
 )
 from syntax_nmt.scoring.translations.length_bins import DEFAULT_EDGES, LengthBins, length_edges
-from syntax_nmt.scoring.translations.metrics import DEFAULT_NAMES, NAMES, MetricSet, MetricSettings
+from syntax_nmt.scoring.translations.metrics import (
+    BREVITIES,
+    CLOSEST,
+    DEFAULT_NAMES,
+    NAMES,
+    MetricSet,
+    MetricSettings,
+)
 from syntax_nmt.scoring.translations.resampling import RESAMPLES, SEED, TRIALS
 from syntax_nmt.scoring.translations.sentence_scores import (
     add_sentence_score_arguments,
@@ -96,6 +103,13 @@ def add_metric_arguments(parser: argparse.ArgumentParser) -> None:
         help="tokeniser of BLEU and RIBES, none for text that is tokenised (default: 13a)",
     )
     add("--lowercase", "-lc", action="store_true", help="BLEU ignores case")
+    add(
+        "--brevity",
+        choices=BREVITIES,
+        default=CLOSEST,
+        help="the reference whose length the brevity penalty of BLEU reads: the one closest to the "
+        "translation's, or the shortest, as in NIST's mteval (default: closest)",
+    )
     add("--force", action="store_true", help="no warning when the text looks tokenised")
     smoothing = tuple(BLEU.SMOOTH_DEFAULTS)
     add(
@@ -132,7 +146,7 @@ def metric_set(args: argparse.Namespace, test_set: TestSet) -> MetricSet:
     settings = MetricSettings(
         tokenize=args.tokenize,
         lowercase=args.lowercase,
-        bleu={"smooth_method": args.smooth_method},
+        bleu={"smooth_method": args.smooth_method, "brevity": args.brevity},
         chrf={"word_order": args.chrf_word_order, "lowercase": args.chrf_lowercase},
         ter={
             "case_sensitive": args.ter_case_sensitive,
