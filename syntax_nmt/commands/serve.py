@@ -99,7 +99,8 @@ def run(args: argparse.Namespace) -> None:
         log_level="warning",
         timeout_graceful_shutdown=_SECONDS_TO_END,
     )
-    logging.getLogger("asyncio").setLevel(logging.WARNING)  # fairseq's import lowers the root's to DEBUG
+    # fairseq's import lowers the level of all logs to DEBUG.
+    logging.getLogger("asyncio").setLevel(logging.WARNING)
     # A request that is given up while the server ends is no error.
     logging.getLogger("uvicorn.error").addFilter(
         lambda record: not (record.exc_info and isinstance(record.exc_info[1], CancelledError))
