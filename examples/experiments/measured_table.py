@@ -7,10 +7,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from experiments.holm import holm
+from experiments.comparisons import TRIALS, adjust, compare
 from experiments.runs import Row, Run, Runs, has_diverged
 from syntax_nmt.errors import UserError
-from syntax_nmt.scoring.translations.comparison import Sampling, comparison_figures
 from syntax_nmt.scoring.translations.corpus_scores import spread
 from syntax_nmt.scoring.translations.evaluated_systems import (
     System,
@@ -21,7 +20,6 @@ from syntax_nmt.scoring.translations.evaluated_systems import (
 )
 from syntax_nmt.scoring.translations.length_bins import LengthBins
 from syntax_nmt.scoring.translations.metrics import MetricSet, MetricSettings
-from syntax_nmt.scoring.translations.resampling import SEED, TRIALS
 from syntax_nmt.scoring.translations.score_report import score_figures
 
 FACTS = ("validation_nll", "training_nll", "updates", "seconds", "tokens_per_second")
@@ -62,7 +60,7 @@ class FamilyTest:
         return [record.with_suffix(ending) for record in records]
 
     def figures(self) -> dict[str, Any]:
-        """Scores of all rows, by length too; differences and p-values against the baseline."""
+        """Scores of all rows, by length too, and the comparisons of the family."""
         evaluation = self.runs.table.evaluation
         reference, source = self._text(self.reference), self._text(self.source)
         systems = tuple(
@@ -76,14 +74,7 @@ class FamilyTest:
         bins = LengthBins(tuple(evaluation["bins"]))
         figures = score_figures(metrics, test_set, found, source, bins, None)
         scores = {system["name"]: system["scores"] for system in figures["systems"]}
-        if systems[0].name == self.family.baseline:
-            sampling = Sampling(("randomisation",), 0, TRIALS, SEED)
-            compared = comparison_figures(metrics, test_set, found, sampling)
-            for system in compared["systems"][1:]:
-                for metric, item in system["scores"].items():
-                    p_value = item["randomisation"]["p_value"]
-                    more = {"difference": item["difference"], "p_value": p_value}
-                    scores[system["name"]][metric].update(more)
+        declared = [pair for pair in self.runs.table.comparisons if pair.family == self.family.name]
         return {
             "test": self.name,
             "family": self.family.name,
@@ -93,6 +84,7 @@ class FamilyTest:
             "keys": {row.system.name: self._keys(row) for row in self.rows},
             "scores": scores,
             "by_length": figures["by_length"]["bins"],
+            **compare(metrics, test_set, source, declared),
         }
 
     def _keys(self, row: Row) -> list[str]:
@@ -142,26 +134,6 @@ def measure(runs: Runs, folder: Path) -> dict[str, Any]:
         "tests": tests,
         "trials": list(tried(runs, rows)),
     }
-
-
-def adjust(tests: Sequence[Mapping[str, Any]]) -> None:
-    """Adds `p_holm`: Holm's adjustment over all systems that have run, for each test and metric.
-
-    Two rows of a family with the same runs, such as a system and the choice of it, are one
-    comparison.
-    """
-    compared: dict[tuple[str, str], dict[tuple[str, ...], list[dict[str, Any]]]] = {}
-    for test in tests:
-        for name, scores in test["scores"].items():
-            for metric, item in scores.items():
-                if "p_value" in item:
-                    same = compared.setdefault((test["test"], metric), {})
-                    same.setdefault((test["family"], *test["keys"][name]), []).append(item)
-    for groups in compared.values():
-        adjusted = holm([items[0]["p_value"] for items in groups.values()])
-        for items, p_value in zip(groups.values(), adjusted):
-            for item in items:
-                item["p_holm"] = p_value
 
 
 def _row_figures(runs: Runs, row: Row) -> dict[str, Any]:

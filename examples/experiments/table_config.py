@@ -80,11 +80,18 @@ class Family:
 
 @dataclass(frozen=True)
 class Comparison:
-    """Two systems of a family, by name, whose difference is tested."""
+    """Two systems of a family, by name, whose difference is tested.
+
+    Attributes:
+        method: what the picture of all gains calls it; empty = it is not shown there.
+        is_control: the system has all of the method but the structure.
+    """
 
     family: str
     system: str
     against: str
+    method: str = ""
+    is_control: bool = False
 
 
 @dataclass(frozen=True)
@@ -92,7 +99,7 @@ class Table:
     """One YAML; `name` is that of the file, without its ending.
 
     Attributes:
-        comparisons: that are declared; none = every system with its family's baseline.
+        comparisons: that are declared, or every system with its family's baseline.
     """
 
     name: str
@@ -126,18 +133,25 @@ def read_table(path: Path) -> Table:
     )
     texts = {field: declared[field] for field in ("title", "primary", "choice", "evaluation")}
     comparisons = tuple(
-        _comparison(f"{path}: comparisons.{place}", pair["system"], pair["against"], families)
-        for place, pair in enumerate(declared.get("comparisons", []))
+        _comparison(f"{path}: comparisons.{place}", pair, families)
+        for place, pair in enumerate(declared.get("comparisons", _with_baselines(families)))
     )
     return Table(name=path.stem, families=families, comparisons=comparisons, **texts)
 
 
-def _comparison(where: str, system: str, against: str, families: Sequence[Family]) -> Comparison:
-    found = []
+def _with_baselines(families: Sequence[Family]) -> Iterator[dict[str, str]]:
+    for family in families:
+        baseline, *others = family.systems.values()
+        yield from ({"system": other.label, "against": baseline.label} for other in others)
+
+
+def _comparison(where: str, pair: Mapping[str, Any], families: Sequence[Family]) -> Comparison:
+    found, system, against = [], pair["system"], pair["against"]
+    more = pair.get("method", ""), pair.get("control", False)
     for family in families:
         names = {each.label: each.name for each in family.systems.values()}
         if system in names and against in names:
-            found.append(Comparison(family.name, names[system], names[against]))
+            found.append(Comparison(family.name, names[system], names[against], *more))
     if len(found) != 1 or system == against:
         raise UserError(
             f"{where}: {len(found)} families have systems with the labels {system} and {against}: "

@@ -6,15 +6,21 @@ import csv
 import io
 import json
 import re
-from collections.abc import Callable, Mapping, Sequence
+import statistics
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
 from tabulate import tabulate
 
+from experiments.comparisons import TRIALS, verdict
 from experiments.measured_table import FACTS
 from syntax_nmt.data.text_files import write_bytes_atomically
+from syntax_nmt.reporting.findings import p_value_text
+from syntax_nmt.scoring.translations.corpus_scores import spread
+from syntax_nmt.scoring.translations.length_limit import USUAL
+from syntax_nmt.scoring.translations.text_tables import SIGNIFICANT, interval_text, p_text
 
 Figures = Mapping[str, Any]
 """Of :func:`experiments.measured_table.measure`, or a part of them."""
@@ -42,9 +48,10 @@ def write_table(figures: Figures, folder: Path) -> None:
 
 
 def sheets_of(figures: Figures) -> list[Sheet]:
-    """Scores on each test set, scores by length, trainings, and what was tried."""
+    """Scores and comparisons on each test set, scores by length, trainings, what was tried."""
     names = dict.fromkeys(test["test"] for test in figures["tests"])
     sheets = [_scores(figures, name) for name in names or ("",)]
+    sheets += [sheet for name in names for sheet in _comparisons(figures, name)]
     sheets += [_by_length(figures, test) for test in figures["tests"]]
     sheets.append(_trainings(figures))
     return sheets + ([_trials(figures)] if figures["trials"] else [])
@@ -56,7 +63,9 @@ def _scores(figures: Figures, name: str) -> Sheet:
     metrics.sort(key=lambda metric: not _is_primary(figures, metric))
     further = list(dict.fromkeys(name for row in figures["rows"] for name in row["figures"]))
     head = ["system", "seeds", *(metrics[:1] or [figures["primary"]])]
-    head += ["difference", "p", "p (Holm)", *metrics[1:], *further, "published"]
+    cut = any("longer" in test for test in tests.values())
+    head += [*([f"{metrics[0]}, cut", "longer"] if cut else []), *metrics[1:], *further]
+    head += ["published"]
     rows = []
     for row in figures["rows"]:
         scores = (
@@ -66,15 +75,61 @@ def _scores(figures: Figures, name: str) -> Sheet:
         if scores is None:
             cells += [without_scores(row), *[_NONE] * (len(head) - 4)]
         else:
-            main = scores[metrics[0]]
-            cells += [_mean(main), _signed(main.get("difference"))]
-            cells += [_p(main.get("p_value")), _p(main.get("p_holm"))]
+            cells.append(_mean(scores[metrics[0]]))
+            if cut:
+                cells += _cut(tests[row["family"]], row["system"], metrics[0])
             cells += [_mean(scores[metric]) for metric in metrics[1:]]
             cells += [_mean(row["figures"].get(name)) for name in further]
         rows.append([*cells, row["published"]])
     counts = dict.fromkeys(f"{test['sentences']} sentences" for test in tests.values())
     sentences = ", ".join(counts)
     return f"{name}, {sentences}" if tests else "Scores", head, rows
+
+
+def _cut(test: Figures, system: str, metric: str) -> list[str]:
+    """The score of translations that are cut, and how many are, of each run."""
+    if "longer" not in test:
+        return [_NONE, _NONE]
+    found = test["longer"][system]
+    scores = found["scores"][metric]
+    score = {"score": statistics.mean(scores), "spread": spread(scores)}
+    return [_mean(score), ", ".join(map(str, found["runs"]))]
+
+
+def _comparisons(figures: Figures, name: str) -> Iterator[Sheet]:
+    """What both tests say of the primary metric, as translated and, where it differs, cut."""
+    tests = [test for test in figures["tests"] if test["test"] == name]
+    for kind, more in (("scores", ""), ("cut", ", translations cut")):
+        rows = [
+            _comparison(figures, test, pair, kind)
+            for test in tests
+            for pair in test["pairs"]
+            if kind in pair
+        ]
+        if rows:
+            head = ["system", "against", "difference", "95 %", "p sentences", "Holm"]
+            yield f"Comparisons: {name}{more}", [*head, "p seeds", "Holm", ""], rows
+
+
+def _comparison(figures: Figures, test: Figures, pair: Figures, kind: str) -> list[str]:
+    labels = {
+        row["system"]: row["label"] for row in figures["rows"] if row["family"] == test["family"]
+    }
+    metric = next(name for name in test["metrics"] if _is_primary(figures, name))
+    item = pair[kind][metric]
+    cells = [labels[pair["system"]], labels[pair["against"]], _signed(item["difference"])]
+    cells.append(interval_text(item["seeds"], 1).replace("-", "−"))
+    for found in (item["randomisation"], item["seeds"]):
+        cells += [p_text(found), _holm(found)]
+    return [*cells, verdict(item, test["metrics"][metric]["higher_is_better"])]
+
+
+def _holm(found: Figures) -> str:
+    """An adjusted p; a bound where the test could give none below."""
+    if found["p_value"] is None:
+        return _NONE
+    p_value, floor = found["p_holm"], found.get("floor", 0.0)
+    return p_value_text(p_value, p_value if found["p_value"] <= floor else 0.0)
 
 
 def _by_length(figures: Figures, test: Figures) -> Sheet:
@@ -120,11 +175,17 @@ def notes_of(figures: Figures) -> list[str]:
     notes = [
         f"Declared before the runs: the primary figure is {figures['primary']}; settings and "
         f"systems are chosen by {figures['choice']}.",
-        "± is the standard deviation over seeds. Differences are between the means of all runs of "
-        "a row and of its family's baseline, and p is that of approximate randomisation with these "
-        "runs pooled: where a row has one run, it tells of these sentences, not of other seeds. "
-        "Holm's adjustment is over all systems of the table that have run.",
+        "± is the standard deviation over seeds, differences are between means of all runs. “p "
+        f"sentences” is of approximate randomisation with the runs pooled, {TRIALS:,} trials: "
+        "whether these models differ on other sentences. “p seeds” is of Welch's t-test: whether "
+        "other training seeds would show a difference; the interval is over seeds and sentences. "
+        "Holm's adjustment is over the comparisons of a test set that have run. “gains” and "
+        f"“loses” stand where both adjusted p are below {SIGNIFICANT}.",
     ]
+    if any("longer" in test for test in figures["tests"]):
+        notes.append(
+            f"“cut”: translations longer than {USUAL} are cut there; “longer”: how many are, by run."
+        )
     few = [
         f"“{row['label']}”"
         for row in figures["rows"]
@@ -187,7 +248,7 @@ def latex(sheets: Sequence[Sheet], notes: Sequence[str]) -> str:
 def _csv(figures: Figures) -> str:
     """A line for each system, test set and metric, with all digits."""
     stream = io.StringIO()
-    scores = ("score", "spread", "difference", "p_value", "p_holm")
+    scores = ("score", "spread")
     head = ["family", "system", "label", "chosen", "parameters", "seeds", "commits", *FACTS]
     writer = csv.DictWriter(stream, [*head, "test", "metric", *scores], lineterminator="\n")
     writer.writeheader()
@@ -236,9 +297,3 @@ def _mean(item: Figures | None, width: int = 1) -> str:
 
 def _signed(value: float | None) -> str:
     return _NONE if value is None else f"{value:+.1f}".replace("-", "−")
-
-
-def _p(value: float | None) -> str:
-    if value is None:
-        return _NONE
-    return "<0.0001" if value < 0.0001 else f"{value:.4f}"

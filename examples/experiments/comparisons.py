@@ -1,0 +1,149 @@
+"""The comparisons of a table: on other sentences, with other seeds, and with translations cut.
+
+A difference counts where both tests agree: approximate randomisation says whether these models
+differ on other sentences, Welch's t-test whether the methods differ with other training seeds.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from operator import itemgetter
+from typing import Any
+
+import numpy as np
+
+from experiments.holm import holm
+from experiments.table_config import Comparison
+from syntax_nmt.scoring.translations.comparison import (
+    RANDOMISATION,
+    SEEDS,
+    Sampling,
+    comparison_figures,
+)
+from syntax_nmt.scoring.translations.corpus_scores import run_scores
+from syntax_nmt.scoring.translations.evaluated_systems import TestSet, Text
+from syntax_nmt.scoring.translations.length_limit import USUAL
+from syntax_nmt.scoring.translations.metrics import MetricSet
+from syntax_nmt.scoring.translations.resampling import RESAMPLES, SEED
+from syntax_nmt.scoring.translations.text_tables import is_significant
+
+TESTS = ("randomisation", "seeds")
+TRIALS = 100_000  # Holm's adjustment multiplies the smallest p that there can be, 1 in TRIALS + 1
+_SAMPLING = Sampling((RANDOMISATION, SEEDS), RESAMPLES, TRIALS, SEED)
+
+GAINS, LOSES, NOT_SHOWN, FEW_SEEDS = "gains", "loses", "not shown", "too few seeds"
+
+
+def compare(
+    metrics: MetricSet, test_set: TestSet, source: Text, pairs: Sequence[Comparison]
+) -> dict[str, Any]:
+    """The comparisons that both systems have translations for, and what their cut changes.
+
+    Args:
+        metrics: all that are reported.
+        test_set: the translations of a family's systems.
+        source: of the test set, in words, or in pieces that are known as such.
+        pairs: declared ones, of this family.
+
+    Returns:
+        `pairs`: for each comparison `scores`, by metric, with difference and tests. If translations
+        are longer than :data:`USUAL` also `cut`, as `scores`, of translations cut there; and
+        `longer`: by system how many are, of each run, and the scores of its runs when they are cut.
+    """
+    names = {system.name for system in test_set.systems}
+    pairs = [pair for pair in pairs if {pair.system, pair.against} <= names]
+    figures: dict[str, Any] = {"pairs": [_described(pair) for pair in pairs]}
+    _add_tests(figures["pairs"], "scores", metrics, test_set, _statistics(metrics, test_set))
+    longer = USUAL.figures(test_set, source)["systems"]
+    if any(sum(system["runs"]) for system in longer):
+        cut = USUAL.cut_test_set(test_set, source)
+        statistics = _statistics(metrics, cut)
+        _add_tests(figures["pairs"], "cut", metrics, cut, statistics)
+        figures["longer"] = {
+            system["name"]: {"runs": system["runs"], "scores": run_scores(metrics, runs)}
+            for system, runs in zip(longer, statistics)
+        }
+    return figures
+
+
+def _described(pair: Comparison) -> dict[str, Any]:
+    return {
+        "system": pair.system,
+        "against": pair.against,
+        "method": pair.method,
+        "is_control": pair.is_control,
+    }
+
+
+def _statistics(metrics: MetricSet, test_set: TestSet) -> list[list[np.ndarray]]:
+    (reference,) = test_set.references
+    return test_set.by_system(metrics.statistics(test_set.outputs, [reference.sentences]))
+
+
+def _add_tests(
+    pairs: Sequence[dict[str, Any]],
+    kind: str,
+    metrics: MetricSet,
+    test_set: TestSet,
+    statistics: Sequence[Sequence[np.ndarray]],
+) -> None:
+    """Adds to each pair, as `kind`, its difference and tests by metric."""
+    systems = {system.name: (system, runs) for system, runs in zip(test_set.systems, statistics)}
+    for against in dict.fromkeys(pair["against"] for pair in pairs):
+        of_baseline = [pair for pair in pairs if pair["against"] == against]
+        chosen, runs = zip(
+            *(systems[name] for name in [against, *map(itemgetter("system"), of_baseline)])
+        )
+        compared = comparison_figures(metrics, replace(test_set, systems=chosen), runs, _SAMPLING)
+        for pair, system in zip(of_baseline, compared["systems"][1:]):
+            pair[kind] = {
+                metric: {"difference": item["difference"], **{test: item[test] for test in TESTS}}
+                for metric, item in system["scores"].items()
+            }
+
+
+def adjust(tests: Iterable[Mapping[str, Any]]) -> None:
+    """Adds `p_holm`: Holm's adjustment over a test set's comparisons, for each metric and test.
+
+    Two comparisons of the same runs, such as of a system and of the choice of it, count once. A
+    comparison that a test says nothing of, for want of seeds, does not count.
+
+    Args:
+        tests: figures of the test sets, a family each, with `test`, `pairs` and `keys`.
+    """
+    compared: dict[tuple[str, ...], dict[tuple[str, ...], list[dict[str, Any]]]] = {}
+    for test in tests:
+        for pair in test["pairs"]:
+            keys = (*test["keys"][pair["system"]], "against", *test["keys"][pair["against"]])
+            for place, item in _tested(pair):
+                same = compared.setdefault((test["test"], *place), {})
+                same.setdefault(keys, []).append(item)
+    for groups in compared.values():
+        adjusted = holm([items[0]["p_value"] for items in groups.values()])
+        for items, p_value in zip(groups.values(), adjusted):
+            for item in items:
+                item["p_holm"] = p_value
+
+
+def _tested(pair: Mapping[str, Any]) -> Iterator[tuple[tuple[str, str, str], dict[str, Any]]]:
+    """What has a p-value: whole or cut, by which metric, by which test."""
+    for kind in ("scores", "cut"):
+        for metric, item in pair.get(kind, {}).items():
+            for test in TESTS:
+                if item[test]["p_value"] is not None:
+                    yield (kind, metric, test), item[test]
+
+
+def verdict(item: Mapping[str, Any], higher_is_better: bool) -> str:
+    """What both tests agree on, after Holm's adjustment.
+
+    Args:
+        item: of one metric, with difference and tests.
+        higher_is_better: of the metric.
+    """
+    if item["seeds"]["p_value"] is None:
+        return FEW_SEEDS
+    if not all(is_significant({"p_value": item[test]["p_holm"]}) for test in TESTS):
+        return NOT_SHOWN
+    return GAINS if (item["difference"] > 0) is higher_is_better else LOSES
