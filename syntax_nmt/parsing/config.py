@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -66,9 +67,14 @@ class ParserConfig:
             device: `cpu`, `cuda` or `cuda:N`.
             max_words: longer sentences are not parsed.
         """
-        files = {name: file for of_task in models for name, file in of_task.files}
         # A language in Stanza's own layout has an exact name, such as zh-hans.
         exact = next((found for found in models if found.stanza_dir is not None), models[0])
+        files = {
+            name: file
+            for found in models
+            for name, file in found.files
+            if exact.stanza_dir is None or file != exact.stanza_dir / _FILES[name].file_name
+        }
         return cls(
             exact.lang, subwords, exact.stanza_dir, tuple(files.items()),
             device, max_words, batch_size,
@@ -103,7 +109,7 @@ class ParserConfig:
         return cls(files=tuple(files.items()), **values)
 
     def write(self, path: str | Path) -> None:
-        """Writes the file, whole or not at all.
+        """Writes the file, whole or not at all, unless it says so already.
 
         Paths below its folder are written relative to it, so that the folder can be moved as a
         whole; others are absolute, so that it can be used from any working directory.
@@ -117,9 +123,12 @@ class ParserConfig:
             values["stanza_dir"] = portable_path(self.stanza_dir, path.parent)
         values.update({name: portable_path(file, path.parent) for name, file in self.files})
         values.update(device=self.device, max_words=self.max_words, batch_size=self.batch_size)
+        content = json.dumps(values, indent=2, ensure_ascii=False) + "\n"
+        with suppress(OSError):
+            if path.read_bytes() == content.encode("utf-8"):
+                return
         with write_atomically(path) as out:
-            json.dump(values, out, indent=2, ensure_ascii=False)
-            out.write("\n")
+            out.write(content)
 
     def models(self, task: str) -> StanzaModels:
         """The models of a task, found on disk and not loaded.

@@ -78,7 +78,7 @@ def test_constraints_are_met(system, inputs, text, constrained, typed, kind):
     """
     path, wanted = constrained
     flags = ("--constraints", kind, "--buffer-size", "9", "--batch-size", "4", "--beam", "8")
-    printed = system.type("--max-len-b", "100", *inputs, *text, *flags, "--input", path)
+    printed = system.type("--max-len-b", "200", *inputs, *text, *flags, "--input", path)
     assert printed.order == list(range(TEST_SENTENCES))
     for n, words in enumerate(wanted):
         pieces = [fields[-1] for fields in printed.fields("C").get(n, [])]

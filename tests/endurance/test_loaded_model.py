@@ -202,7 +202,7 @@ def reader(prepared, tmp_path_factory):
 @pytest.mark.parametrize("kind", ["dependencies", "constituents"])
 def test_trees_of_a_model_that_reads_parses(reader, prepared, lines, tmp_path, kind):
     flags = ("--kind", kind, "--segmented", prepared.folder / "pieces" / "test.src")
-    with pytest.raises(SystemExit, match="reads .* give the parser's .* as --parser-config"):
+    with pytest.raises(SystemExit, match=r"reads .* give the parser's .* as --parser-config"):
         command("trees", reader, prepared, tmp_path, *flags)
     with parsing(tmp_path / "parser") as inputs:
         model = load(reader.path, prepared.folder, device="cpu", **options_of(inputs))
