@@ -161,7 +161,8 @@ class LoadedModel:
     ) -> list[str]:
         limit = self.hub.max_positions[0]
         with quiet_fairseq():
-            tokens = [self.hub.encode(sentence) for sentence in sentences]
+            # The task keeps the pieces for its parsers: among tokens unknown ones have lost theirs.
+            tokens, _ = self.hub.task.get_interactive_tokens_and_lengths(sentences, self._pieces)
             for number, source in enumerate(tokens, start=1):
                 if len(source) > limit:
                     raise UserError(
@@ -176,6 +177,9 @@ class LoadedModel:
             except (AssertionError, ValueError) as error:
                 raise UserError(f"fairseq's search cannot do this: {error}") from error
             return [self.hub.decode(hypotheses[0]["tokens"]) for hypotheses in found]
+
+    def _pieces(self, sentence: str) -> str:
+        return self.hub.apply_bpe(self.hub.tokenize(sentence))
 
     def _trees(
         self, kind: str, sentences: Sequence[str]
