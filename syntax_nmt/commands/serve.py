@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import logging
+import signal
 from asyncio import CancelledError
 from contextlib import suppress
 from pathlib import Path
@@ -98,6 +99,8 @@ def run(args: argparse.Namespace) -> None:
         log_level="warning",
         timeout_graceful_shutdown=_SECONDS_TO_END,
     )
+    # fairseq's import lowers the level of all logs to DEBUG.
+    logging.getLogger("asyncio").setLevel(logging.WARNING)
     # A request that is given up while the server ends is no error.
     logging.getLogger("uvicorn.error").addFilter(
         lambda record: not (record.exc_info and isinstance(record.exc_info[1], CancelledError))
@@ -105,12 +108,15 @@ def run(args: argparse.Namespace) -> None:
     server = uvicorn.Server(config)
     try:
         listening = config.bind_socket()
+        listening.listen(config.backlog)  # whoever reads the address can connect
     except SystemExit:
         raise UserError(
             f"--port {args.port}: cannot listen there on {args.host}: give another"
         ) from None
     host = f"[{args.host}]" if ":" in args.host else args.host  # IPv6
     print(f"http://{host}:{listening.getsockname()[1]}  (Ctrl-C ends)", flush=True)
+    # uvicorn raises the signal that ended it again, for the handler that stood before.
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
     with suppress(KeyboardInterrupt):  # how it is meant to end
         server.run(sockets=[listening])
 
