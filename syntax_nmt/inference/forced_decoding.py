@@ -15,7 +15,7 @@ from torch import Tensor
 
 from syntax_nmt.errors import errors_of
 from syntax_nmt.inference.checkpoint import load_model, quiet_fairseq
-from syntax_nmt.inference.parsed_sources import ParsedSources, source_parser
+from syntax_nmt.inference.parsed_sources import ParsedSources, check_parser, source_parser
 from syntax_nmt.inference.source_text import length_batches, token_ids
 from syntax_nmt.scoring.parallel_text import TokenPair
 from syntax_nmt.task.source_parser import SourceParser
@@ -115,13 +115,18 @@ class ForcedDecoder:
 
 
 def load_forced_decoder(
-    path: str, data: str, device: torch.device, parser_config: str | None = None
+    path: str,
+    data: str,
+    device: torch.device,
+    parser_config: str | None = None,
+    option: str = "--parser-config",
 ) -> ForcedDecoder:
     """A checkpoint to be forced.
 
     Args:
         data: the data-bin folder it was trained with.
         parser_config: the file of `--parser-config`, which a model without use for it never reads.
+        option: that is advised where it is missing.
 
     Raises:
         UserError: the checkpoint or the parser's configuration cannot be used; names the file.
@@ -130,4 +135,5 @@ def load_forced_decoder(
         model, task = load_model(path, data, device)
         parser = source_parser(model, task.source_dictionary, parser_config)
     with errors_of(path):
+        check_parser(model, parser, option)
         return ForcedDecoder(model, task, parser)

@@ -43,6 +43,23 @@ def source_parser(
     return parser
 
 
+def check_parser(
+    model: BaseFairseqModel, parser: SourceParser | None, option: str = "--parser-config"
+) -> None:
+    """Refuses a model that reads what is parsed, if there is no parser.
+
+    Args:
+        option: that gives one.
+
+    Raises:
+        UserError: says what the model reads.
+    """
+    kinds = parsed_kinds(model)
+    if kinds and parser is None:
+        what = " and ".join(kind.what for kind in kinds)
+        raise UserError(f"the model reads {what}: give the parser's configuration as {option}")
+
+
 class ParsedSources:
     """Parses sources for a model as it declares.
 
@@ -54,13 +71,9 @@ class ParsedSources:
     """
 
     def __init__(self, model: BaseFairseqModel, parser: SourceParser | None) -> None:
+        check_parser(model, parser)
         self.parser = parser
         self.kinds = parsed_kinds(model)
-        if self.kinds and parser is None:
-            what = " and ".join(kind.what for kind in self.kinds)
-            raise UserError(
-                f"the model reads {what}: give the parser's configuration as --parser-config"
-            )
 
     def of(
         self, src_tokens: Tensor, segmented: Sequence[Sequence[str] | None]
