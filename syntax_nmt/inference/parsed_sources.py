@@ -29,7 +29,6 @@ def source_parser(
     """The parsers of what a model reads; None = it reads nothing of the kind, or no file is given.
 
     Args:
-        dictionary: of the source.
         parser_config: the file of `--parser-config`; where there is no use for it, it is not read.
 
     Raises:

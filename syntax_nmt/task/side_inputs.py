@@ -48,7 +48,6 @@ class SideInputs:
     Args:
         labels: of the side files, as far as they are loaded by now.
         parsers: make a kind at inference where the batch has none.
-        parser_option: that asks for them.
 
     Attributes:
         objectives: of the criterion, which read the top of the batch.
