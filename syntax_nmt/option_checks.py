@@ -64,7 +64,6 @@ def refuse_changed(options: Any, names: Iterable[str], needed: str) -> None:
     """Refuses options that have no effect.
 
     Args:
-        options: of a dataclass.
         needed: what would give them one, for the message.
 
     Raises:

@@ -55,11 +55,6 @@ class Method:
     scores_chunks: bool = False
     batch_norm: bool = False
 
-    @property
-    def takes_typed_text(self) -> bool:
-        """Whether it translates what is typed without a parser."""
-        return not self.inputs
-
 
 METHODS: dict[str, Method] = {
     "syntax_transformer": Method(("--arch", "syntax_transformer_tiny", *PLAIN)),

@@ -47,7 +47,10 @@ def families(arch: str, arguments: Sequence[str] = ()) -> dict[str, str]:
 
 
 def small_sizes(arch: str, width: int, arguments: Sequence[str] = ()) -> list[str]:
-    """Options that keep an architecture small, whatever its preset says; dropout off."""
+    """Options that keep an architecture small, whatever its preset says; dropout off.
+
+    fairseq's own `transformer`, which has no option of this package, passes through here, too.
+    """
     of = families(arch, arguments)
     sizes = ["--encoder-embed-dim", width, "--decoder-embed-dim", width, "--dropout", 0]
     if "transformer" in of.values():

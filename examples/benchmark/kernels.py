@@ -61,7 +61,6 @@ def kernels(work: Work, system: System, device: str) -> Counter[str]:
 
     Args:
         work: what is done; once before, so that nothing is chosen while it is profiled.
-        system: who does it.
     """
     work(system)
     activity = ProfilerActivity.CUDA if device == "cuda" else ProfilerActivity.CPU

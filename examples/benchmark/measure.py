@@ -44,7 +44,6 @@ def interleaved(
 
     Args:
         work: what to time.
-        systems: who does it.
         repeats: how often each.
     """
     seconds: list[list[float]] = [[] for _ in systems]
@@ -84,7 +83,6 @@ def operations(work: Work, system: System) -> int:
 
     Args:
         work: what to count.
-        system: who does it.
     """
     # Written out as matrix products, attention is counted, too.
     with FlopCounterMode(display=False) as counter, sdpa_kernel(SDPBackend.MATH):
@@ -97,7 +95,6 @@ def peak_memory(work: Work, system: System, device: str) -> int:
 
     Args:
         work: what to measure.
-        system: who does it.
 
     Returns:
         on a GPU all that is allocated; on a CPU, which must run Linux, by how much the process

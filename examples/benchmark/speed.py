@@ -51,6 +51,7 @@ COMPARISONS: dict[str, dict[str, str]] = {
         "dependency_transformer": "",
         "phrase_transformer": "",
         "latent_phrase_transformer": "",
+        "pascal_transformer": "",
     },
     "lstm": {"lstm": "--encoder-bidirectional", "rnn_search": "", "rnn_search_cgru": ""},
     "rnn": {"rnn_search_cgru": "", "relation_rnn": "", "bi_scale_rnn": ""},

@@ -121,7 +121,7 @@ def transformer_options(sizes: Sizes, sides: Sequence[str] = SIDES) -> list[str]
     """The sizes in fairseq's options of a Transformer.
 
     Args:
-        sides: which are Transformers.
+        sides: the Transformers among `encoder` and `decoder`.
     """
     given: list[str] = []
     for side in sides:
@@ -136,7 +136,7 @@ def rnn_options(sizes: Sizes, ours: bool, sides: Sequence[str] = SIDES) -> list[
 
     Args:
         ours: whether it has the options of this package.
-        sides: which are RNNs.
+        sides: the RNNs among `encoder` and `decoder`.
     """
     width = str(sizes.width)
     given = ["--decoder-out-embed-dim", width]

@@ -65,7 +65,6 @@ def plan_control(plan: Mapping[str, Any], kind: str, seed: int) -> dict[str, Any
     Args:
         plan: of the data whose annotation it is made of.
         kind: of `syntax-nmt control`.
-        seed: of its draws.
     """
     drawn = {"of": plan["key"], "kind": kind, "seed": seed}
     if kind == "chain":  # draws nothing: one for all seeds

@@ -96,11 +96,7 @@ class RunJob:
         return model
 
     def commits(self, commit: str) -> str:
-        """What code the training ran so far, this start included: a commit, or several.
-
-        Args:
-            commit: of this start.
-        """
+        """What code the training ran so far, this start included: a commit, or several."""
         file = self.folder / _COMMITS
         resumed = (self.checkpoints / "checkpoint_last.pt").is_file() and file.is_file()
         earlier = file.read_text(encoding="utf-8").split() if resumed else []

@@ -22,7 +22,6 @@ def warn_of_changed_options(path: str, built: Any, saved: Any, given: Any) -> No
     """Says in the log which options differ, of those that a model or a criterion has.
 
     Args:
-        path: the checkpoint.
         built: the model or the criterion.
         saved: its options in the checkpoint; None = not known.
         given: its options now, after it was built, which may complete them.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from syntax_nmt.arguments import add_files, add_flags, positive_int
+from syntax_nmt.arguments import add_files, add_flags, flag, positive_int
 from syntax_nmt.errors import UserError
 from syntax_nmt.inference.arguments import (
     add_base_argument,
@@ -79,6 +79,7 @@ def _add_reverse(parser: argparse.ArgumentParser) -> None:
     add("--reverse-databin", metavar="DIR", help="its data folder (default: DATABIN)")
     add_files(
         group,
+        reverse_parser_config="the parser of what it translates, as --parser-config",
         reverse="or its alignments as this command wrote them: the language that it "
         "translates from comes first in each link",
     )
@@ -169,7 +170,7 @@ def _check_options(args: argparse.Namespace) -> None:
         raise UserError("--hypothesis-base is about files of alignments: add --hypothesis")
     if args.gold_base and not args.score:
         raise UserError("--gold-base is about gold alignments: add --score")
-    inputs = [args.reverse_path, args.source, args.target]
+    inputs = [args.reverse_path, args.reverse_parser_config, args.source, args.target]
     inputs += [args.hypothesis, args.reverse, args.score, *files_of_model(args)]
     check_outputs([*findings_outputs(args), args.output], inputs)
 
@@ -183,8 +184,9 @@ def _check_without_model(args: argparse.Namespace) -> None:
 def _check_reverse(args: argparse.Namespace) -> None:
     if args.reverse and args.reverse_path:
         raise UserError("--reverse and --reverse-path exclude each other: leave one out")
-    if args.reverse_databin and not args.reverse_path:
-        raise UserError("--reverse-databin without --reverse-path: add it")
+    for option in ("reverse_databin", "reverse_parser_config"):
+        if getattr(args, option) and not args.reverse_path:
+            raise UserError(f"{flag(option)} without --reverse-path: add it")
     if args.reverse_in_order and not args.reverse:
         raise UserError("--reverse-in-order is about the links of a file: add --reverse")
     if (args.symmetrise or args.strict) and not (args.reverse or args.reverse_path):

@@ -29,6 +29,7 @@ from syntax_nmt.export.stock_transformer import (
     stock_transformer,
 )
 from syntax_nmt.inference.checkpoint import load_model_and_options, quiet_fairseq
+from syntax_nmt.inference.parsed_sources import parsed_kinds
 
 EXAMPLE = (
     "syntax-nmt export checkpoints/checkpoint_best.pt --data prepared --to ctranslate2 "
@@ -85,9 +86,10 @@ def run(args: argparse.Namespace) -> None:
         model, task, cfg = load_model_and_options(args.checkpoint, data_bin, torch.device("cpu"))
         feature = feature_in_the_way(model, cfg.model)
         if feature is not None:
+            parser = " --parser-config FILE" if parsed_kinds(model) else ""
             raise UserError(
                 f"{args.checkpoint}: the model has {feature}, which no other engine knows: "
-                "translate with fairseq-interactive or `syntax_nmt.load`"
+                f"translate with fairseq-interactive{parser} or `syntax_nmt.load`"
             )
         stock, options = stock_transformer(model, cfg.model, task)
         pair = task.cfg.source_lang, task.cfg.target_lang

@@ -16,6 +16,8 @@ from syntax_nmt.inference.arguments import (
     TARGET,
     add_batch_arguments,
     add_model_arguments,
+    add_parser_argument,
+    files_of_model,
     refuse_beside_hypothesis,
 )
 from syntax_nmt.reporting.findings import add_findings_arguments, findings_outputs, write_findings
@@ -125,7 +127,9 @@ def add_tree_arguments(parser: argparse.ArgumentParser) -> None:
     _add_dependencies(parser)
     _add_constituents(parser)
     _add_output(parser)
-    add_batch_arguments(parser.add_argument_group("running the model"), 12000, "sentences")
+    group = parser.add_argument_group("running the model")
+    add_parser_argument(group)
+    add_batch_arguments(group, 12000, "sentences")
 
 
 def _add_input(parser: argparse.ArgumentParser) -> None:
@@ -252,9 +256,9 @@ def check_tree_arguments(args: argparse.Namespace, draws: bool) -> None:
         raise UserError("--known-words needs the model, and --hypothesis comes without one")
     if args.collins and not args.trees:
         raise UserError("--collins is about bracket F1: add the gold trees as --trees")
-    names = ("input", "segmented", "hypothesis", "conllu", "trees", "translations", "path")
+    names = ("input", "segmented", "hypothesis", "conllu", "trees", "translations")
     outputs = [*findings_outputs(args), args.output, STDOUT if draws else None]
-    check_outputs(outputs, [getattr(args, name) for name in names])
+    check_outputs(outputs, [*(getattr(args, name) for name in names), *files_of_model(args)])
 
 
 def _check_kind(args: argparse.Namespace) -> None:

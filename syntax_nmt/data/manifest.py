@@ -52,11 +52,7 @@ class Fingerprint:
         return cls(size, f"{checksum:08x}")
 
     def difference(self, recorded: Fingerprint) -> str:
-        """How a file differs from what it was, for a message; empty where it does not.
-
-        Args:
-            recorded: in the manifest.
-        """
+        """How a file differs from what it was, for a message; empty where it does not."""
         if self.bytes != recorded.bytes:
             return f"{self.bytes} bytes, {recorded.bytes} recorded in {NAME}"
         if self.crc32 != recorded.crc32:

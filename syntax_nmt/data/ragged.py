@@ -40,7 +40,7 @@ class RaggedArray:
         self.bounds = np.stack([starts, np.where(annotated, sizes, -1)], axis=1)
 
     @classmethod
-    def from_rows(cls, rows: Iterable[Sequence[int]]) -> RaggedArray:
+    def from_rows(cls, rows: Iterable[Sequence[int] | np.ndarray]) -> RaggedArray:
         """Rows held in memory."""
         arrays = [np.asarray(row, dtype=np.int32) for row in rows]
         values = np.concatenate(arrays) if arrays else np.zeros(0, dtype=np.int32)

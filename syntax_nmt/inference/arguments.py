@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from collections.abc import Sequence
 
-from syntax_nmt.arguments import flag, positive_int
+from syntax_nmt.arguments import add_files, flag, positive_int
 from syntax_nmt.errors import UserError
 
 SOURCE, TARGET = "source", "target"
@@ -75,6 +75,16 @@ def add_model_arguments(group: argparse._ActionsContainer, needed: bool = False)
     databin = "data folder that the model was trained with"
     add("databin", metavar="DATABIN", nargs=None if needed else "?", help=databin)
     add("--path", metavar="FILE", required=needed, help="checkpoint of the model")
+
+
+def add_parser_argument(group: argparse._ActionsContainer) -> None:
+    """Adds how sources are parsed."""
+    add_files(
+        group,
+        parser_config="for models that read dependencies or phrases of parsed sources (such as "
+        "pascal_transformer, or --phrase-segmentation parsed): the file parser.json that "
+        "`syntax-nmt prepare` wrote",
+    )
 
 
 def add_batch_arguments(group: argparse._ArgumentGroup, tokens: int, unit: str) -> None:

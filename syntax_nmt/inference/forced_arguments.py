@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import argparse
 
-from syntax_nmt.arguments import add_files
-from syntax_nmt.inference.arguments import add_batch_arguments, add_device_arguments
+from syntax_nmt.inference.arguments import (
+    add_batch_arguments,
+    add_device_arguments,
+    add_parser_argument,
+)
 from syntax_nmt.inference.checkpoint import choose_device
 from syntax_nmt.inference.forced_decoding import ForcedDecoder, load_forced_decoder
 from syntax_nmt.inference.segmentation import Segment, add_segmentation_arguments, segmenters
@@ -21,11 +24,7 @@ def add_forcing_arguments(parser: argparse.ArgumentParser, batches: bool = True)
     """
     add_segmentation_arguments(parser)
     group = parser.add_argument_group("running the model")
-    add_files(
-        group,
-        parser_config="for models that read the phrases of parsed sources (--phrase-segmentation "
-        "parsed): the file parser.json that `syntax-nmt prepare` wrote",
-    )
+    add_parser_argument(group)
     if batches:
         add_batch_arguments(group, MAX_TOKENS, "pairs")
     else:

@@ -13,14 +13,12 @@ from fairseq.models import BaseFairseqModel
 from fairseq.tasks import FairseqTask
 from torch import Tensor
 
-from syntax_nmt.data.sides import PHRASES
-from syntax_nmt.errors import UserError, errors_of
+from syntax_nmt.errors import errors_of
 from syntax_nmt.inference.checkpoint import load_model, quiet_fairseq
+from syntax_nmt.inference.parsed_sources import ParsedSources, check_parser, source_parser
 from syntax_nmt.inference.source_text import length_batches, token_ids
-from syntax_nmt.parsing.config import ParserConfig
 from syntax_nmt.scoring.parallel_text import TokenPair
-from syntax_nmt.task.parsed_phrases import PhraseParser
-from syntax_nmt.task.side_inputs import declared
+from syntax_nmt.task.source_parser import SourceParser
 
 
 @dataclass(frozen=True)
@@ -45,24 +43,19 @@ class ForcedDecoder:
     """A trained model of any architecture, in evaluation mode, and what it needs to be forced.
 
     Args:
-        phrases: parses sources for a model that reads phrases; None = there is no parser.
+        parser: of what the model reads of the source's syntax; None = there is none.
 
     Raises:
-        UserError: the model reads phrases, and there is no parser.
+        UserError: the model reads what is parsed, and there is no parser.
     """
 
     def __init__(
-        self, model: BaseFairseqModel, task: FairseqTask, phrases: PhraseParser | None = None
+        self, model: BaseFairseqModel, task: FairseqTask, parser: SourceParser | None = None
     ) -> None:
-        if PHRASES in declared([model]) and phrases is None:
-            raise UserError(
-                "the model reads the phrases of parsed sources (--phrase-segmentation parsed): "
-                "give the parser's configuration as --parser-config"
-            )
+        self.sides = ParsedSources(model, parser)
         model.eval()  # gives None for a model that fairseq has prepared for a search
         self.model: Any = model
         self.task: Any = task
-        self.phrases = phrases if PHRASES in declared([model]) else None
         self.device = next(model.parameters()).device
         self.max_positions = utils.resolve_max_positions(
             task.max_positions(), model.max_positions()
@@ -111,10 +104,8 @@ class ForcedDecoder:
         # The longest source comes first, as fairseq's recurrent encoders want it.
         sample = dataset.collater([dataset[row] for row in range(len(dataset))])
         order = sample["id"].tolist()
-        if self.phrases is not None:
-            source = sample["net_input"]["src_tokens"]
-            typed = _PiecesInOrder([list(pairs[row].source) for row in order])
-            sample["net_input"][PHRASES.key] = self.phrases.phrase_lengths(source, typed)
+        inputs = sample["net_input"]
+        inputs.update(self.sides.of(inputs["src_tokens"], [pairs[row].source for row in order]))
         return ForcedBatch(
             indices=[indices[row] for row in order],
             sources=[lengths[0][row] for row in order],
@@ -123,38 +114,26 @@ class ForcedDecoder:
         )
 
 
-@dataclass(frozen=True)
-class _PiecesInOrder:
-    """Tells the parser the pieces of a batch: among its tokens unknown ones have lost theirs."""
-
-    segmented: list[list[str]]
-
-    def pieces(self, rows: Sequence[Sequence[int]]) -> list[list[str] | None]:
-        """The pieces of the batch's sentences.
-
-        Args:
-            rows: their tokens, in the same order.
-        """
-        return [*self.segmented]
-
-
 def load_forced_decoder(
-    path: str, data: str, device: torch.device, parser_config: str | None = None
+    path: str,
+    data: str,
+    device: torch.device,
+    parser_config: str | None = None,
+    option: str = "--parser-config",
 ) -> ForcedDecoder:
     """A checkpoint to be forced.
 
     Args:
         data: the data-bin folder it was trained with.
         parser_config: the file of `--parser-config`, which a model without use for it never reads.
+        option: that is advised where it is missing.
 
     Raises:
         UserError: the checkpoint or the parser's configuration cannot be used; names the file.
     """
     with quiet_fairseq():
         model, task = load_model(path, data, device)
-        phrases = None
-        if parser_config is not None and PHRASES in declared([model]):
-            config = ParserConfig.read(parser_config)
-            phrases = PhraseParser(config, parser_config, task.source_dictionary)
+        parser = source_parser(model, task.source_dictionary, parser_config)
     with errors_of(path):
-        return ForcedDecoder(model, task, phrases)
+        check_parser(model, parser, option)
+        return ForcedDecoder(model, task, parser)

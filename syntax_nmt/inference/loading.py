@@ -10,13 +10,14 @@ from typing import Any
 from fairseq import tasks
 from fairseq.data import encoders
 from fairseq.hub_utils import GeneratorHubInterface
+from fairseq.models import BaseFairseqModel
 from omegaconf import open_dict
 
 from syntax_nmt.data.prepared_text import prepared_folder
-from syntax_nmt.data.sides import PHRASES
 from syntax_nmt.errors import UserError
 from syntax_nmt.inference.checkpoint import choose_device, load_model_and_options, quiet_fairseq
 from syntax_nmt.inference.model import LoadedModel
+from syntax_nmt.inference.parsed_sources import parsed_kinds, source_parser
 from syntax_nmt.inference.segmentation import (
     Segment,
     add_segmentation_arguments,
@@ -25,9 +26,6 @@ from syntax_nmt.inference.segmentation import (
 )
 from syntax_nmt.option_checks import check_choice
 from syntax_nmt.parsing.config import FILE_NAME as PARSER_CONFIG
-from syntax_nmt.parsing.config import ParserConfig
-from syntax_nmt.task.parsed_phrases import PhraseParser
-from syntax_nmt.task.side_inputs import declared
 
 
 def load(
@@ -45,8 +43,8 @@ def load(
         data: the folder that `syntax-nmt prepare` wrote, which says how text is segmented; or a
             data-bin folder, with `segmentation`.
         device: such as `cpu` or `cuda:1`; by default a GPU if there is one.
-        parser_config: for models that read the phrases of parsed sources, the parser's file; by
-            default `parser.json` of the prepared folder.
+        parser_config: for models that read dependencies or phrases of parsed sources, the parser's
+            file; by default `parser.json` of the prepared folder.
         **segmentation: in place of what the folder says, the options of `fairseq-interactive`
             about text, such as `tokenizer="moses"`, `bpe="subword_nmt"`, `bpe_codes="codes"`; or
             `segmented=True` for text that is segmented already.
@@ -58,25 +56,36 @@ def load(
     with quiet_fairseq():
         model, task, cfg = load_model_and_options(path, data_bin, choose_device(device))
         sides = segmenters(_segmentation_arguments(folder, segmentation), task)
-        phrases = None
-        if PHRASES not in declared([model]):
-            if parser_config is not None:
-                raise UserError(
-                    f"--parser-config {parser_config}: the model reads no phrases of parsed "
-                    "sources: leave it out"
-                )
-        else:
-            file = str(parser_config or folder / PARSER_CONFIG)
-            phrases = PhraseParser(ParserConfig.read(file), file, task.source_dictionary)
+        if parsed_kinds(model):
+            parser_config = str(parser_config or _parser_of(folder, model))
             with open_dict(cfg):
-                cfg.task.parser_config = file
+                cfg.task.parser_config = parser_config
             task = tasks.setup_task(cfg.task, from_checkpoint=True)
+        elif parser_config is not None:
+            raise UserError(
+                f"--parser-config {parser_config}: the model reads nothing that is parsed: leave "
+                "it out"
+            )
+        parser = source_parser(model, task.source_dictionary, parser_config)
         with open_dict(cfg):
             cfg.tokenizer = cfg.bpe = None  # what the training was given, which had no raw text
         hub = GeneratorHubInterface(cfg, task, [model])
     hub.tokenizer, hub.bpe = sides[0].tokenizer, _Subwords(*sides)
     hub.to(next(model.parameters()).device)
-    return LoadedModel(hub, *sides, phrases)
+    return LoadedModel(hub, *sides, parser)
+
+
+def _parser_of(folder: Path, model: BaseFairseqModel) -> Path:
+    """The file that says how new text is parsed like that of a prepared folder."""
+    file = folder / PARSER_CONFIG
+    if not file.is_file():
+        what = " and ".join(kind.what for kind in parsed_kinds(model))
+        raise UserError(
+            f"{file}: no such file, and the model reads {what}: `syntax-nmt prepare` writes it "
+            "where it parses the source itself; otherwise write it (preprocess/README.md says how),"
+            " or give parser_config"
+        )
+    return file
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,6 @@ from fairseq.hub_utils import GeneratorHubInterface
 
 from syntax_nmt.data.constituents import ConstituentTree
 from syntax_nmt.data.dependency_tree import DependencyTree
-from syntax_nmt.data.sides import PHRASES
 from syntax_nmt.errors import UserError
 from syntax_nmt.inference.answers import AlignedPair, AttendedPair, ChunkedSentence
 from syntax_nmt.inference.checkpoint import quiet_fairseq
@@ -29,8 +28,7 @@ from syntax_nmt.inference.segmentation import Segment
 from syntax_nmt.inference.source_text import AUTO, SourceText, token_ids
 from syntax_nmt.option_checks import check_choice
 from syntax_nmt.scoring.parallel_text import SegmentedPairs, TokenPair
-from syntax_nmt.task.parsed_phrases import PhraseParser
-from syntax_nmt.task.side_inputs import declared
+from syntax_nmt.task.source_parser import SourceParser
 
 DEPENDENCIES, CONSTITUENTS, CHUNKED = "dependencies", "constituents", "chunks"
 
@@ -45,7 +43,7 @@ class LoadedModel:
         hub: fairseq's interface to the model, its task and options.
         segment: segments source text into pieces.
         segment_target: segments target text into pieces.
-        phrases: parses sources, for a model that reads their phrases.
+        parser: of sources, for a model that reads their dependencies or phrases.
     """
 
     def __init__(
@@ -53,12 +51,12 @@ class LoadedModel:
         hub: GeneratorHubInterface,
         segment: Segment,
         segment_target: Segment,
-        phrases: PhraseParser | None = None,
+        parser: SourceParser | None = None,
     ) -> None:
         self.hub = hub
         self._segment = segment
         self._segment_target = segment_target
-        self._phrases = phrases
+        self._parser = parser
 
     @property
     def model(self) -> Any:
@@ -84,15 +82,11 @@ class LoadedModel:
 
     @property
     def structures(self) -> tuple[str, ...]:
-        """What the model tells of syntax, among `dependencies`, `constituents` and `chunks`.
-
-        Trees are read off models that see tokens alone.
-        """
+        """What the model tells of syntax, among `dependencies`, `constituents` and `chunks`."""
         encoder, decoder = self.model.encoder, self.model.decoder
-        tokens_alone = PHRASES not in declared([self.model])
         known = {
-            DEPENDENCIES: tokens_alone and getattr(encoder, "supervised_layer", None) is not None,
-            CONSTITUENTS: tokens_alone and bool(getattr(encoder, "latent_phrase_layers", 0)),
+            DEPENDENCIES: getattr(encoder, "supervised_layer", None) is not None,
+            CONSTITUENTS: bool(getattr(encoder, "latent_phrase_layers", 0)),
             CHUNKED: bool(getattr(decoder, "chunk_tags", ())),
         }
         return tuple(name for name, there in known.items() if there)
@@ -160,14 +154,15 @@ class LoadedModel:
 
     @cached_property
     def _decoder(self) -> ForcedDecoder:
-        return ForcedDecoder(self.model, self.hub.task, self._phrases)
+        return ForcedDecoder(self.model, self.hub.task, self._parser)
 
     def _translated(
         self, beam: int, options: dict[str, Any], sentences: Sequence[str]
     ) -> list[str]:
         limit = self.hub.max_positions[0]
         with quiet_fairseq():
-            tokens = [self.hub.encode(sentence) for sentence in sentences]
+            # The task keeps the pieces for its parsers: among tokens unknown ones have lost theirs.
+            tokens, _ = self.hub.task.get_interactive_tokens_and_lengths(sentences, self._pieces)
             for number, source in enumerate(tokens, start=1):
                 if len(source) > limit:
                     raise UserError(
@@ -183,6 +178,9 @@ class LoadedModel:
                 raise UserError(f"fairseq's search cannot do this: {error}") from error
             return [self.hub.decode(hypotheses[0]["tokens"]) for hypotheses in found]
 
+    def _pieces(self, sentence: str) -> str:
+        return self.hub.apply_bpe(self.hub.tokenize(sentence))
+
     def _trees(
         self, kind: str, sentences: Sequence[str]
     ) -> list[DependencyTree | None] | list[ConstituentTree | None]:
@@ -191,10 +189,10 @@ class LoadedModel:
         tokens = [token_ids(line.split(), dictionary) for line in lines]
         text = SourceText("sentences", tokens, dictionary, lines, self._segment.scheme or AUTO)
         if kind == CONSTITUENTS:
-            distances = EncoderDistances(self.model, text, layer=0)
+            distances = EncoderDistances(self.model, text, 0, self._parser)
             found = structures_of(distances, text, constituents.bracketed, MAX_TOKENS)
             return [sentence.tree for sentence in found]
-        head = ParentHead(self.model, text)
+        head = ParentHead(self.model, text, self._parser)
         return [sentence.tree for sentence in structures_of(head, text, parsed, MAX_TOKENS)]
 
     def _aligned(self, source: Sequence[str], target: Sequence[str]) -> list[AlignedPair | None]:

@@ -106,14 +106,23 @@ class SourceText(Sequence[SourceSentence]):
             name=name,
         )
 
+    def segmented(self, index: int) -> list[str] | None:
+        """The pieces of a sentence; None where the segmented text is not at hand.
+
+        Args:
+            index: 0-based.
+        """
+        return None if self.lines is None else self.lines[index].split()
+
     def pieces(self, index: int) -> list[str]:
         """The pieces of a sentence, unknown ones as the vocabulary writes them where need be.
 
         Args:
             index: 0-based.
         """
-        if self.lines is not None:
-            return self.lines[index].split()
+        known = self.segmented(index)
+        if known is not None:
+            return known
         return [self.dictionary[token] for token in self.tokens[index][:-1].tolist()]
 
 

@@ -68,9 +68,6 @@ class SyntaxHybridModel(SyntaxTransformerModel):
     def build_model(cls, args: Any, task: FairseqTask) -> SyntaxModel:
         """Builds the model that the options describe.
 
-        Args:
-            args: the options.
-
         Raises:
             UserError: options that contradict each other, or another task; one line says which.
         """

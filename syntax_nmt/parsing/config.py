@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -17,8 +18,7 @@ from syntax_nmt.parsing.device import DEVICES, is_device
 from syntax_nmt.parsing.models import TASKS, StanzaModels, find_models
 
 FILE_NAME = "parser.json"
-_TASK = "constituents"
-_FILES = TASKS[_TASK]
+_FILES = {**TASKS["dependencies"], **TASKS["constituents"]}
 _NEEDED = ("lang", "subwords")
 _TEXTS = ("lang", "subwords", "device", "stanza_dir", *_FILES)
 _NUMBERS = ("max_words", "batch_size")
@@ -26,7 +26,7 @@ _NUMBERS = ("max_words", "batch_size")
 
 @dataclass(frozen=True)
 class ParserConfig:
-    """A constituency parser, and how the text that it is given was segmented into subwords.
+    """Parsers of dependencies, constituents or both, and how their text is segmented.
 
     The file is a JSON object whose keys are the attributes below; those of `files` (such as
     `pos_model_path`) stand in it side by side with the others. `lang` and `subwords` must be there.
@@ -52,7 +52,7 @@ class ParserConfig:
     @classmethod
     def of(
         cls,
-        models: StanzaModels,
+        models: Sequence[StanzaModels],
         subwords: str,
         device: str = "cpu",
         max_words: int = 250,
@@ -61,14 +61,24 @@ class ParserConfig:
         """The configuration that parses as the given models did.
 
         Args:
-            models: of the task `constituents`.
+            models: of `dependencies`, `constituents` or both, found for one language in one folder
+                or as files.
             subwords: one of `subwords.SCHEMES`.
             device: `cpu`, `cuda` or `cuda:N`.
             max_words: longer sentences are not parsed.
         """
+        # A language in Stanza's own layout has an exact name, such as zh-hans.
+        exact = next((found for found in models if found.stanza_dir is not None), models[0])
+        files = {
+            name: file
+            for found in models
+            for name, file in found.files
+            if exact.stanza_dir is None or file != exact.stanza_dir / _FILES[name].file_name
+        }
         return cls(
-            models.lang, subwords, models.stanza_dir, models.files, device, max_words, batch_size
-        )
+            exact.lang, subwords, exact.stanza_dir, tuple(files.items()),
+            device, max_words, batch_size,
+        )  # fmt: skip
 
     @classmethod
     def read(cls, path: str | Path) -> ParserConfig:
@@ -99,7 +109,7 @@ class ParserConfig:
         return cls(files=tuple(files.items()), **values)
 
     def write(self, path: str | Path) -> None:
-        """Writes the file, whole or not at all.
+        """Writes the file, whole or not at all, unless it says so already.
 
         Paths below its folder are written relative to it, so that the folder can be moved as a
         whole; others are absolute, so that it can be used from any working directory.
@@ -113,22 +123,28 @@ class ParserConfig:
             values["stanza_dir"] = portable_path(self.stanza_dir, path.parent)
         values.update({name: portable_path(file, path.parent) for name, file in self.files})
         values.update(device=self.device, max_words=self.max_words, batch_size=self.batch_size)
+        content = json.dumps(values, indent=2, ensure_ascii=False) + "\n"
+        with suppress(OSError):
+            if path.read_bytes() == content.encode("utf-8"):
+                return
         with write_atomically(path) as out:
-            json.dump(values, out, indent=2, ensure_ascii=False)
-            out.write("\n")
+            out.write(content)
 
-    def models(self) -> StanzaModels:
-        """The models, found on disk and not loaded.
+    def models(self, task: str) -> StanzaModels:
+        """The models of a task, found on disk and not loaded.
+
+        Args:
+            task: `dependencies` or `constituents`.
 
         Raises:
             UserError: one is missing.
         """
-        named = dict(self.files)
-        needed = [name for name, file in _FILES.items() if file.needed]
+        named, wanted = dict(self.files), TASKS[task]
+        needed = [name for name, file in wanted.items() if file.needed]
         if self.stanza_dir is None and all(name in named for name in needed):
-            in_order = tuple((name, named[name]) for name in _FILES if name in named)
-            return StanzaModels(_TASK, plain_language(self.lang), None, in_order)
-        return find_models(_TASK, self.lang, self.stanza_dir, named)
+            in_order = tuple((name, named[name]) for name in wanted if name in named)
+            return StanzaModels(task, plain_language(self.lang), None, in_order)
+        return find_models(task, self.lang, self.stanza_dir, named)
 
 
 def device_in(path: Path) -> str:

@@ -39,11 +39,7 @@ def annotated_anew(
 
 
 def remove_unfinished(words: Path, kind: SideKind) -> None:
-    """Removes what an interrupted :func:`annotated_anew` left, once nothing will resume it.
-
-    Args:
-        words: the text.
-    """
+    """Removes what an interrupted :func:`annotated_anew` left, once nothing will resume it."""
     text, output = _files(words, kind)
     parts = PartFolder(output)
     if parts.path.is_dir():

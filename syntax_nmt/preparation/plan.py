@@ -79,7 +79,7 @@ class Plan:
 
     @property
     def parser_config(self) -> Path:
-        """The file that says how new text is parsed into constituents (`--parser-config`)."""
+        """The file that says how new text is parsed (`--parser-config`)."""
         return self.folder / FILE_NAME
 
     @property

@@ -10,7 +10,8 @@ from typing import Any
 from syntax_nmt.data.manifest import NAME, read_manifest
 from syntax_nmt.data.mismatch import SKIP, STOP
 from syntax_nmt.data.prepared_text import write_segmentation
-from syntax_nmt.data.sides import KINDS, PHRASES
+from syntax_nmt.data.sides import KINDS, PARSED_KINDS
+from syntax_nmt.data.sides.kind import SideKind
 from syntax_nmt.data.subwords import NO_SUBWORDS, SENTENCEPIECE
 from syntax_nmt.data.text_files import write_bytes_atomically
 from syntax_nmt.parsing.config import ParserConfig, device_in
@@ -78,6 +79,11 @@ class Preparation:
         self._binarized(sides)
         self._parser_config()
         write_segmentation(self.plan.folder, self.plan.segmentation)
+
+    def parsed(self, kind: SideKind) -> bool:
+        """Whether a split was annotated here, and not taken along with its annotation."""
+        names = [self.plan.side_text(split.name, kind).name for split in self.plan.splits]
+        return any("annotated" in self.reports.get(f"words/{name}", {}) for name in names)
 
     def _step(
         self,
@@ -205,15 +211,14 @@ class Preparation:
 
     def _parser_config(self) -> None:
         """Says how new text is to be parsed like this one, if this one was."""
-        made = [self.plan.side_text(split.name, PHRASES).name for split in self.plan.splits]
-        if any("annotated" in self.reports.get(f"words/{name}", {}) for name in made):
-            annotator = self.plan.annotators[PHRASES]()
+        parsers = [self.plan.annotators[kind]() for kind in PARSED_KINDS if self.parsed(kind)]
+        if parsers:
             # Not the device of this run: who translates may have written another there.
             ParserConfig.of(
-                annotator.models,
+                [parser.models for parser in parsers],
                 NO_SUBWORDS if self.plan.source in self.plan.vocabularies else SENTENCEPIECE,
-                max_words=annotator.max_words,
-                batch_size=annotator.batch_size,
+                max_words=parsers[0].max_words,
+                batch_size=parsers[0].batch_size,
                 device=device_in(self.plan.parser_config),
             ).write(self.plan.parser_config)
         elif self.plan.parser_config.is_file():

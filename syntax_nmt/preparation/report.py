@@ -67,7 +67,7 @@ def _phrase_system(done: Preparation, user_dir: str) -> str:
     criterion = "label_smoothed_cross_entropy"
     # Twice the usual warm-up, as in the paper.
     train = _train(plan, shared, "phrase_transformer", system, criterion, checkpoints, 2)
-    if plan.parser_config.is_file() and _takes_typed_text(plan):
+    if done.parsed(PHRASES) and _takes_typed_text(plan):
         parser = ["--parser-config", str(plan.parser_config)]
         translate = _interactive(plan, shared, checkpoints, *parser)
     else:  # no parser is known, as the trees were given

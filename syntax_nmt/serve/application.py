@@ -189,7 +189,6 @@ class _Answers:
 
     Args:
         systems: of different names.
-        limits: of requests.
     """
 
     def __init__(self, systems: Sequence[System], limits: Limits) -> None:

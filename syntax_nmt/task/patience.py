@@ -38,11 +38,7 @@ def forget_training_before() -> None:
 
 
 def resume_count(checkpoint: Mapping[str, Any]) -> None:
-    """Goes on counting where a checkpoint stopped.
-
-    Args:
-        checkpoint: its content.
-    """
+    """Goes on counting where a checkpoint stopped."""
     counted = (checkpoint.get("task_state") or {}).get(STATE) or {}
     decide = _deciding_function()
     if decide is not None:

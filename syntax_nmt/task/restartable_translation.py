@@ -216,11 +216,7 @@ class RestartableTranslationTask(TranslationTask):
                 resume_count(state)
 
     def _check_device(self, model: Any) -> None:
-        """Refuses what fairseq can do on another device alone.
-
-        Args:
-            model: options of the model.
-        """
+        """Refuses what fairseq can do on another device alone."""
         fp16, tpu, on_cpu, *others = (
             interpolated_option(self.cfg, name)
             for name in ("fp16", "tpu", "cpu", "memory_efficient_fp16", "fp16_no_flatten_grads")

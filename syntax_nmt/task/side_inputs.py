@@ -63,8 +63,10 @@ class SideInputs:
         self.objectives: Sequence[Any] = ()
         self._labels = labels
         self._parsers = parsers
-        self._asked_for = [(kind, kind.flag) for kind in loaded]
-        self._asked_for += [(kind, parser_option) for kind in parsers]
+        self._asked_for: list[tuple[str, tuple[SideKind, ...]]]
+        self._asked_for = [(kind.flag, (kind,)) for kind in loaded]
+        if parsers:
+            self._asked_for.append((parser_option, tuple(parsers)))
 
     def for_forward(self, models: Sequence[nn.Module], sample: dict[str, Any]) -> dict[str, Any]:
         """The batch with the declared inputs that it came with, those of the target among them.
@@ -138,7 +140,8 @@ class SideInputs:
         if not self._asked_for:
             return
         read = declared([*models, *self.objectives])
-        for kind, option in self._asked_for:
-            if kind not in read:
-                logger.warning(f"{option}: has no effect, as nothing reads the {kind.what}")
+        for option, kinds in self._asked_for:
+            if not any(kind in read for kind in kinds):
+                what = " or ".join(kind.what for kind in kinds)
+                logger.warning(f"{option}: has no effect, as nothing reads the {what}")
         self._asked_for = []

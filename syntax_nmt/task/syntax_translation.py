@@ -23,7 +23,7 @@ from syntax_nmt.backbone.masked_batch_norm import ignored_batch
 from syntax_nmt.checkpoints.task_checkpoints import check_models
 from syntax_nmt.criterions.syntax_cross_entropy import ways_to_learn
 from syntax_nmt.data.languages import plain_language
-from syntax_nmt.data.sides import CHUNKS, PHRASES
+from syntax_nmt.data.sides import CHUNKS, PARSED_KINDS
 from syntax_nmt.data.sides.kind import SideKind
 from syntax_nmt.errors import UserError, exits_in_fairseq_programs
 from syntax_nmt.models.model_building import keep_defaults
@@ -32,9 +32,9 @@ from syntax_nmt.task.annotated_translation import AnnotatedTranslationConfig
 from syntax_nmt.task.chunk_validation import log_gold_boundaries, under_own_boundaries
 from syntax_nmt.task.interactive_translation import InteractiveTranslationTask
 from syntax_nmt.task.languages import check_languages
-from syntax_nmt.task.parsed_phrases import PhraseParser
 from syntax_nmt.task.prepared_search import check_search_options, numbered_for, prepared_for
 from syntax_nmt.task.side_inputs import Parser, SideInputs, declared
+from syntax_nmt.task.source_parser import SourceParser
 from syntax_nmt.task.unknown_words import build_replacing
 from syntax_nmt.task.workers import check_joined
 from syntax_nmt.task.yaml_options import refuse_unknown_options
@@ -48,10 +48,11 @@ class SyntaxTranslationConfig(AnnotatedTranslationConfig):
 
     parser_config: Optional[str] = option(
         None,
-        "parse the source while it is translated, for --phrase-segmentation parsed "
-        "without --load-phrases: the file parser.json that `syntax-nmt prepare` wrote, or "
-        "another JSON file of lang, subwords, stanza_dir or model files, device, max_words, "
-        "batch_size",
+        "parse the source while it is translated, for models that read dependencies (such as "
+        "pascal_transformer) or phrases (--phrase-segmentation parsed), in place of "
+        "--load-dependencies or --load-phrases: the file parser.json that `syntax-nmt prepare` "
+        "wrote, or another JSON file of lang, subwords, stanza_dir or model files, device, "
+        "max_words, batch_size",
     )
     # Options of other groups, which fairseq fills in: what is to be loaded is checked beforehand.
     path: Optional[str] = II("common_eval.path")
@@ -83,12 +84,12 @@ class SyntaxTranslationTask(InteractiveTranslationTask):
         super().__init__(cfg, src_dict, tgt_dict)
         self._model_files: list[str] = []
         self._learnt: tuple[SideKind, ...] = ()
-        parser = _phrase_parser(cfg, src_dict)
+        self._parser = _source_parser(cfg, src_dict)
         parsers: dict[SideKind, Parser] = {}
-        if parser is not None:
-            parsers[PHRASES] = parser.phrase_lengths
+        if self._parser is not None:
+            parsers = {kind: partial(self._parser.parse, kind) for kind in PARSED_KINDS}
         self._sides = SideInputs(self._loaded, self._labels, parsers, "--parser-config")
-        self._keeps_pieces = bool(parsers)
+        self._keeps_pieces = self._parser is not None
 
     @classmethod
     def setup_task(cls, cfg: SyntaxTranslationConfig, **kwargs: Any) -> "SyntaxTranslationTask":
@@ -99,7 +100,7 @@ class SyntaxTranslationTask(InteractiveTranslationTask):
 
         Raises:
             UserError: no such folder or language, and one line says which there are; or a
-                dictionary, a model of `--path` or the configuration of the parser has a mistake.
+                dictionary, a model of `--path` or the configuration of the parsers has a mistake.
         """
         with exits_in_fairseq_programs():
             check_languages(cfg)
@@ -115,8 +116,8 @@ class SyntaxTranslationTask(InteractiveTranslationTask):
             from_checkpoint: whether its weights will be loaded: it is not to be trained.
 
         Raises:
-            UserError: there is no training as it was started, or a YAML has a key that is no
-                option of the model; one line says so.
+            UserError: there is no training as it was started, a YAML has a key that is no option
+                of the model, or the parser of what it reads is missing; one line says so.
         """
         origin = None
         with exits_in_fairseq_programs():
@@ -127,6 +128,9 @@ class SyntaxTranslationTask(InteractiveTranslationTask):
                 check_joined()
                 refuse_unknown_options(cfg)
         model = super().build_model(cfg, from_checkpoint)
+        if self._parser is not None:
+            with exits_in_fairseq_programs():
+                self._parser.find(kind for kind in declared([model]) if kind not in self._loaded)
         if origin is not None and hasattr(model, "origin"):
             model.origin = origin
         decoder = getattr(model, "decoder", None)
@@ -228,9 +232,9 @@ class SyntaxTranslationTask(InteractiveTranslationTask):
     ) -> Any:
         """Generates for one batch, or scores it.
 
-        Side information of the source comes from side files (`--load-…`), phrases otherwise from
-        the parser (`--parser-config`); that of the target is given where references are scored,
-        never in a search.
+        Side information of the source comes from side files (`--load-…`), otherwise from parsers
+        (`--parser-config`); that of the target is given where references are scored, never in a
+        search.
 
         Args:
             generator: fairseq's generator or scorer.
@@ -238,7 +242,7 @@ class SyntaxTranslationTask(InteractiveTranslationTask):
             constraints: of a constrained search.
 
         Raises:
-            UserError: the parser does not load; one line says why.
+            UserError: a parser does not load; one line says why.
         """
         with exits_in_fairseq_programs():
             scores = isinstance(generator, SequenceScorer)
@@ -260,8 +264,8 @@ class SyntaxTranslationTask(InteractiveTranslationTask):
             )
 
 
-def _phrase_parser(cfg: SyntaxTranslationConfig, dictionary: Dictionary) -> Optional[PhraseParser]:
-    """The parser of `--parser-config`, found but not loaded."""
+def _source_parser(cfg: SyntaxTranslationConfig, dictionary: Dictionary) -> Optional[SourceParser]:
+    """The parsers of `--parser-config`."""
     name = cfg.parser_config
     if name is None:
         return None
@@ -272,4 +276,4 @@ def _phrase_parser(cfg: SyntaxTranslationConfig, dictionary: Dictionary) -> Opti
             f"{name}: lang: parses '{config.lang}', the target language; the source, which is "
             f"parsed, is '{cfg.source_lang}': give the configuration of its parser"
         )
-    return PhraseParser(config, name, dictionary)
+    return SourceParser(config, name, dictionary)

@@ -1,4 +1,4 @@
-"""Phrases parsed during translation are those that binarize writes, on real text."""
+"""What is parsed during translation is what binarize writes, on real text."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import gzip
 import io
 import json
 import random
+import re
 import shutil
 from dataclasses import dataclass
 from itertools import islice
@@ -17,14 +18,16 @@ import phrase_reader
 import pytest
 import sentencepiece
 import torch
-from commands import refuse, succeed
+from commands import fairseq, refuse, succeed
 from fairseq import options, tasks
 from fairseq_cli import preprocess
 from fairseq_cli.interactive import make_batches
 from phrase_loops import ngrams
-from small_models import build, save_checkpoint
+from small_models import build, enlarge, save_checkpoint
 
-from syntax_nmt.data.sides import PHRASES
+from syntax_nmt import load
+from syntax_nmt.data.sides import HEADS, PHRASES
+from syntax_nmt.data.sides import PARSED_KINDS as KINDS
 from syntax_nmt.parsing.config import ParserConfig
 from syntax_nmt.parsing.models import find_models
 from syntax_nmt.preparation.annotation.annotate import annotate_file
@@ -36,7 +39,6 @@ SENTENCES = 200
 EMPTY = 3  # this line is
 MAX_WORDS = 22  # some captions are longer
 UNPARSED_AT_LEAST = 5
-READER = SimpleNamespace(reads_sides=(PHRASES,))
 RETURNS_THE_BATCH = SimpleNamespace(generate=lambda models, sample, **_: sample)
 
 
@@ -47,7 +49,7 @@ class Corpus:
     Attributes:
         words: tokenised text.
         model: sentencepiece.
-        data: data-bin folder with phrases and parser.json; its vocabulary has every piece.
+        data: data-bin folder with side files and parser.json; its vocabulary has every piece.
         cut: another one, whose vocabulary has only the most frequent pieces.
     """
 
@@ -76,9 +78,10 @@ def corpus(shared, tmp_path_factory):
     pieces.write_text("".join(f"{line}\n" for line in map(cut(model), lines)), encoding="utf-8")
     for text in (words, pieces):
         shutil.copy(text, text.with_suffix(".tgt"))
-    models = find_models("constituents", "en", shared / "models" / "en")
-    annotator = StanzaAnnotator(models, max_words=MAX_WORDS)
-    annotate_file(words, Path(f"{words}.trees"), annotator)
+    models = [find_models(kind.parsed_by, "en", shared / "models" / "en") for kind in KINDS]
+    for kind, found in zip(KINDS, models):
+        annotator = StanzaAnnotator(found, max_words=MAX_WORDS)
+        annotate_file(words, Path(f"{words}.{kind.ending}"), annotator)
     made = Corpus(words, model, folder / "data-bin", folder / "cut-bin")
     for data, extra in ((made.data, []), (made.cut, ["--nwordssrc", "240"])):
         prefix = str(pieces.with_suffix(""))
@@ -110,25 +113,37 @@ def make_task(data, *arguments):
     return task
 
 
-def of_side_file(data):
-    """Phrases of each sentence as training reads them."""
-    dataset = make_task(data, "--load-phrases").dataset("test")
+def of_side_file(data, kind):
+    """What training reads of each sentence."""
+    dataset = make_task(data, kind.flag).dataset("test")
     sample = dataset.collater([dataset[index] for index in range(len(dataset))])
-    return by_sentence(sample["id"], sample["phrase_lengths"])
+    return by_sentence(kind, sample["id"], sample)
 
 
-def by_sentence(ids, lengths):
-    assert lengths.dtype == torch.int32
-    rows = [[length for length in row if length] for row in lengths.tolist()]
+def by_sentence(kind, ids, inputs):
+    """Phrase lengths, or heads counted from the sentence's first piece; EOS has none."""
+    tensor = inputs[kind.key]
+    assert tensor.dtype == torch.int32
+    if kind is PHRASES:
+        rows = [[length for length in row if length] for row in tensor.tolist()]
+    else:
+        rows = [heads_of(row) for row in tensor.tolist()]
     return dict(zip(torch.as_tensor(ids).tolist(), rows))
 
 
-def read_by_a_model(task, batches):
-    """Phrases of each sentence as a model gets them during translation."""
-    found = {}
+def heads_of(row):
+    """Of a row of columns, padded on the left; None where there is no parse."""
+    assert row[-1] == -1
+    first = next((column for column, head in enumerate(row) if head >= 0), None)
+    return None if first is None else [head - first for head in row[first:-1]]
+
+
+def read_by_a_model(task, kind, batches):
+    """What a model gets of each sentence during translation."""
+    reader, found = SimpleNamespace(reads_sides=(kind,)), {}
     for sample in batches:
-        filled = task.inference_step(RETURNS_THE_BATCH, [READER], sample)
-        found.update(by_sentence(sample["id"], filled["net_input"]["phrase_lengths"]))
+        filled = task.inference_step(RETURNS_THE_BATCH, [reader], sample)
+        found.update(by_sentence(kind, sample["id"], filled["net_input"]))
     return found
 
 
@@ -151,38 +166,51 @@ def typed(task, corpus, batch_size):
         yield {"id": made.ids, "net_input": inputs}
 
 
+@pytest.fixture(params=KINDS, ids=str)
+def kind(request):
+    return request.param
+
+
+def unparsed(kind, row, size):
+    """Whether a sentence has no parse: of phrases it has n-grams then."""
+    return row is None if kind is HEADS else row == ngrams(size)
+
+
 @pytest.mark.parametrize(("batch_size", "batches"), [(1, 12), (7, 5), (64, None)])
-def test_generate_parses_what_binarize_wrote(corpus, batch_size, batches):
+def test_generate_parses_what_binarize_wrote(corpus, kind, batch_size, batches):
     task = make_task(corpus.data, "--parser-config", str(corpus.data / "parser.json"))
-    wanted = of_side_file(corpus.data)
-    found = read_by_a_model(task, islice(batches_of(task, batch_size), batches))
+    wanted = of_side_file(corpus.data, kind)
+    found = read_by_a_model(task, kind, islice(batches_of(task, batch_size), batches))
     assert len(found) == (SENTENCES if batches is None else batch_size * batches)
     assert found == {sentence: wanted[sentence] for sentence in found}
 
 
-def test_the_captions_test_what_they_should(corpus):
+def test_the_captions_test_what_they_should(corpus, kind):
     """Parsed phrases are not n-grams; some sentences are too long, one is empty."""
-    dataset = make_task(corpus.data).dataset("test")
-    wanted = of_side_file(corpus.data)
-    unparsed = [i for i in wanted if wanted[i] == ngrams(int(dataset.src_sizes[i]))]
-    assert EMPTY in unparsed
-    assert UNPARSED_AT_LEAST < len(unparsed) < SENTENCES // 4
+    sizes = make_task(corpus.data).dataset("test").src_sizes
+    wanted = of_side_file(corpus.data, kind)
+    without = [i for i, row in wanted.items() if unparsed(kind, row, int(sizes[i]))]
+    assert EMPTY in without
+    assert UNPARSED_AT_LEAST <= len(without) < SENTENCES // 4
 
 
-def test_interactive_parses_unknown_pieces_as_the_words_they_are(corpus):
-    """With a vocabulary that lacks pieces of most sentences, phrases are still binarize's."""
+def test_interactive_parses_unknown_pieces_as_the_words_they_are(corpus, kind):
+    """With a vocabulary that lacks pieces of most sentences, parses are still binarize's."""
     task = make_task(corpus.cut, "--parser-config", str(corpus.cut / "parser.json"))
     unknown = task.source_dictionary.unk()
     assert sum(unknown in tokens.tolist() for tokens in task.dataset("test").src) > SENTENCES // 2
-    assert read_by_a_model(task, typed(task, corpus, 64)) == of_side_file(corpus.cut)
+    wanted = of_side_file(corpus.cut, kind)
+    assert read_by_a_model(task, kind, typed(task, corpus, 64)) == wanted
 
 
-def test_generate_with_unknown_pieces(corpus):
-    """Words are unsure there; lengths add up, and sentences without unknown pieces are right."""
+def test_generate_with_unknown_pieces(corpus, kind):
+    """Words are unsure there; sizes fit, and sentences without unknown pieces are right."""
     task = make_task(corpus.cut, "--parser-config", str(corpus.cut / "parser.json"))
-    dataset, wanted = task.dataset("test"), of_side_file(corpus.cut)
-    found = read_by_a_model(task, batches_of(task, 64))
-    assert all(sum(found[i]) == int(dataset.src_sizes[i]) for i in range(SENTENCES))
+    dataset, wanted = task.dataset("test"), of_side_file(corpus.cut, kind)
+    found = read_by_a_model(task, kind, batches_of(task, 64))
+    for i, row in found.items():
+        size = int(dataset.src_sizes[i])
+        assert row is None or (len(row) + 1 if kind is HEADS else sum(row)) == size
     unknown = task.source_dictionary.unk()
     sure = [i for i in range(SENTENCES) if unknown not in dataset.src[i].tolist()]
     assert len(sure) > 10
@@ -192,14 +220,14 @@ def test_generate_with_unknown_pieces(corpus):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("batch_size", [1, 7, 64])
-def test_no_sentence_depends_on_its_companions(corpus, batch_size):
+def test_no_sentence_depends_on_its_companions(corpus, kind, batch_size):
     """Every sentence, in other company than binarize's parser had, and in any order."""
     task = make_task(corpus.data, "--parser-config", str(corpus.data / "parser.json"))
     dataset, order = task.dataset("test"), list(range(SENTENCES))
     random.Random(batch_size).shuffle(order)
     groups = [order[start : start + batch_size] for start in range(0, SENTENCES, batch_size)]
     batches = (dataset.collater([dataset[i] for i in group]) for group in groups)
-    assert read_by_a_model(task, batches) == of_side_file(corpus.data)
+    assert read_by_a_model(task, kind, batches) == of_side_file(corpus.data, kind)
 
 
 @pytest.fixture(scope="module")
@@ -261,3 +289,40 @@ def test_mistakes_are_one_line(corpus, reader, tmp_path):
     message = refuse(*program("generate", corpus.data, reader, "--parser-config", config))
     assert str(config) in message
     assert "cannot load" in message
+
+
+@pytest.fixture(scope="module")
+def pascal(corpus, tmp_path_factory):
+    """A checkpoint of a model that reads dependencies, untrained, with larger numbers."""
+    path = tmp_path_factory.mktemp("pascal") / "checkpoint.pt"
+    model, _, cfg = build(corpus.cut, "pascal_transformer")
+    return save_checkpoint(path, enlarge(model), cfg)
+
+
+def translations(name, corpus, checkpoint, *arguments):
+    """What one of fairseq's programs makes of each sentence."""
+    search = ("-s", "src", "-t", "tgt", "--beam", "2", "--max-len-b", "6")
+    cut = ("--bpe", "sentencepiece", "--sentencepiece-model", corpus.model)
+    command = fairseq(name, corpus.cut, "--path", checkpoint, *search, *cut, *arguments)
+    printed = succeed(*command).stdout
+    return {int(n): text for n, text in re.findall(r"^D-(\d+)\t\S+\t(.*)$", printed, re.MULTILINE)}
+
+
+def test_dependencies_wherever_text_is_translated(corpus, pascal):
+    """Side files, typed text and `syntax_nmt.load`: the same translations.
+
+    Pieces are unknown in most sentences: only who knows the words parses them rightly.
+    """
+    config, lines = corpus.cut / "parser.json", corpus.words.read_text(encoding="utf-8").split("\n")
+    wanted = translations("generate", corpus, pascal, "--load-dependencies")
+    assert len(set(wanted.values())) > SENTENCES // 4
+    plain = ("--model-overrides", "{'parent_scaled_layer': None}")
+    without = translations("generate", corpus, pascal, *plain)
+    assert sum(wanted[i] != without[i] for i in wanted) > SENTENCES // 4  # the parses matter
+
+    typed = ("--parser-config", config, "--input", corpus.words, "--buffer-size", "50")
+    assert translations("interactive", corpus, pascal, *typed) == wanted
+    bpe = {"bpe": "sentencepiece", "sentencepiece_model": str(corpus.model)}
+    model = load(pascal, corpus.cut, device="cpu", parser_config=config, **bpe)
+    loaded = model.translate(lines[:-1], beam=2, max_len_b=6)
+    assert dict(enumerate(loaded)) == wanted

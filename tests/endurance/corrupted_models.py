@@ -88,7 +88,7 @@ def _parser_config(folder: Path) -> Subject:
 
     def read(space: Workspace, file: str) -> tuple:
         found = ParserConfig.read(space / file)
-        return found, [path.is_file() for _, path in found.models().files]
+        return found, [path.is_file() for _, path in found.models("constituents").files]
 
     # Who edits it may write what he likes, if it can be understood.
     return _subject("parser.json", folder, read, ["parser.json"], allowed=OTHER)

@@ -1,4 +1,4 @@
-"""A parser for `--parser-config` that costs nothing."""
+"""Parsers for `--parser-config` that cost nothing."""
 
 from __future__ import annotations
 
@@ -6,37 +6,62 @@ import json
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from syntax_nmt.task import parsed_phrases
+from syntax_nmt.data.dependency_tree import DependencyTree
+from syntax_nmt.parsing.models import StanzaModels
+from syntax_nmt.task import source_parser
 
 WIDTH = 3
+MODELS = ("tagger.pt", "parser.pt", "constituency.pt")
 
 
 class Parser:
     """Every three words are a phrase; a sentence of more than 30 has no tree."""
 
-    def analyse(self, sentences: Sequence[Sequence[str]]) -> list[str | None]:
+    def analyse(self, sentences: Sequence[Sequence[str]]) -> list[Any]:
         assert all(words and all(words) for words in sentences), "an empty sentence or word"
         return [None if len(words) > 10 * WIDTH else self.tree(words) for words in sentences]
 
     @staticmethod
-    def tree(words: Sequence[str]) -> str:
+    def tree(words: Sequence[str]) -> Any:
         leaves = ["(N w)" for _ in words]
         parts = [leaves[start : start + WIDTH] for start in range(0, len(leaves), WIDTH)]
         return f"(S {' '.join(f'(X {chr(32).join(part)})' for part in parts)})"
 
 
-@contextmanager
-def parsing(folder: Path) -> Iterator[tuple[str, ...]]:
-    """Within, the options that are given parse with the stand-in."""
+class DependencyParser(Parser):
+    """Of every three words the others hang on the first, and that on the first before it."""
+
+    @staticmethod
+    def tree(words: Sequence[str]) -> DependencyTree:
+        firsts = [place - place % WIDTH for place in range(len(words))]
+        heads = [max(0, first - WIDTH) if x == first else first for x, first in enumerate(firsts)]
+        unnamed = ("_",) * len(words)
+        return DependencyTree(tuple(words), tuple(heads), unnamed, unnamed)
+
+
+def stand_in(models: StanzaModels, *_: Any) -> Parser:
+    """What is loaded in place of Stanza's."""
+    return {"dependencies": DependencyParser(), "constituents": Parser()}[models.task]
+
+
+def write_config(folder: Path) -> tuple[str, str]:
+    """The options that parse, with models that only look as if they were there."""
     folder.mkdir(parents=True, exist_ok=True)
-    for name in ("tagger.pt", "constituency.pt"):
+    for name in MODELS:
         (folder / name).touch()
     path = folder / "parser.json"
-    config = {"lang": "en", "subwords": "sentencepiece", "stanza_dir": str(folder)}
+    config = {"lang": "en", "subwords": "sentencepiece", "stanza_dir": "."}
     path.write_text(json.dumps(config), encoding="utf-8")
+    return "--parser-config", str(path)
+
+
+@contextmanager
+def parsing(folder: Path) -> Iterator[tuple[str, str]]:
+    """Within, the options that are given parse with the stand-ins."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(parsed_phrases, "loaded_analyser", lambda *_: Parser())
-        yield ("--parser-config", str(path))
+        patch.setattr(source_parser, "loaded_analyser", stand_in)
+        yield write_config(folder)

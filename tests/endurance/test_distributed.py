@@ -134,8 +134,11 @@ def worker(rank, configurations, folder):
 
 
 @pytest.fixture(scope="module")
-def configurations(prepared):
-    return {method: configuration(prepared.data, method) for method in METHODS}
+def configurations(prepared, request):
+    """Of the methods that are asked for: `-k` may leave most of them out."""
+    chosen = [item for item in request.session.items if item.parent is request.node]
+    methods = {item.callspec.params["method"] for item in chosen}
+    return {method: configuration(prepared.data, method) for method in METHODS if method in methods}
 
 
 @pytest.fixture(scope="module")

@@ -12,7 +12,7 @@ from programs import System, each_system
 
 from syntax_nmt.errors import UserError
 
-QUICK = ("phrase_transformer+parsed",)
+QUICK = ("phrase_transformer+parsed", "pascal_transformer")
 SEARCH = ("--beam", "4", "--max-len-b", "16")
 
 
@@ -41,7 +41,7 @@ def test_buffers_change_nothing(system, inputs, text, prepared, typed, sizes):
 
 
 def test_as_from_a_test_set(system, inputs, text, typed):
-    method = System("", system.data, system.path)  # parses, instead of loading phrases
+    method = System("", system.data, system.path)  # parses, instead of loading side files
     assert method.generate(*SEARCH, *inputs).best == typed.best
 
 
@@ -78,7 +78,7 @@ def test_constraints_are_met(system, inputs, text, constrained, typed, kind):
     """
     path, wanted = constrained
     flags = ("--constraints", kind, "--buffer-size", "9", "--batch-size", "4", "--beam", "8")
-    printed = system.type("--max-len-b", "100", *inputs, *text, *flags, "--input", path)
+    printed = system.type("--max-len-b", "200", *inputs, *text, *flags, "--input", path)
     assert printed.order == list(range(TEST_SENTENCES))
     for n, words in enumerate(wanted):
         pieces = [fields[-1] for fields in printed.fields("C").get(n, [])]

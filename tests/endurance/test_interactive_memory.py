@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import random
 import subprocess
@@ -11,6 +10,7 @@ from pathlib import Path
 
 import pytest
 from commands import fairseq
+from parsing_stand_in import write_config
 from programs import untrained
 
 pytestmark = pytest.mark.slow
@@ -45,18 +45,16 @@ def program(prepared, path, *arguments) -> list[str]:
     return [sys.executable, "-m", *given]
 
 
-@pytest.mark.parametrize("method", ["syntax_transformer", "phrase_transformer+parsed"])
+@pytest.mark.parametrize(
+    "method", ["syntax_transformer", "phrase_transformer+parsed", "pascal_transformer"]
+)
 def test_memory_is_flat(prepared, tmp_path, method, capsys):
     system = untrained(prepared.data, method, tmp_path)
     lines = (prepared.data / "dict.src.txt").read_text(encoding="utf-8").splitlines()
     typed = write_lines(tmp_path / "typed", [line.split()[0] for line in lines[:300]])
     flags = ["--buffer-size", "500", "--max-tokens", "6000", "--beam", "1", "--max-len-b", "1"]
     if system.inputs:
-        for name in ("tagger.pt", "constituency.pt"):
-            (tmp_path / name).touch()
-        config = {"lang": "en", "subwords": "sentencepiece", "stanza_dir": "."}
-        (tmp_path / "parser.json").write_text(json.dumps(config), encoding="utf-8")
-        flags += ["--parser-config", str(tmp_path / "parser.json")]
+        flags += write_config(tmp_path)
     measured, numbers = {}, []
     with subprocess.Popen(
         program(prepared, system.path, *flags, "--input", str(typed)),
@@ -72,5 +70,5 @@ def test_memory_is_flat(prepared, tmp_path, method, capsys):
     with capsys.disabled():
         print(f"\n{method}: MiB after lines: {measured}")
     assert numbers == list(range(LINES))
-    # By then the parser remembers as many sentences as it ever does.
+    # By then the parsers remember as many sentences as they ever do.
     assert measured[MEASURED[-1]] - measured[MEASURED[-2]] < GROWTH

@@ -11,18 +11,28 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 from commands import USER_DIR
 from methods import METHODS
+from parsing_stand_in import parsing
+from programs import System
+from small_models import build, enlarge, save_checkpoint
 
 from syntax_nmt import cli, load
 from syntax_nmt.data.conllu import read_conllu
 from syntax_nmt.data.constituents import format_tree
-from syntax_nmt.data.sides import PHRASES
+from syntax_nmt.data.sides import PARSED_KINDS
 from syntax_nmt.errors import UserError
 
-EACH = [
-    pytest.param(method, marks=[] if method == "dependency_transformer" else pytest.mark.slow)
-    for method in METHODS
-    if METHODS[method].takes_typed_text
-]
+QUICK = ("dependency_transformer", "pascal_transformer")
+EACH = [pytest.param(m, marks=[] if m in QUICK else pytest.mark.slow) for m in METHODS]
+
+
+@pytest.fixture(scope="module", params=EACH)
+def system(request, make_system) -> System:
+    return make_system(request.param)
+
+
+def options_of(inputs):
+    """What a model that reads parses is loaded with."""
+    return {"parser_config": inputs[1]} if inputs else {}
 
 
 @pytest.fixture(scope="module")
@@ -48,13 +58,11 @@ def forced(prepared):
     return "--source", prepared.corpus / "test.src", "--target", prepared.corpus / "test.tgt"
 
 
-@pytest.mark.parametrize("method", EACH)
-def test_translates_as_interactive_does(make_system, prepared, lines, method, text):
-    system = make_system(method)
-    model = load(system.path, prepared.folder, device="cpu")
+def test_translates_as_interactive_does(system, inputs, prepared, lines, text):
+    model = load(system.path, prepared.folder, device="cpu", **options_of(inputs))
     translated = model.translate(lines[0], beam=3, max_len_b=12)
     options = ("--beam", "3", "--max-len-b", "12", *text, "--input", prepared.corpus / "test.src")
-    assert dict(enumerate(translated)) == system.type(*options).one("D")
+    assert dict(enumerate(translated)) == system.type(*options, *inputs).one("D")
     assert model.translate(lines[0][3], beam=3, max_len_b=12) == translated[3]
     assert model.translate([]) == []
 
@@ -77,13 +85,11 @@ def test_constituents_are_those_of_the_command(make_system, prepared, lines, tmp
     assert [*map(format_tree, trees)] == written.read_text(encoding="utf-8").splitlines()
 
 
-@pytest.mark.parametrize("method", EACH)
-def test_alignments_are_those_of_the_command(make_system, prepared, lines, tmp_path, method):
+def test_alignments_are_those_of_the_command(system, inputs, prepared, lines, tmp_path):
     """Also after a search, for which fairseq changes the model."""
-    system = make_system(method)
-    model = load(system.path, prepared.folder, device="cpu")
+    model = load(system.path, prepared.folder, device="cpu", **options_of(inputs))
     model.translate(lines[0][:2], beam=1, max_len_b=5)
-    written = command("align", system, prepared, tmp_path, *forced(prepared))
+    written = command("align", system, prepared, tmp_path, *forced(prepared), *inputs)
     pairs = model.align(*lines)
     assert [*map(str, pairs)] == written.read_text(encoding="utf-8").splitlines()
     assert " ".join(pairs[4].target) == lines[1][4]
@@ -130,7 +136,7 @@ def test_a_model_of_the_other_direction(prepared, tmp_path):
         (
             "bin",
             {"segmented": True, "parser_config": "nowhere.json"},
-            "--parser-config nowhere.json: the model reads no phrases",
+            "--parser-config nowhere.json: the model reads nothing that is parsed",
         ),
     ],
 )
@@ -181,12 +187,50 @@ def test_the_trainings_batches_are_no_limit(make_system, prepared, lines):
     assert model.translate(lines[0], max_len_b=10) == translated
 
 
-def test_trees_are_read_off_models_that_see_tokens_alone(make_system, prepared):
-    """A model that reads parsed phrases has none, whatever heads it was trained with."""
-    model = load(make_system("dependency_transformer").path, prepared.folder, device="cpu")
-    assert model.structures == ("dependencies",)
-    model.model.encoder.reads_sides = (PHRASES,)
-    assert model.structures == ()
+@pytest.fixture(scope="module")
+def reader(prepared, tmp_path_factory):
+    """A model that tells trees and reads everything that is parsed."""
+    path = tmp_path_factory.mktemp("reader") / "checkpoint.pt"
+    reads = ("--phrase-segmentation", "parsed", "--parent-scaled-layer", "0")
+    tells = ("--supervised-layer=-1", "--latent-phrase-layers", "1")
+    model, _, cfg = build(prepared.data, "phrase_transformer", "--share-all-embeddings",
+                          *reads, *tells)  # fmt: skip
+    assert set(model.reads_sides) == set(PARSED_KINDS)
+    return System("", prepared.data, save_checkpoint(path, enlarge(model), cfg))
+
+
+@pytest.mark.parametrize("kind", ["dependencies", "constituents"])
+def test_trees_of_a_model_that_reads_parses(reader, prepared, lines, tmp_path, kind):
+    flags = ("--kind", kind, "--segmented", prepared.folder / "pieces" / "test.src")
+    with pytest.raises(SystemExit, match=r"reads .* give the parser's .* as --parser-config"):
+        command("trees", reader, prepared, tmp_path, *flags)
+    with parsing(tmp_path / "parser") as inputs:
+        model = load(reader.path, prepared.folder, device="cpu", **options_of(inputs))
+        assert model.structures == ("dependencies", "constituents")
+        trees = model.trees(lines[0], kind)
+        written = command("trees", reader, prepared, tmp_path, *flags, *inputs)
+    if kind == "constituents":
+        assert [*map(format_tree, trees)] == written.read_text(encoding="utf-8").splitlines()
+    else:
+        assert [tree.heads for tree in trees] == [tree.heads for tree in read_conllu(written)]
+
+
+def test_the_parser_of_the_prepared_folder(make_system, prepared, lines, tmp_path):
+    """Without another; where there is none, the message says who writes it."""
+    path = make_system("pascal_transformer").path
+    folder = tmp_path / "prepared"
+    folder.mkdir()
+    for part in ("data-bin", "segmentation.json", "sentencepiece.model"):
+        (folder / part).symlink_to(prepared.folder / part)
+    with pytest.raises(UserError, match=r"parser\.json: no such file, .* dependency trees .*prep"):
+        load(path, folder, device="cpu")
+    with parsing(folder) as inputs:
+        found = load(path, folder, device="cpu").translate(lines[0], max_len_b=5)
+        named = load(path, prepared.folder, device="cpu", **options_of(inputs))
+        assert named.translate(lines[0], max_len_b=5) == found
+        (folder / "parser.pt").unlink()
+        with pytest.raises(UserError, match=r"parser\.json: no Stanza models .*parser\.pt"):
+            load(path, folder, device="cpu")
 
 
 @pytest.mark.parametrize(

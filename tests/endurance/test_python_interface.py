@@ -11,7 +11,7 @@ from programs import System
 
 from syntax_nmt.errors import UserError
 
-QUICK = ("phrase_transformer+parsed",)
+QUICK = ("phrase_transformer+parsed", "pascal_transformer")
 EACH = [pytest.param(m, marks=[] if m in QUICK else pytest.mark.slow) for m in METHODS]
 
 
@@ -60,7 +60,8 @@ def test_translates_as_interactive_does(system, inputs, prepared):
     assert [len(found) for found in hypotheses] == [5, 5]  # the default beam
 
 
-def test_a_missing_parser_is_named(make_system, prepared):
-    hub = load(make_system("phrase_transformer+parsed"), prepared)
+@pytest.mark.parametrize("method", QUICK)
+def test_a_missing_parser_is_named(make_system, prepared, method):
+    hub = load(make_system(method), prepared)
     with pytest.raises(UserError, match="--parser-config FILE"):
         hub.translate("ka", beam=1)

@@ -331,6 +331,15 @@ def test_the_message_names_the_feature(options, tmp_path):
     assert " ".join(options) in refused(path, data, "fairseq", tmp_path / "out")
 
 
+@pytest.mark.parametrize("arch", ["pascal_transformer", "phrase_transformer"])
+def test_the_message_names_what_translates(arch, tmp_path):
+    data = write_dictionaries(tmp_path)
+    model, _, cfg = build(data, arch)
+    path = save_checkpoint(tmp_path / "model.pt", model, cfg)
+    message = refused(path, data, "fairseq", tmp_path / "out")
+    assert ("--parser-config" in message) == (arch == "pascal_transformer")
+
+
 def test_mistakes(trained, prepared, tmp_path, monkeypatch):
     (tmp_path / "full").mkdir()
     (tmp_path / "full/file").touch()

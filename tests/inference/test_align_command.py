@@ -7,6 +7,7 @@ import json
 import pytest
 from forced_models import checkpoint_of
 from parser_files import PIECES, WORDS
+from small_models import build, save_checkpoint
 
 from syntax_nmt.cli import main
 from syntax_nmt.scoring.alignments.alignment import (
@@ -184,7 +185,7 @@ def test_oddities_are_reported(align, text, tmp_path):
     assert "no link has" not in stderr
 
 
-def test_errors_are_one_line(refused, checkpoints, text, tmp_path):
+def test_errors_are_one_line(refused, parser, checkpoints, text, tmp_path):
     short = write(tmp_path / "short", "0-0")
     broken = write(tmp_path / "broken", *["0-0"] * 6, "0:0")
     assert "source 7: give parallel files" in refused("--target", short)
@@ -197,6 +198,11 @@ def test_errors_are_one_line(refused, checkpoints, text, tmp_path):
     message = refused("--reverse-path", checkpoints["stock"])
     assert "translates src-tgt" in message
     assert "a model of the other direction" in message
+    model, _, cfg = build(parser.data, "pascal_transformer", "-s", "tgt", "-t", "src")
+    reads = save_checkpoint(tmp_path / "reads.pt", model, cfg)
+    message = refused("--reverse-path", reads)
+    assert f"{reads}: the model reads dependency trees" in message
+    assert "as --reverse-parser-config" in message
     words = [f"--{name}={path}" for name, path in text.items()]
     assert "has 7 lines" in refused("--hypothesis", short, "--score", short, *words, model=None)
 
@@ -211,7 +217,8 @@ def test_options_that_do_not_go_together(refused, parser, text):
     assert "add --reverse-path or --reverse" in refused("--symmetrise", "union")
     assert "--strict is about" in refused("--reverse", one, "--symmetrise", "union", "--strict")
     assert "add --score" in refused("--gold-base", 1)
-    assert "without --reverse-path" in refused("--reverse-databin", parser.data)
+    for option in ("--reverse-databin", "--reverse-parser-config"):
+        assert f"{option} without --reverse-path" in refused(option, parser.data)
     assert "would be lost" in refused("--score", one, "--output", one)
     assert "exclude each other" in refused("--bpe", "sentencepiece")
 

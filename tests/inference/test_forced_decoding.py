@@ -107,9 +107,12 @@ def test_too_long_pairs_have_no_score(parser, tmp_path):
     assert scores[1:] == [None, None]
 
 
-def test_a_model_that_reads_phrases_needs_a_parser(parser, tmp_path):
-    arguments = ["--phrase-segmentation", "parsed"]
-    model, _, cfg = build(parser.data, "phrase_transformer", *arguments)
+@pytest.mark.parametrize(
+    "arguments",
+    [("phrase_transformer", "--phrase-segmentation", "parsed"), ("pascal_transformer",)],
+)
+def test_a_model_that_reads_parses_needs_a_parser(parser, tmp_path, arguments):
+    model, _, cfg = build(parser.data, *arguments)
     checkpoint = save_checkpoint(tmp_path / "parsed.pt", model, cfg)
     with pytest.raises(UserError, match=r"parsed.pt: .* give the parser's .* as --parser-config"):
         load_forced_decoder(str(checkpoint), str(parser.data), CPU)

@@ -321,11 +321,11 @@ def test_hydra_options(folder):
 
 
 def test_parent_head_of_a_model_with_phrases(folder):
-    """n-grams need no side file; parsed phrases do, which the command cannot give."""
+    """n-grams need no parser; parsed phrases do."""
     model, task = model_of(folder, "max+attn", "--supervised-layer=-1")
     assert ParentHead(model, SourceText("text", [], task.source_dictionary, [])).encoder
     model, task = model_of(folder, "max+attn+ta+parsed", "--supervised-layer=-1")
-    with pytest.raises(UserError, match="--phrase-segmentation parsed"):
+    with pytest.raises(UserError, match=r"phrases .* --parser-config"):
         ParentHead(model, SourceText("text", [], task.source_dictionary, []))
 
 

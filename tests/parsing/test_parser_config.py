@@ -15,6 +15,8 @@ from syntax_nmt.parsing.models import StanzaModels, find_models
 
 NAMES = ("pos_model_path", "constituency_model_path", "constituency_pretrain_path")
 FILES = ("tagger.pt", "constituency.pt", "con_pretrain.pt")
+OF_DEPENDENCIES = {"pos_model_path": "tagger.pt", "depparse_model_path": "parser.pt",
+                   "mwt_model_path": "mwt.pt"}  # fmt: skip
 
 
 @pytest.fixture
@@ -22,7 +24,7 @@ def folder(tmp_path):
     """A folder of models, empty files, beside a folder for the configuration."""
     (tmp_path / "models").mkdir()
     (tmp_path / "data-bin").mkdir()
-    for name in FILES:
+    for name in {*FILES, *OF_DEPENDENCIES.values()}:
         (tmp_path / "models" / name).touch()
     return tmp_path
 
@@ -48,14 +50,14 @@ def test_defaults_and_paths_relative_to_the_file(folder, monkeypatch):
     config = ParserConfig.read(path.name)
     assert (config.device, config.max_words, config.batch_size) == ("cpu", 250, 1000)
     monkeypatch.chdir("/")
-    models = config.models()
+    models = config.models("constituents")
     assert [name for name, _ in models.files] == list(NAMES)
     assert [file.resolve() for _, file in models.files] == [folder / "models" / f for f in FILES]
 
 
 def test_named_files_alone_need_no_folder(folder):
     files = {name: f"../models/{file}" for name, file in zip(NAMES[:2], FILES)}
-    models = ParserConfig.read(write(folder, **files)).models()
+    models = ParserConfig.read(write(folder, **files)).models("constituents")
     assert [name for name, _ in models.files] == list(NAMES[:2])
     assert models.stanza_dir is None
 
@@ -63,13 +65,23 @@ def test_named_files_alone_need_no_folder(folder):
 def test_the_language_is_named_as_stanza_names_it(folder):
     files = {name: f"../models/{file}" for name, file in zip(NAMES[:2], FILES)}
     for where in (files, {"stanza_dir": "../models"}):
-        assert ParserConfig.read(write(folder, lang="en_US", **where)).models().lang == "en"
+        config = ParserConfig.read(write(folder, lang="en_US", **where))
+        assert config.models("constituents").lang == "en"
+
+
+def test_dependencies_beside_constituents(folder):
+    """A folder of all models parses both; the tagger is one."""
+    config = ParserConfig.read(write(folder, stanza_dir="../models"))
+    found = config.models("dependencies")
+    assert {name: file.name for name, file in found.files} == OF_DEPENDENCIES
+    assert found.task == "dependencies"
+    assert [name for name, _ in config.models("constituents").files] == list(NAMES)
 
 
 def test_named_file_goes_before_the_folder(folder):
     (folder / "other.pt").touch()
     path = write(folder, stanza_dir="../models", constituency_model_path="../other.pt")
-    files = dict(ParserConfig.read(path).models().files)
+    files = dict(ParserConfig.read(path).models("constituents").files)
     assert files["constituency_model_path"].resolve() == folder / "other.pt"
     assert files["pos_model_path"].resolve() == folder / "models" / "tagger.pt"
 
@@ -88,25 +100,45 @@ def test_what_prepare_writes_parses_with_the_same_models(folder, given, layout, 
     files = {name: folder / file for name, file in given.items()}
     monkeypatch.chdir(folder)
     models = find_models("constituents", "en", stanza_dir.relative_to(folder), files)
-    written = ParserConfig.of(models, "subword-nmt", "cuda:1", max_words=99, batch_size=7)
+    written = ParserConfig.of([models], "subword-nmt", "cuda:1", max_words=99, batch_size=7)
     path = folder / "data-bin" / "parser.json"
     written.write(path)
     monkeypatch.chdir("/")
     read = ParserConfig.read(path)
     assert (read.lang, read.subwords) == ("en", "subword-nmt")
     assert (read.device, read.max_words, read.batch_size) == ("cuda:1", 99, 7)
-    found = read.models()
+    found = read.models("constituents")
     assert found.stanza_dir == (None if models.stanza_dir is None else stanza_dir)
     assert found.files == tuple((name, folder / file) for name, file in models.files)
+
+
+@pytest.mark.parametrize("layout", ["one language", "Stanza's own"])
+def test_both_tasks_in_one_file(folder, layout, monkeypatch):
+    """What is read parses each task as it was parsed, by its exact language, too."""
+    stanza_dir, lang = folder / "models", "zh"
+    if layout == "Stanza's own":
+        (folder / "models" / "parser.pt").unlink()
+        for name in ("pos", "depparse", "lemma"):
+            (stanza_dir / "zh-hans" / name).mkdir(parents=True)
+            (stanza_dir / "zh-hans" / name / "gsd.pt").touch()
+        (stanza_dir / "resources.json").write_text(
+            json.dumps({"zh-hans": {}, "zh": {"alias": "zh-hans"}})
+        )
+    tasks = ("dependencies", "constituents")
+    models = [find_models(task, lang, stanza_dir) for task in tasks]
+    ParserConfig.of(models, "none").write(folder / "data-bin" / "parser.json")
+    found = ParserConfig.read(folder / "data-bin" / "parser.json")
+    of_task = {task: found.models(task) for task in tasks}
+    assert [of_task[task] for task in tasks] == models
 
 
 def test_models_inside_the_prepared_folder_move_with_it(folder):
     inside = folder / "data-bin" / "models"
     shutil.copytree(folder / "models", inside)
     models = find_models("constituents", "en", inside)
-    ParserConfig.of(models, "none").write(folder / "data-bin" / "parser.json")
+    ParserConfig.of([models], "none").write(folder / "data-bin" / "parser.json")
     shutil.move(folder / "data-bin", folder / "elsewhere")
-    found = ParserConfig.read(folder / "elsewhere" / "parser.json").models()
+    found = ParserConfig.read(folder / "elsewhere" / "parser.json").models("constituents")
     assert all(file.parent == folder / "elsewhere" / "models" for _, file in found.files)
 
 
@@ -123,7 +155,7 @@ def test_models_inside_the_prepared_folder_move_with_it(folder):
         ({"subwords": "bpe"}, "sentencepiece, subword-nmt, none"),
         ({"stanza_dir": "nowhere"}, "stanza_dir: "),
         ({"pos_model_path": "nowhere.pt"}, "nowhere.pt: no such file"),
-        ({"depparse_model_path": "../models/tagger.pt"}, "'depparse_model_path'"),
+        ({"ner_model_path": "../models/tagger.pt"}, "'ner_model_path'"),
     ],
 )
 def test_mistaken_values(folder, values, said):
@@ -163,13 +195,13 @@ def test_missing_model(folder):
     (folder / "models" / "constituency.pt").unlink()
     config = ParserConfig.read(write(folder, stanza_dir="../models"))
     with pytest.raises(UserError, match=r"constituency\.pt"):
-        config.models()
+        config.models("constituents")
 
 
 def test_unwritable(folder):
     models = StanzaModels("constituents", "en", folder / "models", ())
     with pytest.raises(UserError, match=r"tagger\.pt.*cannot be written"):
-        ParserConfig.of(models, "none").write(folder / "models" / "tagger.pt" / "parser.json")
+        ParserConfig.of([models], "none").write(folder / "models" / "tagger.pt" / "parser.json")
 
 
 def test_the_plugin_does_not_load_stanza():

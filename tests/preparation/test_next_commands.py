@@ -12,6 +12,8 @@ from types import SimpleNamespace
 import pytest
 from fairseq import options
 
+from syntax_nmt.data.sides import HEADS, PHRASES
+from syntax_nmt.data.sides.kind import SideKind
 from syntax_nmt.preparation.plan import Plan
 from syntax_nmt.preparation.report import next_commands
 from syntax_nmt.preparation.splits import Split
@@ -27,8 +29,14 @@ PARSERS = {
 SPLITS = ("train", "valid", "test")
 
 
-def said_of(folder: Path, *files: str, of: Sequence[str] = SPLITS) -> str:
-    """What is printed after a preparation of some splits that made these files."""
+def said_of(
+    folder: Path, *files: str, of: Sequence[str] = SPLITS, parsed: Sequence[SideKind] = ()
+) -> str:
+    """What is printed after a preparation of some splits that made these files.
+
+    Args:
+        parsed: what was made by a parser, and not given.
+    """
     for name in files:
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
         (folder / name).touch()
@@ -36,18 +44,20 @@ def said_of(folder: Path, *files: str, of: Sequence[str] = SPLITS) -> str:
     splits = [Split(name, str(raw), raw, raw, 3) for name in of]
     tokenizer = {lang: Tokenizer("none", lang, None) for lang in ("en", "de")}
     plan = Plan("en", "de", splits, folder, tokenizer, 8, None, "bpe", 9, True, {}, None)
-    done = SimpleNamespace(plan=plan, reports=dict.fromkeys(files))
+    done = SimpleNamespace(
+        plan=plan, reports=dict.fromkeys(files), parsed=lambda kind: kind in parsed
+    )
     return next_commands(done, Path("syntax_nmt"))
 
 
 def commands(
-    folder: Path, *files: str, of: Sequence[str] = SPLITS
+    folder: Path, *files: str, of: Sequence[str] = SPLITS, parsed: Sequence[SideKind] = ()
 ) -> list[tuple[str, SimpleNamespace]]:
     """Program and options of each command after a preparation that made these files."""
     # Options are checked while they are parsed: what the commands translate with has been trained.
     systems, names = ("checkpoints", "phrase_checkpoints"), ("best", "last")
     trained = [f"{system}/checkpoint_{name}.pt" for system in systems for name in names]
-    said = said_of(folder, *files, *trained, of=of)
+    said = said_of(folder, *files, *trained, of=of, parsed=parsed)
     assert all(len(line) <= 100 or "/" in line for line in said.split("\n"))
     lines = said.replace(" \\\n", " ").split("\n")
     found = []
@@ -78,7 +88,8 @@ def check_phrase_system(train):
 
 def test_constituents_of_a_parser(tmp_path):
     """Typed text is parsed by the same one."""
-    made = commands(tmp_path, "words/train.en.conllu", "words/train.en.trees", "parser.json")
+    files = ("words/train.en.conllu", "words/train.en.trees", "parser.json")
+    made = commands(tmp_path, *files, parsed=[HEADS, PHRASES])
     assert [chosen.arch for _, chosen in made[:1]] == ["dependency_transformer_tiny"]
     check_phrase_system(made[2])
     program, chosen = made[3]
@@ -100,10 +111,18 @@ def test_constituents_that_were_given(tmp_path):
     assert (chosen.source_tokenizer, chosen.target_tokenizer) == ("none", "none")
 
 
+def test_constituents_that_were_given_beside_parsed_dependencies(tmp_path):
+    """The parser that is known is that of the dependencies alone."""
+    files = ("words/train.en.conllu", "words/train.en.trees", "parser.json")
+    program, chosen = commands(tmp_path, *files, parsed=[HEADS])[3]
+    assert (program, chosen.load_phrases) == ("fairseq-generate", True)
+
+
 @pytest.mark.parametrize("of", [SPLITS, ("train", "test"), ("train",)])
 def test_without_validation_text_there_is_no_best_checkpoint(tmp_path, of):
     validated = "valid" in of
-    made = commands(tmp_path, "words/train.en.trees", "parser.json", of=of)
+    files = ("words/train.en.trees", "parser.json")
+    made = commands(tmp_path, *files, of=of, parsed=[PHRASES])
     assert [program for program, _ in made] == ["fairseq-train", "fairseq-interactive"] * 2
     for _, train in made[::2]:
         assert train.disable_validation != validated
@@ -126,7 +145,7 @@ def test_how_long_it_takes_is_english(tmp_path, monkeypatch):
 def test_any_folder_may_be_pasted_into_a_shell(tmp_path, name):
     """Every program gets the folder as it is, and nothing else runs."""
     folder = tmp_path / name
-    text = said_of(folder, "words/train.en.trees", "parser.json")
+    text = said_of(folder, "words/train.en.trees", "parser.json", parsed=[PHRASES])
     pasted = re.sub("^(train|then|or) .*$", "", text, flags=re.MULTILINE)
     programs = "".join(f"{program}() {{ printf '%s\\0' \"$@\"; }}\n" for program in PARSERS)
     done = subprocess.run(

@@ -39,7 +39,7 @@ class StandIn:
 
     @property
     def models(self) -> StanzaModels:
-        return StanzaModels("constituents", "en", self.folder, ())
+        return StanzaModels(self.kind, "en", self.folder, ())
 
     def fingerprint(self) -> str:
         return self.name
@@ -260,9 +260,10 @@ def test_what_an_interrupted_reparse_left_is_cleared_away(raw, models, tmp_path)
 
 
 @pytest.mark.usefixtures("models")
-def test_the_device_that_a_user_wrote_stays(raw, tmp_path):
+@pytest.mark.parametrize("flags", [(), ("--constituents",), ("--no-parse", "--constituents")])
+def test_the_device_that_a_user_wrote_stays(raw, tmp_path, flags):
     config = tmp_path / "out" / "parser.json"
-    arguments = (raw, tmp_path / "out", "--no-parse", "--constituents")
+    arguments = (raw, tmp_path / "out", *flags)
     prepare(*arguments)
     values = json.loads(config.read_text())
     assert values["device"] == "cpu"

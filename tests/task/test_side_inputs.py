@@ -98,6 +98,8 @@ def test_labels_are_those_of_the_model(labels, fits):
         ([], PARSERS, (), [], ["--parser-config"]),
         ([PHRASES, CHUNKS], PARSERS, (CHUNKS,), [], ["--load-phrases", "--parser-config"]),
         ([PHRASES], PARSERS, (PHRASES,), [], []),
+        ([], {**PARSERS, HEADS: PARSERS[PHRASES]}, (HEADS,), [], []),
+        ([], {**PARSERS, HEADS: PARSERS[PHRASES]}, (), [], ["--parser-config"]),
     ],
 )
 def test_options_without_effect_are_warned_of_once(

@@ -52,11 +52,7 @@ class ControlledKind(ABC):
 
     @abstractmethod
     def text(self, entry: Any, structure: Any) -> str:
-        """The entry of a side file with another structure.
-
-        Args:
-            entry: as it was.
-        """
+        """The entry of a side file with another structure."""
 
     @abstractmethod
     def same(self, structure: Any, other: Any) -> int:

@@ -11,3 +11,6 @@ from syntax_nmt.data.sides.kind import SideKind
 from syntax_nmt.data.sides.phrases import PHRASES
 
 KINDS: tuple[SideKind, ...] = (HEADS, PHRASES, CHUNKS)
+
+# Those that a parser gives, too, of text that is translated.
+PARSED_KINDS: tuple[SideKind, ...] = tuple(kind for kind in KINDS if kind.parsed_by is not None)

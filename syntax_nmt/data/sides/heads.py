@@ -38,6 +38,7 @@ class Heads(SideKind):
     option = "load_dependencies"
     help = "load the head indices of the source (supervised attention heads)"
     title = "dependencies (heads), over words"
+    parsed_by = "dependencies"
 
     def entries(self, lines: Iterator[str]) -> Iterator[tuple[int, Any]]:
         """The sentences of a CoNLL-U file."""

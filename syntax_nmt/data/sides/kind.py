@@ -93,7 +93,8 @@ class SideKind(ABC):
         option: of the task, which loads it.
         help: of that option.
         title: of its figures.
-        or_else: end of the message about a missing input: another way to get it.
+        parsed_by: the task of `parsing.models` whose analyses :meth:`of_analysis` takes; None =
+            nothing annotates text while it is translated.
         has_words: whether an entry of a text file says what it is over.
         labels_file: the file in the data folder that lists the labels; None = it has no labels.
         label: what a label is called in messages.
@@ -108,7 +109,7 @@ class SideKind(ABC):
     option: ClassVar[str]
     help: ClassVar[str]
     title: ClassVar[str]
-    or_else: ClassVar[str] = "; typed text never has them"
+    parsed_by: ClassVar[str | None] = None
     has_words: ClassVar[bool] = True
     labels_file: ClassVar[str | None] = None
     label: ClassVar[str] = "label"
@@ -144,9 +145,12 @@ class SideKind(ABC):
             UserError: it is missing.
         """
         if self.key not in sides:
+            or_else = "; typed text never has them"
+            if self.parsed_by is not None:
+                or_else = ", or --parser-config FILE to parse (fairseq-generate, -interactive)"
             raise UserError(
                 f"the model reads {self.what}, but the batch has none: add {self.flag} to read "
-                f"them from the data folder (fairseq-train, -validate, -generate){self.or_else}"
+                f"them from the data folder (fairseq-train, -validate, -generate){or_else}"
             )
         return sides[self.key]
 
@@ -220,6 +224,14 @@ class SideKind(ABC):
         """The labels in an annotation, for a kind that has :attr:`labels_file`."""
         return ()
 
+    def of_analysis(self, analysis: Any) -> Any:
+        """The annotation in what a parser says of a sentence; None where it says nothing.
+
+        Args:
+            analysis: of the task :attr:`parsed_by`.
+        """
+        return analysis
+
     @abstractmethod
     def row(
         self, annotation: Any, counts: Sequence[int], label_ids: Mapping[str, int]
@@ -227,7 +239,7 @@ class SideKind(ABC):
         """An annotation projected to subwords, int32.
 
         Args:
-            annotation: of :meth:`fit`.
+            annotation: of :meth:`fit` or :meth:`of_analysis`.
             counts: the number of pieces of each word.
             label_ids: id of each label, from 1.
         """

@@ -29,7 +29,7 @@ class Phrases(SideKind):
     option = "load_phrases"
     help = "load the phrases out of the constituents of the source"
     title = "phrases, in subwords"
-    or_else = ", or --parser-config FILE to parse at inference (fairseq-generate, -interactive)"
+    parsed_by = "constituents"
 
     def parse(self, entry: str, place: Place) -> ConstituentTree | None:
         """The tree of a bracketed line."""
@@ -51,6 +51,10 @@ class Phrases(SideKind):
     def format(self, annotation: ConstituentTree | None, words: Sequence[str]) -> str:
         """A bracketed line."""
         return f"{format_tree(annotation)}\n"
+
+    def of_analysis(self, analysis: str) -> ConstituentTree | None:
+        """The tree of a bracketed line."""
+        return parse_tree(analysis, "Stanza's tree", 1)
 
     def row(
         self, annotation: ConstituentTree, counts: Sequence[int], label_ids: Mapping[str, int]

@@ -92,7 +92,8 @@ def corpus_of_models(args: argparse.Namespace) -> AlignedCorpus:
     corpus.add(FORWARD, _aligned(args, args.path, decoder, text))
     if args.reverse_path:
         data = args.reverse_databin or args.databin
-        other = load_forced_decoder(args.reverse_path, data, choose_device(args.device))
+        parser = args.reverse_parser_config, "--reverse-parser-config"
+        other = load_forced_decoder(args.reverse_path, data, choose_device(args.device), *parser)
         _check_direction(args, decoder, other)
         found = _aligned(args, args.reverse_path, other, text.flipped())
         corpus.add(REVERSE, [None if links is None else flipped(links) for links in found])

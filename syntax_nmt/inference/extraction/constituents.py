@@ -17,6 +17,7 @@ from syntax_nmt.inference.checkpoint import choose_device, load_model, quiet_fai
 from syntax_nmt.inference.extraction.distance_trees import spans_of_gaps, tree_of_spans
 from syntax_nmt.inference.extraction.model_answers import ModelAnswers, structures_of
 from syntax_nmt.inference.extraction.model_distances import DecoderDistances, EncoderDistances
+from syntax_nmt.inference.parsed_sources import source_parser
 from syntax_nmt.inference.source_text import SourceSentence, SourceText, read_side
 from syntax_nmt.scoring.constituents.constituent_corpus import (
     BracketedCorpus,
@@ -84,9 +85,10 @@ def _text_and_distances(
 ) -> tuple[SourceText, ModelAnswers]:
     """The side whose trees are wanted."""
     layer = args.layer or 0
+    parser = source_parser(model, task.source_dictionary, args.parser_config)
     if args.side != TARGET:
         source = read_side(args, task, SOURCE, args.segmented, args.subwords)
-        return source, EncoderDistances(model, source, layer)
+        return source, EncoderDistances(model, source, layer, parser)
     source = read_side(args, task, SOURCE, None, NO_SUBWORDS)
     target = read_side(args, task, TARGET, args.segmented, args.subwords)
     if len(source) != len(target):
@@ -94,4 +96,4 @@ def _text_and_distances(
             f"{target.name} has {len(target)} lines, {source.name} {len(source)}: give "
             f"--translations a file that is parallel to --input"
         )
-    return target, DecoderDistances(model, task, source, target, layer)
+    return target, DecoderDistances(model, task, source, target, layer, parser)

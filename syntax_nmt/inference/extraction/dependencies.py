@@ -16,11 +16,13 @@ from syntax_nmt.errors import UserError
 from syntax_nmt.inference.arguments import SOURCE
 from syntax_nmt.inference.checkpoint import choose_device, load_model, quiet_fairseq
 from syntax_nmt.inference.extraction.model_answers import EncoderAnswers, structures_of
+from syntax_nmt.inference.parsed_sources import source_parser
 from syntax_nmt.inference.source_text import SourceSentence, SourceText, read_side
 from syntax_nmt.methods.dependency_heads.attention import NO_SUPERVISED_HEADS, PARENT_HEAD
 from syntax_nmt.scoring.dependencies.parsed_corpus import ParsedCorpus, ParsedSentence
 from syntax_nmt.scoring.dependencies.reference import over_corpus_words, read_reference
 from syntax_nmt.scoring.dependencies.selection import Selection
+from syntax_nmt.task.source_parser import SourceParser
 
 
 class ParentHead(EncoderAnswers):
@@ -30,13 +32,16 @@ class ParentHead(EncoderAnswers):
         model: in evaluation mode.
 
     Raises:
-        UserError: the model has no supervised heads, or it needs phrases besides tokens.
+        UserError: the model has no supervised heads, or it reads what is parsed, and there is no
+            parser.
     """
 
-    def __init__(self, model: BaseFairseqModel, text: SourceText) -> None:
+    def __init__(
+        self, model: BaseFairseqModel, text: SourceText, parser: SourceParser | None = None
+    ) -> None:
         if getattr(getattr(model, "encoder", None), "supervised_layer", None) is None:
             raise UserError(NO_SUPERVISED_HEADS)
-        super().__init__(model, text, self._scores, return_all_hiddens=True)
+        super().__init__(model, text, self._scores, parser, return_all_hiddens=True)
 
     def _scores(self, out: Any) -> np.ndarray:
         heads = self.encoder.supervised_head_log_probabilities(out)  # B×2×S×S
@@ -74,7 +79,8 @@ def corpus_of_model(args: argparse.Namespace) -> ParsedCorpus:
     with quiet_fairseq():
         model, task = load_model(args.path, args.databin, choose_device(args.device))
         text = read_side(args, task, SOURCE, args.segmented, args.subwords)
-        head = ParentHead(model, text)
+        parser = source_parser(model, task.source_dictionary, args.parser_config)
+        head = ParentHead(model, text, parser)
     unknown = [bool((tokens == text.dictionary.unk()).any()) for tokens in text.tokens]
     completed: list[tuple[str, ...] | None] = [None] * len(text)
     reference: list[DependencyTree | None] | None = None

@@ -11,10 +11,9 @@ import torch
 from fairseq.data import data_utils
 from fairseq.models import BaseFairseqModel
 
-from syntax_nmt.data.sides import PHRASES
-from syntax_nmt.errors import UserError
+from syntax_nmt.inference.parsed_sources import ParsedSources
 from syntax_nmt.inference.source_text import SourceSentence, SourceText, length_batches
-from syntax_nmt.task.side_inputs import declared
+from syntax_nmt.task.source_parser import SourceParser
 
 _WINDOW = 4096  # sentences that are sorted by length together; results come out window by window
 
@@ -47,10 +46,11 @@ class EncoderAnswers:
     Args:
         model: in evaluation mode.
         read: the numbers in the encoder's output, B×S or B×S×S.
+        parser: of what the model reads of the source's syntax; None = there is none.
         options: of the encoder's forward.
 
     Raises:
-        UserError: the model needs phrases besides tokens.
+        UserError: the model reads what is parsed, and there is no parser.
     """
 
     def __init__(
@@ -58,9 +58,10 @@ class EncoderAnswers:
         model: BaseFairseqModel,
         text: SourceText,
         read: Callable[[Any], np.ndarray],
+        parser: SourceParser | None = None,
         **options: Any,
     ) -> None:
-        check_reads_tokens_alone(model)
+        self.sides = ParsedSources(model, parser)
         self.encoder: Any = model.encoder
         self.text = text
         self.read = read
@@ -84,22 +85,13 @@ class EncoderAnswers:
                 [sentences[place] for place in batch], self.text.dictionary.pad(), left_pad=False
             )
             sizes = torch.tensor([lengths[place] for place in batch])
-            out = self.encoder(source.to(device), src_lengths=sizes.to(device), **self.options)
+            known = [self.text.segmented(indices[place]) for place in batch]
+            sides = self.sides.of(source.to(device), known)
+            out = self.encoder(
+                source.to(device), src_lengths=sizes.to(device), **sides, **self.options
+            )
             for place, numbers in zip(batch, self.read(out)):
                 yield indices[place], numbers[(slice(lengths[place] - 1),) * numbers.ndim]
-
-
-def check_reads_tokens_alone(model: BaseFairseqModel) -> None:
-    """Refuses a model that needs phrases besides tokens.
-
-    Raises:
-        UserError: says which model to train.
-    """
-    if PHRASES in declared([model]):
-        raise UserError(
-            "the model reads the phrases of parsed sources (--phrase-segmentation parsed), "
-            "which this command does not have; train one with --phrase-segmentation ngram"
-        )
 
 
 def structures_of(

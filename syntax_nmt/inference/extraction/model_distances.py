@@ -13,10 +13,11 @@ from torch import Tensor
 
 from syntax_nmt.backbone.structures import SOURCE_DISTANCES, TARGET_DISTANCES, StructureLayers
 from syntax_nmt.errors import UserError
-from syntax_nmt.inference.extraction.model_answers import EncoderAnswers, check_reads_tokens_alone
+from syntax_nmt.inference.extraction.model_answers import EncoderAnswers
 from syntax_nmt.inference.forced_decoding import ForcedDecoder
 from syntax_nmt.inference.source_text import SourceText
 from syntax_nmt.scoring.parallel_text import TokenPair
+from syntax_nmt.task.source_parser import SourceParser
 
 
 class EncoderDistances(EncoderAnswers):
@@ -27,13 +28,20 @@ class EncoderDistances(EncoderAnswers):
         layer: of the encoder, counted from the lowest, which is 0.
 
     Raises:
-        UserError: the model has no distances there, or needs phrases besides tokens.
+        UserError: the model has no distances there, or reads what is parsed, and there is no
+            parser.
     """
 
-    def __init__(self, model: BaseFairseqModel, text: SourceText, layer: int) -> None:
+    def __init__(
+        self,
+        model: BaseFairseqModel,
+        text: SourceText,
+        layer: int,
+        parser: SourceParser | None = None,
+    ) -> None:
         check_model(model, layer, "encoder")
         structures = StructureLayers(source_distances=(layer,))
-        super().__init__(model, text, _source_distances, structures=structures)
+        super().__init__(model, text, _source_distances, parser, structures=structures)
 
 
 def _source_distances(out: Any) -> np.ndarray:
@@ -52,7 +60,8 @@ class DecoderDistances:
         layer: of the decoder, counted from the lowest, which is 0.
 
     Raises:
-        UserError: the model has no distances there, or needs phrases besides tokens.
+        UserError: the model has no distances there, or reads what is parsed, and there is no
+            parser.
     """
 
     def __init__(
@@ -62,9 +71,10 @@ class DecoderDistances:
         source: SourceText,
         target: SourceText,
         layer: int,
+        parser: SourceParser | None = None,
     ) -> None:
         check_model(model, layer, "decoder")
-        self.decoder = ForcedDecoder(model, task)
+        self.decoder = ForcedDecoder(model, task, parser)
         self.source = source
         self.target = target
         self.structures = StructureLayers(target_distances=(layer,))
@@ -124,4 +134,3 @@ def check_model(model: BaseFairseqModel, layer: int, side: str) -> None:
             f"--layer {layer}: the model's {side} has distances in its {layers} lowest layers, "
             f"0 to {layers - 1}"
         )
-    check_reads_tokens_alone(model)

@@ -250,7 +250,6 @@ def bleu_metric(tokenize: str | None, brevity: str = CLOSEST, **options: Any) ->
     Args:
         tokenize: its name of a tokeniser; None = its default.
         brevity: the reference that the brevity penalty reads, of :data:`BREVITIES`.
-        **options: its others.
 
     Raises:
         UserError: the tokeniser needs something that is not installed.

@@ -1,8 +1,8 @@
-"""A `--user-dir` that is the plugin with a stand-in for the parser of `--parser-config`."""
+"""A `--user-dir` that is the plugin with stand-ins for the parsers of `--parser-config`."""
 
-from parsing_stand_in import Parser
+from parsing_stand_in import stand_in
 
 import syntax_nmt  # noqa: F401  registers everything
-from syntax_nmt.task import parsed_phrases
+from syntax_nmt.task import source_parser
 
-parsed_phrases.loaded_analyser = lambda *_: Parser()
+source_parser.loaded_analyser = stand_in

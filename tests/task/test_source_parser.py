@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import logging
+from functools import partial
 from types import SimpleNamespace
 
 import pytest
@@ -12,10 +13,13 @@ from fairseq.data import Dictionary
 from fairseq_cli.interactive import make_batches
 from phrase_loops import ngrams
 
-from syntax_nmt.data.sides import PHRASES
+from syntax_nmt.data.constituents import parse_tree
+from syntax_nmt.data.dependency_tree import DependencyTree
+from syntax_nmt.data.phrases import parsed_lengths
+from syntax_nmt.data.sides import CHUNKS, HEADS, PHRASES
 from syntax_nmt.errors import UserError
 from syntax_nmt.parsing.config import ParserConfig
-from syntax_nmt.task import parsed_phrases
+from syntax_nmt.task import source_parser
 from syntax_nmt.task.syntax_translation import SyntaxTranslationConfig, SyntaxTranslationTask
 
 READER = SimpleNamespace(reads_sides=(PHRASES,))
@@ -28,13 +32,17 @@ SYMBOLS = {
 
 
 class Parser:
-    """Stands in for Stanza: `(S (N a) (N b) (X (N c) …))`.
+    """Stands in for Stanza's parser of constituents: `(S (N a) (N b) (X (N c) …))`.
 
     A sentence with "fail" has no tree, one with "lose" a tree that lacks a word.
     """
 
     def __init__(self):
         self.calls = []
+        self.dependencies = DependencyParser()
+
+    def load(self, models, *_):
+        return {"dependencies": self.dependencies, "constituents": self}[models.task]
 
     def analyse(self, sentences):
         self.calls.append([" ".join(words) for words in sentences])
@@ -52,16 +60,39 @@ class Parser:
         return f"(S {' '.join(leaves[:alone])} {rest})"
 
 
+class DependencyParser:
+    """Stands in for Stanza's: a word hangs on the one that stands its number of letters before it.
+
+    The first is the root, and what would hang before it hangs on it.
+    """
+
+    def __init__(self):
+        self.calls = []
+
+    def analyse(self, sentences):
+        self.calls.append([" ".join(words) for words in sentences])
+        return [None if "fail" in words else self._tree(words) for words in sentences]
+
+    def _tree(self, words):
+        kept = [word for word in words if word != "lose"]
+        unnamed = ("_",) * len(kept)
+        return DependencyTree(tuple(kept), tuple(self.heads(kept)), unnamed, unnamed)
+
+    @staticmethod
+    def heads(words):
+        return [max(0, place - len(word)) for place, word in enumerate(words)]
+
+
 @pytest.fixture
 def parser(monkeypatch):
     parser = Parser()
-    monkeypatch.setattr(parsed_phrases, "loaded_analyser", lambda *_: parser)
+    monkeypatch.setattr(source_parser, "loaded_analyser", parser.load)
     return parser
 
 
 @pytest.fixture
 def folder(tmp_path):
-    for name in ("tagger.pt", "constituency.pt"):
+    for name in ("tagger.pt", "constituency.pt", "parser.pt"):
         (tmp_path / name).touch()
     return tmp_path
 
@@ -83,7 +114,7 @@ def dictionary(scheme):
 
 def make_parser(folder, scheme="none", **values):
     path = write_config(folder, scheme, **values)
-    return parsed_phrases.PhraseParser(ParserConfig.read(path), path, dictionary(scheme))
+    return source_parser.SourceParser(ParserConfig.read(path), path, dictionary(scheme))
 
 
 def make_task(folder, scheme="none", source="src", target="tgt", **values):
@@ -113,19 +144,33 @@ def rows_of(lengths):
 
 def expected(words):
     """Phrases of the stand-in's tree for short sentences of whole words, EOS included."""
-    return [*parsed_phrases.parsed_lengths(*_tree(words)), 1]
+    return [*parsed_lengths(*_tree(words)), 1]
 
 
 def _tree(words):
-    tree = parsed_phrases.parse_tree(Parser.tree(words.split()), "", 1)
+    tree = parse_tree(Parser.tree(words.split()), "", 1)
     return tree, [1] * len(tree)
+
+
+def expected_heads(counts, words, width, left_pad):
+    """The columns of the stand-in's heads, word by word; −1 at pads, at EOS and without words."""
+    first = width - 1 - sum(counts) if left_pad else 0
+    row, opens = [-1] * width, []
+    for count in counts:
+        opens.append(first)
+        first += count
+    for word, head in enumerate(DependencyParser.heads(words)):
+        for column in range(opens[word], opens[word] + counts[word]):
+            row[column] = opens[word]
+        row[opens[word]] = opens[head]
+    return row
 
 
 @pytest.mark.parametrize("left_pad", [True, False])
 def test_same_rows_whatever_the_padding(parser, folder, left_pad):
     lines = ["the cat sat on the mat it", "the cat sat a", "", "a a a a a a a b a cat"]
     phrases = make_parser(folder)
-    lengths = phrases.phrase_lengths(batch(dictionary("none"), lines, left_pad))
+    lengths = phrases.parse(PHRASES, batch(dictionary("none"), lines, left_pad))
     assert lengths.dtype == torch.int32
     assert lengths[:, -1].any()
     assert rows_of(lengths) == [expected(line) if line else [1] for line in lines]
@@ -135,20 +180,20 @@ def test_same_rows_whatever_the_padding(parser, folder, left_pad):
 def test_sentences_are_parsed_once_and_in_order_of_length(parser, folder):
     lines = ["the cat sat", "a", "the cat", "a"]
     phrases, symbols = make_parser(folder), dictionary("none")
-    first = phrases.phrase_lengths(batch(symbols, lines))
+    first = phrases.parse(PHRASES, batch(symbols, lines))
     assert parser.calls == [["a", "the cat", "the cat sat"]]
-    again = phrases.phrase_lengths(batch(symbols, [*lines[::-1], "it"]))
+    again = phrases.parse(PHRASES, batch(symbols, [*lines[::-1], "it"]))
     assert parser.calls[1:] == [["it"]]
     assert rows_of(again)[:4] == rows_of(first)[::-1]
 
 
 def test_what_was_parsed_long_ago_is_forgotten(parser, folder, monkeypatch):
-    monkeypatch.setattr(parsed_phrases, "_REMEMBERED", 2)
+    monkeypatch.setattr(source_parser, "_REMEMBERED", 2)
     phrases, symbols = make_parser(folder), dictionary("none")
     for line in ("a", "b", "a", "c", "a", "b"):
-        phrases.phrase_lengths(batch(symbols, [line]))
+        phrases.parse(PHRASES, batch(symbols, [line]))
     assert parser.calls == [["a"], ["b"], ["c"], ["b"]]
-    together = phrases.phrase_lengths(batch(symbols, ["a", "b", "c", "it", "the cat"]))
+    together = phrases.parse(PHRASES, batch(symbols, ["a", "b", "c", "it", "the cat"]))
     assert len(rows_of(together)) == 5  # more than are remembered
 
 
@@ -158,8 +203,8 @@ def test_sentences_without_parse_are_cut_as_those_without_side_file(parser, fold
     for word in ("fail", "lose"):
         symbols.add_symbol(word)
     path = write_config(folder, max_words=5)
-    phrases = parsed_phrases.PhraseParser(ParserConfig.read(path), path, symbols)
-    lengths = phrases.phrase_lengths(batch(symbols, lines))
+    phrases = source_parser.SourceParser(ParserConfig.read(path), path, symbols)
+    lengths = phrases.parse(PHRASES, batch(symbols, lines))
     assert parser.calls == [["the", "lose it a", "the cat fail it", "a b c the it"]]
     unparsed = [ngrams(7), ngrams(5), [1, 1], [1], ngrams(4)]
     assert rows_of(lengths) == [*unparsed, expected(lines[-1])]
@@ -167,9 +212,9 @@ def test_sentences_without_parse_are_cut_as_those_without_side_file(parser, fold
 
 
 def test_nothing_is_loaded_for_nothing(folder, monkeypatch):
-    monkeypatch.setattr(parsed_phrases, "loaded_analyser", lambda *_: pytest.fail("loaded"))
-    lengths = make_parser(folder, max_words=1).phrase_lengths(
-        batch(dictionary("none"), ["", "a b"])
+    monkeypatch.setattr(source_parser, "loaded_analyser", lambda *_: pytest.fail("loaded"))
+    lengths = make_parser(folder, max_words=1).parse(
+        PHRASES, batch(dictionary("none"), ["", "a b"])
     )
     assert rows_of(lengths) == [[1], ngrams(3)]
 
@@ -190,10 +235,10 @@ def test_nothing_is_loaded_for_nothing(folder, monkeypatch):
 )
 def test_words_of_pieces_some_of_them_unknown(parser, folder, scheme, pieces, words, counts):
     phrases, symbols = make_parser(folder, scheme), dictionary(scheme)
-    lengths = phrases.phrase_lengths(batch(symbols, [pieces]))
+    lengths = phrases.parse(PHRASES, batch(symbols, [pieces]))
     assert parser.calls == [[words]]
-    tree = parsed_phrases.parse_tree(Parser.tree(words.split()), "", 1)
-    assert rows_of(lengths) == [[*parsed_phrases.parsed_lengths(tree, counts), 1]]
+    tree = parse_tree(Parser.tree(words.split()), "", 1)
+    assert rows_of(lengths) == [[*parsed_lengths(tree, counts), 1]]
     assert int(lengths.sum()) == len(pieces.split()) + 1
 
 
@@ -202,7 +247,7 @@ def test_unknown_pieces_are_mentioned_once(parser, folder, caplog):
         caplog.clear()
         phrases = make_parser(folder, scheme)
         for line in ("☃", "☃ ☃"):
-            phrases.phrase_lengths(batch(dictionary(scheme), [line]))
+            phrases.parse(PHRASES, batch(dictionary(scheme), [line]))
         assert caplog.text.count("unknown pieces") == times
 
 
@@ -210,11 +255,49 @@ def test_piece_with_parts_of_two_words(parser, folder, caplog):
     symbols = dictionary("sentencepiece")
     symbols.add_symbol("▁on▁the")
     path = write_config(folder, "sentencepiece")
-    phrases = parsed_phrases.PhraseParser(ParserConfig.read(path), path, symbols)
-    lengths = phrases.phrase_lengths(batch(symbols, ["▁cat ▁on▁the ▁mat", "▁the ▁cat"]))
+    phrases = source_parser.SourceParser(ParserConfig.read(path), path, symbols)
+    lengths = phrases.parse(PHRASES, batch(symbols, ["▁cat ▁on▁the ▁mat", "▁the ▁cat"]))
     assert parser.calls == [["the cat"]]
     assert rows_of(lengths)[0] == ngrams(4)
     assert "reaches over the end of a word" in caplog.text
+
+
+@pytest.mark.parametrize("left_pad", [True, False])
+def test_heads_of_pieces(parser, folder, left_pad):
+    lines = ["▁the ▁cat s ▁sat s s ▁on", "▁it", "", "▁sat s ▁on ▁mat"]
+    cut = [("the cats satss on", [1, 2, 3, 1]), ("it", [1]), ("", []), ("sats on mat", [2, 1, 1])]
+    symbols = dictionary("sentencepiece")
+    heads = make_parser(folder, "sentencepiece").parse(HEADS, batch(symbols, lines, left_pad))
+    assert heads.dtype == torch.int32
+    width = len(lines[0].split()) + 1
+    wanted = [expected_heads(counts, words.split(), width, left_pad) for words, counts in cut]
+    assert heads.tolist() == wanted
+    assert parser.dependencies.calls == [["it", "sats on mat", "the cats satss on"]]
+    assert parser.calls == []
+
+
+def test_heads_without_parse(parser, folder):
+    """No tree, a tree of other words, too long a sentence, and nothing to parse: −1 all over."""
+    symbols = dictionary("none")
+    for word in ("fail", "lose"):
+        symbols.add_symbol(word)
+    path = write_config(folder, max_words=4)
+    parse = partial(source_parser.SourceParser(ParserConfig.read(path), path, symbols).parse, HEADS)
+    heads = parse(batch(symbols, ["the fail it", "lose it a", "a a a a a", "", "a b c"]))
+    assert heads[:4].eq(-1).all()
+    assert heads[4].tolist() == [-1, -1, 2, 2, 3, -1]
+    assert parse(batch(symbols, [""])).tolist() == [[-1]]
+
+
+def test_a_model_gets_every_kind_that_it_reads(parser, folder):
+    task = make_task(folder)
+    sample = {"net_input": {"src_tokens": batch(task.source_dictionary, ["the cat sat"])}}
+    both = SimpleNamespace(reads_sides=(HEADS, PHRASES))
+    for reader in (both, READER, SimpleNamespace(reads_sides=(HEADS, CHUNKS))):
+        filled = task.inference_step(RETURNS_THE_BATCH, [reader], sample)["net_input"]
+        read = {kind.key for kind in reader.reads_sides if kind is not CHUNKS}
+        assert set(filled) == {"src_tokens", *read}
+    assert parser.calls == parser.dependencies.calls == [["the cat sat"]]  # each is parsed once
 
 
 def typed_batches(task, lines, batch_size):
@@ -290,23 +373,23 @@ def test_ensembles(parser, folder):
 def test_a_parser_that_always_fails_is_an_error(parser, folder, monkeypatch):
     monkeypatch.setattr(parser, "analyse", broken)
     with pytest.raises(UserError, match=r"parser\.json: no good"):
-        make_parser(folder).phrase_lengths(batch(dictionary("none"), ["a"]))
+        make_parser(folder).parse(PHRASES, batch(dictionary("none"), ["a"]))
 
 
 # What a user can get wrong.
 
 
 def test_models_that_do_not_load(folder, monkeypatch):
-    monkeypatch.setattr(parsed_phrases, "loaded_analyser", broken)
+    monkeypatch.setattr(source_parser, "loaded_analyser", broken)
     with pytest.raises(UserError, match=r"parser\.json: no good"):
-        make_parser(folder).phrase_lengths(batch(dictionary("none"), ["a"]))
+        make_parser(folder).parse(PHRASES, batch(dictionary("none"), ["a"]))
 
 
 def test_a_gpu_that_is_not_there_is_the_configurations_matter(parser, folder, monkeypatch):
     monkeypatch.setattr("torch.cuda.is_available", lambda: False)
     phrases = make_parser(folder, device="cuda")
     with pytest.raises(UserError, match=r"parser\.json: device cuda: torch sees no GPU") as caught:
-        phrases.phrase_lengths(batch(dictionary("none"), ["a"]))
+        phrases.parse(PHRASES, batch(dictionary("none"), ["a"]))
     assert "--device" not in str(caught.value)
     assert parser.calls == []
 
@@ -315,12 +398,19 @@ def broken(*_):
     raise UserError("no good")
 
 
-@pytest.mark.parametrize("missing", ["models", "file"])
-def test_found_before_the_work(folder, missing):
-    (folder / "constituency.pt").unlink()
-    values = {"constituency_model_path": "x.pt"} if missing == "file" else {}
-    with pytest.raises(UserError, match=r"^\S+parser\.json: .*\.pt"):
-        make_task(folder, **values)
+def test_a_named_file_must_be_there(folder):
+    with pytest.raises(UserError, match=r"^\S+parser\.json: constituency_model_path: .*x\.pt"):
+        make_task(folder, constituency_model_path="x.pt")
+
+
+@pytest.mark.parametrize(("kind", "file"), [(PHRASES, "constituency.pt"), (HEADS, "parser.pt")])
+def test_models_are_found_before_the_work(folder, kind, file):
+    """Those of what the model reads: others may be missing."""
+    (folder / file).unlink()
+    parser = make_parser(folder)
+    parser.find({HEADS, PHRASES, CHUNKS} - {kind})
+    with pytest.raises(UserError, match=rf"^\S+parser\.json: no Stanza models .*{file}"):
+        parser.find([kind])
 
 
 def test_parser_of_the_target_language(folder):
@@ -335,7 +425,7 @@ def test_parser_of_the_target_language(folder):
 def test_scheme_of_another_vocabulary_is_mentioned(folder, caplog, scheme, vocabulary):
     path = write_config(folder, scheme)
     with caplog.at_level(logging.WARNING):
-        parsed_phrases.PhraseParser(ParserConfig.read(path), path, dictionary(vocabulary))
+        source_parser.SourceParser(ParserConfig.read(path), path, dictionary(vocabulary))
     assert (f"looks like '{vocabulary}'" in caplog.text) == (scheme != vocabulary)
 
 

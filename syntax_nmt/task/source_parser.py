@@ -1,44 +1,40 @@
-"""Phrases of source sentences that are parsed while they are translated."""
+"""Annotation of source sentences that are parsed while they are translated."""
 
 from __future__ import annotations
 
 import logging
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import Optional
+from typing import Any, Optional
 
 import numpy as np
 from fairseq.data import Dictionary
 from torch import Tensor
 
-from syntax_nmt.data.constituents import parse_tree
-from syntax_nmt.data.phrases import parsed_lengths
-from syntax_nmt.data.projection import NO_ANNOTATION
 from syntax_nmt.data.ragged import RaggedArray
-from syntax_nmt.data.sides import PHRASES
-from syntax_nmt.data.sides.kind import BatchedText
+from syntax_nmt.data.sides.kind import BatchedText, SideKind
 from syntax_nmt.data.subwords import NO_SUBWORDS, join_pieces, pieces_per_word, vocabulary_scheme
 from syntax_nmt.errors import UserError, errors_of
 from syntax_nmt.parsing.config import ParserConfig
 from syntax_nmt.parsing.device import check_device
 from syntax_nmt.parsing.loaded import loaded_analyser
+from syntax_nmt.parsing.models import StanzaModels
 from syntax_nmt.task.interactive_sentences import KnowsPieces, unpadded
 
 logger = logging.getLogger(__name__)
 
 # The pieces of a sentence; None = an unknown piece that has lost its string.
 Pieces = tuple[Optional[str], ...]
-# Phrase lengths without EOS; None = no parse.
-Row = Optional[list[int]]
 
-_REMEMBERED = 20_000  # sentences; about 1 kB each
+_REMEMBERED = 20_000  # annotations of sentences; about 1 kB each
 
 
-class PhraseParser:
-    """The phrases of the parsed segmentation (Xu et al., 2020, Algorithm 1), without side files.
+class SourceParser:
+    """What models read of the source's syntax, without side files: every kind that can be parsed.
 
-    Tokens become pieces, pieces words, and the words go to Stanza; the tree is split into phrases
-    of pieces. This is what `syntax-nmt parse` and `binarize` do with a file, and gives the same.
+    Tokens become pieces, pieces words, and the words go to Stanza; the kind projects what Stanza
+    finds to the pieces. This is what `syntax-nmt parse` and `binarize` do with a file, and gives
+    the same.
 
     A sentence's tree does not depend on its companions in the batch, but for this: Stanza pads
     sentences to batches, so that scores differ by float32 rounding, and where two trees tie to that
@@ -47,9 +43,6 @@ class PhraseParser:
     Args:
         name: the configuration's file, for messages.
         dictionary: the source vocabulary.
-
-    Raises:
-        UserError: models are missing.
     """
 
     def __init__(self, config: ParserConfig, name: str | Path, dictionary: Dictionary) -> None:
@@ -57,26 +50,44 @@ class PhraseParser:
         self._name = name
         self._dictionary = dictionary
         self._warned: set[str] = set()
-        self._remembered: dict[Pieces, Row] = {}  # used last stands last
-        with errors_of(name):
-            self._models = config.models()
+        # Rows as the kind projects them; used last stands last.
+        self._remembered: dict[tuple[SideKind, Pieces], np.ndarray] = {}
+        self._models: dict[SideKind, StanzaModels] = {}
         self._check_scheme()
 
-    def phrase_lengths(self, src_tokens: Tensor, typed: KnowsPieces | None = None) -> Tensor:
-        """The phrase lengths of a batch as :class:`SyntaxDataset` has them: B×P int32.
+    def find(self, kinds: Iterable[SideKind]) -> None:
+        """Finds the models that annotate, without loading them: what is missing is known early.
+
+        Args:
+            kinds: those that no parser gives are passed over.
+
+        Raises:
+            UserError: models of one of them are missing.
+        """
+        for kind in kinds:
+            if kind.parsed_by is not None and kind not in self._models:
+                with errors_of(self._name):
+                    self._models[kind] = self.config.models(kind.parsed_by)
+
+    def parse(self, kind: SideKind, src_tokens: Tensor, typed: KnowsPieces | None = None) -> Tensor:
+        """The tensor of a batch as its kind collates it, on the device of the tokens.
 
         In fairseq-generate an unknown piece has lost its string, and with it its mark. It then
         ends the word before it (sentencepiece) or its own (subword-nmt), rightly or not, and is
         left out of the word that the parser reads; lengths add up all the same.
 
         Args:
-            src_tokens: B×S, padded on either side, EOS last.
+            kind: one that can be parsed.
+            src_tokens: B×S, padded on one side, EOS last.
             typed: knows the pieces of the batch, such as those of typed sentences.
 
         Raises:
-            UserError: the models do not load, or Stanza fails on one sentence after another.
+            UserError: models are missing or do not load, or Stanza fails on one sentence after
+                another.
         """
-        rows = unpadded(src_tokens, self._dictionary.pad())
+        self.find([kind])
+        pad = self._dictionary.pad()
+        rows = unpadded(src_tokens, pad)
         given = [None] * len(rows) if typed is None else typed.pieces(rows)
         sentences = [
             # A typed `<pad>` is a piece, but no token that anybody reads.
@@ -85,10 +96,10 @@ class PhraseParser:
             else self._spelled(tokens[:-1])
             for tokens, pieces in zip(rows, given)
         ]
-        found = [row or [NO_ANNOTATION] for row in self._rows(sentences)]
         sizes = np.array([len(tokens) for tokens in rows])
-        text = BatchedText(np.arange(len(rows)), sizes, src_tokens.size(1), left_pad=False)
-        batch = PHRASES.collate(RaggedArray.from_rows(found), text, 0)
+        left_pad = bool(src_tokens[:, 0].eq(pad).any())
+        text = BatchedText(np.arange(len(rows)), sizes, src_tokens.size(1), left_pad)
+        batch = kind.collate(RaggedArray.from_rows(self._rows(kind, sentences)), text, 0)
         return batch.to(src_tokens.device)
 
     def _spelled(self, tokens: Sequence[int]) -> Pieces:
@@ -97,40 +108,42 @@ class PhraseParser:
             self._warn(
                 "unknown pieces hide where words end: their sentences may be parsed as other words "
                 "than they have (fairseq-interactive knows the words, side files have the parses: "
-                "--load-phrases)"
+                "--load-dependencies, --load-phrases)"
             )
         return tuple(None if token == unknown else self._dictionary[token] for token in tokens)
 
-    def _rows(self, sentences: Sequence[Pieces]) -> list[Row]:
-        """The phrases of each sentence; a sentence that was parsed lately is not parsed again."""
+    def _rows(self, kind: SideKind, sentences: Sequence[Pieces]) -> list[np.ndarray]:
+        """The row of each sentence; a sentence that was parsed lately is not parsed again."""
         rows = {
-            pieces: self._remembered.pop(pieces)
+            pieces: self._remembered.pop((kind, pieces))
             for pieces in dict.fromkeys(sentences)
-            if pieces in self._remembered
+            if (kind, pieces) in self._remembered
         }
-        rows.update(self._parsed([pieces for pieces in sentences if pieces not in rows]))
-        self._remembered.update(rows)
+        rows.update(self._parsed(kind, [pieces for pieces in sentences if pieces not in rows]))
+        self._remembered.update({(kind, pieces): row for pieces, row in rows.items()})
         while len(self._remembered) > _REMEMBERED:
             del self._remembered[next(iter(self._remembered))]
         return [rows[pieces] for pieces in sentences]
 
-    def _parsed(self, sentences: Iterable[Pieces]) -> dict[Pieces, Row]:
-        rows: dict[Pieces, Row] = dict.fromkeys(sentences)
-        cut = {pieces: self._words(pieces) for pieces in rows}
+    def _parsed(self, kind: SideKind, sentences: Iterable[Pieces]) -> dict[Pieces, np.ndarray]:
+        cut = {pieces: self._words(pieces) for pieces in dict.fromkeys(sentences)}
+        rows = {pieces: kind.no_row(len(pieces)) for pieces in cut}
         fit = [pieces for pieces in cut if 0 < len(cut[pieces][0]) <= self.config.max_words]
         fit.sort(key=lambda pieces: len(cut[pieces][0]))
-        trees = self._trees([cut[pieces][0] for pieces in fit])
-        for pieces, tree in zip(fit, trees):
-            rows[pieces] = _phrases(tree, cut[pieces][1])
+        for pieces, found in zip(fit, self._analyses(kind, [cut[pieces][0] for pieces in fit])):
+            annotation = None if found is None else kind.of_analysis(found)
+            counts = cut[pieces][1]
+            if annotation is not None and len(annotation) == len(counts):
+                rows[pieces] = kind.row(annotation, counts, {})
         return rows
 
-    def _trees(self, sentences: Sequence[Sequence[str]]) -> list[str | None]:
+    def _analyses(self, kind: SideKind, sentences: Sequence[Sequence[str]]) -> Sequence[Any]:
         if not sentences:
             return []
         config = self.config
         check_device(config.device, f"{self._name}: device")
         try:
-            analyser = loaded_analyser(self._models, config.device, config.batch_size)
+            analyser = loaded_analyser(self._models[kind], config.device, config.batch_size)
             return analyser.analyse(sentences)
         except UserError as error:
             raise UserError(f"{self._name}: {error}") from None
@@ -153,7 +166,7 @@ class PhraseParser:
         if looks != self.config.subwords:
             self._warn(
                 f"{self._name}: subwords is '{self.config.subwords}', but the source vocabulary "
-                f"looks like '{looks}': phrases follow wrong words if it is"
+                f"looks like '{looks}': wrong words are parsed if it is"
             )
 
     def _warn(self, message: str) -> None:
@@ -161,11 +174,3 @@ class PhraseParser:
         if message not in self._warned:
             self._warned.add(message)
             logger.warning(message)
-
-
-def _phrases(tree: str | None, pieces: Sequence[int]) -> Row:
-    """The phrases of a tree over words with these numbers of pieces; None if it does not fit."""
-    parsed = None if tree is None else parse_tree(tree, "Stanza's tree", 1)
-    if parsed is None or len(parsed) != len(pieces):
-        return None
-    return parsed_lengths(parsed, pieces)

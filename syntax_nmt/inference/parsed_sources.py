@@ -1,0 +1,105 @@
+"""What a model reads of the source besides its tokens, parsed out of the pieces at hand."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from fairseq.data import Dictionary
+from fairseq.models import BaseFairseqModel
+from torch import Tensor
+
+from syntax_nmt.data.sides import PARSED_KINDS
+from syntax_nmt.data.sides.kind import SideKind
+from syntax_nmt.errors import UserError
+from syntax_nmt.parsing.config import ParserConfig
+from syntax_nmt.task.side_inputs import declared
+from syntax_nmt.task.source_parser import SourceParser
+
+
+def parsed_kinds(model: BaseFairseqModel) -> list[SideKind]:
+    """What a model reads and a parser gives; nothing for models of fairseq's own."""
+    return [kind for kind in declared([model]) if kind in PARSED_KINDS]
+
+
+def source_parser(
+    model: BaseFairseqModel, dictionary: Dictionary, parser_config: str | Path | None
+) -> SourceParser | None:
+    """The parsers of what a model reads; None = it reads nothing of the kind, or no file is given.
+
+    Args:
+        parser_config: the file of `--parser-config`; where there is no use for it, it is not read.
+
+    Raises:
+        UserError: the file cannot be used, or models that it needs are missing.
+    """
+    kinds = parsed_kinds(model)
+    if not kinds or parser_config is None:
+        return None
+    parser = SourceParser(ParserConfig.read(parser_config), parser_config, dictionary)
+    parser.find(kinds)
+    return parser
+
+
+def check_parser(
+    model: BaseFairseqModel, parser: SourceParser | None, option: str = "--parser-config"
+) -> None:
+    """Refuses a model that reads what is parsed, if there is no parser.
+
+    Args:
+        option: that gives one.
+
+    Raises:
+        UserError: says what the model reads.
+    """
+    kinds = parsed_kinds(model)
+    if kinds and parser is None:
+        what = " and ".join(kind.what for kind in kinds)
+        raise UserError(f"the model reads {what}: give the parser's configuration as {option}")
+
+
+class ParsedSources:
+    """Parses sources for a model as it declares.
+
+    Args:
+        parser: None = there is none.
+
+    Raises:
+        UserError: the model reads what is parsed, and there is no parser.
+    """
+
+    def __init__(self, model: BaseFairseqModel, parser: SourceParser | None) -> None:
+        check_parser(model, parser)
+        self.parser = parser
+        self.kinds = parsed_kinds(model)
+
+    def of(
+        self, src_tokens: Tensor, segmented: Sequence[Sequence[str] | None]
+    ) -> dict[str, Tensor]:
+        """The model's inputs besides the tokens, by name.
+
+        Args:
+            src_tokens: B×S, padded on one side, EOS last.
+            segmented: the pieces of each sentence; among its tokens unknown ones have lost theirs.
+                None where they are not known.
+        """
+        if self.parser is None:
+            return {}
+        typed = _PiecesInOrder([None if x is None else list(x) for x in segmented])
+        return {kind.key: self.parser.parse(kind, src_tokens, typed) for kind in self.kinds}
+
+
+@dataclass(frozen=True)
+class _PiecesInOrder:
+    """Tells the parser the pieces of a batch."""
+
+    segmented: list[list[str] | None]
+
+    def pieces(self, rows: Sequence[Sequence[int]]) -> list[list[str] | None]:
+        """The pieces of the batch's sentences.
+
+        Args:
+            rows: their tokens, in the same order.
+        """
+        return [*self.segmented]
