@@ -106,6 +106,12 @@ METHODS: dict[str, Method] = {
     ),
 }
 
+# Those that read parses of the source, so that typed text needs a parser.
+READERS = tuple(name for name, method in METHODS.items() if method.inputs)
+
+# Models in which it matters where words end: their property tests have words of several pieces.
+OF_WORDS = {"pascal_transformer+pieces": ("pascal_transformer", "--parent-scaled-heads=3")}
+
 # What all methods share; a later option wins, so tests may append their own.
 COMMON = (
     *("--share-all-embeddings", "--optimizer", "adam", "--lr", "3e-3", "--clip-norm", "1.0"),

@@ -81,9 +81,8 @@ def add_parser_argument(group: argparse._ActionsContainer) -> None:
     """Adds how sources are parsed."""
     add_files(
         group,
-        parser_config="for models that read dependencies or phrases of parsed sources (such as "
-        "pascal_transformer, or --phrase-segmentation parsed): the file parser.json that "
-        "`syntax-nmt prepare` wrote",
+        parser_config="for models that read dependencies or phrases of parsed sources: the file "
+        "parser.json that `syntax-nmt prepare` wrote",
     )
 
 

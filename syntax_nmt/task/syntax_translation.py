@@ -48,11 +48,10 @@ class SyntaxTranslationConfig(AnnotatedTranslationConfig):
 
     parser_config: Optional[str] = option(
         None,
-        "parse the source while it is translated, for models that read dependencies (such as "
-        "pascal_transformer) or phrases (--phrase-segmentation parsed), in place of "
-        "--load-dependencies or --load-phrases: the file parser.json that `syntax-nmt prepare` "
-        "wrote, or another JSON file of lang, subwords, stanza_dir or model files, device, "
-        "max_words, batch_size",
+        "parse the source while it is translated, for models that read dependencies or phrases, in "
+        "place of --load-dependencies or --load-phrases: the file parser.json that `syntax-nmt "
+        "prepare` wrote, or another JSON file of lang, subwords, stanza_dir or model files, "
+        "device, max_words, batch_size",
     )
     # Options of other groups, which fairseq fills in: what is to be loaded is checked beforehand.
     path: Optional[str] = II("common_eval.path")

@@ -24,7 +24,7 @@ from omegaconf import DictConfig, OmegaConf
 from omegaconf.errors import ConfigKeyError
 from prepared_corpus import TEST_SENTENCES
 
-from syntax_nmt.data.sides import PHRASES
+from syntax_nmt.data.sides import CHUNKS, KINDS, PHRASES
 from syntax_nmt.errors import UserError
 from syntax_nmt.models.family_options import command_line_options
 from syntax_nmt.task.yaml_options import refuse_unknown_options
@@ -47,10 +47,7 @@ RNN = [
     *("++model.decoder_out_embed_dim=16", "++model.attention_dim=16"),
 ]
 SMALL = {
-    "dependency": TRANSFORMER,
-    "parent_scaled": TRANSFORMER,
-    "phrase": TRANSFORMER,
-    "latent": TRANSFORMER,
+    **dict.fromkeys(PAPERS, TRANSFORMER),
     "relation": [*RNN, "+model.relation_hidden_dim=16", "+model.relation_kernels='1:8,3:8'"],
     "bi_scale": RNN,
     "combined": [
@@ -194,13 +191,12 @@ def test_trains(paper, prepared, tmp_path):
     models, _, task = checkpoint_utils.load_model_ensemble_and_task(
         [str(tmp_path / "checkpoint_last.pt")], arg_overrides={"data": str(prepared.data)}
     )
-    heads, chunks = paper in ("dependency", "combined"), paper in ("bi_scale", "combined")
-    scaled = paper == "parent_scaled"
+    heads = paper in ("dependency", "combined")
     assert getattr(models[0].encoder, "supervised_layer", None) == (1 if heads else None)
-    assert getattr(models[0].encoder, "parent_scaled_layer", None) == (0 if scaled else None)
-    assert task.cfg.load_dependencies == (heads or scaled)
-    assert task.cfg.load_chunks == chunks
-    if chunks:
+    used = {*models[0].reads_sides, *models[0].learns_sides}
+    assert [getattr(task.cfg, kind.option) for kind in KINDS] == [kind in used for kind in KINDS]
+    assert (CHUNKS in used) == (paper in ("bi_scale", "combined"))
+    if CHUNKS in used:
         tags = (prepared.data / "dict.chunks.txt").read_text(encoding="utf-8").split()
         assert list(models[0].decoder.chunk_tags) == tags
 

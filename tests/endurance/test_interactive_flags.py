@@ -12,7 +12,7 @@ from programs import System, each_system
 
 from syntax_nmt.errors import UserError
 
-QUICK = ("phrase_transformer+parsed", "pascal_transformer")
+QUICK = ("phrase_transformer+parsed",)
 SEARCH = ("--beam", "4", "--max-len-b", "16")
 
 

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 from commands import fairseq
+from methods import READERS
 from parsing_stand_in import write_config
 from programs import untrained
 
@@ -45,9 +46,7 @@ def program(prepared, path, *arguments) -> list[str]:
     return [sys.executable, "-m", *given]
 
 
-@pytest.mark.parametrize(
-    "method", ["syntax_transformer", "phrase_transformer+parsed", "pascal_transformer"]
-)
+@pytest.mark.parametrize("method", ["syntax_transformer", *READERS])
 def test_memory_is_flat(prepared, tmp_path, method, capsys):
     system = untrained(prepared.data, method, tmp_path)
     lines = (prepared.data / "dict.src.txt").read_text(encoding="utf-8").splitlines()

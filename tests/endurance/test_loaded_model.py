@@ -10,7 +10,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 from commands import USER_DIR
-from methods import METHODS
+from methods import METHODS, READERS
 from parsing_stand_in import parsing
 from programs import System
 from small_models import build, enlarge, save_checkpoint
@@ -21,7 +21,7 @@ from syntax_nmt.data.constituents import format_tree
 from syntax_nmt.data.sides import PARSED_KINDS
 from syntax_nmt.errors import UserError
 
-QUICK = ("dependency_transformer", "pascal_transformer")
+QUICK = ("dependency_transformer", *READERS)
 EACH = [pytest.param(m, marks=[] if m in QUICK else pytest.mark.slow) for m in METHODS]
 
 

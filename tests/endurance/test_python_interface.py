@@ -5,14 +5,13 @@ from __future__ import annotations
 import pytest
 from commands import USER_DIR
 from fairseq.models import ARCH_MODEL_REGISTRY
-from methods import METHODS
+from methods import METHODS, READERS
 from prepared_corpus import TEST_SENTENCES
 from programs import System
 
 from syntax_nmt.errors import UserError
 
-QUICK = ("phrase_transformer+parsed", "pascal_transformer")
-EACH = [pytest.param(m, marks=[] if m in QUICK else pytest.mark.slow) for m in METHODS]
+EACH = [pytest.param(m, marks=[] if m in READERS else pytest.mark.slow) for m in METHODS]
 
 
 @pytest.fixture(scope="module", params=EACH)
@@ -60,7 +59,7 @@ def test_translates_as_interactive_does(system, inputs, prepared):
     assert [len(found) for found in hypotheses] == [5, 5]  # the default beam
 
 
-@pytest.mark.parametrize("method", QUICK)
+@pytest.mark.parametrize("method", READERS)
 def test_a_missing_parser_is_named(make_system, prepared, method):
     hub = load(make_system(method), prepared)
     with pytest.raises(UserError, match="--parser-config FILE"):

@@ -8,7 +8,7 @@ from functools import cache
 import pytest
 import tree_mixer  # noqa: F401  registers itself
 from fairseq.tasks import FairseqTask
-from methods import ALL_METHODS, ARCHITECTURES, MIXED
+from methods import ALL_METHODS, ARCHITECTURES, MIXED, OF_WORDS
 from small_models import (
     LABELS,
     annotated_batch,
@@ -35,9 +35,9 @@ MORE = {
         *("phrase_transformer", "--phrase-segmentation=parsed"),
         *("--phrase-summary=mean", "--encoder-normalize-before"),
     ),
-    "pascal_transformer+pieces": ("pascal_transformer", "--parent-scaled-heads=3"),
     "tree_mixer": ("tree_mixer",),  # of the tests alone
     **MIXED,
+    **OF_WORDS,
     "syntax_hybrid+all+parsed": (
         *("syntax_hybrid_tiny", "--phrase-segmentation=parsed"),
         *ALL_METHODS,
