@@ -30,7 +30,8 @@ from syntax_nmt.scoring.translations.text_tables import is_significant
 
 TESTS = ("randomisation", "seeds")
 TRIALS = 100_000  # Holm's adjustment multiplies the smallest p that there can be, 1 in TRIALS + 1
-_SAMPLING = Sampling((RANDOMISATION, SEEDS), RESAMPLES, TRIALS, SEED)
+_ENOUGH = 400  # trials beyond the difference; p is then known to a twentieth of itself
+_SAMPLING = Sampling((RANDOMISATION, SEEDS), RESAMPLES, TRIALS, SEED, _ENOUGH)
 
 GAINS, LOSES, NOT_SHOWN, FEW_SEEDS = "gains", "loses", "not shown", "too few seeds"
 
@@ -47,9 +48,10 @@ def compare(
         pairs: declared ones, of this family.
 
     Returns:
-        `pairs`: for each comparison `scores`, by metric, with difference and tests. If translations
-        are longer than :data:`USUAL` also `cut`, as `scores`, of translations cut there; and
-        `longer`: by system how many are, of each run, and the scores of its runs when they are cut.
+        `pairs`: for each comparison `scores`, by metric, with difference and tests. Where
+        translations are longer than :data:`USUAL` also `cut`, as `scores`, of translations cut
+        there. `longer`: by system how many are, of each run, and the scores of its runs when they
+        are cut; absent where none is.
     """
     names = {system.name for system in test_set.systems}
     pairs = [pair for pair in pairs if {pair.system, pair.against} <= names]
@@ -59,7 +61,11 @@ def compare(
     if any(sum(system["runs"]) for system in longer):
         cut = USUAL.cut_test_set(test_set, source)
         statistics = _statistics(metrics, cut)
-        _add_tests(figures["pairs"], "cut", metrics, cut, statistics)
+        changed = {system["name"] for system in longer if sum(system["runs"])}
+        affected = [
+            pair for pair in figures["pairs"] if {pair["system"], pair["against"]} & changed
+        ]
+        _add_tests(affected, "cut", metrics, cut, statistics)
         figures["longer"] = {
             system["name"]: {"runs": system["runs"], "scores": run_scores(metrics, runs)}
             for system, runs in zip(longer, statistics)

@@ -184,7 +184,8 @@ def notes_of(figures: Figures) -> list[str]:
     ]
     if any("longer" in test for test in figures["tests"]):
         notes.append(
-            f"“cut”: translations longer than {USUAL} are cut there; “longer”: how many are, by run."
+            f"“cut”: translations longer than {USUAL} are cut there; “longer”: how many there are, "
+            "by run."
         )
     few = [
         f"“{row['label']}”"

@@ -13,7 +13,8 @@ pytest.importorskip("jsonschema", reason="the extra `experiments` is not install
 from declared import damaged, declaration, runs_of, sentences, write_record, write_test_set
 from sacrebleu.metrics import BLEU
 
-from experiments.measured_table import adjust, measure
+from experiments.comparisons import FEW_SEEDS, GAINS, LOSES, NOT_SHOWN, adjust, verdict
+from experiments.measured_table import measure
 from experiments.table_files import without_scores, write_table
 from syntax_nmt.errors import UserError
 
@@ -69,13 +70,41 @@ def test_means_differences_and_p_values(table):
         assert scores[name]["runs"] == pytest.approx(found)
         assert scores[name]["score"] == pytest.approx(statistics.mean(found))
         assert scores[name]["spread"] == pytest.approx(statistics.stdev(found))
+    (pair,) = test["pairs"]
+    assert (pair["system"], pair["against"]) == ("heads", "stock")
+    found = pair["scores"]["BLEU"]
     difference = scores["heads"]["score"] - scores["stock"]["score"]
-    assert scores["heads"]["difference"] == pytest.approx(difference)
+    assert found["difference"] == pytest.approx(difference)
     expected = pooled_p(OUTPUTS["stock"], OUTPUTS["heads"], trials=600, seed=5)
     error = 3 * (expected * (1 - expected) / 600) ** 0.5 + 0.01
-    assert scores["heads"]["p_value"] == pytest.approx(expected, abs=error)
-    assert scores["heads"]["p_holm"] == scores["heads"]["p_value"]  # one comparison
-    assert "difference" not in scores["stock"]
+    assert found["randomisation"]["p_value"] == pytest.approx(expected, abs=error)
+    assert found["randomisation"]["p_holm"] == found["randomisation"]["p_value"]  # one comparison
+    assert found["seeds"] == {
+        "seeds": [2, 2], "p_value": None, "degrees": None, "low": None, "high": None
+    }  # fmt: skip
+    assert "longer" not in test
+
+
+def test_translations_that_run_away_are_counted_and_cut(tmp_path):
+    runs = runs_of(tmp_path, declaration())
+    write_test_set(runs, tmp_path, REFERENCE)
+    away = [f"{OUTPUTS['heads'][0][0]}{' tree' * 90}", *OUTPUTS["heads"][0][1:]]
+    limit = int(1.5 * len(REFERENCE[0].split()) + 5)
+    cut = [" ".join(away[0].split()[:limit]), *away[1:]]
+    for row, outputs in zip(runs.rows(), (OUTPUTS["stock"], [away, OUTPUTS["heads"][1]])):
+        for run, lines in zip(row.runs, outputs):
+            write_record(runs, run, lines)
+    figures = measure(runs, tmp_path)
+    (test,) = figures["tests"]
+    assert test["longer"]["heads"]["runs"] == [1, 0]
+    expected = [bleu(cut), bleu(OUTPUTS["heads"][1])]
+    assert test["longer"]["heads"]["scores"]["BLEU"] == pytest.approx(expected)
+    whole, shorter = (test["pairs"][0][kind]["BLEU"]["difference"] for kind in ("scores", "cut"))
+    assert shorter - whole == pytest.approx((bleu(cut) - bleu(away)) / 2)
+    write_table(figures, tmp_path)
+    text = (tmp_path / "table.md").read_text(encoding="utf-8")
+    assert "Comparisons: test, translations cut" in text
+    assert "| 1, 0 " in text
 
 
 def test_by_length(table):
@@ -92,10 +121,15 @@ def test_by_length(table):
 
 def test_holm_is_over_all_families_of_a_test_and_metric():
     def test(name, family, **p_values):
-        scores = {system: {"BLEU": {"p_value": p}} for system, p in p_values.items()}
-        keys = {system: [system.partition("_")[0]] for system in p_values}
-        scores = {"stock": {"BLEU": {}}, **scores}
-        return {"test": name, "family": family, "keys": keys, "scores": scores}
+        pairs = [
+            {"system": system, "against": "stock", "scores": {"BLEU": tested(p)}}
+            for system, p in p_values.items()
+        ]
+        keys = {system: [system.partition("_")[0], family] for system in [*p_values, "stock"]}
+        return {"test": name, "family": family, "keys": keys, "pairs": pairs}
+
+    def tested(p):
+        return {"randomisation": {"p_value": p}, "seeds": {"p_value": None if p == 0.03 else p}}
 
     tests = [
         test("news", "a", x=0.01, y=0.04, x_chosen=0.01),  # runs that two rows have count once
@@ -103,10 +137,32 @@ def test_holm_is_over_all_families_of_a_test_and_metric():
         test("docs", "a", x=0.04),
     ]
     adjust(tests)
-    found = [item["BLEU"].get("p_holm") for each in tests for item in each["scores"].values()]
-    news = map(pytest.approx, (0.04, 0.06, 0.04))
-    others = map(pytest.approx, (0.06, 0.04))
-    assert found == [None, *news, None, *others, None, 0.04]
+
+    def adjusted(kind):
+        pairs = [pair for each in tests for pair in each["pairs"]]
+        return [pair["scores"]["BLEU"][kind].get("p_holm") for pair in pairs]
+
+    news = map(pytest.approx, (0.04, 0.06, 0.04, 0.06, 0.04))
+    assert adjusted("randomisation") == [*news, 0.04]
+    few = map(pytest.approx, (0.03, 0.04, 0.03))  # z has too few seeds, and does not count
+    assert adjusted("seeds") == [*few, None, pytest.approx(0.03), 0.04]
+
+
+@pytest.mark.parametrize(
+    ("sentences", "seeds", "expected"),
+    [
+        (0.01, 0.04, GAINS),
+        (0.01, 0.06, NOT_SHOWN),
+        (0.06, 0.01, NOT_SHOWN),
+        (0.01, None, FEW_SEEDS),
+    ],
+)
+def test_a_verdict_needs_both_tests(sentences, seeds, expected):
+    tests = {"randomisation": {"p_value": sentences, "p_holm": sentences}}
+    tests["seeds"] = {"p_value": seeds, "p_holm": seeds}
+    assert verdict({"difference": 1.0, **tests}, higher_is_better=True) == expected
+    opposite = LOSES if expected == GAINS else expected
+    assert verdict({"difference": 1.0, **tests}, higher_is_better=False) == opposite
 
 
 def test_markdown(table):
@@ -222,7 +278,6 @@ def test_csv_and_json(table):
         ("phrases", ""),
     ]
     expected = figures["tests"][0]["scores"]["heads"]["BLEU"]
-    assert float(rows[2]["p_holm"]) == expected["p_holm"]
     assert float(rows[2]["score"]) == expected["score"]
     assert rows[2]["commits"] == "b" * 40
 

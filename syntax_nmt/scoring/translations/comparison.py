@@ -52,14 +52,16 @@ class Sampling:
     Attributes:
         tests: some of :data:`TESTS`.
         resamples: of the bootstrap, and of the interval over seeds and sentences.
-        trials: of approximate randomisation.
+        trials: of approximate randomisation, at most.
         seed: of both.
+        enough: as of :func:`randomisation_p_values`.
     """
 
     tests: tuple[str, ...]
     resamples: int
     trials: int
     seed: int
+    enough: int | None = None
 
     def signature(self) -> dict[str, object]:
         """What the p-values depend on, under sacrebleu's names."""
@@ -147,7 +149,7 @@ def _add_seeds(systems: Sequence[dict[str, Any]], drawn: Sequence[np.ndarray]) -
         for i, (name, item) in enumerate(system["scores"].items()):
             baseline = systems[0]["scores"][name]["runs"]
             found = seed_test(baseline, item["runs"], drawn[0][:, :, i], of_system[:, :, i])
-            item["seeds"] = asdict(found)
+            item["seeds"] = {**asdict(found), "seeds": list(found.seeds)}
 
 
 def _add_randomisation(
@@ -158,7 +160,7 @@ def _add_randomisation(
 ) -> None:
     for system, of_system in zip(systems[1:], runs[1:]):
         found = randomisation_p_values(
-            runs[0], of_system, metrics.score_rows, sampling.trials, sampling.seed
+            runs[0], of_system, metrics.score_rows, sampling.trials, sampling.seed, sampling.enough
         )
         for item, p_value in zip(system["scores"].values(), found.tolist()):
             item["randomisation"] = {"p_value": p_value, "floor": 1 / (sampling.trials + 1)}
