@@ -145,8 +145,7 @@ def verdict(item: Mapping[str, Any], higher_is_better: bool) -> str:
     """What both tests agree on, after Holm's adjustment.
 
     Args:
-        item: of one metric, with difference and tests.
-        higher_is_better: of the metric.
+        item: the difference in one metric, with its tests.
     """
     if item["seeds"]["p_value"] is None:
         return FEW_SEEDS
