@@ -53,6 +53,14 @@ COMPARISONS: dict[str, dict[str, str]] = {
         "latent_phrase_transformer": "",
         "pascal_transformer": "",
     },
+    "biases": {
+        "syntax_transformer": "",
+        **{
+            f"syntax_transformer+{bias}": f"--position-bias {bias}"
+            for bias in ("decay", "alibi", "t5")
+        },
+        "pascal_transformer": "",
+    },
     "lstm": {"lstm": "--encoder-bidirectional", "rnn_search": "", "rnn_search_cgru": ""},
     "rnn": {"rnn_search_cgru": "", "relation_rnn": "", "bi_scale_rnn": ""},
     "hybrid": {

@@ -9,7 +9,6 @@ from typing import Any
 
 from experiments.comparisons import TRIALS, adjust, compare
 from experiments.runs import Row, Run, Runs, has_diverged
-from syntax_nmt.errors import UserError
 from syntax_nmt.scoring.translations.corpus_scores import spread
 from syntax_nmt.scoring.translations.evaluated_systems import (
     System,
@@ -43,29 +42,24 @@ class FamilyTest:
         self.reference = data / "corpus" / f"{self.name}.{declared['target']}"
         self.source = data / "prepared" / lengths / f"test{place or ''}.{declared['source']}"
 
-    def files(self, row: Row, kind: str = "") -> list[Path]:
+    def texts(self, row: Row, kind: str = "") -> list[Text]:
         """The translations of a row's runs, or their logs if `kind` is `log`.
 
         Raises:
             UserError: a record has lost its own.
         """
-        ending = f".{kind or self.name}.gz"
-        records = [self.runs.record_file(run) for run, _ in done(self.runs, row)]
-        for record in records:
-            if not record.with_suffix(ending).is_file():
-                raise UserError(
-                    f"{record.with_suffix(ending)}: missing, though its record is there: put it "
-                    f"back, or remove {record.name} too and have the run done again"
-                )
-        return [record.with_suffix(ending) for record in records]
+        kind = kind or self.name
+        return [
+            Text(f"{run.name}.{kind}", tuple(map(str.rstrip, content.split("\n")[:-1])))
+            for run, _ in done(self.runs, row)
+            for content in [self.runs.records.text(run.key, kind)]
+        ]
 
     def figures(self) -> dict[str, Any]:
         """Scores of all rows, by length too, and the comparisons of the family."""
         evaluation = self.runs.table.evaluation
         reference, source = self._text(self.reference), self._text(self.source)
-        systems = tuple(
-            System(row.system.name, tuple(map(self._text, self.files(row)))) for row in self.rows
-        )
+        systems = tuple(System(row.system.name, tuple(self.texts(row))) for row in self.rows)
         for text in (run for system in systems for run in system.runs):
             check_parallel(text, reference)
         test_set = TestSet(systems, (reference,), None)

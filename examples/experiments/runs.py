@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from experiments.corpus import key_of, plan_control, plan_data
+from experiments.records import Records
 from experiments.table_config import Family, System, Table
-from syntax_nmt.data.text_files import parse_json
 from syntax_nmt.errors import UserError
 
 
@@ -62,7 +62,7 @@ class Runs:
     """
 
     def __init__(self, table: Table, root: Path | None, stanza: Path | None, results: Path) -> None:
-        self.table, self.results = table, results
+        self.table, self.records = table, Records(results)
         self.data = {family.name: plan_data(family.data, root, stanza) for family in table.families}
 
     def trials(self) -> Iterator[Run]:
@@ -98,18 +98,11 @@ class Runs:
         Raises:
             UserError: its record is damaged, or another's.
         """
-        file = self.record_file(run)
-        if not file.is_file():
-            return None
-        found = parse_json(file.read_text(encoding="utf-8"), file, "the whole record, or remove it")
-        if not isinstance(found, dict) or found.get("key") != run.key:
+        found = self.records.find(run.key)
+        if found is not None and (not isinstance(found, dict) or found.get("key") != run.key):
+            file = self.records.file(run.name, run.key)
             raise UserError(f"{file}: is not the record of {run.name}: remove it")
         return found
-
-    def record_file(self, run: Run) -> Path:
-        """Where the record is or will be: a file of another name but the same key is it as well."""
-        found = sorted(self.results.glob(f"*.{run.key}.json"))
-        return found[0] if found else self.results / f"{run.name}.{run.key}.json"
 
     def _run(self, family: Family, system: System, setting: str, seed: int) -> Run:
         evaluation = self.table.evaluation
@@ -166,12 +159,20 @@ def has_diverged(record: Mapping[str, Any]) -> bool:
 
 def recorded(runs: Runs) -> list[Run]:
     """The runs of a table that are done: of rows, and those that something was chosen by."""
+    there = runs.records.keys()
+    return [run for run in needed(runs) if run.key in there]
+
+
+def needed(runs: Runs) -> list[Run]:
+    """The runs that a table stands on, as far as choices have been made."""
     rows = (run for row in runs.rows() for run in row.runs)
-    return [
-        run
-        for run in (*runs.trials(), *runs.candidates(), *rows)
-        if runs.record_file(run).is_file()
-    ]
+    return [*runs.trials(), *runs.candidates(), *rows]
+
+
+def is_whole(runs: Runs) -> bool:
+    """Whether all choices of a table have been made and all its runs are done."""
+    there = runs.records.keys()
+    return all(row.runs for row in runs.rows()) and all(run.key in there for run in needed(runs))
 
 
 def _joined(*options: str) -> str:

@@ -7,7 +7,7 @@ import io
 import json
 import re
 import statistics
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from operator import itemgetter
 from pathlib import Path
 from typing import Any
@@ -34,15 +34,21 @@ _LATEX = {"±": r"$\pm$", "−": "$-$", "→": r"$\to$", "≤": r"$\leq$", "≥"
 _LATEX |= {"λ": r"$\lambda$", "α": r"$\alpha$", "β": r"$\beta$", "τ": r"$\tau$", "×": r"$\times$"}
 
 
-def write_table(figures: Figures, folder: Path) -> None:
-    """Writes `table.md`, `table.tex`, `table.csv` and `table.json`."""
+def write_table(figures: Figures, folder: Path, also: Collection[str] = ()) -> None:
+    """Writes `table.md` and `table.json`.
+
+    Args:
+        also: `tex` or `csv`, to be written beside them.
+    """
     sheets, notes = sheets_of(figures), notes_of(figures)
     files = {
         "md": markdown(figures["title"], sheets, notes),
-        "tex": latex(sheets, notes),
-        "csv": _csv(figures),
         "json": json.dumps(figures, indent=1, ensure_ascii=False) + "\n",
     }
+    if "tex" in also:
+        files["tex"] = latex(sheets, notes)
+    if "csv" in also:
+        files["csv"] = _csv(figures)
     for ending, text in files.items():
         write_bytes_atomically(folder / f"table.{ending}", text.encode())
 
@@ -60,7 +66,7 @@ def sheets_of(figures: Figures) -> list[Sheet]:
 def _scores(figures: Figures, name: str) -> Sheet:
     tests = {test["family"]: test for test in figures["tests"] if test["test"] == name}
     metrics = list(next(iter(tests.values()))["metrics"]) if tests else []
-    metrics.sort(key=lambda metric: not _is_primary(figures, metric))
+    metrics.sort(key=lambda metric: not is_primary(figures, metric))
     further = list(dict.fromkeys(name for row in figures["rows"] for name in row["figures"]))
     head = ["system", "seeds", *(metrics[:1] or [figures["primary"]])]
     cut = any("longer" in test for test in tests.values())
@@ -115,7 +121,7 @@ def _comparison(figures: Figures, test: Figures, pair: Figures, kind: str) -> li
     labels = {
         row["system"]: row["label"] for row in figures["rows"] if row["family"] == test["family"]
     }
-    metric = next(name for name in test["metrics"] if _is_primary(figures, name))
+    metric = next(name for name in test["metrics"] if is_primary(figures, name))
     item = pair[kind][metric]
     cells = [labels[pair["system"]], labels[pair["against"]], _signed(item["difference"])]
     cells.append(interval_text(item["seeds"], 1).replace("-", "−"))
@@ -133,7 +139,7 @@ def _holm(found: Figures) -> str:
 
 
 def _by_length(figures: Figures, test: Figures) -> Sheet:
-    metric = next(name for name in test["metrics"] if _is_primary(figures, name))
+    metric = next(name for name in test["metrics"] if is_primary(figures, name))
     labels = {
         row["system"]: row["label"] for row in figures["rows"] if row["family"] == test["family"]
     }
@@ -272,8 +278,11 @@ def _csv(figures: Figures) -> str:
     return stream.getvalue()
 
 
-def _is_primary(figures: Figures, metric: str) -> bool:
-    """Metrics are declared as `chrf` and reported as sacrebleu writes them: `chrF2`."""
+def is_primary(figures: Figures, metric: str) -> bool:
+    """Whether a metric is the primary one.
+
+    Metrics are declared as `chrf` and reported as sacrebleu writes them: `chrF2`.
+    """
     return metric.lower().startswith(figures["primary"])
 
 

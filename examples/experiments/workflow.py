@@ -19,14 +19,16 @@ from itertools import zip_longest
 from pathlib import Path
 
 from experiments.corpus import DONE
+from experiments.gains_picture import draw_gains
 from experiments.measured_table import family_tests, measure
 from experiments.programs import write_json
-from experiments.runs import Row, Run, Runs, recorded
+from experiments.runs import Row, Run, Runs, is_whole, recorded
 from experiments.table_config import read_table
 from experiments.table_files import write_table
 from syntax_nmt.arguments import positive_int
 from syntax_nmt.cli import main as syntax_nmt_command
 from syntax_nmt.errors import UserError, one_line_errors
+from syntax_nmt.scoring.translations.evaluated_systems import Text
 from syntax_nmt.scoring.translations.metrics import MetricSet, MetricSettings
 
 _SNAKEFILE = Path(__file__).with_name("Snakefile")
@@ -57,6 +59,10 @@ def arguments() -> argparse.Namespace:
     add("--seeds", type=positive_int, metavar="N", help="the first N of the declared seeds")
     add("--dry-run", action="store_true", help="say what is missing, and do nothing")
     add("--tables-only", action="store_true", help="make the tables of the records there are")
+    packed = "put the records of each table that is whole into one file, once"
+    add("--pack", action="store_true", help=packed)
+    more = "write each table for a paper or for other programs, too"
+    add("--also", nargs="+", choices=("tex", "csv"), default=[], help=more)
     add("--commit", required=True, help="what is run, out of git (default: HEAD)")
     add("--folder", type=Path, required=True, help="for all but results (outputs/experiments)")
     add("--results", type=Path, required=True, help="for records and tables (beside run.py)")
@@ -203,13 +209,20 @@ class Workflow:
             elif not all(self._is_prepared(run.data[0]["key"]) for run in found):
                 print(f"{runs.table.name}: its data are not prepared here, and its table stays")
             else:
-                write_table(measure(runs, self.args.folder), runs.results)
-                print(runs.results / "table.md")
+                if self.args.pack and is_whole(runs):
+                    runs.records.pack(keys)
+                elif self.args.pack:
+                    print(f"{runs.table.name}: runs are missing, and its records are not packed")
+                figures = measure(runs, self.args.folder)
+                write_table(figures, runs.records.folder, self.args.also)
+                print(runs.records.folder / "table.md")
                 self._write_reports(runs)
-            records = [path.stem.split(".")[-1] for path in runs.results.glob("*.*.*.*.json")]
-            others = [key for key in records if key not in keys]
+            others = runs.records.keys() - keys
             if others:
                 print(f"note: {len(others)} records of other options, data or seeds are left aside")
+        picture = draw_gains(self.args.results)
+        if picture is not None:
+            print(picture)
 
     def _write_reports(self, runs: Runs) -> None:
         evaluation = runs.table.evaluation
@@ -222,10 +235,19 @@ class Workflow:
             command += ["--tokenize", evaluation["tokenize"], "--output", str(page)]
             command += ["--bins", ",".join(map(str, evaluation["bins"]))]
             command += ["--title", f"{runs.table.title}: {test.name}"]
-            for row in test.rows:
-                for option, kind in (("--system", ""), ("--log", "log")):
-                    command += [option, row.system.label, *map(str, test.files(row, kind))]
-            syntax_nmt_command(command)
+            with tempfile.TemporaryDirectory(dir=self.args.folder) as texts:
+                for row in test.rows:
+                    for option, kind in (("--system", ""), ("--log", "log")):
+                        files = [_written(text, Path(texts)) for text in test.texts(row, kind)]
+                        command += [option, row.system.label, *files]
+                syntax_nmt_command(command)
+
+
+def _written(text: Text, folder: Path) -> str:
+    """The name of a file that holds a text."""
+    file = folder / text.name
+    file.write_text("".join(f"{line}\n" for line in text.sentences), encoding="utf-8")
+    return str(file)
 
 
 def main() -> None:

@@ -70,7 +70,7 @@ def write_record(runs: Runs, run: Run, lines: list[str] = (), **content) -> None
         "figures": {name: 90.0 for name in run.plan["figures"]},
         **content,
     }
-    file = runs.record_file(run)
+    file = runs.records.file(run.name, run.key)
     file.parent.mkdir(exist_ok=True)
     file.write_text(json.dumps(record), encoding="utf-8")
     text = "".join(f"{line}\n" for line in lines).encode()

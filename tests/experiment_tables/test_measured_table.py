@@ -37,7 +37,7 @@ def table(tmp_path_factory):
             nll = 4.0 + place / 4
             write_record(runs, row.runs[place], lines, commit=commit, validation_nll=nll)
     figures = measure(runs, folder)
-    write_table(figures, folder / "results")
+    write_table(figures, folder / "results", ["tex", "csv"])
     return folder / "results", figures
 
 
@@ -202,7 +202,7 @@ def test_a_row_of_which_a_run_diverged_has_no_scores(tmp_path):
             write_record(runs, run, lines)
     heads = list(runs.rows())[1].runs[1]
     write_record(runs, heads, validation_nll=None, seconds=None, figures={})
-    runs.record_file(heads).with_suffix(".test.gz").unlink()
+    runs.records.file(heads.name, heads.key).with_suffix(".test.gz").unlink()
     figures = measure(runs, tmp_path)
     write_table(figures, tmp_path)
     lines = (tmp_path / "table.md").read_text(encoding="utf-8").splitlines()
@@ -217,7 +217,7 @@ def test_a_record_without_its_translations_is_named(tmp_path):
     write_test_set(runs, tmp_path, REFERENCE)
     run = next(runs.rows()).runs[0]
     write_record(runs, run, OUTPUTS["stock"][0])
-    record = runs.record_file(run)
+    record = runs.records.file(run.name, run.key)
     record.with_suffix(".test.gz").unlink()
     with pytest.raises(UserError) as refused:
         measure(runs, tmp_path)
@@ -242,7 +242,7 @@ def test_characters_that_tables_are_made_of(tmp_path):
     for run in runs.trials():
         write_record(runs, run, REFERENCE)
     write_test_set(runs, tmp_path, REFERENCE)
-    write_table(measure(runs, tmp_path), tmp_path)
+    write_table(measure(runs, tmp_path), tmp_path, ["tex"])
     rows = (tmp_path / "table.md").read_text(encoding="utf-8").splitlines()
     (head,) = (line for line in rows if line.startswith("| system") and "BLEU" in line)
     assert "--lr 1" in next(line for line in rows if line.startswith("| transformer.stock.1"))

@@ -112,17 +112,18 @@ def test_settings_and_systems_are_chosen_by_validation(tmp_path):
 def test_a_damaged_record_is_named(tmp_path):
     runs = runs_of(tmp_path, declaration())
     (row, *_) = runs.rows()
-    write_record(runs, row.runs[0])
-    runs.record_file(row.runs[0]).write_text('{"key": "k', encoding="utf-8")
+    run = row.runs[0]
+    write_record(runs, run)
+    runs.records.file(run.name, run.key).write_text('{"key": "k', encoding="utf-8")
     with pytest.raises(UserError, match=r"json:1: is not JSON .*: give the whole record"):
-        runs.record(row.runs[0])
+        runs.record(run)
 
 
 def test_another_files_record_is_named(tmp_path):
     runs = runs_of(tmp_path, declaration())
     (row, *_) = runs.rows()
     for content in ("{}", "[]", '{"key": "other"}'):
-        file = runs.record_file(row.runs[0])
+        file = runs.records.file(row.runs[0].name, row.runs[0].key)
         file.parent.mkdir(exist_ok=True)
         file.write_text(content, encoding="utf-8")
         with pytest.raises(UserError, match=r"is not the record of transformer\.stock\.1: remove"):
@@ -144,7 +145,7 @@ def test_a_record_is_known_by_its_key(tmp_path):
     runs = runs_of(tmp_path, declaration())
     row = next(iter(runs.rows()))
     write_record(runs, row.runs[0])
-    file = runs.record_file(row.runs[0])
+    file = runs.records.file(row.runs[0].name, row.runs[0].key)
     file.rename(file.with_name(f"transformer.older_name.1.{row.runs[0].key}.json"))
     assert runs.record(row.runs[0])["seed"] == 1
     assert runs.record(row.runs[1]) is None

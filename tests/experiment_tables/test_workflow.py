@@ -11,6 +11,7 @@ import yaml
 from declared import declaration, runs_of, write_record
 
 pytest.importorskip("snakemake", reason="the extra `experiments` is not installed")
+from experiments.records import Records
 from experiments.workflow import Workflow, arguments
 
 JOB = """
@@ -47,6 +48,7 @@ def make(tmp_path, monkeypatch):
             Namespace(
                 **{"tables": tables, "data": None, "stanza": None, "only": None, "seeds": None},
                 **{"cores": cores, "device": "cpu", "commit": "c", "snakemake": []},
+                **{"pack": False, "also": []},
                 **{"folder": tmp_path / "work", "results": tmp_path / "results"},
             )
         )
@@ -107,12 +109,13 @@ def test_the_data_of_a_control_come_after_those_it_is_made_of(make):
 
 def test_without_the_data_a_table_stays(make, tmp_path, capfd):
     runs = runs_of(tmp_path, declaration())
-    runs.results = tmp_path / "results" / "table"
-    runs.results.parent.mkdir()
+    folder = tmp_path / "results" / "table"
+    folder.parent.mkdir()
+    runs.records = Records(folder)
     write_record(runs, next(iter(runs.rows())).runs[0])
-    (runs.results / "table.md").write_text("of before")
+    (folder / "table.md").write_text("of before")
     make(1, all_runs=False, data_works=False)
-    assert (runs.results / "table.md").read_text() == "of before"
+    assert (folder / "table.md").read_text() == "of before"
     assert "its data are not prepared here, and its table stays" in capfd.readouterr().out
 
 

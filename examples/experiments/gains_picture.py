@@ -1,0 +1,128 @@
+"""The picture of all gains: a forest plot, method by corpus, the controls in grey beside each."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from experiments.table_files import is_primary
+from syntax_nmt.pictures.plots.figure_file import save_figure
+from syntax_nmt.pictures.plots.style import (
+    FONT_SIZE,
+    axes_in_points,
+    figure_in_points,
+    picture_style,
+    text_width,
+)
+
+_WIDTH, _ROW, _GAP = 300.0, 13.0, 18.0  # points: of the axis, of a row, between methods
+_METHOD, _CONTROL = "black", "0.55"
+_LABEL = "difference to the baseline, BLEU; bars: 95 % over seeds and sentences"
+
+
+@dataclass(frozen=True)
+class Gain:
+    """A row: a method, or a control of it, against the baseline on one corpus.
+
+    Attributes:
+        method: under which the row stands.
+        label: the corpus, or what the control is.
+        low: of the interval; None = too few seeds.
+    """
+
+    method: str
+    label: str
+    is_control: bool
+    difference: float
+    low: float | None
+    high: float | None
+
+
+def draw_gains(results: Path) -> Path | None:
+    """Draws `gains.svg` out of the `table.json` of all tables of a folder.
+
+    Returns:
+        the file; None if no table has a method with a comparison.
+    """
+    gains = [gain for file in sorted(results.glob("*/table.json")) for gain in gains_of(file)]
+    if not gains:
+        return None
+    picture = results / "gains.svg"
+    save_figure(forest_plot(gains), picture)
+    return picture
+
+
+def gains_of(file: Path) -> Iterator[Gain]:
+    """The rows of a table, in the order of its comparisons."""
+    figures = json.loads(file.read_text(encoding="utf-8"))
+    for test in figures["tests"]:
+        several = len({each["test"] for each in figures["tests"]}) > 1
+        corpus = f"{figures['title']}: {test['test']}" if several else figures["title"]
+        labels = {
+            row["system"]: row["label"]
+            for row in figures["rows"]
+            if row["family"] == test["family"]
+        }
+        metric = next(name for name in test["metrics"] if is_primary(figures, name))
+        for pair in test.get("pairs", []):
+            if pair["method"]:
+                item = pair["scores"][metric]
+                label = labels[pair["system"]].removeprefix("control, ")
+                seeds = item["seeds"]
+                yield Gain(
+                    pair["method"],
+                    label if pair["is_control"] else corpus,
+                    pair["is_control"],
+                    item["difference"],
+                    seeds["low"],
+                    seeds["high"],
+                )
+
+
+def forest_plot(gains: Sequence[Gain]) -> Figure:
+    """Methods one below the other; in each a black row a corpus, its controls in grey below it."""
+    methods = list(dict.fromkeys(gain.method for gain in gains))
+    with picture_style([gain.label for gain in gains]) as families:
+        longest = max(text_width(f"    {gain.label}", FONT_SIZE, families) for gain in gains)
+        height = len(gains) * _ROW + len(methods) * (_GAP + _ROW)
+        figure = figure_in_points(longest + _WIDTH, height)
+        figure.set_label("Gains of the methods, beside their controls")
+        axes = axes_in_points(figure, longest, 0, _WIDTH, height)
+        axes.set_ylim(height, 0)
+        y = 0.0
+        for method in methods:
+            y += _GAP
+            axes.text(-longest / _WIDTH, y, method, weight="bold", va="center", **_beside(axes))
+            for gain in (each for each in gains if each.method == method):
+                y += _ROW
+                _draw_row(axes, gain, y, -longest / _WIDTH)
+            y += _ROW
+        axes.axvline(0, color="0.3", linewidth=0.6)
+        axes.grid(axis="x", color="0.88", linewidth=0.5)
+        axes.set_axisbelow(True)
+        axes.set_yticks([])
+        axes.set_xlabel(_LABEL)
+        for edge in ("left", "top", "right"):
+            axes.spines[edge].set_visible(False)
+    return figure
+
+
+def _draw_row(axes: Axes, gain: Gain, y: float, left: float) -> None:
+    colour, indent = (_CONTROL, "        ") if gain.is_control else (_METHOD, "    ")
+    axes.text(left, y, indent + gain.label, color=colour, va="center", **_beside(axes))
+    if gain.low is not None and gain.high is not None:
+        axes.plot([gain.low, gain.high], [y, y], color=colour, linewidth=1.2)
+    marker: dict[str, Any] = {"marker": "o" if gain.is_control else "s", "markersize": 4.5}
+    few = {"markerfacecolor": "white"} if gain.low is None else {}
+    axes.plot([gain.difference], [y], color=colour, linestyle="", **marker, **few)
+
+
+def _beside(axes: Axes) -> dict[str, Any]:
+    """Places a text by the width of the axes and the figures of its rows."""
+    return {"transform": axes.get_yaxis_transform(), "clip_on": False}

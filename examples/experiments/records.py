@@ -1,0 +1,133 @@
+"""Records of runs: a file each while a table grows, all in one file once the table is whole."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import lzma
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import asdict, dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from syntax_nmt.data.text_files import parse_json, write_bytes_atomically
+from syntax_nmt.errors import UserError
+
+_PACKED = "records.jsonl.xz"
+
+
+@dataclass(frozen=True)
+class _Packed:
+    """A line of the packed file.
+
+    Attributes:
+        name: of the run, with its key.
+        in_table: whether a row or a choice of the table stands on it.
+        record: as the run wrote it.
+        texts: translations by test set, and the log, as the run wrote them.
+    """
+
+    name: str
+    in_table: bool
+    record: Mapping[str, Any]
+    texts: Mapping[str, str] = field(default_factory=dict)
+
+
+class Records:
+    """What the runs of a table left in its folder of results, each known by its key.
+
+    A run writes `NAME.KEY.json`, and beside it its translations and its log, compressed.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+
+    def file(self, name: str, key: str) -> Path:
+        """Where a record that is not packed is or will be; one of another name is it as well."""
+        found = sorted(self.folder.glob(f"*.{key}.json"))
+        return found[0] if found else self.folder / f"{name}.{key}.json"
+
+    def keys(self) -> set[str]:
+        """The keys of all records."""
+        return {_key(file.stem) for file in self._files()} | self._packed.keys()
+
+    def find(self, key: str) -> Any | None:
+        """A record, unchecked; None = there is none.
+
+        Raises:
+            UserError: it is no JSON.
+        """
+        if key in self._packed:
+            return self._packed[key].record
+        file = self.file("", key)
+        if not file.is_file():
+            return None
+        return parse_json(file.read_text(encoding="utf-8"), file, "the whole record, or remove it")
+
+    def text(self, key: str, kind: str) -> str:
+        """What a run wrote beside its record.
+
+        Args:
+            kind: a test set, or `log`.
+
+        Raises:
+            UserError: the file is missing.
+        """
+        if key in self._packed:
+            return self._packed[key].texts[kind]
+        record = self.file("", key)
+        file = record.with_suffix(f".{kind}.gz")
+        if not file.is_file():
+            raise UserError(
+                f"{file}: missing, though its record is there: put it back, or remove "
+                f"{record.name} too and have the run done again"
+            )
+        return gzip.decompress(file.read_bytes()).decode()
+
+    def pack(self, in_table: Collection[str]) -> None:
+        """Puts all records into one file, and removes those that stood alone.
+
+        Args:
+            in_table: keys of those that the table stands on; the others are marked.
+        """
+        files = list(self._files())
+        if not files:
+            return
+        packed = [*self._packed.values(), *map(self._read, files)]
+        marked = [
+            asdict(each) | {"in_table": _key(each.name) in in_table}
+            for each in sorted(packed, key=lambda each: each.name)
+        ]
+        lines = "".join(f"{json.dumps(each, ensure_ascii=False)}\n" for each in marked)
+        content = lzma.compress(lines.encode(), preset=9)
+        write_bytes_atomically(self.folder / _PACKED, content)
+        for file in files:
+            for beside in (file, *self.folder.glob(f"{file.stem}.*.gz")):
+                beside.unlink()
+        del self._packed
+
+    def _files(self) -> Iterator[Path]:
+        return iter(sorted(self.folder.glob("*.*.*.*.json")))
+
+    def _read(self, file: Path) -> _Packed:
+        texts = {
+            each.name.removeprefix(f"{file.stem}.").removesuffix(".gz"): gzip.decompress(
+                each.read_bytes()
+            ).decode()
+            for each in sorted(self.folder.glob(f"{file.stem}.*.gz"))
+        }
+        return _Packed(file.stem, True, json.loads(file.read_text(encoding="utf-8")), texts)
+
+    @cached_property
+    def _packed(self) -> dict[str, _Packed]:
+        file = self.folder / _PACKED
+        if not file.is_file():
+            return {}
+        lines = lzma.decompress(file.read_bytes()).decode().splitlines()
+        entries = [_Packed(**json.loads(line)) for line in lines]
+        return {_key(each.name): each for each in entries}
+
+
+def _key(name: str) -> str:
+    return name.rpartition(".")[2]

@@ -1,0 +1,64 @@
+"""Records that are packed say what they said as files."""
+
+import json
+import lzma
+
+import pytest
+
+pytest.importorskip("jsonschema", reason="the extra `experiments` is not installed")
+from declared import damaged, declaration, runs_of, sentences, write_record, write_test_set
+
+from experiments.measured_table import measure
+from experiments.runs import is_whole, recorded
+from experiments.table_files import write_table
+
+REFERENCE = sentences(20, seed=1)
+
+
+@pytest.fixture
+def runs(tmp_path):
+    runs = runs_of(tmp_path, declaration())
+    write_test_set(runs, tmp_path, REFERENCE)
+    for seed, run in enumerate(run for row in runs.rows() for run in row.runs):
+        write_record(runs, run, damaged(REFERENCE, 0.2, seed))
+    return runs
+
+
+def table_of(folder):
+    """A table's files, as a start of its own makes them."""
+    runs = runs_of(folder, declaration())
+    write_table(measure(runs, folder), folder, ["tex", "csv"])
+    return {
+        file.name: file.read_bytes() for file in folder.glob("table.*") if "yaml" not in file.name
+    }
+
+
+def test_packed_records_make_the_same_table(runs, tmp_path):
+    before = table_of(tmp_path)
+    runs.records.pack([run.key for run in recorded(runs)])
+    assert [file.name for file in (tmp_path / "results").iterdir()] == ["records.jsonl.xz"]
+    assert table_of(tmp_path) == before
+    assert is_whole(runs_of(tmp_path, declaration()))
+
+
+def test_records_are_packed_again_with_those_that_came_later(runs, tmp_path):
+    keys = [run.key for run in recorded(runs)]
+    later = runs.records.file("", keys[-1])
+    content = {file: file.read_bytes() for file in later.parent.glob(f"{later.stem}.*")}
+    for file in content:
+        file.unlink()
+    runs.records.pack(keys)
+    before = table_of(tmp_path)
+    for file, found in content.items():
+        file.write_bytes(found)
+    assert table_of(tmp_path) != before
+    runs.records.pack(keys)
+    assert runs.records.keys() == set(keys)
+
+
+def test_a_record_of_no_row_is_kept_and_marked(runs, tmp_path):
+    run, *others = recorded(runs)
+    runs.records.pack([other.key for other in others])
+    lines = lzma.decompress((tmp_path / "results" / "records.jsonl.xz").read_bytes()).splitlines()
+    entries = {entry["record"]["key"]: entry["in_table"] for entry in map(json.loads, lines)}
+    assert entries == {run.key: False, **{other.key: True for other in others}}
