@@ -119,8 +119,9 @@ def _draw_row(axes: Axes, gain: Gain, y: float, left: float) -> None:
     if gain.low is not None and gain.high is not None:
         axes.plot([gain.low, gain.high], [y, y], color=colour, linewidth=1.2)
     marker: dict[str, Any] = {"marker": "o" if gain.is_control else "s", "markersize": 4.5}
-    few = {"markerfacecolor": "white"} if gain.low is None else {}
-    axes.plot([gain.difference], [y], color=colour, linestyle="", **marker, **few)
+    if gain.low is None:
+        marker["markerfacecolor"] = "white"
+    axes.plot([gain.difference], [y], color=colour, linestyle="", **marker)
 
 
 def _beside(axes: Axes) -> dict[str, Any]:
