@@ -34,6 +34,7 @@ _ENOUGH = 400  # trials beyond the difference; p is then known to a twentieth of
 _SAMPLING = Sampling((RANDOMISATION, SEEDS), RESAMPLES, TRIALS, SEED, _ENOUGH)
 
 GAINS, LOSES, NOT_SHOWN, FEW_SEEDS = "gains", "loses", "not shown", "too few seeds"
+NOT_DECLARED = "not declared"
 
 
 def compare(
@@ -79,6 +80,7 @@ def _described(pair: Comparison) -> dict[str, Any]:
         "against": pair.against,
         "method": pair.method,
         "is_control": pair.is_control,
+        "is_tested": pair.is_tested,
     }
 
 
@@ -120,7 +122,7 @@ def adjust(tests: Iterable[Mapping[str, Any]]) -> None:
     """
     compared: dict[tuple[str, ...], dict[tuple[str, ...], list[dict[str, Any]]]] = {}
     for test in tests:
-        for pair in test["pairs"]:
+        for pair in filter(itemgetter("is_tested"), test["pairs"]):
             keys = (*test["keys"][pair["system"]], "against", *test["keys"][pair["against"]])
             for place, item in _tested(pair):
                 same = compared.setdefault((test["test"], *place), {})
@@ -147,6 +149,8 @@ def verdict(item: Mapping[str, Any], higher_is_better: bool) -> str:
     Args:
         item: the difference in one metric, with its tests.
     """
+    if "p_holm" not in item["randomisation"]:
+        return NOT_DECLARED
     if item["seeds"]["p_value"] is None:
         return FEW_SEEDS
     if not all(is_significant({"p_value": item[test]["p_holm"]}) for test in TESTS):

@@ -85,6 +85,7 @@ class Comparison:
     Attributes:
         method: what the picture of all gains calls it; empty = it is not shown there.
         is_control: the system has all of the method but the structure.
+        is_tested: it was declared before the runs, and counts in Holm's adjustment.
     """
 
     family: str
@@ -92,6 +93,7 @@ class Comparison:
     against: str
     method: str = ""
     is_control: bool = False
+    is_tested: bool = True
 
 
 @dataclass(frozen=True)
@@ -147,7 +149,7 @@ def _with_baselines(families: Sequence[Family]) -> Iterator[dict[str, str]]:
 
 def _comparison(where: str, pair: Mapping[str, Any], families: Sequence[Family]) -> Comparison:
     found, system, against = [], pair["system"], pair["against"]
-    more = pair.get("method", ""), pair.get("control", False)
+    more = pair.get("method", ""), pair.get("control", False), not pair.get("only_shown", False)
     for family in families:
         names = {each.label: each.name for each in family.systems.values()}
         if system in names and against in names:

@@ -132,7 +132,7 @@ def _comparison(figures: Figures, test: Figures, pair: Figures, kind: str) -> li
 
 def _holm(found: Figures) -> str:
     """An adjusted p; a bound where the test could give none below."""
-    if found["p_value"] is None:
+    if "p_holm" not in found:
         return _NONE
     p_value, floor = found["p_holm"], found.get("floor", 0.0)
     return p_value_text(p_value, p_value if found["p_value"] <= floor else 0.0)
