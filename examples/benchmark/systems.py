@@ -32,7 +32,7 @@ STOCK = {"task": "translation", "criterion": "label_smoothed_cross_entropy", "op
 
 
 @dataclass
-class System:
+class BenchmarkedSystem:
     """One model with all that training and decoding it takes."""
 
     name: str
@@ -73,7 +73,7 @@ class System:
 
 def build(
     name: str, more: Sequence[str], folder: Path, sizes: Sizes, device: str, dtype: str
-) -> System:
+) -> BenchmarkedSystem:
     """Builds a system.
 
     Args:
@@ -114,7 +114,7 @@ def build(
     torch.manual_seed(1)
     translator = task.build_model(cfg.model).to(device, getattr(torch, dtype))
     translator.make_generation_fast_(need_attn=False)
-    return System(name, task, model, criterion, optimizer, translator)
+    return BenchmarkedSystem(name, task, model, criterion, optimizer, translator)
 
 
 def transformer_options(sizes: Sizes, sides: Sequence[str] = SIDES) -> list[str]:
