@@ -31,11 +31,12 @@ from syntax_nmt.preparation.annotation.annotator import StanzaAnnotator
 from syntax_nmt.preparation.overwriting import refuse_to_overwrite
 from syntax_nmt.preparation.plan import Plan
 from syntax_nmt.preparation.preparation import Preparation
-from syntax_nmt.preparation.report import next_commands, summary
+from syntax_nmt.preparation.report import summary
 from syntax_nmt.preparation.segment import load_model
 from syntax_nmt.preparation.side_files import find_side_file
 from syntax_nmt.preparation.splits import Split, find_splits
 from syntax_nmt.preparation.tokenize import Tokenizer, loaded_tokenizer
+from syntax_nmt.preparation.training_commands import TrainingData, next_commands
 from syntax_nmt.preparation.training_settings import default_vocabulary
 from syntax_nmt.task.word_tokenizer import DEFAULT_MODES, default_mode
 
@@ -177,7 +178,7 @@ def run(args: argparse.Namespace) -> None:
         done.note(line)
     done.run()
     print(summary(done))
-    print(next_commands(done, FOLDER))
+    print(next_commands(TrainingData.of(plan.folder), FOLDER))
 
 
 def _plan(args: argparse.Namespace) -> Plan:
