@@ -45,7 +45,7 @@ def build_for_syntax_translation(
         plain: Any = OmegaConf.to_container(args, resolve=True)
         args = argparse.Namespace(**plain)
     with exits_in_fairseq_programs():
-        if not getattr(task, "hands_over_sides", False):
+        if not getattr(task, "hands_over_annotation", False):
             raise UserError(
                 f"architecture {getattr(args, 'arch', family)} runs under its own task, this is "
                 f"{type(task).__name__}: add --task syntax_translation"
@@ -63,7 +63,7 @@ def build_for_syntax_translation(
         noise = getattr(args, "quant_noise_scalar", 0) or 0
         if noise > 0 and any(isinstance(module, nn.GRU) for module in model.modules()):
             raise UserError("--quant-noise-scalar: fairseq cannot quantise GRUs: leave it out")
-    for kind, labels in model.side_labels.items():  # checkpoints keep them
+    for kind, labels in model.annotation_labels.items():  # checkpoints keep them
         set_option(given, kind.key, " ".join(labels))
     return model
 

@@ -18,8 +18,8 @@ from syntax_nmt.errors import UserError
 from syntax_nmt.models.family_options import (
     DECODER,
     ENCODER,
+    HALVES,
     RNN,
-    SIDES,
     TRANSFORMER,
     check_families,
 )
@@ -75,13 +75,13 @@ class SyntaxHybridModel(SyntaxTransformerModel):
 
     @classmethod
     def _build(cls, args: Namespace, task: FairseqTask) -> SyntaxModel:
-        families = {side: str(getattr(args, f"{side}_family")) for side in SIDES}
+        families = {half: str(getattr(args, f"{half}_family")) for half in HALVES}
         check_families(args, families)
         if families[DECODER] == RNN:
             prepare_for_rnn_decoder(args, task)
         if set(families.values()) == {RNN}:
             return SyntaxRNNModel.build_model(args, task)
-        # A copy: fairseq fills in what both sides of a Transformer have, and checkpoints would
+        # A copy: fairseq fills in what both halves of a Transformer have, and checkpoints would
         # take that for the user's.
         return super().build_model(Namespace(**vars(args)), task)
 
@@ -160,8 +160,8 @@ def _check_that_the_encoder_is_read(cfg: TransformerConfig) -> None:
         )
 
 
-def _family(cfg: TransformerConfig, side: str) -> str:
-    return str(getattr(cfg, f"{side}_family"))
+def _family(cfg: TransformerConfig, half: str) -> str:
+    return str(getattr(cfg, f"{half}_family"))
 
 
 def _recurrent_options(cfg: TransformerConfig) -> SyntaxRNNOptions:

@@ -20,7 +20,7 @@ from syntax_nmt.backbone.structures import (
     StructureLayers,
 )
 from syntax_nmt.backbone.transformer_layers import FusedDecoderLayer, wrap_layer
-from syntax_nmt.data.sides.kind import SideKind
+from syntax_nmt.data.annotation.kind import AnnotationKind
 from syntax_nmt.errors import UserError
 from syntax_nmt.methods.latent_phrases.options import gated_attention
 from syntax_nmt.methods.phrases.layers import PhraseDecoderLayer
@@ -52,9 +52,9 @@ class SyntaxTransformerDecoder(TransformerDecoderBase):
     """
 
     need_attn = False
-    reads_sides: tuple[SideKind, ...] = ()
-    learns_sides: tuple[SideKind, ...] = ()
-    side_labels: Mapping[SideKind, tuple[str, ...]] = MappingProxyType({})
+    reads_annotation: tuple[AnnotationKind, ...] = ()
+    learns_annotation: tuple[AnnotationKind, ...] = ()
+    annotation_labels: Mapping[AnnotationKind, tuple[str, ...]] = MappingProxyType({})
 
     def __init__(
         self,

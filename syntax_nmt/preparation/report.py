@@ -8,8 +8,8 @@ from pathlib import Path
 
 import torch
 
-from syntax_nmt.data.sides import HEADS, KINDS, PHRASES
-from syntax_nmt.data.sides.kind import SideKind
+from syntax_nmt.data.annotation import HEADS, KINDS, PHRASES
+from syntax_nmt.data.annotation.kind import AnnotationKind
 from syntax_nmt.data.text_columns import NO_FIGURE, table
 from syntax_nmt.preparation.plan import Plan
 from syntax_nmt.preparation.preparation import Preparation
@@ -94,9 +94,9 @@ def _settings(plan: Plan) -> TrainingSettings:
     return training_settings(plan.splits[0].lines, gpu=torch.cuda.is_available())
 
 
-def _has(done: Preparation, split: str, kind: SideKind) -> bool:
+def _has(done: Preparation, split: str, kind: AnnotationKind) -> bool:
     """Whether annotation of a split went into the data-bin."""
-    return f"words/{done.plan.side_text(split, kind).name}" in done.reports
+    return f"words/{done.plan.annotation_text(split, kind).name}" in done.reports
 
 
 def _shared(plan: Plan, user_dir: str) -> list[str]:

@@ -21,7 +21,7 @@ class TrainingSettings:
         below: they are for corpora of fewer pairs.
         size: suffix of the architecture's name.
         width: of embeddings, where it differs from that size.
-        layers: of each side, likewise.
+        layers: of each half, likewise.
         max_tokens: of a batch.
         update_freq: batches of an update.
         learning_rate: its peak.

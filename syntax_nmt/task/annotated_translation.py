@@ -1,4 +1,4 @@
-"""fairseq's translation task on annotated text: side information beside the sentences.
+"""fairseq's translation task on annotated text: annotation beside the sentences.
 
 fairseq reads the types of the options at run time: no postponed annotations in this file.
 """
@@ -13,10 +13,10 @@ from fairseq.data import ConcatDataset, Dictionary, FairseqDataset
 from fairseq.data.iterators import EpochBatchIterator
 
 from syntax_nmt.arguments import option
+from syntax_nmt.data.annotation import KINDS
+from syntax_nmt.data.annotation.kind import SOURCE, TARGET, AnnotationKind
+from syntax_nmt.data.binarised_annotation import BinarisedAnnotation, open_annotation, read_labels
 from syntax_nmt.data.data_bin import load_dictionary
-from syntax_nmt.data.side_information import SideInformation, open_side_information, read_labels
-from syntax_nmt.data.sides import KINDS
-from syntax_nmt.data.sides.kind import SOURCE, TARGET, SideKind
 from syntax_nmt.data.split_texts import check_texts, split_prefixes
 from syntax_nmt.data.syntax_dataset import SyntaxDataset
 from syntax_nmt.errors import UserError, exits_in_fairseq_programs
@@ -35,11 +35,11 @@ _LoadingConfig: Any = make_dataclass(
 
 @dataclass
 class AnnotatedTranslationConfig(_LoadingConfig):
-    """fairseq's options of the translation task and which side information to load."""
+    """fairseq's options of the translation task and which annotation to load."""
 
 
 class AnnotatedTranslationTask(RestartableTranslationTask):
-    """Loads sentences with their side information, both checked before they are used.
+    """Loads sentences with their annotation, both checked before they are used.
 
     No sentence of a split that is not trained on is dropped: there
     `--required-batch-size-multiple`, which silently leaves out a last batch, counts as 1.
@@ -57,7 +57,9 @@ class AnnotatedTranslationTask(RestartableTranslationTask):
         super().__init__(cfg, src_dict, tgt_dict)
         self._trained_split: Optional[str] = None
         self._loaded = [kind for kind in KINDS if getattr(cfg, kind.option)]
-        self._labels: dict[SideKind, tuple[str, ...]] = {}  # of the side files that are loaded
+        self._labels: dict[
+            AnnotationKind, tuple[str, ...]
+        ] = {}  # of the annotation files that are loaded
 
     @classmethod
     def load_dictionary(cls, filename: str) -> Dictionary:
@@ -71,7 +73,7 @@ class AnnotatedTranslationTask(RestartableTranslationTask):
     def load_dataset(
         self, split: str, epoch: int = 1, combine: bool = False, **kwargs: Any
     ) -> None:
-        """Loads a split and the side information that the options ask for.
+        """Loads a split and the annotation that the options ask for.
 
         Args:
             split: train, valid, test, …
@@ -80,8 +82,8 @@ class AnnotatedTranslationTask(RestartableTranslationTask):
             **kwargs: as of fairseq's own task.
 
         Raises:
-            UserError: the split or its side files are missing, damaged or of another text, or an
-                option cannot be honoured together with them; one line says which.
+            UserError: the split or its annotation files are missing, damaged or of another text, or
+                an option cannot be honoured together with them; one line says which.
         """
         with exits_in_fairseq_programs():
             if self._loaded:
@@ -94,7 +96,7 @@ class AnnotatedTranslationTask(RestartableTranslationTask):
             if combine:
                 self._trained_split = split
             if self._loaded:
-                self.datasets[split] = self._with_side_information(prefixes, split)
+                self.datasets[split] = self._with_annotation(prefixes, split)
 
     def get_batch_iterator(self, dataset: FairseqDataset, **kwargs: Any) -> EpochBatchIterator:
         """Divides a dataset into batches; outside training every sentence is in one.
@@ -106,14 +108,14 @@ class AnnotatedTranslationTask(RestartableTranslationTask):
             kwargs["required_batch_size_multiple"] = 1
         return super().get_batch_iterator(dataset, **kwargs)
 
-    def labels(self, kind: SideKind) -> tuple[str, ...]:
+    def labels(self, kind: AnnotationKind) -> tuple[str, ...]:
         """The labels of the data folder, such as chunk types, by id from 1; () = it has none."""
         folder = Path(utils.split_paths(self.cfg.data)[0])
         there = kind.labels_file is not None and (folder / kind.labels_file).is_file()
         return read_labels(folder, kind) if there else ()
 
-    def _with_side_information(self, prefixes: Sequence[Path], split: str) -> SyntaxDataset:
-        """The split's sentence pairs with their side files, opened and checked."""
+    def _with_annotation(self, prefixes: Sequence[Path], split: str) -> SyntaxDataset:
+        """The split's sentence pairs with their annotation files, opened and checked."""
         if not prefixes:
             raise UserError(
                 f"{split} is not binarised, and side information belongs to binarised text: run "
@@ -127,20 +129,20 @@ class AnnotatedTranslationTask(RestartableTranslationTask):
             for kind in self._loaded
             if texts[kind.side][1] is not None  # a test set may have no target
         ]
-        self._labels.update({side.kind: side.labels for side in opened if side.kind.labels_file})
+        self._labels.update({each.kind: each.labels for each in opened if each.kind.labels_file})
         return SyntaxDataset(pairs, opened)
 
     def _open_shards(
-        self, prefixes: Sequence[Path], kind: SideKind, language: str, text: Any
-    ) -> SideInformation:
-        """Side information of `train`, `train1`, …, joined and repeated as fairseq joined them."""
+        self, prefixes: Sequence[Path], kind: AnnotationKind, language: str, text: Any
+    ) -> BinarisedAnnotation:
+        """Annotation of `train`, `train1`, …, joined and repeated as fairseq joined them."""
         joined = isinstance(text, ConcatDataset)
         shards = text.datasets if joined else [text]
         parts = [
-            open_side_information(f"{prefix}.{language}", kind, shard.sizes)
+            open_annotation(f"{prefix}.{language}", kind, shard.sizes)
             for prefix, shard in zip(prefixes, shards)
         ]
-        return SideInformation.concatenate(parts, text.sample_ratios) if joined else parts[0]
+        return BinarisedAnnotation.concatenate(parts, text.sample_ratios) if joined else parts[0]
 
     def _check_texts(self, split: str, epoch: int, combine: bool) -> list[Path]:
         """Checks a split's texts before fairseq maps them; gives their names without language."""
@@ -159,7 +161,7 @@ class AnnotatedTranslationTask(RestartableTranslationTask):
         return Path(paths[(epoch - 1) % len(paths)])
 
     def _refuse_what_moves_tokens(self) -> None:
-        """Refuses what shifts tokens: side information counts them from the sentence's start.
+        """Refuses what shifts tokens: annotation counts them from the sentence's start.
 
         Raises:
             UserError: names the option.

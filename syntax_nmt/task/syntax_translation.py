@@ -1,4 +1,4 @@
-"""`--task syntax_translation`: fairseq's translation task plus side information.
+"""`--task syntax_translation`: fairseq's translation task plus annotation.
 
 fairseq reads the types of the options at run time: no postponed annotations in this file.
 """
@@ -22,18 +22,18 @@ from syntax_nmt.arguments import option
 from syntax_nmt.backbone.masked_batch_norm import ignored_batch
 from syntax_nmt.checkpoints.task_checkpoints import check_models
 from syntax_nmt.criterions.syntax_cross_entropy import ways_to_learn
+from syntax_nmt.data.annotation import CHUNKS, PARSED_KINDS
+from syntax_nmt.data.annotation.kind import AnnotationKind
 from syntax_nmt.data.languages import plain_language
-from syntax_nmt.data.sides import CHUNKS, PARSED_KINDS
-from syntax_nmt.data.sides.kind import SideKind
 from syntax_nmt.errors import UserError, exits_in_fairseq_programs
 from syntax_nmt.models.model_building import keep_defaults
 from syntax_nmt.parsing.config import ParserConfig
 from syntax_nmt.task.annotated_translation import AnnotatedTranslationConfig
+from syntax_nmt.task.annotation_inputs import AnnotationInputs, Parser, declared
 from syntax_nmt.task.chunk_validation import log_gold_boundaries, under_own_boundaries
 from syntax_nmt.task.interactive_translation import InteractiveTranslationTask
 from syntax_nmt.task.languages import check_languages
 from syntax_nmt.task.prepared_search import check_search_options, numbered_for, prepared_for
-from syntax_nmt.task.side_inputs import Parser, SideInputs, declared
 from syntax_nmt.task.source_parser import SourceParser
 from syntax_nmt.task.unknown_words import build_replacing
 from syntax_nmt.task.workers import check_joined
@@ -44,7 +44,7 @@ logger = logging.getLogger(__name__)
 
 @dataclass
 class SyntaxTranslationConfig(AnnotatedTranslationConfig):
-    """fairseq's options of the translation task, side information, and a parser."""
+    """fairseq's options of the translation task, annotation, and a parser."""
 
     parser_config: Optional[str] = option(
         None,
@@ -61,9 +61,9 @@ class SyntaxTranslationConfig(AnnotatedTranslationConfig):
 
 @register_task("syntax_translation", dataclass=SyntaxTranslationConfig)
 class SyntaxTranslationTask(InteractiveTranslationTask):
-    """Translation with side information: source dependencies and phrases, target chunks.
+    """Translation with annotation: source dependencies and phrases, target chunks.
 
-    What it stands on differs from fairseq's own task even without side information: trainings may
+    What it stands on differs from fairseq's own task even without annotation: trainings may
     be killed (:class:`RestartableTranslationTask`), no sentence is lost
     (:class:`AnnotatedTranslationTask`, :class:`InteractiveTranslationTask`), and mistakes in data,
     checkpoints and options are reported in one line. Here models get the inputs they read.
@@ -74,7 +74,7 @@ class SyntaxTranslationTask(InteractiveTranslationTask):
     """
 
     cfg: SyntaxTranslationConfig
-    hands_over_sides = True  # which the models of this package count on
+    hands_over_annotation = True  # which the models of this package count on
     _adaptive_softmax = False  # of the model that was built last
 
     def __init__(
@@ -82,12 +82,12 @@ class SyntaxTranslationTask(InteractiveTranslationTask):
     ) -> None:
         super().__init__(cfg, src_dict, tgt_dict)
         self._model_files: list[str] = []
-        self._learnt: tuple[SideKind, ...] = ()
+        self._learnt: tuple[AnnotationKind, ...] = ()
         self._parser = _source_parser(cfg, src_dict)
-        parsers: dict[SideKind, Parser] = {}
+        parsers: dict[AnnotationKind, Parser] = {}
         if self._parser is not None:
             parsers = {kind: partial(self._parser.parse, kind) for kind in PARSED_KINDS}
-        self._sides = SideInputs(self._loaded, self._labels, parsers, "--parser-config")
+        self._annotation = AnnotationInputs(self._loaded, self._labels, parsers, "--parser-config")
         self._keeps_pieces = self._parser is not None
 
     @classmethod
@@ -135,7 +135,7 @@ class SyntaxTranslationTask(InteractiveTranslationTask):
         decoder = getattr(model, "decoder", None)
         if self.cfg.load_alignments and decoder is not None:  # a criterion reads its attention
             decoder.need_attn = True
-        self._learnt = getattr(model, "learns_sides", ())
+        self._learnt = getattr(model, "learns_annotation", ())
         self._adaptive_softmax = getattr(decoder, "adaptive_softmax", None) is not None
         return model
 
@@ -155,11 +155,11 @@ class SyntaxTranslationTask(InteractiveTranslationTask):
                     "--adaptive-softmax-cutoff has a loss of its own, without auxiliary losses: "
                     "leave it out, or give --criterion adaptive_loss --ddp-backend legacy_ddp"
                 )
-        self._sides.objectives = getattr(criterion, "objectives", ())
+        self._annotation.objectives = getattr(criterion, "objectives", ())
         for kind in self._learnt:
-            if kind not in declared(self._sides.objectives):
+            if kind not in declared(self._annotation.objectives):
                 logger.warning(
-                    f"nothing trains what the model learns of the {kind.what}: give "
+                    f"nothing trains what the model learns of the {kind.description}: give "
                     f"{ways_to_learn(kind)}"
                 )
         return criterion
@@ -191,7 +191,7 @@ class SyntaxTranslationTask(InteractiveTranslationTask):
                 in no statistics of batch norms either.
         """
         with exits_in_fairseq_programs():
-            sample = self._sides.for_forward([model], sample)
+            sample = self._annotation.for_forward([model], sample)
         with ignored_batch(model, ignore_grad):
             return super().train_step(sample, model, criterion, optimizer, update_num, ignore_grad)
 
@@ -205,7 +205,7 @@ class SyntaxTranslationTask(InteractiveTranslationTask):
         """
         validate = partial(super().valid_step, model=model, criterion=criterion)
         with exits_in_fairseq_programs():
-            sample = self._sides.for_forward([model], sample)
+            sample = self._annotation.for_forward([model], sample)
         if CHUNKS.key not in sample["net_input"]:
             return validate(sample)
         return under_own_boundaries(validate, sample, model, criterion)
@@ -231,7 +231,7 @@ class SyntaxTranslationTask(InteractiveTranslationTask):
     ) -> Any:
         """Generates for one batch, or scores it.
 
-        Side information of the source comes from side files (`--load-…`), otherwise from parsers
+        Annotation of the source comes from annotation files (`--load-…`), otherwise from parsers
         (`--parser-config`); that of the target is given where references are scored, never in a
         search.
 
@@ -245,7 +245,7 @@ class SyntaxTranslationTask(InteractiveTranslationTask):
         """
         with exits_in_fairseq_programs():
             scores = isinstance(generator, SequenceScorer)
-            sample = self._sides.for_inference(models, sample, self._typed, scores)
+            sample = self._annotation.for_inference(models, sample, self._typed, scores)
         sample = numbered_for(generator, sample)
         with prepared_for(generator, models):
             return super().inference_step(generator, models, sample, prefix_tokens, constraints)

@@ -85,7 +85,7 @@ def test_restored_files_of_several_workers(tmp_path, suffix, written, begin):
     assert task._beginning() == str(tmp_path / begin)
 
 
-def test_side_information_of_raw_text(tmp_path, capsys):
+def test_annotation_of_raw_text(tmp_path, capsys):
     for language in ("src", "tgt"):
         (tmp_path / f"valid.src-tgt.{language}").write_text("a b\n")
         (tmp_path / f"dict.{language}.txt").write_text("a 1\nb 1\n")

@@ -12,8 +12,8 @@ from types import SimpleNamespace
 import pytest
 from fairseq import options
 
-from syntax_nmt.data.sides import HEADS, PHRASES
-from syntax_nmt.data.sides.kind import SideKind
+from syntax_nmt.data.annotation import HEADS, PHRASES
+from syntax_nmt.data.annotation.kind import AnnotationKind
 from syntax_nmt.preparation.plan import Plan
 from syntax_nmt.preparation.report import next_commands
 from syntax_nmt.preparation.splits import Split
@@ -30,7 +30,7 @@ SPLITS = ("train", "valid", "test")
 
 
 def said_of(
-    folder: Path, *files: str, of: Sequence[str] = SPLITS, parsed: Sequence[SideKind] = ()
+    folder: Path, *files: str, of: Sequence[str] = SPLITS, parsed: Sequence[AnnotationKind] = ()
 ) -> str:
     """What is printed after a preparation of some splits that made these files.
 
@@ -51,7 +51,7 @@ def said_of(
 
 
 def commands(
-    folder: Path, *files: str, of: Sequence[str] = SPLITS, parsed: Sequence[SideKind] = ()
+    folder: Path, *files: str, of: Sequence[str] = SPLITS, parsed: Sequence[AnnotationKind] = ()
 ) -> list[tuple[str, SimpleNamespace]]:
     """Program and options of each command after a preparation that made these files."""
     # Options are checked while they are parsed: what the commands translate with has been trained.

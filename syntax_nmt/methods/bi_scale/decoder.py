@@ -14,7 +14,7 @@ from syntax_nmt.backbone.fused_attention import IncrementalState
 from syntax_nmt.backbone.numerics import at_least_float32
 from syntax_nmt.backbone.readout import Readout
 from syntax_nmt.backbone.rnn_decoder import RNNDecoder
-from syntax_nmt.data.sides import CHUNKS
+from syntax_nmt.data.annotation import CHUNKS
 from syntax_nmt.methods.bi_scale.chunk_clock import INSIDE, OPENS, ChunkState
 from syntax_nmt.methods.bi_scale.options import CONTEXT, STATE
 from syntax_nmt.methods.bi_scale.recurrence import OWN_CHOICE, BiScaleGRU, BiScaleSteps
@@ -45,7 +45,7 @@ class BiScaleDecoder(RNNDecoder):
     """
 
     recurrence: BiScaleGRU
-    reads_sides = learns_sides = (CHUNKS,)
+    reads_annotation = learns_annotation = (CHUNKS,)
 
     def __init__(
         self,
@@ -64,7 +64,7 @@ class BiScaleDecoder(RNNDecoder):
         )
         width = recurrence.state_dim
         self.chunk_tags = tuple(chunk_tags)
-        self.side_labels = {CHUNKS: self.chunk_tags}
+        self.annotation_labels = {CHUNKS: self.chunk_tags}
         self.joint_score = joint_score
         self.readout_of = readout_of
         self.start.append(nn.Linear(memory_dim, width, bias=False))  # the last one: of chunks

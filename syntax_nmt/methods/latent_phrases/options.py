@@ -63,22 +63,22 @@ class LatentPhraseOptions(FairseqDataclass):
 
 
 def gated_attention(
-    cfg: TransformerConfig, options: LatentPhraseOptions, side: str
+    cfg: TransformerConfig, options: LatentPhraseOptions, half: str
 ) -> BuildAttention:
     """What builds the self-attention of layers with gates; where there are none, the plain one.
 
     Args:
         cfg: fairseq's options of the Transformer.
-        side: `encoder` or `decoder`.
+        half: `encoder` or `decoder`.
 
     Raises:
         UserError: options that contradict each other.
     """
     layers = options.latent_phrase_layers
-    there = getattr(cfg, side).layers
+    there = getattr(cfg, half).layers
     if not 0 <= layers <= there:
         raise UserError(
-            f"--latent-phrase-layers {layers}: the {side} has {there} layers; "
+            f"--latent-phrase-layers {layers}: the {half} has {there} layers; "
             f"give a number from 0 to {there}"
         )
     if layers == 0:
