@@ -23,7 +23,7 @@ from syntax_nmt.data.projection import project_heads
 from syntax_nmt.data.ragged import RaggedArray
 from syntax_nmt.data.subwords import pieces_per_word, vocabulary_scheme
 from syntax_nmt.data.syntax_dataset import SyntaxDataset
-from syntax_nmt.models.syntax_hybrid import SyntaxHybridModel
+from syntax_nmt.models.syntax_hybrid import SyntaxHybrid
 from syntax_nmt.task.annotation_inputs import AnnotationInputs
 
 VOCABULARY = 40
@@ -35,7 +35,7 @@ WIDTH = 16
 def families(arch: str, arguments: Sequence[str] = ()) -> dict[str, str]:
     """Of encoder and decoder."""
     model = ARCH_MODEL_REGISTRY[arch]
-    if not issubclass(model, SyntaxHybridModel):
+    if not issubclass(model, SyntaxHybrid):
         family = "transformer" if issubclass(model, TransformerModel) else "rnn"
         return {"encoder": family, "decoder": family}
     chosen = {"encoder": "transformer", "decoder": "rnn"}

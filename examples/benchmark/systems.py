@@ -17,7 +17,7 @@ from fairseq.tasks import FairseqTask
 from sizes import Sizes
 
 import syntax_nmt.plugin  # noqa: F401  registers its architectures
-from syntax_nmt.models.syntax_hybrid import SyntaxHybridModel
+from syntax_nmt.models.syntax_hybrid import SyntaxHybrid
 
 # What a system is trained by: that of its method, or the plain loss of its half.
 METHOD_CRITERIONS = {
@@ -92,7 +92,7 @@ def build(
     command = [str(folder), "-s", "src", "-t", "tgt", "--arch", arch]
     command += [part for option, value in chosen.items() for part in (f"--{option}", value)]
     command += ["--label-smoothing", "0.1", "--share-all-embeddings", "--lr", "1e-4"]
-    if issubclass(model_type, SyntaxHybridModel):  # a Transformer encoder, an RNN decoder
+    if issubclass(model_type, SyntaxHybrid):  # a Transformer encoder, an RNN decoder
         command += transformer_options(sizes, ["encoder"])
         command += rnn_options(sizes, ours, ["decoder"])
     elif issubclass(model_type, TransformerModel):

@@ -7,7 +7,7 @@ from typing import Any, Optional
 
 from torch import Tensor, nn
 
-from syntax_nmt.backbone.linear_cross_entropy import LinearCrossEntropy
+from syntax_nmt.backbone.linear_cross_entropy import TOKEN_LOSS, LinearCrossEntropy
 from syntax_nmt.backbone.structures import SOURCE_STRUCTURES, StructureLayers
 from syntax_nmt.data.annotation.kind import AnnotationKind
 from syntax_nmt.models.pretrained_weights import CheckedHub, PretrainedWeights
@@ -56,7 +56,7 @@ class SyntaxModel(CheckedHub, PretrainedWeights):
         structures: Optional[StructureLayers] = None,
         token_loss: Optional[LinearCrossEntropy] = None,
         **annotation: Any,
-    ) -> tuple[Tensor, dict[str, Any]]:
+    ) -> tuple[Optional[Tensor], dict[str, Any]]:
         """Teacher-forced pass of training and validation; generators never call it.
 
         Args:
@@ -71,10 +71,10 @@ class SyntaxModel(CheckedHub, PretrainedWeights):
             **annotation: under the keys of its kinds; what is not read is ignored.
 
         Returns:
-            logits, B×T×V, or what `token_loss` gives, and a dictionary: `attn`, the weights of the
-            cross-attention, B×T×S; what the decoder gives besides; with supervised heads
-            `supervised_heads`, the log-probabilities of the child and the parent head, B×2×S×S;
-            wanted structures under their names.
+            logits, B×T×V, None where `token_loss` takes their place; and a dictionary: `attn`, the
+            weights of the cross-attention, B×T×S; what the decoder gives besides; with supervised
+            heads `supervised_heads`, the log-probabilities of the child and the parent head,
+            B×2×S×S; wanted structures under their names; under `token_loss` what that gives.
         """
         encoder_out = self.encoder(
             src_tokens,
@@ -84,7 +84,7 @@ class SyntaxModel(CheckedHub, PretrainedWeights):
             **annotation,
         )
         read = [key for kind in self.decoder.reads_annotation for key in kind.keys]
-        output, extra = self.decoder(
+        logits, extra = self.decoder(
             prev_output_tokens,
             encoder_out=encoder_out,
             features_only=features_only or token_loss is not None,
@@ -96,9 +96,10 @@ class SyntaxModel(CheckedHub, PretrainedWeights):
             **{key: annotation[key] for key in read if key in annotation},
         )
         if token_loss is not None:
-            output = token_loss(output, self.decoder.output_projection)
+            features, logits = logits, None
+            extra[TOKEN_LOSS] = token_loss(features, self.decoder.output_projection)
         if structures is not None:
             extra.update({key: encoder_out[key] for key in SOURCE_STRUCTURES if key in encoder_out})
         if self.encoder.supervised_layer is not None and return_all_hiddens:
             extra["supervised_heads"] = self.encoder.supervised_head_log_probabilities(encoder_out)
-        return output, extra
+        return logits, extra

@@ -10,7 +10,6 @@ from fairseq.models.transformer import TransformerConfig, TransformerEncoderBase
 from torch import Tensor, nn
 
 from syntax_nmt.backbone.attention_change import AttentionChange, close_pads, local_attention_bias
-from syntax_nmt.backbone.fused_attention import FusedMultiheadAttention
 from syntax_nmt.backbone.layer_hooks import EncoderLayerOutput, collecting, handing_over
 from syntax_nmt.backbone.structures import SOURCE_ATTENTION, SOURCE_DISTANCES, StructureLayers
 from syntax_nmt.backbone.transformer_layers import FusedEncoderLayer, wrap_layer
@@ -23,7 +22,7 @@ from syntax_nmt.methods.dependency_heads.attention import (
     supervised_head_log_probabilities,
 )
 from syntax_nmt.methods.dependency_heads.options import supervised_layer
-from syntax_nmt.methods.latent_phrases.options import gated_attention, local_window
+from syntax_nmt.methods.latent_phrases.options import local_window, self_attentions
 from syntax_nmt.methods.parent_scaled.options import build_parent_scaling, parent_scaled_layer
 from syntax_nmt.methods.phrases.layers import PhraseEncoderLayer
 from syntax_nmt.methods.phrases.memory import PhraseMemory
@@ -61,13 +60,13 @@ class SyntaxTransformerEncoder(TransformerEncoderBase):
         self.phrase_sizes = phrase_sizes(cfg, options)
         self.phrase_segmentation = options.phrase_segmentation
         self.transparent_tokens = options.transparent_token_attention
-        self.gated_attention = gated_attention(cfg, options, "encoder")
+        # fairseq builds the layers from the lowest to the top, and does not number them.
+        self._self_attentions = iter(self_attentions(cfg, options, "encoder"))
         self.latent_phrase_layers = options.latent_phrase_layers
         self.local_window = local_window(cfg, options)
         self.local_layers = options.local_attention_layers if self.local_window else 0
         self.position_bias_layers = position_bias_layers(cfg, options, "encoder")
         self.parent_scaled_layer = parent_scaled_layer(cfg, options)
-        self._layers_built = 0
         super().__init__(cfg, dictionary, embed_tokens)
         self.position_bias = position_bias(cfg, options, "encoder")
         self.output_dim = cfg.encoder.embed_dim
@@ -91,15 +90,12 @@ class SyntaxTransformerEncoder(TransformerEncoderBase):
             layer.can_use_fastpath = False
 
     def build_encoder_layer(self, cfg: TransformerConfig) -> nn.Module:
-        """Builds one layer.
+        """Builds the next layer, from the lowest to the top.
 
         Args:
             cfg: fairseq's options of the Transformer.
         """
-        index = self._layers_built
-        self._layers_built += 1
-        gated = index < self.latent_phrase_layers
-        attention = self.gated_attention if gated else FusedMultiheadAttention
+        attention = next(self._self_attentions)
         if self.phrase_sizes is None:
             return wrap_layer(FusedEncoderLayer(cfg, attention), cfg)
         return wrap_layer(PhraseEncoderLayer(cfg, self.phrase_sizes, attention), cfg)
