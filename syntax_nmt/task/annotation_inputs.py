@@ -17,7 +17,7 @@ from torch import Tensor, nn
 from syntax_nmt.data.annotation import KINDS
 from syntax_nmt.data.annotation.kind import SOURCE, AnnotationKind
 from syntax_nmt.errors import UserError
-from syntax_nmt.task.interactive_sentences import KnowsPieces
+from syntax_nmt.task.typed_input import KnowsPieces
 
 logger = logging.getLogger(__name__)
 

@@ -12,6 +12,7 @@ from fairseq.data import Dictionary
 from torch import Tensor
 
 from syntax_nmt.data.annotation.kind import AnnotationKind, BatchedText
+from syntax_nmt.data.languages import plain_language
 from syntax_nmt.data.ragged import RaggedArray
 from syntax_nmt.data.subwords import NO_SUBWORDS, join_pieces, pieces_per_word, vocabulary_scheme
 from syntax_nmt.errors import UserError, errors_of
@@ -19,7 +20,7 @@ from syntax_nmt.parsing.config import ParserConfig
 from syntax_nmt.parsing.device import check_device
 from syntax_nmt.parsing.loaded import loaded_analyser
 from syntax_nmt.parsing.models import StanzaModels
-from syntax_nmt.task.interactive_sentences import KnowsPieces, unpadded
+from syntax_nmt.task.typed_input import KnowsPieces, unpadded
 
 logger = logging.getLogger(__name__)
 
@@ -178,3 +179,26 @@ class SourceParser:
         if message not in self._warned:
             self._warned.add(message)
             logger.warning(message)
+
+
+def build_source_parser(cfg: Any, dictionary: Dictionary) -> SourceParser | None:
+    """The parsers of `--parser-config`; None = there is none.
+
+    Args:
+        cfg: the options of the task.
+        dictionary: the source vocabulary.
+
+    Raises:
+        UserError: the configuration has a mistake, or parses the target language.
+    """
+    name = cfg.parser_config
+    if name is None:
+        return None
+    config = ParserConfig.read(name)
+    parsed, source, target = map(plain_language, (config.lang, cfg.source_lang, cfg.target_lang))
+    if parsed == target != source:
+        raise UserError(
+            f"{name}: lang: parses '{config.lang}', the target language; the source, which is "
+            f"parsed, is '{cfg.source_lang}': give the configuration of its parser"
+        )
+    return SourceParser(config, name, dictionary)

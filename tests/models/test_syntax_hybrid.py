@@ -338,15 +338,6 @@ def build_plain(folder, arch, *arguments):
     return tasks.setup_task(cfg.task).build_model(cfg.model)
 
 
-@pytest.mark.parametrize(
-    "arguments", [families(RNN, TRANSFORMER), (*families(TRANSFORMER, RNN), "--decoder-layers=2")]
-)
-def test_recurrent_layers_that_fairseq_cannot_quantise(folder, arguments, monkeypatch):
-    monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
-    with pytest.raises(UserError, match="--quant-noise-scalar: fairseq cannot quantise GRUs"):
-        build_plain(folder, "syntax_hybrid_tiny", *arguments, "--quant-noise-scalar=0.1")
-
-
 def test_refused_in_a_yaml():
     cfg = OmegaConf.create({"_name": "dependency_transformer_tiny", "bi_scale": True})
     with pytest.raises(

@@ -27,7 +27,7 @@ class BiScaleDecoder(RNNDecoder):
     in a search. A chunk opens before the first word in any case. A search adds to the scores of
     words, with `joint_score`, `log P(b_t)` of the boundary that was chosen and, where a chunk
     opens, `log P` of its likeliest tag; sampling, and an ensemble with models that have no such
-    score, leave it out (:mod:`syntax_nmt.task.prepared_search`).
+    score, leave it out (:mod:`syntax_nmt.task.search`).
 
     Args:
         embed_tokens: V×E.
