@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from syntax_nmt.data.sides import KINDS
+from syntax_nmt.data.annotation import KINDS
 from syntax_nmt.data.text_columns import NO_FIGURE, table
 from syntax_nmt.preparation.preparation import Preparation
 

@@ -10,13 +10,13 @@ from pathlib import Path
 import torch
 from fairseq.data.data_utils import infer_language_pair
 
+from syntax_nmt.data.annotation import CHUNKS, HEADS, PHRASES
+from syntax_nmt.data.annotation.kind import AnnotationKind
 from syntax_nmt.data.data_bin import no_data_bin
 from syntax_nmt.data.indexed_file import count_rows
 from syntax_nmt.data.manifest import read_manifest
 from syntax_nmt.data.prepared_text import FILE_NAME as SEGMENTATION
 from syntax_nmt.data.prepared_text import TextSegmentation, prepared_folder, read_segmentation
-from syntax_nmt.data.sides import CHUNKS, HEADS, PHRASES
-from syntax_nmt.data.sides.kind import SideKind
 from syntax_nmt.data.text_files import checksum
 from syntax_nmt.errors import UserError
 from syntax_nmt.parsing.config import FILE_NAME as PARSER_CONFIG
@@ -50,8 +50,8 @@ class TrainingData:
     languages: tuple[str, str]
     pairs: int
     splits: Sequence[str]
-    annotated: Mapping[str, Sequence[SideKind]]
-    parsed: Sequence[SideKind]
+    annotated: Mapping[str, Sequence[AnnotationKind]]
+    parsed: Sequence[AnnotationKind]
     joined: bool
     segmentation: Mapping[str, TextSegmentation]
 
@@ -132,7 +132,7 @@ def _splits(data_bin: Path, pair: str, source: str) -> list[str]:
     return found
 
 
-def _parsed(folder: Path, source: str) -> list[SideKind]:
+def _parsed(folder: Path, source: str) -> list[AnnotationKind]:
     """What `syntax-nmt prepare` has on record as made by a parser."""
     steps = recorded_steps(folder / "prepare.json") or {}
     names = {kind: f".{source}.{kind.ending}" for kind in (HEADS, PHRASES)}
@@ -160,7 +160,7 @@ class _Method:
     save_dir: str
     options: tuple[str, ...] = ()
     criterion: str = _SMOOTHED
-    reads: SideKind | None = None
+    reads: AnnotationKind | None = None
     is_rnn: bool = False
     warmups: int = 1
 

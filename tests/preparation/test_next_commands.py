@@ -17,9 +17,9 @@ from fairseq import options
 from translations import refused
 
 from syntax_nmt.cli import main
+from syntax_nmt.data.annotation import CHUNKS, HEADS, PHRASES
+from syntax_nmt.data.annotation.kind import AnnotationKind
 from syntax_nmt.data.prepared_text import TextSegmentation
-from syntax_nmt.data.sides import CHUNKS, HEADS, PHRASES
-from syntax_nmt.data.sides.kind import SideKind
 from syntax_nmt.preparation.training_commands import TrainingData, next_commands
 
 PARSERS = {
@@ -35,9 +35,9 @@ ALL = (HEADS, PHRASES, CHUNKS)
 
 def folder_of(
     folder: Path,
-    *kinds: SideKind,
+    *kinds: AnnotationKind,
     of: Sequence[str] = SPLITS,
-    parsed: Sequence[SideKind] = (),
+    parsed: Sequence[AnnotationKind] = (),
     pairs: int = 3,
 ) -> TrainingData:
     """A prepared folder with such annotation.
