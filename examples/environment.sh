@@ -47,6 +47,13 @@ sys.exit(sys.version_info[:2] == (3, 12) and platform.machine() == "x86_64")' ||
     fail "Python's headers are missing, which fairseq is built with (Debian: python3-dev)"
 }
 
+install_cpu_torch() { # without a GPU 0.2 GB to download in place of several
+  python -m pip install --quiet --disable-pip-version-check --no-deps \
+    --index-url https://download.pytorch.org/whl/cpu \
+    "torch==$(sed -n 's/^torch==//p' "$repository/constraints.txt")+cpu" ||
+    echo "environment: torch's CPU build cannot be had: taking the one with CUDA" >&2
+}
+
 install() {
   check_compiler
   local pip=(python -m pip install --quiet --quiet --disable-pip-version-check)
@@ -54,6 +61,7 @@ install() {
   python -c 'import sys; sys.exit(sys.version_info < (3, 11))' &&
     pip+=(--constraint "$repository/constraints.txt")
   echo "installing into $own (some minutes the first time)"
+  nvidia-smi -L >/dev/null 2>&1 || install_cpu_torch
   # fairseq is built here, not in an environment of its own, which would fetch a second torch; and
   # without CUDA_HOME, because it would look there for sources that it does not ship.
   "${pip[@]}" torch numpy setuptools wheel cython

@@ -94,9 +94,9 @@ def option(default: Any, text: str) -> Any:
 
 def encoder_option(default: Any, text: str) -> Any:
     """An :func:`option` of the encoder alone."""
-    return field(default=default, metadata={"help": text, "side": ENCODER})
+    return field(default=default, metadata={"help": text, "half": ENCODER})
 
 
 def decoder_option(default: Any, text: str) -> Any:
     """An :func:`option` of the decoder alone."""
-    return field(default=default, metadata={"help": text, "side": DECODER})
+    return field(default=default, metadata={"help": text, "half": DECODER})

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import traceback
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -53,7 +53,7 @@ def one_line_errors(program: str) -> Iterator[None]:
 
 @contextmanager
 def exits_in_fairseq_programs() -> Iterator[None]:
-    """As :func:`one_line_errors` where one of fairseq's programs runs; otherwise does nothing.
+    """As :func:`one_line_errors` in a process of one of fairseq's programs; elsewhere does nothing.
 
     For the hooks that fairseq calls. Its programs would wrap an exception into others, or print a
     traceback for each process; from Python, as in a notebook, an error remains an exception.
@@ -64,12 +64,15 @@ def exits_in_fairseq_programs() -> Iterator[None]:
     try:
         yield
     except UserError as error:
-        if not _in_a_program_of_fairseq():
+        if not _is_a_program_of_fairseq():
             raise
         raise SystemExit(f"syntax_nmt: error: {error}") from None
 
 
-def _in_a_program_of_fairseq() -> bool:
-    """Whether one of them is on the stack; spawned training processes run their main function."""
-    frames = (frame for frame, _ in traceback.walk_stack(None))
-    return any(frame.f_globals.get("__package__") == "fairseq_cli" for frame in frames)
+def _is_a_program_of_fairseq() -> bool:
+    """Whether this process was started as `fairseq-train`, `python -m fairseq_cli.train`, …
+
+    The processes that such a program spawns are told its name.
+    """
+    started = Path(sys.argv[0])
+    return started.name.startswith("fairseq-") or started.parent.name == "fairseq_cli"

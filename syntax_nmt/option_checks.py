@@ -40,21 +40,21 @@ def check_dropouts(options: Any, names: Iterable[str]) -> None:
             raise UserError(f"{flag(name)} {value}: give a share from 0 to less than 1")
 
 
-def layer_from_bottom(option: str, layer: int, layers: int, side: str) -> int:
+def layer_from_bottom(option: str, layer: int, layers: int, half: str) -> int:
     """A layer's index from 0, the lowest.
 
     Args:
         option: that names the layer, as it is typed.
         layer: its number from 0, the lowest, or from −1, the top.
         layers: how many there are.
-        side: `encoder` or `decoder`, for the message.
+        half: `encoder` or `decoder`, for the message.
 
     Raises:
         UserError: there is no such layer.
     """
     if not -layers <= layer < layers:
         raise UserError(
-            f"{option} {layer}: the {side} has {layers} layers; give a number from {-layers} to "
+            f"{option} {layer}: the {half} has {layers} layers; give a number from {-layers} to "
             f"{layers - 1}"
         )
     return layer % layers

@@ -5,7 +5,10 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from unittest import mock
 
 import forked_programs
 
@@ -44,6 +47,13 @@ def refuse(*command: str | Path, **options) -> str:
     errors = [line for line in done.stderr.splitlines() if ": error: " in line]
     assert len(errors) == 1, done.stderr
     return errors[0]
+
+
+@contextmanager
+def in_a_program(name: str) -> Iterator[None]:
+    """As in a process of `fairseq-NAME`, where mistakes end the process with one line."""
+    with mock.patch.object(sys, "argv", [f"fairseq-{name}"]):
+        yield
 
 
 def assert_task_is_asked_for(*command: str | Path) -> None:

@@ -50,7 +50,7 @@ def _seeded():
 def parser(tmp_path_factory) -> Parser:
     folder = tmp_path_factory.mktemp("parser")
     data = binarise(folder, PIECES, PIECES)
-    # Its side files are not there: parsing must not ask for them.
+    # Its annotation files are not there: parsing must not ask for them.
     model, _, cfg = build(data, "dependency_transformer", "--load-dependencies")
     checkpoint = save_checkpoint(folder / "heads.pt", model, cfg)
     model, _, cfg = build(data, "syntax_transformer")

@@ -52,8 +52,14 @@ def _standing_alone(
     sys.stdin = os.fdopen(0, encoding="utf-8")  # a forked process has none
     if cwd is not None:
         os.chdir(cwd)
-    sys.argv = list(command)
-    importlib.import_module(command[0]).cli_main()
+    _run(command)
+
+
+def _run(command: Sequence[str]) -> None:
+    """A program under the name that its script has."""
+    module, *arguments = command
+    sys.argv = [module.replace("fairseq_cli.", "fairseq-"), *arguments]
+    importlib.import_module(module).cli_main()
 
 
 def start(command: Sequence[str | Path], log: Path) -> BaseProcess:
@@ -66,8 +72,7 @@ def start(command: Sequence[str | Path], log: Path) -> BaseProcess:
 def main(command: Sequence[str], log: str) -> None:
     """What the process does: the program, its output in a file."""
     redirect(log)
-    sys.argv = list(command)
-    importlib.import_module(command[0]).cli_main()
+    _run(command)
 
 
 def redirect(log: str) -> None:

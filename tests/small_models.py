@@ -16,15 +16,15 @@ from fairseq.models.transformer import TransformerModel
 from methods import silenced
 from omegaconf import OmegaConf
 
+from syntax_nmt.data.annotation import CHUNKS, HEADS
+from syntax_nmt.data.annotation.kind import SOURCE
+from syntax_nmt.data.binarised_annotation import BinarisedAnnotation
 from syntax_nmt.data.projection import project_heads
 from syntax_nmt.data.ragged import RaggedArray
-from syntax_nmt.data.side_information import SideInformation
-from syntax_nmt.data.sides import CHUNKS, HEADS
-from syntax_nmt.data.sides.kind import SOURCE
 from syntax_nmt.data.subwords import pieces_per_word, vocabulary_scheme
 from syntax_nmt.data.syntax_dataset import SyntaxDataset
-from syntax_nmt.models.syntax_hybrid import SyntaxHybridModel
-from syntax_nmt.task.side_inputs import SideInputs
+from syntax_nmt.models.syntax_hybrid import SyntaxHybrid
+from syntax_nmt.task.annotation_inputs import AnnotationInputs
 
 VOCABULARY = 40
 LABELS = ("NP", "VP", "O")
@@ -35,14 +35,14 @@ WIDTH = 16
 def families(arch: str, arguments: Sequence[str] = ()) -> dict[str, str]:
     """Of encoder and decoder."""
     model = ARCH_MODEL_REGISTRY[arch]
-    if not issubclass(model, SyntaxHybridModel):
+    if not issubclass(model, SyntaxHybrid):
         family = "transformer" if issubclass(model, TransformerModel) else "rnn"
         return {"encoder": family, "decoder": family}
     chosen = {"encoder": "transformer", "decoder": "rnn"}
-    for side in chosen:
+    for half in chosen:
         for argument in arguments:
-            if argument.startswith(f"--{side}-family="):
-                chosen[side] = argument.partition("=")[2]
+            if argument.startswith(f"--{half}-family="):
+                chosen[half] = argument.partition("=")[2]
     return chosen
 
 
@@ -55,12 +55,12 @@ def small_sizes(arch: str, width: int, arguments: Sequence[str] = ()) -> list[st
     sizes = ["--encoder-embed-dim", width, "--decoder-embed-dim", width, "--dropout", 0]
     if "transformer" in of.values():
         sizes += ["--attention-dropout", 0, "--activation-dropout", 0]
-    for side, family in of.items():
+    for half, family in of.items():
         if family == "transformer":
-            sizes += [f"--{side}-ffn-embed-dim", 2 * width, f"--{side}-layers", 2]
-            sizes += [f"--{side}-attention-heads", 4]
+            sizes += [f"--{half}-ffn-embed-dim", 2 * width, f"--{half}-layers", 2]
+            sizes += [f"--{half}-attention-heads", 4]
         else:
-            sizes += [f"--{side}-hidden-size", width]
+            sizes += [f"--{half}-hidden-size", width]
     if of["decoder"] == "rnn":
         sizes += ["--attention-dim", width, "--decoder-out-embed-dim", width]
     related = arch.startswith("relation") or any("--relation-kernels" in x for x in arguments)
@@ -70,7 +70,7 @@ def small_sizes(arch: str, width: int, arguments: Sequence[str] = ()) -> list[st
 
 
 def write_dictionaries(folder: Path, pieces: bool = False) -> Path:
-    """A data folder that holds dictionaries alone, of w0, w1, … on both sides.
+    """A data folder that holds dictionaries alone, of w0, w1, … for source and target.
 
     With `pieces` every third entry opens no word, as sentencepiece writes it; one is a lone mark.
     """
@@ -132,7 +132,7 @@ def batch(
     left_pad_source: bool = True,
     pad_to: tuple[int, int] | None = None,
     left_pad_target: bool = False,
-    sides: Sequence[SideInformation] = (),
+    annotation: Sequence[BinarisedAnnotation] = (),
 ) -> dict:
     """A batch as fairseq collates it, sorted back to the given order; `pad_to` widens it."""
     dataset = LanguagePairDataset(
@@ -145,7 +145,7 @@ def batch(
         left_pad_source=left_pad_source,
         left_pad_target=left_pad_target,
     )
-    dataset = SyntaxDataset(dataset, sides)
+    dataset = SyntaxDataset(dataset, annotation)
     widths = None if pad_to is None else {"source": pad_to[0], "target": pad_to[1]}
     sample = dataset.collater([dataset[i] for i in range(len(dataset))], pad_to_length=widths)
     order = sample["id"].argsort()
@@ -160,16 +160,16 @@ def pieces_of_words(dictionary: Dictionary, tokens: Sequence[int]) -> list[int]:
     return pieces_per_word([dictionary[token] for token in tokens], scheme, "")
 
 
-def random_sides(
+def random_annotation(
     model: torch.nn.Module, dictionary: Dictionary, sources: Sequence[torch.Tensor],
     targets: Sequence[torch.Tensor], seed: int = 0,
-) -> list[SideInformation]:  # fmt: skip
+) -> list[BinarisedAnnotation]:  # fmt: skip
     """What a model reads and learns, drawn at random by each sentence's own tokens and the seed.
 
     About every fourth sentence has no annotation.
     """
     found = []
-    for kind in dict.fromkeys((*model.reads_sides, *model.learns_sides)):
+    for kind in dict.fromkeys((*model.reads_annotation, *model.learns_annotation)):
         rows = []
         for tokens in sources if kind.side == SOURCE else targets:
             size, numbers = len(tokens) - 1, tokens.tolist()
@@ -183,7 +183,7 @@ def random_sides(
             else:
                 rows.append(kind.draw(size, len(LABELS), random))
         labels = LABELS if kind.labels_file else ()
-        found.append(SideInformation(kind, RaggedArray.from_rows(rows), labels))
+        found.append(BinarisedAnnotation(kind, RaggedArray.from_rows(rows), labels))
     return found
 
 
@@ -196,13 +196,13 @@ def annotated_batch(
     seed: int = 0,
     searches: bool = False,
 ) -> dict:
-    """A batch with the side information that a model declares, handed over as the task does.
+    """A batch with the annotation that a model declares, handed over as the task does.
 
     With `searches` without what belongs to the target.
     """
-    sides = random_sides(model, task.source_dictionary, sources, targets, seed)
-    sample = batch(task.source_dictionary, sources, targets, *layout, sides=sides)
-    inputs = SideInputs((), {}, {}, "")
+    annotation = random_annotation(model, task.source_dictionary, sources, targets, seed)
+    sample = batch(task.source_dictionary, sources, targets, *layout, annotation=annotation)
+    inputs = AnnotationInputs((), {}, {}, "")
     if searches:
         return inputs.for_inference([model], sample, None, scores=False)
     return inputs.for_forward([model], sample)

@@ -7,7 +7,7 @@ from small_models import batch, chain_heads, chunks_of_tokens, phrases_of_tokens
 from torch import nn
 
 from syntax_nmt.criterions.syntax_cross_entropy import SyntaxCrossEntropyCriterion
-from syntax_nmt.data.sides import CHUNKS, HEADS, PHRASES
+from syntax_nmt.data.annotation import CHUNKS, HEADS, PHRASES
 from syntax_nmt.methods.bi_scale.loss import ChunkObjective
 from syntax_nmt.methods.dependency_heads.loss import DependencyObjective
 from syntax_nmt.methods.latent_phrases.loss import SynchronousConstraint, SynchronousObjective
@@ -39,19 +39,19 @@ def sample_of(model: nn.Module, task, lengths) -> dict:
     sample = batch(dictionary, random_sentences(lengths), random_sentences(lengths, 9))
     net_input = sample["net_input"]
     sample["heads"] = chain_heads(net_input["src_tokens"], dictionary).int()
-    if HEADS in model.reads_sides:
+    if HEADS in model.reads_annotation:
         net_input["heads"] = sample["heads"]
-    if CHUNKS in model.reads_sides:
+    if CHUNKS in model.reads_annotation:
         sample["chunk_tags"] = chunks_of_tokens(sample["target"], task)
         net_input["chunk_tags"] = sample["chunk_tags"]
-    if PHRASES in model.reads_sides:
+    if PHRASES in model.reads_annotation:
         net_input["phrase_lengths"] = phrases_of_tokens(net_input["src_tokens"], task)
     return sample
 
 
 def tied_layers(model: nn.Module) -> int:
     """How many layers the synchronous constraint ties, of a model that has distances twice."""
-    return min(getattr(side, "latent_phrase_layers", 0) for side in (model.encoder, model.decoder))
+    return min(getattr(half, "latent_phrase_layers", 0) for half in (model.encoder, model.decoder))
 
 
 def criterion_of(model: nn.Module, task, synchronous: str) -> SyntaxCrossEntropyCriterion:
@@ -63,6 +63,6 @@ def criterion_of(model: nn.Module, task, synchronous: str) -> SyntaxCrossEntropy
     if latent:
         constraint = SynchronousConstraint(synchronous, 0.01, "sum", 1.0, False, latent)
         objectives.append(SynchronousObjective(constraint, dictionary.eos(), dictionary.pad()))
-    if CHUNKS in model.reads_sides:
+    if CHUNKS in model.reads_annotation:
         objectives.append(ChunkObjective(1.0, 1.0))
     return SyntaxCrossEntropyCriterion(task, False, 0.1, 0, False, objectives)

@@ -21,19 +21,19 @@ KIND = """
 import numpy as np
 import torch
 
-from syntax_nmt.data.sides.kind import SOURCE, Transferred, SideKind
+from syntax_nmt.data.annotation.kind import SOURCE, Transferred, AnnotationKind
 from syntax_nmt.data.text_match import OtherTextError
 
 
-class WordNumbers(SideKind):
+class WordNumbers(AnnotationKind):
     name, ending, side, keys = "numbers", "num", SOURCE, ("word_numbers",)
-    what, title = "numbers of words", "numbers"
+    description, title = "numbers of words", "numbers"
     option, help = "load_numbers", "load a number for each word of the source"
 
     def parse(self, entry, place):
         return [int(number) for number in entry.split()] or None
 
-    def fit(self, annotation, words, place, corpus, *options):
+    def transfer(self, annotation, words, place, corpus, *options):
         if len(annotation) != len(words):
             raise OtherTextError(f"{place}: {len(annotation)} numbers for {len(words)} words")
         return Transferred(annotation)
@@ -64,7 +64,7 @@ import sys
 from types import SimpleNamespace
 
 from fairseq import options, tasks
-from syntax_nmt.data.sides.numbers import NUMBERS
+from syntax_nmt.data.annotation.numbers import NUMBERS
 
 command = [sys.argv[1], "--task", "syntax_translation", "-s", "src", "-t", "tgt", "--load-numbers"]
 args = options.parse_args_and_arch(options.get_generation_parser("syntax_translation"), command)
@@ -73,7 +73,7 @@ task.load_dataset("valid")
 data = task.dataset("valid")
 sample = data.collater([data[row] for row in range(len(data))])
 generator = SimpleNamespace(generate=lambda models, sample, **_: sample)
-given = task.inference_step(generator, [SimpleNamespace(reads_sides=(NUMBERS,))], sample)
+given = task.inference_step(generator, [SimpleNamespace(reads_annotation=(NUMBERS,))], sample)
 print(dict(zip(sample["id"].tolist(), given["net_input"]["word_numbers"].tolist())))
 """
 
@@ -106,12 +106,12 @@ def run(package, *command):
 
 
 def test_a_kind_is_one_object(package, prepared):
-    sides = package / "syntax_nmt" / "data" / "sides"
-    (sides / "numbers.py").write_text(KIND, encoding="utf-8")
-    listing = (sides / "__init__.py").read_text(encoding="utf-8")
+    folder = package / "syntax_nmt" / "data" / "annotation"
+    (folder / "numbers.py").write_text(KIND, encoding="utf-8")
+    listing = (folder / "__init__.py").read_text(encoding="utf-8")
     listing = listing.replace("CHUNKS)", "CHUNKS, NUMBERS)")
-    listing = "from syntax_nmt.data.sides.numbers import NUMBERS\n" + listing
-    (sides / "__init__.py").write_text(listing, encoding="utf-8")
+    listing = "from syntax_nmt.data.annotation.numbers import NUMBERS\n" + listing
+    (folder / "__init__.py").write_text(listing, encoding="utf-8")
     words = (prepared.folder / "words" / "valid.src").read_text(encoding="utf-8").splitlines()
     data = shutil.copytree(prepared.data, package / "data-bin")
     (package / "words").mkdir()
@@ -124,7 +124,7 @@ def test_a_kind_is_one_object(package, prepared):
     run(package, *binarize, "--validpref", prefix, "--words", package / "words")
     found = json.loads(run(package, "-m", "syntax_nmt.cli", "inspect", data, "--json", "-"))
     counted = [text["side_information"].get("numbers") for text in found["texts"]]
-    assert [side["annotated"] for side in counted if side] == [len(words)]
+    assert [each["annotated"] for each in counted if each] == [len(words)]
 
     pieces = prefix.with_name("valid.src").read_text(encoding="utf-8").splitlines()
     expected = {}

@@ -31,7 +31,7 @@ def floors(scope):
 
 
 def part_of(module, scope):
-    """`data` of `syntax_nmt.data.sides`; None outside of the scope."""
+    """`data` of `syntax_nmt.data.annotation`; None outside of the scope."""
     prefix = f"syntax_nmt.{scope}.".replace("..", ".")
     return module.removeprefix(prefix).split(".")[0] if module.startswith(prefix) else None
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from syntax_nmt.preparation.report import wrapped
+from syntax_nmt.preparation.training_commands import wrapped
 from syntax_nmt.preparation.training_settings import default_vocabulary, training_settings
 
 PAIRS = (1_000, 6_000, 29_000, 160_000, 4_500_000)
@@ -13,9 +13,15 @@ def readme_line(pairs: int, gpu: bool) -> str:
     settings = training_settings(pairs, gpu)
     words = [
         *["fairseq-train", "prepared/data-bin", "--user-dir", "syntax_nmt"],
-        *["--task", "syntax_translation", "--arch", "dependency_transformer" + settings.size],
+        *[
+            "--task",
+            "syntax_translation",
+            "--arch",
+            "dependency_transformer" + settings.size.suffix,
+        ],
         *["--load-dependencies", "--criterion", "dependency_cross_entropy"],
-        *["--label-smoothing", "0.1", "--share-all-embeddings", *settings.options()],
+        *["--label-smoothing", "0.1", "--share-all-embeddings", *settings.size.options],
+        *settings.options(),
         *["--save-dir", "prepared/checkpoints"],
     ]
     first, *rest = wrapped(words).split("\n")
@@ -41,11 +47,11 @@ def _both(cpu: float, gpu: float) -> str:
 
 
 def _size(settings) -> str:
-    if not settings.size_options:
-        return f"`{settings.size}`"
-    layers = 3 if "--encoder-layers" in settings.size_options else 2
-    size = f"`{settings.size}`, " if settings.size else ""
-    return f"{size}width {settings.size_options[1]}, {layers}+{layers} layers"
+    size = settings.size
+    if size.width is None:
+        return f"`{size.suffix}`"
+    suffix = f"`{size.suffix}`, " if size.suffix else ""
+    return f"{suffix}width {size.width}, {size.layers}+{size.layers} layers"
 
 
 def _time(minutes: float) -> str:

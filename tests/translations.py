@@ -6,9 +6,12 @@ import json
 import random
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from syntax_nmt.cli import main
+from syntax_nmt.scoring.translations.evaluated_systems import System, Text
+from syntax_nmt.scoring.translations.metrics import MetricSet
 
 WORDS = [
     "der",
@@ -60,6 +63,13 @@ def generated(hypotheses, references, sources, seed: int = 1) -> list[str]:
         lines += [f"H-{i}\t-0.5\t▁{hypotheses[i]}", f"D-{i}\t-0.5\t{hypotheses[i]}"]
         lines += [f"P-{i}\t-0.5 -0.5"]
     return [*lines, "Generate test with beam=5: BLEU4 = 1.00"]
+
+
+def run_statistics(metrics: MetricSet, runs: list, references: list) -> list[np.ndarray]:
+    """Of each run: sentences × statistics."""
+    system = System("system", tuple(Text("run", tuple(run)) for run in runs))
+    (found,) = metrics.statistics([system], [Text("reference", tuple(ref)) for ref in references])
+    return found
 
 
 def figures(capsys, *arguments) -> dict:

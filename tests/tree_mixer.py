@@ -12,7 +12,7 @@ from fairseq.models import register_model, register_model_architecture
 from fairseq.models.transformer import base_architecture
 from torch import Tensor
 
-from syntax_nmt.data.sides import HEADS
+from syntax_nmt.data.annotation import HEADS
 from syntax_nmt.models.options import SyntaxTransformerOptions
 from syntax_nmt.models.syntax_transformer import SyntaxTransformerModel
 from syntax_nmt.models.transformer_encoder import SyntaxTransformerEncoder
@@ -36,11 +36,11 @@ def tree_distances(heads: Tensor) -> Tensor:
 class TreeMixingEncoder(SyntaxTransformerEncoder):
     mutant = None
 
-    def forward(self, src_tokens, *args, token_embeddings=None, **sides):
+    def forward(self, src_tokens, *args, token_embeddings=None, **annotation):
         embedded = self.embed_tokens(src_tokens)
-        weights = self.weights(HEADS.of(sides))
+        weights = self.weights(HEADS.of(annotation))
         mixed = embedded + (weights / weights.sum(dim=2, keepdim=True)) @ embedded
-        return super().forward(src_tokens, *args, token_embeddings=mixed, **sides)
+        return super().forward(src_tokens, *args, token_embeddings=mixed, **annotation)
 
     def weights(self, heads: Tensor) -> Tensor:
         distances = tree_distances(heads)
@@ -55,7 +55,7 @@ class TreeMixingEncoder(SyntaxTransformerEncoder):
 
 @register_model("tree_mixer")
 class TreeMixingModel(SyntaxTransformerModel):
-    reads_sides = (HEADS,)
+    reads_annotation = (HEADS,)
 
     @classmethod
     def build_encoder(cls, args, src_dict, embed_tokens):

@@ -1,7 +1,7 @@
-"""What side information costs in data loading: an epoch's batches, and opening a million sentences.
+"""What annotation costs in data loading: an epoch's batches, and opening a million sentences.
 
 Both measurements use synthetic data in a temporary folder, written in fairseq's own format. The
-epoch is timed stock and with side information, stretch by stretch and in turns, so that a busy
+epoch is timed stock and with annotation, stretch by stretch and in turns, so that a busy
 machine disturbs all alike. Processor time is reported: the sum over stretches of the median round
 and of the fastest one, which a busy machine disturbs least. "stock, again" shows the noise.
 
@@ -30,13 +30,13 @@ from fairseq.data.indexed_dataset import (
 )
 from torch.utils.data import DataLoader
 
+from syntax_nmt.data.annotation import CHUNKS, HEADS, KINDS, PHRASES
+from syntax_nmt.data.annotation.kind import AnnotationKind
+from syntax_nmt.data.binarised_annotation import open_annotation
 from syntax_nmt.data.collation import collate_phrases
-from syntax_nmt.data.manifest import Fingerprint, SideFile, write_manifest
+from syntax_nmt.data.manifest import AnnotationFile, Fingerprint, write_manifest
 from syntax_nmt.data.projection import NO_ANNOTATION
 from syntax_nmt.data.ragged import RaggedArray
-from syntax_nmt.data.side_information import open_side_information
-from syntax_nmt.data.sides import CHUNKS, HEADS, KINDS, PHRASES
-from syntax_nmt.data.sides.kind import SideKind
 from syntax_nmt.data.syntax_dataset import SyntaxDataset
 
 SOURCE, TARGET = "train.de-en.de", "train.de-en.en"
@@ -64,7 +64,7 @@ def main() -> None:
 
 
 def write_corpus(folder: Path, sentences: int, words: int) -> None:
-    """Tokens of both sides, all three side files and their manifest.
+    """Tokens of both sides, all three annotation files and their manifest.
 
     Args:
         sentences: how many.
@@ -98,8 +98,8 @@ def write_corpus(folder: Path, sentences: int, words: int) -> None:
     write_manifest(folder, {name_of(kind): entry(folder, kind, sentences) for kind in rows})
 
 
-def name_of(kind: SideKind) -> str:
-    """The side file without its ending."""
+def name_of(kind: AnnotationKind) -> str:
+    """The annotation file without its ending."""
     return f"{TEXT[kind.side]}.{kind.name}"
 
 
@@ -119,8 +119,8 @@ def write_rows(prefix: Path, values: np.ndarray, sizes: np.ndarray, dtype: type)
         index.write(sizes.tolist())
 
 
-def entry(folder: Path, kind: SideKind, sentences: int) -> SideFile:
-    """The manifest's entry of one side file."""
+def entry(folder: Path, kind: AnnotationKind, sentences: int) -> AnnotationFile:
+    """The manifest's entry of one annotation file."""
     names = [
         f"{prefix}{ending}"
         for prefix in (name_of(kind), TEXT[kind.side])
@@ -129,7 +129,7 @@ def entry(folder: Path, kind: SideKind, sentences: int) -> SideFile:
     if kind.labels_file is not None:
         names.append(kind.labels_file)
     files = {name: Fingerprint.of(folder / name) for name in names}
-    return SideFile(sentences, sentences, "synthetic", Fingerprint(0, ""), files)
+    return AnnotationFile(sentences, sentences, "synthetic", Fingerprint(0, ""), files)
 
 
 def open_pairs(folder: Path) -> LanguagePairDataset:
@@ -143,8 +143,10 @@ def open_pairs(folder: Path) -> LanguagePairDataset:
     )
 
 
-def open_all(folder: Path, pairs: LanguagePairDataset, kinds: Sequence[SideKind]) -> SyntaxDataset:
-    """The stock dataset with side information, checksums verified.
+def open_all(
+    folder: Path, pairs: LanguagePairDataset, kinds: Sequence[AnnotationKind]
+) -> SyntaxDataset:
+    """The stock dataset with annotation, checksums verified.
 
     Args:
         kinds: what to open.
@@ -152,10 +154,7 @@ def open_all(folder: Path, pairs: LanguagePairDataset, kinds: Sequence[SideKind]
     sizes = {SOURCE: pairs.src_sizes, TARGET: pairs.tgt_sizes}
     return SyntaxDataset(
         pairs,
-        [
-            open_side_information(folder / TEXT[kind.side], kind, sizes[TEXT[kind.side]])
-            for kind in kinds
-        ],
+        [open_annotation(folder / TEXT[kind.side], kind, sizes[TEXT[kind.side]]) for kind in kinds],
     )
 
 
@@ -241,7 +240,7 @@ def measure_opening(folder: Path, repeats: int) -> None:
             measured = []
             for _ in range(repeats):
                 start = time.perf_counter()
-                open_side_information(folder / name, kind, sizes[name], verify=verify)
+                open_annotation(folder / name, kind, sizes[name], verify=verify)
                 measured.append(time.perf_counter() - start)
             print(
                 f"  {kind.name:8} {'with' if verify else 'without':7} checksums and ranges "

@@ -20,7 +20,7 @@ from quiet import silence
 from random_sentences import write_dictionaries
 from sizes import add_size_arguments, sizes_of
 from speed import COMPARISONS
-from systems import System, build
+from systems import BenchmarkedSystem, build
 from torch.profiler import ProfilerActivity, profile
 from works import load
 
@@ -56,7 +56,7 @@ def main() -> None:
         raise SystemExit(f"error: no fused attention kernel: {'; '.join(missing)}")
 
 
-def kernels(work: Work, system: System, device: str) -> Counter[str]:
+def kernels(work: Work, system: BenchmarkedSystem, device: str) -> Counter[str]:
     """How often each fused kernel ran.
 
     Args:

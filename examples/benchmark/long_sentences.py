@@ -16,7 +16,7 @@ from measure import peak_memory, timed
 from quiet import silence
 from random_sentences import Corpus, make_batches, write_dictionaries
 from sizes import SIZES
-from systems import System, build
+from systems import BenchmarkedSystem, build
 
 ARCHITECTURES = ("latent_phrase_transformer", "rnn_search_cgru", "bi_scale_rnn")
 MIB = 2**20
@@ -39,7 +39,7 @@ def measure(name: str, words: int) -> None:
     batches = make_batches(system.task.source_dictionary, corpus)
     seconds: list[float] = []
 
-    def train(system: System) -> None:
+    def train(system: BenchmarkedSystem) -> None:
         seconds.append(timed(lambda: system.train(batches), "cpu"))
 
     memory = peak_memory(train, system, "cpu")

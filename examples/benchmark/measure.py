@@ -9,11 +9,11 @@ from pathlib import Path
 from typing import Any
 
 import torch
-from systems import System
+from systems import BenchmarkedSystem
 from torch.nn.attention import SDPBackend, sdpa_kernel
 from torch.utils.flop_counter import FlopCounterMode
 
-Work = Callable[[System], None]
+Work = Callable[[BenchmarkedSystem], None]
 
 
 def timed(work: Callable[[], None], device: str) -> float:
@@ -35,7 +35,7 @@ def timed(work: Callable[[], None], device: str) -> float:
 
 
 def interleaved(
-    work: Work, systems: Sequence[System], repeats: int, device: str
+    work: Work, systems: Sequence[BenchmarkedSystem], repeats: int, device: str
 ) -> list[list[float]]:
     """Seconds of each system and repeat; the systems take turns.
 
@@ -78,7 +78,7 @@ def summary(seconds: Sequence[float], baseline: Sequence[float], items: int) -> 
     }
 
 
-def operations(work: Work, system: System) -> int:
+def operations(work: Work, system: BenchmarkedSystem) -> int:
     """Floating-point operations of all matrix products.
 
     Args:
@@ -90,7 +90,7 @@ def operations(work: Work, system: System) -> int:
     return counter.get_total_flops()
 
 
-def peak_memory(work: Work, system: System, device: str) -> int:
+def peak_memory(work: Work, system: BenchmarkedSystem, device: str) -> int:
     """Bytes at the highest point of `work`; on a CPU it must be a process of its own.
 
     Args:

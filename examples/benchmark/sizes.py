@@ -13,7 +13,7 @@ class Sizes:
     Attributes:
         width: C of Transformers; every width of RNNs.
         ffn: inner width of the FFN of Transformers.
-        layers: of Transformers, on each side. RNNs have those of their architecture.
+        layers: of Transformers, in each half. RNNs have those of their architecture.
         heads: of Transformers.
         vocabulary: words, the same on both sides.
         length: mean number of tokens of a sentence, EOS included.

@@ -28,7 +28,7 @@ from peak_memory import memory_of
 from quiet import silence
 from random_sentences import write_dictionaries
 from sizes import Sizes, add_size_arguments, sizes_of
-from systems import System, build
+from systems import BenchmarkedSystem, build
 from table import print_table
 from works import WORKS, Load, load
 
@@ -178,7 +178,7 @@ def print_sum(figures: dict[str, dict[str, Any]]) -> None:
 
 
 def measure(
-    data: Load, systems: list[System], args: argparse.Namespace
+    data: Load, systems: list[BenchmarkedSystem], args: argparse.Namespace
 ) -> dict[str, dict[str, Any]]:
     """The figures of one work.
 

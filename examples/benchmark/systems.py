@@ -17,22 +17,22 @@ from fairseq.tasks import FairseqTask
 from sizes import Sizes
 
 import syntax_nmt.plugin  # noqa: F401  registers its architectures
-from syntax_nmt.models.syntax_hybrid import SyntaxHybridModel
+from syntax_nmt.models.syntax_hybrid import SyntaxHybrid
 
-# What a system is trained by: that of its method, or the plain loss of its side.
+# What a system is trained by: that of its method, or the plain loss of its half.
 METHOD_CRITERIONS = {
     "dependency_transformer": "dependency_cross_entropy",
     "latent_phrase_transformer": "synchronous_cross_entropy",
     "bi_scale_rnn": "chunk_cross_entropy",
 }
-SIDES = ("encoder", "decoder")
+HALVES = ("encoder", "decoder")
 RELATION_WIDTH = 256  # of the published relation network; a narrower model has a narrower one
 OWN = {"task": "syntax_translation", "criterion": "syntax_cross_entropy", "optimizer": "fused_adam"}
 STOCK = {"task": "translation", "criterion": "label_smoothed_cross_entropy", "optimizer": "adam"}
 
 
 @dataclass
-class System:
+class BenchmarkedSystem:
     """One model with all that training and decoding it takes."""
 
     name: str
@@ -73,7 +73,7 @@ class System:
 
 def build(
     name: str, more: Sequence[str], folder: Path, sizes: Sizes, device: str, dtype: str
-) -> System:
+) -> BenchmarkedSystem:
     """Builds a system.
 
     Args:
@@ -92,7 +92,7 @@ def build(
     command = [str(folder), "-s", "src", "-t", "tgt", "--arch", arch]
     command += [part for option, value in chosen.items() for part in (f"--{option}", value)]
     command += ["--label-smoothing", "0.1", "--share-all-embeddings", "--lr", "1e-4"]
-    if issubclass(model_type, SyntaxHybridModel):  # a Transformer encoder, an RNN decoder
+    if issubclass(model_type, SyntaxHybrid):  # a Transformer encoder, an RNN decoder
         command += transformer_options(sizes, ["encoder"])
         command += rnn_options(sizes, ours, ["decoder"])
     elif issubclass(model_type, TransformerModel):
@@ -114,37 +114,37 @@ def build(
     torch.manual_seed(1)
     translator = task.build_model(cfg.model).to(device, getattr(torch, dtype))
     translator.make_generation_fast_(need_attn=False)
-    return System(name, task, model, criterion, optimizer, translator)
+    return BenchmarkedSystem(name, task, model, criterion, optimizer, translator)
 
 
-def transformer_options(sizes: Sizes, sides: Sequence[str] = SIDES) -> list[str]:
+def transformer_options(sizes: Sizes, halves: Sequence[str] = HALVES) -> list[str]:
     """The sizes in fairseq's options of a Transformer.
 
     Args:
-        sides: the Transformers among `encoder` and `decoder`.
+        halves: the Transformers among `encoder` and `decoder`.
     """
     given: list[str] = []
-    for side in sides:
-        given += [f"--{side}-embed-dim", str(sizes.width), f"--{side}-layers", str(sizes.layers)]
-        given += [f"--{side}-ffn-embed-dim", str(sizes.ffn)]
-        given += [f"--{side}-attention-heads", str(sizes.heads)]
+    for half in halves:
+        given += [f"--{half}-embed-dim", str(sizes.width), f"--{half}-layers", str(sizes.layers)]
+        given += [f"--{half}-ffn-embed-dim", str(sizes.ffn)]
+        given += [f"--{half}-attention-heads", str(sizes.heads)]
     return given
 
 
-def rnn_options(sizes: Sizes, ours: bool, sides: Sequence[str] = SIDES) -> list[str]:
+def rnn_options(sizes: Sizes, ours: bool, halves: Sequence[str] = HALVES) -> list[str]:
     """The width in options of an RNN; it has the layers that its architecture has.
 
     Args:
         ours: whether it has the options of this package.
-        sides: the RNNs among `encoder` and `decoder`.
+        halves: the RNNs among `encoder` and `decoder`.
     """
     width = str(sizes.width)
     given = ["--decoder-out-embed-dim", width]
-    for side in sides:
-        given += [f"--{side}-embed-dim", width, f"--{side}-hidden-size", width]
+    for half in halves:
+        given += [f"--{half}-embed-dim", width, f"--{half}-hidden-size", width]
     if not ours:
         return given
     given += ["--attention-dim", width]
-    if sizes.width < RELATION_WIDTH and "encoder" in sides:
+    if sizes.width < RELATION_WIDTH and "encoder" in halves:
         given += ["--relation-kernels", f"3:{width}", "--relation-hidden-dim", width]
     return given

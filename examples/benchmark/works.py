@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from fairseq import utils
 from random_sentences import Corpus, make_batches
 from sizes import Sizes
-from systems import System
+from systems import BenchmarkedSystem
 
 _ALONE = 4  # sentences that are translated one by one
 
@@ -23,7 +23,7 @@ class Load:
         unit: of the items.
     """
 
-    work: Callable[[System], None]
+    work: Callable[[BenchmarkedSystem], None]
     items: int
     unit: str
 
@@ -37,7 +37,7 @@ WORKS: dict[str, tuple[int, int | None] | None] = {
 }
 
 
-def load(name: str, system: System, sizes: Sizes, batches: int, device: str) -> Load:
+def load(name: str, system: BenchmarkedSystem, sizes: Sizes, batches: int, device: str) -> Load:
     """The work of a name on random sentences.
 
     Args:

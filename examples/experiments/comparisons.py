@@ -21,8 +21,7 @@ from syntax_nmt.scoring.translations.comparison import (
     Sampling,
     comparison_figures,
 )
-from syntax_nmt.scoring.translations.corpus_scores import run_scores
-from syntax_nmt.scoring.translations.evaluated_systems import TestSet, Text
+from syntax_nmt.scoring.translations.evaluated_systems import EvaluationSet
 from syntax_nmt.scoring.translations.length_limit import USUAL
 from syntax_nmt.scoring.translations.metrics import MetricSet
 from syntax_nmt.scoring.translations.resampling import RESAMPLES, SEED
@@ -38,14 +37,14 @@ NOT_DECLARED = "not declared"
 
 
 def compare(
-    metrics: MetricSet, test_set: TestSet, source: Text, pairs: Sequence[Comparison]
+    metrics: MetricSet, test_set: EvaluationSet, pairs: Sequence[Comparison]
 ) -> dict[str, Any]:
     """The comparisons that both systems have translations for, and what their cut changes.
 
     Args:
         metrics: all that are reported.
-        test_set: the translations of a family's systems.
-        source: of the test set, in words, or in pieces that are known as such.
+        test_set: the translations of a family's systems; its source in words, or in pieces that
+            are known as such.
         pairs: declared ones, of this family.
 
     Returns:
@@ -57,18 +56,24 @@ def compare(
     names = {system.name for system in test_set.systems}
     pairs = [pair for pair in pairs if {pair.system, pair.against} <= names]
     figures: dict[str, Any] = {"pairs": [_described(pair) for pair in pairs]}
-    _add_tests(figures["pairs"], "scores", metrics, test_set, _statistics(metrics, test_set))
-    longer = USUAL.figures(test_set, source)["systems"]
+    _add_tests(
+        figures["pairs"],
+        "scores",
+        metrics,
+        test_set,
+        metrics.statistics(test_set.systems, test_set.references),
+    )
+    longer = USUAL.figures(test_set)["systems"]
     if any(sum(system["runs"]) for system in longer):
-        cut = USUAL.cut_test_set(test_set, source)
-        statistics = _statistics(metrics, cut)
+        cut = USUAL.cut_test_set(test_set)
+        statistics = metrics.statistics(cut.systems, cut.references)
         changed = {system["name"] for system in longer if sum(system["runs"])}
         affected = [
             pair for pair in figures["pairs"] if {pair["system"], pair["against"]} & changed
         ]
         _add_tests(affected, "cut", metrics, cut, statistics)
         figures["longer"] = {
-            system["name"]: {"runs": system["runs"], "scores": run_scores(metrics, runs)}
+            system["name"]: {"runs": system["runs"], "scores": metrics.run_scores(runs)}
             for system, runs in zip(longer, statistics)
         }
     return figures
@@ -84,16 +89,11 @@ def _described(pair: Comparison) -> dict[str, Any]:
     }
 
 
-def _statistics(metrics: MetricSet, test_set: TestSet) -> list[list[np.ndarray]]:
-    (reference,) = test_set.references
-    return test_set.by_system(metrics.statistics(test_set.outputs, [reference.sentences]))
-
-
 def _add_tests(
     pairs: Sequence[dict[str, Any]],
     kind: str,
     metrics: MetricSet,
-    test_set: TestSet,
+    test_set: EvaluationSet,
     statistics: Sequence[Sequence[np.ndarray]],
 ) -> None:
     """Adds to each pair, as `kind`, its difference and tests by metric."""

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from experiments.programs import fill, run_program, sole_owner, write_json
-from syntax_nmt.data.sides import HEADS, KINDS
+from syntax_nmt.data.annotation import HEADS, KINDS
 from syntax_nmt.data.text_files import find_text, read_lines, write_bytes_atomically
 from syntax_nmt.errors import UserError, one_line_errors
 

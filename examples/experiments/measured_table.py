@@ -9,10 +9,9 @@ from typing import Any
 
 from experiments.comparisons import TRIALS, adjust, compare
 from experiments.runs import Row, Run, Runs, has_diverged
-from syntax_nmt.scoring.translations.corpus_scores import spread
 from syntax_nmt.scoring.translations.evaluated_systems import (
+    EvaluationSet,
     System,
-    TestSet,
     Text,
     check_parallel,
     read_text,
@@ -20,6 +19,7 @@ from syntax_nmt.scoring.translations.evaluated_systems import (
 from syntax_nmt.scoring.translations.length_bins import LengthBins
 from syntax_nmt.scoring.translations.metrics import MetricSet, MetricSettings
 from syntax_nmt.scoring.translations.score_report import score_figures
+from syntax_nmt.scoring.translations.seed_tests import spread
 
 FACTS = ("validation_nll", "training_nll", "updates", "seconds", "tokens_per_second")
 _OF_A_RUN = ("key", "seed", "commit", "data_checksum", "device", "cpu", "threads", "versions")
@@ -62,11 +62,11 @@ class FamilyTest:
         systems = tuple(System(row.system.name, tuple(self.texts(row))) for row in self.rows)
         for text in (run for system in systems for run in system.runs):
             check_parallel(text, reference)
-        test_set = TestSet(systems, (reference,), None)
+        test_set = EvaluationSet(systems, (reference,), source)
         metrics = MetricSet(evaluation["metrics"], MetricSettings(evaluation["tokenize"]))
-        found = test_set.by_system(metrics.statistics(test_set.outputs, [reference.sentences]))
+        found = metrics.statistics(test_set.systems, test_set.references)
         bins = LengthBins(tuple(evaluation["bins"]))
-        figures = score_figures(metrics, test_set, found, source, bins, None)
+        figures = score_figures(metrics, test_set, found, bins, None)
         scores = {system["name"]: system["scores"] for system in figures["systems"]}
         declared = [pair for pair in self.runs.table.comparisons if pair.family == self.family.name]
         return {
@@ -78,7 +78,7 @@ class FamilyTest:
             "keys": {row.system.name: self._keys(row) for row in self.rows},
             "scores": scores,
             "by_length": figures["by_length"]["bins"],
-            **compare(metrics, test_set, source, declared),
+            **compare(metrics, test_set, declared),
         }
 
     def _keys(self, row: Row) -> list[str]:

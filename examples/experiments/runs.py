@@ -10,7 +10,7 @@ from typing import Any
 
 from experiments.corpus import key_of, plan_control, plan_data
 from experiments.records import Records
-from experiments.table_config import Family, System, Table
+from experiments.table_config import DeclaredSystem, Family, Table
 from syntax_nmt.errors import UserError
 
 
@@ -47,8 +47,8 @@ class Row:
     """
 
     family: Family
-    system: System
-    trained: System | None = None
+    system: DeclaredSystem
+    trained: DeclaredSystem | None = None
     setting: str | None = None
     runs: tuple[Run, ...] = ()
 
@@ -104,7 +104,7 @@ class Runs:
             raise UserError(f"{file}: is not the record of {run.name}: remove it")
         return found
 
-    def _run(self, family: Family, system: System, setting: str, seed: int) -> Run:
+    def _run(self, family: Family, system: DeclaredSystem, setting: str, seed: int) -> Run:
         evaluation = self.table.evaluation
         data = [self.data[family.name]]
         if system.control:
@@ -119,10 +119,10 @@ class Runs:
         }
         return Run(f"{family.name}.{system.name}.{seed}", key_of(plan), plan, setting, tuple(data))
 
-    def _first(self, family: Family, system: System, setting: str) -> Run:
+    def _first(self, family: Family, system: DeclaredSystem, setting: str) -> Run:
         return self._run(family, system, setting, system.seeds[0])
 
-    def _trained(self, family: Family, system: System) -> System | None:
+    def _trained(self, family: Family, system: DeclaredSystem) -> DeclaredSystem | None:
         if not system.best_of:
             return system
         systems = [family.systems[name] for name in system.best_of]
@@ -134,7 +134,7 @@ class Runs:
         best = self._best(runs)
         return None if best is None else systems[best]
 
-    def _setting(self, family: Family, system: System) -> str | None:
+    def _setting(self, family: Family, system: DeclaredSystem) -> str | None:
         settings = list(family.settings())
         if not family.grid:
             return settings[0]

@@ -29,7 +29,7 @@ _OF_TRAINED = ("like", "generate", "control", "figures")  # fields of systems wi
 
 
 @dataclass(frozen=True)
-class System:
+class DeclaredSystem:
     """A row of a table; texts of options are as on a command line.
 
     Attributes:
@@ -65,7 +65,7 @@ class Family:
     data: Mapping[str, Any]
     training: str
     grid: Mapping[str, list[str]]
-    systems: Mapping[str, System]
+    systems: Mapping[str, DeclaredSystem]
 
     @property
     def baseline(self) -> str:
@@ -214,7 +214,9 @@ def _family(where: str, name: str, family: dict[str, Any], declared: dict[str, A
     return Family(name, data, family["training"], family.get("grid", {}), systems)
 
 
-def _system(where: str, name: str, systems: dict[str, Any], declared: dict[str, Any]) -> System:
+def _system(
+    where: str, name: str, systems: dict[str, Any], declared: dict[str, Any]
+) -> DeclaredSystem:
     given = {"like": name, "best_of": [], "generate": "", "figures": [], **systems[name]}
     unused = [field for field in _OF_TRAINED if field in systems[name]]
     if given["best_of"] and unused:
@@ -234,7 +236,7 @@ def _system(where: str, name: str, systems: dict[str, Any], declared: dict[str, 
     unknown = [figure for figure in given["figures"] if figure not in known]
     if unknown:
         raise UserError(f"{where}: figures: {unknown[0]} is not defined under figures")
-    return System(
+    return DeclaredSystem(
         name=name,
         seeds=tuple(given.get("seeds", declared["seeds"])),
         options=given.get("options", ""),

@@ -18,8 +18,8 @@ from experiments.comparisons import TRIALS, verdict
 from experiments.measured_table import FACTS
 from syntax_nmt.data.text_files import write_bytes_atomically
 from syntax_nmt.reporting.findings import p_value_text
-from syntax_nmt.scoring.translations.corpus_scores import spread
 from syntax_nmt.scoring.translations.length_limit import USUAL
+from syntax_nmt.scoring.translations.seed_tests import spread
 from syntax_nmt.scoring.translations.text_tables import SIGNIFICANT, interval_text, p_text
 
 Figures = Mapping[str, Any]

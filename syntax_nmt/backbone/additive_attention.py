@@ -30,7 +30,7 @@ class AttentionMemory:
     padding: Tensor
 
     @cached_property
-    def room(self) -> Tensor:
+    def scratch(self) -> Tensor:
         """Memory for the largest intermediate result of a step, shared by all steps.
 
         Allocating and freeing so large a tensor at every step would fragment the memory.
@@ -81,7 +81,7 @@ class AdditiveAttention(nn.Module):
         """
         keys = memory.keys.unsqueeze(1)  # B×1×S×A
         grouped = query.view(keys.size(0), -1, 1, keys.size(-1))  # B×(N/B)×1×A
-        scores = _Scores.apply(grouped, keys, self.score.to(keys.dtype), memory.room)
+        scores = _Scores.apply(grouped, keys, self.score.to(keys.dtype), memory.scratch)
         scores = at_least_float32(scores).masked_fill(memory.padding.unsqueeze(1), float("-inf"))
         return scores.softmax(dim=-1).flatten(0, 1)
 
@@ -90,9 +90,9 @@ class _Scores(torch.autograd.Function):
     """`v · tanh(q + k)`, which stores only its inputs for the backward pass."""
 
     @staticmethod
-    def forward(ctx: Any, query: Tensor, keys: Tensor, score: Tensor, room: Tensor) -> Tensor:
+    def forward(ctx: Any, query: Tensor, keys: Tensor, score: Tensor, scratch: Tensor) -> Tensor:
         ctx.save_for_backward(query, keys, score)
-        return torch.add(query, keys, out=room).tanh_() @ score
+        return torch.add(query, keys, out=scratch).tanh_() @ score
 
     @staticmethod
     @once_differentiable

@@ -13,6 +13,8 @@ from torch.autograd.function import once_differentiable
 
 from syntax_nmt.backbone.numerics import exact_type
 
+TOKEN_LOSS = "token_loss"  # what a model calls its result, beside the logits that it replaces
+
 # Logits in a block: on a CPU they stay in its cache, on a GPU they keep it busy.
 _CPU_BLOCK, _GPU_BLOCK = 2**22, 2**26
 

@@ -18,7 +18,7 @@ from syntax_nmt.backbone.fused_attention import IncrementalState
 from syntax_nmt.backbone.numerics import mean_of_words
 from syntax_nmt.backbone.readout import Readout
 from syntax_nmt.backbone.rnn_encoder import NO_LIMIT, PADDING, ROWS, STATES
-from syntax_nmt.data.sides.kind import SideKind
+from syntax_nmt.data.annotation.kind import AnnotationKind
 
 _MEMORY = ("keys", "values", "annotations", "padding")
 
@@ -41,9 +41,9 @@ class RNNDecoder(FairseqIncrementalDecoder):
 
     beam_size = 1
     need_attn = True
-    reads_sides: tuple[SideKind, ...] = ()
-    learns_sides: tuple[SideKind, ...] = ()
-    side_labels: Mapping[SideKind, tuple[str, ...]] = MappingProxyType({})
+    reads_annotation: tuple[AnnotationKind, ...] = ()
+    learns_annotation: tuple[AnnotationKind, ...] = ()
+    annotation_labels: Mapping[AnnotationKind, tuple[str, ...]] = MappingProxyType({})
 
     def __init__(
         self,

@@ -11,7 +11,7 @@ from torch import Tensor, nn
 
 from syntax_nmt.backbone.gru import BOTH, SentenceGRU
 from syntax_nmt.backbone.packing import PackedRows, rearranged_rows
-from syntax_nmt.data.sides.kind import SideKind
+from syntax_nmt.data.annotation.kind import AnnotationKind
 
 NO_LIMIT = int(1e5)  # a recurrent network has none; the task's --max-source-positions has
 
@@ -37,8 +37,8 @@ class RNNEncoder(FairseqEncoder):
         network: makes the annotations.
     """
 
-    reads_sides: tuple[SideKind, ...] = ()
-    learns_sides: tuple[SideKind, ...] = ()
+    reads_annotation: tuple[AnnotationKind, ...] = ()
+    learns_annotation: tuple[AnnotationKind, ...] = ()
     supervised_layer = None
 
     def __init__(
@@ -61,7 +61,7 @@ class RNNEncoder(FairseqEncoder):
         src_tokens: Tensor,
         src_lengths: Tensor | None = None,
         return_all_hiddens: bool = False,
-        **sides: Any,
+        **annotation: Any,
     ) -> dict[str, list[Tensor]]:
         """Encodes a batch.
 
@@ -69,7 +69,7 @@ class RNNEncoder(FairseqEncoder):
             src_tokens: B×S, padded on either side.
             src_lengths: not read, as the pads tell the lengths.
             return_all_hiddens: not read.
-            **sides: not read: side information for other models of an ensemble, and arguments of
+            **annotation: not read: that of other models of an ensemble, and arguments of
                 Transformers.
 
         Returns:

@@ -1,4 +1,4 @@
-"""`syntax-nmt binarize`: puts side information beside fairseq's own files in a data-bin folder."""
+"""`syntax-nmt binarize`: puts annotation beside fairseq's own files in a data-bin folder."""
 
 from __future__ import annotations
 

@@ -21,14 +21,11 @@ from syntax_nmt.scoring.translations.comparison import (
     comparison_figures,
     comparison_findings,
 )
-from syntax_nmt.scoring.translations.corpus_scores import corpus_statistics
 from syntax_nmt.scoring.translations.evaluated_systems import (
-    TestSet,
+    EvaluationSet,
     add_test_set_arguments,
-    check_parallel,
     files_of_test_set,
     read_test_set,
-    read_text,
 )
 from syntax_nmt.scoring.translations.length_limit import length_limit
 from syntax_nmt.scoring.translations.options import (
@@ -93,33 +90,29 @@ def run(args: argparse.Namespace) -> None:
     if len(args.outputs) + len(args.system) == 1:
         raise UserError("one system: give the baseline first, then those to compare with it")
     _check_draws(args)
-    check_outputs(findings_outputs(args), [*files_of_test_set(args), args.source])
+    check_outputs(findings_outputs(args), files_of_test_set(args))
     test_set = read_test_set(args)
     cut = None
     if args.cut is not None or args.source is not None:
         test_set, cut = _cut(args, test_set)
     metrics = metric_set(args, test_set)
     sampling = sampling_of(args, test_set)
-    statistics = corpus_statistics(metrics, test_set, args)
+    statistics = metrics.statistics(test_set.systems, test_set.references)
     figures = comparison_figures(metrics, test_set, statistics, sampling)
     if cut is not None:
         figures["cut"] = cut
     write_findings(comparison_findings(figures, args.width), args, stdout_is_free=True)
 
 
-def _cut(args: argparse.Namespace, test_set: TestSet) -> tuple[TestSet, dict[str, Any]]:
+def _cut(args: argparse.Namespace, test_set: EvaluationSet) -> tuple[EvaluationSet, dict[str, Any]]:
     """The test set with translations cut at a length, and how many were longer."""
     if args.cut is None:
         raise UserError("--source is the text whose words --cut counts: add --cut, or leave it out")
     if args.sentence_scores:
         raise UserError("--cut: --sentence-scores are of translations that are not cut: leave one")
-    source = test_set.source
-    if args.source is not None:
-        source = read_text(args.source)
-        check_parallel(source, test_set.references[0])
-    if source is None:
+    if test_set.source is None:
         raise UserError("--cut: no lengths are known: give the source text as --source")
-    return args.cut.cut_test_set(test_set, source), args.cut.figures(test_set, source)
+    return args.cut.cut_test_set(test_set), args.cut.figures(test_set)
 
 
 def _check_draws(args: argparse.Namespace) -> None:

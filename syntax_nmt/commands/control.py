@@ -10,11 +10,11 @@ from random import Random
 from typing import Any
 
 from syntax_nmt.arguments import natural_int
+from syntax_nmt.data.annotation import HEADS
 from syntax_nmt.data.controls.heads import chain, shuffled
 from syntax_nmt.data.controls.indexed_entries import IndexedEntries, indexed_entries
 from syntax_nmt.data.controls.kinds import CONTROLLED, ControlledKind
 from syntax_nmt.data.controls.lenders import draw_lenders
-from syntax_nmt.data.sides import HEADS
 from syntax_nmt.data.text_columns import count_text, decimal_text, share_text
 from syntax_nmt.errors import UserError
 from syntax_nmt.reporting.findings import (
@@ -63,7 +63,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> None:
-    """Writes the control of a side file, and a table of what it keeps.
+    """Writes the control of an annotation file, and a table of what it keeps.
 
     Args:
         args: the options of :func:`add_arguments`.
@@ -101,7 +101,7 @@ def _controls(entries: IndexedEntries, control: str, random: Random, kept: _Kept
         try:
             lenders = draw_lenders(entries.sizes, random)
         except ValueError as error:
-            raise UserError(f"{entries.side}: {error}: give more sentences") from None
+            raise UserError(f"{entries.file}: {error}: give more sentences") from None
     for number, lender in enumerate(lenders):
         entry, annotation = entries[number]
         if annotation is None:

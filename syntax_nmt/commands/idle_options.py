@@ -6,9 +6,9 @@ import argparse
 from collections.abc import Iterator
 
 from syntax_nmt.commands.annotating import MAX_WORDS, exclusive, no_effect, unused_models
-from syntax_nmt.data.sides import KINDS
+from syntax_nmt.data.annotation import KINDS
+from syntax_nmt.preparation.annotation_files import find_annotation_file
 from syntax_nmt.preparation.plan import Plan
-from syntax_nmt.preparation.side_files import find_side_file
 
 
 def idle_options(args: argparse.Namespace) -> dict[str, object]:
@@ -51,9 +51,10 @@ def idle_notes(args: argparse.Namespace, plan: Plan) -> Iterator[str]:
     for split in plan.splits:
         for kind in KINDS:
             (other,) = set(plan.languages) - {plan.language(kind)}
-            side = find_side_file(split.prefix, other, kind)
-            if side is not None:
-                yield f"{side} is not used: it would be {kind.what}, which is {plan.language(kind)}"
+            file = find_annotation_file(split.prefix, other, kind)
+            if file is not None:
+                described = f"{kind.description}, which is {plan.language(kind)}"
+                yield f"{file} is not used: it would be {described}"
 
 
 def _idle_models(args: argparse.Namespace) -> Iterator[str]:

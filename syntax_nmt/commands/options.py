@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 from fairseq.dataclass.utils import gen_parser_from_dataclass
@@ -15,14 +16,20 @@ from fairseq.registry import REGISTRIES
 from fairseq.tasks import TASK_REGISTRY
 
 import syntax_nmt.plugin  # noqa: F401  registers the components
+from syntax_nmt import FOLDER
 from syntax_nmt.errors import UserError
+from syntax_nmt.preparation.training_commands import TrainingData, next_commands
 
-EXAMPLE = "syntax-nmt options phrase_transformer dependency_cross_entropy"
+EXAMPLE = (
+    "syntax-nmt options phrase_transformer dependency_cross_entropy\n"
+    "  syntax-nmt options --training prepared"
+)
 _PACKAGE = "syntax_nmt."
 
 DESCRIPTION = """\
 Lists the options of architectures, criterions, the task, the tokenizer and the optimizer, which
 fairseq-train --help leaves out, and what an architecture presets. Without NAME: the names.
+With --training: whole training lines for your data.
 """
 
 Components = Mapping[str, Mapping[str, Any]]
@@ -49,6 +56,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         nargs="*",
         help="such as an architecture",
     )
+    parser.add_argument(
+        "--training",
+        type=Path,
+        metavar="FOLDER",
+        help="print a training line for this folder of `syntax-nmt prepare`, or data-bin folder, "
+        "for each method that it has the annotation of, as `prepare` does",
+    )
 
 
 def run(args: argparse.Namespace) -> None:
@@ -57,10 +71,15 @@ def run(args: argparse.Namespace) -> None:
     Raises:
         UserError: there is nothing of a name.
     """
+    if args.training is not None:
+        if args.names:
+            raise UserError("--training and NAME exclude each other: leave one out")
+        print(next_commands(TrainingData.of(args.training), FOLDER))
+        return
     known = components()
     for name in args.names:
         if not any(name in found for found in known.values()):
-            raise UserError(f"{name}: no such name here: `syntax-nmt options` lists them")
+            raise UserError(f"{name}: unknown name: `syntax-nmt options` lists all")
     for kind, found in known.items():
         if not args.names:
             print(f"--{kind}:", *found, sep="\n  ")

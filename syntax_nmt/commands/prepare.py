@@ -20,22 +20,23 @@ from syntax_nmt.commands.annotating import (
 )
 from syntax_nmt.commands.chunk import BY, chunk_annotator
 from syntax_nmt.commands.idle_options import idle_notes, idle_options
+from syntax_nmt.data.annotation import CHUNKS, HEADS, PHRASES
+from syntax_nmt.data.annotation.kind import SOURCE, AnnotationKind
 from syntax_nmt.data.mismatch import ATTACH_ROOTS_HELP, ON_MISMATCH_HELP, REPARSE, SKIP, STOP
-from syntax_nmt.data.sides import CHUNKS, HEADS, PHRASES
-from syntax_nmt.data.sides.kind import SOURCE, SideKind
 from syntax_nmt.data.text import MODES
 from syntax_nmt.data.text_files import read_lines
 from syntax_nmt.data.unspaced import looks_segmented
 from syntax_nmt.errors import UserError
 from syntax_nmt.preparation.annotation.annotator import StanzaAnnotator
+from syntax_nmt.preparation.annotation_files import find_annotation_file
 from syntax_nmt.preparation.overwriting import refuse_to_overwrite
 from syntax_nmt.preparation.plan import Plan
 from syntax_nmt.preparation.preparation import Preparation
-from syntax_nmt.preparation.report import next_commands, summary
+from syntax_nmt.preparation.report import summary
 from syntax_nmt.preparation.segment import load_model
-from syntax_nmt.preparation.side_files import find_side_file
 from syntax_nmt.preparation.splits import Split, find_splits
 from syntax_nmt.preparation.tokenize import Tokenizer, loaded_tokenizer
+from syntax_nmt.preparation.training_commands import TrainingData, next_commands
 from syntax_nmt.preparation.training_settings import default_vocabulary
 from syntax_nmt.task.word_tokenizer import DEFAULT_MODES, default_mode
 
@@ -177,7 +178,7 @@ def run(args: argparse.Namespace) -> None:
         done.note(line)
     done.run()
     print(summary(done))
-    print(next_commands(done, FOLDER))
+    print(next_commands(TrainingData.of(plan.folder), FOLDER))
 
 
 def _plan(args: argparse.Namespace) -> Plan:
@@ -196,7 +197,7 @@ def _plan(args: argparse.Namespace) -> Plan:
     annotators = _annotators(args)
     for kind, find in annotators.items():
         lang = source if kind.side == SOURCE else target
-        missing = any(find_side_file(split.prefix, lang, kind) is None for split in splits)
+        missing = any(find_annotation_file(split.prefix, lang, kind) is None for split in splits)
         if missing or args.on_mismatch == REPARSE:
             find()  # models that are missing are reported now
     sizes = {source: args.source_words, target: args.target_words}
@@ -295,7 +296,7 @@ def _refuse_cut_text(args: argparse.Namespace, splits: Sequence[Split]) -> None:
                 )
 
 
-def _annotators(args: argparse.Namespace) -> dict[SideKind, Callable[[], StanzaAnnotator]]:
+def _annotators(args: argparse.Namespace) -> dict[AnnotationKind, Callable[[], StanzaAnnotator]]:
     """What makes each kind of annotation that is wanted; models are looked for when it is asked."""
     source = args.parser_lang or args.source_lang
 

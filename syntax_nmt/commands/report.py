@@ -182,4 +182,4 @@ def _check_outputs(args: argparse.Namespace) -> None:
         for _, *paths in getattr(args, option)
         for path in paths
     ]
-    check_outputs([args.output, args.json], [*files_of_test_set(args), args.source, *named])
+    check_outputs([args.output, args.json], [*files_of_test_set(args), *named])

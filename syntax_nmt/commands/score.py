@@ -13,7 +13,6 @@ from syntax_nmt.reporting.findings import (
     write_findings,
 )
 from syntax_nmt.reporting.output import check_outputs
-from syntax_nmt.scoring.translations.corpus_scores import corpus_statistics
 from syntax_nmt.scoring.translations.evaluated_systems import (
     add_test_set_arguments,
     files_of_test_set,
@@ -23,7 +22,6 @@ from syntax_nmt.scoring.translations.options import (
     add_length_arguments,
     add_metric_arguments,
     length_bins,
-    length_text,
     metric_set,
 )
 from syntax_nmt.scoring.translations.repeated_ngrams import repetition_figures
@@ -90,13 +88,13 @@ def run(args: argparse.Namespace) -> None:
     """
     if not args.confidence and (args.confidence_n, args.seed) != (RESAMPLES, SEED):
         raise UserError("--confidence-n and --seed are about intervals: add --confidence")
-    check_outputs(findings_outputs(args), [*files_of_test_set(args), args.source])
+    check_outputs(findings_outputs(args), files_of_test_set(args))
     test_set = read_test_set(args)
     metrics = metric_set(args, test_set)
-    source = length_text(args, test_set)
-    statistics = corpus_statistics(metrics, test_set, args)
+    bins = length_bins(args, test_set)
+    statistics = metrics.statistics(test_set.systems, test_set.references)
     confidence = Confidence(args.confidence_n, args.seed) if args.confidence else None
-    figures = score_figures(metrics, test_set, statistics, source, length_bins(args), confidence)
+    figures = score_figures(metrics, test_set, statistics, bins, confidence)
     if args.repeated_ngrams:
         figures["repetition"] = repetition_figures(test_set, args.tokenize, args.lowercase)
     write_findings(score_findings(figures, args.width), args, stdout_is_free=True)

@@ -80,14 +80,14 @@ def run(args: argparse.Namespace) -> None:
             "the page needs starlette and uvicorn: pip install 'syntax-nmt[serve]'"
         ) from None
     from syntax_nmt.inference.loading import load
-    from syntax_nmt.serve.systems import System
+    from syntax_nmt.serve.systems import ServedSystem
 
     names = [name for name, _, _ in args.system]
     for name in names:
         if names.count(name) > 1:
             raise UserError(f"--system {name}: given twice: choose different names")
     systems = [
-        System(name, load(Path(path), Path(data), device=args.device), args.beam)
+        ServedSystem(name, load(Path(path), Path(data), device=args.device), args.beam)
         for name, path, data in args.system
     ]
     limits = Limits(args.characters, args.seconds)

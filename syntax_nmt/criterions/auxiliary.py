@@ -10,7 +10,7 @@ from fairseq.criterions.label_smoothed_cross_entropy import LabelSmoothedCrossEn
 from fairseq.tasks import FairseqTask
 from torch import Tensor, nn
 
-from syntax_nmt.backbone.linear_cross_entropy import LinearCrossEntropy
+from syntax_nmt.backbone.linear_cross_entropy import TOKEN_LOSS, LinearCrossEntropy
 from syntax_nmt.errors import exits_in_fairseq_programs
 from syntax_nmt.methods.objective import AuxiliaryObjective, Sample
 
@@ -77,12 +77,13 @@ class AuxiliaryCriterion(LabelSmoothedCrossEntropyCriterion):
             for objective in self.objectives:
                 arguments.update(objective.model_arguments(model))
         if self._loss_in_model(model, reduce):
-            arguments["token_loss"] = LinearCrossEntropy(
+            arguments[TOKEN_LOSS] = LinearCrossEntropy(
                 self._counted(sample["target"]), self.eps, self.padding_idx
             )
         net_output = model(**sample["net_input"], **arguments)
-        if "token_loss" in arguments:
-            loss, nll_loss = net_output[0]
+        _, extra = net_output
+        if TOKEN_LOSS in extra:
+            loss, nll_loss = extra[TOKEN_LOSS]
         else:
             loss, nll_loss = self.compute_loss(model, net_output, sample, reduce=reduce)
         sentences = sample["target"].size(0)
@@ -99,7 +100,7 @@ class AuxiliaryCriterion(LabelSmoothedCrossEntropyCriterion):
             logs.update(n_correct=correct.data, total=total.data)
         with exits_in_fairseq_programs():
             for objective in self.objectives:
-                auxiliary_loss, auxiliary_logs = objective(net_output[1], sample)
+                auxiliary_loss, auxiliary_logs = objective(extra, sample)
                 loss = loss + auxiliary_loss
                 logs.update(auxiliary_logs)
         return loss, sample_size, logs

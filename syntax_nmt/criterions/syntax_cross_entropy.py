@@ -12,7 +12,7 @@ from syntax_nmt.criterions.auxiliary import AuxiliaryCriterion
 from syntax_nmt.criterions.chunk_cross_entropy import ChunkCrossEntropyConfig
 from syntax_nmt.criterions.dependency_cross_entropy import DependencyCrossEntropyConfig
 from syntax_nmt.criterions.synchronous_cross_entropy import SynchronousCrossEntropyConfig
-from syntax_nmt.data.sides.kind import SideKind
+from syntax_nmt.data.annotation.kind import AnnotationKind
 from syntax_nmt.methods.bi_scale.loss import ChunkObjective
 from syntax_nmt.methods.dependency_heads.loss import DependencyObjective
 from syntax_nmt.methods.latent_phrases.loss import SynchronousObjective
@@ -38,7 +38,7 @@ class SyntaxCrossEntropyCriterion(AuxiliaryCriterion):
     objective_types = (DependencyObjective, SynchronousObjective, ChunkObjective)
 
 
-def ways_to_learn(kind: SideKind) -> str:
-    """The options that switch on a loss of some side information, for messages."""
-    found = (x for x in SyntaxCrossEntropyCriterion.objective_types if kind in x.reads_sides)
+def ways_to_learn(kind: AnnotationKind) -> str:
+    """The options that switch on a loss of some annotation, for messages."""
+    found = (x for x in SyntaxCrossEntropyCriterion.objective_types if kind in x.reads_annotation)
     return "; or ".join(objective.options for objective in found)

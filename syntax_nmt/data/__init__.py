@@ -1,1 +1,1 @@
-"""Side information: reading, checking, words to subwords, binarised datasets, the batch."""
+"""Annotation: reading, checking, words to subwords, binarised datasets, the batch."""

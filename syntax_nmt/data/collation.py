@@ -1,4 +1,4 @@
-"""A batch's side information as padded tensors, gathered without a loop over tokens.
+"""A batch's annotation as padded tensors, gathered without a loop over tokens.
 
 Shapes: B sentences, S padded source width, T padded target width (EOS included), P phrases.
 `left_pad` says on which side fairseq padded the tokens, which the result follows.

@@ -1,6 +1,6 @@
-"""`syntax.json`: what side information a data-bin folder holds and what it was made from.
+"""`syntax.json`: what annotation a data-bin folder holds and what it was made from.
 
-fairseq never checks that side data belongs to its text; this file makes it possible. It is
+fairseq never checks that annotation belongs to its text; this file makes it possible. It is
 written last, so that files it does not describe, or describes otherwise, count as not there.
 """
 
@@ -61,7 +61,7 @@ class Fingerprint:
 
 
 @dataclass(frozen=True)
-class SideFile:
+class AnnotationFile:
     """One binarised file.
 
     Attributes:
@@ -80,8 +80,8 @@ class SideFile:
     files: dict[str, Fingerprint] = field(default_factory=dict)
 
 
-def read_manifest(folder: str | Path) -> dict[str, SideFile]:
-    """The side files of a folder by name (`train.de-en.de.heads`); none if it has no manifest.
+def read_manifest(folder: str | Path) -> dict[str, AnnotationFile]:
+    """The annotation files of a folder by name (`train.de-en.de.heads`); none without a manifest.
 
     Args:
         folder: the data-bin folder.
@@ -99,18 +99,18 @@ def read_manifest(folder: str | Path) -> dict[str, SideFile]:
                 f"{path}: format version {str(content['version'])[:20]}, this program reads "
                 f"{VERSION}: {REMEDY}"
             )
-        return {_plain(name): _side_file(entry) for name, entry in content["files"].items()}
+        return {_plain(name): _annotation_file(entry) for name, entry in content["files"].items()}
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         reason = shorten(f"{type(error).__name__}: {error}", 120)
         raise UserError(f"{path}: damaged ({reason}): remove it and {REMEDY}") from error
 
 
-def write_manifest(folder: str | Path, files: dict[str, SideFile]) -> None:
+def write_manifest(folder: str | Path, files: dict[str, AnnotationFile]) -> None:
     """Writes the manifest in one step: readers see the old one or the new one.
 
     Args:
         folder: the data-bin folder.
-        files: every side file by name.
+        files: every annotation file by name.
     """
     path = Path(folder) / NAME
     content = {"version": VERSION, "files": {name: asdict(files[name]) for name in sorted(files)}}
@@ -118,17 +118,23 @@ def write_manifest(folder: str | Path, files: dict[str, SideFile]) -> None:
         stream.write(json.dumps(content, indent=1) + "\n")
 
 
-def _side_file(entry: dict) -> SideFile:
+def _annotation_file(entry: dict) -> AnnotationFile:
     files = {_plain(name): Fingerprint(**value) for name, value in entry["files"].items()}
     source_text = Fingerprint(**entry["source_text"])
-    side_file = SideFile(**{**entry, "files": files, "source_text": source_text})
-    for value in (side_file.sentences, side_file.annotated, *(f.bytes for f in files.values())):
+    annotation_file = AnnotationFile(**{**entry, "files": files, "source_text": source_text})
+    for value in (
+        annotation_file.sentences,
+        annotation_file.annotated,
+        *(f.bytes for f in files.values()),
+    ):
         if type(value) is not int:
             raise TypeError(f"{value!r} where a whole number belongs")
-    if not 0 <= side_file.annotated <= side_file.sentences:
-        raise ValueError(f"{side_file.annotated} of {side_file.sentences} sentences annotated")
-    _plain(side_file.source)
-    return side_file
+    if not 0 <= annotation_file.annotated <= annotation_file.sentences:
+        raise ValueError(
+            f"{annotation_file.annotated} of {annotation_file.sentences} sentences annotated"
+        )
+    _plain(annotation_file.source)
+    return annotation_file
 
 
 def _plain(name: str) -> str:

@@ -8,9 +8,9 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
+from syntax_nmt.data.annotation.kind import AnnotationKind
+from syntax_nmt.data.annotation_text import annotation_entries
 from syntax_nmt.data.annotation_transfer import Transferred
-from syntax_nmt.data.side_text import side_entries
-from syntax_nmt.data.sides.kind import SideKind
 from syntax_nmt.data.text_match import OtherTextError
 from syntax_nmt.errors import UserError
 
@@ -69,7 +69,7 @@ class Findings:
         self.mismatched += other.mismatched
         self.first = self.first or other.first
 
-    def notes(self, side: Path) -> list[str]:
+    def notes(self, file: Path) -> list[str]:
         """What a user should know, a line each."""
         said = []
         if self.bridged:
@@ -77,7 +77,7 @@ class Findings:
             if self.torn:
                 torn = f"; in {self.torn:,} of them a token covers words that are no subtree"
             said.append(
-                f"{side}: {self.bridged:,} of {self.sentences:,} sentences have the text's "
+                f"{file}: {self.bridged:,} of {self.sentences:,} sentences have the text's "
                 f"characters in other words, and were carried over{torn}"
             )
         return said
@@ -95,8 +95,8 @@ class Findings:
 
 
 def refuse_shift(
-    side: Path,
-    kind: SideKind,
+    file: Path,
+    kind: AnnotationKind,
     lines: _Lines,
     number: int,
     text: Path,
@@ -111,14 +111,14 @@ def refuse_shift(
         lines: the words of the text from its beginning.
         number: the first sentence whose annotation is of other words, from 1.
         text: the text's file, for the message.
-        attach_roots: see :func:`~syntax_nmt.data.side_text.side_entries`.
+        attach_roots: see :func:`~syntax_nmt.data.annotation_text.annotation_entries`.
 
     Raises:
         UserError: the annotation continues with another sentence; names it.
     """
     if not kind.has_words:
         return
-    all_entries = side_entries(side, kind, attach_roots)
+    all_entries = annotation_entries(file, kind, attach_roots)
     entries = list(islice(all_entries, number - 1, number + _LOOKED_AHEAD))
     sentences = list(islice(lines(), number - 1, number + _LOOKED_AHEAD))
     if not entries:
@@ -128,7 +128,7 @@ def refuse_shift(
         """Whether an entry is that of a sentence; `without`: what to say of one without words."""
         place, found = entries[entry]
         try:
-            return kind.annotation(found, sentences[sentence], place, "") is not None or without
+            return kind.read(found, sentences[sentence], place, "") is not None or without
         except UserError:
             return False
 
@@ -154,24 +154,24 @@ def refuse_shift(
 
 
 def refuse_missing(
-    side: Path, kind: SideKind, lines: _Lines, text: Path, attach_roots: bool = False
+    file: Path, kind: AnnotationKind, lines: _Lines, text: Path, attach_roots: bool = False
 ) -> None:
     """Finds out which sentence is missing where an annotation has too few entries, or too many.
 
     Args:
         lines: the words of the text from its beginning.
         text: the text's file, for the message.
-        attach_roots: see :func:`~syntax_nmt.data.side_text.side_entries`.
+        attach_roots: see :func:`~syntax_nmt.data.annotation_text.annotation_entries`.
 
     Raises:
         UserError: an entry is missing or too many before the end; names it.
     """
-    entries = side_entries(side, kind, attach_roots)
+    entries = annotation_entries(file, kind, attach_roots)
     for number, ((place, entry), words) in enumerate(zip(entries, lines()), start=1):
         try:
-            kind.annotation(entry, words, place, f"{text}:{number}")
+            kind.read(entry, words, place, f"{text}:{number}")
         except OtherTextError:
-            refuse_shift(side, kind, lines, number, text, attach_roots)
+            refuse_shift(file, kind, lines, number, text, attach_roots)
             return
 
 

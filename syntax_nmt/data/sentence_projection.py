@@ -1,4 +1,4 @@
-"""A corpus and its side file, read in step and projected to subwords batch by batch."""
+"""A corpus and its annotation file, read in step and projected to subwords batch by batch."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from syntax_nmt.data.annotation.kind import AnnotationKind, Place
+from syntax_nmt.data.annotation_text import annotation_entries, in_step
 from syntax_nmt.data.binarised_pieces import BinarisedPieces
 from syntax_nmt.data.mismatch import Findings
-from syntax_nmt.data.side_text import in_step, side_entries
-from syntax_nmt.data.sides.kind import Place, SideKind
 from syntax_nmt.data.subwords import join_pieces, pieces_per_word
 from syntax_nmt.data.text_files import read_lines
 from syntax_nmt.data.text_match import OtherTextError
@@ -29,7 +29,7 @@ class Sentence(NamedTuple):
     pieces: str
     words: str | None
     place: Place
-    side: Any
+    entry: Any
     size: int
 
 
@@ -45,21 +45,21 @@ class Projected(NamedTuple):
 
 @dataclass(frozen=True)
 class Projector:
-    """Projects one side file of one language of one split to subwords.
+    """Projects one annotation file of one language of one split to subwords.
 
     Attributes:
-        kind: of the side file.
-        side: the side file.
+        kind: of the annotation file.
+        file: the annotation file.
         pieces: the segmented text.
         words: the tokenised text, or None where the pieces alone say what the words are.
         scheme: one of `subwords.SCHEMES`.
         tokens: fairseq's prefix of the binarised tokens, for messages.
         label_ids: id of each label of a kind that has some.
-        attach_roots: see :func:`~syntax_nmt.data.side_text.side_entries`.
+        attach_roots: see :func:`~syntax_nmt.data.annotation_text.annotation_entries`.
     """
 
-    kind: SideKind
-    side: Path
+    kind: AnnotationKind
+    file: Path
     pieces: Path
     words: Path | None
     scheme: str
@@ -88,14 +88,14 @@ class Projector:
     def _batches(self, sizes: np.ndarray) -> Iterator[list[Sentence]]:
         batch: list[Sentence] = []
         streams: dict[str, Iterator[Any]] = {
-            str(self.side): side_entries(self.side, self.kind, self.attach_roots),
+            str(self.file): annotation_entries(self.file, self.kind, self.attach_roots),
             str(self.pieces): read_lines(self.pieces),
             f"{self.tokens}.idx": iter(sizes.tolist()),
         }
         if self.words is not None:
             streams[str(self.words)] = read_lines(self.words)
-        for line, ((place, side), pieces, size, *words) in in_step(streams):
-            batch.append(Sentence(line, pieces, words[0] if words else None, place, side, size))
+        for line, ((place, entry), pieces, size, *words) in in_step(streams):
+            batch.append(Sentence(line, pieces, words[0] if words else None, place, entry, size))
             if len(batch) == _BATCH:
                 yield batch
                 batch = []
@@ -156,7 +156,7 @@ class Projector:
     ) -> np.ndarray | None:
         corpus = f"{self.words or self.pieces}:{sentence.line}"
         try:
-            carried = self.kind.annotation(sentence.side, words, sentence.place, corpus)
+            carried = self.kind.read(sentence.entry, words, sentence.place, corpus)
         except OtherTextError as error:
             findings.add_mismatch(sentence.line, error)
             return None

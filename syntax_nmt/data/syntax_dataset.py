@@ -1,4 +1,4 @@
-"""fairseq's sentence pairs with side information in the batch."""
+"""fairseq's sentence pairs with annotation in the batch."""
 
 from __future__ import annotations
 
@@ -8,35 +8,35 @@ from typing import Any
 import numpy as np
 from fairseq.data import BaseWrapperDataset, Dictionary, LanguagePairDataset
 
-from syntax_nmt.data.side_information import SideInformation
-from syntax_nmt.data.sides.kind import SOURCE, TARGET, BatchedText
+from syntax_nmt.data.annotation.kind import SOURCE, TARGET, BatchedText
+from syntax_nmt.data.binarised_annotation import BinarisedAnnotation
 from syntax_nmt.errors import UserError
 
 
 class SyntaxDataset(BaseWrapperDataset):
-    """Adds side information to the batches of a `LanguagePairDataset`.
+    """Adds annotation to the batches of a `LanguagePairDataset`.
 
     The batch gets the tensor of each kind under its key, in its own order of sentences; see
-    :mod:`syntax_nmt.data.sides`. Nothing is added for what was not given, nor for the target where
-    there is none.
+    :mod:`syntax_nmt.data.annotation`. Nothing is added for what was not given, nor for the target
+    where there is none.
 
     Args:
-        sides: the side information of these sentences.
+        annotations: the annotation of these sentences.
 
     Raises:
-        UserError: side information of another number of sentences.
+        UserError: annotation of another number of sentences.
     """
 
     def __init__(
-        self, pair_dataset: LanguagePairDataset, sides: Iterable[SideInformation] = ()
+        self, pair_dataset: LanguagePairDataset, annotations: Iterable[BinarisedAnnotation] = ()
     ) -> None:
         super().__init__(pair_dataset)
-        self.sides = tuple(sides)
-        for side in self.sides:
-            if len(side) != len(pair_dataset):
+        self.annotations = tuple(annotations)
+        for annotation in self.annotations:
+            if len(annotation) != len(pair_dataset):
                 raise UserError(
-                    f"{side.kind.name}: {len(side)} sentences, the text has {len(pair_dataset)}: "
-                    f"binarize the side files of this very text"
+                    f"{annotation.kind.name}: {len(annotation)} sentences, the text has "
+                    f"{len(pair_dataset)}: binarize the side files of this very text"
                 )
 
     def collater(self, samples: list[dict], pad_to_length: dict | None = None) -> dict[str, Any]:
@@ -47,7 +47,7 @@ class SyntaxDataset(BaseWrapperDataset):
             pad_to_length: least widths, `{"source": …, "target": …}`.
 
         Returns:
-            The wrapped dataset's batch with the side information; {} for no samples.
+            The wrapped dataset's batch with the annotation; {} for no samples.
         """
         options = {} if pad_to_length is None else {"pad_to_length": pad_to_length}
         batch = self.dataset.collater(samples, **options)
@@ -58,9 +58,9 @@ class SyntaxDataset(BaseWrapperDataset):
         texts = {SOURCE: BatchedText(ids, self.src_sizes, source.size(1), self.left_pad_source)}
         if self.tgt_sizes is not None:
             texts[TARGET] = BatchedText(ids, self.tgt_sizes, target.size(1), self.left_pad_target)
-        for side in self.sides:
-            if side.kind.side in texts:
-                batch.update(side.batched(texts[side.kind.side]))
+        for annotation in self.annotations:
+            if annotation.kind.side in texts:
+                batch.update(annotation.batched(texts[annotation.kind.side]))
         return batch
 
     def __getitems__(self, indices: list[int]) -> list[dict]:

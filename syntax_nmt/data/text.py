@@ -9,7 +9,7 @@ from collections.abc import Sequence
 # Modes of tokenisation.
 MODES = ("penn", "moses", "char", "stanza", "none")
 
-# Python (str.split, and with it fairseq and every reader of side information) takes more characters
+# Python (str.split, and with it fairseq and every reader of annotation) takes more characters
 # for the end of a word, some even for the end of a line, than tokenisers do.
 _SPACES = "\t\v\f\r\n\x1c-\x1f\x85\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000"
 # Control characters and invisible marks; not U+200C and U+200D, which spell words in Persian and

@@ -20,21 +20,21 @@ from omegaconf import OmegaConf
 from syntax_nmt.arguments import flag
 from syntax_nmt.data.text_files import write_binary_atomically
 from syntax_nmt.errors import UserError
-from syntax_nmt.models.family_options import SIDES, TRANSFORMER
+from syntax_nmt.models.family_options import HALVES, TRANSFORMER
 from syntax_nmt.models.options import SyntaxTransformerOptions
 
 # Supervised heads are the ordinary heads of a layer, trained with a loss of their own.
-_SAME_AT_INFERENCE = {"_name", "supervised_layer", *(f"{side}_family" for side in SIDES)}
+_SAME_AT_INFERENCE = {"_name", "supervised_layer", *(f"{half}_family" for half in HALVES)}
 
 
 def feature_in_the_way(model: BaseFairseqModel, cfg: Any) -> str | None:
     """What the model computes that a stock Transformer does not, as an option; None = nothing."""
     if not isinstance(model, TransformerModel):
         return f"--arch {cfg.arch}, which is no Transformer"
-    for side in SIDES:
-        family = getattr(cfg, f"{side}_family", TRANSFORMER)
+    for half in HALVES:
+        family = getattr(cfg, f"{half}_family", TRANSFORMER)
         if str(family) != TRANSFORMER:
-            return f"--{side}-family {family}"
+            return f"--{half}-family {family}"
     for field in dataclasses.fields(getattr(model, "feature_options", SyntaxTransformerOptions)):
         value = getattr(cfg, field.name, field.default)
         if field.name not in _SAME_AT_INFERENCE and value != field.default:

@@ -18,7 +18,7 @@ from syntax_nmt.data.text_files import read_json
 from syntax_nmt.errors import UserError, one_line_errors
 from syntax_nmt.export.ctranslate2_model import CONFIG, LIMITS, check_installed
 from syntax_nmt.reporting.output import STDOUT, open_output
-from syntax_nmt.task.interactive_sentences import InteractiveLines
+from syntax_nmt.task.typed_input import TypedLines
 from syntax_nmt.task.word_tokenizer import WordTokenizer
 
 _LINES = 256  # read, sorted into batches by length and translated together
@@ -86,7 +86,7 @@ def translations(lines: Iterable[str], args: argparse.Namespace) -> Iterator[str
             f"{args.folder}: cannot be loaded with --device {args.device} ({reason_of(error)}): "
             "try another device, or export the model again"
         ) from error
-    lines, counted = iter(lines), InteractiveLines()
+    lines, counted = iter(lines), TypedLines()
     while chunk := list(islice(lines, _LINES)):
         counted.add(chunk)
         sources = [cut(line) for line in chunk]

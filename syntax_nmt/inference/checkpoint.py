@@ -16,10 +16,10 @@ from fairseq.tasks import FairseqTask
 
 import syntax_nmt.plugin  # noqa: F401  registers the models and lets torch's safe loader read them
 from syntax_nmt.checkpoints.check import check_loaded, reason_of
-from syntax_nmt.data.sides import KINDS
+from syntax_nmt.data.annotation import KINDS
 from syntax_nmt.errors import UserError
 
-# Structures come out of the text alone: no side file is read, no token is left out.
+# Structures come out of the text alone: no annotation file is read, no token is left out.
 _TEXT_ALONE = {
     **{kind.option: False for kind in KINDS},
     "parser_config": None,

@@ -52,7 +52,7 @@ class ForcedDecoder:
     def __init__(
         self, model: BaseFairseqModel, task: FairseqTask, parser: SourceParser | None = None
     ) -> None:
-        self.sides = ParsedSources(model, parser)
+        self.annotation = ParsedSources(model, parser)
         model.eval()  # gives None for a model that fairseq has prepared for a search
         self.model: Any = model
         self.task: Any = task
@@ -105,7 +105,9 @@ class ForcedDecoder:
         sample = dataset.collater([dataset[row] for row in range(len(dataset))])
         order = sample["id"].tolist()
         inputs = sample["net_input"]
-        inputs.update(self.sides.of(inputs["src_tokens"], [pairs[row].source for row in order]))
+        inputs.update(
+            self.annotation.of(inputs["src_tokens"], [pairs[row].source for row in order])
+        )
         return ForcedBatch(
             indices=[indices[row] for row in order],
             sources=[lengths[0][row] for row in order],

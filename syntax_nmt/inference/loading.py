@@ -79,7 +79,7 @@ def _parser_of(folder: Path, model: BaseFairseqModel) -> Path:
     """The file that says how new text is parsed like that of a prepared folder."""
     file = folder / PARSER_CONFIG
     if not file.is_file():
-        what = " and ".join(kind.what for kind in parsed_kinds(model))
+        what = " and ".join(kind.description for kind in parsed_kinds(model))
         raise UserError(
             f"{file}: no such file, and the model reads {what}: `syntax-nmt prepare` writes it "
             "where it parses the source itself; otherwise write it (preprocess/README.md says how),"

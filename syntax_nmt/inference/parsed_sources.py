@@ -10,15 +10,15 @@ from fairseq.data import Dictionary
 from fairseq.models import BaseFairseqModel
 from torch import Tensor
 
-from syntax_nmt.data.sides import PARSED_KINDS
-from syntax_nmt.data.sides.kind import SideKind
+from syntax_nmt.data.annotation import PARSED_KINDS
+from syntax_nmt.data.annotation.kind import AnnotationKind
 from syntax_nmt.errors import UserError
 from syntax_nmt.parsing.config import ParserConfig
-from syntax_nmt.task.side_inputs import declared
+from syntax_nmt.task.annotation_inputs import declared
 from syntax_nmt.task.source_parser import SourceParser
 
 
-def parsed_kinds(model: BaseFairseqModel) -> list[SideKind]:
+def parsed_kinds(model: BaseFairseqModel) -> list[AnnotationKind]:
     """What a model reads and a parser gives; nothing for models of fairseq's own."""
     return [kind for kind in declared([model]) if kind in PARSED_KINDS]
 
@@ -55,7 +55,7 @@ def check_parser(
     """
     kinds = parsed_kinds(model)
     if kinds and parser is None:
-        what = " and ".join(kind.what for kind in kinds)
+        what = " and ".join(kind.description for kind in kinds)
         raise UserError(f"the model reads {what}: give the parser's configuration as {option}")
 
 

@@ -1,7 +1,7 @@
 """The files that `syntax.json` names, compared with what they were: every difference.
 
-Loading (:mod:`syntax_nmt.data.side_information`) stops at the first difference; a report names all,
-and reads each file once, however many side files depend on it.
+Loading (:mod:`syntax_nmt.data.binarised_annotation`) stops at the first difference; a report
+names all, and reads each file once, however many annotation files depend on it.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import NamedTuple
 
-from syntax_nmt.data.manifest import REMEDY, Fingerprint, SideFile
+from syntax_nmt.data.manifest import REMEDY, AnnotationFile, Fingerprint
 
 
 class Change(NamedTuple):
@@ -19,7 +19,7 @@ class Change(NamedTuple):
     Attributes:
         path: the file.
         message: one line.
-        dependants: the side files that were made with it as it was (`train.de-en.de.heads`).
+        dependants: the annotation files that were made with it as it was (`train.de-en.de.heads`).
     """
 
     path: Path
@@ -27,12 +27,12 @@ class Change(NamedTuple):
     dependants: tuple[str, ...]
 
 
-def changed_files(folder: Path, manifest: Mapping[str, SideFile]) -> Iterator[Change]:
+def changed_files(folder: Path, manifest: Mapping[str, AnnotationFile]) -> Iterator[Change]:
     """The changes in a data-bin folder.
 
     Args:
         folder: the data-bin folder.
-        manifest: its side files by name.
+        manifest: its annotation files by name.
     """
     recorded: dict[str, dict[Fingerprint, list[str]]] = {}
     for name, entry in manifest.items():
@@ -42,12 +42,12 @@ def changed_files(folder: Path, manifest: Mapping[str, SideFile]) -> Iterator[Ch
         yield from _compare(folder / file_name, wanted)
 
 
-def changed_sources(words: Path, manifest: Mapping[str, SideFile]) -> Iterator[Change]:
-    """The changes in the texts that side files were made from.
+def changed_sources(words: Path, manifest: Mapping[str, AnnotationFile]) -> Iterator[Change]:
+    """The changes in the texts that annotation files were made from.
 
     Args:
         words: the folder they are in, that of `syntax-nmt binarize --words`.
-        manifest: the side files by name.
+        manifest: the annotation files by name.
     """
     for name, entry in manifest.items():
         yield from _compare(words / entry.source, {entry.source_text: [name]})

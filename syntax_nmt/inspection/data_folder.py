@@ -7,11 +7,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from syntax_nmt.data.annotation import KINDS
 from syntax_nmt.data.data_bin import no_data_bin
-from syntax_nmt.data.sides import KINDS
 
 _USUAL_SPLITS = ("train", "valid", "test")
-_SIDE = re.compile(rf"\.({'|'.join(kind.name for kind in KINDS)})$")
+_ANNOTATION = re.compile(rf"\.({'|'.join(kind.name for kind in KINDS)})$")
 _LEFT_OVER = re.compile(r"^\.binarize-|\.partial\d+$")
 
 
@@ -64,13 +64,13 @@ class DataFolder:
     Attributes:
         path: the folder.
         texts: fairseq's texts, in the order of :meth:`TextName.order`.
-        sides: names of side files on disk (`train.de-en.de.heads`), in order.
+        annotation: names of annotation files on disk (`train.de-en.de.heads`), in order.
         left_over: names of what a command that was interrupted has left.
     """
 
     path: Path
     texts: tuple[TextName, ...]
-    sides: tuple[str, ...]
+    annotation: tuple[str, ...]
     left_over: tuple[str, ...]
 
 
@@ -83,13 +83,13 @@ def find_data(path: str | Path) -> DataFolder:
     path = Path(path)
     names = {entry.name for entry in path.glob("*")}
     stems = set(_dataset_names(names))
-    sides = {stem for stem in stems if _SIDE.search(stem)}
-    parsed = (TextName.parse(stem) for stem in stems - sides)
+    annotation = {stem for stem in stems if _ANNOTATION.search(stem)}
+    parsed = (TextName.parse(stem) for stem in stems - annotation)
     texts = sorted((text for text in parsed if text is not None), key=TextName.order)
     if not texts:
         raise no_data_bin(path, "SPLIT.SRC-TGT.LANGUAGE.bin and .idx")
     left_over = tuple(sorted(name for name in names if _LEFT_OVER.search(name)))
-    return DataFolder(path, tuple(texts), tuple(sorted(sides)), left_over)
+    return DataFolder(path, tuple(texts), tuple(sorted(annotation)), left_over)
 
 
 def _dataset_names(names: set[str]) -> Iterator[str]:

@@ -1,4 +1,4 @@
-"""A data-bin folder looked through: figures of every text and side file, and what is wrong."""
+"""A data-bin folder looked through: figures of all text and annotation, and what is wrong."""
 
 from __future__ import annotations
 
@@ -11,21 +11,21 @@ import numpy as np
 from fairseq.data import Dictionary
 from tqdm import tqdm
 
+from syntax_nmt.data.annotation import KINDS
+from syntax_nmt.data.annotation.kind import AnnotationKind
+from syntax_nmt.data.binarised_annotation import BinarisedAnnotation, open_annotation
 from syntax_nmt.data.data_bin import load_dictionary
-from syntax_nmt.data.figures.side_figures import SideFigures
+from syntax_nmt.data.figures.annotation_figures import AnnotationFigures
 from syntax_nmt.data.figures.text_figures import SegmentedBlock, TextFigures
 from syntax_nmt.data.figures.token_file import TokenFile
 from syntax_nmt.data.figures.word_openers import WordOpeners
-from syntax_nmt.data.manifest import NAME, REMEDY, SideFile, read_manifest
-from syntax_nmt.data.side_information import SideInformation, open_side_information
-from syntax_nmt.data.sides import KINDS
-from syntax_nmt.data.sides.kind import SideKind
+from syntax_nmt.data.manifest import NAME, REMEDY, AnnotationFile, read_manifest
 from syntax_nmt.data.subwords import AUTO, CONTINUED, NO_SUBWORDS, SUBWORD_NMT, detect_scheme
 from syntax_nmt.errors import UserError
 from syntax_nmt.inspection.data_checksums import changed_files, changed_sources
 from syntax_nmt.inspection.data_folder import DataFolder, TextName, find_data
 
-Sides = dict[SideKind, SideInformation]
+Annotations = dict[AnnotationKind, BinarisedAnnotation]
 
 
 @dataclass
@@ -37,9 +37,9 @@ class InspectedText:
         name: what it is.
         dictionary: of its language.
         scheme: how it was segmented, one of `subwords.SCHEMES`.
-        damaged: side files that syntax.json names but that are not sound.
+        damaged: annotation files that syntax.json names but that are not sound.
         text: its counts.
-        figures: counts of its side files.
+        figures: counts of its annotation files.
         words_known: False where subwords reach over words' ends.
     """
 
@@ -47,19 +47,19 @@ class InspectedText:
     name: TextName
     dictionary: Dictionary
     scheme: str
-    damaged: list[SideKind] = field(default_factory=list)
+    damaged: list[AnnotationKind] = field(default_factory=list)
     text: TextFigures = field(default_factory=TextFigures)
-    figures: dict[SideKind, SideFigures] = field(default_factory=dict)
+    figures: dict[AnnotationKind, AnnotationFigures] = field(default_factory=dict)
     words_known: bool = True
 
-    def open(self) -> tuple[TokenFile, Sides]:
-        """Its tokens, and its sound side files by kind."""
+    def open(self) -> tuple[TokenFile, Annotations]:
+        """Its tokens, and its sound annotation files by kind."""
         tokens = TokenFile(self.prefix, self.dictionary)
-        sides = {
-            kind: open_side_information(self.prefix, kind, tokens.sizes, verify=False)
+        annotations = {
+            kind: open_annotation(self.prefix, kind, tokens.sizes, verify=False)
             for kind in self.figures
         }
-        return tokens, sides
+        return tokens, annotations
 
 
 @dataclass
@@ -68,14 +68,14 @@ class Inspection:
 
     Attributes:
         data: the folder's names.
-        manifest: its side files by name; empty without syntax.json.
+        manifest: its annotation files by name; empty without syntax.json.
         texts: those that can be read.
         problems: what makes the data wrong, one line each.
         warnings: what is odd but does no harm.
     """
 
     data: DataFolder
-    manifest: Mapping[str, SideFile] = field(default_factory=dict)
+    manifest: Mapping[str, AnnotationFile] = field(default_factory=dict)
     texts: list[InspectedText] = field(default_factory=list)
     problems: list[str] = field(default_factory=list)
     warnings: list[str] = field(default_factory=list)
@@ -89,7 +89,7 @@ def inspect_data(
     Args:
         folder: the data-bin folder.
         scheme: `auto`, or one of `subwords.SCHEMES`.
-        words: folder of the texts that side files were made from; None = they are not checked.
+        words: folder of the texts that annotation is made from; None = they are not checked.
 
     Raises:
         UserError: it is no data-bin folder. Whatever else is wrong is in the result.
@@ -142,7 +142,7 @@ class _Inspector:
             tokens = TokenFile(prefix, dictionary)
             scheme = _detect_scheme(tokens) if self.scheme == AUTO else self.scheme
             text = InspectedText(prefix, name, dictionary, scheme)
-            _count(text, tokens, self._open_sides(text, tokens))
+            _count(text, tokens, self._open_annotations(text, tokens))
         except UserError as error:
             known = {f"{name}.bin", f"{name}.idx", f"dict.{name.language}.txt"}
             if not self._bad_files & known:
@@ -165,9 +165,9 @@ class _Inspector:
                 self.result.problems.append(str(error))
         return self._dictionaries[language]
 
-    def _open_sides(self, text: InspectedText, tokens: TokenFile) -> Sides:
+    def _open_annotations(self, text: InspectedText, tokens: TokenFile) -> Annotations:
         """Opens what syntax.json names and checks its lengths; checksums are compared already."""
-        sides = {}
+        annotations = {}
         for kind in KINDS:
             name = f"{text.name}.{kind.name}"
             if name not in self.result.manifest:
@@ -176,14 +176,14 @@ class _Inspector:
                 text.damaged.append(kind)
                 continue
             try:
-                side = open_side_information(text.prefix, kind, tokens.sizes, verify=False)
+                annotation = open_annotation(text.prefix, kind, tokens.sizes, verify=False)
             except UserError as error:
                 self.result.problems.append(str(error))
                 text.damaged.append(kind)
                 continue
-            sides[kind] = side
-            text.figures[kind] = kind.figures(side.labels)
-        return sides
+            annotations[kind] = annotation
+            text.figures[kind] = kind.figures(annotation.labels)
+        return annotations
 
     def _compare_sentence_counts(self) -> None:
         def pair(text: InspectedText) -> tuple[str, str]:
@@ -203,7 +203,7 @@ class _Inspector:
         """Names what nothing will ever load."""
         warn = self.result.warnings.append
         if manifest_is_readable:
-            for name in self.result.data.sides:
+            for name in self.result.data.annotation:
                 if name not in self.result.manifest:
                     warn(
                         f"{self.folder / name}.bin, .idx: not in {NAME}, so never loaded: remove "
@@ -222,8 +222,8 @@ class _Inspector:
                 )
 
 
-def _count(text: InspectedText, tokens: TokenFile, sides: Sides) -> None:
-    """One pass over a text and its side files."""
+def _count(text: InspectedText, tokens: TokenFile, annotations: Annotations) -> None:
+    """One pass over a text and its annotation files."""
     openers = WordOpeners(text.dictionary.symbols, text.scheme)
     # disable=None: no bar where stderr is not a terminal
     with tqdm(
@@ -233,8 +233,8 @@ def _count(text: InspectedText, tokens: TokenFile, sides: Sides) -> None:
             text.words_known &= not openers.reach_over(block)
             segmented = SegmentedBlock.of(block, openers, text.dictionary.unk())
             text.text.add(segmented)
-            for kind, side in sides.items():
-                text.figures[kind].add(segmented, side.rows)
+            for kind, annotation in annotations.items():
+                text.figures[kind].add(segmented, annotation.rows)
             bar.update(len(block.sizes))
 
 

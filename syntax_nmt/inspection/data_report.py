@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from itertools import chain
 from typing import Any
 
+from syntax_nmt.data.annotation import KINDS
+from syntax_nmt.data.annotation.kind import AnnotationKind
 from syntax_nmt.data.manifest import NAME, REMEDY
-from syntax_nmt.data.sides import KINDS
-from syntax_nmt.data.sides.kind import SideKind
 from syntax_nmt.data.text_columns import NO_FIGURE, count_text, decimal_text, share_text, table
 from syntax_nmt.inspection.data_inspection import InspectedText, Inspection
 
@@ -21,7 +21,7 @@ def text_report(found: Inspection) -> str:
         found: a folder looked through.
     """
     parts = [_header(found), _text_table(found.texts)]
-    parts += [_side_table(found.texts, kind) for kind in KINDS]
+    parts += [_annotation_table(found.texts, kind) for kind in KINDS]
     parts += [_label_table(found.texts, kind) for kind in KINDS]
     parts.append(_footer(found))
     return "\n\n".join(part for part in parts if part) + "\n"
@@ -89,8 +89,8 @@ def _words_unsure(text: InspectedText) -> bool:
     return not text.words_known or text.text.unsure > 0
 
 
-def _side_table(texts: Sequence[InspectedText], kind: SideKind) -> str:
-    """The table of one kind of side file, or nothing where no text has it."""
+def _annotation_table(texts: Sequence[InspectedText], kind: AnnotationKind) -> str:
+    """The table of one kind of annotation file, or nothing where no text has it."""
     columns = kind.figures().columns
     rows = [("split", "language", *(head for head, _, _ in columns))]
     unsure = 0
@@ -110,7 +110,7 @@ def _side_table(texts: Sequence[InspectedText], kind: SideKind) -> str:
     return f"{kind.title}\n{table(rows, left=2)}" + (note if unsure else "")
 
 
-def _label_table(texts: Sequence[InspectedText], kind: SideKind) -> str:
+def _label_table(texts: Sequence[InspectedText], kind: AnnotationKind) -> str:
     """The labels of a kind that has some, from the most frequent on; a column for each text."""
     counts = {
         f"{text.name.split} {text.name.language}": text.figures[kind].figures().get("tags", {})
@@ -143,13 +143,13 @@ def _checked_files(found: Inspection) -> set[str]:
 
 
 def _text_figures(found: Inspection, text: InspectedText) -> dict[str, Any]:
-    sides: dict[str, Any] = {}
+    annotations: dict[str, Any] = {}
     for kind in KINDS:
         name = f"{text.name}.{kind.name}"
         if name in found.manifest:
             figures = text.figures[kind].figures() if kind in text.figures else {}
             made_from = {"made_from": found.manifest[name].source}
-            sides[kind.name] = {"sound": kind in text.figures, **made_from, **figures}
+            annotations[kind.name] = {"sound": kind in text.figures, **made_from, **figures}
     return {
         "split": text.name.split,
         "pair": text.name.pair,
@@ -158,5 +158,5 @@ def _text_figures(found: Inspection, text: InspectedText) -> dict[str, Any]:
         "segmentation": text.scheme,
         **text.text.figures(),
         "words_unsure": _words_unsure(text),
-        "side_information": sides,
+        "side_information": annotations,
     }

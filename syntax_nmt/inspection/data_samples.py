@@ -1,4 +1,4 @@
-"""Sentences of a data-bin folder drawn with their side information: trees, phrases, chunks."""
+"""Sentences of a data-bin folder drawn with their annotation: trees, phrases, chunks."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from syntax_nmt.data.annotation.kind import SegmentedSentence
 from syntax_nmt.data.figures.text_figures import row_sums
 from syntax_nmt.data.figures.token_file import TokenFile
-from syntax_nmt.data.sides.kind import SegmentedSentence
 from syntax_nmt.data.subwords import NO_SUBWORDS, join_pieces, pieces_per_word
 from syntax_nmt.data.text_columns import labelled
 from syntax_nmt.errors import UserError
-from syntax_nmt.inspection.data_inspection import InspectedText, Sides
+from syntax_nmt.inspection.data_inspection import Annotations, InspectedText
 
 _PREFERENCE = ("valid", "test", "train")
 _FITS_A_SCREEN = 30  # subwords
@@ -45,12 +45,12 @@ class OpenText:
     Attributes:
         text: what is known about it.
         tokens: its ids.
-        sides: its sound side files.
+        annotations: its sound annotation files.
     """
 
     text: InspectedText
     tokens: TokenFile
-    sides: Sides
+    annotations: Annotations
 
 
 def draw_samples(texts: Sequence[InspectedText], number: int, seed: int) -> str:
@@ -85,8 +85,8 @@ def choose_rows(texts: Sequence[OpenText], number: int, seed: int) -> list[int]:
         filled &= sizes > 0
         lacking += sizes > _FITS_A_SCREEN
         lacking += _with_unknown(text)[:length]
-        for side in text.sides.values():
-            lacking += side.rows.bounds[:length, 1] < 0
+        for annotation in text.annotations.values():
+            lacking += annotation.rows.bounds[:length, 1] < 0
     rows = np.random.default_rng(seed).permutation(np.flatnonzero(filled))
     best = rows[np.argsort(lacking[rows], kind="stable")][:number]
     return sorted(best.tolist())
@@ -114,11 +114,11 @@ def _drawn_text(opened: OpenText, row: int) -> list[str]:
     text = opened.text
     sentence = _segmented(text, opened.tokens.tokens(row))
     lines = labelled(text.name.language, sentence.words)
-    for kind, side in opened.sides.items():
-        if side.rows.bounds[row, 1] < 0:
+    for kind, annotation in opened.annotations.items():
+        if annotation.rows.bounds[row, 1] < 0:
             lines += labelled(kind.name, ["not annotated"])
         else:
-            lines += kind.show(side.rows[row], sentence, side.labels)
+            lines += kind.show(annotation.rows[row], sentence, annotation.labels)
     return lines
 
 

@@ -12,7 +12,7 @@ from fairseq.tasks import FairseqTask
 from torch import Tensor, nn
 
 from syntax_nmt.backbone.numerics import exact_type
-from syntax_nmt.data.sides.kind import SideKind
+from syntax_nmt.data.annotation.kind import AnnotationKind
 
 Sample = dict[str, Any]
 
@@ -21,11 +21,11 @@ class AuxiliaryObjective(ABC):
     """A loss beside the translation loss. It reads gold structures from the top of the batch.
 
     Attributes:
-        reads_sides: the side information that it reads there.
+        reads_annotation: the annotation that it reads there.
         options: which switch it on, for messages.
     """
 
-    reads_sides: ClassVar[tuple[SideKind, ...]] = ()
+    reads_annotation: ClassVar[tuple[AnnotationKind, ...]] = ()
     options: ClassVar[str] = ""
 
     @classmethod

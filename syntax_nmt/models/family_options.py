@@ -21,10 +21,10 @@ from syntax_nmt.option_checks import check_choice, differ
 
 TRANSFORMER, RNN = "transformer", "rnn"
 FAMILIES = (TRANSFORMER, RNN)
-SIDES = (ENCODER, DECODER)
+HALVES = (ENCODER, DECODER)
 
 _NAMES = {TRANSFORMER: "Transformer", RNN: "RNN"}
-# The side of fairseq's own options, whose names do not begin with it; all others belong to both.
+# The half of fairseq's own options, whose names do not begin with it; all others belong to both.
 _BEGINNINGS = {
     ENCODER: ("encoder_",),
     DECODER: (
@@ -32,7 +32,7 @@ _BEGINNINGS = {
         "base_",
     ),
 }  # fmt: skip
-_CHOICES = frozenset(f"{side}_family" for side in SIDES)
+_CHOICES = frozenset(f"{half}_family" for half in HALVES)
 _OF_THE_TASK = ("max_source_positions", "max_target_positions")
 # A relation network works on any encoder; these options place it among GRUs.
 _AMONG_GRUS = ("relation_placement", "relation_dense_embedding")
@@ -96,17 +96,17 @@ def how_to_have(name: str) -> str:
     if name in _CHOICES:
         return "is an option of mixed models: give --arch syntax_hybrid, which has one"
     family = RNN if name in options_of(RNN) else TRANSFORMER
-    side, *others = sides_of(name)
+    half, *others = halves_of(name)
     if name.startswith("relation_") and name not in _AMONG_GRUS:
         return (
             "is an option of relation networks, which this architecture does not have: give --arch "
             "syntax_hybrid, in which they stand on a Transformer encoder, too"
         )
     other = TRANSFORMER if family == RNN else RNN
-    families = {each: family if each == side else other for each in SIDES}
-    chosen = " ".join(f"--{each}-family {families[each]}" for each in SIDES)
+    families = {each: family if each == half else other for each in HALVES}
+    chosen = " ".join(f"--{each}-family {families[each]}" for each in HALVES)
     return (
-        f"is an option of {_described(family, None if others else side)}, which this architecture "
+        f"is an option of {_described(family, None if others else half)}, which this architecture "
         f"does not have: give --arch syntax_hybrid {chosen}"
     )
 
@@ -120,8 +120,8 @@ def check_families(args: Any, families: dict[str, str]) -> None:
     Raises:
         UserError: there is no such family, or an option of one that is not there.
     """
-    for side, family in families.items():
-        check_choice(f"{side}_family", family, FAMILIES)
+    for half, family in families.items():
+        check_choice(f"{half}_family", family, FAMILIES)
     defaults = {
         option.name: option.default
         for options in (SyntaxTransformerOptions, RecurrentOptions)
@@ -129,13 +129,13 @@ def check_families(args: Any, families: dict[str, str]) -> None:
     }
     for family in FAMILIES:
         for name in sorted(options_of(family) & set(vars(args))):
-            value, default, sides = getattr(args, name), defaults.get(name), sides_of(name)
-            there = [side for side in sides if families[side] == family]
+            value, default, halves = getattr(args, name), defaults.get(name), halves_of(name)
+            there = [half for half in halves if families[half] == family]
             if differ(value, default) and not there and not _is_of_relation_on_top(name, args):
-                described = _described(family, sides[0] if len(sides) == 1 else None)
+                described = _described(family, halves[0] if len(halves) == 1 else None)
                 raise UserError(
                     f"{flag(name)} is an option of {described}, and the model has none: give "
-                    f"--{sides[-1]}-family {family}, or leave it out"
+                    f"--{halves[-1]}-family {family}, or leave it out"
                 )
 
 
@@ -148,23 +148,23 @@ def _is_of_relation_on_top(name: str, args: Any) -> bool:
     return name.startswith("relation_") and name not in _AMONG_GRUS
 
 
-def sides_of(option: str) -> tuple[str, ...]:
-    """The sides that an option is for: as it is declared, and fairseq's own by their names."""
+def halves_of(option: str) -> tuple[str, ...]:
+    """The halves that an option is for: as it is declared, and fairseq's own by their names."""
     if option in _declared():
         return (_declared()[option],)
-    return tuple(s for s in SIDES if option.startswith(_BEGINNINGS[s])) or SIDES
+    return tuple(s for s in HALVES if option.startswith(_BEGINNINGS[s])) or HALVES
 
 
 @cache
 def _declared() -> dict[str, str]:
-    """The side of the methods' options, of those that are of one side alone."""
+    """The half of the methods' options, of those that are of one half alone."""
     ours = (*fields(SyntaxTransformerOptions), *fields(RecurrentOptions))
-    return {field.name: field.metadata["side"] for field in ours if "side" in field.metadata}
+    return {field.name: field.metadata["half"] for field in ours if "half" in field.metadata}
 
 
-def _described(family: str, side: str | None) -> str:
+def _described(family: str, half: str | None) -> str:
     article = "an" if family == RNN else "a"
-    return f"{_NAMES[family]}s" if side is None else f"{article} {_NAMES[family]} {side}"
+    return f"{_NAMES[family]}s" if half is None else f"{article} {_NAMES[family]} {half}"
 
 
 def _names(options: Any) -> set[str]:

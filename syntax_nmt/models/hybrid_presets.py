@@ -13,8 +13,8 @@ from syntax_nmt.models.family_options import (
     ENCODER,
     RNN,
     TRANSFORMER,
+    halves_of,
     options_of,
-    sides_of,
 )
 from syntax_nmt.models.presets import SIZES
 from syntax_nmt.models.rnn_presets import SIZES as RNN_SIZES
@@ -35,7 +35,7 @@ def _register(size: str) -> None:
             ENCODER: str(given.get("encoder_family", TRANSFORMER)),
             DECODER: str(given.get("decoder_family", RNN)),
         }
-        chosen = {f"{side}_family": family for side, family in families.items()}
+        chosen = {f"{half}_family": family for half, family in families.items()}
         if set(families.values()) == {RNN}:
             values = {**RNN_SIZES[size], **chosen, **given}
         else:
@@ -44,11 +44,11 @@ def _register(size: str) -> None:
             SIZES[size](filled)
             values = vars(filled)
         for option, value in values.items():
-            # A side that is no Transformer takes no preset of its options, only what the user gave.
+            # A half that is no Transformer takes no preset of its options, only what the user gave.
             if (
                 option in given
                 or option not in options_of(TRANSFORMER)
-                or any(families[side] == TRANSFORMER for side in sides_of(option))
+                or any(families[half] == TRANSFORMER for half in halves_of(option))
             ):
                 setattr(args, option, value)
 

@@ -13,7 +13,6 @@ from typing import Any
 from fairseq.models import ARCH_MODEL_REGISTRY
 from fairseq.tasks import FairseqTask
 from omegaconf import OmegaConf, open_dict
-from torch import nn
 
 from syntax_nmt.errors import UserError, exits_in_fairseq_programs
 
@@ -45,7 +44,7 @@ def build_for_syntax_translation(
         plain: Any = OmegaConf.to_container(args, resolve=True)
         args = argparse.Namespace(**plain)
     with exits_in_fairseq_programs():
-        if not getattr(task, "hands_over_sides", False):
+        if not getattr(task, "hands_over_annotation", False):
             raise UserError(
                 f"architecture {getattr(args, 'arch', family)} runs under its own task, this is "
                 f"{type(task).__name__}: add --task syntax_translation"
@@ -60,10 +59,7 @@ def build_for_syntax_translation(
                 f"{error}: correct the options, or give the data they are for (this is "
                 f"{task.cfg.data})"
             ) from error
-        noise = getattr(args, "quant_noise_scalar", 0) or 0
-        if noise > 0 and any(isinstance(module, nn.GRU) for module in model.modules()):
-            raise UserError("--quant-noise-scalar: fairseq cannot quantise GRUs: leave it out")
-    for kind, labels in model.side_labels.items():  # checkpoints keep them
+    for kind, labels in model.annotation_labels.items():  # checkpoints keep them
         set_option(given, kind.key, " ".join(labels))
     return model
 

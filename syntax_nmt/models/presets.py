@@ -17,7 +17,7 @@ import syntax_nmt.models.syntax_transformer  # noqa: F401  presets name a regist
 
 
 def tiny_architecture(args: Namespace) -> None:
-    """A size that trains on a CPU in minutes: width 64, two pre-norm layers on each side.
+    """A size that trains on a CPU in minutes: width 64, two pre-norm layers in each half.
 
     Args:
         args: the options, whose missing values are filled in.

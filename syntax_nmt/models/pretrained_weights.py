@@ -51,7 +51,7 @@ class PretrainedWeights:
 
         Raises:
             RuntimeError: they do not fit, for a caller who gave no options.
-            UserError: they do not fit, or all layers of a side would be dropped, for fairseq's
+            UserError: they do not fit, or all layers of a half would be dropped, for fairseq's
                 programs; one line says where.
         """
         with exits_in_fairseq_programs():
@@ -92,7 +92,7 @@ class PretrainedWeights:
 
 
 def _check_kept_layers(model_cfg: Any) -> None:
-    """Refuses to keep layers of one side: fairseq then keeps none of the other."""
+    """Refuses to keep layers of one half: fairseq then keeps none of the other."""
     names = ["encoder_layers_to_keep", "decoder_layers_to_keep"]
     given = [name for name in names if getattr(model_cfg, name, None)]
     if len(given) == 1:

@@ -14,7 +14,7 @@ from syntax_nmt.backbone.initialization import initialize_orthogonal, initialize
 from syntax_nmt.backbone.readout import Readout
 from syntax_nmt.backbone.rnn_decoder import RNNDecoder
 from syntax_nmt.backbone.rnn_encoder import BidirectionalEncoder, EncoderNetwork, RNNEncoder
-from syntax_nmt.data.sides import CHUNKS
+from syntax_nmt.data.annotation import CHUNKS
 from syntax_nmt.errors import UserError
 from syntax_nmt.methods.bi_scale.decoder import BiScaleDecoder
 from syntax_nmt.methods.bi_scale.options import BOTH, CONTEXT, STATE, STEP, WORD

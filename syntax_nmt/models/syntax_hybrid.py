@@ -9,7 +9,7 @@ from typing import Any
 
 from fairseq.data import Dictionary
 from fairseq.dataclass.utils import gen_parser_from_dataclass
-from fairseq.models import FairseqDecoder, FairseqEncoder, register_model
+from fairseq.models import BaseFairseqModel, FairseqDecoder, FairseqEncoder, register_model
 from fairseq.models.transformer import TransformerConfig, TransformerModel
 from fairseq.tasks import FairseqTask
 from torch import nn
@@ -18,8 +18,8 @@ from syntax_nmt.errors import UserError
 from syntax_nmt.models.family_options import (
     DECODER,
     ENCODER,
+    HALVES,
     RNN,
-    SIDES,
     TRANSFORMER,
     check_families,
 )
@@ -27,6 +27,7 @@ from syntax_nmt.models.hybrid_options import SyntaxHybridOptions
 from syntax_nmt.models.mixed_encoders import RelatingEncoder, RNNEncoderForTransformer
 from syntax_nmt.models.model_building import build_for_syntax_translation
 from syntax_nmt.models.options import SyntaxTransformerOptions
+from syntax_nmt.models.pretrained_weights import CheckedHub
 from syntax_nmt.models.rnn_options import SyntaxRNNOptions
 from syntax_nmt.models.rnn_parts import (
     build_decoder,
@@ -42,8 +43,8 @@ from syntax_nmt.models.syntax_transformer import SyntaxTransformerModel
 
 
 @register_model("syntax_hybrid")
-class SyntaxHybridModel(SyntaxTransformerModel):
-    """An encoder of one family under a decoder of the other, or of the same.
+class SyntaxHybrid(CheckedHub, BaseFairseqModel):
+    """Builds an encoder of one family under a decoder of the other, or of the same.
 
     - `--encoder-family transformer`: with supervised heads, phrases and latent phrases in its
       layers, and a relation network on top (`--relation-kernels`).
@@ -53,13 +54,14 @@ class SyntaxHybridModel(SyntaxTransformerModel):
     - `--decoder-family rnn`: RNNsearch, RNNsearch* and the bi-scale decoder.
 
     Where both are of one family, and no relation network stands on a Transformer, it is the model
-    of that family: the same parameters under the same names.
+    of that family: the same parameters under the same names. There are no instances of this class:
+    fairseq registers classes, and asks them for models.
     """
 
     feature_options = SyntaxHybridOptions
 
-    @classmethod
-    def add_args(cls, parser: argparse.ArgumentParser) -> None:
+    @staticmethod
+    def add_args(parser: argparse.ArgumentParser) -> None:
         """Adds the options of both families."""
         TransformerModel.add_args(parser)
         gen_parser_from_dataclass(parser, SyntaxHybridOptions(), delete_default=True)
@@ -71,19 +73,26 @@ class SyntaxHybridModel(SyntaxTransformerModel):
         Raises:
             UserError: options that contradict each other, or another task; one line says which.
         """
-        return build_for_syntax_translation(cls._build, args, task, "syntax_hybrid")
+        return build_for_syntax_translation(_of_families, args, task, "syntax_hybrid")
 
-    @classmethod
-    def _build(cls, args: Namespace, task: FairseqTask) -> SyntaxModel:
-        families = {side: str(getattr(args, f"{side}_family")) for side in SIDES}
-        check_families(args, families)
-        if families[DECODER] == RNN:
-            prepare_for_rnn_decoder(args, task)
-        if set(families.values()) == {RNN}:
-            return SyntaxRNNModel.build_model(args, task)
-        # A copy: fairseq fills in what both sides of a Transformer have, and checkpoints would
-        # take that for the user's.
-        return super().build_model(Namespace(**vars(args)), task)
+
+def _of_families(args: Namespace, task: FairseqTask) -> SyntaxModel:
+    """A `SyntaxRNNModel` if both families are RNN, otherwise a `SyntaxHybridModel`."""
+    families = {half: str(getattr(args, f"{half}_family")) for half in HALVES}
+    check_families(args, families)
+    if families[DECODER] == RNN:
+        prepare_for_rnn_decoder(args, task)
+    if set(families.values()) == {RNN}:
+        return SyntaxRNNModel.build_model(args, task)
+    # A copy: fairseq fills in what both halves of a Transformer have, and checkpoints would take
+    # that for the user's.
+    return SyntaxHybridModel.build_model(Namespace(**vars(args)), task)
+
+
+class SyntaxHybridModel(SyntaxTransformerModel):
+    """A model of which at least one half is a Transformer; the other half may be an RNN."""
+
+    feature_options = SyntaxHybridOptions
 
     @classmethod
     def build_encoder(
@@ -160,8 +169,8 @@ def _check_that_the_encoder_is_read(cfg: TransformerConfig) -> None:
         )
 
 
-def _family(cfg: TransformerConfig, side: str) -> str:
-    return str(getattr(cfg, f"{side}_family"))
+def _family(cfg: TransformerConfig, half: str) -> str:
+    return str(getattr(cfg, f"{half}_family"))
 
 
 def _recurrent_options(cfg: TransformerConfig) -> SyntaxRNNOptions:

@@ -7,36 +7,36 @@ from typing import Any, Optional
 
 from torch import Tensor, nn
 
-from syntax_nmt.backbone.linear_cross_entropy import LinearCrossEntropy
+from syntax_nmt.backbone.linear_cross_entropy import TOKEN_LOSS, LinearCrossEntropy
 from syntax_nmt.backbone.structures import SOURCE_STRUCTURES, StructureLayers
-from syntax_nmt.data.sides.kind import SideKind
+from syntax_nmt.data.annotation.kind import AnnotationKind
 from syntax_nmt.models.pretrained_weights import CheckedHub, PretrainedWeights
 
 
 class SyntaxModel(CheckedHub, PretrainedWeights):
     """An encoder and a decoder of this package; a base class to be listed before fairseq's model.
 
-    Both sides say as `reads_sides` which side information they read, and as `learns_sides` with
-    which they are trained; every decoder reads what every encoder returns, S×B×M.
+    Both halves say as `reads_annotation` which annotation they read, and as `learns_annotation`
+    with which they are trained; every decoder reads what every encoder returns, S×B×M.
     """
 
     encoder: Any
     decoder: Any
 
     @property
-    def reads_sides(self) -> tuple[SideKind, ...]:
-        """The side information that the forward pass is to be given."""
-        return (*self.encoder.reads_sides, *self.decoder.reads_sides)
+    def reads_annotation(self) -> tuple[AnnotationKind, ...]:
+        """The annotation that the forward pass is to be given."""
+        return (*self.encoder.reads_annotation, *self.decoder.reads_annotation)
 
     @property
-    def learns_sides(self) -> tuple[SideKind, ...]:
-        """The side information that parts of the model are trained with."""
-        return (*self.encoder.learns_sides, *self.decoder.learns_sides)
+    def learns_annotation(self) -> tuple[AnnotationKind, ...]:
+        """The annotation that parts of the model are trained with."""
+        return (*self.encoder.learns_annotation, *self.decoder.learns_annotation)
 
     @property
-    def side_labels(self) -> Mapping[SideKind, tuple[str, ...]]:
-        """The labels of side information that the model was built for."""
-        labels: Mapping[SideKind, tuple[str, ...]] = self.decoder.side_labels
+    def annotation_labels(self) -> Mapping[AnnotationKind, tuple[str, ...]]:
+        """The labels of annotation that the model was built for."""
+        labels: Mapping[AnnotationKind, tuple[str, ...]] = self.decoder.annotation_labels
         return labels
 
     @property
@@ -55,8 +55,8 @@ class SyntaxModel(CheckedHub, PretrainedWeights):
         alignment_heads: Optional[int] = None,
         structures: Optional[StructureLayers] = None,
         token_loss: Optional[LinearCrossEntropy] = None,
-        **sides: Any,
-    ) -> tuple[Tensor, dict[str, Any]]:
+        **annotation: Any,
+    ) -> tuple[Optional[Tensor], dict[str, Any]]:
         """Teacher-forced pass of training and validation; generators never call it.
 
         Args:
@@ -68,23 +68,23 @@ class SyntaxModel(CheckedHub, PretrainedWeights):
                 wanted; an RNN decoder has one attention, whose weights are always there.
             alignment_heads: number of heads, the first ones, to average over; all by default.
             token_loss: what to compute in place of logits.
-            **sides: side information under the keys of its kinds; what is not read is ignored.
+            **annotation: under the keys of its kinds; what is not read is ignored.
 
         Returns:
-            logits, B×T×V, or what `token_loss` gives, and a dictionary: `attn`, the weights of the
-            cross-attention, B×T×S; what the decoder gives besides; with supervised heads
-            `supervised_heads`, the log-probabilities of the child and the parent head, B×2×S×S;
-            wanted structures under their names.
+            logits, B×T×V, None where `token_loss` takes their place; and a dictionary: `attn`, the
+            weights of the cross-attention, B×T×S; what the decoder gives besides; with supervised
+            heads `supervised_heads`, the log-probabilities of the child and the parent head,
+            B×2×S×S; wanted structures under their names; under `token_loss` what that gives.
         """
         encoder_out = self.encoder(
             src_tokens,
             src_lengths=src_lengths,
             return_all_hiddens=return_all_hiddens,
             structures=structures,
-            **sides,
+            **annotation,
         )
-        read = [key for kind in self.decoder.reads_sides for key in kind.keys]
-        output, extra = self.decoder(
+        read = [key for kind in self.decoder.reads_annotation for key in kind.keys]
+        logits, extra = self.decoder(
             prev_output_tokens,
             encoder_out=encoder_out,
             features_only=features_only or token_loss is not None,
@@ -93,12 +93,13 @@ class SyntaxModel(CheckedHub, PretrainedWeights):
             src_lengths=src_lengths,
             return_all_hiddens=return_all_hiddens,
             structures=structures,
-            **{key: sides[key] for key in read if key in sides},
+            **{key: annotation[key] for key in read if key in annotation},
         )
         if token_loss is not None:
-            output = token_loss(output, self.decoder.output_projection)
+            features, logits = logits, None
+            extra[TOKEN_LOSS] = token_loss(features, self.decoder.output_projection)
         if structures is not None:
             extra.update({key: encoder_out[key] for key in SOURCE_STRUCTURES if key in encoder_out})
         if self.encoder.supervised_layer is not None and return_all_hiddens:
             extra["supervised_heads"] = self.encoder.supervised_head_log_probabilities(encoder_out)
-        return output, extra
+        return logits, extra

@@ -75,10 +75,10 @@ class SyntaxRNNModel(SyntaxModel, FairseqEncoderDecoderModel):
         decoder = build_decoder(options, sizes, target, embed_tokens, encoder.output_dim)
         model = cls(encoder, decoder)
         initialize(model, options)
-        for name, side, path in (
+        for name, half, path in (
             ("encoder", encoder, options.encoder_embed_path),
             ("decoder", decoder, options.decoder_embed_path),
         ):
             if path is not None:
-                load_embeddings(side.embed_tokens, path, side.dictionary, f"--{name}-embed-path")
+                load_embeddings(half.embed_tokens, path, half.dictionary, f"--{name}-embed-path")
         return model

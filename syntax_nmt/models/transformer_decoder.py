@@ -11,7 +11,7 @@ from fairseq.models.transformer import TransformerConfig, TransformerDecoderBase
 from torch import Tensor, nn
 
 from syntax_nmt.backbone.attention_change import AttentionChange, close_pads
-from syntax_nmt.backbone.fused_attention import FusedMultiheadAttention, IncrementalState
+from syntax_nmt.backbone.fused_attention import IncrementalState
 from syntax_nmt.backbone.layer_hooks import DecoderLayerOutput, collecting, handing_over
 from syntax_nmt.backbone.structures import (
     CROSS_ATTENTION,
@@ -20,9 +20,9 @@ from syntax_nmt.backbone.structures import (
     StructureLayers,
 )
 from syntax_nmt.backbone.transformer_layers import FusedDecoderLayer, wrap_layer
-from syntax_nmt.data.sides.kind import SideKind
+from syntax_nmt.data.annotation.kind import AnnotationKind
 from syntax_nmt.errors import UserError
-from syntax_nmt.methods.latent_phrases.options import gated_attention
+from syntax_nmt.methods.latent_phrases.options import self_attentions
 from syntax_nmt.methods.phrases.layers import PhraseDecoderLayer
 from syntax_nmt.methods.phrases.memory import PhraseMemory
 from syntax_nmt.methods.phrases.options import phrase_sizes
@@ -52,9 +52,9 @@ class SyntaxTransformerDecoder(TransformerDecoderBase):
     """
 
     need_attn = False
-    reads_sides: tuple[SideKind, ...] = ()
-    learns_sides: tuple[SideKind, ...] = ()
-    side_labels: Mapping[SideKind, tuple[str, ...]] = MappingProxyType({})
+    reads_annotation: tuple[AnnotationKind, ...] = ()
+    learns_annotation: tuple[AnnotationKind, ...] = ()
+    annotation_labels: Mapping[AnnotationKind, tuple[str, ...]] = MappingProxyType({})
 
     def __init__(
         self,
@@ -71,10 +71,10 @@ class SyntaxTransformerDecoder(TransformerDecoderBase):
                 "--no-cross-attention: nothing would read the source: add --cross-self-attention, "
                 "or leave it out"
             )
-        self.gated_attention = gated_attention(cfg, options, "decoder")
+        # fairseq builds the layers from the lowest to the top, and does not number them.
+        self._self_attentions = iter(self_attentions(cfg, options, "decoder"))
         self.latent_phrase_layers = options.latent_phrase_layers
         self.position_bias_layers = position_bias_layers(cfg, options, "decoder")
-        self._layers_built = 0
         super().__init__(cfg, dictionary, embed_tokens, no_encoder_attn)
         self.position_bias = position_bias(cfg, options, "decoder")
         shape = (cfg.encoder.layers + 1, cfg.decoder.layers, cfg.dropout)
@@ -111,15 +111,13 @@ class SyntaxTransformerDecoder(TransformerDecoderBase):
     def build_decoder_layer(
         self, cfg: TransformerConfig, no_encoder_attn: bool = False
     ) -> nn.Module:
-        """Builds one layer.
+        """Builds the next layer, from the lowest to the top.
 
         Args:
             cfg: fairseq's options of the Transformer.
             no_encoder_attn: leave the cross-attention out.
         """
-        gated = self._layers_built < self.latent_phrase_layers
-        attention = self.gated_attention if gated else FusedMultiheadAttention
-        self._layers_built += 1
+        attention = next(self._self_attentions)
         if self.phrase_sizes is None:
             return wrap_layer(FusedDecoderLayer(cfg, no_encoder_attn, attention), cfg)
         layer = PhraseDecoderLayer(cfg, self.phrase_sizes, no_encoder_attn, attention)

@@ -10,20 +10,19 @@ from fairseq.models.transformer import TransformerConfig, TransformerEncoderBase
 from torch import Tensor, nn
 
 from syntax_nmt.backbone.attention_change import AttentionChange, close_pads, local_attention_bias
-from syntax_nmt.backbone.fused_attention import FusedMultiheadAttention
 from syntax_nmt.backbone.layer_hooks import EncoderLayerOutput, collecting, handing_over
 from syntax_nmt.backbone.structures import SOURCE_ATTENTION, SOURCE_DISTANCES, StructureLayers
 from syntax_nmt.backbone.transformer_layers import FusedEncoderLayer, wrap_layer
 from syntax_nmt.backbone.word_spans import WordSpans
-from syntax_nmt.data.sides import HEADS, PHRASES
-from syntax_nmt.data.sides.kind import SideKind
+from syntax_nmt.data.annotation import HEADS, PHRASES
+from syntax_nmt.data.annotation.kind import AnnotationKind
 from syntax_nmt.errors import UserError, exits_in_fairseq_programs
 from syntax_nmt.methods.dependency_heads.attention import (
     NO_SUPERVISED_HEADS,
     supervised_head_log_probabilities,
 )
 from syntax_nmt.methods.dependency_heads.options import supervised_layer
-from syntax_nmt.methods.latent_phrases.options import gated_attention, local_window
+from syntax_nmt.methods.latent_phrases.options import local_window, self_attentions
 from syntax_nmt.methods.parent_scaled.options import build_parent_scaling, parent_scaled_layer
 from syntax_nmt.methods.phrases.layers import PhraseEncoderLayer
 from syntax_nmt.methods.phrases.memory import PhraseMemory
@@ -61,22 +60,22 @@ class SyntaxTransformerEncoder(TransformerEncoderBase):
         self.phrase_sizes = phrase_sizes(cfg, options)
         self.phrase_segmentation = options.phrase_segmentation
         self.transparent_tokens = options.transparent_token_attention
-        self.gated_attention = gated_attention(cfg, options, "encoder")
+        # fairseq builds the layers from the lowest to the top, and does not number them.
+        self._self_attentions = iter(self_attentions(cfg, options, "encoder"))
         self.latent_phrase_layers = options.latent_phrase_layers
         self.local_window = local_window(cfg, options)
         self.local_layers = options.local_attention_layers if self.local_window else 0
         self.position_bias_layers = position_bias_layers(cfg, options, "encoder")
         self.parent_scaled_layer = parent_scaled_layer(cfg, options)
-        self._layers_built = 0
         super().__init__(cfg, dictionary, embed_tokens)
         self.position_bias = position_bias(cfg, options, "encoder")
         self.output_dim = cfg.encoder.embed_dim
-        self.learns_sides = () if self.supervised_layer is None else (HEADS,)
-        self.reads_sides: tuple[SideKind, ...] = ()
+        self.learns_annotation = () if self.supervised_layer is None else (HEADS,)
+        self.reads_annotation: tuple[AnnotationKind, ...] = ()
         if self.phrase_segmentation == PARSED:
-            self.reads_sides += (PHRASES,)
+            self.reads_annotation += (PHRASES,)
         if self.parent_scaled_layer is not None:
-            self.reads_sides += (HEADS,)
+            self.reads_annotation += (HEADS,)
             self.parent_scaling = build_parent_scaling(cfg, options)
             self.word_spans = WordSpans(dictionary)
         self.phrase_representation = None
@@ -91,15 +90,12 @@ class SyntaxTransformerEncoder(TransformerEncoderBase):
             layer.can_use_fastpath = False
 
     def build_encoder_layer(self, cfg: TransformerConfig) -> nn.Module:
-        """Builds one layer.
+        """Builds the next layer, from the lowest to the top.
 
         Args:
             cfg: fairseq's options of the Transformer.
         """
-        index = self._layers_built
-        self._layers_built += 1
-        gated = index < self.latent_phrase_layers
-        attention = self.gated_attention if gated else FusedMultiheadAttention
+        attention = next(self._self_attentions)
         if self.phrase_sizes is None:
             return wrap_layer(FusedEncoderLayer(cfg, attention), cfg)
         return wrap_layer(PhraseEncoderLayer(cfg, self.phrase_sizes, attention), cfg)
@@ -111,7 +107,7 @@ class SyntaxTransformerEncoder(TransformerEncoderBase):
         return_all_hiddens: bool = False,
         token_embeddings: Tensor | None = None,
         structures: StructureLayers | None = None,
-        **sides: Tensor,
+        **annotation: Tensor,
     ) -> dict[str, list[Tensor]]:
         """Encodes a batch.
 
@@ -120,7 +116,7 @@ class SyntaxTransformerEncoder(TransformerEncoderBase):
             src_lengths: B.
             return_all_hiddens: keep the states of every layer.
             token_embeddings: B×S×C in place of those of the tokens.
-            **sides: side information under the keys of its kinds; parsed phrases are read.
+            **annotation: under the keys of its kinds; parsed phrases are read.
 
         Returns:
             what fairseq's encoder returns; with phrases also what :class:`PhraseMemory` describes;
@@ -131,8 +127,8 @@ class SyntaxTransformerEncoder(TransformerEncoderBase):
         """
         padding = src_tokens.eq(self.padding_idx)
         with exits_in_fairseq_programs():
-            phrases = self._phrases(padding, sides)
-            changes = self._attention_changes(src_tokens, padding, sides)
+            phrases = self._phrases(padding, annotation)
+            changes = self._attention_changes(src_tokens, padding, annotation)
         arguments = self._layer_arguments(changes, phrases, structures)
         if structures is None and not any(arguments):
             return super().forward(src_tokens, src_lengths, return_all_hiddens, token_embeddings)
@@ -167,7 +163,7 @@ class SyntaxTransformerEncoder(TransformerEncoderBase):
         return arguments
 
     def _attention_changes(
-        self, src_tokens: Tensor, padding: Tensor, sides: Mapping[str, Tensor]
+        self, src_tokens: Tensor, padding: Tensor, annotation: Mapping[str, Tensor]
     ) -> list[AttentionChange]:
         """What each layer changes in its self-attention; equal biases are made once."""
         length, like = padding.size(1), self.embed_tokens.weight
@@ -185,7 +181,7 @@ class SyntaxTransformerEncoder(TransformerEncoderBase):
             changes.append(AttentionChange(biases.get(has)))
         layer = self.parent_scaled_layer
         if layer is not None:
-            factor = self.parent_scaling(HEADS.of(sides), self.word_spans(src_tokens))
+            factor = self.parent_scaling(HEADS.of(annotation), self.word_spans(src_tokens))
             changes[layer] = changes[layer]._replace(factor=factor)
         return changes
 
@@ -219,12 +215,12 @@ class SyntaxTransformerEncoder(TransformerEncoderBase):
         PhraseMemory.reorder(encoder_out, reordered, new_order)
         return reordered
 
-    def _phrases(self, padding: Tensor, sides: Mapping[str, Tensor]) -> PhraseBatch | None:
+    def _phrases(self, padding: Tensor, annotation: Mapping[str, Tensor]) -> PhraseBatch | None:
         if self.phrase_sizes is None:
             return None
         if self.phrase_segmentation != PARSED:
             return ngram_phrases(padding, self.phrase_sizes.eos_apart)
-        return parsed_phrases(padding, PHRASES.of(sides))
+        return parsed_phrases(padding, PHRASES.of(annotation))
 
     def _normalised(self, states: list[Tensor]) -> list[Tensor]:
         """The states of all layers as a decoder reads them, S×B×C each."""

@@ -1,14 +1,16 @@
-"""Dependency trees, constituency trees and chunks by Stanza."""
+"""Dependency trees, constituency trees and chunks by Stanza; the analyser of each task."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from functools import lru_cache
 from typing import Any
 
 from syntax_nmt.data.chunks import OUTSIDE, Chunk, chunks_of_tags
 from syntax_nmt.data.constituents import escape_word
 from syntax_nmt.data.dependency_tree import DependencyTree, MultiwordRange
 from syntax_nmt.parsing.analyser import StanzaAnalyser
+from syntax_nmt.parsing.models import StanzaModels
 from syntax_nmt.parsing.words import OPENING_QUOTE, penn_words
 
 _WORDS = {"word", "delta"}
@@ -103,3 +105,24 @@ class ChunkTagger(StanzaAnalyser[tuple[Chunk, ...]]):
         if len(sentence.tokens) != len(words):
             return None
         return chunks_of_tags(token.ner or OUTSIDE for token in sentence.tokens)
+
+
+ANALYSERS: dict[str, type[StanzaAnalyser]] = {
+    "dependencies": DependencyParser,
+    "constituents": ConstituencyParser,
+    "chunks": ChunkTagger,
+}
+
+
+@lru_cache(maxsize=len(ANALYSERS))
+def loaded_analyser(models: StanzaModels, device: str, batch_size: int) -> StanzaAnalyser:
+    """The analyser of some models, which stays loaded in this process.
+
+    Args:
+        models: what to load; their task says which analyser.
+        device: `cpu`, `cuda` or `cuda:N`.
+
+    Raises:
+        UserError: when the models do not load or are of another language.
+    """
+    return ANALYSERS[models.task](models, device, batch_size)

@@ -1,1 +1,1 @@
-"""Raw parallel text to a data-bin folder with side information."""
+"""Raw parallel text to a data-bin folder with annotation."""

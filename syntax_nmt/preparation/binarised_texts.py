@@ -1,4 +1,4 @@
-"""The texts that side information is put beside: their subwords, words, side files and tokens."""
+"""The texts that annotation is put beside: their subwords, words, annotation files and tokens."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from pathlib import Path
 
 from fairseq.data import indexed_dataset
 
-from syntax_nmt.data.sides import KINDS
-from syntax_nmt.data.sides.kind import SideKind
+from syntax_nmt.data.annotation import KINDS
+from syntax_nmt.data.annotation.kind import AnnotationKind
 from syntax_nmt.data.text_files import find_text
 from syntax_nmt.errors import UserError
 
@@ -23,9 +23,9 @@ class Text:
         lang: its language.
         pieces: the text in subwords.
         words: the tokenised text; None = the subwords alone say what the words are.
-        base: name of the side files without their endings.
+        base: name of the annotation files without their endings.
         tokens: fairseq's prefix of the binarised tokens.
-        sides: the side files that there are.
+        annotation: the annotation files that there are.
     """
 
     split: str
@@ -34,16 +34,16 @@ class Text:
     words: Path | None
     base: Path
     tokens: Path
-    sides: dict[SideKind, Path]
+    annotation: dict[AnnotationKind, Path]
 
-    def side_path(self, kind: SideKind) -> Path:
-        """Where the side file of a kind is looked for."""
+    def annotation_path(self, kind: AnnotationKind) -> Path:
+        """Where the annotation file of a kind is looked for."""
         return Path(f"{self.base}.{kind.ending}")
 
     def taking(self, only: Container[Path]) -> Text:
-        """The same text with no side files but these."""
-        sides = {kind: path for kind, path in self.sides.items() if path in only}
-        return replace(self, sides=sides)
+        """The same text with no annotation files but these."""
+        annotation = {kind: path for kind, path in self.annotation.items() if path in only}
+        return replace(self, annotation=annotation)
 
 
 def split_prefixes(*prefixes: str | None) -> list[tuple[str, str]]:
@@ -80,7 +80,7 @@ def find_text_files(
         prefix: of the text in subwords.
         lang: one of the pair.
         pair: source and target language.
-        words: folder of the tokenised text and the side files; the prefix's own by default.
+        words: folder of the tokenised text and the annotation files; the prefix's own by default.
 
     Raises:
         UserError: there is no such text, or fairseq has not binarised it.
@@ -90,18 +90,20 @@ def find_text_files(
     base = folder / pieces.name
     tokenised = base if base.is_file() and base.resolve() != pieces.resolve() else None
     found = {kind: find_text(f"{base}.{kind.ending}") for kind in KINDS}
-    sides = {kind: path for kind, path in found.items() if path is not None}
-    if not pieces.is_file() and (sides or lang == pair[1]):
-        _refuse_prefix(prefix, pair, sides)
-    tokens = _token_prefix(destdir, split, pair, lang) if sides else destdir
-    return Text(split, lang, pieces, tokenised, base, tokens, sides)
+    annotation = {kind: path for kind, path in found.items() if path is not None}
+    if not pieces.is_file() and (annotation or lang == pair[1]):
+        _refuse_prefix(prefix, pair, annotation)
+    tokens = _token_prefix(destdir, split, pair, lang) if annotation else destdir
+    return Text(split, lang, pieces, tokenised, base, tokens, annotation)
 
 
-def _refuse_prefix(prefix: str, pair: tuple[str, str], sides: Container[SideKind]) -> None:
+def _refuse_prefix(
+    prefix: str, pair: tuple[str, str], annotation: Container[AnnotationKind]
+) -> None:
     """A prefix without text must not pass for one without annotation.
 
     Raises:
-        UserError: there is no text, in either language or beside side files.
+        UserError: there is no text, in either language or beside annotation files.
     """
     missing = [f"{prefix}.{lang}" for lang in pair if not Path(f"{prefix}.{lang}").is_file()]
     stem, dot, ending = prefix.rpartition(".")
@@ -110,7 +112,7 @@ def _refuse_prefix(prefix: str, pair: tuple[str, str], sides: Container[SideKind
             f"{prefix}: a prefix ends before the dot and the language: give {stem}, as to "
             f"fairseq-preprocess"
         )
-    if sides or len(missing) == len(pair):
+    if annotation or len(missing) == len(pair):
         raise UserError(
             f"{missing[0]}: not found: give the prefixes that fairseq-preprocess was given"
         )
@@ -129,12 +131,12 @@ def _token_prefix(destdir: Path, split: str, pair: tuple[str, str], lang: str) -
 
 
 def report_missing(text: Text, side: str, report: Callable[[str], None]) -> None:
-    """Reports the kinds of side information that a text could have and has not.
+    """Reports the kinds of annotation that a text could have and has not.
 
     Args:
         side: `source` or `target`.
         report: called with each line.
     """
     for kind in KINDS:
-        if kind.side == side and kind not in text.sides:
-            report(f"{text.split} {text.lang}: no {text.side_path(kind)}, so no {kind.name}")
+        if kind.side == side and kind not in text.annotation:
+            report(f"{text.split} {text.lang}: no {text.annotation_path(kind)}, so no {kind.name}")

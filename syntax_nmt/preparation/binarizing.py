@@ -1,4 +1,4 @@
-"""`syntax-nmt binarize`: puts side information beside fairseq's own files in a data-bin folder."""
+"""`syntax-nmt binarize`: puts annotation beside fairseq's own files in a data-bin folder."""
 
 from __future__ import annotations
 
@@ -14,18 +14,18 @@ import numpy as np
 from fairseq.data import indexed_dataset
 from tqdm import tqdm
 
+from syntax_nmt.data.annotation import KINDS
+from syntax_nmt.data.annotation.kind import SOURCE, TARGET, AnnotationKind
+from syntax_nmt.data.annotation_text import EntryCountError, annotation_entries
+from syntax_nmt.data.binarised_annotation import read_labels
 from syntax_nmt.data.binarised_pieces import BinarisedPieces
 from syntax_nmt.data.data_bin import load_dictionary
 from syntax_nmt.data.indexed_file import open_indexed
 from syntax_nmt.data.manifest import NAME as MANIFEST
-from syntax_nmt.data.manifest import Fingerprint, SideFile, read_manifest, write_manifest
+from syntax_nmt.data.manifest import AnnotationFile, Fingerprint, read_manifest, write_manifest
 from syntax_nmt.data.mismatch import SKIP, STOP, Findings, refuse_missing, refuse_shift
 from syntax_nmt.data.ragged import RaggedWriter
 from syntax_nmt.data.sentence_projection import Projected, Projector
-from syntax_nmt.data.side_information import read_labels
-from syntax_nmt.data.side_text import EntryCountError, side_entries
-from syntax_nmt.data.sides import KINDS
-from syntax_nmt.data.sides.kind import SOURCE, TARGET, SideKind
 from syntax_nmt.data.subwords import detect_scheme
 from syntax_nmt.data.text_files import read_lines
 from syntax_nmt.errors import UserError
@@ -56,8 +56,8 @@ def binarize(
     on_mismatch: str = STOP,
     attach_roots: bool = False,
     report: Callable[[str], None] = print,
-) -> dict[str, SideFile]:
-    """Binarises every side file there is; needs fairseq-preprocess to have run.
+) -> dict[str, AnnotationFile]:
+    """Binarises every annotation file there is; needs fairseq-preprocess to have run.
 
     Labels, such as chunk types, are those of the training text, all its parts together. A
     validation or test sentence with one that training does not have counts as not annotated, and
@@ -70,11 +70,11 @@ def binarize(
             of the shards `train`, `train1`, … that fairseq joins.
         validpref: prefix of the validation text, likewise.
         testpref: prefix of the test text, likewise.
-        words: folder of the tokenised text and the side files; the prefixes' own by default.
+        words: folder of the tokenised text and the annotation files; the prefixes' own by default.
         subwords: `auto` or one of `subwords.SCHEMES`, or one for each language.
-        only: the side files to take; by default all that are found.
+        only: the annotation files to take; by default all that are found.
         on_mismatch: `stop` or `skip` where annotation is of other words than the text's.
-        attach_roots: see :func:`~syntax_nmt.data.side_text.side_entries`.
+        attach_roots: see :func:`~syntax_nmt.data.annotation_text.annotation_entries`.
         report: called with each line that says what was found.
 
     Returns:
@@ -95,11 +95,11 @@ def binarize(
         report_missing(text, TARGET if text.lang == target_lang else SOURCE, report)
     if only is not None:
         texts = [text.taking(only) for text in texts]
-    if not any(text.sides for text in texts):
+    if not any(text.annotation for text in texts):
         raise UserError(
             f"no side file found: expected {' or '.join('.' + kind.ending for kind in KINDS)} "
-            f"files such as {texts[0].side_path(KINDS[0])}: make them, or name their folder with "
-            f"--words"
+            f"files such as {texts[0].annotation_path(KINDS[0])}: make them, or name their folder "
+            f"with --words"
         )
     choices = _Choices(subwords, workers, on_mismatch == SKIP, attach_roots)
     busy = f"another process binarises into {destdir}: wait for it"
@@ -110,7 +110,7 @@ def binarize(
 
 
 class _Choices(NamedTuple):
-    """How side files are read."""
+    """How annotation files are read."""
 
     subwords: str | Mapping[str, str]
     workers: int
@@ -123,7 +123,7 @@ def _write_all(
     texts: list[Text],
     choices: _Choices,
     report: Callable[[str], None],
-) -> dict[str, SideFile]:
+) -> dict[str, AnnotationFile]:
     """Writes into a folder of its own, then moves all files, the manifest last."""
     try:
         staging = Path(tempfile.mkdtemp(prefix=_STAGING, dir=destdir))
@@ -150,49 +150,51 @@ def _write_all(
 
 
 def _projectors(
-    text: Text, choices: _Choices, labels: Mapping[SideKind, Sequence[str]]
+    text: Text, choices: _Choices, labels: Mapping[AnnotationKind, Sequence[str]]
 ) -> Iterator[Projector]:
-    """What is to be done for one text: one projector a side file."""
-    for kind, side in text.sides.items():
+    """What is to be done for one text: one projector an annotation file."""
+    for kind, file in text.annotation.items():
         schemes = choices.subwords
         scheme = schemes if isinstance(schemes, str) else schemes[text.lang]
         if scheme == "auto":
             scheme = detect_scheme(read_lines(text.pieces))
-        places = (kind, side, text.pieces, text.words, scheme, text.tokens)
+        places = (kind, file, text.pieces, text.words, scheme, text.tokens)
         ids = {label: number for number, label in enumerate(labels[kind], start=1)}
         yield Projector(*places, ids, choices.attach_roots)
 
 
-def _labels(kind: SideKind, texts: Sequence[Text], destdir: Path, staging: Path) -> tuple[str, ...]:
+def _labels(
+    kind: AnnotationKind, texts: Sequence[Text], destdir: Path, staging: Path
+) -> tuple[str, ...]:
     """The labels of the training text in order of name, written down; or those on file."""
-    annotated = [text for text in texts if kind in text.sides]
+    annotated = [text for text in texts if kind in text.annotation]
     if kind.labels_file is None or not annotated:
         return ()
-    training = [text.sides[kind] for text in annotated if text.split.startswith("train")]
+    training = [text.annotation[kind] for text in annotated if text.split.startswith("train")]
     if training:
         labels = sorted(_labels_in(kind, training) or {kind.no_label})
         (staging / kind.labels_file).write_text("\n".join([*labels, ""]), encoding="utf-8")
         return tuple(labels)
     if not (destdir / kind.labels_file).is_file():
         raise UserError(
-            f"{annotated[0].sides[kind]}: the {kind.label}s are those of the training text, which "
-            f"has no .{kind.ending} file: make one and give --trainpref too"
+            f"{annotated[0].annotation[kind]}: the {kind.label}s are those of the training text, "
+            f"which has no .{kind.ending} file: make one and give --trainpref too"
         )
     _check_recorded_labels(destdir, kind.labels_file)
     return read_labels(destdir, kind)
 
 
-def _labels_in(kind: SideKind, sides: Sequence[Path]) -> set[str]:
-    entries = (entry for side in sides for entry in side_entries(side, kind))
+def _labels_in(kind: AnnotationKind, files: Sequence[Path]) -> set[str]:
+    entries = (entry for file in files for entry in annotation_entries(file, kind))
     parsed = (kind.parse(entry, place) for place, entry in entries)
     return {label for found in parsed if found is not None for label in kind.labels(found)}
 
 
 def _check_recorded_labels(destdir: Path, labels_file: str) -> None:
-    """Refuses a list of labels that is not the one other side files were made with."""
+    """Refuses a list of labels that is not the one other annotation files were made with."""
     found = Fingerprint.of(destdir / labels_file)
-    for name, side in read_manifest(destdir).items():
-        if side.files.get(labels_file, found) != found:
+    for name, entry in read_manifest(destdir).items():
+        if entry.files.get(labels_file, found) != found:
             raise UserError(
                 f"{destdir / labels_file}: has changed since {name} was made with it: give "
                 f"--trainpref too, so that all are made anew"
@@ -205,7 +207,7 @@ def _write_one(
     workers: Workers,
     skip_mismatched: bool,
     report: Callable[[str], None],
-) -> SideFile:
+) -> AnnotationFile:
     sizes, binarised = _open_tokens(projector)
     writer = RaggedWriter(prefix)
     annotated = 0
@@ -227,18 +229,18 @@ def _write_one(
     if findings.mismatched and not skip_mismatched:
         raise findings.refusal("or give --on-mismatch skip")
     _report_written(projector, prefix.name, annotated, unseen, findings, report)
-    return SideFile(
+    return AnnotationFile(
         sentences=len(sizes),
         annotated=annotated,
-        source=projector.side.name,
-        source_text=Fingerprint.of(projector.side),
+        source=projector.file.name,
+        source_text=Fingerprint.of(projector.file),
         files=_fingerprints(projector, prefix),
     )
 
 
 def _explained(projector: Projector, results: Iterator[Projected]) -> Iterator[Projected]:
-    """The results as they come; where a sentence is missing in the side file, that is said."""
-    place = (projector.side, projector.kind, projector.words_of_lines)
+    """The results as they come; where an annotation file lacks a sentence, that is said."""
+    place = (projector.file, projector.kind, projector.words_of_lines)
     text = projector.words or projector.pieces
     known = False
     try:
@@ -304,10 +306,10 @@ def _report_written(
     sentences, skipped = findings.sentences, len(findings.mismatched)
     of_these = f", {skipped} of these skipped as of other words" if skipped else ""
     report(
-        f"{name}: {sentences} sentences from {projector.side}, {annotated} annotated, "
+        f"{name}: {sentences} sentences from {projector.file}, {annotated} annotated, "
         f"{sentences - annotated} without annotation{of_these} ({projector.scheme} segmentation)"
     )
-    for note in findings.notes(projector.side):
+    for note in findings.notes(projector.file):
         report(note)
     if skipped:
         report(f"{findings.first} (the first that was skipped)")

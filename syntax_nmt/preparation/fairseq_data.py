@@ -67,7 +67,7 @@ def preprocess(data: FairseqData, destination: Path, log: Path) -> dict[str, flo
 
     After a failure of any kind nothing half-written is left.
 
-    What was in the folder before is removed, side information of another text included.
+    What was in the folder before is removed, annotation of another text included.
 
     Args:
         data: what to do.

@@ -6,12 +6,12 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
-from syntax_nmt.data.sides.kind import SideKind
+from syntax_nmt.data.annotation.kind import AnnotationKind
 from syntax_nmt.data.text_files import write_atomically
 from syntax_nmt.preparation.annotation.annotate import Resources, annotate_file
 from syntax_nmt.preparation.annotation.annotator import StanzaAnnotator
 from syntax_nmt.preparation.annotation.parts import PartFolder
-from syntax_nmt.preparation.side_files import GivenAnnotation, entry_texts
+from syntax_nmt.preparation.annotation_files import GivenAnnotation, entry_texts
 
 
 @contextmanager
@@ -38,7 +38,7 @@ def annotated_anew(
         remove_unfinished(given.words, given.kind)
 
 
-def remove_unfinished(words: Path, kind: SideKind) -> None:
+def remove_unfinished(words: Path, kind: AnnotationKind) -> None:
     """Removes what an interrupted :func:`annotated_anew` left, once nothing will resume it."""
     text, output = _files(words, kind)
     parts = PartFolder(output)
@@ -48,7 +48,7 @@ def remove_unfinished(words: Path, kind: SideKind) -> None:
         path.unlink(missing_ok=True)
 
 
-def _files(words: Path, kind: SideKind) -> tuple[Path, Path]:
+def _files(words: Path, kind: AnnotationKind) -> tuple[Path, Path]:
     """The sentences, and their annotation."""
     text = Path(f"{words}.mismatched")
     return text, Path(f"{text}.{kind.ending}")

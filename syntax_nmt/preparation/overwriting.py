@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from syntax_nmt.data.sides import KINDS
+from syntax_nmt.data.annotation import KINDS
 from syntax_nmt.errors import UserError
+from syntax_nmt.preparation.annotation_files import find_annotation_file
 from syntax_nmt.preparation.plan import Plan
-from syntax_nmt.preparation.side_files import find_side_file
 from syntax_nmt.preparation.steps import recorded_steps
 
 
@@ -47,9 +47,9 @@ def _texts(plan: Plan) -> Iterator[Path]:
     for split in plan.splits:
         yield from (split.source, split.target)
         for kind in KINDS:
-            side = find_side_file(split.prefix, plan.language(kind), kind)
-            if side is not None:
-                yield side
+            file = find_annotation_file(split.prefix, plan.language(kind), kind)
+            if file is not None:
+                yield file
 
 
 def _is_of_another(plan: Plan) -> bool:

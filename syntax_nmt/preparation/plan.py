@@ -6,12 +6,12 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from syntax_nmt.data.annotation import KINDS
+from syntax_nmt.data.annotation.kind import SOURCE, AnnotationKind
 from syntax_nmt.data.manifest import NAME
 from syntax_nmt.data.mismatch import STOP
 from syntax_nmt.data.prepared_text import FILE_NAME as SEGMENTATION
 from syntax_nmt.data.prepared_text import TextSegmentation
-from syntax_nmt.data.sides import KINDS
-from syntax_nmt.data.sides.kind import SOURCE, SideKind
 from syntax_nmt.parsing.config import FILE_NAME
 from syntax_nmt.preparation.annotation.annotate import Resources
 from syntax_nmt.preparation.annotation.annotator import StanzaAnnotator
@@ -38,7 +38,7 @@ class Plan:
         annotators: what annotates the words, asked for only where annotation is not given.
         resources: what the work runs on.
         on_mismatch: `stop`, `skip` or `reparse` where given annotation is of other words.
-        attach_roots: see :func:`~syntax_nmt.data.side_text.side_entries`.
+        attach_roots: see :func:`~syntax_nmt.data.annotation_text.annotation_entries`.
     """
 
     source: str
@@ -51,7 +51,7 @@ class Plan:
     piece_kind: str
     piece_lines: int
     joined: bool
-    annotators: Mapping[SideKind, Callable[[], StanzaAnnotator]]
+    annotators: Mapping[AnnotationKind, Callable[[], StanzaAnnotator]]
     resources: Resources
     vocabularies: Mapping[str, int] = field(default_factory=dict)
     on_mismatch: str = STOP
@@ -105,14 +105,14 @@ class Plan:
         for split in self.splits:
             for lang in self.languages:
                 found += [self.words(split.name, lang), self.pieces(split.name, lang)]
-            found += [self.side_text(split.name, kind) for kind in KINDS]
+            found += [self.annotation_text(split.name, kind) for kind in KINDS]
         return found
 
-    def language(self, kind: SideKind) -> str:
+    def language(self, kind: AnnotationKind) -> str:
         """The language that is annotated."""
         return self.source if kind.side == SOURCE else self.target
 
-    def side_text(self, split: str, kind: SideKind) -> Path:
+    def annotation_text(self, split: str, kind: AnnotationKind) -> Path:
         """The annotation of the words of the split of that name."""
         return self.words(split, f"{self.language(kind)}.{kind.ending}")
 

@@ -7,21 +7,21 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
+from syntax_nmt.data.annotation import KINDS, PARSED_KINDS
+from syntax_nmt.data.annotation.kind import AnnotationKind
 from syntax_nmt.data.manifest import NAME, read_manifest
 from syntax_nmt.data.mismatch import SKIP, STOP
 from syntax_nmt.data.prepared_text import write_segmentation
-from syntax_nmt.data.sides import KINDS, PARSED_KINDS
-from syntax_nmt.data.sides.kind import SideKind
 from syntax_nmt.data.subwords import NO_SUBWORDS, SENTENCEPIECE
 from syntax_nmt.data.text_files import write_bytes_atomically
 from syntax_nmt.parsing.config import ParserConfig, device_in
 from syntax_nmt.preparation.annotation.executor import open_workers
 from syntax_nmt.preparation.annotation.folder_lock import sole_user
+from syntax_nmt.preparation.annotation_texts import AnnotationTexts
 from syntax_nmt.preparation.binarizing import binarize
 from syntax_nmt.preparation.fairseq_data import FairseqData, preprocess, written_files
 from syntax_nmt.preparation.plan import Plan
 from syntax_nmt.preparation.segment import copy_words, load_model, segment_file, train_model
-from syntax_nmt.preparation.side_texts import SideTexts
 from syntax_nmt.preparation.splits import Split
 from syntax_nmt.preparation.steps import Report, Steps
 from syntax_nmt.preparation.tokenize import loaded_tokenizer, tokenize_file
@@ -68,21 +68,23 @@ class Preparation:
             for lang in self.plan.languages:
                 self._words(split, lang)
         # Before the long work: a given file may be malformed, or models be missing after all.
-        side_texts = SideTexts(self.plan, self._steps, self._step, self.note)
-        given = {path for split in self.plan.splits for path in side_texts.given(split)}
+        annotation_texts = AnnotationTexts(self.plan, self._steps, self._step, self.note)
+        given = {path for split in self.plan.splits for path in annotation_texts.given(split)}
         self._models()
         for split in self.plan.splits:
             for lang in self.plan.languages:
                 self._pieces(split, lang)
         self._data_bin()
-        sides = [path for split in self.plan.splits for path in side_texts.all(split, given)]
-        self._binarized(sides)
+        annotation = [
+            path for split in self.plan.splits for path in annotation_texts.all(split, given)
+        ]
+        self._binarized(annotation)
         self._parser_config()
         write_segmentation(self.plan.folder, self.plan.segmentation)
 
-    def parsed(self, kind: SideKind) -> bool:
+    def parsed(self, kind: AnnotationKind) -> bool:
         """Whether a split was annotated here, and not taken along with its annotation."""
-        names = [self.plan.side_text(split.name, kind).name for split in self.plan.splits]
+        names = [self.plan.annotation_text(split.name, kind).name for split in self.plan.splits]
         return any("annotated" in self.reports.get(f"words/{name}", {}) for name in names)
 
     def _step(
@@ -225,10 +227,10 @@ class Preparation:
             self.plan.parser_config.unlink()
             self.note(f"{self.plan.parser_config}: removed, as no trees here are its parser's")
 
-    def _binarized(self, sides: Sequence[Path]) -> None:
+    def _binarized(self, annotation: Sequence[Path]) -> None:
         plan = self.plan
-        if not sides:
-            _remove_side_information(plan.data_bin)
+        if not annotation:
+            _remove_annotation(plan.data_bin)
             return
         prefixes: dict[str, list[str]] = {}
         for split in plan.splits:
@@ -236,12 +238,12 @@ class Preparation:
             prefixes.setdefault(f"{kind}pref", []).append(str(plan.folder / "pieces" / split.name))
 
         def make() -> Report:
-            _remove_side_information(plan.data_bin)
+            _remove_annotation(plan.data_bin)
             written = binarize(
                 *plan.languages,
                 plan.data_bin,
                 words=plan.folder / "words",
-                only=sides,
+                only=annotation,
                 subwords={
                     lang: SENTENCEPIECE if lang in plan.cut_languages else NO_SUBWORDS
                     for lang in plan.languages
@@ -252,7 +254,7 @@ class Preparation:
                 report=lambda line: self.note(f"  {line}"),
                 **{option: ",".join(listed) for option, listed in prefixes.items()},
             )
-            return {name: side.annotated for name, side in written.items()}
+            return {name: entry.annotated for name, entry in written.items()}
 
         texts = [
             path(split.name, lang)
@@ -260,20 +262,20 @@ class Preparation:
             for lang in plan.languages
             for path in (plan.words, plan.pieces)
         ]
-        made_from = {path.name: self._steps.checksum(path) for path in sides}
+        made_from = {path.name: self._steps.checksum(path) for path in annotation}
         made_from["text"] = ",".join(map(self._steps.checksum, texts))
         self._step("binarize", made_from, make, lambda: _side_information(plan.data_bin))
 
 
 def _side_information(data_bin: Path) -> list[Path]:
-    """The files of side information that a data-bin folder says it holds."""
+    """The files of annotation that a data-bin folder says it holds."""
     names = read_manifest(data_bin)
     files = [data_bin / f"{name}.{ending}" for name in names for ending in ("bin", "idx")]
     labels = [data_bin / kind.labels_file for kind in KINDS if kind.labels_file is not None]
     return [path for path in (*files, *labels, data_bin / NAME) if path.is_file()]
 
 
-def _remove_side_information(data_bin: Path) -> None:
+def _remove_annotation(data_bin: Path) -> None:
     """Removes what an earlier run left: what is not made again would stay and be believed."""
     for path in reversed(_side_information(data_bin)):
         path.unlink()

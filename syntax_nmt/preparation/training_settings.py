@@ -11,6 +11,50 @@ from dataclasses import dataclass, replace
 
 _TOKENS_OF_A_PAIR = 25  # subwords of the longer side, with padding
 _FEWEST_UPDATES = 700
+_PATIENCE = 5  # validations; the lines validate ten times or more
+
+
+@dataclass(frozen=True)
+class ModelSize:
+    """The size of a model.
+
+    Attributes:
+        suffix: of a Transformer's architecture.
+        width: of embeddings, where it differs from that architecture's.
+        layers: of each side, likewise.
+    """
+
+    suffix: str
+    width: int | None = None
+    layers: int = 6
+
+    @property
+    def options(self) -> tuple[str, ...]:
+        """Options of a Transformer that differ from its architecture's."""
+        if self.width is None:
+            return ()
+        options: tuple[str, ...] = ("--encoder-embed-dim", str(self.width))
+        options += ("--encoder-ffn-embed-dim", str(4 * self.width))
+        if self.layers != 2:
+            options += ("--encoder-layers", str(self.layers), "--decoder-layers", str(self.layers))
+            options += ("--encoder-attention-heads", "8", "--decoder-attention-heads", "8")
+        return options
+
+    @property
+    def rnn_suffix(self) -> str:
+        """Of the architecture of an RNN of about this size."""
+        return self.suffix if self.suffix == "_tiny" else ""
+
+    @property
+    def rnn_options(self) -> tuple[str, ...]:
+        """Options of an RNN that differ from its architecture's; the widest has its own sizes."""
+        if self.width is None or self.rnn_suffix:
+            return ()
+        widths = (
+            *("encoder-embed-dim", "encoder-hidden-size", "decoder-embed-dim"),
+            *("decoder-hidden-size", "decoder-out-embed-dim", "attention-dim"),
+        )
+        return tuple(part for name in widths for part in (f"--{name}", str(self.width)))
 
 
 @dataclass(frozen=True)
@@ -19,9 +63,7 @@ class TrainingSettings:
 
     Attributes:
         below: they are for corpora of fewer pairs.
-        size: suffix of the architecture's name.
-        width: of embeddings, where it differs from that size.
-        layers: of each side, likewise.
+        size: of the model.
         max_tokens: of a batch.
         update_freq: batches of an update.
         learning_rate: its peak.
@@ -35,59 +77,46 @@ class TrainingSettings:
     """
 
     below: float
-    size: str
-    width: int | None
-    layers: int
+    size: ModelSize
     max_tokens: int
-    update_freq: int
     learning_rate: str
     warmup: int
     dropout: float
     epochs: int
-    seconds: float
+    update_freq: int = 1
+    seconds: float = 0.0
     vocabulary: int = 8000
     gpu: bool = False
     minutes: float = 0.0
 
-    @property
-    def size_options(self) -> tuple[str, ...]:
-        """Options that differ from the architecture's size."""
-        if self.width is None:
-            return ()
-        options: tuple[str, ...] = ("--encoder-embed-dim", str(self.width))
-        options += ("--encoder-ffn-embed-dim", str(4 * self.width))
-        if self.layers != 2:
-            options += ("--encoder-layers", str(self.layers), "--decoder-layers", str(self.layers))
-            options += ("--encoder-attention-heads", "8", "--decoder-attention-heads", "8")
-        return options
-
     def options(self, warmups: int = 1, validated: bool = True) -> list[str]:
-        """Options of `fairseq-train`, but for architecture and criterion.
+        """Options of `fairseq-train`, but for the method, its architecture and its size.
 
         Args:
             warmups: how many times as long the warm-up is.
             validated: whether there is validation text.
         """
         return [
-            *self.size_options,
             *["--optimizer", "fused_adam", "--adam-betas", "(0.9, 0.98)", "--clip-norm", "1.0"],
             *["--lr", self.learning_rate, "--lr-scheduler", "inverse_sqrt"],
             *["--warmup-updates", str(warmups * self.warmup), "--dropout", str(self.dropout)],
             *["--max-tokens", str(self.max_tokens)],
             *(["--update-freq", str(self.update_freq)] if self.update_freq > 1 else []),
             *["--max-epoch", str(self.epochs)],
-            *(
-                ["--validate-interval", str(self.validate_interval)]
-                if validated
-                else ["--disable-validation"]
-            ),
+            *(self._validation if validated else ["--disable-validation"]),
             *["--no-epoch-checkpoints", "--fp16" if self.gpu else "--cpu"],
         ]
 
     @property
+    def _validation(self) -> list[str]:
+        interval = ["--validate-interval", str(self.validate_interval)]
+        return [*interval, "--patience", str(_PATIENCE)]
+
+    @property
     def validate_interval(self) -> int:
-        """Epochs between two validations: at least ten in all."""
-        return max(1, self.epochs // 10)
+        """Epochs between two validations: at least ten in all, the last epoch among them."""
+        longest = max(1, self.epochs // 10)
+        return next(n for n in range(longest, 0, -1) if self.epochs % n == 0)
 
     def updates(self, pairs: int) -> int:
         """About how many updates there will be.
@@ -98,19 +127,38 @@ class TrainingSettings:
         return _updates_of_an_epoch(pairs, self.max_tokens * self.update_freq) * self.epochs
 
 
+_TINY, _SMALL = ModelSize("_tiny", width=128, layers=2), ModelSize("", width=256, layers=3)
+_MEDIUM, _BASE = ModelSize("_iwslt_de_en"), ModelSize("_wmt_en_de")
+
 _ON_CPU = (
-    TrainingSettings(3_000, "_tiny", 128, 2, 1024, 1, "2e-3", 300, 0.3, 30, 4, 1500),
-    TrainingSettings(15_000, "", 256, 3, 2048, 1, "1e-3", 500, 0.3, 25, 16, 4000),
-    TrainingSettings(100_000, "", 256, 3, 2048, 1, "1e-3", 500, 0.2, 8, 16),
-    TrainingSettings(1_000_000, "_iwslt_de_en", None, 6, 4096, 1, "5e-4", 4000, 0.3, 15, 0),
-    TrainingSettings(math.inf, "_wmt_en_de", None, 6, 4096, 8, "7e-4", 4000, 0.1, 15, 0),
-)
-# The same where nothing is gained by more epochs or larger batches.
+    TrainingSettings(
+        below=3_000, size=_TINY, max_tokens=1024, learning_rate="2e-3", warmup=300, dropout=0.3,
+        epochs=30, seconds=4, vocabulary=1500,
+    ),
+    TrainingSettings(
+        below=15_000, size=_SMALL, max_tokens=2048, learning_rate="1e-3", warmup=500, dropout=0.3,
+        epochs=25, seconds=16, vocabulary=4000,
+    ),
+    TrainingSettings(
+        below=100_000, size=_SMALL, max_tokens=2048, learning_rate="1e-3", warmup=500, dropout=0.2,
+        epochs=8, seconds=16,
+    ),
+    TrainingSettings(
+        below=1_000_000, size=_MEDIUM, max_tokens=4096, learning_rate="5e-4", warmup=4000,
+        dropout=0.3, epochs=15,
+    ),
+    TrainingSettings(
+        below=math.inf, size=_BASE, max_tokens=4096, update_freq=8, learning_rate="7e-4",
+        warmup=4000, dropout=0.1, epochs=15,
+    ),
+)  # fmt: skip
+# On a GPU larger batches and more epochs, where they gain anything.
 _ON_GPU = (
-    *(replace(tier, seconds=0) for tier in _ON_CPU[:2]),
-    TrainingSettings(100_000, "", 256, 3, 4096, 1, "1e-3", 500, 0.3, 20, 0),
-    TrainingSettings(1_000_000, "_iwslt_de_en", None, 6, 4096, 1, "5e-4", 4000, 0.3, 50, 0),
-    TrainingSettings(math.inf, "_wmt_en_de", None, 6, 4096, 8, "7e-4", 4000, 0.1, 15, 0),
+    replace(_ON_CPU[0], seconds=0),
+    replace(_ON_CPU[1], seconds=0),
+    replace(_ON_CPU[2], seconds=0, max_tokens=4096, dropout=0.3, epochs=20),
+    replace(_ON_CPU[3], epochs=50),
+    _ON_CPU[4],
 )
 
 

@@ -26,7 +26,7 @@ from starlette.routing import Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from syntax_nmt.errors import UserError
-from syntax_nmt.serve.systems import System
+from syntax_nmt.serve.systems import ServedSystem
 
 _PAGE = Path(__file__).with_name("page")
 _FILES = {"/": "index.html", "/page.js": "page.js", "/page.css": "page.css"}
@@ -74,7 +74,7 @@ class _Queue:
         waiting: how many wait for an answer.
     """
 
-    system: System
+    system: ServedSystem
     turn: asyncio.Lock
     waiting: int = 0
 
@@ -191,7 +191,7 @@ class _Answers:
         systems: of different names.
     """
 
-    def __init__(self, systems: Sequence[System], limits: Limits) -> None:
+    def __init__(self, systems: Sequence[ServedSystem], limits: Limits) -> None:
         turn = asyncio.Lock()
         self.queues = {system.name: _Queue(system, turn) for system in systems}
         self.limits = limits
@@ -202,13 +202,13 @@ class _Answers:
         return JSONResponse({"systems": listed, "characters": self.limits.characters})
 
     async def translate(self, request: Request) -> Response:
-        def question(system: System, text: str) -> Any:
+        def question(system: ServedSystem, text: str) -> Any:
             return system.translate([line.strip() for line in text.split("\n") if line.strip()])
 
         return await self._answered(request, ("text",), question)
 
     async def structures(self, request: Request) -> Response:
-        def question(system: System, source: str, translation: str) -> Any:
+        def question(system: ServedSystem, source: str, translation: str) -> Any:
             return system.structures(source.strip(), translation.strip())
 
         return await self._answered(request, ("source", "translation"), question)
@@ -245,7 +245,7 @@ class _Answers:
 
 
 def application(
-    systems: Sequence[System], hosts: Collection[str], limits: Limits | None = None
+    systems: Sequence[ServedSystem], hosts: Collection[str], limits: Limits | None = None
 ) -> Starlette:
     """What a server of ASGI runs.
 

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class System:
+class ServedSystem:
     """A trained system.
 
     Attributes:

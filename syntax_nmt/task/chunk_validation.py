@@ -8,10 +8,10 @@ from typing import Any
 import torch
 from torch import nn
 
-from syntax_nmt.data.sides import CHUNKS
+from syntax_nmt.data.annotation import CHUNKS
 from syntax_nmt.methods.bi_scale.loss import LOGGED
 from syntax_nmt.methods.objective import log_average
-from syntax_nmt.task.side_inputs import without
+from syntax_nmt.task.annotation_inputs import without
 
 Validated = tuple[Any, Any, dict[str, Any]]
 _NLL, _TOKENS = "gold_nll_loss", "gold_ntokens"

@@ -9,8 +9,8 @@ from fairseq import utils
 from fairseq.data.data_utils import infer_language_pair
 from fairseq.tasks.translation import TranslationConfig
 
+from syntax_nmt.data.annotation import KINDS
 from syntax_nmt.data.data_bin import no_data_bin
-from syntax_nmt.data.sides import KINDS
 from syntax_nmt.data.text_files import checksum
 from syntax_nmt.errors import UserError
 

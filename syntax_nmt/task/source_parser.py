@@ -11,15 +11,16 @@ import numpy as np
 from fairseq.data import Dictionary
 from torch import Tensor
 
+from syntax_nmt.data.annotation.kind import AnnotationKind, BatchedText
+from syntax_nmt.data.languages import plain_language
 from syntax_nmt.data.ragged import RaggedArray
-from syntax_nmt.data.sides.kind import BatchedText, SideKind
 from syntax_nmt.data.subwords import NO_SUBWORDS, join_pieces, pieces_per_word, vocabulary_scheme
 from syntax_nmt.errors import UserError, errors_of
 from syntax_nmt.parsing.config import ParserConfig
 from syntax_nmt.parsing.device import check_device
-from syntax_nmt.parsing.loaded import loaded_analyser
 from syntax_nmt.parsing.models import StanzaModels
-from syntax_nmt.task.interactive_sentences import KnowsPieces, unpadded
+from syntax_nmt.parsing.parsers import loaded_analyser
+from syntax_nmt.task.typed_input import KnowsPieces, unpadded
 
 logger = logging.getLogger(__name__)
 
@@ -30,7 +31,7 @@ _REMEMBERED = 20_000  # annotations of sentences; about 1 kB each
 
 
 class SourceParser:
-    """What models read of the source's syntax, without side files: every kind that can be parsed.
+    """What models read of the source's syntax, without files: every kind that can be parsed.
 
     Tokens become pieces, pieces words, and the words go to Stanza; the kind projects what Stanza
     finds to the pieces. This is what `syntax-nmt parse` and `binarize` do with a file, and gives
@@ -51,11 +52,11 @@ class SourceParser:
         self._dictionary = dictionary
         self._warned: set[str] = set()
         # Rows as the kind projects them; used last stands last.
-        self._remembered: dict[tuple[SideKind, Pieces], np.ndarray] = {}
-        self._models: dict[SideKind, StanzaModels] = {}
+        self._remembered: dict[tuple[AnnotationKind, Pieces], np.ndarray] = {}
+        self._models: dict[AnnotationKind, StanzaModels] = {}
         self._check_scheme()
 
-    def find(self, kinds: Iterable[SideKind]) -> None:
+    def find(self, kinds: Iterable[AnnotationKind]) -> None:
         """Finds the models that annotate, without loading them: what is missing is known early.
 
         Args:
@@ -69,7 +70,9 @@ class SourceParser:
                 with errors_of(self._name):
                     self._models[kind] = self.config.models(kind.parsed_by)
 
-    def parse(self, kind: SideKind, src_tokens: Tensor, typed: KnowsPieces | None = None) -> Tensor:
+    def parse(
+        self, kind: AnnotationKind, src_tokens: Tensor, typed: KnowsPieces | None = None
+    ) -> Tensor:
         """The tensor of a batch as its kind collates it, on the device of the tokens.
 
         In fairseq-generate an unknown piece has lost its string, and with it its mark. It then
@@ -112,7 +115,7 @@ class SourceParser:
             )
         return tuple(None if token == unknown else self._dictionary[token] for token in tokens)
 
-    def _rows(self, kind: SideKind, sentences: Sequence[Pieces]) -> list[np.ndarray]:
+    def _rows(self, kind: AnnotationKind, sentences: Sequence[Pieces]) -> list[np.ndarray]:
         """The row of each sentence; a sentence that was parsed lately is not parsed again."""
         rows = {
             pieces: self._remembered.pop((kind, pieces))
@@ -125,7 +128,9 @@ class SourceParser:
             del self._remembered[next(iter(self._remembered))]
         return [rows[pieces] for pieces in sentences]
 
-    def _parsed(self, kind: SideKind, sentences: Iterable[Pieces]) -> dict[Pieces, np.ndarray]:
+    def _parsed(
+        self, kind: AnnotationKind, sentences: Iterable[Pieces]
+    ) -> dict[Pieces, np.ndarray]:
         cut = {pieces: self._words(pieces) for pieces in dict.fromkeys(sentences)}
         rows = {pieces: kind.no_row(len(pieces)) for pieces in cut}
         fit = [pieces for pieces in cut if 0 < len(cut[pieces][0]) <= self.config.max_words]
@@ -137,7 +142,7 @@ class SourceParser:
                 rows[pieces] = kind.row(annotation, counts, {})
         return rows
 
-    def _analyses(self, kind: SideKind, sentences: Sequence[Sequence[str]]) -> Sequence[Any]:
+    def _analyses(self, kind: AnnotationKind, sentences: Sequence[Sequence[str]]) -> Sequence[Any]:
         if not sentences:
             return []
         config = self.config
@@ -174,3 +179,26 @@ class SourceParser:
         if message not in self._warned:
             self._warned.add(message)
             logger.warning(message)
+
+
+def build_source_parser(cfg: Any, dictionary: Dictionary) -> SourceParser | None:
+    """The parsers of `--parser-config`; None = there is none.
+
+    Args:
+        cfg: the options of the task.
+        dictionary: the source vocabulary.
+
+    Raises:
+        UserError: the configuration has a mistake, or parses the target language.
+    """
+    name = cfg.parser_config
+    if name is None:
+        return None
+    config = ParserConfig.read(name)
+    parsed, source, target = map(plain_language, (config.lang, cfg.source_lang, cfg.target_lang))
+    if parsed == target != source:
+        raise UserError(
+            f"{name}: lang: parses '{config.lang}', the target language; the source, which is "
+            f"parsed, is '{cfg.source_lang}': give the configuration of its parser"
+        )
+    return SourceParser(config, name, dictionary)

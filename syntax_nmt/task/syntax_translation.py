@@ -1,94 +1,106 @@
-"""`--task syntax_translation`: fairseq's translation task plus side information.
+"""`--task syntax_translation`: fairseq's translation task plus annotation.
 
 fairseq reads the types of the options at run time: no postponed annotations in this file.
 """
 
+import argparse
 import logging
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
 from functools import partial
-from typing import Any, Optional
+from typing import Any, Optional, Union
 
+import numpy as np
 from fairseq.criterions import FairseqCriterion
 from fairseq.criterions.adaptive_loss import AdaptiveLoss
-from fairseq.data import Dictionary
+from fairseq.data import Dictionary, FairseqDataset, LanguagePairDataset
+from fairseq.data.iterators import EpochBatchIterator
 from fairseq.models import BaseFairseqModel
 from fairseq.sequence_scorer import SequenceScorer
 from fairseq.tasks import register_task
-from omegaconf import II
+from fairseq.tasks.translation import TranslationTask
+from omegaconf import open_dict
 from torch import Tensor, nn
 
-from syntax_nmt.arguments import option
 from syntax_nmt.backbone.masked_batch_norm import ignored_batch
-from syntax_nmt.checkpoints.task_checkpoints import check_models
+from syntax_nmt.checkpoints.task_checkpoints import check_models, interpolated_option
 from syntax_nmt.criterions.syntax_cross_entropy import ways_to_learn
-from syntax_nmt.data.languages import plain_language
-from syntax_nmt.data.sides import CHUNKS, PARSED_KINDS
-from syntax_nmt.data.sides.kind import SideKind
+from syntax_nmt.data.annotation import CHUNKS, PARSED_KINDS
+from syntax_nmt.data.annotation.kind import AnnotationKind
+from syntax_nmt.data.data_bin import load_dictionary
 from syntax_nmt.errors import UserError, exits_in_fairseq_programs
 from syntax_nmt.models.model_building import keep_defaults
-from syntax_nmt.parsing.config import ParserConfig
-from syntax_nmt.task.annotated_translation import AnnotatedTranslationConfig
+from syntax_nmt.task.annotated_splits import AnnotatedSplits
+from syntax_nmt.task.annotation_inputs import AnnotationInputs, Parser, declared
+from syntax_nmt.task.batches import divided
 from syntax_nmt.task.chunk_validation import log_gold_boundaries, under_own_boundaries
-from syntax_nmt.task.interactive_translation import InteractiveTranslationTask
+from syntax_nmt.task.early_options import check_while_parsing
 from syntax_nmt.task.languages import check_languages
-from syntax_nmt.task.prepared_search import check_search_options, numbered_for, prepared_for
-from syntax_nmt.task.side_inputs import Parser, SideInputs, declared
-from syntax_nmt.task.source_parser import SourceParser
-from syntax_nmt.task.unknown_words import build_replacing
-from syntax_nmt.task.workers import check_joined
-from syntax_nmt.task.yaml_options import refuse_unknown_options
+from syntax_nmt.task.length_limits import within_limits
+from syntax_nmt.task.options import SyntaxTranslationConfig
+from syntax_nmt.task.resuming import STATE, Resuming, counted_validations
+from syntax_nmt.task.search import build_replacing, numbered_for, prepared_for
+from syntax_nmt.task.source_parser import build_source_parser
+from syntax_nmt.task.training_checks import TrainingStart
+from syntax_nmt.task.typed_input import TypedInput, TypedSentences
 
 logger = logging.getLogger(__name__)
 
 
-@dataclass
-class SyntaxTranslationConfig(AnnotatedTranslationConfig):
-    """fairseq's options of the translation task, side information, and a parser."""
-
-    parser_config: Optional[str] = option(
-        None,
-        "parse the source while it is translated, for models that read dependencies or phrases, in "
-        "place of --load-dependencies or --load-phrases: the file parser.json that `syntax-nmt "
-        "prepare` wrote, or another JSON file of lang, subwords, stanza_dir or model files, "
-        "device, max_words, batch_size",
-    )
-    # Options of other groups, which fairseq fills in: what is to be loaded is checked beforehand.
-    path: Optional[str] = II("common_eval.path")
-    lm_path: Optional[str] = II("generation.lm_path")
-    checkpoint_shard_count: int = II("checkpoint.checkpoint_shard_count")
-
-
 @register_task("syntax_translation", dataclass=SyntaxTranslationConfig)
-class SyntaxTranslationTask(InteractiveTranslationTask):
-    """Translation with side information: source dependencies and phrases, target chunks.
+class SyntaxTranslationTask(TranslationTask):
+    """Translation with annotation: source dependencies and phrases, target chunks.
 
-    What it stands on differs from fairseq's own task even without side information: trainings may
-    be killed (:class:`RestartableTranslationTask`), no sentence is lost
-    (:class:`AnnotatedTranslationTask`, :class:`InteractiveTranslationTask`), and mistakes in data,
-    checkpoints and options are reported in one line. Here models get the inputs they read.
+    The hooks that fairseq calls are here; what they do is done by the parts of the task. It differs
+    from fairseq's own task even without annotation: trainings may be killed, no sentence is lost,
+    and mistakes in data, checkpoints and options are reported in one line. Outside training every
+    sentence is in a batch: `--required-batch-size-multiple`, which silently leaves out a last
+    batch, counts as 1 there.
 
     Args:
         src_dict: the source vocabulary.
         tgt_dict: the target vocabulary.
+
+    Attributes:
+        splits: the texts of the data folder and their annotation.
+        inputs: gives models the annotation that they declare.
+        parser: of what models read of the source and the batch does not have, if there is one.
+        typed: what people type into `fairseq-interactive` and the Python interface.
+        training: how a training was started, if there is one.
+        resuming: what it goes on from.
     """
 
     cfg: SyntaxTranslationConfig
-    hands_over_sides = True  # which the models of this package count on
-    _adaptive_softmax = False  # of the model that was built last
+    hands_over_annotation = True  # which the models of this package count on
 
     def __init__(
         self, cfg: SyntaxTranslationConfig, src_dict: Dictionary, tgt_dict: Dictionary
     ) -> None:
         super().__init__(cfg, src_dict, tgt_dict)
-        self._model_files: list[str] = []
-        self._learnt: tuple[SideKind, ...] = ()
-        self._parser = _source_parser(cfg, src_dict)
-        parsers: dict[SideKind, Parser] = {}
-        if self._parser is not None:
-            parsers = {kind: partial(self._parser.parse, kind) for kind in PARSED_KINDS}
-        self._sides = SideInputs(self._loaded, self._labels, parsers, "--parser-config")
-        self._keeps_pieces = self._parser is not None
+        self.splits = AnnotatedSplits(cfg, (src_dict, tgt_dict))
+        self.parser = build_source_parser(cfg, src_dict)
+        parsers: dict[AnnotationKind, Parser] = {}
+        if self.parser is not None:
+            parsers = {kind: partial(self.parser.parse, kind) for kind in PARSED_KINDS}
+        self.inputs = AnnotationInputs(
+            self.splits.kinds, self.splits.labels, parsers, "--parser-config"
+        )
+        self.typed = TypedInput(keeps_pieces=self.parser is not None)
+        self.training = TrainingStart(cfg)
+        self.resuming = Resuming(cfg)
+        self._model_files: list[str] = []  # that fairseq will load, in this order
+        # Of the model that was built last:
+        self._learnt: tuple[AnnotationKind, ...] = ()
+        self._adaptive_softmax = False
+
+    @classmethod
+    def add_args(cls, parser: argparse.ArgumentParser) -> None:
+        """Adds the options of the task, and checks of some that are not its own.
+
+        Args:
+            parser: of a program of fairseq.
+        """
+        super().add_args(parser)
+        check_while_parsing(parser)
 
     @classmethod
     def setup_task(cls, cfg: SyntaxTranslationConfig, **kwargs: Any) -> "SyntaxTranslationTask":
@@ -108,34 +120,166 @@ class SyntaxTranslationTask(InteractiveTranslationTask):
                 task._model_files = check_models(cfg, (task.src_dict, task.tgt_dict))
             return task
 
+    @classmethod
+    def load_dictionary(cls, filename: str) -> Dictionary:
+        """Reads a vocabulary.
+
+        Raises:
+            UserError: it is damaged.
+        """
+        return load_dictionary(filename)
+
+    def labels(self, kind: AnnotationKind) -> tuple[str, ...]:
+        """The labels of the data folder, such as chunk types, by id from 1; () = it has none."""
+        return self.splits.labels_of_folder(kind)
+
+    def load_dataset(
+        self, split: str, epoch: int = 1, combine: bool = False, **kwargs: Any
+    ) -> None:
+        """Loads a split and the annotation that the options ask for, both checked before.
+
+        Args:
+            split: train, valid, test, …
+            epoch: chooses among several data folders.
+            combine: whether fairseq may concatenate shards: it does so for the split it trains on.
+            **kwargs: as of fairseq's own task.
+
+        Raises:
+            UserError: the split or its annotation files are missing, damaged or of another text, or
+                an option cannot be honoured together with them; one line says which.
+        """
+        with exits_in_fairseq_programs():
+            prefixes = self.splits.check(split, epoch, combine)
+            try:
+                super().load_dataset(split, epoch, combine, **kwargs)
+            except FileNotFoundError as error:
+                raise UserError(f"{error}: the data folder has no such split") from None
+            self.datasets[split] = self.splits.annotated(self.datasets[split], prefixes, split)
+
+    def get_batch_iterator(self, dataset: FairseqDataset, **kwargs: Any) -> EpochBatchIterator:
+        """Divides a dataset into batches, the same ones in whatever epoch a training resumes.
+
+        Args:
+            **kwargs: as of fairseq's own task.
+
+        Raises:
+            SystemExit: a sentence has more tokens than a batch may; one line says so.
+        """
+        trained = None
+        if self.training.happens:
+            trained = self.datasets.get(interpolated_option(self.cfg, "train_subset"))
+        if dataset is not trained:
+            kwargs["required_batch_size_multiple"] = 1
+        if self._is_typed(dataset):  # fairseq would keep every buffer of fairseq-interactive
+            kwargs["disable_iterator_cache"] = True
+        kept = self.can_reuse_epoch_itr(dataset) and not (
+            kwargs.get("disable_iterator_cache") or kwargs.get("update_epoch_batch_itr")
+        )
+        first_kept = kept and dataset not in self.dataset_to_epoch_iter
+        limit_of = "--max-tokens" if trained in (None, dataset) else "--max-tokens-valid"
+        with exits_in_fairseq_programs():
+            build = super().get_batch_iterator
+            iterator = divided(build, dataset, kwargs, first_kept, limit_of)
+        if first_kept and dataset is trained:
+            self.training.warn_of_long_warmup(len(iterator))
+        return iterator
+
+    def filter_indices_by_size(
+        self,
+        indices: np.ndarray,
+        dataset: FairseqDataset,
+        max_positions: Any = None,
+        ignore_invalid_inputs: bool = False,
+    ) -> np.ndarray:
+        """The sentences within the limits of task and models.
+
+        Args:
+            indices: numbers of sentences.
+            max_positions: the limits in tokens with EOS.
+            ignore_invalid_inputs: longer sentences may be left out, with a warning.
+
+        Raises:
+            UserError: they may not; one line names the first.
+        """
+        before = self.typed.lines.before if self._is_typed(dataset) else None
+        with exits_in_fairseq_programs():
+            return within_limits(indices, dataset, max_positions, ignore_invalid_inputs, before)
+
+    def _is_typed(self, dataset: FairseqDataset) -> bool:
+        """Whether a dataset is not one of the splits."""
+        return all(dataset is not split for split in self.datasets.values())
+
+    def build_tokenizer(self, args: Any) -> Any:
+        """Builds the tokenizer of raw text; ours gets the task's languages if none are given.
+
+        Args:
+            args: fairseq's options of the tokenizer, or None.
+        """
+        if getattr(args, "_name", None) == "syntax_words":
+            with open_dict(args):
+                args.source_lang = args.source_lang or self.cfg.source_lang
+                args.target_lang = args.target_lang or self.cfg.target_lang
+        return super().build_tokenizer(args)
+
+    def get_interactive_tokens_and_lengths(
+        self, lines: Sequence[str], encode_fn: Callable[[str], str]
+    ) -> tuple[list[Tensor], list[int]]:
+        """The tokens of typed lines, whose pieces are kept for the parser.
+
+        Args:
+            lines: raw text.
+            encode_fn: segments a line into pieces separated by spaces.
+
+        Raises:
+            UserError: a line is not UTF-8; one line says which.
+        """
+        with exits_in_fairseq_programs():
+            self.typed.lines.add(lines)
+        tokenize = super().get_interactive_tokens_and_lengths
+        return self.typed.tokens_and_lengths(tokenize, lines, encode_fn)
+
+    def build_dataset_for_inference(
+        self, src_tokens: list[Tensor], src_lengths: list[int], constraints: Optional[Tensor] = None
+    ) -> Union[LanguagePairDataset, TypedSentences]:
+        """The dataset of sentences without references.
+
+        Args:
+            src_lengths: their lengths with EOS.
+            constraints: of a constrained search.
+        """
+        dataset = super().build_dataset_for_inference(src_tokens, src_lengths, constraints)
+        return self.typed.with_pieces(dataset, src_tokens)
+
     def build_model(self, cfg: Any, from_checkpoint: bool = False) -> BaseFairseqModel:
-        """Builds the model.
+        """Builds the model; before a training it checks how that was started, and what it resumes.
 
         Args:
             from_checkpoint: whether its weights will be loaded: it is not to be trained.
 
         Raises:
-            UserError: there is no training as it was started, a YAML has a key that is no option
-                of the model, or the parser of what it reads is missing; one line says so.
+            UserError: there is no training as it was started, its checkpoint is missing, damaged or
+                of other data, a YAML has a key that is no option of the model, or the parser of
+                what it reads is missing; one line says so.
         """
-        origin = None
         with exits_in_fairseq_programs():
             if from_checkpoint:  # perhaps of a newer version, with options unknown here
                 keep_defaults(cfg)
-                origin = self._model_files.pop(0) if self._model_files else None
             else:
-                check_joined()
-                refuse_unknown_options(cfg)
+                self.training.check(cfg)
+                self.resuming.begin((self.src_dict, self.tgt_dict))
         model = super().build_model(cfg, from_checkpoint)
-        if self._parser is not None:
+        if not from_checkpoint:
+            self.resuming.tell(model)
+            self.resuming.warn_of_changed_options("model", model, cfg)
+        elif self._model_files and hasattr(model, "origin"):
+            model.origin = self._model_files.pop(0)
+        if self.parser is not None:
             with exits_in_fairseq_programs():
-                self._parser.find(kind for kind in declared([model]) if kind not in self._loaded)
-        if origin is not None and hasattr(model, "origin"):
-            model.origin = origin
+                self.parser.find(k for k in declared([model]) if k not in self.splits.kinds)
         decoder = getattr(model, "decoder", None)
         if self.cfg.load_alignments and decoder is not None:  # a criterion reads its attention
             decoder.need_attn = True
-        self._learnt = getattr(model, "learns_sides", ())
+        self._learnt = getattr(model, "learns_annotation", ())
         self._adaptive_softmax = getattr(decoder, "adaptive_softmax", None) is not None
         return model
 
@@ -143,41 +287,42 @@ class SyntaxTranslationTask(InteractiveTranslationTask):
         """Builds the criterion, and warns if it leaves a part of the model without training.
 
         Args:
-            from_checkpoint: whether its state will be loaded.
+            from_checkpoint: whether it is that of a checkpoint, not of a training.
 
         Raises:
             UserError: the model's output layer needs another criterion.
         """
         criterion = super().build_criterion(cfg, from_checkpoint)
+        self.resuming.warn_of_changed_options("criterion", criterion, cfg)
         with exits_in_fairseq_programs():
             if self._adaptive_softmax and not isinstance(criterion, AdaptiveLoss):
                 raise UserError(
                     "--adaptive-softmax-cutoff has a loss of its own, without auxiliary losses: "
                     "leave it out, or give --criterion adaptive_loss --ddp-backend legacy_ddp"
                 )
-        self._sides.objectives = getattr(criterion, "objectives", ())
+        self.inputs.objectives = getattr(criterion, "objectives", ())
         for kind in self._learnt:
-            if kind not in declared(self._sides.objectives):
-                logger.warning(
-                    f"nothing trains what the model learns of the {kind.what}: give "
-                    f"{ways_to_learn(kind)}"
-                )
+            if kind not in declared(self.inputs.objectives):
+                what = f"nothing trains what the model learns of the {kind.description}"
+                logger.warning(f"{what}: give {ways_to_learn(kind)}")
         return criterion
 
-    def build_generator(self, models: Sequence[nn.Module], args: Any, *more: Any, **kw: Any) -> Any:
-        """Builds what searches or scores; with `--replace-unk` a search aligns, too.
-
-        Args:
-            args: fairseq's options of the search.
-            *more: as of fairseq's own task.
-            **kw: as of fairseq's own task.
+    def begin_epoch(self, epoch: int, model: Any) -> None:
+        """What is done before the batches of an epoch, and before a thread prepares them.
 
         Raises:
-            UserError: options that have no place in this search; one line says which.
+            SystemExit: with status 0: the training is at its end, which fairseq does not ask
+                before the first update.
         """
-        with exits_in_fairseq_programs():
-            check_search_options(args)
-            return build_replacing(super().build_generator, models, args, *more, **kw)
+        end = self.resuming.end()
+        if end is not None:
+            logger.info(f"nothing to do: {end}; a new training needs a --save-dir of its own")
+            raise SystemExit(0)
+        super().begin_epoch(epoch, model)
+
+    def state_dict(self) -> dict[str, Any]:
+        """What a checkpoint keeps of the task."""
+        return {**super().state_dict(), STATE: counted_validations()}
 
     def train_step(
         self, sample: Any, model: Any, criterion: Any, optimizer: Any, update_num: int,
@@ -191,7 +336,7 @@ class SyntaxTranslationTask(InteractiveTranslationTask):
                 in no statistics of batch norms either.
         """
         with exits_in_fairseq_programs():
-            sample = self._sides.for_forward([model], sample)
+            sample = self.inputs.for_forward([model], sample)
         with ignored_batch(model, ignore_grad):
             return super().train_step(sample, model, criterion, optimizer, update_num, ignore_grad)
 
@@ -205,7 +350,7 @@ class SyntaxTranslationTask(InteractiveTranslationTask):
         """
         validate = partial(super().valid_step, model=model, criterion=criterion)
         with exits_in_fairseq_programs():
-            sample = self._sides.for_forward([model], sample)
+            sample = self.inputs.for_forward([model], sample)
         if CHUNKS.key not in sample["net_input"]:
             return validate(sample)
         return under_own_boundaries(validate, sample, model, criterion)
@@ -221,6 +366,20 @@ class SyntaxTranslationTask(InteractiveTranslationTask):
         super().reduce_metrics(logging_outputs, criterion)
         log_gold_boundaries(logging_outputs)
 
+    def build_generator(self, models: Sequence[nn.Module], args: Any, *more: Any, **kw: Any) -> Any:
+        """Builds what searches or scores; with `--replace-unk` a search aligns, too.
+
+        Args:
+            args: fairseq's options of the search.
+            *more: as of fairseq's own task.
+            **kw: as of fairseq's own task.
+
+        Raises:
+            UserError: alignments of another form are wanted as well; one line says so.
+        """
+        with exits_in_fairseq_programs():
+            return build_replacing(super().build_generator, models, args, *more, **kw)
+
     def inference_step(
         self,
         generator: Any,
@@ -231,7 +390,7 @@ class SyntaxTranslationTask(InteractiveTranslationTask):
     ) -> Any:
         """Generates for one batch, or scores it.
 
-        Side information of the source comes from side files (`--load-…`), otherwise from parsers
+        Annotation of the source comes from annotation files (`--load-…`), otherwise from parsers
         (`--parser-config`); that of the target is given where references are scored, never in a
         search.
 
@@ -243,36 +402,9 @@ class SyntaxTranslationTask(InteractiveTranslationTask):
         Raises:
             UserError: a parser does not load; one line says why.
         """
+        scores = isinstance(generator, SequenceScorer)
         with exits_in_fairseq_programs():
-            scores = isinstance(generator, SequenceScorer)
-            sample = self._sides.for_inference(models, sample, self._typed, scores)
+            sample = self.inputs.for_inference(models, sample, self.typed.sentences, scores)
         sample = numbered_for(generator, sample)
         with prepared_for(generator, models):
             return super().inference_step(generator, models, sample, prefix_tokens, constraints)
-
-    def eval_lm_dataloader(self, *_: Any, **__: Any) -> Any:
-        """What `fairseq-eval-lm` asks of a task of language models.
-
-        Raises:
-            SystemExit: always; one line says so.
-        """
-        with exits_in_fairseq_programs():
-            raise UserError(
-                "fairseq-eval-lm is for language models, and this task translates: give --task "
-                "language_modeling, or score translations with fairseq-generate --score-reference"
-            )
-
-
-def _source_parser(cfg: SyntaxTranslationConfig, dictionary: Dictionary) -> Optional[SourceParser]:
-    """The parsers of `--parser-config`."""
-    name = cfg.parser_config
-    if name is None:
-        return None
-    config = ParserConfig.read(name)
-    parsed, source, target = map(plain_language, (config.lang, cfg.source_lang, cfg.target_lang))
-    if parsed == target != source:
-        raise UserError(
-            f"{name}: lang: parses '{config.lang}', the target language; the source, which is "
-            f"parsed, is '{cfg.source_lang}': give the configuration of its parser"
-        )
-    return SourceParser(config, name, dictionary)

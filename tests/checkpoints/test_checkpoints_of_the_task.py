@@ -9,7 +9,8 @@ from fairseq.file_io import PathManager
 
 from syntax_nmt.checkpoints.task_checkpoints import check_models
 from syntax_nmt.errors import UserError
-from syntax_nmt.task.syntax_translation import SyntaxTranslationConfig, SyntaxTranslationTask
+from syntax_nmt.task.options import SyntaxTranslationConfig
+from syntax_nmt.task.syntax_translation import SyntaxTranslationTask
 
 REMOTE = "store://models/stock.pt"  # of a handler that fairseq's path manager was given
 
@@ -52,20 +53,20 @@ def test_language_models(remote, tmp_path):
 
 
 def test_remote_model_to_begin_with(remote, tmp_path):
-    assert of_task(tmp_path, finetune_from_model=REMOTE)._beginning() == REMOTE
+    assert of_task(tmp_path, finetune_from_model=REMOTE).resuming.checkpoint() == REMOTE
     lost = of_task(tmp_path, finetune_from_model=REMOTE.replace("stock", "lost"))
     with pytest.raises(UserError, match="no such file"):
-        lost._beginning()
+        lost.resuming.checkpoint()
 
 
 def test_continued_once(tmp_path):
     """Only where there is no last checkpoint, and before a model to begin with."""
     once = str(tmp_path / "once.pt")
     task = of_task(tmp_path, continue_once=once, finetune_from_model="lost.pt")
-    assert task._beginning() == once
+    assert task.resuming.checkpoint() == once
     last = tmp_path / "checkpoint_last.pt"
     torch.save({}, last)
-    assert task._beginning() == str(last)
+    assert task.resuming.checkpoint() == str(last)
 
 
 @pytest.mark.parametrize(
@@ -80,12 +81,12 @@ def test_restored_files_of_several_workers(tmp_path, suffix, written, begin):
     restored = str(tmp_path / "a.pt")
     task = of_task(tmp_path, restore_file=restored, checkpoint_suffix=suffix)
     with pytest.raises(UserError, match="no such file"):
-        task._beginning()
+        task.resuming.checkpoint()
     torch.save({}, tmp_path / written)
-    assert task._beginning() == str(tmp_path / begin)
+    assert task.resuming.checkpoint() == str(tmp_path / begin)
 
 
-def test_side_information_of_raw_text(tmp_path, capsys):
+def test_annotation_of_raw_text(tmp_path, capsys):
     for language in ("src", "tgt"):
         (tmp_path / f"valid.src-tgt.{language}").write_text("a b\n")
         (tmp_path / f"dict.{language}.txt").write_text("a 1\nb 1\n")

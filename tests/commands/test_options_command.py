@@ -35,5 +35,5 @@ def test_what_an_architecture_presets(capsys):
 
 
 def test_unknown_name():
-    with pytest.raises(SystemExit, match="error: transformer_tiny: no such name here"):
+    with pytest.raises(SystemExit, match="error: transformer_tiny: unknown name"):
         cli.main(["options", "transformer_tiny"])

@@ -30,8 +30,8 @@ def test_sentences(promise):
     tracemalloc.stop()
 
 
-def test_side_information(promise, tmp_path):
-    from test_side_information import NAME, open_kind, write_all
+def test_binarised_annotation(promise, tmp_path):
+    from test_binarised_annotation import NAME, open_kind, write_all
 
     folder = tmp_path / "data"
     folder.mkdir()
@@ -47,7 +47,7 @@ def test_side_information(promise, tmp_path):
 
 
 def test_rows_without_numbers(tmp_path):
-    """Side files have such, sentences not."""
+    """Annotation files have such, sentences not."""
     (tmp_path / "a.idx").write_bytes(
         _HEADER.pack(MAGIC, 1, 4, 1) + np.zeros(1, np.int32).tobytes() + np.zeros(1).tobytes()
     )

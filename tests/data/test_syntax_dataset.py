@@ -9,23 +9,23 @@ from fairseq.data import Dictionary, LanguagePairDataset
 from phrase_loops import ngrams
 from torch.utils.data import DataLoader
 
+from syntax_nmt.data.annotation import HEADS, KINDS
+from syntax_nmt.data.binarised_annotation import BinarisedAnnotation
 from syntax_nmt.data.ragged import RaggedArray
-from syntax_nmt.data.side_information import SideInformation
-from syntax_nmt.data.sides import HEADS, KINDS
 from syntax_nmt.data.syntax_dataset import SyntaxDataset
 from syntax_nmt.errors import UserError
 
 TAGS = ("NP", "O", "VP")
-SIDES = [(left, right) for left in (True, False) for right in (True, False)]
+PADDINGS = [(left, right) for left in (True, False) for right in (True, False)]
 
 
 def in_memory(kind, rows, labels=()):
-    """Side information that is in no file."""
-    return SideInformation(kind, RaggedArray.from_rows(rows), labels)
+    """Annotation that is in no file."""
+    return BinarisedAnnotation(kind, RaggedArray.from_rows(rows), labels)
 
 
 def make(count=40, seed=1, annotated=0.7, left_pad_source=True, left_pad_target=False, target=True):
-    """Random sentences (some without words) and side rows; returns the rows as lists, too."""
+    """Random sentences (some without words) and annotation; returns its rows as lists, too."""
     rng = random.Random(seed)
     dictionary = Dictionary()
     for number in range(50):
@@ -55,7 +55,7 @@ def make(count=40, seed=1, annotated=0.7, left_pad_source=True, left_pad_target=
         ],
     }
     full = {"heads": sizes, "phrases": [1] * count, "chunks": [len(t) - 1 for t in goal]}
-    sides = {
+    annotations = {
         kind.name: in_memory(
             kind,
             [[-1] * n if row is None else row for row, n in zip(rows[kind.name], full[kind.name])],
@@ -73,7 +73,7 @@ def make(count=40, seed=1, annotated=0.7, left_pad_source=True, left_pad_target=
         left_pad_source=left_pad_source,
         left_pad_target=left_pad_target,
     )
-    return SimpleNamespace(pairs=pairs, rows=rows, sides=sides)
+    return SimpleNamespace(pairs=pairs, rows=rows, annotations=annotations)
 
 
 def expected_heads(row, size, width, left_pad):
@@ -97,11 +97,11 @@ def expected_phrases(row, size):
     return [*row, 1] if row else ngrams(size + 1)
 
 
-@pytest.mark.parametrize(("left_source", "left_target"), SIDES)
+@pytest.mark.parametrize(("left_source", "left_target"), PADDINGS)
 @pytest.mark.parametrize("annotated", [0.0, 0.5, 1.0])
 def test_batches_against_one_sentence_at_a_time(left_source, left_target, annotated):
     made = make(200, 3, annotated, left_source, left_target)
-    dataset = SyntaxDataset(made.pairs, made.sides.values())
+    dataset = SyntaxDataset(made.pairs, made.annotations.values())
     rng = random.Random(5)
     for _ in range(40):
         indices = rng.sample(range(len(dataset)), rng.randint(1, 12))
@@ -131,7 +131,7 @@ def test_batches_against_one_sentence_at_a_time(left_source, left_target, annota
 @pytest.mark.parametrize("left", [True, False])
 def test_heads_point_at_the_same_words_whatever_the_padding(left):
     made = make(60, 4, 1.0, left_pad_source=left)
-    dataset = SyntaxDataset(made.pairs, [made.sides["heads"]])
+    dataset = SyntaxDataset(made.pairs, [made.annotations["heads"]])
     batch = dataset.collater([dataset[index] for index in range(60)])
     tokens, heads = batch["net_input"]["src_tokens"], batch["heads"]
     assert heads.shape == tokens.shape
@@ -142,7 +142,7 @@ def test_heads_point_at_the_same_words_whatever_the_padding(left):
 
 def test_the_batch_is_the_stock_batch_with_more_in_it():
     made = make()
-    dataset = SyntaxDataset(made.pairs, made.sides.values())
+    dataset = SyntaxDataset(made.pairs, made.annotations.values())
     samples = [made.pairs[index] for index in (5, 0, 9)]
     stock, batch = made.pairs.collater(samples), dataset.collater(samples)
     assert set(batch) - set(stock) == {"heads", "phrase_lengths", "chunk_tags", "all_annotated"}
@@ -155,7 +155,7 @@ def test_the_batch_is_the_stock_batch_with_more_in_it():
 
 def test_no_samples_and_no_target():
     made = make(target=False)
-    dataset = SyntaxDataset(made.pairs, made.sides.values())
+    dataset = SyntaxDataset(made.pairs, made.annotations.values())
     assert dataset.collater([]) == {}
     batch = dataset.collater([dataset[3], dataset[7]])
     assert "heads" in batch
@@ -165,7 +165,7 @@ def test_no_samples_and_no_target():
 
 def test_wider_padding_on_request():
     made = make(left_pad_source=True)
-    dataset = SyntaxDataset(made.pairs, made.sides.values())
+    dataset = SyntaxDataset(made.pairs, made.annotations.values())
     samples = [dataset[index] for index in range(4)]
     narrow = dataset.collater(samples)
     wide = dataset.collater(samples, pad_to_length={"source": 40, "target": 50})
@@ -181,8 +181,8 @@ def test_nothing_but_sentences_without_words():
     dictionary = Dictionary()
     empty = [torch.tensor([2])] * 3
     pairs = LanguagePairDataset(empty, [1] * 3, dictionary, empty, [1] * 3, dictionary)
-    sides = [in_memory(kind, [[]] * 3, TAGS) for kind in KINDS]
-    batch = SyntaxDataset(pairs, sides).collater([pairs[index] for index in range(3)])
+    annotations = [in_memory(kind, [[]] * 3, TAGS) for kind in KINDS]
+    batch = SyntaxDataset(pairs, annotations).collater([pairs[index] for index in range(3)])
     assert batch["heads"].tolist() == [[-1]] * 3
     assert batch["phrase_lengths"].tolist() == [[1]] * 3
     assert batch["chunk_tags"].tolist() == [[-1]] * 3
@@ -190,7 +190,7 @@ def test_nothing_but_sentences_without_words():
 
 def test_what_fairseq_reads_off_the_dataset():
     made = make()
-    dataset = SyntaxDataset(made.pairs, made.sides.values())
+    dataset = SyntaxDataset(made.pairs, made.annotations.values())
     indices = np.arange(len(dataset))
     assert len(dataset) == len(made.pairs)
     assert np.array_equal(dataset.sizes, made.pairs.sizes)
@@ -215,7 +215,7 @@ def test_what_fairseq_reads_off_the_dataset():
 
 def test_torch_loads_it_in_worker_processes():
     made = make()
-    dataset = SyntaxDataset(made.pairs, made.sides.values())
+    dataset = SyntaxDataset(made.pairs, made.annotations.values())
     batches = [[0, 3], [1, 2, 7]]
     here = [dataset.collater([dataset[index] for index in batch]) for batch in batches]
     loader = DataLoader(dataset, batch_sampler=batches, collate_fn=dataset.collater, num_workers=1)
@@ -227,16 +227,16 @@ def test_torch_loads_it_in_worker_processes():
 @pytest.mark.parametrize("kind", KINDS, ids=repr)
 def test_another_number_of_sentences_is_refused(kind):
     made = make()
-    side = in_memory(kind, [[0]] * 7)
+    annotation = in_memory(kind, [[0]] * 7)
     with pytest.raises(UserError, match=f"{kind.name}: 7 sentences, the text has 40"):
-        SyntaxDataset(made.pairs, [side])
+        SyntaxDataset(made.pairs, [annotation])
 
 
 def test_joined_splits_come_in_fairseqs_order():
     """`train` twice (upsampled) and `train1`, as fairseq's ConcatDataset orders them."""
     first = in_memory(HEADS, [[0], [1, 1]])
     second = in_memory(HEADS, [[-1, -1], [], [0, 0, 0]])
-    joined = SideInformation.concatenate([first, second], [2, 1])
+    joined = BinarisedAnnotation.concatenate([first, second], [2, 1])
     rows = [joined.rows[index].tolist() for index in range(len(joined))]
     assert rows == [[0], [1, 1], [0], [1, 1], [-1, -1], [], [0, 0, 0]]
     assert (joined.rows.bounds[:, 1] >= 0).tolist() == [True] * 4 + [False] * 2 + [True]

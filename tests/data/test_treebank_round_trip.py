@@ -10,11 +10,11 @@ import numpy as np
 import pytest
 import sentencepiece
 
+from syntax_nmt.data.annotation import HEADS
 from syntax_nmt.data.conllu import read_conllu
 from syntax_nmt.data.dependency_tree import DependencyTree, find_cycle
 from syntax_nmt.data.figures.word_trees import lift_heads
 from syntax_nmt.data.sentence_projection import Projector
-from syntax_nmt.data.sides import HEADS
 from syntax_nmt.data.subwords import SENTENCEPIECE, SUBWORD_NMT, pieces_per_word
 from syntax_nmt.data.text_files import read_lines
 from syntax_nmt.task.word_tokenizer import WordTokenizer

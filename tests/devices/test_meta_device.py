@@ -49,8 +49,8 @@ def of_meta(sample):
     return sample.to("meta") if isinstance(sample, torch.Tensor) else sample
 
 
-def is_transformer(side):
-    return hasattr(side, "layers")
+def is_transformer(half):
+    return hasattr(half, "layers")
 
 
 def encoder_out_of(model):

@@ -34,7 +34,7 @@ def checkpoint(trained):
 
 @pytest.fixture(scope="module")
 def bare(prepared, tmp_path_factory):
-    """The data folder without any side file."""
+    """The data folder without any annotation file."""
     folder = tmp_path_factory.mktemp("bare") / "data-bin"
     shutil.copytree(prepared.data, folder)
     for pattern in ("dict.chunks.txt", "*.chunks.*", "*.heads.*", "*.phrases.*", "syntax.json"):
@@ -60,7 +60,7 @@ def test_training_and_validation_log_losses_and_accuracies(trained):
     assert "nothing trains" not in trained[1]
 
 
-def test_translates_without_side_files(prepared, bare, checkpoint):
+def test_translates_without_annotation_files(prepared, bare, checkpoint):
     arguments = ("--path", checkpoint, "--max-len-b", "20", "--beam", "3")
     few = succeed(*fairseq("generate", bare, *arguments, "--batch-size", "3")).stdout
     many = succeed(*fairseq("generate", prepared.data, *arguments, "--load-chunks")).stdout

@@ -34,7 +34,7 @@ def test_generation_options(prepared, checkpoint):
 
 
 def test_interactive_equals_generate(prepared, checkpoint):
-    """Translation of typed text reads no side file and gives what the test set gave."""
+    """Translation of typed text reads no annotation file and gives what the test set gave."""
     generated = outputs(
         succeed(
             *fairseq("generate", prepared.data, "--path", checkpoint, "--max-len-b", "10")
@@ -186,14 +186,14 @@ def training_on(data, tmp_path):
     return fairseq("train", data, *TRAINING, "--save-dir", tmp_path / "checkpoints")
 
 
-def test_missing_side_file(prepared, tmp_path):
+def test_missing_annotation_file(prepared, tmp_path):
     data = copy_of(prepared, tmp_path)
     (data / "train.src-tgt.src.heads.bin").unlink()
     assert "train.src-tgt.src.heads.bin" in refuse(*training_on(data, tmp_path))
 
 
 def test_changed_text(prepared, tmp_path):
-    """Side files made for other text, which has the same number of sentences."""
+    """Annotation files made for other text, which has the same number of sentences."""
     data = copy_of(prepared, tmp_path)
     for suffix in ("bin", "idx"):
         shutil.copy(data / f"valid.src-tgt.tgt.{suffix}", data / f"valid.src-tgt.src.{suffix}")

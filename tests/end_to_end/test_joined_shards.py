@@ -1,4 +1,4 @@
-"""Text in several parts: fairseq joins `train`, `train1`, …, and side information follows."""
+"""Text in several parts: fairseq joins `train`, `train1`, …, and annotation follows."""
 
 import shutil
 from argparse import Namespace
@@ -7,8 +7,8 @@ import pytest
 from commands import succeed, syntax_nmt
 from fairseq import tasks
 
-from syntax_nmt.data.side_information import open_side_information
-from syntax_nmt.data.sides import HEADS
+from syntax_nmt.data.annotation import HEADS
+from syntax_nmt.data.binarised_annotation import open_annotation
 from syntax_nmt.errors import UserError
 
 
@@ -56,8 +56,8 @@ def test_heads_follow_their_sentences(joined, upsample, repeats):
     for number, times in (("", repeats), (1, 1)):
         text = load(joined, upsample_primary=1).src.datasets[bool(number)]
         prefix = joined / f"test{number}.src-tgt.src"
-        side = open_side_information(prefix, HEADS, text.sizes).rows
-        rows += [side[row].tolist() for row in range(len(side))] * times
+        annotation = open_annotation(prefix, HEADS, text.sizes).rows
+        rows += [annotation[row].tolist() for row in range(len(annotation))] * times
     assert len(dataset) == len(rows)
     batch = dataset.collater([dataset[index] for index in range(len(dataset))])
     for index, heads in zip(batch["id"].tolist(), batch["heads"].tolist()):
@@ -65,7 +65,7 @@ def test_heads_follow_their_sentences(joined, upsample, repeats):
         assert heads == expected + [-1] * (len(heads) - len(expected))
 
 
-def test_a_part_without_side_files(joined, tmp_path):
+def test_a_part_without_annotation_files(joined, tmp_path):
     for path in joined.glob("test1.*.heads.*"):
         path.rename(tmp_path / path.name)
     try:

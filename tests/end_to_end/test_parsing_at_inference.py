@@ -26,8 +26,8 @@ from phrase_loops import ngrams
 from small_models import build, enlarge, save_checkpoint
 
 from syntax_nmt import load
-from syntax_nmt.data.sides import HEADS, PHRASES
-from syntax_nmt.data.sides import PARSED_KINDS as KINDS
+from syntax_nmt.data.annotation import HEADS, PHRASES
+from syntax_nmt.data.annotation import PARSED_KINDS as KINDS
 from syntax_nmt.parsing.config import ParserConfig
 from syntax_nmt.parsing.models import find_models
 from syntax_nmt.preparation.annotation.annotate import annotate_file
@@ -49,7 +49,7 @@ class Corpus:
     Attributes:
         words: tokenised text.
         model: sentencepiece.
-        data: data-bin folder with side files and parser.json; its vocabulary has every piece.
+        data: data-bin folder with annotation files and parser.json; its vocabulary has every piece.
         cut: another one, whose vocabulary has only the most frequent pieces.
     """
 
@@ -113,7 +113,7 @@ def make_task(data, *arguments):
     return task
 
 
-def of_side_file(data, kind):
+def of_annotation_file(data, kind):
     """What training reads of each sentence."""
     dataset = make_task(data, kind.flag).dataset("test")
     sample = dataset.collater([dataset[index] for index in range(len(dataset))])
@@ -140,7 +140,7 @@ def heads_of(row):
 
 def read_by_a_model(task, kind, batches):
     """What a model gets of each sentence during translation."""
-    reader, found = SimpleNamespace(reads_sides=(kind,)), {}
+    reader, found = SimpleNamespace(reads_annotation=(kind,)), {}
     for sample in batches:
         filled = task.inference_step(RETURNS_THE_BATCH, [reader], sample)
         found.update(by_sentence(kind, sample["id"], filled["net_input"]))
@@ -179,7 +179,7 @@ def unparsed(kind, row, size):
 @pytest.mark.parametrize(("batch_size", "batches"), [(1, 12), (7, 5), (64, None)])
 def test_generate_parses_what_binarize_wrote(corpus, kind, batch_size, batches):
     task = make_task(corpus.data, "--parser-config", str(corpus.data / "parser.json"))
-    wanted = of_side_file(corpus.data, kind)
+    wanted = of_annotation_file(corpus.data, kind)
     found = read_by_a_model(task, kind, islice(batches_of(task, batch_size), batches))
     assert len(found) == (SENTENCES if batches is None else batch_size * batches)
     assert found == {sentence: wanted[sentence] for sentence in found}
@@ -188,7 +188,7 @@ def test_generate_parses_what_binarize_wrote(corpus, kind, batch_size, batches):
 def test_the_captions_test_what_they_should(corpus, kind):
     """Parsed phrases are not n-grams; some sentences are too long, one is empty."""
     sizes = make_task(corpus.data).dataset("test").src_sizes
-    wanted = of_side_file(corpus.data, kind)
+    wanted = of_annotation_file(corpus.data, kind)
     without = [i for i, row in wanted.items() if unparsed(kind, row, int(sizes[i]))]
     assert EMPTY in without
     assert UNPARSED_AT_LEAST <= len(without) < SENTENCES // 4
@@ -199,14 +199,14 @@ def test_interactive_parses_unknown_pieces_as_the_words_they_are(corpus, kind):
     task = make_task(corpus.cut, "--parser-config", str(corpus.cut / "parser.json"))
     unknown = task.source_dictionary.unk()
     assert sum(unknown in tokens.tolist() for tokens in task.dataset("test").src) > SENTENCES // 2
-    wanted = of_side_file(corpus.cut, kind)
+    wanted = of_annotation_file(corpus.cut, kind)
     assert read_by_a_model(task, kind, typed(task, corpus, 64)) == wanted
 
 
 def test_generate_with_unknown_pieces(corpus, kind):
     """Words are unsure there; sizes fit, and sentences without unknown pieces are right."""
     task = make_task(corpus.cut, "--parser-config", str(corpus.cut / "parser.json"))
-    dataset, wanted = task.dataset("test"), of_side_file(corpus.cut, kind)
+    dataset, wanted = task.dataset("test"), of_annotation_file(corpus.cut, kind)
     found = read_by_a_model(task, kind, batches_of(task, 64))
     for i, row in found.items():
         size = int(dataset.src_sizes[i])
@@ -227,7 +227,7 @@ def test_no_sentence_depends_on_its_companions(corpus, kind, batch_size):
     random.Random(batch_size).shuffle(order)
     groups = [order[start : start + batch_size] for start in range(0, SENTENCES, batch_size)]
     batches = (dataset.collater([dataset[i] for i in group]) for group in groups)
-    assert read_by_a_model(task, kind, batches) == of_side_file(corpus.data, kind)
+    assert read_by_a_model(task, kind, batches) == of_annotation_file(corpus.data, kind)
 
 
 @pytest.fixture(scope="module")
@@ -252,13 +252,13 @@ def what_was_read(path):
 
 @pytest.mark.slow
 def test_fairseqs_own_programs(corpus, reader, tmp_path, monkeypatch):
-    """Parsing in generate, typed text in interactive and side files: the model reads the same."""
+    """Parsing in generate, typed text in interactive and files: the model reads the same."""
     seen = {}
     parsing = ("--parser-config", corpus.data / "parser.json")
     typing = ("--bpe", "sentencepiece", "--sentencepiece-model", corpus.model)
     typing += ("--buffer-size", "50", "--batch-size", "7")
     commands = {
-        "side files": program("generate", corpus.data, reader, "--load-phrases"),
+        "annotation files": program("generate", corpus.data, reader, "--load-phrases"),
         "generate": program("generate", corpus.data, reader, *parsing, "--batch-size", "16"),
         "scores": program("generate", corpus.data, reader, *parsing, "--score-reference"),
         "interactive": program("interactive", corpus.data, reader, *parsing, *typing),
@@ -271,9 +271,9 @@ def test_fairseqs_own_programs(corpus, reader, tmp_path, monkeypatch):
         assert name == "scores" or done.stdout.count("H-") == SENTENCES
         seen[name] = what_was_read(path)
         assert len(seen[name]) == SENTENCES
-    assert seen["generate"] == seen["side files"]
-    assert seen["scores"] == seen["side files"]
-    assert seen["interactive"] == seen["side files"]
+    assert seen["generate"] == seen["annotation files"]
+    assert seen["scores"] == seen["annotation files"]
+    assert seen["interactive"] == seen["annotation files"]
 
 
 @pytest.mark.slow
@@ -309,7 +309,7 @@ def translations(name, corpus, checkpoint, *arguments):
 
 
 def test_dependencies_wherever_text_is_translated(corpus, pascal):
-    """Side files, typed text and `syntax_nmt.load`: the same translations.
+    """Annotation files, typed text and `syntax_nmt.load`: the same translations.
 
     Pieces are unknown in most sentences: only who knows the words parses them rightly.
     """

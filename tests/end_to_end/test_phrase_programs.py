@@ -65,7 +65,7 @@ STOCK = (
 )
 
 
-def test_a_model_of_fairseqs_own_beside_the_side_files(prepared, tmp_path):
+def test_a_model_of_fairseqs_own_beside_the_annotation_files(prepared, tmp_path):
     """`--load-phrases` for all systems alike: trained, validated and translated, with a warning."""
     options = (*TRAINING, *STOCK, "--load-phrases", "--max-update", "2", "--save-dir", tmp_path)
     done = succeed(*fairseq("train", prepared.data, *options))

@@ -83,7 +83,7 @@ def test_tatoeba_english_to_unsegmented_chinese(shared, tmp_path):
     models = str(shared / "models" / "en")
     out = prepare(tmp_path / "tatoeba", "en", "zh", "--stanza-dir", models, "--constituents")
     check_lines(tmp_path / "tatoeba", out, "en", "zh")
-    counted = {name: side.annotated for name, side in read_manifest(out / "data-bin").items()}
+    counted = {name: entry.annotated for name, entry in read_manifest(out / "data-bin").items()}
     prefix = "train.en-zh.en"
     assert counted == {f"{prefix}.heads": LINES, f"{prefix}.phrases": LINES}
     assert (out / "parser.json").is_file()
@@ -98,8 +98,8 @@ def test_multi30k_with_the_english_side_annotated(shared, tmp_path, source, targ
     more = ["--workers", "2", "--part-size", "100"] if source == "en" else chunks
     out = prepare(folder, source, target, "--stanza-dir", str(shared / "models" / "en"), *more)
     check_lines(folder, out, source, target)
-    (side,) = read_manifest(out / "data-bin").values()
-    assert (side.sentences, side.annotated) == (LINES, LINES)
+    (entry,) = read_manifest(out / "data-bin").values()
+    assert (entry.sentences, entry.annotated) == (LINES, LINES)
 
 
 def test_tanaka_that_is_cut_already(shared, tmp_path):

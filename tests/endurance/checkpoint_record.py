@@ -25,7 +25,7 @@ from methods import ARCHITECTURES, MIXED
 from small_models import build, write_dictionaries
 from torch import Tensor
 
-from syntax_nmt.data.manifest import Fingerprint, SideFile, write_manifest
+from syntax_nmt.data.manifest import AnnotationFile, Fingerprint, write_manifest
 from syntax_nmt.data.ragged import RaggedWriter
 from syntax_nmt.models.family_options import command_line_options
 from syntax_nmt.models.hybrid_options import SyntaxHybridOptions
@@ -68,8 +68,8 @@ def data_folder(folder: Path) -> Path:
     return folder
 
 
-def side_files(folder: Path) -> Path:
-    """A side file of a few rows, and the manifest that describes it."""
+def annotation_files(folder: Path) -> Path:
+    """An annotation file of a few rows, and the manifest that describes it."""
     prefix = folder / "train.src-tgt.src.heads"
     writer = RaggedWriter(prefix)
     for row in ROWS:
@@ -78,7 +78,7 @@ def side_files(folder: Path) -> Path:
     names = [f"{prefix.name}.{end}" for end in ("bin", "idx")]
     files = {name: Fingerprint.of(folder / name) for name in names}
     text = Fingerprint.of(folder / names[0])
-    described = SideFile(len(ROWS), len(ROWS) - 1, "train.src.conllu", text, files)
+    described = AnnotationFile(len(ROWS), len(ROWS) - 1, "train.src.conllu", text, files)
     write_manifest(folder, {prefix.name: described})
     return folder
 
@@ -111,7 +111,7 @@ def record(folder: Path) -> dict[str, Any]:
         for name, kind in CRITERION_DATACLASS_REGISTRY.items()
         if kind.__module__.startswith("syntax_nmt.")
     }
-    side_files(folder)
+    annotation_files(folder)
     ends = ("dict.chunks.txt", "syntax.json", "heads.bin", "heads.idx")
     files = sorted(path for path in folder.iterdir() if path.name.endswith(ends))
     return {

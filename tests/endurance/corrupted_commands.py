@@ -21,7 +21,7 @@ Command = Callable[[Path, Path], list]
 
 LANGUAGES = ("--source-lang", "src", "--target-lang", "tgt")
 TEXTS = tuple(f"{folder}/valid.{lang}" for folder in ("words", "pieces") for lang in ("src", "tgt"))
-SIDES = ("words/valid.src.conllu", "words/valid.src.trees", "words/valid.tgt.chunks")
+ANNOTATION = ("words/valid.src.conllu", "words/valid.src.trees", "words/valid.tgt.chunks")
 TOKENS = tuple(
     f"data-bin/valid.src-tgt.{lang}.{end}" for lang in ("src", "tgt") for end in ("bin", "idx")
 )
@@ -81,10 +81,10 @@ _PAIRS = tuple(
 )  # fmt: skip
 
 COMMANDS: dict[str, tuple[Command, tuple[str, ...]]] = {
-    "binarize": (_binarize, (*TEXTS, *SIDES, *TOKENS, *TAGS)),
+    "binarize": (_binarize, (*TEXTS, *ANNOTATION, *TOKENS, *TAGS)),
     "inspect": (
         lambda at, out: ["inspect", at / "data-bin", "--words", at / "words"],
-        (*TOKENS, *TAGS, *SIDES, "data-bin/valid.src-tgt.src.heads.bin"),
+        (*TOKENS, *TAGS, *ANNOTATION, "data-bin/valid.src-tgt.src.heads.bin"),
     ),
     "trees": (
         _model("trees", "heads.pt", "--gen-subset", "valid", "--conllu", "words/valid.src.conllu"),

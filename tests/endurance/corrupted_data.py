@@ -16,13 +16,13 @@ from fairseq.data import Dictionary
 from fairseq.data.indexed_dataset import MMapIndexedDatasetBuilder
 from nltk import Tree
 
+from syntax_nmt.data.annotation import CHUNKS, HEADS, PHRASES
+from syntax_nmt.data.binarised_annotation import read_labels
 from syntax_nmt.data.binarised_pieces import BinarisedPieces
 from syntax_nmt.data.character_alignment import same_spelling
 from syntax_nmt.data.indexed_file import open_indexed
 from syntax_nmt.data.mismatch import Findings
 from syntax_nmt.data.sentence_projection import Projector
-from syntax_nmt.data.side_information import read_labels
-from syntax_nmt.data.sides import CHUNKS, HEADS, PHRASES
 from syntax_nmt.data.subwords import detect_scheme
 from syntax_nmt.data.text_files import read_lines
 from syntax_nmt.preparation.binarizing import binarize
@@ -33,7 +33,7 @@ ENDING_OF = {"src.conllu": HEADS, "src.trees": PHRASES, "tgt.chunks": CHUNKS}
 
 
 def data_subjects(prepared, folder: Path) -> list[Subject]:
-    """The files of a data-bin folder, with and without side information."""
+    """The files of a data-bin folder, with and without annotation."""
     other = other_data(prepared, folder / "other") / "data-bin"
     space = Workspace(prepared.data, folder / "data-bin")
     names = sorted(path.name for path in prepared.data.iterdir())
@@ -50,10 +50,10 @@ def data_subjects(prepared, folder: Path) -> list[Subject]:
         return [other / name]
 
     text = split_files(".src.bin", ".src.idx", ".tgt.bin", ".tgt.idx")
-    side = [name for name in split_files(".bin", ".idx") if name not in text]
+    annotation = [name for name in split_files(".bin", ".idx") if name not in text]
     dictionaries = ["dict.src.txt", "dict.tgt.txt"]
     chosen = {
-        "side .bin .idx": side,
+        "annotation .bin .idx": annotation,
         "text .bin .idx": text,
         "syntax.json": ["syntax.json"],
         "dict.chunks.txt": ["dict.chunks.txt"],
@@ -63,7 +63,7 @@ def data_subjects(prepared, folder: Path) -> list[Subject]:
         Subject(kind, space, lambda name: loaded(space, name), files, same_kind, foreign)
         for kind, files in chosen.items()
     ]
-    # Without side information there are no checksums: what fits together must be believed.
+    # Without annotation there are no checksums: what fits together must be believed.
     alone = Subject(
         "text alone",
         space,
@@ -99,7 +99,7 @@ def loaded(space: Workspace, name: str, load: bool = True) -> list:
     values = [
         (key, value.tolist()) for key, value in sorted(found.items()) if torch.is_tensor(value)
     ]
-    tags = [side.labels for side in dataset.sides] if load else ()
+    tags = [each.labels for each in dataset.annotations] if load else ()
     return [*values, tags, task.src_dict.symbols, task.tgt_dict.symbols]
 
 
@@ -147,7 +147,7 @@ def _write_backwards(prepared, folder: Path, split: str, lang: str, dictionary) 
 
 
 def text_subjects(prepared, folder: Path) -> list[Subject]:
-    """Side files in text form, compared with their corpus as `syntax-nmt binarize` does."""
+    """Annotation files in text form, compared with their corpus as `syntax-nmt binarize` does."""
     pristine = folder / "pristine"
     pristine.mkdir(parents=True)
     for split in SPLITS:
@@ -218,7 +218,7 @@ def text_subjects(prepared, folder: Path) -> list[Subject]:
 
 
 def same_words(space: Workspace, name: str) -> str:
-    """Whether a side file has the words of its text, found out without our readers."""
+    """Whether an annotation file has the words of its text, found out without our readers."""
     if name.endswith((".src", ".p")):
         return WRONG
     text = ".".join(name.split(".")[:2])

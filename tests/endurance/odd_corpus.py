@@ -1,4 +1,4 @@
-"""A thousand lines, some of them odd, with side files: what a real corpus holds somewhere."""
+"""A thousand lines, some of them odd, with annotation files: what a real corpus holds somewhere."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def odd_lines(seed: int, lines: int = LINES) -> list[str]:
 
 
 def write_corpus(folder: Path) -> Path:
-    """Training and test text with side files of their words; both languages are the same."""
+    """Training and test text with annotation files of their words; both languages are the same."""
     folder.mkdir(parents=True)
     for number, name in enumerate(("train", "test")):
         lines = odd_lines(number)

@@ -16,7 +16,7 @@ from pathlib import Path
 
 import pytest
 import torch
-from commands import USER_DIR
+from commands import USER_DIR, in_a_program
 from fairseq import options, tasks
 from fairseq.dataclass.utils import convert_namespace_to_omegaconf
 from fairseq_cli import generate, interactive
@@ -117,14 +117,16 @@ class System:
     def generate(self, *arguments: str | Path) -> Printed:
         """What fairseq-generate prints."""
         parser = options.get_generation_parser(default_task="syntax_translation")
-        parsed = _parse(parser, self.data, "--path", self.path, *self.inputs, *arguments)
-        return _printed(generate.main, parsed)
+        with in_a_program("generate"):
+            parsed = _parse(parser, self.data, "--path", self.path, *self.inputs, *arguments)
+            return _printed(generate.main, parsed)
 
     def type(self, *arguments: str | Path) -> Printed:
         """What fairseq-interactive prints; the method's inputs must be given."""
         parser = options.get_interactive_generation_parser(default_task="syntax_translation")
-        parsed = _parse(parser, self.data, "--path", self.path, *arguments)
-        return _printed(interactive.main, parsed)
+        with in_a_program("interactive"):
+            parsed = _parse(parser, self.data, "--path", self.path, *arguments)
+            return _printed(interactive.main, parsed)
 
 
 def untrained(data: Path, method: str, folder: Path, seed: int = 7) -> System:

@@ -9,7 +9,7 @@ from commands import fairseq, refuse
 from methods import COMMON, METHODS
 
 TRAIN = (*METHODS["dependency_transformer"].training, *COMMON, "--load-phrases", "--load-chunks")
-SIDES = ("--load-dependencies", "--load-phrases", "--load-chunks")
+ANNOTATION = ("--load-dependencies", "--load-phrases", "--load-chunks")
 
 
 def flip(path):

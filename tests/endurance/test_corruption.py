@@ -16,7 +16,7 @@ from corruption_attempts import Tally, attempt_all
 
 # Attempts in all (--slow), and how many of them in a quick run.
 ATTEMPTS = {
-    "side .bin .idx": (2500, 40),
+    "annotation .bin .idx": (2500, 40),
     "text .bin .idx": (1500, 25),
     "syntax.json": (1200, 25),
     "dict.chunks.txt": (500, 10),

@@ -84,8 +84,8 @@ class Training:
         dataset = self.task.dataset("train")
         self.sentences = [i for i in range(len(dataset)) if dataset.num_tokens(i) <= LENGTH]
         bare = set(self.sentences[ANNOTATED * BATCH :])
-        for side in dataset.sides:
-            object.__setattr__(side, "rows", without_annotation(side.rows, bare))
+        for annotation in dataset.annotations:
+            object.__setattr__(annotation, "rows", without_annotation(annotation.rows, bare))
 
     def batch(self, *numbers):
         """Batches by number, as one; {} for that of a worker which has none, as fairseq does."""
@@ -108,7 +108,7 @@ class Training:
 
 
 def without_annotation(rows, sentences):
-    """Side information that lacks that of some sentences."""
+    """Annotation that lacks that of some sentences."""
     return RaggedArray.from_rows(
         [-1] * max(1, len(rows[i])) if i in sentences else rows[i] for i in range(len(rows))
     )

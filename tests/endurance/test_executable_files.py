@@ -20,8 +20,8 @@ from syntax_nmt.commands.average import average_checkpoints
 from syntax_nmt.errors import UserError
 from syntax_nmt.inference.checkpoint import load_model
 from syntax_nmt.models.syntax_transformer import SyntaxTransformerModel
-from syntax_nmt.parsing.loaded import loaded_analyser
 from syntax_nmt.parsing.models import find_models
+from syntax_nmt.parsing.parsers import loaded_analyser
 
 CPU = torch.device("cpu")
 CALL = "__import__('os').system('touch {}')"

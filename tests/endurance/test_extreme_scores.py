@@ -21,7 +21,7 @@ from syntax_nmt.backbone.masked_batch_norm import MaskedBatchNorm
 from syntax_nmt.backbone.numerics import mean_of_words
 from syntax_nmt.backbone.packing import PackedRows
 from syntax_nmt.criterions.syntax_cross_entropy import SyntaxCrossEntropyCriterion
-from syntax_nmt.data.sides import CHUNKS
+from syntax_nmt.data.annotation import CHUNKS
 from syntax_nmt.methods.bi_scale.loss import ChunkObjective
 from syntax_nmt.methods.dependency_heads.attention import supervised_head_log_probabilities
 from syntax_nmt.methods.dependency_heads.loss import DependencyObjective
@@ -139,7 +139,7 @@ def transparent(attention: FusedMultiheadAttention, dtype: torch.dtype) -> Fused
 class Given(FairseqDecoder):
     """A model that returns what it is given."""
 
-    learns_sides = (CHUNKS,)
+    learns_annotation = (CHUNKS,)
 
     def __init__(self, logits: Tensor, **extra: list[Tensor]) -> None:
         super().__init__(SimpleNamespace())

@@ -169,7 +169,7 @@ def test_search(model_and_task, kind):
 
 
 @pytest.mark.parametrize("kind", ["fp16", "bf16"])
-def test_side_inputs_survive_the_conversion_of_a_batch(kind):
+def test_annotation_inputs_survive_the_conversion_of_a_batch(kind):
     """fairseq makes 16-bit numbers of a batch's floats: they would not count beyond 2,048."""
     words, ids, rows = 2600, np.array([0]), RaggedArray.from_rows
     heads = rows([[*range(1, words), words - 1]])  # each word hangs on the next one

@@ -10,9 +10,9 @@ import torch
 from executable_files import touching
 
 from syntax_nmt.errors import UserError
-from syntax_nmt.parsing.loaded import ANALYSERS
 from syntax_nmt.parsing.models import TASKS, StanzaModels
 from syntax_nmt.parsing.offline import open_pipeline
+from syntax_nmt.parsing.parsers import ANALYSERS
 from syntax_nmt.parsing.segmenter import StanzaSegmenter
 
 FILES = [(task, name) for task, names in TASKS.items() for name in names]

@@ -8,7 +8,7 @@ import sys
 
 import pytest
 import torch
-from commands import REPOSITORY, USER_DIR, fairseq, refuse
+from commands import REPOSITORY, USER_DIR, fairseq, in_a_program, refuse
 from fairseq import options
 from fairseq.dataclass.utils import convert_namespace_to_omegaconf
 from fairseq_cli import train, validate
@@ -107,7 +107,7 @@ def test_training(prepared, evil, tmp_path, option):
     folder = tmp_path / "saved"
     arguments = [str(prepared.data), *PLUGIN, *SMALL, "--save-dir", str(folder), option, str(evil)]
     parsed = options.parse_args_and_arch(options.get_training_parser(), arguments)
-    with pytest.raises(SystemExit, match=REFUSED):
+    with in_a_program("train"), pytest.raises(SystemExit, match=REFUSED):
         train.main(convert_namespace_to_omegaconf(parsed))
     assert not list(folder.glob("*.pt"))
 
@@ -116,7 +116,8 @@ def test_validation(prepared, evil):
     """fairseq loads the file; under our task its options are seen before they are evaluated."""
     arguments = [str(prepared.data), *PLUGIN, "--path", str(evil)]
     parsed = options.parse_args_and_arch(options.get_validation_parser(), arguments)
-    with pytest.raises(SystemExit, match=r"encoder_xformers_att_config .*could run code"):
+    refused = r"encoder_xformers_att_config .*could run code"
+    with in_a_program("validate"), pytest.raises(SystemExit, match=refused):
         validate.main(parsed, override_args=None)
 
 

@@ -24,7 +24,7 @@ from omegaconf import DictConfig, OmegaConf
 from omegaconf.errors import ConfigKeyError
 from prepared_corpus import TEST_SENTENCES
 
-from syntax_nmt.data.sides import CHUNKS, KINDS, PHRASES
+from syntax_nmt.data.annotation import CHUNKS, KINDS, PHRASES
 from syntax_nmt.errors import UserError
 from syntax_nmt.models.family_options import command_line_options
 from syntax_nmt.task.yaml_options import refuse_unknown_options
@@ -193,7 +193,7 @@ def test_trains(paper, prepared, tmp_path):
     )
     heads = paper in ("dependency", "combined")
     assert getattr(models[0].encoder, "supervised_layer", None) == (1 if heads else None)
-    used = {*models[0].reads_sides, *models[0].learns_sides}
+    used = {*models[0].reads_annotation, *models[0].learns_annotation}
     assert [getattr(task.cfg, kind.option) for kind in KINDS] == [kind in used for kind in KINDS]
     assert (CHUNKS in used) == (paper in ("bi_scale", "combined"))
     if CHUNKS in used:
@@ -225,7 +225,7 @@ def test_reads_phrases_of_parses(prepared, tmp_path):
     models, _, _ = checkpoint_utils.load_model_ensemble_and_task(
         [str(tmp_path / "checkpoint_last.pt")], arg_overrides={"data": str(prepared.data)}
     )
-    assert models[0].reads_sides == (PHRASES,)
+    assert models[0].reads_annotation == (PHRASES,)
 
 
 @pytest.mark.slow

@@ -41,7 +41,7 @@ def test_buffers_change_nothing(system, inputs, text, prepared, typed, sizes):
 
 
 def test_as_from_a_test_set(system, inputs, text, typed):
-    method = System("", system.data, system.path)  # parses, instead of loading side files
+    method = System("", system.data, system.path)  # parses, instead of loading annotation files
     assert method.generate(*SEARCH, *inputs).best == typed.best
 
 

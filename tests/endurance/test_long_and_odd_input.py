@@ -63,16 +63,16 @@ def sources(odd) -> dict[int, str]:
 
 
 def test_every_line_is_prepared(odd):
-    """One line of words for each, and side information for all that have words."""
+    """One line of words for each, and annotation for all that have words."""
     for number, name in enumerate(("train", "test")):
         words = (odd.folder / "words" / f"{name}.src").read_text(encoding="utf-8")
         lines = odd_lines(number)
         assert words == "".join(" ".join(clean_line(line).split()) + "\n" for line in lines)
         counted = read_manifest(odd.data)
         for kind in ("src.phrases", "tgt.chunks"):
-            side = counted[f"{name}.src-tgt.{kind}"]
-            assert side.sentences == LINES
-            assert side.annotated == sum(bool(line) for line in words.split("\n"))
+            entry = counted[f"{name}.src-tgt.{kind}"]
+            assert entry.sentences == LINES
+            assert entry.annotated == sum(bool(line) for line in words.split("\n"))
 
 
 @pytest.mark.parametrize("size", SIZES)

@@ -8,8 +8,7 @@ from unittest import mock
 import pytest
 from commands import USER_DIR, fairseq, refuse
 from fairseq import options, tasks
-from fairseq.dataclass.utils import convert_namespace_to_omegaconf
-from fairseq_cli import eval_lm, train
+from fairseq_cli import train
 
 PLUGIN = ("--user-dir", USER_DIR, "--task", "syntax_translation", "--cpu")
 TRAIN = ("--arch", "dependency_transformer_tiny", "--share-all-embeddings", "--optimizer", "sgd")
@@ -40,7 +39,6 @@ MISTAKES = {
     "asynchronous": (("--write-checkpoints-asynchronously",), "leave the option out"),
     "no TPU": (("--bf16",), r"--bf16 of fairseq-train is for TPUs, .* common\.bf16=true"),
     "no TPU, either": (("--memory-efficient-bf16",), "--bf16 of fairseq-train is for TPUs"),
-    "no GPU to quantise on": (("--quant-noise-scalar", "0.1"), "fairseq quantises on a GPU"),
     "fewer layers": (("--encoder-layers-to-keep", "0"), r"--model-overrides; .* --encoder-layers$"),
     "no source": (("--no-cross-attention",), "nothing would read the source: add --cross-self"),
 }
@@ -88,12 +86,6 @@ def test_generation_with_small_batches(prepared, trained_checkpoint):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (("--print-step",), "--print-step is for models that refine a translation"),
-        (("--retain-iter-history",), "--retain-iter-history is for models that refine"),
-        (
-            ("--score-reference", "--print-alignment", "soft"),
-            "--score-reference gives hard alignments: leave `soft` behind --print-alignment out",
-        ),
         (
             ("--model-overrides", "{'encoder_layers_to_keep':'0'}"),
             "encoder_layers_to_keep: fairseq drops every layer of a side whose layers are not named"
@@ -104,13 +96,6 @@ def test_generation_with_small_batches(prepared, trained_checkpoint):
 def test_generation(prepared, trained_checkpoint, arguments, message):
     command = fairseq("generate", prepared.data, "--path", trained_checkpoint, *arguments)
     assert message in refuse(*command)
-
-
-def test_evaluation_of_language_models(prepared, trained_checkpoint):
-    command = [str(prepared.data), *PLUGIN, "--path", str(trained_checkpoint)]
-    parsed = options.parse_args_and_arch(options.get_eval_lm_parser("syntax_translation"), command)
-    with pytest.raises(SystemExit, match="fairseq-eval-lm is for language models"):
-        eval_lm.main(convert_namespace_to_omegaconf(parsed))
 
 
 @pytest.fixture(scope="module")

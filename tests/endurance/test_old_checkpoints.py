@@ -1,8 +1,8 @@
-"""Checkpoints and side files of older versions are read by this one.
+"""Checkpoints and annotation files of older versions are read by this one.
 
 No weights are kept: `checkpoint_record_VERSION.json` has the names of options and parameters, their
-values and shapes, and a side file of a few rows. A checkpoint of random numbers is made of them.
-A new version adds a record of its own, and the older ones stay:
+values and shapes, and an annotation file of a few rows. A checkpoint of random numbers is made of
+them. A new version adds a record of its own, and the older ones stay:
 
     PYTHONPATH=tests python tests/endurance/checkpoint_record.py \
         tests/endurance/checkpoint_record_VERSION.json
@@ -25,10 +25,10 @@ from fairseq.models import ARCH_CONFIG_REGISTRY, ARCH_MODEL_REGISTRY
 from omegaconf import OmegaConf
 from small_models import batch, phrases_of_tokens, random_sentences
 
+from syntax_nmt.data.annotation import CHUNKS, PHRASES
+from syntax_nmt.data.binarised_annotation import read_labels
 from syntax_nmt.data.manifest import read_manifest
 from syntax_nmt.data.ragged import RaggedArray
-from syntax_nmt.data.side_information import read_labels
-from syntax_nmt.data.sides import CHUNKS, PHRASES
 from syntax_nmt.models.family_options import command_line_options
 from syntax_nmt.models.model_building import keep_defaults
 from syntax_nmt.task.syntax_translation import SyntaxTranslationConfig
@@ -90,7 +90,7 @@ def load(path: Path, folder: Path):
 def translate(model, task):
     dictionary = task.source_dictionary
     sample = batch(dictionary, random_sentences([5, 3]), random_sentences([4, 4]))
-    if PHRASES in model.reads_sides:
+    if PHRASES in model.reads_annotation:
         tokens = sample["net_input"]["src_tokens"]
         sample["phrase_lengths"] = phrases_of_tokens(tokens, task)
     search = Namespace(beam=2, max_len_a=0, max_len_b=6)
@@ -208,7 +208,7 @@ def test_options_without_effect_do_no_harm(name, unread, by_hydra, folder, tmp_p
 
 
 @pytest.mark.parametrize("version", RECORDS)
-def test_side_files_are_read(version, tmp_path):
+def test_annotation_files_are_read(version, tmp_path):
     for name, content in RECORDS[version]["files"].items():
         (tmp_path / name).write_bytes(base64.b64decode(content))
     (name,) = read_manifest(tmp_path)

@@ -1,4 +1,4 @@
-"""A small corpus with all side information, in three segmentations, and plain counts of it."""
+"""A small corpus with all annotation, in three segmentations, and plain counts of it."""
 
 from __future__ import annotations
 

@@ -39,7 +39,7 @@ def test_what_lies_there(tmp_path):
         "test.de-en.en",
         "extra.de-en.de",
     ]
-    assert found.sides == ("train.de-en.de.heads",)
+    assert found.annotation == ("train.de-en.de.heads",)
     assert found.left_over == (".binarize-a",)
 
 

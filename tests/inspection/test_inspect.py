@@ -247,7 +247,7 @@ def test_a_damaged_text_is_one_line(folder, inspect, damage, name):
 
 @pytest.fixture
 def bare(tmp_path):
-    """A data-bin folder without side information, so that nothing has a checksum."""
+    """A data-bin folder without annotation, so that nothing has a checksum."""
     return write_corpus(tmp_path / "bare", "subword-nmt", kinds=())
 
 
@@ -365,7 +365,7 @@ def test_another_text_with_the_right_checksums(folder, inspect):
     assert "heads: 3 sentences, the dataset has 7" in err[0]
 
 
-def test_a_changed_source_of_a_side_file(sound, inspect, tmp_path):
+def test_a_changed_source_of_a_annotation_file(sound, inspect, tmp_path):
     words = shutil.copytree(sound.parent / "tok", tmp_path / "tok")
     (words / "valid.de.trees").write_text("()\n()\n()\n")
     (words / "train.en.chunks").unlink()
@@ -401,7 +401,7 @@ def test_what_nothing_loads_is_a_warning(folder, inspect):
 
 
 def rewrite(folder, kind, change, lang="de"):
-    """Writes a side file anew, under a manifest that knows it."""
+    """Writes an annotation file anew, under a manifest that knows it."""
     prefix = folder / f"train.de-en.{lang}.{kind}"
     array = RaggedArray.open(prefix)
     rows = [np.array(array[index]) for index in range(len(array))]
@@ -450,7 +450,7 @@ def test_what_cannot_be_right(folder, inspect, kind, lang, change, message):
         assert trees["trees_measured"] == trees["annotated"] - 1
 
 
-def test_without_side_information(bare, inspect):
+def test_without_annotation(bare, inspect):
     status, out, err = inspect(bare)
     assert (status, err) == (0, [])
     assert "side information: none (no syntax.json); to add some, run `syntax-nmt bin" in out

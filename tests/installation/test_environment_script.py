@@ -65,3 +65,38 @@ def test_an_environment_that_has_everything_is_used(copied):
     environment = {"VIRTUAL_ENV": sys.prefix, "PATH": f"{sys.prefix}/bin:{os.defpath}"}
     done = sourced(copied, "extra=test;", **environment)
     assert done.stdout.splitlines()[-1:] == ["went on"], done.stderr
+
+
+# Stands for every python: keeps what pip is given, and an environment is a folder of this script.
+PYTHON = """#!/bin/bash
+case "$1 $2" in
+  "-m venv") mkdir -p "$3/bin"; cp "$0" "$3/bin/python"
+             echo "PATH=$3/bin:$PATH" >"$3/bin/activate" ;;
+  "-m pip") shift 2; echo "$*" >>"$HOME/pip.log" ;;
+  "--version "*) echo "Python 3.12.1" ;;
+  "-I "*) cat >/dev/null ;;
+  "-c import platform"*) exit 1 ;;  # there is a binary of fairseq for it
+esac
+"""
+
+
+@pytest.mark.parametrize("has_gpu", [False, True])
+def test_without_a_gpu_torch_comes_as_its_cpu_build(copied, has_gpu):
+    shutil.copy(REPOSITORY / "setup.py", copied)
+    shutil.copy(REPOSITORY / "constraints.txt", copied)
+    programs = {"python3.12": PYTHON, "nvidia-smi": f"#!/bin/bash\nexit {int(not has_gpu)}\n"}
+    (copied / "bin").mkdir()
+    for name, text in programs.items():
+        (copied / "bin" / name).write_text(text)
+        (copied / "bin" / name).chmod(0o755)
+    done = sourced(copied, "own_environment=yes;", PATH=f"{copied}/bin:/usr/bin:/bin")
+    assert done.stdout.splitlines()[-1:] == ["went on"], done.stderr
+    torch, *others = (copied / "pip.log").read_text().splitlines()
+    if not has_gpu:
+        assert "--index-url https://download.pytorch.org/whl/cpu torch==2.13.0+cpu" in torch
+        assert "torch==2.13.0\n" in (copied / "constraints.txt").read_text()
+        torch, *others = others
+    assert "torch numpy" in torch
+    for line in (torch, *others):
+        assert f"--constraint {copied}/constraints.txt" in line
+        assert "--index-url" not in line

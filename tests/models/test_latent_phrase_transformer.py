@@ -161,10 +161,10 @@ def test_presets(folder, size):
     model, _, _ = build(
         folder, f"latent_phrase_transformer{size}", "--encoder-layers=3", "--decoder-layers=3"
     )
-    for side in (model.encoder, model.decoder):
-        gated = [isinstance(layer.self_attn, PhraseGatedAttention) for layer in side.layers]
+    for half in (model.encoder, model.decoder):
+        gated = [isinstance(layer.self_attn, PhraseGatedAttention) for layer in half.layers]
         assert gated == [True, True, False]
-        assert side.layers[0].self_attn.syntactic_distance.lookback == 5
+        assert half.layers[0].self_attn.syntactic_distance.lookback == 5
 
 
 OFF = ["--latent-phrase-layers=0"]

@@ -19,7 +19,7 @@ from small_models import (
 )
 
 from syntax_nmt.criterions.dependency_cross_entropy import DependencyCrossEntropyCriterion
-from syntax_nmt.data.sides import PHRASES
+from syntax_nmt.data.annotation import PHRASES
 from syntax_nmt.errors import UserError
 from syntax_nmt.inference.extraction.dependencies import ParentHead
 from syntax_nmt.inference.source_text import SourceText
@@ -104,7 +104,7 @@ def test_equals_the_equations(folder, row, norm):
 @pytest.mark.parametrize("norm", [[], PRE_NORM], ids=["post-norm", "pre-norm"])
 def test_layers_and_their_gradients_equal_the_equations(folder, norm):
     model, _ = model_of(folder, "max+attn", *norm)
-    encoder, decoder = (side.layers[0].double() for side in (model.encoder, model.decoder))
+    encoder, decoder = (half.layers[0].double() for half in (model.encoder, model.decoder))
     x, y = (torch.randn(n, 1, 16, dtype=torch.float64, requires_grad=True) for n in (11, 5))
     phrases = ngram_phrases(torch.zeros(1, 11, dtype=torch.bool))
     future = torch.full((5, 5), float("-inf"), dtype=torch.float64).triu(1)
@@ -250,7 +250,7 @@ def test_supervision_reaches_the_phrases(folder):
 @torch.no_grad()
 def test_models_without_phrases_ignore_them(folder):
     model, task, _ = build(folder, "syntax_transformer")
-    assert model.reads_sides == ()
+    assert model.reads_annotation == ()
     inputs = sample_for(task, parsed=True)["net_input"]
     with_phrases = model(**inputs)[0]
     del inputs["phrase_lengths"]
@@ -266,7 +266,7 @@ def test_no_phrases_no_parameters(folder):
 @pytest.mark.parametrize("through", ["training", "inference"])
 def test_missing_phrases_are_named(folder, through):
     model, task = model_of(folder, "max+attn+ta+parsed")
-    assert model.reads_sides == (PHRASES,)
+    assert model.reads_annotation == (PHRASES,)
     inputs = sample_for(task)["net_input"]
     calls = {
         "training": lambda: model(**inputs),

@@ -21,7 +21,7 @@ from syntax_nmt.errors import UserError
 from syntax_nmt.export.stock_transformer import feature_in_the_way
 from syntax_nmt.methods.latent_phrases.attention import PhraseGatedAttention
 from syntax_nmt.methods.latent_phrases.tied_layers import tied_distances
-from syntax_nmt.models.family_options import SIDES, sides_of
+from syntax_nmt.models.family_options import HALVES, halves_of
 from syntax_nmt.models.options import SyntaxTransformerOptions
 from syntax_nmt.models.syntax_rnn import SyntaxRNNModel
 from syntax_nmt.task.yaml_options import refuse_unknown_options
@@ -204,7 +204,7 @@ SOME = [
 
 
 def cannot_be(chosen, encoder, decoder):
-    """What a model of such sides does not have."""
+    """What a model of such halves does not have."""
     if encoder == RNN and {"heads", "phrases"} & set(chosen):
         yield "a Transformer encoder"
     if {encoder, decoder} == {RNN} and "latent" in chosen:
@@ -338,15 +338,6 @@ def build_plain(folder, arch, *arguments):
     return tasks.setup_task(cfg.task).build_model(cfg.model)
 
 
-@pytest.mark.parametrize(
-    "arguments", [families(RNN, TRANSFORMER), (*families(TRANSFORMER, RNN), "--decoder-layers=2")]
-)
-def test_recurrent_layers_that_fairseq_cannot_quantise(folder, arguments, monkeypatch):
-    monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
-    with pytest.raises(UserError, match="--quant-noise-scalar: fairseq cannot quantise GRUs"):
-        build_plain(folder, "syntax_hybrid_tiny", *arguments, "--quant-noise-scalar=0.1")
-
-
 def test_refused_in_a_yaml():
     cfg = OmegaConf.create({"_name": "dependency_transformer_tiny", "bi_scale": True})
     with pytest.raises(
@@ -415,7 +406,7 @@ def test_what_is_no_plain_transformer_is_not_exported(folder, arguments, feature
 
 def test_who_has_an_option():
     """A mixed model refuses what it has no use for, so that somebody must say what is whose."""
-    of_both = {o.name for o in fields(SyntaxTransformerOptions) if sides_of(o.name) == SIDES}
+    of_both = {o.name for o in fields(SyntaxTransformerOptions) if halves_of(o.name) == HALVES}
     both = ("latent_", "syntactic_distance_", "position_bias")
     assert {name for name in of_both if not name.startswith(both)} == {"_name"}, (
         "declare these by encoder_option or decoder_option, or say here that they are for both"

@@ -240,8 +240,8 @@ def test_parameters_begin_as_in_the_paper(folder):
         if parameter.numel() > 1000:
             assert parameter.abs().max() > 0.099, name
             assert abs(float(parameter.std()) - 0.2 / 12**0.5) < 0.004, name
-    for side in (model.encoder, model.decoder):
-        assert not side.embed_tokens.weight[pad].any()
+    for half in (model.encoder, model.decoder):
+        assert not half.embed_tokens.weight[pad].any()
 
 
 @pytest.mark.parametrize("arch", ["rnn_search", "relation_rnn", "bi_scale_rnn"])
@@ -270,8 +270,8 @@ def test_orthogonal_start(folder, arch):
         for matrix in matrices:
             assert torch.allclose(matrix @ matrix.t(), torch.eye(len(matrix)), atol=1e-5), name
         assert not torch.allclose(*matrices[:2])
-    for side in (model.encoder, model.decoder):
-        assert not side.embed_tokens.weight[task.source_dictionary.pad()].any()
+    for half in (model.encoder, model.decoder):
+        assert not half.embed_tokens.weight[task.source_dictionary.pad()].any()
 
 
 @pytest.mark.parametrize(

@@ -77,10 +77,10 @@ def test_equals_stock(folder, arch, variant):
                 torch.testing.assert_close(a["score"], b["score"], atol=1e-5, rtol=1e-5)
 
 
-@pytest.mark.parametrize("side", ["encoder", "decoder"])
-def test_layer_drop_equals_stock(folder, side):
+@pytest.mark.parametrize("half", ["encoder", "decoder"])
+def test_layer_drop_equals_stock(folder, half):
     """The same seed leaves out the same layers: no further random number is drawn."""
-    dropping = (f"--{side}-layerdrop=0.5", f"--{side}-layers=6")
+    dropping = (f"--{half}-layerdrop=0.5", f"--{half}-layers=6")
     stock, _, ours, task = pair(folder, "syntax_transformer", *dropping)
     sample, outputs = sample_for(task), []
     real = sample["target"].ne(task.target_dictionary.pad())

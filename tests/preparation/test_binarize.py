@@ -15,10 +15,10 @@ from fairseq.tasks.translation import load_langpair_dataset
 from fairseq_cli import preprocess
 
 from syntax_nmt.cli import main
+from syntax_nmt.data.annotation import KINDS
+from syntax_nmt.data.binarised_annotation import open_annotation
 from syntax_nmt.data.conllu import format_conllu, format_no_parse
 from syntax_nmt.data.ragged import RaggedArray
-from syntax_nmt.data.side_information import open_side_information
-from syntax_nmt.data.sides import KINDS
 from syntax_nmt.data.syntax_dataset import SyntaxDataset
 from syntax_nmt.errors import UserError
 from syntax_nmt.preparation import binarizing as module
@@ -141,15 +141,15 @@ def test_from_text_to_batch(tmp_path, scheme):
             assert rows_of(databin, kind, lang) == rows
 
     pairs = load_pairs(databin)
-    sides = [
-        open_side_information(
+    annotations = [
+        open_annotation(
             databin / f"train.de-en.{lang}",
             KIND[kind],
             pairs.src_sizes if lang == "de" else pairs.tgt_sizes,
         )
         for kind, lang, _ in ROWS
     ]
-    dataset = SyntaxDataset(pairs, sides)
+    dataset = SyntaxDataset(pairs, annotations)
     batch = dataset.collater([dataset[0], dataset[3], dataset[4]])
     assert batch["id"].tolist() == [4, 0, 3]
     assert (batch["heads"][2] == -1).all()
@@ -159,7 +159,7 @@ def test_from_text_to_batch(tmp_path, scheme):
     assert torch.equal(heads >= 0, tokens > 2)
 
 
-def test_only_the_side_files_that_are_named_are_taken(corpus):
+def test_only_the_annotation_files_that_are_named_are_taken(corpus):
     databin = preprocess_texts(corpus)
     written, _ = run(corpus, only=[corpus / "tok" / "train.de.conllu"])
     assert list(written) == ["train.de-en.de.heads"]
@@ -176,11 +176,11 @@ def test_each_language_may_have_its_own_segmentation(corpus):
 
 def test_a_missing_sentence_is_named_among_parses_of_several_roots(corpus):
     preprocess_texts(corpus)
-    side = corpus / "tok" / "train.de.conllu"
-    blocks = side.read_text().split("\n\n")
+    file = corpus / "tok" / "train.de.conllu"
+    blocks = file.read_text().split("\n\n")
     blocks[4] = blocks[4].replace("\tdep", "\troot").replace("\t2\troot", "\t0\troot", 1)
     assert blocks[4].count("\t0\t") == 2
-    side.write_text("\n\n".join([blocks[0], *blocks[2:]]))
+    file.write_text("\n\n".join([blocks[0], *blocks[2:]]))
     with pytest.raises(UserError, match=r"conllu:\d+: sentence 4 is missing here"):
         run(corpus, attach_roots=True)
 
@@ -199,7 +199,7 @@ def test_the_command_says_what_it_found(corpus, capsys):
     assert str(caught.value).startswith("syntax-nmt: error: no side file found")
 
 
-def test_several_test_sets_gzip_and_side_files_beside_the_pieces(tmp_path):
+def test_several_test_sets_gzip_and_annotation_files_beside_the_pieces(tmp_path):
     write_texts(tmp_path, "train")
     write_texts(tmp_path, "dev", SENTENCES[:2])
     write_texts(tmp_path, "one", SENTENCES[2:])
@@ -295,7 +295,7 @@ def test_a_text_binarised_again_is_noticed(corpus):
     preprocess_texts(corpus)
     pairs = load_pairs(databin)
     with pytest.raises(UserError, match=r"train\.de-en\.de\.(bin|idx): has changed since"):
-        open_side_information(databin / "train.de-en.de", KIND["heads"], pairs.src_sizes)
+        open_annotation(databin / "train.de-en.de", KIND["heads"], pairs.src_sizes)
 
 
 def edit(path, old, new):
@@ -376,7 +376,7 @@ def test_a_failure_later_leaves_what_was_there(corpus):
 
 
 def test_a_folder_of_links_leaves_the_other_folder_as_it_was(corpus):
-    """As `cp -rs` makes one, for other side information of the same text."""
+    """As `cp -rs` makes one, for other annotation of the same text."""
     databin = preprocess_texts(corpus)
     run(corpus)
     databin.rename(corpus / "first")
@@ -427,7 +427,7 @@ def test_cut_off_between_the_files_and_the_manifest(corpus, monkeypatch):
     with pytest.raises(KeyboardInterrupt):
         run(corpus)
     with pytest.raises(UserError, match=r"heads\.bin: damaged or not written by the last binarize"):
-        open_side_information(databin / "train.de-en.de", KIND["heads"], pairs.src_sizes)
+        open_annotation(databin / "train.de-en.de", KIND["heads"], pairs.src_sizes)
 
 
 def test_what_is_missing_is_named(corpus):

@@ -109,7 +109,7 @@ def test_a_model_of_another_task(raw):
         main(["chunk", "--output", f"{raw}/a.chunks", *text])
 
 
-def test_side_files_of_the_other_side(raw):
+def test_annotation_files_of_the_other_side(raw):
     (raw / "train.de.conllu").touch()
     (raw / "train.en.chunks").touch()
     assert notes(raw) == [

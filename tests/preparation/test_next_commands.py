@@ -1,23 +1,26 @@
-"""The commands that `syntax-nmt prepare` prints in the end are those of what it made."""
+"""The commands that `syntax-nmt prepare` prints in the end are those of what the folder holds."""
 
 from __future__ import annotations
 
+import json
 import re
 import shlex
+import shutil
 import subprocess
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
 from fairseq import options
+from translations import refused
 
-from syntax_nmt.data.sides import HEADS, PHRASES
-from syntax_nmt.data.sides.kind import SideKind
-from syntax_nmt.preparation.plan import Plan
-from syntax_nmt.preparation.report import next_commands
-from syntax_nmt.preparation.splits import Split
-from syntax_nmt.preparation.tokenize import Tokenizer
+from syntax_nmt.cli import main
+from syntax_nmt.data.annotation import CHUNKS, HEADS, PHRASES
+from syntax_nmt.data.annotation.kind import AnnotationKind
+from syntax_nmt.data.prepared_text import TextSegmentation
+from syntax_nmt.preparation.training_commands import TrainingData, next_commands
 
 PARSERS = {
     "fairseq-train": options.get_training_parser,
@@ -27,126 +30,188 @@ PARSERS = {
 
 
 SPLITS = ("train", "valid", "test")
+ALL = (HEADS, PHRASES, CHUNKS)
 
 
-def said_of(
-    folder: Path, *files: str, of: Sequence[str] = SPLITS, parsed: Sequence[SideKind] = ()
-) -> str:
-    """What is printed after a preparation of some splits that made these files.
+def folder_of(
+    folder: Path,
+    *kinds: AnnotationKind,
+    of: Sequence[str] = SPLITS,
+    parsed: Sequence[AnnotationKind] = (),
+    pairs: int = 3,
+) -> TrainingData:
+    """A prepared folder with such annotation.
 
     Args:
         parsed: what was made by a parser, and not given.
     """
-    for name in files:
-        (folder / name).parent.mkdir(parents=True, exist_ok=True)
-        (folder / name).touch()
-    raw = folder / "raw"
-    splits = [Split(name, str(raw), raw, raw, 3) for name in of]
-    tokenizer = {lang: Tokenizer("none", lang, None) for lang in ("en", "de")}
-    plan = Plan("en", "de", splits, folder, tokenizer, 8, None, "bpe", 9, True, {}, None)
-    done = SimpleNamespace(
-        plan=plan, reports=dict.fromkeys(files), parsed=lambda kind: kind in parsed
-    )
-    return next_commands(done, Path("syntax_nmt"))
+    text = TextSegmentation("none", folder / "sentencepiece.model")
+    return TrainingData(
+        folder, folder / "data-bin", ("en", "de"), pairs, of, dict.fromkeys(of, kinds), parsed,
+        True, {"en": text, "de": text},
+    )  # fmt: skip
 
 
-def commands(
-    folder: Path, *files: str, of: Sequence[str] = SPLITS, parsed: Sequence[SideKind] = ()
-) -> list[tuple[str, SimpleNamespace]]:
-    """Program and options of each command after a preparation that made these files."""
+def said_of(data: TrainingData) -> str:
+    return next_commands(data, Path("syntax_nmt"))
+
+
+def commands(data: TrainingData) -> list[tuple[str, SimpleNamespace]]:
+    """Program and options of each command that is printed."""
     # Options are checked while they are parsed: what the commands translate with has been trained.
-    systems, names = ("checkpoints", "phrase_checkpoints"), ("best", "last")
-    trained = [f"{system}/checkpoint_{name}.pt" for system in systems for name in names]
-    said = said_of(folder, *files, *trained, of=of, parsed=parsed)
-    assert all(len(line) <= 100 or "/" in line for line in said.split("\n"))
+    said = said_of(data)
     lines = said.replace(" \\\n", " ").split("\n")
+    for path in re.findall(r"--path (\S+)", said.replace(" \\\n", " ")):
+        Path(path).parent.mkdir(parents=True, exist_ok=True)
+        Path(path).touch()
+    (data.folder / "parser.json").touch()
+    assert all(len(line) <= 100 or "/" in line for line in said.split("\n"))
     found = []
     for line in lines:
-        if line.startswith("  "):
+        if line.startswith("  fairseq"):
             program, *arguments = shlex.split(line)
             found.append((program, options.parse_args_and_arch(PARSERS[program](), arguments)))
     return found
 
 
-@pytest.mark.parametrize("dependencies", [False, True])
-def test_no_constituents_no_phrases(tmp_path, dependencies):
-    made = ["words/train.en.conllu"] if dependencies else []
-    (train, trained), (translate, _) = commands(tmp_path, *made)
-    assert (train, translate) == ("fairseq-train", "fairseq-interactive")
-    assert trained.load_dependencies == dependencies
-    assert trained.arch.startswith("dependency") == dependencies
+def trained(data: TrainingData) -> dict[str, SimpleNamespace]:
+    """The options of each training, by architecture without its size."""
+    found = [chosen for program, chosen in commands(data) if program == "fairseq-train"]
+    return {chosen.arch.removesuffix("_tiny"): chosen for chosen in found}
 
 
-def check_phrase_system(train):
-    program, chosen = train
-    assert program == "fairseq-train"
-    assert chosen.arch == "phrase_transformer_tiny"
-    assert chosen.phrase_segmentation == "parsed"
-    assert chosen.load_phrases
-    assert not chosen.load_dependencies
+def translated(data: TrainingData) -> dict[str, tuple[str, SimpleNamespace]]:
+    """Program and options of each translation, by the folder of its checkpoint."""
+    found = [pair for pair in commands(data) if pair[0] != "fairseq-train"]
+    return {Path(chosen.path).parent.name: (program, chosen) for program, chosen in found}
 
 
-def test_constituents_of_a_parser(tmp_path):
-    """Typed text is parsed by the same one."""
-    files = ("words/train.en.conllu", "words/train.en.trees", "parser.json")
-    made = commands(tmp_path, *files, parsed=[HEADS, PHRASES])
-    assert [chosen.arch for _, chosen in made[:1]] == ["dependency_transformer_tiny"]
-    check_phrase_system(made[2])
-    program, chosen = made[3]
+PLAIN = {"syntax_transformer", "latent_phrase_transformer", "phrase_transformer"}
+
+
+@pytest.mark.parametrize(
+    ("kinds", "methods"),
+    [
+        ((), PLAIN),
+        ((HEADS,), PLAIN | {"dependency_transformer", "pascal_transformer"}),
+        ((PHRASES,), PLAIN),
+        ((CHUNKS,), PLAIN | {"bi_scale_rnn"}),
+        (ALL, PLAIN | {"dependency_transformer", "pascal_transformer", "bi_scale_rnn"}),
+    ],
+)
+def test_a_line_for_each_method_that_fits(tmp_path, kinds, methods):
+    found = trained(folder_of(tmp_path, *kinds))
+    assert found.keys() == methods
+    assert len({chosen.save_dir for chosen in found.values()}) == len(found)
+    for arch, chosen in found.items():
+        assert chosen.load_dependencies == arch.startswith(("dependency", "pascal"))
+        assert chosen.load_phrases == (arch == "phrase_transformer" and PHRASES in kinds)
+        assert chosen.load_chunks == (arch == "bi_scale_rnn")
+        assert chosen.max_epoch % chosen.validate_interval == 0
+        assert chosen.patience == 5
+    assert found["phrase_transformer"].phrase_segmentation == (
+        "parsed" if PHRASES in kinds else "ngram"
+    )
+    main_arch = "dependency_transformer" if HEADS in kinds else "syntax_transformer"
+    assert found[main_arch].save_dir == str(tmp_path / "checkpoints")
+    program, chosen = translated(folder_of(tmp_path, *kinds))["checkpoints"]
     assert program == "fairseq-interactive"
-    assert chosen.parser_config == str(tmp_path / "parser.json")
-    assert chosen.path == f"{made[2][1].save_dir}/checkpoint_best.pt"
-    assert made[2][1].save_dir != made[0][1].save_dir
+    assert chosen.tokenizer == "syntax_words"
 
 
-def test_constituents_that_were_given(tmp_path):
-    """No parser is known: a split that has them is translated."""
-    made = commands(tmp_path, "words/train.en.trees", "words/valid.en.trees")
-    check_phrase_system(made[2])
-    program, chosen = made[3]
-    assert program == "fairseq-generate"
-    assert chosen.load_phrases
-    assert chosen.gen_subset == "valid"
+def test_the_shortest_line_comes_first(tmp_path):
+    blocks = re.split(r"^(?=\S)", said_of(folder_of(tmp_path, *ALL)), flags=re.MULTILINE)
+    lines = [block.split("\n  and ")[0] for block in blocks if "  fairseq-train" in block]
+    lengths = [len(line.split("\n", 1)[1].strip()) for line in lines]
+    assert lengths == sorted(lengths)
+
+
+@pytest.mark.parametrize("pairs", [100, 6_000, 29_000, 160_000, 4_500_000])
+def test_every_size_of_corpus_has_models_of_its_size(tmp_path, pairs):
+    found = trained(folder_of(tmp_path, *ALL, pairs=pairs))
+    widths = {chosen.encoder_embed_dim for arch, chosen in found.items() if arch != "bi_scale_rnn"}
+    assert len(widths) == 1
+    if pairs < 100_000:
+        (rnn,) = (chosen for arch, chosen in found.items() if "bi_scale_rnn" in arch)
+        assert rnn.encoder_embed_dim in widths
+
+
+def test_annotation_of_a_parser(tmp_path):
+    """Typed text is parsed by the same one."""
+    found = translated(folder_of(tmp_path, HEADS, PHRASES, parsed=(HEADS, PHRASES)))
+    assert found.keys() == {"checkpoints", "phrase_checkpoints", "pascal_checkpoints"}
+    for name in ("phrase_checkpoints", "pascal_checkpoints"):
+        program, chosen = found[name]
+        assert program == "fairseq-interactive"
+        assert chosen.parser_config == str(tmp_path / "parser.json")
+
+
+def test_annotation_that_was_given(tmp_path):
+    """No parser is known: a split that has it is translated."""
+    given = folder_of(tmp_path, PHRASES, parsed=(HEADS,))
+    annotated = {"train": [PHRASES], "valid": [PHRASES], "test": []}
+    program, chosen = translated(replace(given, annotated=annotated))["phrase_checkpoints"]
+    assert (program, chosen.load_phrases, chosen.gen_subset) == ("fairseq-generate", True, "valid")
     assert chosen.tokenizer == "syntax_words"  # as typed text: translations come out as text
     assert (chosen.source_tokenizer, chosen.target_tokenizer) == ("none", "none")
-
-
-def test_constituents_that_were_given_beside_parsed_dependencies(tmp_path):
-    """The parser that is known is that of the dependencies alone."""
-    files = ("words/train.en.conllu", "words/train.en.trees", "parser.json")
-    program, chosen = commands(tmp_path, *files, parsed=[HEADS])[3]
-    assert (program, chosen.load_phrases) == ("fairseq-generate", True)
 
 
 @pytest.mark.parametrize("of", [SPLITS, ("train", "test"), ("train",)])
 def test_without_validation_text_there_is_no_best_checkpoint(tmp_path, of):
     validated = "valid" in of
-    files = ("words/train.en.trees", "parser.json")
-    made = commands(tmp_path, *files, of=of, parsed=[PHRASES])
-    assert [program for program, _ in made] == ["fairseq-train", "fairseq-interactive"] * 2
-    for _, train in made[::2]:
+    data = folder_of(tmp_path, PHRASES, of=of)
+    for train in trained(data).values():
         assert train.disable_validation != validated
-        assert (train.validate_interval > 1) == validated
-    for _, translate in made[1::2]:
+        assert (train.patience > 0) == validated
+    for program, translate in translated(data).values():
         assert Path(translate.path).name == f"checkpoint_{'best' if validated else 'last'}.pt"
-    given = commands(tmp_path / "given", "words/train.en.trees", of=of)[-1]
-    assert (given[0], given[1].path[-7:]) == (
-        "fairseq-generate",
-        "best.pt" if validated else "last.pt",
-    )
+        if program == "fairseq-generate":
+            assert translate.gen_subset == of[-1]
 
 
 def test_how_long_it_takes_is_english(tmp_path, monkeypatch):
     monkeypatch.setattr("torch.cuda.is_available", lambda: False)
-    assert "(about 1 minute on one core)" in said_of(tmp_path)
+    assert "(about 1 minute on one core)" in said_of(folder_of(tmp_path))
+
+
+def test_options_prints_what_prepare_printed(prepared, tmp_path, capsys):
+    folder = tmp_path / "moved"
+    shutil.copytree(prepared.folder, folder)
+    data = TrainingData.of(folder)
+    assert data == TrainingData.of(folder / "data-bin")
+    assert (data.languages, data.pairs, data.splits) == (("src", "tgt"), 300, list(SPLITS))
+    assert all(set(kinds) == set(ALL) for kinds in data.annotated.values())
+    assert (data.parsed, data.joined, data.takes_typed_text) == ([], True, True)
+    main(["options", "--training", str(folder)])
+    assert "--arch bi_scale_rnn_tiny --load-chunks" in capsys.readouterr().out
+
+
+def test_what_no_sentence_has_is_no_annotation(prepared, tmp_path):
+    """As after --on-mismatch skip, where all of it was of other words."""
+    data_bin = tmp_path / "data-bin"
+    shutil.copytree(prepared.data, data_bin)
+    manifest = json.loads((data_bin / "syntax.json").read_text())
+    manifest["files"]["train.src-tgt.src.heads"]["annotated"] = 0
+    (data_bin / "syntax.json").write_text(json.dumps(manifest))
+    (data_bin.parent / "segmentation.json").unlink(missing_ok=True)
+    data = TrainingData.of(data_bin)
+    assert HEADS not in data.annotated["train"]
+    assert "dependency" not in said_of(data)
+    assert "fairseq-generate" in said_of(data)  # nothing says how typed text is segmented
+
+
+def test_no_data_folder(tmp_path):
+    assert "no such folder" in refused("options", "--training", tmp_path / "nowhere")
+    assert "no data-bin folder" in refused("options", "--training", tmp_path)
 
 
 @pytest.mark.parametrize("name", ["$(touch x)`touch x`;touch x", "'\"\\ *", "a\nb", "#~&|<>!%s"])
 def test_any_folder_may_be_pasted_into_a_shell(tmp_path, name):
     """Every program gets the folder as it is, and nothing else runs."""
     folder = tmp_path / name
-    text = said_of(folder, "words/train.en.trees", "parser.json", parsed=[PHRASES])
-    pasted = re.sub("^(train|then|or) .*$", "", text, flags=re.MULTILINE)
+    text = said_of(folder_of(folder, PHRASES, parsed=(PHRASES,)))
+    said = r"^(train .*|[\w ',-]+:|  and translate .*|then translate .*)$"
+    pasted = re.sub(said, "", text, flags=re.MULTILINE)
     programs = "".join(f"{program}() {{ printf '%s\\0' \"$@\"; }}\n" for program in PARSERS)
     done = subprocess.run(
         ["bash", "-c", programs + pasted], capture_output=True, text=True, cwd=tmp_path
@@ -154,6 +219,6 @@ def test_any_folder_may_be_pasted_into_a_shell(tmp_path, name):
     assert done.returncode == 0
     assert done.stderr == ""
     arguments = done.stdout.split("\0")
-    assert arguments.count(str(folder / "data-bin")) == 4
+    assert arguments.count(str(folder / "data-bin")) == 5
     assert arguments.count(str(folder / "phrase_checkpoints")) == 1
     assert not (tmp_path / "x").exists()

@@ -113,7 +113,7 @@ def relations(folder: Path) -> set[str]:
 
 
 @pytest.mark.usefixtures("models")
-@pytest.mark.parametrize("what", ["text", "side file", "model"])
+@pytest.mark.parametrize("what", ["text", "annotation file", "model"])
 def test_inputs_in_the_data_bin_are_refused(raw, tmp_path, what):
     folder = tmp_path / "out"
     data_bin = folder / "data-bin"
@@ -122,7 +122,7 @@ def test_inputs_in_the_data_bin_are_refused(raw, tmp_path, what):
     if what == "text":
         raw = Path(shutil.move(raw, data_bin / "raw"))
         inside = raw / "train.en"
-    elif what == "side file":
+    elif what == "annotation file":
         prefix = data_bin / "train"
         for lang in ("en", "de"):
             (data_bin / f"train.{lang}").symlink_to(raw / f"train.{lang}")

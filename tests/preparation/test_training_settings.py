@@ -10,7 +10,7 @@ import pytest
 from fairseq import options
 from training_lines import readme_line, readme_table
 
-from syntax_nmt.preparation.report import wrapped
+from syntax_nmt.preparation.training_commands import wrapped
 from syntax_nmt.preparation.training_settings import default_vocabulary, training_settings
 
 README = Path(__file__).resolve().parents[2] / "README.md"
@@ -25,6 +25,7 @@ def test_the_warm_up_is_short_for_every_number_of_pairs(gpu):
         assert 1 <= settings.warmup <= updates / 4
         assert updates >= 700
         assert settings.epochs // settings.validate_interval >= 8
+        assert settings.epochs % settings.validate_interval == 0  # the last epoch is validated
         assert settings.gpu == gpu
         assert 1 <= default_vocabulary(pairs) <= 8000
 
@@ -42,8 +43,9 @@ def test_larger_corpora_have_no_fewer_pieces_and_take_longer():
 @pytest.mark.parametrize("gpu", [False, True])
 def test_fairseq_takes_the_options(pairs, gpu):
     settings = training_settings(pairs, gpu)
-    arguments = ["data", "--task", "syntax_translation", *settings.options()]
-    arguments += ["--arch", f"syntax_transformer{settings.size}"]
+    arguments = ["data", "--task", "syntax_translation", *settings.size.options]
+    arguments += settings.options()
+    arguments += ["--arch", f"syntax_transformer{settings.size.suffix}"]
     chosen = options.parse_args_and_arch(options.get_training_parser(), arguments)
     assert chosen.warmup_updates == settings.warmup
     assert chosen.cpu != gpu

@@ -20,7 +20,7 @@ from small_models import (
 )
 from torch import nn
 
-# Settings that presets do not ask for: side information, and biases of the attention.
+# Settings that presets do not ask for: annotation, and biases of the attention.
 MORE = {
     "syntax_transformer+decay": ("syntax_transformer", "--position-bias=decay"),
     "syntax_transformer+alibi": (
@@ -54,15 +54,15 @@ class Small:
     task: FairseqTask
 
     def batch(self, sources, targets, *layout, seed=0, searches=False):
-        """A batch with the side information that the model declares, handed over by the task."""
+        """A batch with the annotation that the model declares, handed over by the task."""
         return annotated_batch(
             self.model, self.task, sources, targets, *layout, seed=seed, searches=searches
         )
 
     @property
-    def sides(self):
+    def annotation(self):
         """The kinds that the model declares."""
-        return self.model.reads_sides
+        return self.model.reads_annotation
 
 
 @pytest.fixture(scope="session")
@@ -81,9 +81,9 @@ def build_small(dictionaries):
     def built(name: str) -> Small:
         arch, *options = MORE.get(name, (name,))
         model, task, _ = build(dictionaries[name.endswith("+pieces")], arch, *options)
-        sides = set(families(arch, options).values())
-        if "rnn" in sides:
-            enlarge(model, 4.0 if sides == {"rnn"} else 2.0)
+        halves = set(families(arch, options).values())
+        if "rnn" in halves:
+            enlarge(model, 4.0 if halves == {"rnn"} else 2.0)
         return Small(name, fill_zeros(model), task)
 
     return built

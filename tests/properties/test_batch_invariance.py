@@ -6,7 +6,7 @@ from small_models import random_sentences
 
 from syntax_nmt.backbone.masked_batch_norm import MaskedBatchNorm
 from syntax_nmt.backbone.word_spans import WordSpans
-from syntax_nmt.data.sides.kind import SOURCE
+from syntax_nmt.data.annotation.kind import SOURCE
 from syntax_nmt.data.subwords import NO_SUBWORDS
 from syntax_nmt.errors import UserError
 
@@ -62,23 +62,23 @@ def test_inputs_matter(small):
 
 
 def test_every_declared_input_matters(small):
-    """A model that declares side information and does not read it would pass the tests above."""
+    """A model that declares annotation and does not read it would pass the tests above."""
     first = small.batch(SOURCES, TARGETS)
-    for kind in small.sides:
+    for kind in small.annotation:
         other = small.batch(SOURCES, TARGETS, seed=1)["net_input"]
         given = {**first["net_input"], **{key: other[key] for key in kind.keys}}
         with torch.no_grad():
             difference = small.model(**first["net_input"])[0] - small.model(**given)[0]
         assert float(difference.abs().max()) > 1e-4, (
-            f"with other {kind.what} ({kind}) every logit stays: the model declares it in "
-            f"reads_sides, but its forward pass does not use net_input[{kind.key!r}], or the "
+            f"with other {kind.description} ({kind}) every logit stays: the model declares it in "
+            f"reads_annotation, but its forward pass does not use net_input[{kind.key!r}], or the "
             "tokens that have an annotation are all masked"
         )
 
 
 def test_a_declared_input_that_is_missing_is_named(small):
     inputs = small.batch(SOURCES, TARGETS)["net_input"]
-    for kind in small.sides:
+    for kind in small.annotation:
         if kind.side == SOURCE:
             without = {key: value for key, value in inputs.items() if key not in kind.keys}
             with pytest.raises(UserError, match=f"add {kind.flag} "):

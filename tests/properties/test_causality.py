@@ -3,7 +3,7 @@
 import torch
 from small_models import VOCABULARY, random_sentences
 
-from syntax_nmt.data.sides.kind import TARGET
+from syntax_nmt.data.annotation.kind import TARGET
 
 
 def test_future_is_not_read(small):
@@ -17,7 +17,7 @@ def test_future_is_not_read(small):
             tokens = inputs["prev_output_tokens"].clone()
             tokens[0, position:] = 4 + (tokens[0, position:] + 1) % (VOCABULARY - 4)
             later = {"prev_output_tokens": tokens}
-            for kind in small.sides:
+            for kind in small.annotation:
                 if kind.side == TARGET:
                     later[kind.key] = inputs[kind.key].clone()
                     later[kind.key][:, position:] = other[kind.key][:, position:]

@@ -7,7 +7,7 @@ from test_batch_invariance import test_same_logits as check_layouts
 from test_batch_invariance import test_where_a_word_ends_matters as check_words
 from test_causality import test_future_is_not_read as check_future
 
-from syntax_nmt.data.sides import CHUNKS
+from syntax_nmt.data.annotation import CHUNKS
 from syntax_nmt.methods.parent_scaled import parent_scaling
 from syntax_nmt.models.syntax_rnn import SyntaxRNNModel
 

@@ -4,7 +4,7 @@ import itertools
 
 import numpy as np
 import pytest
-from translations import figures, noisy, sentences, write
+from translations import figures, noisy, run_statistics, sentences, write
 
 from syntax_nmt.scoring.translations.metrics import NAMES, MetricSet, MetricSettings
 from syntax_nmt.scoring.translations.resampling import randomisation_p_values
@@ -71,7 +71,7 @@ def test_p_values_are_uniform_under_the_null(runs, capsys):
     metrics = MetricSet(["bleu", "chrf"], MetricSettings())
     shares = [0.25 + 0.03 * place for place in range(2 * runs)]
     outputs = [noisy(reference, place, share) for place, share in enumerate(shares)]
-    pool = np.stack(metrics.statistics(outputs, [reference]))
+    pool = np.stack(run_statistics(metrics, outputs, [reference]))
     rng = np.random.default_rng(1)
     signs = {name: [] for name in metrics.names}
     shuffled = []

@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 from sacrebleu.metrics import BLEU, CHRF, TER
+from translations import run_statistics
 
-from syntax_nmt.scoring.translations.metrics import MetricSet, MetricSettings
+from syntax_nmt.scoring.translations.metrics import MetricSet, MetricSettings, score_rows
 from syntax_nmt.scoring.translations.ribes import RIBES
-from syntax_nmt.scoring.translations.score_rows import score_rows
 
 
 def counts(rng, rows, orders):
@@ -54,12 +54,12 @@ def test_brevity_penalty_reads_the_reference_that_is_asked_for(brevity):
     references = [["a b c d"], ["a b c d e f"], ["a b c d e f g h"]]
     settings = MetricSettings(tokenize="none", bleu={"brevity": brevity})
     metrics = MetricSet(["bleu"], settings)
-    (rows,) = metrics.statistics([output], references)
+    (rows,) = run_statistics(metrics, [output], references)
     (details,) = metrics.details(rows.sum(axis=0).tolist()).values()
     # 4 words and 6 are as close to 5; sacrebleu takes the shorter
     assert details["reference_length"] == 4
     longer = ["a b c d e f g"]
-    (rows,) = metrics.statistics([longer], references)
+    (rows,) = run_statistics(metrics, [longer], references)
     (details,) = metrics.details(rows.sum(axis=0).tolist()).values()
     assert details["reference_length"] == {"closest": 6, "shortest": 4}[brevity]
     assert ("bp:shortest" in metrics.signatures()["BLEU"]) == (brevity == "shortest")

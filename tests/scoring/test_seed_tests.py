@@ -6,7 +6,7 @@ import statistics
 
 import numpy as np
 import pytest
-from translations import WORDS, figures, noisy, sentences, write
+from translations import WORDS, figures, noisy, run_statistics, sentences, write
 
 from syntax_nmt.cli import main
 from syntax_nmt.scoring.translations.metrics import MetricSet, MetricSettings
@@ -129,7 +129,7 @@ def runs_of_two_methods():
         return lines
 
     methods = [[run(40 * place + i, way) for i in range(40)] for place, way in enumerate((1, -1))]
-    found = metrics.statistics([*methods[0], *methods[1]], [reference])
+    found = run_statistics(metrics, [*methods[0], *methods[1]], [reference])
     return metrics, np.stack(found[:40]), np.stack(found[40:])
 
 

@@ -14,7 +14,7 @@ from small_models import build, enlarge, save_checkpoint
 
 from syntax_nmt.inference.loading import load
 from syntax_nmt.serve.application import Limits
-from syntax_nmt.serve.systems import System
+from syntax_nmt.serve.systems import ServedSystem
 
 pytestmark = [
     pytest.mark.slow,
@@ -34,7 +34,7 @@ def systems(prepared, tmp_path_factory):
     for i, (name, (arch, *options)) in enumerate(SYSTEMS.items()):
         model, _, cfg = build(prepared.data, arch, *options)
         path = save_checkpoint(folder / f"{i}.pt", enlarge(model, 2.0), cfg)
-        found.append(System(name, load(path, prepared.folder, device="cpu"), 2))
+        found.append(ServedSystem(name, load(path, prepared.folder, device="cpu"), 2))
     return found
 
 

@@ -9,7 +9,7 @@ import pytest
 from syntax_nmt.data.constituents import parse_tree
 from syntax_nmt.inference.model import CONSTITUENTS
 from syntax_nmt.serve import systems
-from syntax_nmt.serve.systems import System
+from syntax_nmt.serve.systems import ServedSystem
 
 
 @pytest.mark.parametrize(("words", "drawn"), [(100, True), (101, False), (2000, False)])
@@ -20,6 +20,6 @@ def test_long_sentences_are_not_drawn(monkeypatch, words, drawn):
     model = SimpleNamespace(
         structures=(CONSTITUENTS,), trees=lambda *_: tree, attention=lambda *_: None
     )
-    (found,) = System("name", model, 5).structures("a " * words, "b")["structures"]
+    (found,) = ServedSystem("name", model, 5).structures("a " * words, "b")["structures"]
     assert (found["svg"] is not None) == drawn
     assert found["text"].count("a") >= words

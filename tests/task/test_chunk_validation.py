@@ -97,7 +97,7 @@ def test_what_is_logged(validated):
 
 
 def test_other_criterions_and_validation_without_annotation(validated):
-    """fairseq's own criterion is given both figures, too; without a side file there is one."""
+    """fairseq's own criterion is given both figures, too; without annotation there is one."""
     model, task, sample = validated
     criterion = LabelSmoothedCrossEntropyCriterion(task, False, 0.0)
     _, _, logs = task.valid_step(sample, model, criterion)

@@ -8,8 +8,8 @@ import torch
 from fairseq.data import Dictionary, LanguagePairDataset
 
 from syntax_nmt.errors import UserError
-from syntax_nmt.task.interactive_sentences import InteractiveLines
 from syntax_nmt.task.length_limits import within_limits
+from syntax_nmt.task.typed_input import TypedLines
 
 
 def dataset(*lengths, targets=True):
@@ -57,7 +57,7 @@ def test_all_of_them():
 
 
 def test_lines_are_counted_over_all_buffers():
-    lines = InteractiveLines()
+    lines = TypedLines()
     lines.add(["a", "b", "👩\u200d👩"])
     assert lines.before == 0
     lines.add(["\u05e9"])

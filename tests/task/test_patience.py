@@ -4,7 +4,7 @@ from fairseq import checkpoint_utils
 from fairseq_cli import train
 from small_models import build, write_dictionaries
 
-from syntax_nmt.task.patience import is_at_end
+from syntax_nmt.task.resuming import is_at_end
 
 
 def test_the_next_training_of_a_process_begins_to_count_anew(tmp_path):

@@ -13,16 +13,16 @@ from fairseq.data import Dictionary
 from fairseq_cli.interactive import make_batches
 from phrase_loops import ngrams
 
+from syntax_nmt.data.annotation import CHUNKS, HEADS, PHRASES
 from syntax_nmt.data.constituents import parse_tree
 from syntax_nmt.data.dependency_tree import DependencyTree
 from syntax_nmt.data.phrases import parsed_lengths
-from syntax_nmt.data.sides import CHUNKS, HEADS, PHRASES
 from syntax_nmt.errors import UserError
 from syntax_nmt.parsing.config import ParserConfig
 from syntax_nmt.task import source_parser
 from syntax_nmt.task.syntax_translation import SyntaxTranslationConfig, SyntaxTranslationTask
 
-READER = SimpleNamespace(reads_sides=(PHRASES,))
+READER = SimpleNamespace(reads_annotation=(PHRASES,))
 RETURNS_THE_BATCH = SimpleNamespace(generate=lambda models, sample, **_: sample)
 SYMBOLS = {
     "sentencepiece": "▁the ▁cat ▁sat s ▁ ▁on ▁mat t ▁it",
@@ -197,7 +197,7 @@ def test_what_was_parsed_long_ago_is_forgotten(parser, folder, monkeypatch):
     assert len(rows_of(together)) == 5  # more than are remembered
 
 
-def test_sentences_without_parse_are_cut_as_those_without_side_file(parser, folder):
+def test_sentences_without_parse_are_cut_as_those_without_annotation_file(parser, folder):
     lines = ["the cat sat on the mat", "the cat fail it", "the", "", "lose it a", "a b c the it"]
     symbols = dictionary("none")
     for word in ("fail", "lose"):
@@ -292,10 +292,10 @@ def test_heads_without_parse(parser, folder):
 def test_a_model_gets_every_kind_that_it_reads(parser, folder):
     task = make_task(folder)
     sample = {"net_input": {"src_tokens": batch(task.source_dictionary, ["the cat sat"])}}
-    both = SimpleNamespace(reads_sides=(HEADS, PHRASES))
-    for reader in (both, READER, SimpleNamespace(reads_sides=(HEADS, CHUNKS))):
+    both = SimpleNamespace(reads_annotation=(HEADS, PHRASES))
+    for reader in (both, READER, SimpleNamespace(reads_annotation=(HEADS, CHUNKS))):
         filled = task.inference_step(RETURNS_THE_BATCH, [reader], sample)["net_input"]
-        read = {kind.key for kind in reader.reads_sides if kind is not CHUNKS}
+        read = {kind.key for kind in reader.reads_annotation if kind is not CHUNKS}
         assert set(filled) == {"src_tokens", *read}
     assert parser.calls == parser.dependencies.calls == [["the cat sat"]]  # each is parsed once
 
@@ -338,7 +338,7 @@ def test_other_batches_are_not_taken_for_typed_ones(parser, folder):
     assert parser.calls == [["the <unk>"]]
 
 
-def test_side_file_goes_before_the_parser(parser, folder):
+def test_annotation_file_goes_before_the_parser(parser, folder):
     task = make_task(folder)
     given = torch.tensor([[2, 1]], dtype=torch.int32)
     inputs = {"src_tokens": batch(task.source_dictionary, ["the cat"])}
@@ -354,7 +354,7 @@ def test_side_file_goes_before_the_parser(parser, folder):
 def test_models_that_read_no_phrases_cost_nothing(parser, folder, caplog):
     task = make_task(folder)
     sample = {"net_input": {"src_tokens": batch(task.source_dictionary, ["the cat"])}}
-    for model in (SimpleNamespace(), SimpleNamespace(reads_sides=())):
+    for model in (SimpleNamespace(), SimpleNamespace(reads_annotation=())):
         assert task.inference_step(RETURNS_THE_BATCH, [model], sample) == sample
     assert parser.calls == []
     assert caplog.text.count("--parser-config: has no effect") == 1
@@ -363,7 +363,7 @@ def test_models_that_read_no_phrases_cost_nothing(parser, folder, caplog):
 def test_ensembles(parser, folder):
     task = make_task(folder)
     sample = {"net_input": {"src_tokens": batch(task.source_dictionary, ["the cat"])}}
-    other = SimpleNamespace(reads_sides=())
+    other = SimpleNamespace(reads_annotation=())
     filled = task.inference_step(RETURNS_THE_BATCH, [other, READER], sample)
     assert "phrase_lengths" in filled["net_input"]
     with pytest.raises(UserError, match=r"^an ensemble"):

@@ -6,7 +6,7 @@ import math
 
 import pytest
 
-from syntax_nmt.task.patience import planned_updates, warn_of_long_warmup
+from syntax_nmt.task.training_checks import planned_updates, warn_of_long_warmup
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,7 @@ import pytest
 import torch
 
 from syntax_nmt.errors import UserError
-from syntax_nmt.task.workers import check_joined
+from syntax_nmt.task.training_checks import check_joined
 
 TORCHRUN = {"MASTER_ADDR": "localhost", "MASTER_PORT": "1", "RANK": "1", "WORLD_SIZE": "3"}
 

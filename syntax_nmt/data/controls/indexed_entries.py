@@ -1,4 +1,4 @@
-"""The entries of a side file in any order, without holding them in memory."""
+"""The entries of an annotation file in any order, without holding them in memory."""
 
 from __future__ import annotations
 
@@ -9,16 +9,16 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any
 
+from syntax_nmt.data.annotation.kind import Place
+from syntax_nmt.data.annotation_text import annotation_entries
 from syntax_nmt.data.controls.kinds import ControlledKind
-from syntax_nmt.data.side_text import side_entries
-from syntax_nmt.data.sides.kind import Place
 
 
 class IndexedEntries:
-    """A side file, checked and copied into a temporary file where each entry's place is known.
+    """An annotation file, checked and copied to a temporary one where each entry's place is known.
 
     Args:
-        side: the file, plain or `.gz`.
+        file: the file, plain or `.gz`.
         copy: an empty file to read and write bytes.
 
     Attributes:
@@ -28,11 +28,11 @@ class IndexedEntries:
         UserError: an entry is malformed.
     """
 
-    def __init__(self, side: Path, of: ControlledKind, copy: IO[bytes]) -> None:
-        self.side, self.kind, self._copy = side, of.kind, copy
+    def __init__(self, file: Path, of: ControlledKind, copy: IO[bytes]) -> None:
+        self.file, self.kind, self._copy = file, of.kind, copy
         self.sizes = array("l")
         self._starts, self._lines = array("q", [0]), array("q")
-        for place, entry in side_entries(side, self.kind):
+        for place, entry in annotation_entries(file, self.kind):
             annotation = self.kind.parse(entry, place)
             self.sizes.append(0 if annotation is None else of.size(annotation))
             self._lines.append(place.line)
@@ -47,15 +47,15 @@ class IndexedEntries:
         self._copy.seek(start)
         lines = self._copy.read(end - start).decode().split("\n")[:-1]
         ((_, entry),) = self.kind.entries(iter(lines))
-        return entry, self.kind.parse(entry, Place(self.side, self._lines[number]))
+        return entry, self.kind.parse(entry, Place(self.file, self._lines[number]))
 
 
 @contextmanager
-def indexed_entries(side: Path, of: ControlledKind) -> Iterator[IndexedEntries]:
-    """The entries of a side file, as long as the context lasts.
+def indexed_entries(file: Path, of: ControlledKind) -> Iterator[IndexedEntries]:
+    """The entries of an annotation file, as long as the context lasts.
 
     Args:
-        side: the file, plain or `.gz`.
+        file: the file, plain or `.gz`.
     """
     with tempfile.TemporaryFile() as copy:
-        yield IndexedEntries(side, of, copy)
+        yield IndexedEntries(file, of, copy)

@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from syntax_nmt.data.annotation import CHUNKS, HEADS, PHRASES, AnnotationKind
 from syntax_nmt.data.chunks import OUTSIDE, Chunk, iob2_tags
 from syntax_nmt.data.constituents import ConstituentTree
 from syntax_nmt.data.controls.heads import Arcs, resized_arcs, with_arcs
@@ -16,18 +17,17 @@ from syntax_nmt.data.dependency_tree import DependencyTree, word_depths
 from syntax_nmt.data.figures.text_figures import ratio
 from syntax_nmt.data.figures.word_trees import WordTrees
 from syntax_nmt.data.phrases import parsed_lengths
-from syntax_nmt.data.sides import CHUNKS, HEADS, PHRASES, SideKind
 
 
 class ControlledKind(ABC):
     """A kind of annotation whose structures can be exchanged; it adds up what is counted of them.
 
     Attributes:
-        kind: of the side files.
+        kind: of the annotation files.
         alike: what :meth:`same` counts words with.
     """
 
-    kind: ClassVar[SideKind]
+    kind: ClassVar[AnnotationKind]
     alike: ClassVar[str]
 
     @abstractmethod
@@ -52,7 +52,7 @@ class ControlledKind(ABC):
 
     @abstractmethod
     def text(self, entry: Any, structure: Any) -> str:
-        """The entry of a side file with another structure."""
+        """The entry of an annotation file with another structure."""
 
     @abstractmethod
     def same(self, structure: Any, other: Any) -> int:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from syntax_nmt.data.chunks import OUTSIDE
-from syntax_nmt.data.figures.side_figures import SideFigures
+from syntax_nmt.data.figures.annotation_figures import AnnotationFigures
 from syntax_nmt.data.figures.text_figures import SegmentedBlock, ratio, row_sums
 from syntax_nmt.data.ragged import RaggedArray
 from syntax_nmt.data.text_columns import count_text, decimal_text, share_text
@@ -19,7 +19,7 @@ NOT_OPENED = "that no chunk opens"
 
 
 @dataclass
-class PhraseFigures(SideFigures):
+class PhraseFigures(AnnotationFigures):
     """What is counted, block by block.
 
     Attributes:
@@ -29,7 +29,7 @@ class PhraseFigures(SideFigures):
     """
 
     columns = (
-        *SideFigures.columns,
+        *AnnotationFigures.columns,
         ("phrases/sentence", "phrases_per_sentence", decimal_text),
         ("length", "mean_subwords", decimal_text),
         ("longest", "longest_subwords", count_text),
@@ -70,7 +70,7 @@ class PhraseFigures(SideFigures):
 
 
 @dataclass
-class ChunkFigures(SideFigures):
+class ChunkFigures(AnnotationFigures):
     """What is counted, block by block; sentences that cannot be right are not.
 
     Attributes:
@@ -80,7 +80,7 @@ class ChunkFigures(SideFigures):
     """
 
     columns = (
-        *SideFigures.columns,
+        *AnnotationFigures.columns,
         ("chunks/sentence", "chunks_per_sentence", decimal_text),
         ("length", "mean_words", decimal_text),
         ("outside", "words_outside_share", share_text),

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from syntax_nmt.data.figures.side_figures import SideFigures
+from syntax_nmt.data.figures.annotation_figures import AnnotationFigures
 from syntax_nmt.data.figures.text_figures import SegmentedBlock, ratio, row_sums
 from syntax_nmt.data.figures.word_trees import WordTrees, lift_heads
 from syntax_nmt.data.ragged import RaggedArray
@@ -19,7 +19,7 @@ OTHER_WORDS = "whose heads do not follow the words of the text"
 
 
 @dataclass
-class TreeFigures(SideFigures):
+class TreeFigures(AnnotationFigures):
     """What is counted, block by block.
 
     Attributes:
@@ -32,7 +32,7 @@ class TreeFigures(SideFigures):
     """
 
     columns = (
-        *SideFigures.columns,
+        *AnnotationFigures.columns,
         ("arc length", "mean_arc_length", decimal_text),
         ("projective", "projective_share", share_text),
         ("depth", "mean_depth", decimal_text),

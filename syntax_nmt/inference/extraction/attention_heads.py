@@ -42,7 +42,7 @@ class HeadWeights:
 def head_weights(
     decoder: ForcedDecoder, pair: TokenPair, attention: str, layer: int | None = None
 ) -> HeadWeights:
-    """Asks sides that are Transformers, of fairseq or of this package, for any of their attentions.
+    """Asks a half that is a Transformer, of fairseq or of this package, for any of its attentions.
 
     Of another decoder it is that over the source.
 
@@ -56,18 +56,18 @@ def head_weights(
         UserError: the model has no such attention or layer.
     """
     name = ENCODER if attention == ENCODER else DECODER
-    side: Any = getattr(decoder.model, name, None)
-    if not _is_transformer(side):
+    half: Any = getattr(decoder.model, name, None)
+    if not _is_transformer(half):
         return _recurrent_weights(decoder, pair, attention, layer)
-    supervised = getattr(side, "supervised_layer", None) if attention == ENCODER else None
-    index = layer_index(supervised if layer is None else layer, len(side.layers), name)
-    module = getattr(side.layers[index], "encoder_attn" if attention == CROSS else "self_attn")
+    supervised = getattr(half, "supervised_layer", None) if attention == ENCODER else None
+    index = layer_index(supervised if layer is None else layer, len(half.layers), name)
+    module = getattr(half.layers[index], "encoder_attn" if attention == CROSS else "self_attn")
     if module is None:
         raise UserError("the model's decoder has no cross-attention (--no-cross-attention)")
     wanted = {"need_weights": True, "need_head_weights": True}
     (batch,) = decoder.batches([pair], max_tokens=1)
     with (
-        unfused_attention(side, module),
+        unfused_attention(half, module),
         handing_over([module], [wanted]),
         collecting([module], passed_on=2) as outputs,
     ):
@@ -79,8 +79,8 @@ def head_weights(
     return HeadWeights(weights[:, 0].float().cpu().numpy(), index, supervised=index == supervised)
 
 
-def _is_transformer(side: Any) -> bool:
-    return hasattr(side, "layers") and all(hasattr(layer, "self_attn") for layer in side.layers)
+def _is_transformer(half: Any) -> bool:
+    return hasattr(half, "layers") and all(hasattr(layer, "self_attn") for layer in half.layers)
 
 
 def _recurrent_weights(
@@ -96,17 +96,17 @@ def _recurrent_weights(
 
 
 @contextmanager
-def unfused_attention(side: Any, attention: Any) -> Iterator[None]:
+def unfused_attention(half: Any, attention: Any) -> Iterator[None]:
     """While it lasts, fairseq's own modules compute attention in Python.
 
     Only then each head's weights exist.
 
     Args:
-        side: an encoder or decoder, of which no layer may go round its attention.
+        half: an encoder or decoder, of which no layer may go round its attention.
         attention: one of its modules.
     """
     # fairseq 0.12.2 has kernels of torch compute a whole layer, or the mean over heads.
-    wanted = [(layer, "can_use_fastpath", False) for layer in side.layers]
+    wanted = [(layer, "can_use_fastpath", False) for layer in half.layers]
     wanted.append((attention, "skip_embed_dim_check", True))
     changed = [
         (module, name, value, getattr(module, name))

@@ -13,9 +13,9 @@ from torch.nn.functional import cross_entropy
 from tqdm import tqdm
 
 from syntax_nmt.backbone.numerics import at_least_float32
+from syntax_nmt.data.annotation import CHUNKS
 from syntax_nmt.data.chunks import Chunk
 from syntax_nmt.data.projection import first_pieces, project_chunks
-from syntax_nmt.data.sides import CHUNKS
 from syntax_nmt.errors import UserError, errors_of
 from syntax_nmt.inference.extraction.alignments import word_attention
 from syntax_nmt.inference.forced_arguments import forced_model
@@ -24,7 +24,7 @@ from syntax_nmt.scoring.accuracy import Accuracy
 from syntax_nmt.scoring.chunks.chunked_corpus import ChunkedCorpus
 from syntax_nmt.scoring.chunks.position_loss import nll_by_position
 from syntax_nmt.scoring.parallel_text import SegmentedPairs, TokenPair, chosen_scheme, read_pairs
-from syntax_nmt.task.side_inputs import declared
+from syntax_nmt.task.annotation_inputs import declared
 
 
 @dataclass(frozen=True)

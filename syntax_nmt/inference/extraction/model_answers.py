@@ -61,7 +61,7 @@ class EncoderAnswers:
         parser: SourceParser | None = None,
         **options: Any,
     ) -> None:
-        self.sides = ParsedSources(model, parser)
+        self.annotation = ParsedSources(model, parser)
         self.encoder: Any = model.encoder
         self.text = text
         self.read = read
@@ -86,9 +86,9 @@ class EncoderAnswers:
             )
             sizes = torch.tensor([lengths[place] for place in batch])
             known = [self.text.segmented(indices[place]) for place in batch]
-            sides = self.sides.of(source.to(device), known)
+            annotation = self.annotation.of(source.to(device), known)
             out = self.encoder(
-                source.to(device), src_lengths=sizes.to(device), **sides, **self.options
+                source.to(device), src_lengths=sizes.to(device), **annotation, **self.options
             )
             for place, numbers in zip(batch, self.read(out)):
                 yield indices[place], numbers[(slice(lengths[place] - 1),) * numbers.ndim]

@@ -103,34 +103,34 @@ def mean_over_heads(distances: Tensor) -> np.ndarray:
     return distances.float().mean(dim=1).cpu().numpy()
 
 
-def layers_with_distances(model: BaseFairseqModel, side: str) -> int:
+def layers_with_distances(model: BaseFairseqModel, half: str) -> int:
     """How many of the lowest layers have distances.
 
     Args:
         model: any model; only Transformers have any.
-        side: `encoder` or `decoder`.
+        half: `encoder` or `decoder`.
     """
-    return int(getattr(getattr(model, side, None), "latent_phrase_layers", 0))
+    return int(getattr(getattr(model, half, None), "latent_phrase_layers", 0))
 
 
-def check_model(model: BaseFairseqModel, layer: int, side: str) -> None:
+def check_model(model: BaseFairseqModel, layer: int, half: str) -> None:
     """Refuses a model that has no distances in a layer.
 
     Args:
         layer: counted from the lowest, which is 0.
-        side: `encoder` or `decoder`.
+        half: `encoder` or `decoder`.
 
     Raises:
         UserError: says what the model has.
     """
-    layers = layers_with_distances(model, side)
+    layers = layers_with_distances(model, half)
     if not layers:
         raise UserError(
-            f"the model's {side} has no syntactic distances: give --path a model trained with "
+            f"the model's {half} has no syntactic distances: give --path a model trained with "
             "--arch latent_phrase_transformer (or --latent-phrase-layers)"
         )
     if not 0 <= layer < layers:
         raise UserError(
-            f"--layer {layer}: the model's {side} has distances in its {layers} lowest layers, "
+            f"--layer {layer}: the model's {half} has distances in its {layers} lowest layers, "
             f"0 to {layers - 1}"
         )

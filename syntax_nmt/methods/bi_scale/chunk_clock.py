@@ -4,6 +4,7 @@ that says where.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import torch
@@ -30,6 +31,24 @@ class ChunkState:
     context: Tensor
     weights: Tensor
     opened: Tensor
+
+    def cached(self) -> dict[str, Tensor]:
+        """What the cache of a search keeps besides p, which is among the states of its layers."""
+        return {
+            "chunk_context": self.context,
+            "chunk_weights": self.weights,
+            "chunk_opened": self.opened,
+        }
+
+    @classmethod
+    def out_of(cls, cache: Mapping[str, Tensor], state: Tensor) -> ChunkState:
+        """The state that :meth:`cached` kept.
+
+        Args:
+            cache: of a search, its rows rearranged since.
+            state: p, N×chunk_dim.
+        """
+        return cls(state, cache["chunk_context"], cache["chunk_weights"], cache["chunk_opened"])
 
 
 class ChunkClock(nn.Module):

@@ -14,12 +14,10 @@ from syntax_nmt.backbone.fused_attention import IncrementalState
 from syntax_nmt.backbone.numerics import at_least_float32
 from syntax_nmt.backbone.readout import Readout
 from syntax_nmt.backbone.rnn_decoder import RNNDecoder
-from syntax_nmt.data.sides import CHUNKS
+from syntax_nmt.data.annotation import CHUNKS
 from syntax_nmt.methods.bi_scale.chunk_clock import INSIDE, OPENS, ChunkState
 from syntax_nmt.methods.bi_scale.options import CONTEXT, STATE
 from syntax_nmt.methods.bi_scale.recurrence import OWN_CHOICE, BiScaleGRU, BiScaleSteps
-
-_CACHED = ("context", "weights", "opened")  # of a ChunkState; its state is one of the states
 
 
 class BiScaleDecoder(RNNDecoder):
@@ -29,7 +27,7 @@ class BiScaleDecoder(RNNDecoder):
     in a search. A chunk opens before the first word in any case. A search adds to the scores of
     words, with `joint_score`, `log P(b_t)` of the boundary that was chosen and, where a chunk
     opens, `log P` of its likeliest tag; sampling, and an ensemble with models that have no such
-    score, leave it out (:mod:`syntax_nmt.task.prepared_search`).
+    score, leave it out (:mod:`syntax_nmt.task.search`).
 
     Args:
         embed_tokens: V×E.
@@ -45,7 +43,7 @@ class BiScaleDecoder(RNNDecoder):
     """
 
     recurrence: BiScaleGRU
-    reads_sides = learns_sides = (CHUNKS,)
+    reads_annotation = learns_annotation = (CHUNKS,)
 
     def __init__(
         self,
@@ -64,7 +62,7 @@ class BiScaleDecoder(RNNDecoder):
         )
         width = recurrence.state_dim
         self.chunk_tags = tuple(chunk_tags)
-        self.side_labels = {CHUNKS: self.chunk_tags}
+        self.annotation_labels = {CHUNKS: self.chunk_tags}
         self.joint_score = joint_score
         self.readout_of = readout_of
         self.start.append(nn.Linear(memory_dim, width, bias=False))  # the last one: of chunks
@@ -128,33 +126,40 @@ class BiScaleDecoder(RNNDecoder):
         memory, states = self._begin(encoder_out, incremental_state)
         if incremental_state is not None:
             prev_output_tokens, chunk_tags = prev_output_tokens[:, -1:], None
-        chunk = self._chunk_before(cache, states[-1], memory)
+        if cache is None:
+            chunk = self.recurrence.start(states[-1], memory)
+        else:
+            chunk = ChunkState.out_of(cache, states[-1])
         boundaries = _boundaries(prev_output_tokens, chunk_tags, first=cache is None)
         chooses = _gate_chooses(chunk_tags, all_annotated)
-        words = self.dropout_in(self.embed_tokens(prev_output_tokens.t()))  # T×B×E
+        # Time first, as the steps are taken: words T×B×E, boundaries T×B, `steps` and states T×B×….
+        words = self.dropout_in(self.embed_tokens(prev_output_tokens.t()))
         steps = self.recurrence(words, states[0], chunk, memory, boundaries.t(), chooses)
         below, last = self._upper_layers(steps.states, states[1:-1])
         self._remember(
             incremental_state,
             memory,
             [*last, steps.last.state],
-            **{f"chunk_{name}": getattr(steps.last, name) for name in _CACHED},
+            **steps.last.cached(),
         )
-        weights = steps.weights.transpose(0, 1).contiguous()  # B×T×S from here on
-        contexts = self._contexts(weights, memory)
+        # Batch first from here on.
+        weights = steps.weights.transpose(0, 1).contiguous()  # B×T×S
+        contexts = self._contexts(weights, memory)  # B×T×M
         read = self._read_of_source(contexts, steps.chunk_states.transpose(0, 1))
         features = self.readout(below.transpose(0, 1), words.transpose(0, 1), read)
         extra = {
             "attn": weights,
-            "chunk_attn": steps.chunk_weights.transpose(0, 1),
-            "opened": steps.opened.t(),
+            "chunk_attn": steps.chunk_weights.transpose(0, 1),  # B×T×S
+            "opened": steps.opened.t(),  # B×T
         }
+        predicted: dict[str, Tensor] = {}
         if incremental_state is None:
-            predicted = self._predictions(steps, memory, contexts)
+            boundary_logits, tag_logits = self._predictions(steps, memory, contexts)
+            predicted = {"boundary_logits": boundary_logits, "tag_logits": tag_logits}
         elif self.joint_score:
-            predicted = self._joint_score(steps, memory, contexts, forced=cache is None)
-        else:
-            predicted = {}
+            logits = self._predictions(steps, memory, contexts)
+            score = _joint_score(*logits, opened=extra["opened"], forced=cache is None)
+            predicted = {"joint_score": score}
         if torch.is_grad_enabled():
             # Without the loss of chunks their parameters would be no part of the graph.
             features = features + 0 * sum(
@@ -182,14 +187,6 @@ class BiScaleDecoder(RNNDecoder):
         joint = extra["joint_score"][0]
         return scores + joint if log_probs else scores * joint.exp()
 
-    def _chunk_before(
-        self, cache: dict[str, Tensor] | None, state: Tensor, memory: AttentionMemory
-    ) -> ChunkState:
-        """The chunk clock before these steps; `state` is p."""
-        if cache is None:
-            return self.recurrence.start(state, memory)
-        return ChunkState(state, **{name: cache[f"chunk_{name}"] for name in _CACHED})
-
     def _read_of_source(self, contexts: Tensor, chunk_states: Tensor) -> Tensor:
         """What the readout reads of the source, from B×T×M and B×T×C."""
         if self.readout_of == CONTEXT:
@@ -200,7 +197,7 @@ class BiScaleDecoder(RNNDecoder):
 
     def _predictions(
         self, steps: BiScaleSteps, memory: AttentionMemory, contexts: Tensor
-    ) -> dict[str, Tensor]:
+    ) -> tuple[Tensor, Tensor]:
         """The logits of boundaries, B×T×2, and of tags, B×T×classes, at every word.
 
         Selecting only the words that open a chunk would synchronise a GPU.
@@ -210,21 +207,20 @@ class BiScaleDecoder(RNNDecoder):
         tags = self.tag_classifier(
             steps.chunk_states.transpose(0, 1), steps.chunks.transpose(0, 1), contexts
         )
-        return {"boundary_logits": steps.boundary_logits.transpose(0, 1), "tag_logits": tags}
+        return steps.boundary_logits.transpose(0, 1), tags
 
-    def _joint_score(
-        self, steps: BiScaleSteps, memory: AttentionMemory, contexts: Tensor, forced: bool
-    ) -> dict[str, Tensor]:
-        """`log P(b_t)`, unless it is forced, and at boundaries `log P` of the best tag: B×1×1."""
-        boundary, tags = (
-            at_least_float32(logits).log_softmax(dim=-1)
-            for logits in self._predictions(steps, memory, contexts).values()
-        )
-        if forced:
-            boundary = torch.zeros_like(boundary)
-        opening = boundary[..., OPENS] + tags.amax(dim=-1)
-        scores = torch.where(steps.opened.t(), opening, boundary[..., INSIDE])
-        return {"joint_score": scores.unsqueeze(-1)}
+
+def _joint_score(
+    boundary_logits: Tensor, tag_logits: Tensor, opened: Tensor, forced: bool
+) -> Tensor:
+    """`log P(b_t)`, unless it is forced, and at boundaries `log P` of the best tag: B×1×1."""
+    boundary, tags = (
+        at_least_float32(logits).log_softmax(dim=-1) for logits in (boundary_logits, tag_logits)
+    )
+    if forced:
+        boundary = torch.zeros_like(boundary)
+    opening = boundary[..., OPENS] + tags.amax(dim=-1)
+    return torch.where(opened, opening, boundary[..., INSIDE]).unsqueeze(-1)
 
 
 def _boundaries(tokens: Tensor, chunk_tags: Tensor | None, first: bool) -> Tensor:

@@ -11,7 +11,7 @@ from torch import Tensor, nn
 from torch.nn.functional import cross_entropy
 
 from syntax_nmt.backbone.numerics import at_least_float32
-from syntax_nmt.data.sides import CHUNKS
+from syntax_nmt.data.annotation import CHUNKS
 from syntax_nmt.errors import UserError
 from syntax_nmt.methods.objective import (
     AuxiliaryObjective,
@@ -39,7 +39,7 @@ class ChunkObjective(AuxiliaryObjective):
         tag_weight: w_l.
     """
 
-    reads_sides = (CHUNKS,)
+    reads_annotation = (CHUNKS,)
     options = (
         "--criterion chunk_cross_entropy, or --boundary-weight and --chunk-tag-weight to "
         "syntax_cross_entropy"
@@ -71,7 +71,7 @@ class ChunkObjective(AuxiliaryObjective):
         Raises:
             UserError: it has no bi-scale decoder.
         """
-        if CHUNKS not in getattr(model, "learns_sides", ()):
+        if CHUNKS not in getattr(model, "learns_annotation", ()):
             raise UserError(
                 "the losses of chunk boundaries and tags need the bi-scale decoder: give --arch "
                 "bi_scale_rnn, or --bi-scale to another one that has an RNN decoder"

@@ -9,7 +9,7 @@ import torch
 from fairseq.tasks import FairseqTask
 from torch import Tensor
 
-from syntax_nmt.data.sides import HEADS
+from syntax_nmt.data.annotation import HEADS
 from syntax_nmt.errors import UserError
 from syntax_nmt.methods.dependency_heads.attention import (
     CHILD_HEAD,
@@ -39,7 +39,7 @@ class DependencyObjective(AuxiliaryObjective):
         parent_weight: β.
     """
 
-    reads_sides = (HEADS,)
+    reads_annotation = (HEADS,)
     options = (
         "--criterion dependency_cross_entropy, or --child-weight and --parent-weight to "
         "syntax_cross_entropy"

@@ -35,7 +35,7 @@ class PhraseGatedAttention(FusedMultiheadAttention):
         num_heads: H.
         lookback: how many positions back a distance looks, M of equation 4.
         temperature: τ.
-        gate: α, `hardtanh` or `sigmoid`.
+        alpha: α, `hardtanh` or `sigmoid`.
         causal: as in a decoder: the future is closed.
         **kwargs: as of :class:`FusedMultiheadAttention`.
     """
@@ -46,18 +46,18 @@ class PhraseGatedAttention(FusedMultiheadAttention):
         num_heads: int,
         lookback: int,
         temperature: float,
-        gate: str,
+        alpha: str,
         causal: bool = False,
         **kwargs: Any,
     ) -> None:
         super().__init__(embed_dim, num_heads, causal, **kwargs)
         self.syntactic_distance = SyntacticDistance(num_heads, self.head_dim, lookback)
         self.temperature = temperature
-        self.gate = gate
+        self.alpha = alpha
 
     def extra_repr(self) -> str:
         """The numbers that define the module."""
-        return f"{super().extra_repr()}, temperature={self.temperature}, gate={self.gate}"
+        return f"{super().extra_repr()}, temperature={self.temperature}, alpha={self.alpha}"
 
     def forward(  # type: ignore[override]
         self,
@@ -123,7 +123,7 @@ class PhraseGatedAttention(FusedMultiheadAttention):
         """What is added to the logits, B×H×T×S."""
         gates = log_phrase_gates(
             distances, padding, both_directions=not self.causal, temperature=self.temperature,
-            gate=self.gate, queries=q.size(2),
+            alpha=self.alpha, queries=q.size(2),
         ).to(q)  # fmt: skip
         return gates if bias is None else gates + bias.to(q)
 

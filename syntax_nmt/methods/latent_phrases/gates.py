@@ -28,7 +28,7 @@ def log_phrase_gates(
     *,
     both_directions: bool,
     temperature: float = 1.0,
-    gate: str = "hardtanh",
+    alpha: str = HARDTANH,
     queries: int | None = None,
 ) -> Tensor:
     """`log g`, which is added to the logits of an attention: equations 5 and 6.
@@ -47,14 +47,14 @@ def log_phrase_gates(
             which nobody reads, something stays open, as a softmax needs.
         both_directions: also to later positions; otherwise these are closed.
         temperature: τ.
-        gate: α, `hardtanh` or `sigmoid`.
+        alpha: α, `hardtanh` or `sigmoid`.
         queries: number of positions, the last ones, whose rows are returned; all by default.
 
     Returns:
         B×H×queries×S.
     """
     if queries == 1 and padding is None and not (both_directions or torch.is_grad_enabled()):
-        return _of_last(distances, temperature, gate)
+        return _of_last(distances, temperature, alpha)
     rows, columns, pads = distances, distances, None
     if padding is not None:
         pads = padding[:, None, :]
@@ -65,16 +65,16 @@ def log_phrase_gates(
     if queries is not None:
         rows = rows[..., -queries:]
         following = None if following is None else following[..., -queries:]
-    return _LogProducts.apply(rows, following, columns, pads, temperature, gate)
+    return _LogProducts.apply(rows, following, columns, pads, temperature, alpha)
 
 
-def _of_last(distances: Tensor, temperature: float, gate: str) -> Tensor:
+def _of_last(distances: Tensor, temperature: float, alpha: str) -> Tensor:
     """The row of the last position t, B×H×1×S: a step of a search in few kernels.
 
     At i it has the sum of log α over the positions between i and t.
     """
     difference = distances[..., -1:] - distances[..., 1:-1]
-    log_alpha, _ = OPENNESS[gate](difference, temperature)
+    log_alpha, _ = OPENNESS[alpha](difference, temperature)
     between = log_alpha.flip(2).cumsum(dim=2).flip(2)
     return F.pad(between, (0, 2))[..., : distances.size(2)].unsqueeze(2)
 
@@ -94,7 +94,7 @@ class _LogProducts(torch.autograd.Function):
         columns: Tensor,
         pads: Tensor | None,
         temperature: float,
-        gate: str,
+        alpha: str,
     ) -> Tensor:
         queries, length = rows.size(2), columns.size(2)
         first = length - queries  # position of the first row
@@ -107,7 +107,7 @@ class _LogProducts(torch.autograd.Function):
             difference = torch.where(future, following.unsqueeze(3), difference)
         difference = difference - columns.unsqueeze(2)
         outside = (ahead == 0) | (ahead == 1 if following is not None else future)
-        log_alpha, slope = OPENNESS[gate](difference, temperature)
+        log_alpha, slope = OPENNESS[alpha](difference, temperature)
         log_alpha.masked_fill_(outside, 0.0)
         slope.masked_fill_(outside, 0.0)
         is_closed = log_alpha.isneginf()
@@ -158,9 +158,9 @@ def hardtanh_log_openness(difference: Tensor, temperature: float) -> tuple[Tenso
     Returns:
         log α, −inf where closed, and its derivative, 0 where hardtanh is flat.
     """
-    alpha = difference.mul_(temperature / 2).add_(0.5).clamp_(0, 1)
-    slope = torch.where((alpha > 0) & (alpha < 1), (temperature / 2) / alpha, 0.0)
-    return alpha.log_(), slope
+    openness = difference.mul_(temperature / 2).add_(0.5).clamp_(0, 1)
+    slope = torch.where((openness > 0) & (openness < 1), (temperature / 2) / openness, 0.0)
+    return openness.log_(), slope
 
 
 def sigmoid_log_openness(difference: Tensor, temperature: float) -> tuple[Tensor, Tensor]:

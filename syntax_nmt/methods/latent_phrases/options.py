@@ -62,28 +62,28 @@ class LatentPhraseOptions(FairseqDataclass):
     )
 
 
-def gated_attention(
-    cfg: TransformerConfig, options: LatentPhraseOptions, side: str
-) -> BuildAttention:
-    """What builds the self-attention of layers with gates; where there are none, the plain one.
+def self_attentions(
+    cfg: TransformerConfig, options: LatentPhraseOptions, half: str
+) -> list[BuildAttention]:
+    """What builds the self-attention of each layer, the lowest first: with gates, or the plain one.
 
     Args:
         cfg: fairseq's options of the Transformer.
-        side: `encoder` or `decoder`.
+        half: `encoder` or `decoder`.
 
     Raises:
         UserError: options that contradict each other.
     """
     layers = options.latent_phrase_layers
-    there = getattr(cfg, side).layers
+    there = getattr(cfg, half).layers
     if not 0 <= layers <= there:
         raise UserError(
-            f"--latent-phrase-layers {layers}: the {side} has {there} layers; "
+            f"--latent-phrase-layers {layers}: the {half} has {there} layers; "
             f"give a number from 0 to {there}"
         )
     if layers == 0:
         refuse_changed(options, _OF_GATES, "--latent-phrase-layers, such as 2")
-        return FusedMultiheadAttention
+        return [FusedMultiheadAttention] * there
     check_choice("syntactic_distance_gate", options.syntactic_distance_gate, OPENNESS)
     if options.syntactic_distance_lookback < 0:
         raise UserError(
@@ -100,12 +100,13 @@ def gated_attention(
         "encoder_layerdrop", "decoder_layerdrop", "cross_self_attention", "base_layers",
         "encoder_xformers_att_config", "decoder_xformers_att_config",
     )  # fmt: skip
-    return partial(
+    gated = partial(
         PhraseGatedAttention,
         lookback=options.syntactic_distance_lookback,
         temperature=options.syntactic_distance_temperature,
-        gate=str(options.syntactic_distance_gate),
+        alpha=str(options.syntactic_distance_gate),
     )
+    return [gated] * layers + [FusedMultiheadAttention] * (there - layers)
 
 
 def local_window(cfg: TransformerConfig, options: LatentPhraseOptions) -> int:

@@ -68,8 +68,8 @@ def tied_attention(
         _check_number(layers, source, target)
     lowest, top = range(layers), range(target - layers, target)
 
-    def indices(chosen: Sequence[int], option: str, side: str, there: int) -> tuple[int, ...]:
-        return tuple(layer_from_bottom(option, layer, there, side) for layer in chosen)
+    def indices(chosen: Sequence[int], option: str, half: str, there: int) -> tuple[int, ...]:
+        return tuple(layer_from_bottom(option, layer, there, half) for layer in chosen)
 
     encoder = indices(encoder_layers, "--sync-encoder-layers", "encoder", source)
     decoder = indices(decoder_layers, "--sync-decoder-layers", "decoder", target)
@@ -92,8 +92,8 @@ def _layer_counts(model: nn.Module) -> tuple[int, int]:
     """The numbers of the model's encoder and decoder layers, which can be tied."""
     encoder: Any = getattr(model, "encoder", None)
     decoder: Any = getattr(model, "decoder", None)
-    for name, side in (("encoder", encoder), ("decoder", decoder)):
-        if not hasattr(side, "latent_phrase_layers"):
+    for name, half in (("encoder", encoder), ("decoder", decoder)):
+        if not hasattr(half, "latent_phrase_layers"):
             raise UserError(
                 "the synchronous constraint ties layers of a Transformer encoder to layers of a "
                 f"Transformer decoder, and the model's {name} is not one of syntax_nmt's "

@@ -10,6 +10,6 @@ anew out of the tokens that each encoder layer reads.
 | 6: a mixture of all encoder layers (+TA) | `transparent_attention.TransparentAttention` |
 | 7, 8: attention to phrases, combined with the tokens | `combination.AttentiveCombination` |
 | attention to a memory as short as phrases are | `mapped_attention.MappedAttention` |
-| the order of the sublayers, of both sides | `layers` |
+| the order of the sublayers, of encoder and decoder | `layers` |
 | what the decoder reads of the encoder | `memory.PhraseMemory` |
 """

@@ -24,7 +24,7 @@ from syntax_nmt.methods.phrases.segmentation import PhraseBatch
 
 @dataclass(frozen=True)
 class PhraseSizes:
-    """What defines the phrase sublayers of both sides.
+    """What defines the phrase sublayers of encoder and decoder.
 
     Attributes:
         summary: `max` or `mean`.

@@ -120,9 +120,9 @@ def phrase_sizes(cfg: TransformerConfig, options: PhraseOptions) -> Optional[Phr
             "--transparent-token-attention is for the source cross-attention, which "
             "--no-cross-attention leaves out"
         )
-    for side in ("encoder", "decoder"):
-        if getattr(cfg, side).layers < 1:
-            raise UserError(f"--{side}-layers 0: phrases are attended to in layers; give one")
+    for half in ("encoder", "decoder"):
+        if getattr(cfg, half).layers < 1:
+            raise UserError(f"--{half}-layers 0: phrases are attended to in layers; give one")
     for name in ("phrase_hidden_dim", "phrase_combine_dim"):
         width = getattr(options, name)
         if width is not None and width < 1:

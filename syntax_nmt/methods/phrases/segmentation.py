@@ -86,7 +86,7 @@ def parsed_phrases(token_padding: Tensor, phrase_lengths: Tensor) -> PhraseBatch
         ngrams = torch.nn.functional.pad(ngrams, (0, -missing))
     lengths = torch.where(lengths[:, :1] < 0, ngrams, lengths)
     wrong = lengths.sum(dim=1).ne((~token_padding).sum(dim=1))
-    if wrong.device.type != "cpu":  # no synchronisation; the side file was checked when it was read
+    if wrong.device.type != "cpu":  # no synchronisation; annotation was checked when it was read
         torch._assert_async(~wrong.any())
     elif wrong.any():
         row = int(wrong.int().argmax())

@@ -101,8 +101,8 @@ class T5Bias(PositionBias):
     def __init__(self, num_heads: int, causal: bool) -> None:
         super().__init__(causal)
         self.table = nn.Parameter(torch.zeros(num_heads, self.buckets))
-        of_a_side = self.buckets if causal else self.buckets // 2
-        bucket = torch.tensor(t5_buckets(of_a_side, self.farthest))
+        of_a_direction = self.buckets if causal else self.buckets // 2
+        bucket = torch.tensor(t5_buckets(of_a_direction, self.farthest))
         self.register_buffer("bucket_of_distance", bucket, persistent=False)
 
     bucket_of_distance: Tensor

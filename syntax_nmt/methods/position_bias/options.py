@@ -43,17 +43,17 @@ class PositionBiasOptions(FairseqDataclass):
     )
 
 
-def position_bias_layers(cfg: TransformerConfig, options: Any, side: str) -> int:
+def position_bias_layers(cfg: TransformerConfig, options: Any, half: str) -> int:
     """How many layers, the lowest, have a position bias.
 
     Args:
         options: of the model, :class:`PositionBiasOptions` among them.
-        side: `encoder` or `decoder`.
+        half: `encoder` or `decoder`.
 
     Raises:
         UserError: options that contradict each other.
     """
-    kind, layers, there = options.position_bias, options.position_bias_layers, getattr(cfg, side)
+    kind, layers, there = options.position_bias, options.position_bias_layers, getattr(cfg, half)
     if kind is None:
         refuse_changed(options, ["position_bias_layers"], "--position-bias, such as decay")
         return 0
@@ -67,20 +67,20 @@ def position_bias_layers(cfg: TransformerConfig, options: Any, side: str) -> int
         return min(_DECAY_LAYERS, there.layers) if str(kind) == DECAY else there.layers
     if not 1 <= layers <= there.layers:
         raise UserError(
-            f"--position-bias-layers {layers}: the {side} has {there.layers} layers; "
+            f"--position-bias-layers {layers}: the {half} has {there.layers} layers; "
             f"give a number from 1 to {there.layers}"
         )
     return layers
 
 
-def position_bias(cfg: TransformerConfig, options: Any, side: str) -> Optional[PositionBias]:
-    """The bias of the self-attention of one side; None = it has none.
+def position_bias(cfg: TransformerConfig, options: Any, half: str) -> Optional[PositionBias]:
+    """The bias of the self-attention of one half; None = it has none.
 
     Args:
         options: of the model, :class:`PositionBiasOptions` among them.
-        side: `encoder` or `decoder`.
+        half: `encoder` or `decoder`.
     """
     if options.position_bias is None:
         return None
-    heads = getattr(cfg, side).attention_heads
-    return build_position_bias(str(options.position_bias), heads, causal=side == "decoder")
+    heads = getattr(cfg, half).attention_heads
+    return build_position_bias(str(options.position_bias), heads, causal=half == "decoder")

@@ -20,7 +20,7 @@ from syntax_nmt.pictures.kinds.model_sentence import (
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-_SIDES = {"source": "encoder", "target": "decoder"}
+_HALVES = {"source": "encoder", "target": "decoder"}
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -58,11 +58,11 @@ def figure(args: argparse.Namespace) -> Figure:
     sides = {
         name: side
         for name, side in sides.items()
-        if layers_with_distances(sentence.decoder.model, _SIDES[name])
+        if layers_with_distances(sentence.decoder.model, _HALVES[name])
     }
     with errors_of(args.path):
         for name in sides or ["source"]:
-            check_model(sentence.decoder.model, args.layer, _SIDES[name])
+            check_model(sentence.decoder.model, args.layer, _HALVES[name])
     found = _distances(sentence, args.layer)
     heads = len(next(iter(found.values())))
     if args.head is not None and args.head >= heads:

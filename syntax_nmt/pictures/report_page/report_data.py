@@ -15,14 +15,8 @@ from syntax_nmt.pictures.report_page.training_log import TrainingLog, read_train
 from syntax_nmt.pictures.report_page.training_summary import training_figures
 from syntax_nmt.scoring.json_figures import read_contrast
 from syntax_nmt.scoring.translations.comparison import comparison_figures
-from syntax_nmt.scoring.translations.corpus_scores import corpus_statistics
-from syntax_nmt.scoring.translations.evaluated_systems import TestSet, Text, read_test_set
-from syntax_nmt.scoring.translations.options import (
-    length_bins,
-    length_text,
-    metric_set,
-    sampling_of,
-)
+from syntax_nmt.scoring.translations.evaluated_systems import EvaluationSet, read_test_set
+from syntax_nmt.scoring.translations.options import length_bins, metric_set, sampling_of
 from syntax_nmt.scoring.translations.score_report import Confidence, score_figures
 from syntax_nmt.scoring.translations.system_files import Files, named_files
 
@@ -35,14 +29,12 @@ class ReportInputs:
 
     Attributes:
         test_set: the translations.
-        source: the text that lengths are counted on; None = not known.
         logs: of trainings, by system.
         contrast: figures of contrastive pairs, by system.
         structures: of sentences.
     """
 
-    test_set: TestSet
-    source: Text | None
+    test_set: EvaluationSet
     logs: dict[str, list[TrainingLog]]
     contrast: dict[str, dict[str, Any]]
     structures: Structures
@@ -95,13 +87,11 @@ def read_inputs(args: argparse.Namespace) -> ReportInputs:
     logs = named_files("--log", args.log, names, ())
     contrast = named_files("--contrast", args.contrast, names, (1,))
     structures: dict[str, Files] = structure_files(args, names)
-    source = length_text(args, test_set)
     return ReportInputs(
         test_set,
-        source,
         {name: [read_training_log(path) for path in logs[name]] for name in names if name in logs},
         {name: read_contrast(contrast[name][0], name) for name in names if name in contrast},
-        read_structures(structures, test_set, source),
+        read_structures(structures, test_set),
     )
 
 
@@ -121,24 +111,25 @@ def measure(args: argparse.Namespace, inputs: ReportInputs) -> ReportData:
     chrf = metrics.names[metrics.keys.index(_CHRF)]
     _check_sentences(args.sentences, test_set)
     several = len(test_set.systems) > 1
+    bins = length_bins(args, test_set)
     sampling = sampling_of(args, test_set) if several else None
-    statistics = corpus_statistics(metrics, test_set, args)
+    statistics = metrics.statistics(test_set.systems, test_set.references)
     confidence = Confidence(args.resamples, args.seed)
-    texts = SampleText(test_set, inputs.source, metrics, statistics, chrf)
+    texts = SampleText(test_set, metrics, statistics, chrf)
     if args.sentences is None:
         positions = texts.choose(args.samples)
     else:
         positions = [number - 1 for number in args.sentences]
     return ReportData(
         inputs,
-        score_figures(metrics, test_set, statistics, inputs.source, length_bins(args), confidence),
+        score_figures(metrics, test_set, statistics, bins, confidence),
         comparison_figures(metrics, test_set, statistics, sampling) if sampling else None,
         {name: [training_figures(log) for log in logs] for name, logs in inputs.logs.items()},
         [texts.sample(position) for position in positions],
     )
 
 
-def _check_sentences(numbers: Sequence[int] | None, test_set: TestSet) -> None:
+def _check_sentences(numbers: Sequence[int] | None, test_set: EvaluationSet) -> None:
     for number in numbers or ():
         if number > test_set.sentences:
             raise UserError(

@@ -10,7 +10,7 @@ import numpy as np
 
 from syntax_nmt.pictures.report_page.structures import words_of
 from syntax_nmt.pictures.report_page.word_differences import Run, differing_runs
-from syntax_nmt.scoring.translations.evaluated_systems import TestSet, Text
+from syntax_nmt.scoring.translations.evaluated_systems import EvaluationSet
 from syntax_nmt.scoring.translations.metrics import MetricSet
 
 
@@ -54,7 +54,6 @@ class SampleText:
     """A test set as samples show it.
 
     Args:
-        source: None = not known.
         metrics: chrF among them.
         statistics: of all metrics, by system and run.
         chrf: the name of chrF among the metrics.
@@ -62,14 +61,13 @@ class SampleText:
 
     def __init__(
         self,
-        test_set: TestSet,
-        source: Text | None,
+        test_set: EvaluationSet,
         metrics: MetricSet,
         statistics: Sequence[Sequence[np.ndarray]],
         chrf: str,
     ) -> None:
         self.test_set = test_set
-        self.source = None if source is None else words_of(source)
+        self.source = None if test_set.source is None else words_of(test_set.source)
         columns = metrics.columns(chrf)
         self.scores = np.array(
             [

@@ -17,7 +17,7 @@ from syntax_nmt.scoring.alignments.alignment import GoldAlignment, links_outside
 from syntax_nmt.scoring.constituents.tree_file import read_tree_file
 from syntax_nmt.scoring.parallel_text import SegmentedText
 from syntax_nmt.scoring.translations.evaluated_systems import (
-    TestSet,
+    EvaluationSet,
     Text,
     check_parallel,
     read_text,
@@ -84,13 +84,12 @@ def structure_files(args: argparse.Namespace, names: Sequence[str]) -> dict[str,
     }
 
 
-def read_structures(files: dict[str, Files], test_set: TestSet, source: Text | None) -> Structures:
+def read_structures(files: dict[str, Files], test_set: EvaluationSet) -> Structures:
     """Reads all structures, each checked against the number of sentences.
 
     Args:
         files: from :func:`structure_files`.
         test_set: the translations; of several runs the first one's words count.
-        source: the source text, in words or in subwords.
 
     Raises:
         UserError: a file is damaged, or is of other sentences.
@@ -106,13 +105,13 @@ def read_structures(files: dict[str, Files], test_set: TestSet, source: Text | N
         found.constituents[name] = _complete(path, list(read_tree_file(path)), test_set)
     for name, paths in files["alignments"].items():
         pair = [read_text(path) for path in paths[1:]]
-        if not pair and source is None:
+        if not pair and test_set.source is None:
             raise UserError(
                 f"--alignments {name}: the source is not known: give it as --source, or give the "
                 f"two texts that are aligned behind {paths[0]}"
             )
-        if source is not None and not pair:
-            pair = [source, texts[name]]
+        if test_set.source is not None and not pair:
+            pair = [test_set.source, texts[name]]
         found.alignments[name] = _alignments(paths[0], pair, test_set)
     for name, paths in files["chunks"].items():
         text = read_text(paths[1]) if len(paths) > 1 else texts[name]
@@ -129,7 +128,7 @@ def words_of(text: Text) -> list[Words]:
     return SegmentedText.of([line.split() for line in text.sentences], text.name).words
 
 
-def _complete(path: str, items: list[Item], test_set: TestSet) -> list[Item]:
+def _complete(path: str, items: list[Item], test_set: EvaluationSet) -> list[Item]:
     if len(items) != test_set.sentences:
         raise UserError(
             f"{path} has {len(items)} sentences, {test_set.references[0].name} "
@@ -139,7 +138,7 @@ def _complete(path: str, items: list[Item], test_set: TestSet) -> list[Item]:
 
 
 def _alignments(
-    path: str, pair: Sequence[Text], test_set: TestSet
+    path: str, pair: Sequence[Text], test_set: EvaluationSet
 ) -> list[WithWords[GoldAlignment]]:
     for text in pair:
         check_parallel(text, test_set.references[0])
@@ -159,7 +158,7 @@ def _alignments(
     return found
 
 
-def _chunks(path: str, text: Text, test_set: TestSet) -> list[WithWords[Chunks] | None]:
+def _chunks(path: str, text: Text, test_set: EvaluationSet) -> list[WithWords[Chunks] | None]:
     check_parallel(text, test_set.references[0])
     words = words_of(text)
     read = read_chunk_text(path, words, text.name)

@@ -14,8 +14,8 @@ from syntax_nmt.data.chunks import Chunk, iob2_tags
 from syntax_nmt.data.conllu import format_conllu, format_no_parse
 from syntax_nmt.data.constituents import parse_tree
 from syntax_nmt.data.dependency_tree import DependencyTree
-from syntax_nmt.parsing.loaded import loaded_analyser
 from syntax_nmt.parsing.models import StanzaModels
+from syntax_nmt.parsing.parsers import loaded_analyser
 from syntax_nmt.preparation.annotation.executor import pinned_device
 
 # Raised when the same models and options give other entries.

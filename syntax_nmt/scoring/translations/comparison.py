@@ -12,8 +12,7 @@ import numpy as np
 
 from syntax_nmt.data.text_columns import NO_FIGURE
 from syntax_nmt.reporting.findings import Findings, Table
-from syntax_nmt.scoring.translations.corpus_scores import interval_figures, run_scores, spread
-from syntax_nmt.scoring.translations.evaluated_systems import TestSet
+from syntax_nmt.scoring.translations.evaluated_systems import EvaluationSet
 from syntax_nmt.scoring.translations.length_limit import longer_text
 from syntax_nmt.scoring.translations.metrics import MetricSet
 from syntax_nmt.scoring.translations.resampling import (
@@ -22,7 +21,7 @@ from syntax_nmt.scoring.translations.resampling import (
     interval,
     randomisation_p_values,
 )
-from syntax_nmt.scoring.translations.seed_tests import FEWEST, seed_test
+from syntax_nmt.scoring.translations.seed_tests import FEWEST, seed_test, spread
 from syntax_nmt.scoring.translations.sign_test import collins_sign_test
 from syntax_nmt.scoring.translations.text_tables import (
     SIGNIFICANT,
@@ -80,7 +79,7 @@ class Sampling:
 
 def comparison_figures(
     metrics: MetricSet,
-    test_set: TestSet,
+    test_set: EvaluationSet,
     runs: Sequence[Sequence[np.ndarray]],
     sampling: Sampling,
 ) -> dict[str, Any]:
@@ -94,7 +93,7 @@ def comparison_figures(
     for system, of_system in zip(test_set.systems, runs):
         scores = {
             name: {"score": statistics.mean(found), "spread": spread(found), "runs": found}
-            for name, found in run_scores(metrics, of_system).items()
+            for name, found in metrics.run_scores(of_system).items()
         }
         systems.append(
             {"name": system.name, "files": [run.name for run in system.runs], "scores": scores}
@@ -132,7 +131,7 @@ def _add_bootstrap(systems: Sequence[dict[str, Any]], drawn: Sequence[np.ndarray
     """
     for system, found in zip(systems, drawn):
         for i, item in enumerate(system["scores"].values()):
-            item["interval"] = interval_figures(interval(found[:, i]))
+            item["interval"] = interval(found[:, i]).figures()
             if system is not systems[0]:
                 p_value = bootstrap_p_value(drawn[0][:, i], found[:, i], item["difference"])
                 floor = 1 / (len(found) + 1)

@@ -7,6 +7,7 @@ import sys
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import cached_property, partial
 from pathlib import Path
 
 from syntax_nmt.arguments import add_flags
@@ -21,7 +22,6 @@ from syntax_nmt.data.subwords import (
 from syntax_nmt.data.text_files import read_lines
 from syntax_nmt.errors import UserError
 from syntax_nmt.scoring.translations.output_formats import (
-    GenerateOutput,
     best_translations,
     is_generate_output,
     is_nbest_list,
@@ -60,35 +60,28 @@ class System:
 
 
 @dataclass(frozen=True)
-class TestSet:
-    """Parallel texts.
+class EvaluationSet:
+    """A test set: its references, and the translations that systems made of it.
 
     Attributes:
         systems: the first one is the baseline of comparisons.
         references: one or more.
-        source: as fairseq-generate wrote it beside the translations, if it did.
+        source: the text whose lengths count, in words or in pieces; None = not known.
     """
 
     systems: tuple[System, ...]
     references: tuple[Text, ...]
     source: Text | None
 
-    __test__ = False  # pytest: a class of this name holds no tests
-
     @property
     def sentences(self) -> int:
         """How many there are."""
         return len(self.references[0].sentences)
 
-    @property
-    def outputs(self) -> list[tuple[str, ...]]:
-        """The sentences of all runs of all systems, one after the other."""
-        return [run.sentences for system in self.systems for run in system.runs]
-
-    def by_system(self, items: Sequence) -> list[list]:
-        """Groups what there is one of for each of the :attr:`outputs`."""
-        rest = iter(items)
-        return [[next(rest) for _ in system.runs] for system in self.systems]
+    @cached_property
+    def source_words(self) -> tuple[str, ...]:
+        """The sentences of the source, with words that are known to be in pieces put together."""
+        return () if self.source is None else in_words(self.source, join=True).sentences
 
 
 def add_test_set_arguments(parser: argparse.ArgumentParser) -> None:
@@ -131,43 +124,33 @@ def files_of_test_set(args: argparse.Namespace) -> list[str]:
     """The files that :func:`read_test_set` reads, none of which may be written."""
     named = [path for _, *paths in args.system for path in paths]
     scores = [path for _, *paths in args.sentence_scores for path in paths]
-    return [*args.outputs, *args.reference, *named, *scores]
+    sources = [args.source] if args.source is not None else []
+    return [*args.outputs, *args.reference, *named, *scores, *sources]
 
 
-def read_test_set(args: argparse.Namespace) -> TestSet:
-    """Reads the files that a command line names.
+def read_test_set(args: argparse.Namespace) -> EvaluationSet:
+    """Reads the files that a command line names; says on stderr which look unlike plain words.
 
     Raises:
         UserError: a file is damaged, or the files have unequal numbers of sentences.
     """
-    systems, generated = [], []
-    for name, paths in _named_files(args):
-        runs = []
-        for path in paths:
-            run, output = _read_output(path)
-            runs.append(run)
-            if output is not None:
-                generated.append((path, output))
-        systems.append(System(name, tuple(runs)))
-    if args.reference:
-        references = tuple(read_text(path) for path in args.reference)
-    else:
-        references = (_generated_reference(generated),)
-    texts = [*references[1:], *(run for system in systems for run in system.runs)]
-    for text in texts:
+    read = [(name, [_read_output(path) for path in paths]) for name, paths in _named_files(args)]
+    outputs = [output for _, runs in read for output in runs]
+    references = [read_text(path) for path in args.reference] or [_generated_reference(outputs)]
+    for text in (*references[1:], *(output.translations for output in outputs)):
         check_parallel(text, references[0])
     if not references[0].sentences:
         raise UserError(f"{references[0].name}: is empty: give a sentence a line")
-    texts = [in_words(text, args.join_subwords, args.force) for text in (references[0], *texts)]
-    rest = iter(texts)
-    references = tuple(next(rest) for _ in references)
-    systems = [System(system.name, tuple(next(rest) for _ in system.runs)) for system in systems]
-    sources = [
-        Text(f"the S- lines of {path}", _stripped(output.sources))
-        for path, output in generated
-        if output.sources is not None
+    words = partial(in_words, join=args.join_subwords, quiet=args.force)
+    references = [words(text) for text in references]
+    systems = [
+        System(name, tuple(words(output.translations) for output in runs)) for name, runs in read
     ]
-    return TestSet(tuple(systems), references, sources[0] if sources else None)
+    source = next((output.sources for output in outputs if output.sources is not None), None)
+    if args.source is not None:
+        source = read_text(args.source)
+        check_parallel(source, references[0])
+    return EvaluationSet(tuple(systems), tuple(references), source)
 
 
 def read_text(path: str) -> Text:
@@ -199,15 +182,28 @@ def check_parallel(text: Text, reference: Text) -> None:
         )
 
 
-def _read_output(path: str) -> tuple[Text, GenerateOutput | None]:
+@dataclass(frozen=True)
+class _Output:
+    """A file of translations, and the references and sources in it; None where it has none."""
+
+    translations: Text
+    references: Text | None = None
+    sources: Text | None = None
+
+
+def _read_output(path: str) -> _Output:
     lines = list(read_lines(path))
     if is_nbest_list(lines):
         print(f"note: {path}: an n-best list, its first translations are taken", file=sys.stderr)
-        return Text(path, _stripped(best_translations(lines, path))), None
+        return _Output(Text(path, _stripped(best_translations(lines, path))))
     if not is_generate_output(lines):
-        return Text(path, _stripped(lines)), None
-    output = parse_generate_output(lines, path)
-    return Text(path, _stripped(output.hypotheses)), output
+        return _Output(Text(path, _stripped(lines)))
+    found = parse_generate_output(lines, path)
+    references, sources = (
+        None if sentences is None else Text(f"the {kind} lines of {path}", _stripped(sentences))
+        for kind, sentences in (("T-", found.references), ("S-", found.sources))
+    )
+    return _Output(Text(path, _stripped(found.hypotheses)), references, sources)
 
 
 def in_words(text: Text, join: bool, quiet: bool = False) -> Text:
@@ -268,22 +264,27 @@ def _named_files(args: argparse.Namespace) -> list[tuple[str, list[str]]]:
     return named
 
 
-def _generated_reference(generated: Sequence[tuple[str, GenerateOutput]]) -> Text:
+def _generated_reference(outputs: Sequence[_Output]) -> Text:
     """The T- lines, which must be the same in all files."""
-    found = [(path, output.references) for path, output in generated if output.references]
+    found = [
+        (output.translations.name, output.references)
+        for output in outputs
+        if output.references is not None
+    ]
     if not found:
         raise UserError("no references: give --reference, one file or several")
-    path, sentences = found[0]
+    path, reference = found[0]
     remedy = "give the original text as --reference"
-    for other, others in found[1:]:
-        differing = [i for i, (one, two) in enumerate(zip(sentences, others)) if one != two]
+    for other, text in found[1:]:
+        pairs = zip(reference.sentences, text.sentences)
+        differing = [i for i, (one, two) in enumerate(pairs) if one != two]
         if differing:
             raise UserError(f"{other}: T-{differing[0]} is not that of {path}: {remedy}")
-    unknown = sum(_UNKNOWN in sentence for sentence in sentences)
+    unknown = sum(_UNKNOWN in sentence for sentence in reference.sentences)
     if unknown:
         print(
             f"note: {unknown} references (T- lines) of {path} have words that fairseq did not "
             f"know ({_UNKNOWN}): {remedy}",
             file=sys.stderr,
         )
-    return Text(f"the T- lines of {path}", _stripped(sentences))
+    return reference

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
-from syntax_nmt.scoring.translations.evaluated_systems import System, TestSet, Text, in_words
+from syntax_nmt.scoring.translations.evaluated_systems import EvaluationSet, System, Text
 
 
 @dataclass(frozen=True)
@@ -50,13 +50,9 @@ class LengthLimit:
         """
         return tuple(self._cut(line, source) for line, source in zip(translations, sources))
 
-    def cut_test_set(self, test_set: TestSet, source: Text) -> TestSet:
-        """A test set with all translations cut.
-
-        Args:
-            source: in words, or in pieces that are known as such.
-        """
-        sources = in_words(source, join=True).sentences
+    def cut_test_set(self, test_set: EvaluationSet) -> EvaluationSet:
+        """A test set, whose source is known, with all translations cut."""
+        sources = test_set.source_words
         systems = tuple(
             System(
                 system.name,
@@ -66,16 +62,13 @@ class LengthLimit:
         )
         return replace(test_set, systems=systems)
 
-    def figures(self, test_set: TestSet, source: Text) -> dict[str, Any]:
-        """How many translations are longer, by system and run, as JSON knows them.
-
-        Args:
-            source: in words, or in pieces that are known as such.
-        """
-        sources = in_words(source, join=True).sentences
+    def figures(self, test_set: EvaluationSet) -> dict[str, Any]:
+        """How many translations are longer than their source, which is known, asks for; as JSON."""
+        assert test_set.source is not None
+        sources = test_set.source_words
         return {
             "limit": str(self),
-            "source": source.name,
+            "source": test_set.source.name,
             "systems": [
                 {
                     "name": system.name,

@@ -6,17 +6,18 @@ length, of resampled test sets or with a sentence replaced cost a few additions.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 from sacrebleu.metrics import BLEU, CHRF, TER
 from sacrebleu.metrics.base import Metric, Signature
+from tqdm import tqdm
 
 from syntax_nmt.errors import UserError
+from syntax_nmt.scoring.translations.evaluated_systems import System, Text
 from syntax_nmt.scoring.translations.ribes import RIBES
-from syntax_nmt.scoring.translations.score_rows import score_rows
 from syntax_nmt.scoring.translations.sentence_scores import SentenceScores
 
 NAMES = ("bleu", "chrf", "ter", "ribes", "char-bleu")
@@ -125,42 +126,48 @@ class MetricSet:
 
     def statistics(
         self,
-        outputs: Sequence[Sequence[str]],
-        references: Sequence[Sequence[str]],
-        progress: Iterable[int] | None = None,
-    ) -> list[np.ndarray]:
-        """What the scores of a corpus are made of, for each sentence.
+        systems: Sequence[System],
+        references: Sequence[Text],
+    ) -> list[list[np.ndarray]]:
+        """What the scores of a corpus are made of, for each sentence; shows progress on a terminal.
 
         Args:
-            outputs: the sentences of each system.
-            references: the sentences of each reference; there must be as many.
-            progress: the starts of blocks, as :meth:`blocks` gives them, wrapped in a progress bar.
+            systems: with translations of as many sentences as each reference has.
 
         Returns:
-            For each system an array, sentences × statistics.
+            For each system, for each of its runs: an array, sentences × statistics.
         """
-        starts = self.blocks(len(references[0])) if progress is None else progress
-        rows: list[list[np.ndarray]] = [[] for _ in outputs]
-        for start in starts:
+        starts = range(0, len(references[0].sentences), _BLOCK)
+        blocks: list[list[list[np.ndarray]]] = [[[] for _ in system.runs] for system in systems]
+        for start in tqdm(starts, desc="scoring", unit="block", leave=False, disable=None):
             block = slice(start, start + _BLOCK)
-            tables: list[list[np.ndarray]] = [[] for _ in outputs]
             for metric in self._metrics:
-                metric._ref_cache = metric._cache_references([ref[block] for ref in references])
-                for table, output in zip(tables, outputs):
-                    found = metric._extract_corpus_statistics(output[block], None)
-                    table.append(np.array(found, dtype=np.float64))
-            for row, table in zip(rows, tables):
-                row.append(np.concatenate(table, axis=1))
-        found = [np.concatenate(row) for row in rows]
+                referred = [reference.sentences[block] for reference in references]
+                metric._ref_cache = metric._cache_references(referred)
+            for system, of_system in zip(systems, blocks):
+                for run, of_run in zip(system.runs, of_system):
+                    of_run.append(self._block_statistics(run.sentences[block]))
+        found = [[np.concatenate(of_run) for of_run in of_system] for of_system in blocks]
         if self.given is None:
             return found
-        given = self.given.statistics()
-        return [np.concatenate(pair, axis=1) for pair in zip(found, given)]
+        return [
+            [np.concatenate(columns, axis=1) for columns in zip(*of_system)]
+            for of_system in zip(found, self.given.statistics())
+        ]
 
-    @staticmethod
-    def blocks(sentences: int) -> range:
-        """Where the blocks begin that are looked at together."""
-        return range(0, sentences, _BLOCK)
+    def _block_statistics(self, sentences: Sequence[str]) -> np.ndarray:
+        """Of sentences whose references the metrics hold: sentences × statistics."""
+        found = (metric._extract_corpus_statistics(sentences, None) for metric in self._metrics)
+        return np.concatenate([np.array(rows, dtype=np.float64) for rows in found], axis=1)
+
+    def run_scores(self, runs: Sequence[np.ndarray]) -> dict[str, list[float]]:
+        """The scores of each run of a system, by metric.
+
+        Args:
+            runs: statistics of each run.
+        """
+        scores = [self.scores(run.sum(axis=0).tolist()) for run in runs]
+        return {name: list(column) for name, column in zip(self.names, zip(*scores))}
 
     def scores(self, sums: Sequence[float]) -> list[float]:
         """The score of a corpus by each metric, in percent.
@@ -260,6 +267,46 @@ def bleu_metric(tokenize: str | None, brevity: str = CLOSEST, **options: Any) ->
         return metric(force=True, tokenize=tokenize, **options)
     except (ImportError, RuntimeError, OSError) as error:
         raise UserError(f"--tokenize {tokenize}: {error}") from error
+
+
+def score_rows(metric: Metric, sums: np.ndarray) -> np.ndarray:
+    """The score of each row, in percent, for resampling, which scores very many corpora.
+
+    The formulas are those of sacrebleu, over columns in place of one corpus. Corpora in which a
+    count is 0, where sacrebleu smooths, are left to it.
+
+    Args:
+        metric: BLEU, chrF, or any whose score is 100 times the ratio of its two statistics.
+        sums: corpora × statistics.
+    """
+    plain = (sums > 0).all(axis=1)
+    scores = np.empty(len(sums))
+    if isinstance(metric, BLEU):
+        plain &= metric.smooth_method != "add-k"
+        scores[plain] = _bleu(sums[plain])
+    elif isinstance(metric, CHRF):
+        plain &= not metric.eps_smoothing
+        scores[plain] = _chrf(sums[plain], metric.beta)
+    else:
+        scores[plain] = 100 * sums[plain, 0] / sums[plain, 1]
+    for row in np.flatnonzero(~plain):
+        scores[row] = metric._compute_score_from_stats(sums[row].tolist()).score
+    return scores
+
+
+def _bleu(sums: np.ndarray) -> np.ndarray:
+    lengths, references = sums[:, 0], sums[:, 1]
+    correct, total = np.split(sums[:, 2:], 2, axis=1)
+    log_precision = np.log(correct / total).mean(axis=1)
+    return 100 * np.exp(np.minimum(0, 1 - references / lengths) + log_precision)
+
+
+def _chrf(sums: np.ndarray, beta: float) -> np.ndarray:
+    hypothesis, reference, match = np.moveaxis(sums.reshape(len(sums), sums.shape[1] // 3, 3), 2, 0)
+    precision = (match / hypothesis).mean(axis=1)
+    recall = (match / reference).mean(axis=1)
+    factor = beta**2
+    return 100 * (1 + factor) * precision * recall / (factor * precision + recall)
 
 
 def _build(key: str, settings: MetricSettings) -> Metric:

@@ -13,12 +13,7 @@ from sacrebleu.metrics import BLEU, CHRF
 from syntax_nmt.arguments import add_files, add_flags, natural_int, positive_int
 from syntax_nmt.errors import UserError
 from syntax_nmt.scoring.translations.comparison import SIGN, TESTS, Sampling
-from syntax_nmt.scoring.translations.evaluated_systems import (
-    TestSet,
-    Text,
-    check_parallel,
-    read_text,
-)
+from syntax_nmt.scoring.translations.evaluated_systems import EvaluationSet
 from syntax_nmt.scoring.translations.length_bins import DEFAULT_EDGES, LengthBins, length_edges
 from syntax_nmt.scoring.translations.metrics import (
     BREVITIES,
@@ -35,6 +30,7 @@ from syntax_nmt.scoring.translations.sentence_scores import (
 )
 
 _FEW = 100  # sentences
+_LOOKS_TOKENISED = 100  # sentences; sacrebleu warns at as many
 
 
 def add_length_arguments(parser: argparse.ArgumentParser) -> None:
@@ -61,26 +57,17 @@ def add_length_arguments(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def length_bins(args: argparse.Namespace) -> LengthBins:
-    """The groups that a command line asks for."""
-    return LengthBins(args.bins or DEFAULT_EDGES, args.upper_inclusive)
-
-
-def length_text(args: argparse.Namespace, test_set: TestSet) -> Text | None:
-    """The text whose lengths count; None where there is none, which is said on stderr.
+def length_bins(args: argparse.Namespace, test_set: EvaluationSet) -> LengthBins:
+    """The groups that a command line asks for; says on stderr where no lengths are known.
 
     Raises:
-        UserError: the text has another number of sentences, or is needed and not there.
+        UserError: groups are asked for, and no lengths are known.
     """
-    if args.source is not None:
-        source = read_text(args.source)
-        check_parallel(source, test_set.references[0])
-        return source
     if test_set.source is None and (args.bins is not None or args.upper_inclusive):
         raise UserError("--bins: no lengths are known: give the source text as --source")
     if test_set.source is None:
         print("note: no scores by length: give the source text as --source", file=sys.stderr)
-    return test_set.source
+    return LengthBins(args.bins or DEFAULT_EDGES, args.upper_inclusive)
 
 
 def add_metric_arguments(parser: argparse.ArgumentParser) -> None:
@@ -134,8 +121,10 @@ def add_metric_arguments(parser: argparse.ArgumentParser) -> None:
     add_sentence_score_arguments(parser)
 
 
-def metric_set(args: argparse.Namespace, test_set: TestSet) -> MetricSet:
+def metric_set(args: argparse.Namespace, test_set: EvaluationSet) -> MetricSet:
     """The metrics that a command line asks for.
+
+    Says on stderr where a text looks tokenised and BLEU is going to tokenise it again.
 
     Args:
         test_set: what they are to measure.
@@ -154,10 +143,23 @@ def metric_set(args: argparse.Namespace, test_set: TestSet) -> MetricSet:
             "normalized": args.ter_normalized,
         },
     )
+    if not args.force and args.tokenize != "none" and "bleu" in args.metrics:
+        _warn_of_tokenised(test_set)
     given = sentence_scores(args, test_set)
     if given is not None and given.name in {*NAMES, *MetricSet(NAMES, settings).names}:
         raise UserError(f"--sentence-metric {given.name}: is computed here: give another name")
     return MetricSet(args.metrics, settings, given)
+
+
+def _warn_of_tokenised(test_set: EvaluationSet) -> None:
+    for run in (run for system in test_set.systems for run in system.runs):
+        tokenised = sum(line.endswith(" .") for line in run.sentences)
+        if tokenised >= _LOOKS_TOKENISED:
+            print(
+                f"note: {run.name}: {tokenised} lines end in ' .', as tokenised text does: give "
+                f"detokenised text, or --tokenize none (--force: no note)",
+                file=sys.stderr,
+            )
 
 
 def add_sampling_arguments(parser: argparse.ArgumentParser) -> None:
@@ -180,7 +182,7 @@ def add_sampling_arguments(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def sampling_of(args: argparse.Namespace, test_set: TestSet) -> Sampling:
+def sampling_of(args: argparse.Namespace, test_set: EvaluationSet) -> Sampling:
     """The tests that a command line asks for; says on stderr where they mean little.
 
     Args:

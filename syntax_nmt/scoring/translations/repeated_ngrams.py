@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from syntax_nmt.reporting.findings import Table
-from syntax_nmt.scoring.translations.evaluated_systems import TestSet
+from syntax_nmt.scoring.translations.evaluated_systems import EvaluationSet
 from syntax_nmt.scoring.translations.metrics import bleu_metric
 
 ORDERS = (1, 2, 3, 4)
@@ -42,7 +42,9 @@ def repetition(sentences: Iterable[Sequence[str]], order: int) -> Repetition:
     return Repetition(ngrams, repeated)
 
 
-def repetition_figures(test_set: TestSet, tokenize: str | None, lowercase: bool) -> dict[str, Any]:
+def repetition_figures(
+    test_set: EvaluationSet, tokenize: str | None, lowercase: bool
+) -> dict[str, Any]:
     """The repetitions of all outputs and references, as JSON knows them.
 
     Over-translation, which Zhou et al. (2017) had people count, is only a part of them: what counts

@@ -15,7 +15,7 @@ with other training runs is asked in `seed_tests`.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 
 import numpy as np
 
@@ -48,6 +48,10 @@ class Interval:
     def half_width(self) -> float:
         """The figure behind ± in sacrebleu's output."""
         return (self.high - self.low) / 2
+
+    def figures(self) -> dict[str, float]:
+        """The interval for JSON."""
+        return {**asdict(self), "half_width": self.half_width}
 
 
 def bootstrap_scores(

@@ -10,13 +10,13 @@ from typing import Any
 import numpy as np
 
 from syntax_nmt.reporting.findings import Findings, Table
-from syntax_nmt.scoring.translations.corpus_scores import interval_figures, run_scores, spread
-from syntax_nmt.scoring.translations.evaluated_systems import System, TestSet, Text
+from syntax_nmt.scoring.translations.evaluated_systems import EvaluationSet, System, Text
 from syntax_nmt.scoring.translations.length_bins import LengthBins
 from syntax_nmt.scoring.translations.length_limit import USUAL, longer_text
 from syntax_nmt.scoring.translations.metrics import MetricSet
 from syntax_nmt.scoring.translations.repeated_ngrams import repetition_table
 from syntax_nmt.scoring.translations.resampling import bootstrap_scores, interval
+from syntax_nmt.scoring.translations.seed_tests import spread
 from syntax_nmt.scoring.translations.text_tables import metric_name, score_cell, signature_lines
 
 
@@ -35,18 +35,17 @@ class Confidence:
 
 def score_figures(
     metrics: MetricSet,
-    test_set: TestSet,
+    test_set: EvaluationSet,
     runs: Sequence[Sequence[np.ndarray]],
-    source: Text | None,
     bins: LengthBins,
     confidence: Confidence | None,
 ) -> dict[str, Any]:
     """All figures, as objects that JSON knows.
 
     Args:
+        test_set: without a source there are neither scores by length nor counts of translations
+            that run away.
         runs: statistics, by system and run.
-        source: the text whose lengths count; None = neither scores by length nor counts of
-            translations that run away.
         confidence: None = no intervals.
     """
     extra = {} if confidence is None else {"bs": confidence.resamples, "seed": confidence.seed}
@@ -59,9 +58,12 @@ def score_figures(
             for system, of_system in zip(test_set.systems, runs)
         ],
     }
-    if source is not None:
-        figures["by_length"] = _length_figures(metrics, test_set, runs, source, bins, confidence)
-        figures["longer"] = USUAL.figures(test_set, source)
+    if test_set.source is not None:
+        figures["by_length"] = {
+            "tokens_of": test_set.source.name,
+            "bins": _length_figures(metrics, test_set, test_set.source, runs, bins, confidence),
+        }
+        figures["longer"] = USUAL.figures(test_set)
     return figures
 
 
@@ -70,7 +72,7 @@ def _system_figures(
 ) -> dict[str, Any]:
     scores = _certain_scores(metrics, runs, confidence)
     details = [metrics.details(run.sum(axis=0).tolist()) for run in runs]
-    for name, of_runs in run_scores(metrics, runs).items():
+    for name, of_runs in metrics.run_scores(runs).items():
         scores[name]["runs"] = of_runs
         if name in details[0]:
             scores[name]["details"] = [detail[name] for detail in details]
@@ -83,23 +85,23 @@ def _certain_scores(
     """By metric the mean of the runs, their spread, and an interval where it is wanted."""
     found: dict[str, dict[str, Any]] = {
         name: {"score": statistics.mean(of_runs), "spread": spread(of_runs), "interval": None}
-        for name, of_runs in run_scores(metrics, runs).items()
+        for name, of_runs in metrics.run_scores(runs).items()
     }
     if confidence is not None:
         drawn = bootstrap_scores(runs, metrics.score_rows, confidence.resamples, confidence.seed)
         for item, column in zip(found.values(), drawn.mean(axis=1).T):
-            item["interval"] = interval_figures(interval(column))
+            item["interval"] = interval(column).figures()
     return found
 
 
 def _length_figures(
     metrics: MetricSet,
-    test_set: TestSet,
-    runs: Sequence[Sequence[np.ndarray]],
+    test_set: EvaluationSet,
     source: Text,
+    runs: Sequence[Sequence[np.ndarray]],
     bins: LengthBins,
     confidence: Confidence | None,
-) -> dict[str, Any]:
+) -> list[dict[str, Any]]:
     members = bins.members([len(line.split()) for line in source.sentences])
     groups = []
     for label, (low, high), positions in zip(bins.labels, bins.bounds(), members):
@@ -113,7 +115,7 @@ def _length_figures(
         groups.append(
             {"label": label, "from": low, "to": high, "sentences": len(positions), "scores": scores}
         )
-    return {"tokens_of": source.name, "bins": groups}
+    return groups
 
 
 def score_findings(figures: dict[str, Any], width: int) -> Findings:

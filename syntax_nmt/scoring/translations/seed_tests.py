@@ -16,6 +16,7 @@ Satterthwaite's degrees of freedom.
 from __future__ import annotations
 
 import math
+import statistics
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -24,6 +25,15 @@ import numpy as np
 from syntax_nmt.scoring.translations.student_t import quantile_95, two_sided_p_value
 
 FEWEST = 3  # seeds of a system; with two, Student's t of one degree of freedom decides nothing
+
+
+def spread(scores: Sequence[float]) -> float | None:
+    """The sample standard deviation over runs; None of a single one.
+
+    Args:
+        scores: of each run.
+    """
+    return statistics.stdev(scores) if len(scores) > 1 else None
 
 
 @dataclass(frozen=True)

@@ -16,7 +16,7 @@ from sacrebleu.metrics.base import Score
 
 from syntax_nmt.data.text_files import parse_json, read_lines
 from syntax_nmt.errors import UserError
-from syntax_nmt.scoring.translations.evaluated_systems import TestSet
+from syntax_nmt.scoring.translations.evaluated_systems import EvaluationSet
 from syntax_nmt.scoring.translations.system_files import named_files
 
 _OPTION = "--sentence-scores"
@@ -32,16 +32,18 @@ class SentenceScores:
     Attributes:
         name: of the metric.
         higher_is_better: whether a rise is good.
-        runs: one score a sentence, for each run of each system in turn.
+        systems: of each system, for each of its runs: one score a sentence.
     """
 
     name: str
     higher_is_better: bool
-    runs: Sequence[np.ndarray]
+    systems: Sequence[Sequence[np.ndarray]]
 
-    def statistics(self) -> list[np.ndarray]:
+    def statistics(self) -> list[list[np.ndarray]]:
         """Of each run the scores and ones, which add up to what the mean is made of."""
-        return [np.stack([run, np.ones_like(run)], axis=1) for run in self.runs]
+        return [
+            [np.stack([run, np.ones_like(run)], axis=1) for run in runs] for runs in self.systems
+        ]
 
     def score(self, sums: Sequence[float]) -> Score:
         """The score of a corpus.
@@ -55,7 +57,7 @@ class SentenceScores:
     @property
     def small(self) -> bool:
         """Whether scores are shares and not percent, and need more digits."""
-        return all(float(np.abs(run).max(initial=0)) < 2 for run in self.runs)
+        return all(float(np.abs(run).max(initial=0)) < 2 for runs in self.systems for run in runs)
 
 
 def add_sentence_score_arguments(parser: argparse.ArgumentParser) -> None:
@@ -80,7 +82,7 @@ def add_sentence_score_arguments(parser: argparse.ArgumentParser) -> None:
     add("--sentence-lower", action="store_true", help="less is better, as of error rates")
 
 
-def sentence_scores(args: argparse.Namespace, test_set: TestSet) -> SentenceScores | None:
+def sentence_scores(args: argparse.Namespace, test_set: EvaluationSet) -> SentenceScores | None:
     """The scores that a command line names; None = none.
 
     Args:
@@ -96,7 +98,7 @@ def sentence_scores(args: argparse.Namespace, test_set: TestSet) -> SentenceScor
         return None
     names = [system.name for system in test_set.systems]
     files = named_files(_OPTION, given, names, ())
-    runs, found_names = [], []
+    by_system, found_names = [], []
     for system in test_set.systems:
         paths = files.get(system.name, [])
         if len(paths) != len(system.runs):
@@ -104,6 +106,7 @@ def sentence_scores(args: argparse.Namespace, test_set: TestSet) -> SentenceScor
                 f"{_OPTION} {system.name}: {len(paths)} files for {len(system.runs)} runs: give "
                 f"every system as many as it has translations"
             )
+        runs = []
         for path, run in zip(paths, system.runs):
             scores, name = _read(path, run.name)
             if len(scores) != test_set.sentences:
@@ -113,13 +116,14 @@ def sentence_scores(args: argparse.Namespace, test_set: TestSet) -> SentenceScor
                 )
             runs.append(np.array(scores))
             found_names.append(name)
+        by_system.append(runs)
     name = args.sentence_metric or found_names[0]
     if not args.sentence_metric and len(set(found_names)) > 1:
         raise UserError(
             f"{_OPTION}: scores of {' and '.join(dict.fromkeys(found_names))}: give all systems "
             f"those of one metric, or name it with --sentence-metric"
         )
-    return SentenceScores(name, not args.sentence_lower, runs)
+    return SentenceScores(name, not args.sentence_lower, by_system)
 
 
 def _read(path: str, run: str) -> tuple[list[float], str]:

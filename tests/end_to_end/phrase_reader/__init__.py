@@ -7,7 +7,7 @@ from fairseq.models import register_model, register_model_architecture
 from fairseq.models.transformer import TransformerEncoder, TransformerModel, base_architecture
 
 import syntax_nmt  # noqa: F401  the task
-from syntax_nmt.data.sides import PHRASES
+from syntax_nmt.data.annotation import PHRASES
 
 
 class PhraseReadingEncoder(TransformerEncoder):
@@ -24,7 +24,7 @@ class PhraseReadingEncoder(TransformerEncoder):
 
 @register_model("phrase_reader")
 class PhraseReader(TransformerModel):
-    reads_sides = (PHRASES,)
+    reads_annotation = (PHRASES,)
 
     @classmethod
     def build_encoder(cls, args, src_dict, embed_tokens):

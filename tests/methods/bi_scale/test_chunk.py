@@ -78,7 +78,7 @@ def test_without_annotation_nothing_counts():
     assert not extra["tag_logits"][0].grad.any()
     with pytest.raises(UserError, match="--load-chunks"):
         ChunkObjective(1, 1)(extra, {})
-    with torch.no_grad():  # validation without a side file
+    with torch.no_grad():  # validation without an annotation file
         loss, nothing = ChunkObjective(1, 1)(extra, {})
     assert float(loss) == 0
     assert list(nothing) == list(logs)

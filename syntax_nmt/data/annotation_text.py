@@ -1,4 +1,4 @@
-"""Side files in text form, read in step with their corpus."""
+"""Annotation files in text form, read in step with their corpus."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from itertools import zip_longest
 from pathlib import Path
 from typing import Any
 
-from syntax_nmt.data.sides.kind import Place, SideKind
+from syntax_nmt.data.annotation.kind import AnnotationKind, Place
 from syntax_nmt.data.text_files import read_lines
 from syntax_nmt.errors import UserError
 
@@ -16,16 +16,16 @@ class EntryCountError(UserError):
     """Files that belong together have different numbers of sentences."""
 
 
-def side_entries(
-    side: Path, kind: SideKind, attach_roots: bool = False
+def annotation_entries(
+    file: Path, kind: AnnotationKind, attach_roots: bool = False
 ) -> Iterator[tuple[Place, Any]]:
-    """The entries of a side file, plain or `.gz`, as they stand there.
+    """The entries of an annotation file, plain or `.gz`, as they stand there.
 
     Args:
         attach_roots: whether all roots of a parse but the first are made to depend on that.
     """
-    for line, entry in kind.entries(read_lines(side)):
-        yield Place(side, line), kind.attach_roots(entry) if attach_roots else entry
+    for line, entry in kind.entries(read_lines(file)):
+        yield Place(file, line), kind.attach_roots(entry) if attach_roots else entry
 
 
 def in_step(streams: Mapping[str, Iterator[Any]]) -> Iterator[tuple[int, tuple]]:

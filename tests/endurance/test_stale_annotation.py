@@ -1,4 +1,4 @@
-"""Side information of another text, of an older one, or in a folder that was moved."""
+"""Annotation of another text, of an older one, or in a folder that was moved."""
 
 from __future__ import annotations
 
@@ -47,18 +47,18 @@ def test_the_other_folder_is_in_order_and_of_the_same_shape(prepared, other, tmp
     assert dict(found[:5]) != dict(mine[:5])
 
 
-def test_a_side_file_of_another_text_of_the_same_lengths(space, other):
+def test_a_annotation_file_of_another_text_of_the_same_lengths(space, other):
     put(space, other, f"{HEADS}.bin", f"{HEADS}.idx")
     assert f"{HEADS}.bin: damaged or not written by the last binarize (checksum" in refused(space)
 
 
-def test_a_side_file_and_the_manifest_of_another_text(space, other):
+def test_a_annotation_file_and_the_manifest_of_another_text(space, other):
     put(space, other, f"{HEADS}.bin", f"{HEADS}.idx", "syntax.json")
     assert f"{TEXT}.bin: has changed since {HEADS} was made for it (checksum" in refused(space)
 
 
-def test_a_side_file_of_an_older_manifest(space, other):
-    """Binarised again, and one side file put back from a copy made before."""
+def test_a_annotation_file_of_an_older_manifest(space, other):
+    """Binarised again, and one annotation file put back from a copy made before."""
     names = [path.name for path in other.iterdir()]
     put(space, other, *names)
     loaded(space, HEADS)
@@ -146,7 +146,7 @@ def test_another_place(prepared, tmp_path, how):
     assert loaded(Place, HEADS) == expected
 
 
-def test_a_damaged_text_without_side_information(space):
+def test_a_damaged_text_without_annotation(space):
     """No checksum tells, but what does not fit together is refused, and before fairseq maps it."""
     content = bytearray(space.original(f"{TEXT}.bin"))
     content[0:2] = b"\xff\xff"

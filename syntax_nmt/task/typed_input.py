@@ -1,14 +1,15 @@
-"""Sentences typed into fairseq-interactive: lines counted over all of its buffers, and pieces that
-keep their own strings.
+"""Sentences typed into fairseq-interactive or given to the Python interface: lines counted over all
+buffers, and pieces that keep their own strings.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, Protocol
 
 import torch
 from fairseq.data import BaseWrapperDataset, LanguagePairDataset
+from fairseq.tokenizer import tokenize_line
 from torch import Tensor
 
 from syntax_nmt.errors import UserError
@@ -27,7 +28,7 @@ class KnowsPieces(Protocol):
         """
 
 
-class InteractiveSentences(BaseWrapperDataset):
+class TypedSentences(BaseWrapperDataset):
     """A dataset that knows the segmented text of its sentences.
 
     fairseq-interactive takes nothing but tokens out of a batch, and in tokens every unknown piece
@@ -81,7 +82,7 @@ def unpadded(tokens: Tensor, pad: int) -> list[list[int]]:
     return [row.tolist() for row in rows]
 
 
-class InteractiveLines:
+class TypedLines:
     """Counts the lines that were typed.
 
     Attributes:
@@ -111,3 +112,60 @@ class InteractiveLines:
                 raise UserError(
                     f"line {number} of the input is not UTF-8: convert it, for instance with iconv"
                 ) from None
+
+
+class TypedInput:
+    """The text that people type into a task.
+
+    Args:
+        keeps_pieces: whether a parser wants the pieces of the sentences.
+
+    Attributes:
+        lines: counts the lines.
+        sentences: those of the buffer at hand, if their pieces are kept.
+    """
+
+    def __init__(self, keeps_pieces: bool) -> None:
+        self.lines = TypedLines()
+        self.sentences: TypedSentences | None = None
+        self._keeps_pieces = keeps_pieces
+        self._tokens: list[Tensor] = []
+        self._pieces: list[Pieces] = []
+
+    def tokens_and_lengths(
+        self,
+        tokenize: Callable[..., tuple[list[Tensor], list[int]]],
+        lines: Sequence[str],
+        encode: Callable[[str], str],
+    ) -> tuple[list[Tensor], list[int]]:
+        """The tokens of typed lines, whose pieces are remembered.
+
+        Args:
+            tokenize: of fairseq's own task.
+            lines: raw text.
+            encode: segments a line into pieces separated by spaces.
+        """
+        pieces = []
+
+        def remembered(line: str) -> str:
+            segmented = encode(line)
+            pieces.append(tokenize_line(segmented))
+            return segmented
+
+        tokens, lengths = tokenize(lines, remembered)
+        self._tokens, self._pieces = tokens, pieces
+        return tokens, lengths
+
+    def with_pieces(
+        self, dataset: LanguagePairDataset, src_tokens: list[Tensor]
+    ) -> LanguagePairDataset | TypedSentences:
+        """The dataset of a buffer, which knows its pieces where a parser wants them.
+
+        Args:
+            dataset: fairseq's, of `src_tokens`.
+        """
+        self.sentences = None
+        if not self._keeps_pieces or src_tokens is not self._tokens:
+            return dataset
+        self.sentences = TypedSentences(dataset, self._pieces)
+        return self.sentences

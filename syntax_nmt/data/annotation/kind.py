@@ -1,4 +1,4 @@
-"""What a kind of side information is: everything that the rest of the code asks about it."""
+"""What a kind of annotation is: everything that the rest of the code asks about it."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from torch import Tensor
 
 from syntax_nmt.arguments import flag
 from syntax_nmt.data.annotation_transfer import Transferred
-from syntax_nmt.data.figures.side_figures import SideFigures
+from syntax_nmt.data.figures.annotation_figures import AnnotationFigures
 from syntax_nmt.data.projection import NO_ANNOTATION
 from syntax_nmt.data.ragged import RaggedArray
 from syntax_nmt.data.subwords import join_pieces, pieces_per_word
@@ -35,7 +35,7 @@ class Place(NamedTuple):
 
 @dataclass(frozen=True)
 class BatchedText:
-    """The side of a batch that side information belongs to.
+    """The side of a batch that annotation belongs to.
 
     Attributes:
         ids: the sentences of the batch in order, (B,).
@@ -76,20 +76,20 @@ class SegmentedSentence:
         return " ".join(join_pieces(pieces, counts, self.scheme))
 
 
-class SideKind(ABC):
-    """One kind of side information.
+class AnnotationKind(ABC):
+    """One kind of annotation.
 
-    A kind knows the text form (:meth:`entries`, :meth:`parse`, :meth:`fit`), the binarised form, a
-    row of int32 a sentence without EOS (:meth:`row`), and the tensor of a batch (:meth:`collate`).
-    Models and criterions declare the kinds that they read as `reads_sides`; a model is given
-    what the batch has of it as the arguments :attr:`keys` of its forward pass.
+    A kind knows the text form (:meth:`entries`, :meth:`parse`, :meth:`transfer`), the binarised
+    form, a row of int32 a sentence without EOS (:meth:`row`), and the tensor of a batch
+    (:meth:`collate`). Models and criterions declare the kinds that they read as `reads_annotation`;
+    a model is given what the batch has of it as the arguments :attr:`keys` of its forward pass.
 
     Attributes:
         name: of the binarised files, `train.de-en.de.NAME.bin`.
         ending: of the text files, `train.de.ENDING`.
         side: `source` or `target`. What belongs to the target is not known in a search.
         keys: names of the batch entries that this kind adds; the first is the tensor.
-        what: a noun phrase for messages, such as "chunks of the target".
+        description: a noun phrase for messages, such as "chunks of the target".
         option: of the task, which loads it.
         help: of that option.
         title: of its figures.
@@ -105,7 +105,7 @@ class SideKind(ABC):
     ending: ClassVar[str]
     side: ClassVar[str]
     keys: ClassVar[tuple[str, ...]]
-    what: ClassVar[str]
+    description: ClassVar[str]
     option: ClassVar[str]
     help: ClassVar[str]
     title: ClassVar[str]
@@ -135,24 +135,24 @@ class SideKind(ABC):
         """The option as it is typed."""
         return flag(self.option)
 
-    def of(self, sides: Mapping[str, Tensor]) -> Tensor:
+    def of(self, annotation: Mapping[str, Tensor]) -> Tensor:
         """Its tensor among the inputs of a model that cannot do without.
 
         Args:
-            sides: by the keys of their kinds.
+            annotation: by the keys of their kinds.
 
         Raises:
             UserError: it is missing.
         """
-        if self.key not in sides:
-            or_else = "; typed text never has them"
+        if self.key not in annotation:
+            remedy = "; typed text never has them"
             if self.parsed_by is not None:
-                or_else = ", or --parser-config FILE to parse (fairseq-generate, -interactive)"
+                remedy = ", or --parser-config FILE to parse (fairseq-generate, -interactive)"
             raise UserError(
-                f"the model reads {self.what}, but the batch has none: add {self.flag} to read "
-                f"them from the data folder (fairseq-train, -validate, -generate){or_else}"
+                f"the model reads {self.description}, but the batch has none: add {self.flag} to "
+                f"read them from the data folder (fairseq-train, -validate, -generate){remedy}"
             )
-        return sides[self.key]
+        return annotation[self.key]
 
     def entries(self, lines: Iterator[str]) -> Iterator[tuple[int, Any]]:
         """The entries of a text file, each with the 1-based number of its first line."""
@@ -170,7 +170,7 @@ class SideKind(ABC):
         """
 
     @abstractmethod
-    def fit(
+    def transfer(
         self,
         annotation: Any,
         words: Sequence[str],
@@ -191,7 +191,7 @@ class SideKind(ABC):
             OtherTextError: it is of other words; names both places.
         """
 
-    def annotation(
+    def read(
         self,
         entry: Any,
         words: Sequence[str],
@@ -199,9 +199,9 @@ class SideKind(ABC):
         corpus: str,
         raw: Sequence[str] | None = None,
     ) -> Transferred[Any] | None:
-        """:meth:`parse` and :meth:`fit` in one; None where the sentence has no annotation."""
+        """:meth:`parse` and :meth:`transfer` in one; None where the sentence has no annotation."""
         found = self.parse(entry, place)
-        return None if found is None else self.fit(found, words, place, corpus, raw)
+        return None if found is None else self.transfer(found, words, place, corpus, raw)
 
     @abstractmethod
     def format(self, annotation: Any, words: Sequence[str]) -> str:
@@ -239,7 +239,7 @@ class SideKind(ABC):
         """An annotation projected to subwords, int32.
 
         Args:
-            annotation: of :meth:`fit` or :meth:`of_analysis`.
+            annotation: of :meth:`transfer` or :meth:`of_analysis`.
             counts: the number of pieces of each word.
             label_ids: id of each label, from 1.
         """
@@ -283,17 +283,17 @@ class SideKind(ABC):
             rows: of all sentences of the dataset.
         """
 
-    def beside(self, tensor: Tensor) -> dict[str, Any]:
+    def batch_flags(self, tensor: Tensor) -> dict[str, Any]:
         """What the data loader knows about a tensor, so that no model waits for its GPU to ask."""
         return {}
 
-    def figures(self, labels: Sequence[str] = ()) -> SideFigures:
+    def figures(self, labels: Sequence[str] = ()) -> AnnotationFigures:
         """What is counted of a file; nothing yet.
 
         Args:
             labels: in the order of their ids.
         """
-        return SideFigures()
+        return AnnotationFigures()
 
     def show(
         self, row: np.ndarray, sentence: SegmentedSentence, labels: Sequence[str]

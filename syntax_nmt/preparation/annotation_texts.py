@@ -5,16 +5,20 @@ from __future__ import annotations
 from collections.abc import Callable, Container, Iterator
 from pathlib import Path
 
+from syntax_nmt.data.annotation import CHUNKS, HEADS, KINDS, PHRASES
+from syntax_nmt.data.annotation.kind import AnnotationKind
 from syntax_nmt.data.mismatch import REPARSE, SKIP, STOP, Findings
-from syntax_nmt.data.sides import CHUNKS, HEADS, KINDS, PHRASES
-from syntax_nmt.data.sides.kind import SideKind
 from syntax_nmt.errors import UserError
 from syntax_nmt.preparation.annotation.annotate import annotate_file, describe
 from syntax_nmt.preparation.annotation.annotator import StanzaAnnotator
 from syntax_nmt.preparation.annotation.parts import PartFolder, options_sum
+from syntax_nmt.preparation.annotation_files import (
+    GivenAnnotation,
+    copy_annotation_file,
+    find_annotation_file,
+)
 from syntax_nmt.preparation.mismatched_sentences import annotated_anew, remove_unfinished
 from syntax_nmt.preparation.plan import Plan
-from syntax_nmt.preparation.side_files import GivenAnnotation, copy_side_file, find_side_file
 from syntax_nmt.preparation.splits import Split
 from syntax_nmt.preparation.steps import Report, Steps
 
@@ -23,8 +27,8 @@ _ASKED_FOR = {HEADS: "--parse", PHRASES: "--constituents", CHUNKS: "--chunks"}
 _FROM, _IN_PLACE = "from", "in place"
 
 
-class SideTexts:
-    """The side files at word level, one a split and kind.
+class AnnotationTexts:
+    """The annotation files at word level, one a split and kind.
 
     Args:
         plan: what to make.
@@ -51,7 +55,7 @@ class SideTexts:
         plan = self._plan
         found = []
         for kind in KINDS:
-            path = plan.side_text(split.name, kind)
+            path = plan.annotation_text(split.name, kind)
             if self._taken_along(split, kind):
                 found.append(path)
             elif kind in plan.annotators and self._steps.report(f"words/{path.name}") is None:
@@ -67,7 +71,7 @@ class SideTexts:
         plan = self._plan
         found = []
         for kind in KINDS:
-            path = plan.side_text(split.name, kind)
+            path = plan.annotation_text(split.name, kind)
             words = plan.words(split.name, plan.language(kind))
             remove_unfinished(words, kind)
             if path in given:
@@ -79,7 +83,7 @@ class SideTexts:
                 self._leave_out(path, kind)
         return found
 
-    def _leave_out(self, path: Path, kind: SideKind) -> None:
+    def _leave_out(self, path: Path, kind: AnnotationKind) -> None:
         """What a run with other options left: a copy goes, hours of parsing stay."""
         report = self._steps.report(f"words/{path.name}") or {}
         if _FROM in report:
@@ -90,11 +94,11 @@ class SideTexts:
                 f"{path}: kept, and left out of the data-bin: {_ASKED_FOR[kind]} takes it in again"
             )
 
-    def _taken_along(self, split: Split, kind: SideKind) -> bool:
+    def _taken_along(self, split: Split, kind: AnnotationKind) -> bool:
         plan = self._plan
         lang = plan.language(kind)
-        destination = plan.side_text(split.name, kind)
-        found = find_side_file(split.prefix, lang, kind)
+        destination = plan.annotation_text(split.name, kind)
+        found = find_annotation_file(split.prefix, lang, kind)
         if found is None and self._made_elsewhere(kind, destination):
             found = destination
         if found is None:
@@ -138,7 +142,7 @@ class SideTexts:
     def _mended(self, given: GivenAnnotation, destination: Path, findings: Findings) -> Report:
         """Does what was asked for about sentences whose annotation is of other words."""
         policy, numbers = self._plan.on_mismatch, findings.mismatched
-        if policy == STOP or given.side == destination:
+        if policy == STOP or given.file == destination:
             raise findings.refusal(
                 "or give --on-mismatch skip (they have no annotation) or reparse (Stanza's)"
                 if policy == STOP
@@ -151,7 +155,7 @@ class SideTexts:
             return {"skipped": len(numbers)}
         if given.kind not in self._plan.annotators:
             raise UserError(
-                f"{given.side}: --on-mismatch reparse needs what annotates: give "
+                f"{given.file}: --on-mismatch reparse needs what annotates: give "
                 f"{_ASKED_FOR[given.kind]}, or --on-mismatch skip"
             )
         with annotated_anew(
@@ -160,12 +164,14 @@ class SideTexts:
             _over_words(given, destination, findings, entries)
         return {"by Stanza": len(numbers)}
 
-    def _made_elsewhere(self, kind: SideKind, side_text: Path) -> bool:
+    def _made_elsewhere(self, kind: AnnotationKind, annotation_text: Path) -> bool:
         """Whether annotation beside the words is the user's, such as parsed by jobs and merged."""
-        if kind in self._plan.annotators and PartFolder(side_text).heads():
+        if kind in self._plan.annotators and PartFolder(annotation_text).heads():
             return False  # its parts are removed when it is done
-        report = self._steps.report(f"words/{side_text.name}")
-        return side_text.is_file() and (report is None or _is_in_place(report, side_text))
+        report = self._steps.report(f"words/{annotation_text.name}")
+        return annotation_text.is_file() and (
+            report is None or _is_in_place(report, annotation_text)
+        )
 
     def _annotated(self, words: Path, destination: Path, annotator: StanzaAnnotator) -> None:
         options, part_size = annotator.fingerprint(), self._plan.resources.part_size
@@ -189,22 +195,22 @@ class SideTexts:
             parts.remove()
 
 
-def _is_in_place(report: Report, side_text: Path) -> bool:
+def _is_in_place(report: Report, annotation_text: Path) -> bool:
     """Whether a report is of the user's file beside the words, wherever the folder was then.
 
     Records of 0.1.0 have its path alone, as the folder was called at that time.
     """
     recorded = Path(report.get(_FROM, ""))
-    return bool(report.get(_IN_PLACE, recorded.parts[-2:] == side_text.parts[-2:]))
+    return bool(report.get(_IN_PLACE, recorded.parts[-2:] == annotation_text.parts[-2:]))
 
 
 def _over_words(
     given: GivenAnnotation, destination: Path, findings: Findings, replaced: Iterator[str]
 ) -> None:
     """Takes a given annotation along: byte for byte where it is over the text's words already."""
-    if given.side == destination:
+    if given.file == destination:
         return
     if findings.bridged or findings.mismatched or given.attach_roots:
         given.write(destination, replaced)
     else:
-        copy_side_file(given.side, destination)
+        copy_annotation_file(given.file, destination)

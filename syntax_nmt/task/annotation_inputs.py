@@ -1,9 +1,9 @@
-"""The one place where side information goes from the batch into the inputs of models.
+"""The one place where annotation goes from the batch into the inputs of models.
 
-A model declares the kinds that it reads as `reads_sides`; it takes each as the argument
+A model declares the kinds that it reads as `reads_annotation`; it takes each as the argument
 `kind.key` of its own forward, which trains and scores, and of its encoder's, which translates, and
 leaves aside those of other models of an ensemble, which is given one input. A model that was built
-for the labels of a data folder has them as `side_labels`.
+for the labels of a data folder has them as `annotation_labels`.
 """
 
 from __future__ import annotations
@@ -14,10 +14,10 @@ from typing import Any
 
 from torch import Tensor, nn
 
-from syntax_nmt.data.sides import KINDS
-from syntax_nmt.data.sides.kind import SOURCE, SideKind
+from syntax_nmt.data.annotation import KINDS
+from syntax_nmt.data.annotation.kind import SOURCE, AnnotationKind
 from syntax_nmt.errors import UserError
-from syntax_nmt.task.interactive_sentences import KnowsPieces
+from syntax_nmt.task.typed_input import KnowsPieces
 
 logger = logging.getLogger(__name__)
 
@@ -25,12 +25,12 @@ logger = logging.getLogger(__name__)
 Parser = Callable[[Tensor, "KnowsPieces | None"], Tensor]
 
 
-def declared(models: Iterable[Any]) -> tuple[SideKind, ...]:
+def declared(models: Iterable[Any]) -> tuple[AnnotationKind, ...]:
     """The kinds that any of some models or objectives reads."""
-    return tuple(dict.fromkeys(kind for x in models for kind in getattr(x, "reads_sides", ())))
+    return tuple(dict.fromkeys(kind for x in models for kind in getattr(x, "reads_annotation", ())))
 
 
-def without(kind: SideKind, sample: dict[str, Any]) -> dict[str, Any]:
+def without(kind: AnnotationKind, sample: dict[str, Any]) -> dict[str, Any]:
     """A copy of a batch that does not know a kind, neither at its top nor among the inputs."""
 
     def rest(values: dict[str, Any]) -> dict[str, Any]:
@@ -39,14 +39,14 @@ def without(kind: SideKind, sample: dict[str, Any]) -> dict[str, Any]:
     return {**rest(sample), "net_input": rest(sample["net_input"])}
 
 
-class SideInputs:
-    """Gives models the side information that they declare, and no other.
+class AnnotationInputs:
+    """Gives models the annotation that they declare, and no other.
 
     What nobody reads is left out, because a model of fairseq's would not know the argument; the
     options that ask for it are warned of, once.
 
     Args:
-        labels: of the side files, as far as they are loaded by now.
+        labels: of the annotation files, as far as they are loaded by now.
         parsers: make a kind at inference where the batch has none.
 
     Attributes:
@@ -55,15 +55,15 @@ class SideInputs:
 
     def __init__(
         self,
-        loaded: Iterable[SideKind],
-        labels: Mapping[SideKind, Sequence[str]],
-        parsers: Mapping[SideKind, Parser],
+        loaded: Iterable[AnnotationKind],
+        labels: Mapping[AnnotationKind, Sequence[str]],
+        parsers: Mapping[AnnotationKind, Parser],
         parser_option: str,
     ) -> None:
         self.objectives: Sequence[Any] = ()
         self._labels = labels
         self._parsers = parsers
-        self._asked_for: list[tuple[str, tuple[SideKind, ...]]]
+        self._asked_for: list[tuple[str, tuple[AnnotationKind, ...]]]
         self._asked_for = [(kind.flag, (kind,)) for kind in loaded]
         if parsers:
             self._asked_for.append((parser_option, tuple(parsers)))
@@ -104,12 +104,12 @@ class SideInputs:
         return self._given(models, sample, known)
 
     def check_labels(self, model: nn.Module) -> None:
-        """Compares the labels that a model was built for with those of the side files.
+        """Compares the labels that a model was built for with those of the annotation files.
 
         Raises:
             UserError: they are others.
         """
-        for kind, built_for in getattr(model, "side_labels", {}).items():
+        for kind, built_for in getattr(model, "annotation_labels", {}).items():
             found = self._labels.get(kind, built_for)
             if built_for != found:
                 raise UserError(
@@ -119,12 +119,12 @@ class SideInputs:
                 )
 
     def _given(
-        self, models: Sequence[nn.Module], sample: dict[str, Any], known: Iterable[SideKind]
+        self, models: Sequence[nn.Module], sample: dict[str, Any], known: Iterable[AnnotationKind]
     ) -> dict[str, Any]:
         there = {**sample["net_input"], **sample}
         read = [key for kind in known if kind in declared(models) for key in kind.keys]
         given = {key: there[key] for key in read if key in there}
-        if given and not all(hasattr(model, "reads_sides") for model in models):
+        if given and not all(hasattr(model, "reads_annotation") for model in models):
             raise UserError(
                 "an ensemble of a model that reads side information and one that takes none, which "
                 "no architecture of syntax_nmt is: leave the latter out of --path"
@@ -142,6 +142,6 @@ class SideInputs:
         read = declared([*models, *self.objectives])
         for option, kinds in self._asked_for:
             if not any(kind in read for kind in kinds):
-                what = " or ".join(kind.what for kind in kinds)
+                what = " or ".join(kind.description for kind in kinds)
                 logger.warning(f"{option}: has no effect, as nothing reads the {what}")
         self._asked_for = []

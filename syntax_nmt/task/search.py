@@ -1,23 +1,23 @@
-"""A search of fairseq's: options that it would stop at only after the first batch, and what it and
-our decoders are told beforehand.
+"""A search of fairseq's: what it and our decoders are told beforehand, and `--replace-unk`, a word
+for each unknown one by the source word that it attends to most.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+import copy
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, nullcontext
 from typing import Any
 
 import torch
+from fairseq import utils
 from fairseq.search import DiverseBeamSearch, Sampling
 from fairseq.sequence_generator import SequenceGeneratorWithAlignment
 from fairseq.sequence_scorer import SequenceScorer
-from torch import nn
+from omegaconf import OmegaConf, open_dict
+from torch import Tensor, nn
 
-from syntax_nmt.arguments import flag
 from syntax_nmt.errors import UserError
-
-_ITERATIVE = ("print_step", "retain_iter_history")
 
 
 @contextmanager
@@ -69,22 +69,59 @@ def numbered_for(generator: Any, sample: dict[str, Any]) -> dict[str, Any]:
     return {**sample, "id": torch.arange(len(sample["id"]), device=sample["id"].device)}
 
 
-def check_search_options(args: Any) -> None:
-    """Refuses what no search of these models can print.
+class Link(tuple[int, int]):
+    """A link of an alignment, (source, target), that is its source where an index is wanted.
+
+    fairseq's programs print alignments as pairs, but where they replace an unknown word they look
+    for the source word at `alignment[target]` itself, which a pair is no index for.
+    """
+
+    def __index__(self) -> int:
+        return self[0]
+
+
+def build_replacing(
+    build: Callable[..., Any], models: Any, args: Any, *more: Any, **kw: Any
+) -> Any:
+    """Builds a search; if unknown words are to be replaced it aligns, asked to or not.
 
     Args:
-        args: fairseq's options of the search.
+        build: of fairseq's task.
+        args: fairseq's options of the search; they decide what is printed, and stay as they are.
+        *more: for `build`.
+        **kw: for `build`.
 
     Raises:
-        UserError: names the option.
+        UserError: alignments of another form are wanted as well.
     """
-    for name in _ITERATIVE:
-        if getattr(args, name, False):
-            raise UserError(
-                f"{flag(name)} is for models that refine a translation step by step, which these "
-                "do not: leave it out"
-            )
-    if getattr(args, "score_reference", False) and getattr(args, "print_alignment", "") == "soft":
+    if getattr(args, "replace_unk", None) is None or getattr(args, "score_reference", False):
+        return build(models, args, *more, **kw)
+    if getattr(args, "print_alignment", None) == "soft":
         raise UserError(
-            "--score-reference gives hard alignments: leave `soft` behind --print-alignment out"
+            "--replace-unk follows hard alignments: leave `soft` behind --print-alignment out"
         )
+    args = copy.copy(args)
+    with open_dict(args) if OmegaConf.is_config(args) else nullcontext():
+        args.print_alignment = "hard"
+    generator = build(models, args, *more, **kw)
+    generator.extract_alignment = extract_links
+    return generator
+
+
+def extract_links(
+    attention: Tensor, source: Tensor, target: Tensor, pad: int, eos: int
+) -> list[Link]:
+    """The link of each target word to the source word of most weight.
+
+    Args:
+        attention: T×S.
+        source: S, padded.
+        target: T, padded.
+        eos: id of EOS.
+
+    Returns:
+        One a word of the target. A source without words has but EOS, at 0, to link to.
+    """
+    links = utils.extract_hard_alignment(attention, source, target, pad, eos)
+    words = int((target.ne(pad) & target.ne(eos)).sum())
+    return [Link(link) for link in links or ((0, word) for word in range(words))]

@@ -1,4 +1,4 @@
-"""Models get the side information that they declare, and no other."""
+"""Models get the annotation that they declare, and no other."""
 
 import logging
 from types import SimpleNamespace
@@ -6,9 +6,9 @@ from types import SimpleNamespace
 import pytest
 import torch
 
-from syntax_nmt.data.sides import CHUNKS, HEADS, PHRASES
+from syntax_nmt.data.annotation import CHUNKS, HEADS, PHRASES
 from syntax_nmt.errors import UserError
-from syntax_nmt.task.side_inputs import SideInputs
+from syntax_nmt.task.annotation_inputs import AnnotationInputs
 
 PARSED, LOADED = torch.tensor([[2, 0]]), torch.tensor([[1, 1]])
 HEAD, TAGS = torch.tensor([[0, -1]]), torch.tensor([[1, 2]])
@@ -17,15 +17,15 @@ FOREIGN = SimpleNamespace()
 
 
 def reading(*kinds, **more):
-    return SimpleNamespace(reads_sides=kinds, **more)
+    return SimpleNamespace(reads_annotation=kinds, **more)
 
 
 def inputs_of(loaded=(), parsers=None, labels=None):
-    return SideInputs(loaded, labels or {}, parsers or {}, "--parser-config")
+    return AnnotationInputs(loaded, labels or {}, parsers or {}, "--parser-config")
 
 
-def sample(**sides):
-    return {"net_input": {"src_tokens": torch.tensor([[5, 2]])}, **sides}
+def sample(**annotation):
+    return {"net_input": {"src_tokens": torch.tensor([[5, 2]])}, **annotation}
 
 
 def handed_over(given):
@@ -58,7 +58,7 @@ def test_what_is_declared_is_handed_over(models, forward, search):
     assert set(given["net_input"]) == {"src_tokens"}  # the caller's batch stays as it was
 
 
-def test_side_files_go_before_the_parser():
+def test_annotation_files_go_before_the_parser():
     inputs, model = inputs_of([PHRASES], PARSERS), [reading(PHRASES), reading()]
     taken = inputs.for_inference(model, sample(phrase_lengths=LOADED), None, scores=False)
     assert taken["net_input"]["phrase_lengths"] is LOADED
@@ -79,7 +79,7 @@ def test_one_model_reads_and_another_takes_none():
 
 @pytest.mark.parametrize(("labels", "fits"), [(("NP", "VP"), True), (("VP", "NP"), False)])
 def test_labels_are_those_of_the_model(labels, fits):
-    model = reading(CHUNKS, side_labels={CHUNKS: ("NP", "VP")})
+    model = reading(CHUNKS, annotation_labels={CHUNKS: ("NP", "VP")})
     inputs = inputs_of([CHUNKS], labels={CHUNKS: labels})
     if fits:
         assert handed_over(inputs.for_forward([model], sample(**ALL))) == {"chunk_tags": TAGS}

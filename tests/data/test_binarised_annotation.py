@@ -7,10 +7,10 @@ import pytest
 import torch
 from fairseq.data.indexed_dataset import MMapIndexedDatasetBuilder
 
-from syntax_nmt.data.manifest import Fingerprint, SideFile, read_manifest, write_manifest
+from syntax_nmt.data.annotation import KINDS
+from syntax_nmt.data.binarised_annotation import open_annotation
+from syntax_nmt.data.manifest import AnnotationFile, Fingerprint, read_manifest, write_manifest
 from syntax_nmt.data.ragged import RaggedArray, RaggedWriter
-from syntax_nmt.data.side_information import open_side_information
-from syntax_nmt.data.sides import KINDS
 from syntax_nmt.errors import UserError
 from syntax_nmt.inspection.data_checksums import changed_files
 
@@ -43,25 +43,27 @@ def write_all(folder, rows=None):
         names = [f"{prefix}.{end}" for prefix in (f"{NAME}.{kind}", NAME) for end in ("bin", "idx")]
         names += ["dict.chunks.txt"] * (kind == "chunks")
         files = {name: Fingerprint.of(folder / name) for name in names}
-        manifest[f"{NAME}.{kind}"] = SideFile(3, 1, f"train.de.{kind}", Fingerprint(0, ""), files)
+        manifest[f"{NAME}.{kind}"] = AnnotationFile(
+            3, 1, f"train.de.{kind}", Fingerprint(0, ""), files
+        )
     write_manifest(folder, manifest)
     return folder
 
 
 def open_kind(folder, kind="heads", sizes=SIZES, **kwargs):
-    return open_side_information(folder / NAME, KIND[kind], np.array(sizes), **kwargs)
+    return open_annotation(folder / NAME, KIND[kind], np.array(sizes), **kwargs)
 
 
 @pytest.mark.parametrize("kind", list(ROWS))
 def test_what_was_written_is_what_is_read(tmp_path, kind):
-    side = open_kind(write_all(tmp_path), kind)
-    assert [side.rows[index].tolist() for index in range(len(side))] == ROWS[kind]
-    assert side.labels == (("NP", "VP") if kind == "chunks" else ())
-    assert (side.rows.bounds[:, 1] >= 0).sum() == (2 if kind == "chunks" else 1)
-    assert side.rows.values.dtype == np.int32
-    again = pickle.loads(pickle.dumps(side))
-    assert np.array_equal(again.rows.values, side.rows.values)
-    assert len(pickle.dumps(side)) < 1000  # the name travels, not the data
+    annotation = open_kind(write_all(tmp_path), kind)
+    assert [annotation.rows[index].tolist() for index in range(len(annotation))] == ROWS[kind]
+    assert annotation.labels == (("NP", "VP") if kind == "chunks" else ())
+    assert (annotation.rows.bounds[:, 1] >= 0).sum() == (2 if kind == "chunks" else 1)
+    assert annotation.rows.values.dtype == np.int32
+    again = pickle.loads(pickle.dumps(annotation))
+    assert np.array_equal(again.rows.values, annotation.rows.values)
+    assert len(pickle.dumps(annotation)) < 1000  # the name travels, not the data
 
 
 def test_minus_one_stays_minus_one_in_the_file(tmp_path):
@@ -211,8 +213,8 @@ def test_a_manifest_that_nobody_wrote(tmp_path, damage):
         open_kind(tmp_path)
 
 
-def test_a_side_file_elsewhere(tmp_path):
-    """`syntax-nmt prepare` removes the side files that it makes anew, by these names."""
+def test_a_annotation_file_elsewhere(tmp_path):
+    """`syntax-nmt prepare` removes the annotation files that it makes anew, by these names."""
     path = write_all(tmp_path) / "syntax.json"
     content = json.loads(path.read_text())
     content["files"]["../elsewhere"] = content["files"].pop(f"{NAME}.heads")

@@ -7,25 +7,31 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 from torch import Tensor
 
+from syntax_nmt.data.annotation.kind import (
+    SOURCE,
+    AnnotationKind,
+    BatchedText,
+    Place,
+    SegmentedSentence,
+)
 from syntax_nmt.data.annotation_transfer import Transferred, transfer_constituents
 from syntax_nmt.data.collation import collate_phrases
 from syntax_nmt.data.constituents import ConstituentTree, format_tree, parse_tree
 from syntax_nmt.data.figures.segment_figures import PhraseFigures
 from syntax_nmt.data.projection import project_phrases
 from syntax_nmt.data.ragged import RaggedArray
-from syntax_nmt.data.sides.kind import SOURCE, BatchedText, Place, SegmentedSentence, SideKind
 from syntax_nmt.data.text_columns import labelled
 from syntax_nmt.data.text_match import other_text
 
 
-class Phrases(SideKind):
+class Phrases(AnnotationKind):
     """Lengths of the phrases in subwords, from left to right; out of bracketed trees."""
 
     name = "phrases"
     ending = "trees"
     side = SOURCE
     keys = ("phrase_lengths",)
-    what = "phrases of the source's constituency trees"
+    description = "phrases of the source's constituency trees"
     option = "load_phrases"
     help = "load the phrases out of the constituents of the source"
     title = "phrases, in subwords"
@@ -35,7 +41,7 @@ class Phrases(SideKind):
         """The tree of a bracketed line."""
         return parse_tree(entry, str(place.file), place.line)
 
-    def fit(
+    def transfer(
         self,
         annotation: ConstituentTree,
         words: Sequence[str],

@@ -8,10 +8,10 @@ import re
 
 import pytest
 
+from syntax_nmt.data.annotation import CHUNKS, KINDS
 from syntax_nmt.data.conllu import read_conllu
-from syntax_nmt.data.sides import CHUNKS, KINDS
 from syntax_nmt.errors import UserError
-from syntax_nmt.preparation.side_files import GivenAnnotation, copy_side_file
+from syntax_nmt.preparation.annotation_files import GivenAnnotation, copy_annotation_file
 
 ROW = "{}\t{}\t_\t_\t_\t_\t{}\t_\t_\t_\n"
 MULTIWORD = (
@@ -26,11 +26,11 @@ CYCLE = ROW.format(1, "zum", 2) + ROW.format(2, "Haus", 1) + "\n"
 
 
 def write(folder, ending, content, text="zum Haus\ngeh\n"):
-    words, side = folder / "train.de", folder / f"raw.de.{ending}"
+    words, annotation = folder / "train.de", folder / f"raw.de.{ending}"
     words.write_text(text, encoding="utf-8")
-    side.write_text(content, encoding="utf-8")
+    annotation.write_text(content, encoding="utf-8")
     (kind,) = (kind for kind in KINDS if kind.ending == ending)
-    return GivenAnnotation(side, kind, words)
+    return GivenAnnotation(annotation, kind, words)
 
 
 @pytest.mark.parametrize("text", ["zum Haus\ngeh\n", "zu dem Haus\ngeh\n"])
@@ -79,21 +79,21 @@ def test_malformed_is_not_other_words(tmp_path, kind, content, message):
 
 
 def test_a_damaged_gzip_file_is_not_other_words(tmp_path):
-    side = write(tmp_path, "chunks", "O O\nO\n").side
-    damaged = side.with_name(side.name + ".gz")
-    damaged.write_bytes(gzip.compress(side.read_bytes())[:-12])
+    annotation = write(tmp_path, "chunks", "O O\nO\n").file
+    damaged = annotation.with_name(annotation.name + ".gz")
+    damaged.write_bytes(gzip.compress(annotation.read_bytes())[:-12])
     with pytest.raises(UserError, match="damaged or truncated"):
         GivenAnnotation(damaged, CHUNKS, tmp_path / "train.de").check()
 
 
 def test_a_copy_is_the_same_bytes_decompressed(tmp_path):
-    side = write(tmp_path, "conllu", MULTIWORD + SINGLE).side
-    content = side.read_bytes().replace(b"\n", b"\r\n")
-    side.write_bytes(content)
-    packed = side.with_name(side.name + ".gz")
+    annotation = write(tmp_path, "conllu", MULTIWORD + SINGLE).file
+    content = annotation.read_bytes().replace(b"\n", b"\r\n")
+    annotation.write_bytes(content)
+    packed = annotation.with_name(annotation.name + ".gz")
     packed.write_bytes(gzip.compress(content))
-    for source in (side, packed):
-        copy_side_file(source, tmp_path / "copy")
+    for source in (annotation, packed):
+        copy_annotation_file(source, tmp_path / "copy")
         assert (tmp_path / "copy").read_bytes() == content
 
 

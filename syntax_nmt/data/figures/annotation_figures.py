@@ -1,4 +1,4 @@
-"""What is counted of a side file of any kind; each kind adds figures of its own."""
+"""What is counted of an annotation file of any kind; each kind adds figures of its own."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class Faults:
 
 
 @dataclass
-class SideFigures:
+class AnnotationFigures:
     """Counts of sentences, block by block.
 
     Attributes:
@@ -65,7 +65,7 @@ class SideFigures:
         """Counts some sentences.
 
         Args:
-            rows: the side file, all of it.
+            rows: the annotation file, all of it.
         """
         first, sentences = text.block.first, len(text.block.sizes)
         self.sentences += sentences

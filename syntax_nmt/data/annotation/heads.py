@@ -8,6 +8,13 @@ from typing import Any
 import numpy as np
 from torch import Tensor
 
+from syntax_nmt.data.annotation.kind import (
+    SOURCE,
+    AnnotationKind,
+    BatchedText,
+    Place,
+    SegmentedSentence,
+)
 from syntax_nmt.data.annotation_transfer import Transferred, transfer_dependencies
 from syntax_nmt.data.collation import collate_heads
 from syntax_nmt.data.conllu import (
@@ -23,18 +30,17 @@ from syntax_nmt.data.figures.tree_figures import TreeFigures
 from syntax_nmt.data.figures.word_trees import lift_heads
 from syntax_nmt.data.projection import project_heads
 from syntax_nmt.data.ragged import RaggedArray
-from syntax_nmt.data.sides.kind import SOURCE, BatchedText, Place, SegmentedSentence, SideKind
 from syntax_nmt.data.text_match import other_text
 
 
-class Heads(SideKind):
+class Heads(AnnotationKind):
     """Head index per subword, the root's being its own; out of CoNLL-U."""
 
     name = "heads"
     ending = "conllu"
     side = SOURCE
     keys = ("heads",)
-    what = "dependency trees of the source"
+    description = "dependency trees of the source"
     option = "load_dependencies"
     help = "load the head indices of the source (supervised attention heads)"
     title = "dependencies (heads), over words"
@@ -48,7 +54,7 @@ class Heads(SideKind):
         """The tree of a block."""
         return parse_block(entry, str(place.file), place.line)
 
-    def fit(
+    def transfer(
         self,
         annotation: DependencyTree,
         words: Sequence[str],

@@ -9,17 +9,17 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from syntax_nmt.data.annotation.kind import AnnotationKind
+from syntax_nmt.data.annotation_text import annotation_entries, in_step
 from syntax_nmt.data.annotation_transfer import Transferred
 from syntax_nmt.data.mismatch import Findings, refuse_shift
-from syntax_nmt.data.side_text import in_step, side_entries
-from syntax_nmt.data.sides.kind import SideKind
 from syntax_nmt.data.text_files import find_text, open_text, read_lines, write_atomically
 from syntax_nmt.data.text_match import OtherTextError
 
 _Check = Callable[[], "Transferred[Any] | None"]
 
 
-def find_side_file(raw_prefix: str, lang: str, kind: SideKind) -> Path | None:
+def find_annotation_file(raw_prefix: str, lang: str, kind: AnnotationKind) -> Path | None:
     """The annotation beside a raw text, `PREFIX.LANG.ENDING` with or without `.gz`.
 
     Args:
@@ -34,15 +34,15 @@ class GivenAnnotation:
     """An annotation and the text it is wanted for.
 
     Attributes:
-        side: the annotation.
+        file: the annotation.
         kind: of the annotation.
         words: the text.
         raw: the text before it was split into words, whose words chunks may be over.
-        attach_roots: see :func:`~syntax_nmt.data.side_text.side_entries`.
+        attach_roots: see :func:`~syntax_nmt.data.annotation_text.annotation_entries`.
     """
 
-    side: Path
-    kind: SideKind
+    file: Path
+    kind: AnnotationKind
     words: Path
     raw: Path | None = None
     attach_roots: bool = False
@@ -54,7 +54,7 @@ class GivenAnnotation:
             UserError: an entry is malformed, or there are too many or too few.
         """
         findings = Findings()
-        place = (self.side, self.kind, self._lines)
+        place = (self.file, self.kind, self._lines)
         for number, _, _, check in self._sentences():
             try:
                 findings.add(check())
@@ -109,7 +109,7 @@ class GivenAnnotation:
     def _sentences(self) -> Iterator[tuple[int, Any, list[str], _Check]]:
         """Number, entry, words, and what checks the entry, of each sentence."""
         streams: dict[str, Iterator[Any]] = {
-            str(self.side): side_entries(self.side, self.kind, self.attach_roots),
+            str(self.file): annotation_entries(self.file, self.kind, self.attach_roots),
             str(self.words): self._lines(),
         }
         if self.raw is not None:
@@ -117,21 +117,21 @@ class GivenAnnotation:
         for number, ((place, entry), words, *raw) in in_step(streams):
             raw_words = raw[0].split() if raw else None
             corpus = f"{self.words}:{number}"
-            check = partial(self.kind.annotation, entry, words, place, corpus, raw_words)
+            check = partial(self.kind.read, entry, words, place, corpus, raw_words)
             yield number, entry, words, check
 
 
-def copy_side_file(side: Path, destination: Path) -> None:
+def copy_annotation_file(file: Path, destination: Path) -> None:
     """Copies an annotation, decompressed.
 
     Args:
-        side: the file, plain or `.gz`.
+        file: the file, plain or `.gz`.
         destination: the new file, there only once it is whole.
     """
-    with open_text(side) as source, write_atomically(destination) as out:
+    with open_text(file) as source, write_atomically(destination) as out:
         shutil.copyfileobj(source, out)
 
 
-def entry_texts(side: Path, kind: SideKind) -> Iterator[str]:
+def entry_texts(file: Path, kind: AnnotationKind) -> Iterator[str]:
     """The entries of an annotation as they stand there, line ends included."""
-    return (kind.entry_text(entry) for _, entry in side_entries(side, kind))
+    return (kind.entry_text(entry) for _, entry in annotation_entries(file, kind))

@@ -7,25 +7,31 @@ from collections.abc import Iterable, Mapping, Sequence
 import numpy as np
 from torch import Tensor
 
+from syntax_nmt.data.annotation.kind import (
+    TARGET,
+    AnnotationKind,
+    BatchedText,
+    Place,
+    SegmentedSentence,
+)
 from syntax_nmt.data.annotation_transfer import Transferred, transfer_chunks
 from syntax_nmt.data.chunks import OUTSIDE, Chunk, iob2_tags, parse_chunks
 from syntax_nmt.data.collation import collate_chunk_tags
 from syntax_nmt.data.figures.segment_figures import ChunkFigures
 from syntax_nmt.data.projection import project_chunks
 from syntax_nmt.data.ragged import RaggedArray
-from syntax_nmt.data.sides.kind import TARGET, BatchedText, Place, SegmentedSentence, SideKind
 from syntax_nmt.data.text_columns import labelled
 from syntax_nmt.data.text_match import OtherTextError
 
 
-class Chunks(SideKind):
+class Chunks(AnnotationKind):
     """The id of its type where a chunk opens, 0 inside; out of IOB tags."""
 
     name = "chunks"
     ending = "chunks"
     side = TARGET
     keys = ("chunk_tags", "all_annotated")
-    what = "chunks of the target"
+    description = "chunks of the target"
     option = "load_chunks"
     help = "load the chunk boundaries and tags of the target"
     title = "chunks, in words"
@@ -38,7 +44,7 @@ class Chunks(SideKind):
         """The chunks of a line of tags."""
         return parse_chunks(entry, str(place.file), place.line)
 
-    def fit(
+    def transfer(
         self,
         annotation: tuple[Chunk, ...],
         words: Sequence[str],
@@ -86,7 +92,7 @@ class Chunks(SideKind):
         """B×T: the id where a chunk opens, 0 inside, one more than the last at EOS; −1 = none."""
         return collate_chunk_tags(rows, text.ids, text.width, text.left_pad, labels + 1)
 
-    def beside(self, tensor: Tensor) -> dict[str, bool]:
+    def batch_flags(self, tensor: Tensor) -> dict[str, bool]:
         """Whether no sentence of the batch is without annotation."""
         return {"all_annotated": bool(tensor.amax(dim=1).ge(0).all())}
 

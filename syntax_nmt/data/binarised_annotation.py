@@ -1,4 +1,4 @@
-"""Binarised side information of one split, opened and checked against its text."""
+"""Binarised annotation of one split, opened and checked against its text."""
 
 from __future__ import annotations
 
@@ -9,16 +9,16 @@ from typing import Any
 
 import numpy as np
 
+from syntax_nmt.data.annotation.kind import AnnotationKind, BatchedText
 from syntax_nmt.data.indexed_file import count_rows
-from syntax_nmt.data.manifest import NAME, REMEDY, Fingerprint, SideFile, read_manifest
+from syntax_nmt.data.manifest import NAME, REMEDY, AnnotationFile, Fingerprint, read_manifest
 from syntax_nmt.data.ragged import RaggedArray
-from syntax_nmt.data.sides.kind import BatchedText, SideKind
 from syntax_nmt.errors import UserError
 
 
 @dataclass(frozen=True)
-class SideInformation:
-    """One kind of side information of one split.
+class BinarisedAnnotation:
+    """One kind of annotation of one split.
 
     Attributes:
         rows: one row a sentence, without EOS, as the kind says; one that begins with −1 is of a
@@ -26,18 +26,18 @@ class SideInformation:
         labels: in id order, the first having id 1; empty for a kind that has none.
     """
 
-    kind: SideKind
+    kind: AnnotationKind
     rows: RaggedArray
     labels: tuple[str, ...] = ()
 
     @classmethod
     def concatenate(
-        cls, parts: Sequence[SideInformation], repeats: Sequence[int] | None = None
-    ) -> SideInformation:
+        cls, parts: Sequence[BinarisedAnnotation], repeats: Sequence[int] | None = None
+    ) -> BinarisedAnnotation:
         """The splits `train`, `train1`, … in a row, as fairseq joins their texts.
 
         Args:
-            parts: the splits' side information, of one kind.
+            parts: the splits' annotation, of one kind.
             repeats: how many times each comes (`--upsample-primary`); once by default.
         """
         rows = RaggedArray.concatenate([part.rows for part in parts], repeats)
@@ -49,12 +49,12 @@ class SideInformation:
     def batched(self, text: BatchedText) -> dict[str, Any]:
         """What a batch gets, under the keys of the kind."""
         tensor = self.kind.collate(self.rows, text, len(self.labels))
-        return {self.kind.key: tensor, **self.kind.beside(tensor)}
+        return {self.kind.key: tensor, **self.kind.batch_flags(tensor)}
 
 
-def open_side_information(
-    prefix: str | Path, kind: SideKind, sizes: np.ndarray, verify: bool = True
-) -> SideInformation:
+def open_annotation(
+    prefix: str | Path, kind: AnnotationKind, sizes: np.ndarray, verify: bool = True
+) -> BinarisedAnnotation:
     """Opens `prefix.kind.{bin,idx}` and checks that it belongs to the text.
 
     Files are memory-mapped; `examples/benchmark` has what opening a million sentences takes.
@@ -88,10 +88,10 @@ def open_side_information(
             f"{prefix.parent / name}.idx: {len(rows)} sentences, {NAME} says {entry.sentences}: "
             f"one of them is damaged: {REMEDY}"
         )
-    return SideInformation(kind, rows, labels)
+    return BinarisedAnnotation(kind, rows, labels)
 
 
-def _manifest_entry(prefix: Path, name: str, kind: SideKind) -> SideFile:
+def _manifest_entry(prefix: Path, name: str, kind: AnnotationKind) -> AnnotationFile:
     manifest = prefix.with_name(NAME)
     if not manifest.is_file():
         raise UserError(f"{manifest}: not found, so there is no side information: {REMEDY}")
@@ -110,7 +110,9 @@ def _manifest_entry(prefix: Path, name: str, kind: SideKind) -> SideFile:
     return files[name]
 
 
-def _check_fingerprints(folder: Path, name: str, entry: SideFile, kind: SideKind) -> None:
+def _check_fingerprints(
+    folder: Path, name: str, entry: AnnotationFile, kind: AnnotationKind
+) -> None:
     """Compares every file that the manifest names with what it was."""
     for file_name, recorded in entry.files.items():
         path = folder / file_name
@@ -143,7 +145,7 @@ def _check_number(found: int, expected: int, path: Path) -> None:
 
 
 def _check_lengths(
-    rows: RaggedArray, kind: SideKind, expected: np.ndarray, path: Path, source: str
+    rows: RaggedArray, kind: AnnotationKind, expected: np.ndarray, path: Path, source: str
 ) -> None:
     """Compares each sentence's length with the dataset's, both without EOS."""
     found = kind.covered(rows, expected)
@@ -179,7 +181,7 @@ def _check_numbers(
         )
 
 
-def read_labels(folder: Path, kind: SideKind) -> tuple[str, ...]:
+def read_labels(folder: Path, kind: AnnotationKind) -> tuple[str, ...]:
     """The labels of a kind in id order, the first having id 1; () for a kind without labels.
 
     Raises:

@@ -1,0 +1,303 @@
+"""What to type next: for each method that a data folder has the annotation of, a training line."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import torch
+from fairseq.data.data_utils import infer_language_pair
+
+from syntax_nmt.data.annotation import CHUNKS, HEADS, PHRASES
+from syntax_nmt.data.annotation.kind import AnnotationKind
+from syntax_nmt.data.data_bin import no_data_bin
+from syntax_nmt.data.indexed_file import count_rows
+from syntax_nmt.data.manifest import read_manifest
+from syntax_nmt.data.prepared_text import FILE_NAME as SEGMENTATION
+from syntax_nmt.data.prepared_text import TextSegmentation, prepared_folder, read_segmentation
+from syntax_nmt.data.text_files import checksum
+from syntax_nmt.errors import UserError
+from syntax_nmt.parsing.config import FILE_NAME as PARSER_CONFIG
+from syntax_nmt.preparation.steps import recorded_steps
+from syntax_nmt.preparation.training_settings import TrainingSettings, training_settings
+
+_LINE = 100
+_KINDS = (HEADS, PHRASES, CHUNKS)
+_MAIN = "checkpoints"  # of dependency heads, or of a Transformer without dependencies
+_SMOOTHED = "label_smoothed_cross_entropy"
+
+
+@dataclass(frozen=True)
+class TrainingData:
+    """What a data-bin folder holds, as far as training lines depend on it.
+
+    Attributes:
+        folder: that `syntax-nmt prepare` made, or the data-bin folder's own.
+        data_bin: the folder that fairseq reads.
+        languages: source and target.
+        pairs: of the training text.
+        splits: that are there, in fairseq's order.
+        annotated: by split the kinds of annotation of which some sentence has one.
+        parsed: the kinds that a parser made, which parses typed text likewise.
+        joined: whether both languages have one vocabulary.
+        segmentation: how text is segmented, by language; empty = not known.
+    """
+
+    folder: Path
+    data_bin: Path
+    languages: tuple[str, str]
+    pairs: int
+    splits: Sequence[str]
+    annotated: Mapping[str, Sequence[AnnotationKind]]
+    parsed: Sequence[AnnotationKind]
+    joined: bool
+    segmentation: Mapping[str, TextSegmentation]
+
+    @classmethod
+    def of(cls, data: Path) -> TrainingData:
+        """Reads a folder.
+
+        Args:
+            data: that `syntax-nmt prepare` made, or a data-bin folder.
+
+        Raises:
+            UserError: it has no training text.
+        """
+        folder, data_bin = prepared_folder(data)
+        source, target = infer_language_pair(str(data_bin)) if data_bin.is_dir() else (None, None)
+        if source is None or target is None:
+            raise no_data_bin(data_bin, "train.SOURCE-TARGET.SOURCE.idx")
+        pair = f"{source}-{target}"
+        splits = _splits(data_bin, pair, source)
+        if "train" not in splits:
+            raise UserError(f"{data_bin}: has no training text: give the folder of one")
+        try:
+            pairs = count_rows(data_bin / f"train.{pair}.{source}")
+        except (OSError, ValueError) as error:
+            raise UserError(f"{error}: run fairseq-preprocess again") from error
+        manifest = read_manifest(data_bin)
+        names = {HEADS: source, PHRASES: source, CHUNKS: target}
+        annotated = {
+            split: [
+                kind
+                for kind, lang in names.items()
+                if (found := manifest.get(f"{split}.{pair}.{lang}.{kind.name}")) is not None
+                and found.annotated
+            ]
+            for split in splits
+        }
+        dictionaries = {checksum(data_bin / f"dict.{lang}.txt") for lang in (source, target)}
+        segmentation = read_segmentation(folder) if (folder / SEGMENTATION).is_file() else {}
+        parsed = _parsed(folder, source) if (folder / PARSER_CONFIG).is_file() else []
+        return cls(
+            folder, data_bin, (source, target), pairs, splits, annotated, parsed,
+            len(dictionaries) == 1, segmentation,
+        )  # fmt: skip
+
+    @property
+    def validated(self) -> bool:
+        """Whether there is validation text."""
+        return "valid" in self.splits
+
+    @property
+    def takes_typed_text(self) -> bool:
+        """Whether fairseq-interactive can segment typed text: it knows one way for both sides."""
+        cut = [text.sentencepiece_model is not None for text in self.segmentation.values()]
+        return bool(cut) and cut[0] == cut[1]
+
+    @property
+    def text_options(self) -> list[str]:
+        """How typed text is segmented, and text is made of translations."""
+        if not self.segmentation:
+            return []
+        source, target = (self.segmentation[lang] for lang in self.languages)
+        options = ["--tokenizer", "syntax_words"]
+        options += source.tokenizer_options("source") + target.tokenizer_options("target")
+        if target.sentencepiece_model is None:  # translations are words
+            return options
+        one_model = source.sentencepiece_model is not None
+        model = source.sentencepiece_model if one_model else target.sentencepiece_model
+        return [*options, "--bpe", "sentencepiece", "--sentencepiece-model", str(model)]
+
+
+def _splits(data_bin: Path, pair: str, source: str) -> list[str]:
+    """Those that are there: train, valid, valid1, …, test, …"""
+    found = []
+    for kind in ("train", "valid", "test"):
+        names = [path.name.split(".")[0] for path in data_bin.glob(f"{kind}*.{pair}.{source}.idx")]
+        numbers = sorted(int(name[len(kind) :] or 0) for name in names)
+        found += [f"{kind}{number or ''}" for number in numbers]
+    return found
+
+
+def _parsed(folder: Path, source: str) -> list[AnnotationKind]:
+    """What `syntax-nmt prepare` has on record as made by a parser."""
+    steps = recorded_steps(folder / "prepare.json") or {}
+    names = {kind: f".{source}.{kind.ending}" for kind in (HEADS, PHRASES)}
+    made = [name for name, step in steps.items() if "annotated" in step.get("report", {})]
+    return [kind for kind, ending in names.items() if any(name.endswith(ending) for name in made)]
+
+
+@dataclass(frozen=True)
+class _Method:
+    """How a method is trained.
+
+    Attributes:
+        title: what it is.
+        arch: its architecture, without a size.
+        save_dir: name of the folder of its checkpoints.
+        options: besides.
+        criterion: its training objective.
+        reads: annotation that it translates with, and not only learns from.
+        is_rnn: whether its sizes are those of an RNN.
+        warmups: how many times as long the warm-up is.
+    """
+
+    title: str
+    arch: str
+    save_dir: str
+    options: tuple[str, ...] = ()
+    criterion: str = _SMOOTHED
+    reads: AnnotationKind | None = None
+    is_rnn: bool = False
+    warmups: int = 1
+
+
+def _methods(data: TrainingData) -> list[_Method]:
+    """Those that there is the annotation for."""
+    kinds = data.annotated["train"]
+    supervised = HEADS in kinds
+    methods = [
+        _Method("a Transformer without syntax", "syntax_transformer",
+                "baseline" if supervised else _MAIN),
+        _Method("latent phrases", "latent_phrase_transformer", "latent_checkpoints",
+                criterion="synchronous_cross_entropy"),
+    ]  # fmt: skip
+    if supervised:
+        methods += [
+            _Method("dependency heads", "dependency_transformer", _MAIN,
+                    ("--load-dependencies",), "dependency_cross_entropy"),
+            _Method("parent-scaled attention", "pascal_transformer", "pascal_checkpoints",
+                    ("--load-dependencies",), reads=HEADS),
+        ]  # fmt: skip
+    # Twice the usual warm-up, as in the paper.
+    if PHRASES in kinds:
+        methods.append(
+            _Method("phrases of the source's constituents", "phrase_transformer",
+                    "phrase_checkpoints", ("--phrase-segmentation", "parsed", "--load-phrases"),
+                    reads=PHRASES, warmups=2)
+        )  # fmt: skip
+    else:
+        methods.append(
+            _Method("phrases, n-grams", "phrase_transformer", "phrase_checkpoints", warmups=2)
+        )
+    if CHUNKS in kinds:
+        methods.append(
+            _Method("a bi-scale decoder over the target's chunks", "bi_scale_rnn",
+                    "bi_scale_checkpoints", ("--load-chunks",), "chunk_cross_entropy", is_rnn=True)
+        )  # fmt: skip
+    return methods
+
+
+def next_commands(data: TrainingData, user_dir: Path) -> str:
+    """Command lines that train on a folder, and translate with what they trained.
+
+    Args:
+        user_dir: the plugin's folder.
+    """
+    lines = [(_train(data, method, str(user_dir)), method) for method in _methods(data)]
+    blocks = [_expectation(data)]
+    for train, method in sorted(lines, key=lambda line: len(line[0])):
+        blocks.append(f"{method.title}:\n{train}")
+        if method.reads is not None:
+            blocks.append(f"  and translate with it by\n{_translate(data, method, str(user_dir))}")
+    main = next(method for _, method in lines if method.save_dir == _MAIN)
+    blocks.append(
+        f"then translate with {main.title} (likewise others without such a line) by\n"
+        f"{_translate(data, main, str(user_dir))}"
+    )
+    return "\n".join(blocks)
+
+
+def _expectation(data: TrainingData) -> str:
+    """Where training lines run and how long they take."""
+    settings = _settings(data)
+    if settings.gpu:
+        return "train on the GPU"
+    if not settings.minutes:
+        return "train (there is no GPU here, and a CPU needs days for so much text)"
+    minutes = max(1, round(settings.minutes))
+    return f"train (about {minutes:,} minute{'s' if minutes > 1 else ''} on one core)"
+
+
+def _settings(data: TrainingData) -> TrainingSettings:
+    return training_settings(data.pairs, gpu=torch.cuda.is_available())
+
+
+def _shared(data: TrainingData, user_dir: str) -> list[str]:
+    """What all programs are given."""
+    return [
+        *["--user-dir", user_dir, "--task", "syntax_translation"],
+        *["--source-lang", data.languages[0], "--target-lang", data.languages[1]],
+    ]
+
+
+def _train(data: TrainingData, method: _Method, user_dir: str) -> str:
+    settings = _settings(data)
+    size = settings.size
+    suffix, sizes = (
+        (size.rnn_suffix, size.rnn_options) if method.is_rnn else (size.suffix, size.options)
+    )
+    return wrapped(
+        [
+            *["fairseq-train", str(data.data_bin), *_shared(data, user_dir)],
+            *["--arch", method.arch + suffix, *method.options],
+            *(["--share-all-embeddings"] if data.joined else []),
+            *["--criterion", method.criterion, "--label-smoothing", "0.1", *sizes],
+            *settings.options(method.warmups, data.validated),
+            *["--save-dir", str(data.folder / method.save_dir)],
+        ]
+    )
+
+
+def _translate(data: TrainingData, method: _Method, user_dir: str) -> str:
+    """Typed text where it can be segmented, and parsed if need be; otherwise the last split."""
+    # Which checkpoint is best, validation tells; without it there is the last.
+    name = "checkpoint_best.pt" if data.validated else "checkpoint_last.pt"
+    path = ["--path", str(data.folder / method.save_dir / name), *data.text_options]
+    shared = [str(data.data_bin), *_shared(data, user_dir)]
+    known = method.reads is None or method.reads in data.parsed
+    if data.takes_typed_text and known:
+        parser = [] if method.reads is None else ["--parser-config"]
+        parser += [str(data.folder / PARSER_CONFIG)] * len(parser)
+        return wrapped(["fairseq-interactive", *shared, *parser, *path])
+    split, annotation = data.splits[-1], []
+    if method.reads is not None:  # no parser is known, as the annotation was given
+        split = [name for name, kinds in data.annotated.items() if method.reads in kinds][-1]
+        annotation = [method.reads.flag]
+    return wrapped(["fairseq-generate", *shared, "--gen-subset", split, *annotation, *path])
+
+
+def wrapped(words: Sequence[str]) -> str:
+    """A command for the shell, indented, in lines of at most 100 characters that end in a \\.
+
+    An option stands on the line of its values.
+
+    Args:
+        words: the program and its arguments.
+    """
+    groups: list[str] = []
+    for word in map(shlex.quote, words):
+        if word.startswith("--") or not groups:
+            groups.append(word)
+        else:
+            groups[-1] += f" {word}"
+    lines = [f"  {groups[0]}"]
+    for group in groups[1:]:
+        if len(lines[-1]) + len(group) < _LINE - 2:
+            lines[-1] += f" {group}"
+        else:
+            lines.append(f"    {group}")
+    return " \\\n".join(lines)

@@ -1,0 +1,124 @@
+"""The splits of a data folder: texts checked before fairseq reads them, and their annotation."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from fairseq import utils
+from fairseq.data import ConcatDataset, Dictionary, LanguagePairDataset
+
+from syntax_nmt.data.annotation import KINDS
+from syntax_nmt.data.annotation.kind import SOURCE, TARGET, AnnotationKind
+from syntax_nmt.data.binarised_annotation import BinarisedAnnotation, open_annotation, read_labels
+from syntax_nmt.data.split_texts import check_texts, split_prefixes
+from syntax_nmt.data.syntax_dataset import SyntaxDataset
+from syntax_nmt.errors import UserError
+
+
+class AnnotatedSplits:
+    """Opens the annotation that the options ask for, and compares it with the text.
+
+    Args:
+        cfg: the options of the task.
+        vocabularies: of source and target.
+
+    Attributes:
+        kinds: which annotation is asked for.
+        labels: of the kinds that have some, as far as their files are open.
+    """
+
+    def __init__(self, cfg: Any, vocabularies: tuple[Dictionary, Dictionary]) -> None:
+        self._cfg = cfg
+        self._vocabularies = vocabularies
+        self.kinds = [kind for kind in KINDS if getattr(cfg, kind.option)]
+        self.labels: dict[AnnotationKind, tuple[str, ...]] = {}
+
+    def check(self, split: str, epoch: int, combine: bool) -> list[Path]:
+        """Checks a split's texts before fairseq maps them; gives their names without language.
+
+        Args:
+            split: train, valid, test, …
+            epoch: chooses among several data folders.
+            combine: whether fairseq joins `train`, `train1`, …
+
+        Raises:
+            UserError: a text is damaged, or an option moves the tokens that annotation counts.
+        """
+        if self.kinds:
+            self._refuse_what_moves_tokens()
+        source, target = self._cfg.source_lang, self._cfg.target_lang
+        folder = self._folder(split, epoch)
+        prefixes = split_prefixes(folder, split, source, target, combine)
+        for prefix in prefixes:
+            check_texts(prefix, dict(zip((source, target), self._vocabularies)))
+        return prefixes
+
+    def annotated(
+        self, pairs: LanguagePairDataset, prefixes: Sequence[Path], split: str
+    ) -> LanguagePairDataset | SyntaxDataset:
+        """A split's sentence pairs with their annotation, opened and checked.
+
+        Args:
+            prefixes: of :meth:`check`.
+            split: for messages.
+
+        Raises:
+            UserError: an annotation file is missing, damaged or of another text.
+        """
+        if not self.kinds:
+            return pairs
+        if not prefixes:
+            raise UserError(
+                f"{split} is not binarised, and side information belongs to binarised text: run "
+                f"fairseq-preprocess without --dataset-impl raw, then `syntax-nmt binarize`"
+            )
+        source, target = self._cfg.source_lang, self._cfg.target_lang
+        texts = {SOURCE: (source, pairs.src), TARGET: (target, pairs.tgt)}
+        opened = [
+            _open_shards(prefixes, kind, *texts[kind.side])
+            for kind in self.kinds
+            if texts[kind.side][1] is not None  # a test set may have no target
+        ]
+        self.labels.update({each.kind: each.labels for each in opened if each.kind.labels_file})
+        return SyntaxDataset(pairs, opened)
+
+    def labels_of_folder(self, kind: AnnotationKind) -> tuple[str, ...]:
+        """The labels of the data folder, such as chunk types, by id from 1; () = it has none."""
+        folder = Path(utils.split_paths(self._cfg.data)[0])
+        there = kind.labels_file is not None and (folder / kind.labels_file).is_file()
+        return read_labels(folder, kind) if there else ()
+
+    def _folder(self, split: str, epoch: int) -> Path:
+        """The folder that fairseq's own task reads a split from in an epoch."""
+        paths = utils.split_paths(self._cfg.data)
+        if split != self._cfg.train_subset:
+            paths = paths[:1]
+        return Path(paths[(epoch - 1) % len(paths)])
+
+    def _refuse_what_moves_tokens(self) -> None:
+        """Refuses what shifts tokens: annotation counts them from the sentence's start."""
+        refused = {
+            "--truncate-source": self._cfg.truncate_source,
+            "--num-batch-buckets": self._cfg.num_batch_buckets > 0,
+        }
+        for name, used in refused.items():
+            if used:
+                raise UserError(
+                    f"{name} cannot be combined with side information "
+                    f"({', '.join(kind.flag for kind in KINDS)}): leave one of them out"
+                )
+
+
+def _open_shards(
+    prefixes: Sequence[Path], kind: AnnotationKind, language: str, text: Any
+) -> BinarisedAnnotation:
+    """Annotation of `train`, `train1`, …, joined and repeated as fairseq joined their text."""
+    joined = isinstance(text, ConcatDataset)
+    shards = text.datasets if joined else [text]
+    parts = [
+        open_annotation(f"{prefix}.{language}", kind, shard.sizes)
+        for prefix, shard in zip(prefixes, shards)
+    ]
+    return BinarisedAnnotation.concatenate(parts, text.sample_ratios) if joined else parts[0]

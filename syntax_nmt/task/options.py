@@ -1,0 +1,64 @@
+"""The options of `--task syntax_translation`.
+
+fairseq reads the types of the options at run time: no postponed annotations in this file.
+"""
+
+from dataclasses import dataclass, make_dataclass
+from typing import Any, Optional
+
+from fairseq.tasks.translation import TranslationConfig
+from omegaconf import II
+
+from syntax_nmt.arguments import option
+from syntax_nmt.data.annotation import KINDS
+
+
+@dataclass
+class ProgramOptions(TranslationConfig):
+    """fairseq's options of the translation task, and options of the program that has the task.
+
+    The latter are not the task's own: each takes the value of the option it names.
+    """
+
+    # of a training, which may be a killed one that is started again
+    save_dir: str = II("checkpoint.save_dir")
+    restore_file: str = II("checkpoint.restore_file")
+    continue_once: Optional[str] = II("checkpoint.continue_once")
+    finetune_from_model: Optional[str] = II("checkpoint.finetune_from_model")
+    checkpoint_suffix: str = II("checkpoint.checkpoint_suffix")
+    reset_meters: bool = II("checkpoint.reset_meters")
+    reset_optimizer: bool = II("checkpoint.reset_optimizer")
+    patience: int = II("checkpoint.patience")
+    max_update: int = II("optimization.max_update")
+    cpu: bool = II("common.cpu")
+    fp16: bool = II("common.fp16")
+    memory_efficient_fp16: bool = II("common.memory_efficient_fp16")
+    fp16_no_flatten_grads: bool = II("common.fp16_no_flatten_grads")
+    tpu: bool = II("common.tpu")
+    max_epoch: int = II("optimization.max_epoch")
+    update_freq: Any = II("optimization.update_freq")  # noqa: RUF009  a list, by its name
+
+
+# An option a kind: load_dependencies, load_phrases, load_chunks.
+_LoadingOptions: Any = make_dataclass(
+    "LoadingOptions",
+    [(kind.option, bool, option(False, kind.help)) for kind in KINDS],
+    bases=(ProgramOptions,),
+)
+
+
+@dataclass
+class SyntaxTranslationConfig(_LoadingOptions):
+    """fairseq's options of the translation task, which annotation to load, and a parser."""
+
+    parser_config: Optional[str] = option(
+        None,
+        "parse the source while it is translated, for models that read dependencies or phrases, in "
+        "place of --load-dependencies or --load-phrases: the file parser.json that `syntax-nmt "
+        "prepare` wrote, or another JSON file of lang, subwords, stanza_dir or model files, "
+        "device, max_words, batch_size",
+    )
+    # of a program that loads models, which are checked beforehand
+    path: Optional[str] = II("common_eval.path")
+    lm_path: Optional[str] = II("generation.lm_path")
+    checkpoint_shard_count: int = II("checkpoint.checkpoint_shard_count")

@@ -1,0 +1,198 @@
+"""A killed training that is started again: the checkpoint that it goes on from, and its end."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from fairseq import checkpoint_utils
+from fairseq.data import Dictionary
+from fairseq.distributed.utils import get_global_rank
+from fairseq.file_io import PathManager
+
+from syntax_nmt.checkpoints.changed_options import warn_of_changed_options
+from syntax_nmt.checkpoints.interrupted_copy import finish_interrupted_copy
+from syntax_nmt.checkpoints.task_checkpoints import check_weights, interpolated_option
+from syntax_nmt.errors import UserError
+
+STATE = "patience"  # in a checkpoint's state of the task
+
+_LAST = "checkpoint_last.pt"  # fairseq's default of --restore-file, looked for in --save-dir
+_BEST, _COUNT = "best", "num_runs"  # as fairseq calls them
+# Where fairseq's function that stops a training is: in a program that was started by its file, in
+# one that such a program starts, and in all others.
+_MODULES = ("__main__", "__mp_main__", "fairseq_cli.train")
+
+
+class Resuming:
+    """What a training goes on from.
+
+    A killed training that is started again ends as if it had not been killed. fairseq alone differs
+    in four ways: from the second epoch on its batches depend on the epoch that the process began
+    with (:func:`~syntax_nmt.task.batches.same_batches`); `checkpoint_last.pt` can be left half
+    written; `--patience` begins to count anew; and a training that had reached `--max-update` makes
+    one update more.
+
+    Args:
+        cfg: the options of the task, with those of the training.
+    """
+
+    def __init__(self, cfg: Any) -> None:
+        self._cfg = cfg
+        self._updates_before = 0  # that the checkpoint has made from which fairseq goes on
+        self._resumed: tuple[str, Mapping[str, Any]] | None = None  # a checkpoint, and its options
+        self._begin: str | None = None
+
+    def begin(self, vocabularies: tuple[Dictionary, Dictionary]) -> None:
+        """Finds and checks the checkpoint that fairseq will load; an incomplete one is made whole.
+
+        Args:
+            vocabularies: of source and target.
+
+        Raises:
+            UserError: it is missing, damaged or of other data.
+        """
+        forget_training_before()
+        self._begin = self.checkpoint()
+        if self._begin is None:
+            return
+        state = check_weights(self._begin, vocabularies)
+        # fairseq counts on only with the state of the optimizer.
+        fresh = self._begin == self._tuned() or self._option("reset_optimizer")
+        if not fresh and state.get("last_optimizer_state") is not None:
+            history = state.get("optimizer_history") or [{}]
+            self._updates_before = history[-1].get("num_updates", 0)
+        if self._begin == self._last():
+            self._resumed = self._begin, state.get("cfg") or {}
+            if not self._option("reset_meters"):
+                _resume_count(state)
+
+    def tell(self, model: Any) -> None:
+        """Tells a model of this package which file its weights will come from, if any.
+
+        Args:
+            model: that was built for the training.
+        """
+        if self._begin is not None:
+            model.origin = self._begin
+            model.begins_with_weights_of_another = self._begin == self._tuned()
+
+    def warn_of_changed_options(self, group: str, built: Any, options: Any) -> None:
+        """Says in the log which options differ from those of the checkpoint that is resumed.
+
+        Args:
+            group: of the options, `model` or `criterion`.
+            built: the model or the criterion.
+            options: its options now.
+        """
+        if self._resumed is not None and get_global_rank() == 0:
+            path, saved = self._resumed
+            warn_of_changed_options(path, built, saved.get(group), options)
+
+    def end(self) -> str | None:
+        """Why the training was at its end before this process; None if it was not."""
+        wanted, updates = self._option("max_update") or 0, self._updates_before
+        if 0 < wanted <= updates:
+            return f"{updates} updates have been made, --max-update {wanted} are wanted"
+        patience = self._option("patience") or 0
+        return f"--patience {patience} ended the training" if is_at_end(patience) else None
+
+    def checkpoint(self) -> str | None:
+        """The checkpoint that fairseq will load, made whole; None = training begins anew.
+
+        Raises:
+            UserError: there is no such file, or it cannot be made whole.
+        """
+        restore, folder = self._option("restore_file"), self._option("save_dir")
+        if restore is None or folder is None:
+            return None
+        if restore != _LAST:
+            begin = self._of_this_worker(restore)
+            # A file for each worker, whose number fairseq adds later, may stand in its place.
+            shard = begin.replace(".pt", "-shard0.pt")
+            if not any(map(PathManager.isfile, (begin, shard))):
+                if Path(restore).name == _LAST:  # as scripts name it before there is one
+                    return None
+                raise UserError(
+                    f"--restore-file {restore}: no such file; leave the option out to resume from "
+                    f"{_LAST} of --save-dir"
+                )
+            return begin
+        last = self._last()
+        if last is not None:
+            finish_interrupted_copy(Path(last))
+            return last
+        once: str | None = self._option("continue_once")
+        if once is not None:
+            return once
+        tuned = self._tuned()
+        if tuned is not None and not PathManager.isfile(tuned):
+            raise UserError(f"--finetune-from-model {tuned}: no such file; give a checkpoint")
+        return tuned
+
+    def _last(self) -> str | None:
+        """The checkpoint that a training with this `--save-dir` resumes from, if it is there."""
+        folder = self._option("save_dir")
+        if folder is None:
+            return None
+        last = Path(folder) / self._of_this_worker(_LAST)
+        return str(last) if last.is_file() else None
+
+    def _tuned(self) -> str | None:
+        """`--finetune-from-model`, perhaps an address that only fairseq's path manager knows."""
+        tuned: str | None = self._option("finetune_from_model")
+        return tuned
+
+    def _of_this_worker(self, name: str) -> str:
+        """The file of this worker, as fairseq names it."""
+        return name.replace(".pt", f"{self._option('checkpoint_suffix') or ''}.pt")
+
+    def _option(self, name: str) -> Any:
+        return interpolated_option(self._cfg, name)
+
+
+def counted_validations() -> dict[str, float]:
+    """The best validation loss and how many validations followed it; empty before the first.
+
+    fairseq keeps both as attributes of the function that stops a training, and in no checkpoint.
+    """
+    decide = _deciding_function()
+    return {name: getattr(decide, name) for name in (_BEST, _COUNT) if hasattr(decide, name)}
+
+
+def forget_training_before() -> None:
+    """Forgets the validations of the training that this process did before, if it did one.
+
+    `fairseq-hydra-train -m` has one after another. fairseq would compare the losses of the second
+    with the best of the first: it would stop too early, and keep no best checkpoint.
+    """
+    for function in (_deciding_function(), checkpoint_utils.save_checkpoint):
+        for name in (_BEST, _COUNT):
+            getattr(function, "__dict__", {}).pop(name, None)
+
+
+def is_at_end(patience: int) -> bool:
+    """Whether enough validations followed the best one for a training to end.
+
+    Args:
+        patience: `--patience`; none if it is not positive.
+    """
+    return 0 < patience <= counted_validations().get(_COUNT, 0)
+
+
+def _resume_count(checkpoint: Mapping[str, Any]) -> None:
+    """Goes on counting where a checkpoint stopped."""
+    counted = (checkpoint.get("task_state") or {}).get(STATE) or {}
+    decide = _deciding_function()
+    if decide is not None:
+        for name in counted.keys() & {_BEST, _COUNT}:
+            setattr(decide, name, counted[name])
+
+
+def _deciding_function() -> Any:
+    """None outside fairseq's programs."""
+    modules = (sys.modules.get(name) for name in _MODULES)
+    found = (getattr(module, "should_stop_early", None) for module in modules)
+    return next(filter(None, found), None)

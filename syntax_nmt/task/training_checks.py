@@ -1,0 +1,164 @@
+"""Mistakes in how a training was started, told before its first update."""
+
+from __future__ import annotations
+
+import logging
+import math
+import os
+from importlib.util import find_spec
+from typing import Any
+
+import torch
+import torch.distributed as dist
+
+from syntax_nmt.arguments import flag
+from syntax_nmt.checkpoints.task_checkpoints import interpolated_option
+from syntax_nmt.errors import UserError
+from syntax_nmt.task.yaml_options import refuse_unknown_options
+
+logger = logging.getLogger(__name__)
+
+# What torchrun tells the processes that it starts.
+_TORCHRUN = ("MASTER_ADDR", "MASTER_PORT", "RANK", "WORLD_SIZE")
+
+
+class TrainingStart:
+    """A training, as the task knows it before its first update.
+
+    Args:
+        cfg: the options of the task, with those of the training.
+
+    Attributes:
+        happens: whether a model was built that is to be trained.
+    """
+
+    def __init__(self, cfg: Any) -> None:
+        self._cfg = cfg
+        self._warmup = 0
+        self.happens = False
+
+    def check(self, model: Any) -> None:
+        """Checks how the training was started.
+
+        Args:
+            model: the options of the model.
+
+        Raises:
+            UserError: it would not be the training that is wanted.
+        """
+        check_joined()
+        refuse_unknown_options(model)
+        check_device(self._cfg)
+        refuse_training_some_layers(model)
+        self._warmup = getattr(model, "warmup_updates", None) or 0
+        self.happens = True
+
+    def warn_of_long_warmup(self, batches: int) -> None:
+        """Says in the log if the learning rate will not reach its peak.
+
+        Args:
+            batches: of an epoch, of one worker.
+        """
+        max_epoch, max_update = (
+            interpolated_option(self._cfg, name) or 0 for name in ("max_epoch", "max_update")
+        )
+        update_freq = interpolated_option(self._cfg, "update_freq") or [1]
+        updates = planned_updates(batches, update_freq[0], max_epoch, max_update)
+        warn_of_long_warmup(self._warmup, updates)
+
+
+def check_joined() -> None:
+    """Refuses to train alone where torchrun has started several processes.
+
+    fairseq takes the number of GPUs that a process sees for the number of workers. On CPUs, and on
+    machines of one GPU each, that is 1: every process would train by itself and all would write the
+    same checkpoints.
+
+    Raises:
+        UserError: says which options join them.
+    """
+    if not all(name in os.environ for name in _TORCHRUN):
+        return
+    count = os.environ["WORLD_SIZE"]
+    if count == "1" or (dist.is_available() and dist.is_initialized()):
+        return
+    options = f"--distributed-world-size {count}"
+    if not torch.cuda.is_available():
+        options += (
+            " --distributed-init-method env:// --distributed-no-spawn --distributed-rank $RANK "
+            "--distributed-backend gloo --ddp-backend legacy_ddp"
+        )
+    raise UserError(
+        f"torchrun has started {count} processes, but each would train alone and write the same "
+        f"checkpoints: add {options}"
+    )
+
+
+def check_device(cfg: Any) -> None:
+    """Refuses what fairseq can do on another device alone.
+
+    Args:
+        cfg: the options of the task, with those of the training.
+
+    Raises:
+        UserError: says which option does it here.
+    """
+    fp16, tpu, on_cpu, *others = (
+        interpolated_option(cfg, name)
+        for name in ("fp16", "tpu", "cpu", "memory_efficient_fp16", "fp16_no_flatten_grads")
+    )
+    if tpu and find_spec("torch_xla") is None:
+        raise UserError(
+            "--bf16 of fairseq-train is for TPUs, and torch_xla is not installed: give "
+            "common.bf16=true to fairseq-hydra-train, or --fp16"
+        )
+    if (on_cpu or not torch.cuda.is_available()) and fp16 and not any(others):
+        raise UserError(
+            "--fp16 flattens the gradients on a GPU, and there is none: add "
+            "--fp16-no-flatten-grads, or leave --fp16 out"
+        )
+
+
+def refuse_training_some_layers(model: Any) -> None:
+    """Refuses to leave layers out of a training: fairseq can only translate without them.
+
+    Args:
+        model: its options.
+
+    Raises:
+        UserError: names the option.
+    """
+    for name in ("encoder_layers_to_keep", "decoder_layers_to_keep"):
+        if getattr(model, name, None):
+            raise UserError(
+                f"{flag(name)} leaves layers of a trained model out: give it to fairseq-generate, "
+                f"in --model-overrides; fewer layers train with {flag(name[:7])}-layers"
+            )
+
+
+def planned_updates(batches: int, update_freq: int, max_epoch: int, max_update: int) -> float:
+    """How many updates a training makes; infinite where nothing ends it.
+
+    Args:
+        batches: of an epoch, of one worker.
+        max_epoch: 0 = no limit.
+        max_update: 0 = no limit.
+    """
+    by_epochs = max_epoch * math.ceil(batches / update_freq) if max_epoch > 0 else math.inf
+    return min(by_epochs, max_update if max_update > 0 else math.inf)
+
+
+def warn_of_long_warmup(warmup: int, updates: float) -> None:
+    """Says in the log if the learning rate will not reach its peak.
+
+    Args:
+        warmup: `--warmup-updates`.
+        updates: of the whole training.
+    """
+    if warmup > updates:
+        logger.warning(
+            f"--warmup-updates {warmup} is more than the {updates:.0f} updates of this training: "
+            f"the learning rate never reaches --lr, and the model learns little; give "
+            f"--warmup-updates {max(1, int(updates) // 4)} or less, or train longer (--max-epoch, "
+            "--max-update)"
+        )
