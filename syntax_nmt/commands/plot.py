@@ -31,6 +31,12 @@ KINDS = {
         "a dependency tree as arcs; where a reference has others, these below the words",
         "trees.conllu --gold words/test.en.conllu --sentence 3 --output tree.svg",
     ),
+    "translation": (
+        "a sentence that is translated now: the tree that the model sees in it, and for each word "
+        "of the translation where it attends",
+        "prepared --path prepared/checkpoints/checkpoint_best.pt --text 'Two dogs run.' --output "
+        "translation.svg",
+    ),
     "constituents": (
         "a constituency tree; brackets that a gold tree lacks are dashed",
         "induced.trees --gold test.src.trees --sentence 3 --output tree.svg",

@@ -77,6 +77,18 @@ def test_trees_are_those_of_the_command(make_system, prepared, lines, tmp_path):
     ]
 
 
+def test_a_picture_of_a_sentence_that_is_translated_now(make_system, prepared, lines, tmp_path):
+    system, picture = make_system("dependency_transformer"), tmp_path / "sentence.svg"
+    given = ("--text", lines[0][4], "--beam", "2", "--output", picture)
+    cli.main(
+        [str(x) for x in ("plot", "translation", prepared.folder, "--path", system.path, *given)]
+    )
+    model = load(system.path, prepared.folder)
+    words = [*lines[0][4].split(), *model.translate(lines[0][4], beam=2).split()]
+    drawn = picture.read_text(encoding="utf-8")
+    assert all(f">{word}<" in drawn for word in words)
+
+
 def test_constituents_are_those_of_the_command(make_system, prepared, lines, tmp_path):
     system = make_system("latent_phrase_transformer")
     trees = load(system.path, prepared.folder, device="cpu").trees(lines[0])

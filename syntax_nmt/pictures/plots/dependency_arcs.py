@@ -98,6 +98,34 @@ def draw_dependencies(
         return figure
 
 
+def arcs_height(tree: DependencyTree) -> float:
+    """The room that the arcs of a tree take above its words, in points."""
+    return _STEP * (max(_levels(_arcs(tree, None, False)[0]), default=0) + 1)
+
+
+def word_places(tree: DependencyTree, families: list[str]) -> tuple[list[float], float]:
+    """The middle of each word, so that words and arcs have room; and the width of all, in points.
+
+    Args:
+        families: of fonts, in the order in which letters are looked for.
+    """
+    return _places(tree.words, _arcs(tree, None, False)[0], families)
+
+
+def draw_arcs(axes: Axes, tree: DependencyTree, centres: Sequence[float], base: float) -> None:
+    """Arcs above words that stand in a line, without names.
+
+    Args:
+        axes: whose coordinates are points.
+        centres: the middle of each word.
+        base: where the arcs begin.
+    """
+    arcs, _ = _arcs(tree, None, False)
+    _draw_side(
+        axes, arcs, _levels(arcs), centres, _offsets(arcs), _STEP, lambda x, y: (x, base + y)
+    )
+
+
 def _across_the_page(
     words: Sequence[str],
     arcs: tuple[Sequence[_Arc], Sequence[_Arc]],

@@ -26,6 +26,7 @@ from syntax_nmt.pictures.plots.constituency_tree import draw_constituents
 from syntax_nmt.pictures.plots.dependency_arcs import draw_dependencies
 from syntax_nmt.pictures.plots.distance_bars import TokenDistances, draw_distances
 from syntax_nmt.pictures.plots.group_curves import Group, Point, draw_curves
+from syntax_nmt.pictures.plots.translated_sentence import draw_translation
 from syntax_nmt.scoring.alignments.alignment import GoldAlignment
 
 
@@ -338,3 +339,26 @@ class TestCurves:
     def test_the_legend_lists_what_is_drawn(self):
         figure = draw_curves(self.GROUPS, {"only": [Point(1), Point(2)]}, "x", "y")
         assert "only" in texts(figure)
+
+
+class TestTranslation:
+    TREE = tree_of((1, 2, 2), ["old", "trees", "grow"])
+    WEIGHTS = np.array([[0.9, 0.05, 0.05], [0.0, 0.7, 0.3]])
+
+    def test_arcs_stand_above_and_lines_lead_where_a_word_attends(self):
+        (axes,) = draw_translation(self.TREE, ("Bäume", "wachsen"), self.WEIGHTS).axes
+        assert len(patches(axes, dependency_arcs.ARC, FancyArrowPatch)) == 3
+        places = {text.get_text(): text.get_position()[0] for text in axes.texts if text.get_text()}
+        lines = {tuple(line.get_xdata()): line.get_alpha() for line in axes.lines}
+        expected = {("old", "Bäume"): 0.9, ("trees", "wachsen"): 0.7, ("grow", "wachsen"): 0.3}
+        assert lines == {(places[x], places[y]): alpha for (x, y), alpha in expected.items()}
+
+    def test_a_longer_translation_has_room(self):
+        target = tuple(f"a_longer_word_{number}" for number in range(9))
+        (axes,) = draw_translation(self.TREE, target, np.full((9, 3), 0.3)).axes
+        centres = [text.get_position()[0] for text in axes.texts if text.get_text() in target]
+        assert min(np.diff(centres)) > 60
+
+    def test_weights_of_other_words_are_refused(self):
+        with pytest.raises(ValueError, match=r"weights \(2, 3\) of 1 × 3 words"):
+            draw_translation(self.TREE, ("Bäume",), self.WEIGHTS)
