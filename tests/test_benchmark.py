@@ -33,13 +33,6 @@ def test_operations_of_one_method(tmp_path):
         assert counted["phrase_transformer"]["operations"] > 1.2 * stock
 
 
-def test_data_loading():
-    sizes = ("--sentences", "50", "--open-sentences", "50", "--repeats", "1")
-    command = [sys.executable, BENCHMARK / "data_loading.py", *sizes]
-    done = subprocess.run(command, capture_output=True, text=True, check=True)
-    assert "opening 50 sentences" in done.stdout
-
-
 @pytest.mark.slow
 def test_times_and_memory(tmp_path):
     figures = tmp_path / "figures.json"
@@ -61,12 +54,6 @@ def test_every_method_is_compared(tmp_path):
     written = json.loads(figures.read_text(encoding="utf-8"))
     measured = {name for each in written["comparisons"].values() for name in each["training"]}
     assert {"phrase_transformer", "relation_rnn", "bi_scale_rnn", "lstm"} <= measured
-
-
-@pytest.mark.slow
-def test_scaling():
-    table = run("scaling.py", "--over", "length", "--most", "16", "--repeats", 1)
-    assert "| 16 |" in table
 
 
 def test_a_system_against_itself_is_refused():
