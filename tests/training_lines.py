@@ -1,4 +1,4 @@
-"""What the README says about training, made by the code that prints the lines of `prepare`."""
+"""What docs/training.md says about training, made by the code that prints the lines of `prepare`."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from syntax_nmt.preparation.training_settings import default_vocabulary, trainin
 PAIRS = (1_000, 6_000, 29_000, 160_000, 4_500_000)
 
 
-def readme_line(pairs: int, gpu: bool) -> str:
-    """The training line of the README."""
+def page_line(pairs: int, gpu: bool) -> str:
+    """The training line of the page."""
     settings = training_settings(pairs, gpu)
     words = [
         *["fairseq-train", "prepared/data-bin", "--user-dir", "syntax_nmt"],
@@ -28,8 +28,8 @@ def readme_line(pairs: int, gpu: bool) -> str:
     return "\n".join([first.strip(), *(line[2:] for line in rest)])
 
 
-def readme_table() -> str:
-    """The rows of the README's table."""
+def page_table() -> str:
+    """The rows of the page's table."""
     rows = []
     for pairs in PAIRS:
         cpu, gpu = training_settings(pairs, False), training_settings(pairs, True)

@@ -6,7 +6,10 @@ fairseq prints its help before it asks the architecture, the task or the criteri
 from __future__ import annotations
 
 import argparse
+import sys
 from collections.abc import Mapping
+from dataclasses import Field, fields
+from inspect import get_annotations
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +20,10 @@ from fairseq.tasks import TASK_REGISTRY
 
 import syntax_nmt.plugin  # noqa: F401  registers the components
 from syntax_nmt import FOLDER
+from syntax_nmt.arguments import flag
 from syntax_nmt.errors import UserError
+from syntax_nmt.models.hybrid_options import SyntaxHybridOptions
+from syntax_nmt.models.rnn_options import SyntaxRNNOptions
 from syntax_nmt.preparation.training_commands import TrainingData, next_commands
 
 EXAMPLE = (
@@ -31,6 +37,13 @@ Lists the options of architectures, criterions, the task, the tokenizer and the 
 fairseq-train --help leaves out, and what an architecture presets. Without NAME: the names.
 With --training: whole training lines for your data.
 """
+
+_HEAD = "| option | meaning |\n|---|---|"
+_INTRODUCTION = """\
+# Options of models, criterions and the task
+
+`syntax-nmt options --markdown` makes this page out of the code. `syntax-nmt options NAME` lists the
+options of an architecture or a criterion with fairseq's own, and what the architecture presets."""
 
 Components = Mapping[str, Mapping[str, Any]]
 """By the option that names them and by name: classes that fairseq has registered."""
@@ -57,6 +70,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="such as an architecture",
     )
     parser.add_argument(
+        "--markdown",
+        action="store_true",
+        help="print all options as Markdown, by method (docs/options.md)",
+    )
+    parser.add_argument(
         "--training",
         type=Path,
         metavar="FOLDER",
@@ -77,6 +95,9 @@ def run(args: argparse.Namespace) -> None:
         print(next_commands(TrainingData.of(args.training), FOLDER))
         return
     known = components()
+    if args.markdown:
+        print(_page(known), end="")
+        return
     for name in args.names:
         if not any(name in found for found in known.values()):
             raise UserError(f"{name}: unknown name: `syntax-nmt options` lists all")
@@ -101,6 +122,35 @@ def _options_of(kind: str, name: str, component: Any) -> str:
             if action.dest in preset:
                 action.help = f"{action.help} [{name}: {getattr(preset, action.dest)}]"
     return parser.format_help()
+
+
+def _page(known: Components) -> str:
+    """All options in tables, by what declares them: methods, models, criterions, the task."""
+    found = [each for kind in ("criterion", "task") for each in known[kind].values()]
+    configs = [SyntaxHybridOptions, SyntaxRNNOptions, *(vars(x)["__dataclass"] for x in found)]
+    tables: dict[str, list[str]] = {}
+    for declared in (each for config in configs for each in config.__mro__ if _is_ours(each)):
+        rows = [_row(each) for each in fields(declared) if each.name in get_annotations(declared)]
+        if any(rows):
+            tables.setdefault(_heading(declared), list(filter(None, rows)))
+    parts = ["\n".join([f"## {heading}\n", _HEAD, *tables[heading]]) for heading in sorted(tables)]
+    return "\n\n".join([_INTRODUCTION, *parts]) + "\n"
+
+
+def _row(option: Field) -> str:
+    """Empty: an option of another group, whose value is only read here."""
+    if "help" not in option.metadata:
+        return ""
+    text = option.metadata["help"].replace("|", r"\|")
+    return f"| `{flag(option.name)}` | {text[0].upper()}{text[1:]} |"
+
+
+def _heading(declared: type) -> str:
+    """The method that an option belongs to, in the words of its folder; or what has it."""
+    package, _, module = declared.__module__.rpartition(".")
+    if module != "options":
+        return (sys.modules[declared.__module__].__doc__ or "").strip().splitlines()[0].rstrip(".")
+    return (sys.modules[package].__doc__ or "").strip().splitlines()[0].rstrip(".")
 
 
 def _is_ours(component: Any) -> bool:

@@ -82,7 +82,7 @@ def _parser_of(folder: Path, model: BaseFairseqModel) -> Path:
         what = " and ".join(kind.description for kind in parsed_kinds(model))
         raise UserError(
             f"{file}: no such file, and the model reads {what}: `syntax-nmt prepare` writes it "
-            "where it parses the source itself; otherwise write it (preprocess/README.md says how),"
+            "where it parses the source itself; otherwise write it (docs/data.md says how),"
             " or give parser_config"
         )
     return file

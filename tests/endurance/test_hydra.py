@@ -244,9 +244,9 @@ def test_rows_of_the_readme(paper):
             assert comparable(OmegaConf.select(yaml, key)) == comparable(value)
 
 
-def test_precisions_are_those_of_the_faq():
-    faq = (REPOSITORY / "FAQ.md").read_text(encoding="utf-8")
-    assert all(f"`{option}`" in faq for options in HALF.values() for option in options)
+def test_precisions_are_those_of_the_page():
+    page = (REPOSITORY / "docs/training.md").read_text(encoding="utf-8")
+    assert all(f"`{option}`" in page for options in HALF.values() for option in options)
 
 
 @pytest.mark.parametrize("group", ["task", "criterion"])

@@ -19,7 +19,7 @@ pytestmark = pytest.mark.filterwarnings("ignore")
 
 TOP = (
     *("setup.py", "pyproject.toml", "MANIFEST.in", "constraints.txt"),
-    *("README.md", "FAQ.md", "CHANGELOG.md", "LICENSE", "CITATION.cff"),
+    *("README.md", "CHANGELOG.md", "LICENSE", "CITATION.cff"),
 )
 
 
@@ -162,7 +162,7 @@ def test_versions_agree(installed):
 
 
 def test_pythons_and_requirements_agree(installed):
-    """setup.py, its classifiers, the README, the scripts and the matrix say the same."""
+    """setup.py, its classifiers, the pages, the scripts and the matrix say the same."""
     said = metadata(installed)
     pythons = [
         name.rsplit(" ", 1)[1]
@@ -172,7 +172,9 @@ def test_pythons_and_requirements_agree(installed):
     first, last = pythons[0], pythons[-1]
     specifier = SpecifierSet(said["Requires-Python"])
     assert [f"3.{minor}" for minor in range(5, 30) if f"3.{minor}.1" in specifier] == pythons
+    page = (REPOSITORY / "docs/compatibility.md").read_text(encoding="utf-8")
     readme = (REPOSITORY / "README.md").read_text(encoding="utf-8")
+    assert f"Python {first} to {last}" in page
     assert f"Python {first} to {last}" in readme
     found = re.search(
         r"\((\d), (\d+)\) <= sys\.version_info\[:2\] <= \((\d), (\d+)\)",
@@ -187,10 +189,10 @@ def test_pythons_and_requirements_agree(installed):
     needed = [Requirement(text) for text in said.get_all("Requires-Dist")]
     for requirement in needed:
         if requirement.marker is None:
-            assert requirement.name.lower() in readme.lower(), requirement.name
+            assert requirement.name.lower() in page.lower(), requirement.name
             assert any(part.operator == ">=" for part in requirement.specifier), requirement
     torch = next(requirement for requirement in needed if requirement.name == "torch")
-    assert f"torch {str(torch.specifier).replace('>=', '≥ ')}" in readme
+    assert f"torch {str(torch.specifier).replace('>=', '≥ ')}" in page
 
 
 def test_constraints_satisfy_the_requirements(installed):

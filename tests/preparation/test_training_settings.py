@@ -1,4 +1,4 @@
-"""Training lines by the number of pairs: every number, and what the README says."""
+"""Training lines by the number of pairs: every number, and what docs/training.md says."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from pathlib import Path
 
 import pytest
 from fairseq import options
-from training_lines import readme_line, readme_table
+from training_lines import page_line, page_table
 
 from syntax_nmt.preparation.training_commands import wrapped
 from syntax_nmt.preparation.training_settings import default_vocabulary, training_settings
 
-README = Path(__file__).resolve().parents[2] / "README.md"
+PAGE = Path(__file__).resolve().parents[2] / "docs/training.md"
 
 
 @pytest.mark.parametrize("gpu", [False, True])
@@ -58,11 +58,11 @@ def plain(text: str) -> str:
     return text.replace('"$(syntax-nmt user-dir)"', "syntax_nmt")
 
 
-def test_the_readme_says_the_same():
-    said = README.read_text(encoding="utf-8")
+def test_the_page_says_the_same():
+    said = PAGE.read_text(encoding="utf-8")
     for gpu in (False, True):
-        assert plain(readme_line(29_000, gpu)) in plain(said)
-    assert readme_table() in said
+        assert plain(page_line(29_000, gpu)) in plain(said)
+    assert page_table() in said
 
 
 def test_wrapped_lines_are_the_command():

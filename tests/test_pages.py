@@ -1,0 +1,124 @@
+"""Every command of the pages is one that its program takes; links lead somewhere."""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+import re
+import shlex
+from pathlib import Path
+
+import pytest
+from commands import REPOSITORY, USER_DIR
+from fairseq import options
+
+from syntax_nmt import cli
+from syntax_nmt.commands import plot
+from syntax_nmt.commands.options import components
+
+PAGES = sorted(
+    path
+    for pattern in ("*.md", "docs/*.md", "examples/*/*.md", "preprocess/*.md")
+    for path in REPOSITORY.glob(pattern)
+)
+FAIRSEQ = {
+    "fairseq-train": options.get_training_parser,
+    "fairseq-generate": options.get_generation_parser,
+    "fairseq-interactive": lambda: options.get_generation_parser(interactive=True),
+    "fairseq-validate": options.get_validation_parser,
+}
+OPEN = {"…", "TRAIN"}  # what a reader is to fill in
+
+
+def commands_of(page: Path) -> list[list[str]]:
+    """The words of each of our commands and fairseq's in the page's shell blocks."""
+    found = []
+    for block in re.findall(r"^ *```bash\n(.*?)^ *```", page.read_text("utf-8"), re.M | re.S):
+        text = block.replace("\\\n", " ").replace('"$(syntax-nmt user-dir)"', USER_DIR)
+        for line in text.splitlines():
+            lexer = shlex.shlex(line, posix=True, punctuation_chars="|&;<>()")
+            lexer.whitespace_split, lexer.commenters = True, "#"
+            try:
+                words = list(lexer)
+            except ValueError:  # a quotation that goes on in the next line
+                continue
+            command: list[str] = []
+            for word in [*words, ";"]:
+                if set(word) <= set("|&;<>()"):
+                    found.append(command)
+                    command = []
+                else:
+                    command.append(word)
+    return [each for each in found if each and (each[0] == "syntax-nmt" or each[0] in FAIRSEQ)]
+
+
+CASES = [
+    pytest.param(command, id=f"{page.relative_to(REPOSITORY)}-{place}")
+    for page in PAGES
+    for place, command in enumerate(commands_of(page))
+    # CONTRIBUTING's own test carries out what stands there.
+    if page.name != "CONTRIBUTING.md" and not OPEN & set(command)
+]
+
+
+@pytest.mark.parametrize("command", CASES)
+def test_a_command_is_one_that_its_program_takes(command, tmp_path, monkeypatch):
+    program, *words = command
+    monkeypatch.chdir(tmp_path)
+    if "--path" in words:  # fairseq's programs ask early whether it is there
+        checkpoint = Path(words[words.index("--path") + 1])
+        checkpoint.parent.mkdir(parents=True)
+        checkpoint.touch()
+    if program in FAIRSEQ:
+        if program != "fairseq-train" and "--user-dir" not in words:
+            return  # an exported model's
+        parsed = options.parse_args_and_arch(FAIRSEQ[program](), words)
+        assert parsed.task == "syntax_translation"
+    elif words[0] == "plot":
+        if len(words) > 2:
+            plot.kind_parser(words[1]).parse_args(words[2:])
+    elif not words[0].startswith("-"):
+        parser = argparse.ArgumentParser()
+        importlib.import_module(cli.COMMANDS[words[0]][0]).add_arguments(parser)
+        if "--help" not in words:
+            parser.parse_args(words[1:])
+
+
+def test_there_are_commands():
+    assert len(CASES) > 60
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(REPOSITORY)))
+def test_links_lead_somewhere(page):
+    text = re.sub(r"```.*?```", "", page.read_text("utf-8"), flags=re.S)
+    for target in re.findall(r"\]\(([^)#]*)(?:#[^)]*)?\)", text):
+        if target and "://" not in target:
+            assert (page.parent / target).exists(), target
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(REPOSITORY)))
+def test_anchors_are_headings(page):
+    for target, anchor in re.findall(r"\]\(([^)#]*)#([^)]*)\)", page.read_text("utf-8")):
+        if "://" in target:
+            continue
+        headings = re.findall(
+            r"^#+ (.+)$", (page.parent / target if target else page).read_text("utf-8"), re.M
+        )
+        anchors = {re.sub(r"[^\w\- ]", "", each.lower()).replace(" ", "-") for each in headings}
+        assert anchor in anchors, f"{target}#{anchor}"
+
+
+def test_the_page_of_options_is_that_of_the_code(capsys):
+    cli.main(["options", "--markdown"])
+    assert capsys.readouterr().out == (REPOSITORY / "docs/options.md").read_text("utf-8")
+
+
+def test_the_page_of_options_has_all_of_our_options():
+    page = (REPOSITORY / "docs/options.md").read_text("utf-8")
+    for found in (components()["criterion"], components()["task"]):
+        for component in found.values():
+            declared = vars(component)["__dataclass"]
+            own = [x for x in vars(declared).get("__annotations__", {}) if hasattr(declared, x)]
+            for name in own:
+                interpolated = str(getattr(declared, name)).startswith("${")
+                assert interpolated or f"`--{name.replace('_', '-')}`" in page
