@@ -30,8 +30,7 @@ from syntax_nmt.methods.phrases.options import PARSED, phrase_sizes
 from syntax_nmt.methods.phrases.representation import PhraseRepresentation
 from syntax_nmt.methods.phrases.segmentation import PhraseBatch, ngram_phrases, parsed_phrases
 from syntax_nmt.methods.position_bias.options import position_bias, position_bias_layers
-from syntax_nmt.models.dropout_names import TRANSFORMER_DROPOUTS
-from syntax_nmt.models.options import SyntaxTransformerOptions
+from syntax_nmt.models.options import TRANSFORMER_DROPOUTS, SyntaxTransformerOptions
 from syntax_nmt.option_checks import check_dropouts
 
 

@@ -23,7 +23,7 @@ from torch import Tensor, nn
 
 from syntax_nmt.backbone.masked_batch_norm import ignored_batch
 from syntax_nmt.checkpoints.task_checkpoints import check_models, interpolated_option
-from syntax_nmt.criterions.syntax_cross_entropy import ways_to_learn
+from syntax_nmt.criterions.cross_entropy import ways_to_learn
 from syntax_nmt.data.annotation import CHUNKS, PARSED_KINDS
 from syntax_nmt.data.annotation.kind import AnnotationKind
 from syntax_nmt.data.data_bin import load_dictionary
