@@ -137,6 +137,7 @@ class SyntaxTransformerDecoder(TransformerDecoderBase):
         if structures is None:
             return super().forward(*args, **kwargs)
         wanted = [structures.decoder_arguments(index) for index in range(self.num_layers)]
+        # fairseq calls its layers with fixed arguments, and reads three results of each.
         with handing_over(self.layers, wanted), collecting(self.layers, passed_on=3) as outputs:
             logits, extra = super().forward(*args, **kwargs)
         layers = [DecoderLayerOutput(*output) for output in outputs]

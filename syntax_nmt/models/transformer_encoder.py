@@ -132,6 +132,7 @@ class SyntaxTransformerEncoder(TransformerEncoderBase):
         if structures is None and not any(arguments):
             return super().forward(src_tokens, src_lengths, return_all_hiddens, token_embeddings)
         all_hiddens = return_all_hiddens or self.transparent_tokens
+        # fairseq calls its layers with fixed arguments, and reads a single tensor of each.
         with handing_over(self.layers, arguments), collecting(self.layers, passed_on=1) as outputs:
             out = super().forward(src_tokens, src_lengths, all_hiddens, token_embeddings)
         layers: list[Any] = [EncoderLayerOutput(*output) for output in outputs]
