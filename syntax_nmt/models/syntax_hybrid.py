@@ -75,10 +75,10 @@ class SyntaxHybrid(CheckedHub, BaseFairseqModel):
         Raises:
             UserError: options that contradict each other, or another task; one line says which.
         """
-        return build_for_syntax_translation(_of_families, args, task, "syntax_hybrid")
+        return build_for_syntax_translation(build_of_families, args, task, "syntax_hybrid")
 
 
-def _of_families(args: Namespace, task: FairseqTask) -> SyntaxModel:
+def build_of_families(args: Namespace, task: FairseqTask) -> SyntaxModel:
     """A `SyntaxRNNModel` if both families are RNN, otherwise a `SyntaxHybridModel`."""
     families = {half: str(getattr(args, f"{half}_family")) for half in HALVES}
     check_families(args, families)
