@@ -271,8 +271,10 @@ class SyntaxTranslationTask(TranslationTask):
         if not from_checkpoint:
             self.resuming.tell(model)
             self.resuming.warn_of_changed_options("model", model, cfg)
-        elif self._model_files and hasattr(model, "origin"):
-            model.origin = self._model_files.pop(0)
+        elif self._model_files:
+            origin = self._model_files.pop(0)
+            if hasattr(model, "origin"):
+                model.origin = origin
         if self.parser is not None:
             with exits_in_fairseq_programs():
                 self.parser.find(k for k in declared([model]) if k not in self.splits.kinds)
