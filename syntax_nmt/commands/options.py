@@ -22,8 +22,7 @@ import syntax_nmt.plugin  # noqa: F401  registers the components
 from syntax_nmt import FOLDER
 from syntax_nmt.arguments import flag
 from syntax_nmt.errors import UserError
-from syntax_nmt.models.hybrid_options import SyntaxHybridOptions
-from syntax_nmt.models.rnn_options import SyntaxRNNOptions
+from syntax_nmt.models.options import SyntaxHybridOptions, SyntaxRNNOptions
 from syntax_nmt.preparation.training_commands import TrainingData, next_commands
 
 EXAMPLE = (
@@ -125,16 +124,33 @@ def _options_of(kind: str, name: str, component: Any) -> str:
 
 
 def _page(known: Components) -> str:
-    """All options in tables, by what declares them: methods, models, criterions, the task."""
-    found = [each for kind in ("criterion", "task") for each in known[kind].values()]
-    configs = [SyntaxHybridOptions, SyntaxRNNOptions, *(vars(x)["__dataclass"] for x in found)]
+    """All options in tables: those of methods by paper, others by the component that has them."""
+    having = {
+        "`--arch syntax_rnn`": SyntaxRNNOptions,
+        "`--arch syntax_hybrid`": SyntaxHybridOptions,
+    }
+    for kind in ("criterion", "task"):
+        having |= {f"`--{kind} {name}`": vars(x)["__dataclass"] for name, x in known[kind].items()}
     tables: dict[str, list[str]] = {}
-    for declared in (each for config in configs for each in config.__mro__ if _is_ours(each)):
-        rows = [_row(each) for each in fields(declared) if each.name in get_annotations(declared)]
-        if any(rows):
-            tables.setdefault(_heading(declared), list(filter(None, rows)))
+    seen: set[type] = set()
+    for component, config in having.items():
+        for declared in filter(_is_ours, config.__mro__):
+            own = get_annotations(declared)
+            rows = [_row(each) for each in fields(declared) if each.name in own]
+            if declared not in seen and any(rows):
+                heading = _paper(declared) or component
+                tables.setdefault(heading, []).extend(filter(None, rows))
+            seen.add(declared)
     parts = ["\n".join([f"## {heading}\n", _HEAD, *tables[heading]]) for heading in sorted(tables)]
     return "\n\n".join([_INTRODUCTION, *parts]) + "\n"
+
+
+def _paper(declared: type) -> str | None:
+    """The method that options belong to, in the first words of its folder; None = of no method."""
+    package = declared.__module__.rpartition(".")[0]
+    if not package.startswith(f"{_PACKAGE}methods."):
+        return None
+    return (sys.modules[package].__doc__ or "").splitlines()[0].rstrip(".")
 
 
 def _row(option: Field) -> str:
@@ -143,14 +159,6 @@ def _row(option: Field) -> str:
         return ""
     text = option.metadata["help"].replace("|", r"\|")
     return f"| `{flag(option.name)}` | {text[0].upper()}{text[1:]} |"
-
-
-def _heading(declared: type) -> str:
-    """The method that an option belongs to, in the words of its folder; or what has it."""
-    package, _, module = declared.__module__.rpartition(".")
-    if module != "options":
-        return (sys.modules[declared.__module__].__doc__ or "").strip().splitlines()[0].rstrip(".")
-    return (sys.modules[package].__doc__ or "").strip().splitlines()[0].rstrip(".")
 
 
 def _is_ours(component: Any) -> bool:
