@@ -45,7 +45,6 @@ class TextFit:
     Args:
         folder: the data-bin folder.
         languages: source and target.
-        dictionaries: their vocabularies.
     """
 
     def __init__(

@@ -44,7 +44,6 @@ def note_unfit(
     """Says on stderr that a text looks unlike what the model was trained on, if it does.
 
     Args:
-        name: of the text.
         lines: as they were given.
         pieces: what the model reads of each line.
         advice: as of :meth:`TextFit.problem`.
