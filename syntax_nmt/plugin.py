@@ -12,13 +12,8 @@ with exits_in_fairseq_programs():
     allow_fairseq_checkpoints()
     check_whatever_is_loaded()
 
-import syntax_nmt.criterions.chunk_cross_entropy
-import syntax_nmt.criterions.dependency_cross_entropy
-import syntax_nmt.criterions.synchronous_cross_entropy
-import syntax_nmt.criterions.syntax_cross_entropy
-import syntax_nmt.models.hybrid_presets
+import syntax_nmt.criterions.cross_entropy
 import syntax_nmt.models.presets
-import syntax_nmt.models.rnn_presets
 import syntax_nmt.optim.fused_adam
 import syntax_nmt.task.syntax_translation
 import syntax_nmt.task.tokenizer  # noqa: F401

@@ -8,9 +8,9 @@ import torch
 from torch import Tensor
 
 
-def openness(x: Tensor, temperature: float, gate: str) -> Tensor:
+def openness(x: Tensor, temperature: float, alpha: str) -> Tensor:
     """α of equation 5."""
-    if gate == "sigmoid":
+    if alpha == "sigmoid":
         return torch.sigmoid(temperature * x)
     return (torch.clamp(temperature * x, -1, 1) + 1) / 2
 
@@ -30,7 +30,7 @@ def distances(keys: Tensor, weight: Tensor, bias: Tensor) -> Tensor:
 
 
 def gates(
-    d: Tensor, both_directions: bool, temperature: float = 1.0, gate: str = "hardtanh"
+    d: Tensor, both_directions: bool, temperature: float = 1.0, alpha: str = "hardtanh"
 ) -> Tensor:
     """g at [t, i] for one sentence without pads: equation 5 and its mirror image."""
     n = len(d)
@@ -41,10 +41,10 @@ def gates(
             product = torch.ones((), dtype=d.dtype)
             if i <= t:
                 for j in range(i + 1, t):
-                    product = product * openness(d[t] - d[j], temperature, gate)
+                    product = product * openness(d[t] - d[j], temperature, alpha)
             elif both_directions:
                 for j in range(t + 2, i + 1):
-                    product = product * openness(d[t + 1] - d[j], temperature, gate)
+                    product = product * openness(d[t + 1] - d[j], temperature, alpha)
             else:
                 product = torch.zeros((), dtype=d.dtype)
             row.append(product)
@@ -60,7 +60,7 @@ def gated_attention(attention, x: Tensor) -> tuple[Tensor, Tensor, Tensor]:
     for head in range(attention.num_heads):
         part = slice(head * width, (head + 1) * width)
         d = distances(k[:, part], induction.weight[head], induction.bias[head, 0])
-        g = gates(d, not attention.causal, attention.temperature, attention.gate)
+        g = gates(d, not attention.causal, attention.temperature, attention.alpha)
         logits = q[:, part] @ k[:, part].t() / math.sqrt(width)
         a = torch.softmax(logits, dim=1)
         weights = g * a / (g * a).sum(dim=1, keepdim=True)

@@ -6,7 +6,7 @@ from methods import BASES, MIXED
 from small_models import batch, chain_heads, chunks_of_tokens, phrases_of_tokens, random_sentences
 from torch import nn
 
-from syntax_nmt.criterions.syntax_cross_entropy import SyntaxCrossEntropyCriterion
+from syntax_nmt.criterions.cross_entropy import SyntaxCrossEntropyCriterion
 from syntax_nmt.data.annotation import CHUNKS, HEADS, PHRASES
 from syntax_nmt.methods.bi_scale.loss import ChunkObjective
 from syntax_nmt.methods.dependency_heads.loss import DependencyObjective

@@ -120,14 +120,15 @@ class RNNDecoder(FairseqIncrementalDecoder):
         memory, states = self._begin(encoder_out, incremental_state)
         if incremental_state is not None:
             prev_output_tokens = prev_output_tokens[:, -1:]
+        # Time first, as the steps are taken.
         words = self.dropout_in(self.embed_tokens(prev_output_tokens.t()))  # T×B×E
         below, weights = self.recurrence(words, states[0], memory)  # T×B×C, T×B×S
         below, last = self._upper_layers(below, states[1:])
         self._remember(incremental_state, memory, last)
-        weights = weights.transpose(0, 1).contiguous()  # B×T×S from here on
-        features = self.readout(
-            below.transpose(0, 1), words.transpose(0, 1), self._contexts(weights, memory)
-        )
+        # Batch first from here on.
+        weights = weights.transpose(0, 1).contiguous()  # B×T×S
+        contexts = self._contexts(weights, memory)  # B×T×M
+        features = self.readout(below.transpose(0, 1), words.transpose(0, 1), contexts)
         return self.dropout(features), {"attn": [weights]}
 
     def output_layer(self, features: Tensor) -> Tensor:
@@ -170,7 +171,8 @@ class RNNDecoder(FairseqIncrementalDecoder):
         if cache is not None:
             memory = AttentionMemory(*(cache[name] for name in _MEMORY))
             return memory, [cache[f"state{layer}"] for layer in range(len(self.start))]
-        annotations, padding = encoder_out[STATES][0].transpose(0, 1), encoder_out[PADDING][0]
+        annotations = encoder_out[STATES][0].transpose(0, 1)  # S×B×M, here B×S×M
+        padding = encoder_out[PADDING][0]
         if ROWS in encoder_out:  # rearranged: one row a sentence is enough
             sentences = encoder_out[ROWS][0][:: self.beam_size]
             annotations, padding = (x.index_select(0, sentences) for x in (annotations, padding))

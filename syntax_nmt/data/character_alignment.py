@@ -19,7 +19,7 @@ from typing import NamedTuple
 import regex
 
 from syntax_nmt.data.constituents import PENN_BRACKETS
-from syntax_nmt.data.moses_escapes import MOSES_ESCAPES
+from syntax_nmt.data.text import MOSES_ESCAPES
 
 # What is written in several characters for one: Moses's and XML's escapes and joints, Penn's
 # brackets and slashes. Looked for in the whole sentence, as a tokeniser may split an escape.

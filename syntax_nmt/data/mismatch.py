@@ -25,7 +25,7 @@ _Lines = Callable[[], Iterator[Sequence[str]]]
 
 
 @dataclass
-class Findings:
+class AnnotationFit:
     """How the annotation of a text fits it.
 
     Attributes:
@@ -61,7 +61,7 @@ class Findings:
         self.mismatched.append(number)
         self.first = self.first or f"{error.where}: sentence {number:,}: {error.detail}"
 
-    def merge(self, other: Findings) -> None:
+    def merge(self, other: AnnotationFit) -> None:
         """Adds those of the sentences that follow."""
         self.sentences += other.sentences
         self.bridged += other.bridged

@@ -13,7 +13,7 @@ import numpy as np
 from syntax_nmt.data.annotation.kind import AnnotationKind, Place
 from syntax_nmt.data.annotation_text import annotation_entries, in_step
 from syntax_nmt.data.binarised_pieces import BinarisedPieces
-from syntax_nmt.data.mismatch import Findings
+from syntax_nmt.data.mismatch import AnnotationFit
 from syntax_nmt.data.subwords import join_pieces, pieces_per_word
 from syntax_nmt.data.text_files import read_lines
 from syntax_nmt.data.text_match import OtherTextError
@@ -40,7 +40,7 @@ class Projected(NamedTuple):
     sizes: np.ndarray
     annotated: int
     unseen_labels: Counter[str]
-    findings: Findings
+    fit: AnnotationFit
 
 
 @dataclass(frozen=True)
@@ -105,7 +105,7 @@ class Projector:
     def project(self, batch: Sequence[Sentence]) -> Projected:
         """Parses, checks and projects a batch.
 
-        A sentence whose annotation is of other words is among the findings, and has no row.
+        A sentence whose annotation is of other words is counted by the fit, and has no row.
 
         Args:
             batch: from :meth:`batches`.
@@ -114,16 +114,16 @@ class Projector:
             UserError: something is malformed; names file, line and both values.
         """
         unseen: Counter[str] = Counter()
-        findings = Findings()
+        fit = AnnotationFit()
         rows = []
         annotated = 0
         for sentence in batch:
             counts, words = self._words(sentence)
-            row = self._row(sentence, counts, words, unseen, findings)
+            row = self._row(sentence, counts, words, unseen, fit)
             annotated += row is not None
             rows.append(self.kind.no_row(sentence.size - 1) if row is None else row)
         sizes = np.array([len(row) for row in rows], dtype=np.int64)
-        return Projected(np.concatenate(rows), sizes, annotated, unseen, findings)
+        return Projected(np.concatenate(rows), sizes, annotated, unseen, fit)
 
     def _words(self, sentence: Sentence) -> tuple[list[int], list[str]]:
         """The number of pieces of each word, and the words."""
@@ -152,15 +152,15 @@ class Projector:
         counts: Sequence[int],
         words: Sequence[str],
         unseen: Counter[str],
-        findings: Findings,
+        fit: AnnotationFit,
     ) -> np.ndarray | None:
         corpus = f"{self.words or self.pieces}:{sentence.line}"
         try:
             carried = self.kind.read(sentence.entry, words, sentence.place, corpus)
         except OtherTextError as error:
-            findings.add_mismatch(sentence.line, error)
+            fit.add_mismatch(sentence.line, error)
             return None
-        findings.add(carried)
+        fit.add(carried)
         if carried is None:
             return None
         found = carried.annotation

@@ -9,6 +9,22 @@ from collections.abc import Sequence
 # Modes of tokenisation.
 MODES = ("penn", "moses", "char", "stanza", "none")
 
+# What Moses writes for some characters, if it escapes them.
+# `&amp;` comes last, for who replaces one after another: `&amp;lt;` is the text `&lt;`.
+MOSES_ESCAPES = {
+    "&bar;": "|",
+    "&#124;": "|",
+    "&lt;": "<",
+    "&gt;": ">",
+    "&quot;": '"',
+    "&apos;": "'",
+    "&bra;": "[",
+    "&#91;": "[",
+    "&ket;": "]",
+    "&#93;": "]",
+    "&amp;": "&",
+}
+
 # Python (str.split, and with it fairseq and every reader of annotation) takes more characters
 # for the end of a word, some even for the end of a line, than tokenisers do.
 _SPACES = "\t\v\f\r\n\x1c-\x1f\x85\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000"

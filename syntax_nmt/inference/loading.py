@@ -17,7 +17,7 @@ from syntax_nmt.data.prepared_text import prepared_folder
 from syntax_nmt.errors import UserError
 from syntax_nmt.inference.checkpoint import choose_device, load_model_and_options, quiet_fairseq
 from syntax_nmt.inference.model import LoadedModel
-from syntax_nmt.inference.parsed_sources import parsed_kinds, source_parser
+from syntax_nmt.inference.parsed_sources import parsed_kinds
 from syntax_nmt.inference.segmentation import (
     Segment,
     add_segmentation_arguments,
@@ -26,6 +26,7 @@ from syntax_nmt.inference.segmentation import (
 )
 from syntax_nmt.option_checks import check_choice
 from syntax_nmt.parsing.config import FILE_NAME as PARSER_CONFIG
+from syntax_nmt.task.source_parser import SourceParser
 
 
 def load(
@@ -56,17 +57,18 @@ def load(
     with quiet_fairseq():
         model, task, cfg = load_model_and_options(path, data_bin, choose_device(device))
         sides = segmenters(_segmentation_arguments(folder, segmentation), task)
+        parser: SourceParser | None = None
         if parsed_kinds(model):
-            parser_config = str(parser_config or _parser_of(folder, model))
             with open_dict(cfg):
-                cfg.task.parser_config = parser_config
+                cfg.task.parser_config = str(parser_config or _parser_of(folder, model))
             task = tasks.setup_task(cfg.task, from_checkpoint=True)
+            parser = task.parser
+            parser.find(parsed_kinds(model))
         elif parser_config is not None:
             raise UserError(
                 f"--parser-config {parser_config}: the model reads nothing that is parsed: leave "
                 "it out"
             )
-        parser = source_parser(model, task.source_dictionary, parser_config)
         with open_dict(cfg):
             cfg.tokenizer = cfg.bpe = None  # what the training was given, which had no raw text
         hub = GeneratorHubInterface(cfg, task, [model])

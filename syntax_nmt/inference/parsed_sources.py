@@ -13,7 +13,6 @@ from torch import Tensor
 from syntax_nmt.data.annotation import PARSED_KINDS
 from syntax_nmt.data.annotation.kind import AnnotationKind
 from syntax_nmt.errors import UserError
-from syntax_nmt.parsing.config import ParserConfig
 from syntax_nmt.task.annotation_inputs import declared
 from syntax_nmt.task.source_parser import SourceParser
 
@@ -37,7 +36,7 @@ def source_parser(
     kinds = parsed_kinds(model)
     if not kinds or parser_config is None:
         return None
-    parser = SourceParser(ParserConfig.read(parser_config), parser_config, dictionary)
+    parser = SourceParser.read(parser_config, dictionary)
     parser.find(kinds)
     return parser
 

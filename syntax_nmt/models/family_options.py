@@ -15,12 +15,16 @@ from fairseq.models.transformer import TransformerModel
 from syntax_nmt.arguments import DECODER, ENCODER, attribute, flag
 from syntax_nmt.errors import UserError, exits_in_fairseq_programs
 from syntax_nmt.methods.relation_network.options import TOP
-from syntax_nmt.models.options import SyntaxTransformerOptions
-from syntax_nmt.models.rnn_options import RecurrentOptions, SyntaxRNNOptions
+from syntax_nmt.models.options import (
+    FAMILIES,
+    RNN,
+    TRANSFORMER,
+    RecurrentOptions,
+    SyntaxRNNOptions,
+    SyntaxTransformerOptions,
+)
 from syntax_nmt.option_checks import check_choice, differ
 
-TRANSFORMER, RNN = "transformer", "rnn"
-FAMILIES = (TRANSFORMER, RNN)
 HALVES = (ENCODER, DECODER)
 
 _NAMES = {TRANSFORMER: "Transformer", RNN: "RNN"}

@@ -53,6 +53,7 @@ class RelatingEncoder(SyntaxTransformerEncoder):
         out = super().forward(src_tokens, *args, **kwargs)
         if self.relation is not None:
             (states,), (padding,) = out[STATES], out[PADDING]
+            # The network is batch first, what a decoder reads time first, S×B×C.
             received = self.relation(states.transpose(0, 1), PackedRows(padding))
             out[STATES] = [states + received.transpose(0, 1)]
         return out

@@ -1,12 +1,31 @@
-"""The options of the Transformer family beyond those of fairseq's own `transformer`."""
+"""The options of the model families, collected from the methods.
+
+fairseq reads the types of the fields at run time: no postponed annotations in this file.
+"""
 
 from dataclasses import dataclass
+from typing import Optional
 
+from fairseq.dataclass import ChoiceEnum, FairseqDataclass
+
+from syntax_nmt.arguments import decoder_option, encoder_option, option
+from syntax_nmt.backbone.readout import LINEAR, READOUTS
+from syntax_nmt.methods.bi_scale.options import BiScaleOptions
 from syntax_nmt.methods.dependency_heads.options import DependencyHeadOptions
 from syntax_nmt.methods.latent_phrases.options import LatentPhraseOptions
 from syntax_nmt.methods.parent_scaled.options import ParentScaledOptions
 from syntax_nmt.methods.phrases.options import PhraseOptions
 from syntax_nmt.methods.position_bias.options import PositionBiasOptions
+from syntax_nmt.methods.relation_network.options import RelationOptions
+
+TRANSFORMER, RNN = "transformer", "rnn"
+FAMILIES = (TRANSFORMER, RNN)
+TRANSFORMER_DROPOUTS = ("dropout", "attention_dropout", "activation_dropout")
+
+UNIFORM, ORTHOGONAL = "uniform", "orthogonal"
+INITIALIZATIONS = (UNIFORM, ORTHOGONAL)
+BIDIRECTIONAL, STACKED, DENSE = "bidirectional", "stacked", "dense"
+ENCODER_GRUS = (BIDIRECTIONAL, STACKED, DENSE)
 
 
 @dataclass
@@ -18,4 +37,115 @@ class SyntaxTransformerOptions(
     PhraseOptions,
     DependencyHeadOptions,
 ):
-    """Every feature is off by default; with all of them off the model is the stock Transformer."""
+    """The options beyond those of fairseq's own `transformer`.
+
+    Every feature is off by default; with all of them off the model is the stock Transformer.
+    """
+
+
+@dataclass
+class GRUOptions(FairseqDataclass):
+    """What only recurrent encoders and decoders have."""
+
+    encoder_freeze_embed: bool = encoder_option(
+        False, "do not train the source embeddings, nor what shares them (the output layer, too)"
+    )
+    encoder_hidden_size: Optional[int] = encoder_option(
+        None, "C, units of an encoder GRU in one direction (default: --encoder-embed-dim)"
+    )
+    encoder_gru: ChoiceEnum(ENCODER_GRUS) = encoder_option(  # type: ignore[valid-type]
+        BIDIRECTIONAL,
+        "the encoder of a model without relation network: one GRU in each direction "
+        "(bidirectional, RNNsearch); a backward GRU over the states of a forward one (stacked, "
+        "the baseline of relation networks' released code); the same two with residual and "
+        "dense connections, equations 11 and 12, a control: the encoder of relation_rnn "
+        "without its relation networks (dense) (default: bidirectional)",
+    )
+    decoder_freeze_embed: bool = decoder_option(
+        False, "do not train the target embeddings, nor what shares them (the output layer, too)"
+    )
+    decoder_hidden_size: Optional[int] = decoder_option(
+        None, "units of the decoder state s (default: --decoder-embed-dim)"
+    )
+    decoder_out_embed_dim: Optional[int] = decoder_option(
+        None, "width of the readout f, equation 5 (default: --decoder-embed-dim)"
+    )
+    attention_dim: Optional[int] = decoder_option(
+        None, "rows of W_a and U_a, equation 2 (default: --decoder-hidden-size)"
+    )
+    encoder_dropout_in: float = encoder_option(0.0, "dropout of the source embeddings (default: 0)")
+    encoder_dropout_out: float = encoder_option(0.0, "dropout of the encoder's output (default: 0)")
+    decoder_dropout_in: float = decoder_option(0.0, "dropout of the target embeddings (default: 0)")
+    conditional_gru: bool = decoder_option(
+        False,
+        "RNNsearch*: two GRUs in a decoder step, equation 13, with attention from the "
+        "state between, s~ (default: off; rnn_search_cgru, relation_rnn: on)",
+    )
+    readout: ChoiceEnum(READOUTS) = decoder_option(  # type: ignore[valid-type]
+        LINEAR,
+        "f of equation 5: linear is the paper's, maxout its released code's, tanh that "
+        "of the bi-scale decoder's (default: linear; bi_scale_rnn: tanh)",
+    )
+    initialization: ChoiceEnum(INITIALIZATIONS) = option(  # type: ignore[valid-type]
+        UNIFORM,
+        "the parameters to begin with: uniform in (-0.1, 0.1), as relation networks "
+        "have it, or recurrent matrices orthogonal, other weights N(0, 0.01) and biases 0, as "
+        "the code that the bi-scale decoder stands on (default: uniform)",
+    )
+
+
+@dataclass
+class RecurrentOptions(
+    # the last comes first in `--help`
+    BiScaleOptions,
+    RelationOptions,
+    GRUOptions,
+):
+    """The same with the methods on them; features are off by default."""
+
+
+@dataclass
+class SyntaxRNNOptions(RecurrentOptions):
+    """With every feature off the model is RNNsearch; defaults are those of Zhang et al. (2018).
+
+    fairseq's Transformer has options of these names, too.
+    """
+
+    encoder_embed_dim: int = option(512, "width of the source embeddings (default: 512)")
+    encoder_embed_path: Optional[str] = option(
+        None,
+        "text file of source embeddings to begin with: in the first line the number of "
+        "vectors and their width, then a word and its numbers a line",
+    )
+    decoder_embed_dim: int = option(512, "width of the target embeddings y (default: 512)")
+    decoder_embed_path: Optional[str] = option(
+        None,
+        "text file of target embeddings to begin with: in the first line the number of "
+        "vectors and their width, then a word and its numbers a line",
+    )
+    decoder_layers: int = option(
+        1,
+        "decoder layers; a second one is a GRU over the states of the first, which "
+        "attends, as in the baseline dl4mt-2 (default: 1)",
+    )
+    dropout: float = option(0.5, "dropout of the readout, before the output layer (default: 0.5)")
+    share_decoder_input_output_embed: bool = option(
+        False,
+        "the output layer's weights are the target embeddings, as in the released "
+        "code of relation networks (default: off)",
+    )
+    share_all_embeddings: bool = option(
+        False, "source, target and output share embeddings (joined dictionary)"
+    )
+
+
+@dataclass
+class SyntaxHybridOptions(SyntaxTransformerOptions, RecurrentOptions):
+    """The options of both families beyond those of fairseq's own `transformer`."""
+
+    encoder_family: ChoiceEnum(FAMILIES) = option(  # type: ignore[valid-type]
+        TRANSFORMER, "what the encoder is: a Transformer or GRUs (default: transformer)"
+    )
+    decoder_family: ChoiceEnum(FAMILIES) = option(  # type: ignore[valid-type]
+        RNN, "what the decoder is: a Transformer or GRUs (default: rnn)"
+    )

@@ -55,7 +55,7 @@ class PretrainedWeights:
                 programs; one line says where.
         """
         with exits_in_fairseq_programs():
-            _check_kept_layers(model_cfg)
+            _refuse_layers_of_one_half(model_cfg)
         try:
             return super().load_state_dict(  # type: ignore[misc]
                 state_dict, strict=strict, model_cfg=model_cfg, args=args
@@ -91,7 +91,7 @@ class PretrainedWeights:
             logger.warning(f"not in the checkpoint, so they begin at random: {modules}")
 
 
-def _check_kept_layers(model_cfg: Any) -> None:
+def _refuse_layers_of_one_half(model_cfg: Any) -> None:
     """Refuses to keep layers of one half: fairseq then keeps none of the other."""
     names = ["encoder_layers_to_keep", "decoder_layers_to_keep"]
     given = [name for name in names if getattr(model_cfg, name, None)]

@@ -26,7 +26,7 @@ from syntax_nmt.methods.relation_network.encoders import (
 )
 from syntax_nmt.methods.relation_network.layer import RelationNetworkLayer
 from syntax_nmt.methods.relation_network.options import INTERLEAVED
-from syntax_nmt.models.rnn_options import DENSE, ORTHOGONAL, STACKED, UNIFORM, SyntaxRNNOptions
+from syntax_nmt.models.options import DENSE, ORTHOGONAL, STACKED, UNIFORM, SyntaxRNNOptions
 from syntax_nmt.models.rnn_sizes import RNNSizes
 
 

@@ -19,7 +19,7 @@ from syntax_nmt.methods.relation_network.options import (
     PLACEMENTS,
     parsed_kernels,
 )
-from syntax_nmt.models.rnn_options import (
+from syntax_nmt.models.options import (
     BIDIRECTIONAL,
     DENSE,
     ENCODER_GRUS,

@@ -23,12 +23,14 @@ from syntax_nmt.models.family_options import (
     TRANSFORMER,
     check_families,
 )
-from syntax_nmt.models.hybrid_options import SyntaxHybridOptions
 from syntax_nmt.models.mixed_encoders import RelatingEncoder, RNNEncoderForTransformer
 from syntax_nmt.models.model_building import build_for_syntax_translation
-from syntax_nmt.models.options import SyntaxTransformerOptions
+from syntax_nmt.models.options import (
+    SyntaxHybridOptions,
+    SyntaxRNNOptions,
+    SyntaxTransformerOptions,
+)
 from syntax_nmt.models.pretrained_weights import CheckedHub
-from syntax_nmt.models.rnn_options import SyntaxRNNOptions
 from syntax_nmt.models.rnn_parts import (
     build_decoder,
     build_encoder,
@@ -73,10 +75,10 @@ class SyntaxHybrid(CheckedHub, BaseFairseqModel):
         Raises:
             UserError: options that contradict each other, or another task; one line says which.
         """
-        return build_for_syntax_translation(_of_families, args, task, "syntax_hybrid")
+        return build_for_syntax_translation(build_of_families, args, task, "syntax_hybrid")
 
 
-def _of_families(args: Namespace, task: FairseqTask) -> SyntaxModel:
+def build_of_families(args: Namespace, task: FairseqTask) -> SyntaxModel:
     """A `SyntaxRNNModel` if both families are RNN, otherwise a `SyntaxHybridModel`."""
     families = {half: str(getattr(args, f"{half}_family")) for half in HALVES}
     check_families(args, families)

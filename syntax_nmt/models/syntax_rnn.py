@@ -13,8 +13,8 @@ from torch import nn
 from syntax_nmt.errors import UserError
 from syntax_nmt.models.family_options import TRANSFORMER, refuse_while_parsing
 from syntax_nmt.models.model_building import build_for_syntax_translation
+from syntax_nmt.models.options import SyntaxRNNOptions
 from syntax_nmt.models.pretrained_embeddings import load_embeddings
-from syntax_nmt.models.rnn_options import SyntaxRNNOptions
 from syntax_nmt.models.rnn_parts import (
     build_decoder,
     build_encoder,

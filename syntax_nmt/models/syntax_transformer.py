@@ -8,17 +8,35 @@ from typing import Any
 from fairseq.data import Dictionary
 from fairseq.dataclass.utils import gen_parser_from_dataclass
 from fairseq.models import register_model
-from fairseq.models.transformer import TransformerConfig, TransformerModel
+from fairseq.models.transformer import (
+    TransformerConfig,
+    TransformerDecoderBase,
+    TransformerEncoderBase,
+    TransformerModel,
+)
+from fairseq.modules import FairseqDropout, MultiheadAttention
+from fairseq.modules.transformer_layer import (
+    TransformerDecoderLayerBase,
+    TransformerEncoderLayerBase,
+)
 from fairseq.tasks import FairseqTask
 from torch import nn
 
-from syntax_nmt.models.dropout_names import name_as_in_fairseq
 from syntax_nmt.models.family_options import RNN, refuse_while_parsing
 from syntax_nmt.models.model_building import build_for_syntax_translation
 from syntax_nmt.models.options import SyntaxTransformerOptions
 from syntax_nmt.models.syntax_model import SyntaxModel
 from syntax_nmt.models.transformer_decoder import SyntaxTransformerDecoder
 from syntax_nmt.models.transformer_encoder import SyntaxTransformerEncoder
+
+# fairseq's `--retain-dropout-modules` chooses dropouts by the name of the class they are in.
+_STOCK = {
+    TransformerEncoderBase: "TransformerEncoder",
+    TransformerDecoderBase: "TransformerDecoder",
+    TransformerEncoderLayerBase: "TransformerEncoderLayerBase",
+    TransformerDecoderLayerBase: "TransformerDecoderLayerBase",
+    MultiheadAttention: "MultiheadAttention",
+}
 
 
 @register_model("syntax_transformer")
@@ -54,7 +72,7 @@ class SyntaxTransformerModel(SyntaxModel, TransformerModel):
             UserError: options that contradict each other, or another task; one line says which.
         """
         model = build_for_syntax_translation(super().build_model, args, task, "syntax_transformer")
-        name_as_in_fairseq(model)
+        _name_dropouts_as_in_fairseq(model)
         return model
 
     @classmethod
@@ -86,3 +104,16 @@ class SyntaxTransformerModel(SyntaxModel, TransformerModel):
         return SyntaxTransformerDecoder(
             args, tgt_dict, embed_tokens, options, args.no_cross_attention
         )
+
+
+def _name_dropouts_as_in_fairseq(model: nn.Module) -> None:
+    """Gives the dropouts that our classes inherit the names that they have in fairseq's.
+
+    fairseq names a dropout by the class that it is in, which is a subclass here.
+    """
+    for module in model.modules():
+        for base, name in _STOCK.items():
+            if isinstance(module, base):
+                for child in module.children():
+                    if isinstance(child, FairseqDropout):
+                        child.module_name = name

@@ -28,8 +28,7 @@ from syntax_nmt.methods.phrases.memory import PhraseMemory
 from syntax_nmt.methods.phrases.options import phrase_sizes
 from syntax_nmt.methods.phrases.transparent_attention import TransparentAttention
 from syntax_nmt.methods.position_bias.options import position_bias, position_bias_layers
-from syntax_nmt.models.dropout_names import TRANSFORMER_DROPOUTS
-from syntax_nmt.models.options import SyntaxTransformerOptions
+from syntax_nmt.models.options import TRANSFORMER_DROPOUTS, SyntaxTransformerOptions
 from syntax_nmt.option_checks import check_dropouts
 
 NO_LAYER = -1
@@ -138,6 +137,7 @@ class SyntaxTransformerDecoder(TransformerDecoderBase):
         if structures is None:
             return super().forward(*args, **kwargs)
         wanted = [structures.decoder_arguments(index) for index in range(self.num_layers)]
+        # fairseq calls its layers with fixed arguments, and reads three results of each.
         with handing_over(self.layers, wanted), collecting(self.layers, passed_on=3) as outputs:
             logits, extra = super().forward(*args, **kwargs)
         layers = [DecoderLayerOutput(*output) for output in outputs]

@@ -30,8 +30,7 @@ from syntax_nmt.methods.phrases.options import PARSED, phrase_sizes
 from syntax_nmt.methods.phrases.representation import PhraseRepresentation
 from syntax_nmt.methods.phrases.segmentation import PhraseBatch, ngram_phrases, parsed_phrases
 from syntax_nmt.methods.position_bias.options import position_bias, position_bias_layers
-from syntax_nmt.models.dropout_names import TRANSFORMER_DROPOUTS
-from syntax_nmt.models.options import SyntaxTransformerOptions
+from syntax_nmt.models.options import TRANSFORMER_DROPOUTS, SyntaxTransformerOptions
 from syntax_nmt.option_checks import check_dropouts
 
 
@@ -133,6 +132,7 @@ class SyntaxTransformerEncoder(TransformerEncoderBase):
         if structures is None and not any(arguments):
             return super().forward(src_tokens, src_lengths, return_all_hiddens, token_embeddings)
         all_hiddens = return_all_hiddens or self.transparent_tokens
+        # fairseq calls its layers with fixed arguments, and reads a single tensor of each.
         with handing_over(self.layers, arguments), collecting(self.layers, passed_on=1) as outputs:
             out = super().forward(src_tokens, src_lengths, all_hiddens, token_embeddings)
         layers: list[Any] = [EncoderLayerOutput(*output) for output in outputs]

@@ -7,8 +7,7 @@ from collections.abc import Sequence
 
 from syntax_nmt.data.constituents import PENN_BRACKETS
 from syntax_nmt.data.languages import is_english
-from syntax_nmt.data.moses_escapes import MOSES_ESCAPES
-from syntax_nmt.data.text import penn_negations
+from syntax_nmt.data.text import MOSES_ESCAPES, penn_negations
 
 _MOSES_JOINER = re.compile(r"@(\W|_)@")
 OPENING_QUOTE, CLOSING_QUOTE = "``", "''"

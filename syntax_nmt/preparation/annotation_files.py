@@ -12,7 +12,7 @@ from typing import Any
 from syntax_nmt.data.annotation.kind import AnnotationKind
 from syntax_nmt.data.annotation_text import annotation_entries, in_step
 from syntax_nmt.data.annotation_transfer import Transferred
-from syntax_nmt.data.mismatch import Findings, refuse_shift
+from syntax_nmt.data.mismatch import AnnotationFit, refuse_shift
 from syntax_nmt.data.text_files import find_text, open_text, read_lines, write_atomically
 from syntax_nmt.data.text_match import OtherTextError
 
@@ -47,13 +47,13 @@ class GivenAnnotation:
     raw: Path | None = None
     attach_roots: bool = False
 
-    def check(self) -> Findings:
+    def check(self) -> AnnotationFit:
         """Reads all of it beside the text; what is malformed is an error wherever it stands.
 
         Raises:
             UserError: an entry is malformed, or there are too many or too few.
         """
-        findings = Findings()
+        findings = AnnotationFit()
         place = (self.file, self.kind, self._lines)
         for number, _, _, check in self._sentences():
             try:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from syntax_nmt.data.annotation import CHUNKS, HEADS, KINDS, PHRASES
 from syntax_nmt.data.annotation.kind import AnnotationKind
-from syntax_nmt.data.mismatch import REPARSE, SKIP, STOP, Findings
+from syntax_nmt.data.mismatch import REPARSE, SKIP, STOP, AnnotationFit
 from syntax_nmt.errors import UserError
 from syntax_nmt.preparation.annotation.annotate import annotate_file, describe
 from syntax_nmt.preparation.annotation.annotator import StanzaAnnotator
@@ -139,7 +139,7 @@ class AnnotationTexts:
         self._step(f"words/{destination.name}", made_from, make, lambda: [destination])
         return True
 
-    def _mended(self, given: GivenAnnotation, destination: Path, findings: Findings) -> Report:
+    def _mended(self, given: GivenAnnotation, destination: Path, findings: AnnotationFit) -> Report:
         """Does what was asked for about sentences whose annotation is of other words."""
         policy, numbers = self._plan.on_mismatch, findings.mismatched
         if policy == STOP or given.file == destination:
@@ -205,7 +205,7 @@ def _is_in_place(report: Report, annotation_text: Path) -> bool:
 
 
 def _over_words(
-    given: GivenAnnotation, destination: Path, findings: Findings, replaced: Iterator[str]
+    given: GivenAnnotation, destination: Path, findings: AnnotationFit, replaced: Iterator[str]
 ) -> None:
     """Takes a given annotation along: byte for byte where it is over the text's words already."""
     if given.file == destination:

@@ -22,7 +22,7 @@ from syntax_nmt.data.data_bin import load_dictionary
 from syntax_nmt.data.indexed_file import open_indexed
 from syntax_nmt.data.manifest import NAME as MANIFEST
 from syntax_nmt.data.manifest import AnnotationFile, Fingerprint, read_manifest, write_manifest
-from syntax_nmt.data.mismatch import SKIP, STOP, Findings, refuse_missing, refuse_shift
+from syntax_nmt.data.mismatch import SKIP, STOP, AnnotationFit, refuse_missing, refuse_shift
 from syntax_nmt.data.ragged import RaggedWriter
 from syntax_nmt.data.sentence_projection import Projected, Projector
 from syntax_nmt.data.subwords import detect_scheme
@@ -212,7 +212,7 @@ def _write_one(
     writer = RaggedWriter(prefix)
     annotated = 0
     unseen: Counter[str] = Counter()
-    findings = Findings()
+    fit = AnnotationFit()
     with Progress(len(sizes), prefix.name, "sentences") as progress:
         batches = projector.batches(sizes, binarised)
         for projected in _explained(
@@ -222,12 +222,12 @@ def _write_one(
                 writer.add(row)
             annotated += projected.annotated
             unseen.update(projected.unseen_labels)
-            findings.merge(projected.findings)
+            fit.merge(projected.fit)
             progress.update(len(projected.sizes))
     writer.close()
-    if findings.mismatched and not skip_mismatched:
-        raise findings.refusal("or give --on-mismatch skip")
-    _report_written(projector, prefix.name, annotated, unseen, findings, report)
+    if fit.mismatched and not skip_mismatched:
+        raise fit.refusal("or give --on-mismatch skip")
+    _report_written(projector, prefix.name, annotated, unseen, fit, report)
     return AnnotationFile(
         sentences=len(sizes),
         annotated=annotated,
@@ -244,9 +244,9 @@ def _explained(projector: Projector, results: Iterator[Projected]) -> Iterator[P
     known = False
     try:
         for projected in results:
-            if projected.findings.mismatched and not known:
+            if projected.fit.mismatched and not known:
                 known = True
-                number = projected.findings.mismatched[0]
+                number = projected.fit.mismatched[0]
                 refuse_shift(*place, number, text, projector.attach_roots)
             yield projected
     except EntryCountError:
@@ -299,19 +299,19 @@ def _report_written(
     name: str,
     annotated: int,
     unseen: Counter[str],
-    findings: Findings,
+    fit: AnnotationFit,
     report: Callable[[str], None],
 ) -> None:
-    sentences, skipped = findings.sentences, len(findings.mismatched)
+    sentences, skipped = fit.sentences, len(fit.mismatched)
     of_these = f", {skipped} of these skipped as of other words" if skipped else ""
     report(
         f"{name}: {sentences} sentences from {projector.file}, {annotated} annotated, "
         f"{sentences - annotated} without annotation{of_these} ({projector.scheme} segmentation)"
     )
-    for note in findings.notes(projector.file):
+    for note in fit.notes(projector.file):
         report(note)
     if skipped:
-        report(f"{findings.first} (the first that was skipped)")
+        report(f"{fit.first} (the first that was skipped)")
     if unseen:
         listed = ", ".join(f"{tag} in {count}" for tag, count in sorted(unseen.items()))
         report(

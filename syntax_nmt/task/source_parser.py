@@ -56,6 +56,18 @@ class SourceParser:
         self._models: dict[AnnotationKind, StanzaModels] = {}
         self._check_scheme()
 
+    @classmethod
+    def read(cls, file: str | Path, dictionary: Dictionary) -> SourceParser:
+        """The parsers of a file of `--parser-config`.
+
+        Args:
+            dictionary: the source vocabulary.
+
+        Raises:
+            UserError: the file has a mistake.
+        """
+        return cls(ParserConfig.read(file), file, dictionary)
+
     def find(self, kinds: Iterable[AnnotationKind]) -> None:
         """Finds the models that annotate, without loading them: what is missing is known early.
 
@@ -194,11 +206,12 @@ def build_source_parser(cfg: Any, dictionary: Dictionary) -> SourceParser | None
     name = cfg.parser_config
     if name is None:
         return None
-    config = ParserConfig.read(name)
-    parsed, source, target = map(plain_language, (config.lang, cfg.source_lang, cfg.target_lang))
+    parser = SourceParser.read(name, dictionary)
+    lang = parser.config.lang
+    parsed, source, target = map(plain_language, (lang, cfg.source_lang, cfg.target_lang))
     if parsed == target != source:
         raise UserError(
-            f"{name}: lang: parses '{config.lang}', the target language; the source, which is "
+            f"{name}: lang: parses '{lang}', the target language; the source, which is "
             f"parsed, is '{cfg.source_lang}': give the configuration of its parser"
         )
-    return SourceParser(config, name, dictionary)
+    return parser

@@ -25,7 +25,7 @@ from torch import Tensor, nn
 
 from syntax_nmt.backbone.masked_batch_norm import ignored_batch
 from syntax_nmt.checkpoints.task_checkpoints import check_models, interpolated_option
-from syntax_nmt.criterions.syntax_cross_entropy import ways_to_learn
+from syntax_nmt.criterions.cross_entropy import ways_to_learn
 from syntax_nmt.data.annotation import CHUNKS, PARSED_KINDS
 from syntax_nmt.data.annotation.kind import AnnotationKind
 from syntax_nmt.data.data_bin import load_dictionary
@@ -295,8 +295,10 @@ class SyntaxTranslationTask(TranslationTask):
         if not from_checkpoint:
             self.resuming.tell(model)
             self.resuming.warn_of_changed_options("model", model, cfg)
-        elif self._model_files and hasattr(model, "origin"):
-            model.origin = self._model_files.pop(0)
+        elif self._model_files:
+            origin = self._model_files.pop(0)
+            if hasattr(model, "origin"):
+                model.origin = origin
         if self.parser is not None:
             with exits_in_fairseq_programs():
                 self.parser.find(k for k in declared([model]) if k not in self.splits.kinds)

@@ -7,9 +7,8 @@ import pytest
 
 from syntax_nmt.data.chunks import Chunk
 from syntax_nmt.data.constituents import ConstituentTree, format_tree, parse_tree
+from syntax_nmt.data.controls.borrowing import draw_lenders, resized_chunks, resized_tree
 from syntax_nmt.data.controls.heads import Arcs, chain, resized_arcs, shuffled, with_arcs
-from syntax_nmt.data.controls.lenders import draw_lenders
-from syntax_nmt.data.controls.segments import resized_chunks, resized_tree
 from syntax_nmt.data.dependency_tree import find_cycle, word_depths
 
 

@@ -28,9 +28,11 @@ from torch import Tensor
 from syntax_nmt.data.manifest import AnnotationFile, Fingerprint, write_manifest
 from syntax_nmt.data.ragged import RaggedWriter
 from syntax_nmt.models.family_options import command_line_options
-from syntax_nmt.models.hybrid_options import SyntaxHybridOptions
-from syntax_nmt.models.options import SyntaxTransformerOptions
-from syntax_nmt.models.rnn_options import SyntaxRNNOptions
+from syntax_nmt.models.options import (
+    SyntaxHybridOptions,
+    SyntaxRNNOptions,
+    SyntaxTransformerOptions,
+)
 from syntax_nmt.task.syntax_translation import SyntaxTranslationConfig
 
 CHUNK_TAGS = ("NP", "VP", "O")

@@ -21,7 +21,7 @@ from syntax_nmt.data.binarised_annotation import read_labels
 from syntax_nmt.data.binarised_pieces import BinarisedPieces
 from syntax_nmt.data.character_alignment import same_spelling
 from syntax_nmt.data.indexed_file import open_indexed
-from syntax_nmt.data.mismatch import Findings
+from syntax_nmt.data.mismatch import AnnotationFit
 from syntax_nmt.data.sentence_projection import Projector
 from syntax_nmt.data.subwords import detect_scheme
 from syntax_nmt.data.text_files import read_lines
@@ -179,13 +179,13 @@ def text_subjects(prepared, folder: Path) -> list[Subject]:
         )
         indexed, dictionary = binarised(projector.tokens)
         pieces = BinarisedPieces(projector.tokens, indexed, dictionary, projector.pieces)
-        findings = Findings()
+        fit = AnnotationFit()
         rows = []
         for found in map(projector.project, projector.batches(indexed.sizes, pieces)):
-            findings.merge(found.findings)
+            fit.merge(found.fit)
             rows.append((found.values.tolist(), found.sizes.tolist()))
-        if findings.mismatched:  # nothing is written then
-            raise findings.refusal("or give --on-mismatch skip")
+        if fit.mismatched:  # nothing is written then
+            raise fit.refusal("or give --on-mismatch skip")
         return rows
 
     @cache

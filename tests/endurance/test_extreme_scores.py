@@ -20,7 +20,7 @@ from syntax_nmt.backbone.gru import GATES, gru_step
 from syntax_nmt.backbone.masked_batch_norm import MaskedBatchNorm
 from syntax_nmt.backbone.numerics import mean_of_words
 from syntax_nmt.backbone.packing import PackedRows
-from syntax_nmt.criterions.syntax_cross_entropy import SyntaxCrossEntropyCriterion
+from syntax_nmt.criterions.cross_entropy import SyntaxCrossEntropyCriterion
 from syntax_nmt.data.annotation import CHUNKS
 from syntax_nmt.methods.bi_scale.loss import ChunkObjective
 from syntax_nmt.methods.dependency_heads.attention import supervised_head_log_probabilities
@@ -273,8 +273,8 @@ def test_attention(scores, lengths, dtype, mask, gate, need_weights):
 
 
 @pytest.mark.parametrize("temperature", [1.0, 10.0, 1e4])
-@pytest.mark.parametrize("gate", ["hardtanh", "sigmoid"])
-def test_gates(scores, lengths, gate, temperature):
+@pytest.mark.parametrize("alpha", ["hardtanh", "sigmoid"])
+def test_gates(scores, lengths, alpha, temperature):
     padding = padding_of(lengths)
     keys = scores(len(lengths), 2, max(lengths), 8)
     distance = SyntacticDistance(2, 8, 5).to(keys.dtype)
@@ -283,7 +283,11 @@ def test_gates(scores, lengths, gate, temperature):
     assert distances.abs().le(1).all()
     for both_directions in (True, False):
         gates = log_phrase_gates(
-            distances, padding, both_directions=both_directions, temperature=temperature, gate=gate
+            distances,
+            padding,
+            both_directions=both_directions,
+            temperature=temperature,
+            alpha=alpha,
         )
         assert gates.diagonal(dim1=2, dim2=3).eq(0).all()  # a softmax finds something open
         assert not gates.isnan().any()

@@ -18,7 +18,7 @@ from small_models import (
     write_dictionaries,
 )
 
-from syntax_nmt.criterions.dependency_cross_entropy import DependencyCrossEntropyCriterion
+from syntax_nmt.criterions.cross_entropy import DependencyCrossEntropyCriterion
 from syntax_nmt.data.annotation import PHRASES
 from syntax_nmt.errors import UserError
 from syntax_nmt.inference.extraction.dependencies import ParentHead

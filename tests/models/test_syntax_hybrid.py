@@ -11,7 +11,6 @@ from bi_scale_loops import decode
 from fairseq import options as fairseq_options
 from fairseq import tasks
 from fairseq.dataclass.utils import convert_namespace_to_omegaconf
-from fairseq.models import ARCH_MODEL_REGISTRY
 from methods import MIXED
 from omegaconf import OmegaConf
 from small_models import batch, build, enlarge, random_sentences, small_sizes, write_dictionaries
@@ -23,6 +22,7 @@ from syntax_nmt.methods.latent_phrases.attention import PhraseGatedAttention
 from syntax_nmt.methods.latent_phrases.tied_layers import tied_distances
 from syntax_nmt.models.family_options import HALVES, halves_of
 from syntax_nmt.models.options import SyntaxTransformerOptions
+from syntax_nmt.models.syntax_hybrid import build_of_families
 from syntax_nmt.models.syntax_rnn import SyntaxRNNModel
 from syntax_nmt.task.yaml_options import refuse_unknown_options
 
@@ -354,9 +354,7 @@ def test_refused_in_a_yaml():
         with pytest.raises(UserError, match=message):
             refuse_unknown_options(cfg)
     with pytest.raises(UserError, match="--encoder-family lstm: choose transformer or rnn"):
-        ARCH_MODEL_REGISTRY["syntax_hybrid"]._build(
-            Namespace(encoder_family="lstm", decoder_family="rnn"), None
-        )
+        build_of_families(Namespace(encoder_family="lstm", decoder_family="rnn"), None)
 
 
 # Whatever else a model of its own has

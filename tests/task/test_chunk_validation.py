@@ -17,7 +17,7 @@ from small_models import (
     write_dictionaries,
 )
 
-from syntax_nmt.criterions.chunk_cross_entropy import ChunkCrossEntropyCriterion
+from syntax_nmt.criterions.cross_entropy import ChunkCrossEntropyCriterion
 from syntax_nmt.methods.bi_scale.loss import LOGGED, ChunkObjective
 
 LENGTHS = [9, 5, 7, 6]

@@ -11,8 +11,8 @@ import numpy as np
 from syntax_nmt.data.annotation import CHUNKS, HEADS, PHRASES, AnnotationKind
 from syntax_nmt.data.chunks import OUTSIDE, Chunk, iob2_tags
 from syntax_nmt.data.constituents import ConstituentTree
+from syntax_nmt.data.controls.borrowing import resized_chunks, resized_tree
 from syntax_nmt.data.controls.heads import Arcs, resized_arcs, with_arcs
-from syntax_nmt.data.controls.segments import resized_chunks, resized_tree
 from syntax_nmt.data.dependency_tree import DependencyTree, word_depths
 from syntax_nmt.data.figures.text_figures import ratio
 from syntax_nmt.data.figures.word_trees import WordTrees
@@ -134,7 +134,7 @@ class ControlledTrees(ControlledKind):
         return annotation
 
     def resized(self, structure: ConstituentTree, own: ConstituentTree) -> ConstituentTree:
-        """See :func:`~syntax_nmt.data.controls.segments.resized_tree`."""
+        """See :func:`~syntax_nmt.data.controls.borrowing.resized_tree`."""
         return resized_tree(structure, own.words)
 
     def text(self, entry: str, structure: ConstituentTree) -> str:
@@ -182,7 +182,7 @@ class ControlledChunks(ControlledKind):
         return annotation
 
     def resized(self, structure: Sequence[Chunk], own: Sequence[Chunk]) -> Sequence[Chunk]:
-        """See :func:`~syntax_nmt.data.controls.segments.resized_chunks`."""
+        """See :func:`~syntax_nmt.data.controls.borrowing.resized_chunks`."""
         return resized_chunks(structure, own[-1].end)
 
     def text(self, entry: str, structure: Sequence[Chunk]) -> str:

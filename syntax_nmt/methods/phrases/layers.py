@@ -161,6 +161,8 @@ class PhraseDecoderLayer(FusedDecoderLayer):
         Returns:
             T×B×C, the weights or None, and None for a state that only fairseq's ONNX export has.
         """
+        # fairseq's layer runs its sublayers in one method, with no hook between self-attention and
+        # source cross-attention, where phrases are read: so they are called here one by one.
         residual, weights = x, None
         x = self._before(self.self_attn_layer_norm, x)
         x, _ = self.self_attn(

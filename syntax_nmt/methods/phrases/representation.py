@@ -58,7 +58,7 @@ class PhraseRepresentation(nn.Module):
             vectors = torch.bmm(weights, tokens)
         if self.hidden is not None:
             vectors = torch.bmm(self._weights(tokens, vectors, phrases).type_as(tokens), tokens)
-        return vectors.transpose(0, 1)
+        return vectors.transpose(0, 1)  # P×B×C
 
     def _weights(self, tokens: Tensor, summaries: Tensor, phrases: PhraseBatch) -> Tensor:
         """The weight of each token in its phrase (equations 3 and 4), B×P×S; 0 outside."""

@@ -7,8 +7,10 @@ import torch
 from fairseq.logging import metrics
 from small_models import batch, build, random_sentences, write_dictionaries
 
-from syntax_nmt.criterions.chunk_cross_entropy import ChunkCrossEntropyCriterion
-from syntax_nmt.criterions.syntax_cross_entropy import SyntaxCrossEntropyCriterion
+from syntax_nmt.criterions.cross_entropy import (
+    ChunkCrossEntropyCriterion,
+    SyntaxCrossEntropyCriterion,
+)
 from syntax_nmt.errors import UserError
 from syntax_nmt.methods.bi_scale.loss import ChunkObjective
 

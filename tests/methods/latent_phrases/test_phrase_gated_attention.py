@@ -12,10 +12,10 @@ LEFT = torch.tensor([[True] * 4 + [False] * 5, [False] * 9])
 RIGHT = LEFT.flip(1)
 
 
-def attention_of(causal, gate="hardtanh", temperature=1.5, lookback=2):
+def attention_of(causal, alpha="hardtanh", temperature=1.5, lookback=2):
     torch.manual_seed(3)
     module = PhraseGatedAttention(
-        C, H, lookback, temperature, gate, causal=causal, self_attention=True
+        C, H, lookback, temperature, alpha, causal=causal, self_attention=True
     )
     with torch.no_grad():
         module.syntactic_distance.weight.mul_(4)  # some gates close
@@ -28,12 +28,12 @@ def states():
     return torch.randn(T, 2, C, dtype=torch.float64, generator=torch.Generator().manual_seed(5))
 
 
-@pytest.mark.parametrize("gate", ["hardtanh", "sigmoid"])
+@pytest.mark.parametrize("alpha", ["hardtanh", "sigmoid"])
 @pytest.mark.parametrize("causal", [False, True], ids=["encoder", "decoder"])
 @pytest.mark.parametrize("padding", [None, LEFT, RIGHT], ids=["no-pads", "left", "right"])
 @torch.no_grad()
-def test_equals_the_equations(causal, gate, padding):
-    attention, x = attention_of(causal, gate), states()
+def test_equals_the_equations(causal, alpha, padding):
+    attention, x = attention_of(causal, alpha), states()
     mask = torch.full((T, T), float("-inf")).triu(1).double() if causal else None
     fused, none, d = attention(
         x, x, x, padding, need_weights=False, attn_mask=mask, need_distances=True

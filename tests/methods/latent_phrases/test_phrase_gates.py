@@ -17,11 +17,11 @@ def random_distances(length=10, scale=1.0):
 
 
 @pytest.mark.parametrize("both_directions", [True, False], ids=["encoder", "decoder"])
-@pytest.mark.parametrize(("gate", "temperature"), KINDS)
+@pytest.mark.parametrize(("alpha", "temperature"), KINDS)
 @pytest.mark.parametrize("padding", [None, LEFT, RIGHT], ids=["no-pads", "left", "right"])
-def test_gates_and_gradients_equal_the_definition(gate, temperature, both_directions, padding):
+def test_gates_and_gradients_equal_the_definition(alpha, temperature, both_directions, padding):
     d = random_distances().requires_grad_()
-    settings = {"temperature": temperature, "gate": gate}
+    settings = {"temperature": temperature, "alpha": alpha}
     found = log_phrase_gates(d, padding, both_directions=both_directions, **settings)
     weights = torch.randn(found.shape, dtype=torch.float64)
     ours, theirs = 0.0, 0.0
@@ -44,13 +44,13 @@ def test_some_gates_of_the_test_above_are_closed():
 
 
 @pytest.mark.parametrize("both_directions", [True, False], ids=["encoder", "decoder"])
-@pytest.mark.parametrize(("gate", "scale"), [("hardtanh", 0.45), ("sigmoid", 1.0)])
-def test_gradcheck(gate, scale, both_directions):
+@pytest.mark.parametrize(("alpha", "scale"), [("hardtanh", 0.45), ("sigmoid", 1.0)])
+def test_gradcheck(alpha, scale, both_directions):
     """Within hardtanh's linear part: no difference reaches a kink."""
     d = random_distances(6, scale).requires_grad_()
 
     def gates(d):
-        found = log_phrase_gates(d, LEFT[:, 2:8], both_directions=both_directions, gate=gate)
+        found = log_phrase_gates(d, LEFT[:, 2:8], both_directions=both_directions, alpha=alpha)
         return found.exp()
 
     assert torch.autograd.gradcheck(gates, d)
@@ -82,8 +82,8 @@ def test_last_rows_alone(both_directions):
         assert torch.equal(rows, whole[:, :, -queries:])
 
 
-@pytest.mark.parametrize("gate", ["hardtanh", "sigmoid"])
-def test_finite_at_the_extremes(gate):
+@pytest.mark.parametrize("alpha", ["hardtanh", "sigmoid"])
+def test_finite_at_the_extremes(alpha):
     """Distances of ±1, barely open gates and a thousand words, in float32."""
     generator = torch.Generator().manual_seed(2)
     for d in (
@@ -92,18 +92,18 @@ def test_finite_at_the_extremes(gate):
         torch.zeros(1, 1, 1000),
     ):
         d = d.clone().requires_grad_()
-        found = log_phrase_gates(d, both_directions=True, gate=gate, temperature=1.0)
+        found = log_phrase_gates(d, both_directions=True, alpha=alpha, temperature=1.0)
         assert not found.isnan().any()
         weights = torch.softmax(found + torch.randn(1000, 1000), dim=3)
         (gradient,) = torch.autograd.grad(weights.square().sum(), d)
         assert torch.isfinite(gradient).all()
 
 
-@pytest.mark.parametrize("gate", ["hardtanh", "sigmoid"])
+@pytest.mark.parametrize("alpha", ["hardtanh", "sigmoid"])
 @pytest.mark.parametrize("length", [1, 2, 3, 9])
-def test_a_step_of_a_search_equals_the_last_row(gate, length):
+def test_a_step_of_a_search_equals_the_last_row(alpha, length):
     distances = random_distances()[..., :length]
-    settings = {"both_directions": False, "temperature": 2.0, "gate": gate}
+    settings = {"both_directions": False, "temperature": 2.0, "alpha": alpha}
     whole = log_phrase_gates(distances, None, **settings)
     with torch.no_grad():
         row = log_phrase_gates(distances, None, **settings, queries=1)

@@ -7,8 +7,10 @@ from fairseq.distributed import LegacyDistributedDataParallel, ModuleProxyWrappe
 from fairseq.logging import metrics
 from small_models import batch, build, chain_heads, random_sentences, write_dictionaries
 
-from syntax_nmt.criterions.synchronous_cross_entropy import SynchronousCrossEntropyCriterion
-from syntax_nmt.criterions.syntax_cross_entropy import SyntaxCrossEntropyCriterion
+from syntax_nmt.criterions.cross_entropy import (
+    SynchronousCrossEntropyCriterion,
+    SyntaxCrossEntropyCriterion,
+)
 from syntax_nmt.errors import UserError
 from syntax_nmt.methods.dependency_heads.loss import DependencyObjective
 from syntax_nmt.methods.latent_phrases.loss import (
