@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shlex
 import shutil
 import subprocess
@@ -11,6 +12,7 @@ from pathlib import Path
 from syntax_nmt import FOLDER
 from syntax_nmt.data.text_files import write_bytes_atomically
 from syntax_nmt.errors import UserError
+from syntax_nmt.progress import Progress
 
 _PREPARE = "--source-lang src --target-lang tgt --source-tokenizer none --target-tokenizer none"
 # Supervised heads and latent phrases: the model has trees of both kinds.
@@ -19,8 +21,10 @@ _TRAIN = """
     --load-dependencies --criterion syntax_cross_entropy --child-weight 0.4 --parent-weight 0.4
     --label-smoothing 0.1 --share-all-embeddings --optimizer fused_adam --adam-betas (0.9,0.98)
     --clip-norm 1.0 --lr 1e-2 --lr-scheduler inverse_sqrt --warmup-updates 200 --max-tokens 1000
-    --max-update 600 --no-epoch-checkpoints --cpu --seed 1
+    --max-update 600 --no-epoch-checkpoints --cpu --seed 1 --log-format simple --log-interval 10
 """
+_UPDATES = 600
+_DONE = re.compile(r"num_updates=(\d+)")
 
 
 def train(folder: Path, manifest: Path) -> Path:
@@ -38,12 +42,14 @@ def train(folder: Path, manifest: Path) -> Path:
     """
     texts = [f"--{name}pref {shlex.quote(str(folder / name))}" for name in ("train", "valid")]
     prepared, checkpoints = folder / "prepared", folder / "checkpoints"
+    print(f"preparing the corpus: {folder / 'prepare.log'}", file=sys.stderr)
     _run(
         folder / "prepare.log",
         *("syntax_nmt.cli", "prepare", *shlex.split(" ".join([_PREPARE, *texts]))),
         *("--vocab-size", "1000", "--destdir", str(prepared)),
     )
     _begin(checkpoints, manifest)
+    print(f"training, about a minute: {folder / 'train.log'}", file=sys.stderr)
     _run(
         folder / "train.log",
         *("fairseq_cli.train", str(prepared / "data-bin"), "--user-dir", str(FOLDER)),
@@ -66,7 +72,23 @@ def _begin(checkpoints: Path, manifest: Path) -> None:
 
 def _run(log: Path, *command: str) -> None:
     with log.open("w", encoding="utf-8") as out:
-        done = subprocess.run([sys.executable, "-m", *command], stdout=out, stderr=out)
-    if done.returncode != 0:
+        running = subprocess.Popen([sys.executable, "-m", *command], stdout=out, stderr=out)
+    try:
+        status = _wait(running, log) if "fairseq_cli.train" in command else running.wait()
+    finally:  # an interrupted command leaves no process behind
+        running.kill()
+        running.wait()
+    if status != 0:
         last = log.read_text(encoding="utf-8").strip().rpartition("\n")[2]
         raise UserError(f"{log}: {command[0]} failed: {last}")
+
+
+def _wait(training: subprocess.Popen[bytes], log: Path) -> int:
+    """The exit status of a training, whose updates are shown as its log tells them."""
+    with Progress(_UPDATES, "training", "updates") as progress:
+        while True:
+            try:
+                return training.wait(timeout=1)
+            except subprocess.TimeoutExpired:
+                found = _DONE.findall(log.read_text(encoding="utf-8", errors="replace"))
+                progress.update(int(found[-1]) - progress.done if found else 0)

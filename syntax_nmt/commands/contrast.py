@@ -10,6 +10,7 @@ from syntax_nmt.inference.arguments import files_of_model
 from syntax_nmt.inference.extraction.sentence_scores import sentence_scores
 from syntax_nmt.inference.forced_arguments import add_forcing_arguments, forced_model
 from syntax_nmt.inference.segmentation import Segment, check_segmentation
+from syntax_nmt.inference.unfit_text import forcing_advice, note_unfit
 from syntax_nmt.reporting.findings import add_findings_arguments, findings_outputs, write_findings
 from syntax_nmt.reporting.output import STDOUT, check_outputs, write_lines
 from syntax_nmt.scoring.contrast.contrast_accuracy import DEFAULT_BINS, PairScores, distance_bins
@@ -115,6 +116,13 @@ def _pair_scores(
     """The scores of one model, which is in memory for so long."""
     decoder, source, target = forced_model(args, path)
     tokens = _token_pairs(pairs, source, target)
+    advice, correct = forcing_advice(args), tokens[: len(pairs)]
+    name = f"the source of {args.pairs}" if args.pairs else args.source
+    sources = [pair.source for pair in correct]
+    note_unfit(decoder.task, name, [pair.source for pair in pairs], sources, advice)
+    name = f"the reference of {args.pairs}" if args.pairs else args.correct
+    targets = [pair.target for pair in correct]
+    note_unfit(decoder.task, name, [pair.correct for pair in pairs], targets, advice, target=True)
     scores = sentence_scores(decoder, tokens, args.max_tokens, args.batch_size)
     half = len(pairs)
     return [

@@ -178,7 +178,7 @@ def run(args: argparse.Namespace) -> None:
         done.note(line)
     done.run()
     print(summary(done))
-    print(next_commands(TrainingData.of(plan.folder), FOLDER))
+    print(next_commands(TrainingData.of(plan.folder, plan.splits[0].lines), FOLDER))
 
 
 def _plan(args: argparse.Namespace) -> Plan:

@@ -47,6 +47,18 @@ def detect_scheme(lines: Iterable[str]) -> str:
     return SUBWORD_NMT if continued else NO_SUBWORDS
 
 
+_FEW_CUT = 20  # a text is in pieces if more than one line of this number has cut words
+
+
+def scheme_of_text(lines: Sequence[str]) -> str:
+    """Which of :data:`SCHEMES` cut a text that may be raw, in which a few words may end in `@@`."""
+    scheme = detect_scheme(lines)
+    if scheme != SUBWORD_NMT:
+        return scheme
+    cut = sum(f"{CONTINUED} " in line for line in lines)
+    return SUBWORD_NMT if cut * _FEW_CUT > len(lines) else NO_SUBWORDS
+
+
 # One marked entry of a vocabulary in this number speaks for a scheme; stray marks are fewer.
 _MARKED_SHARE = 100
 

@@ -16,6 +16,7 @@ from syntax_nmt.data.subwords import AUTO, NO_SUBWORDS, detect_scheme, join_piec
 from syntax_nmt.data.text_files import read_lines
 from syntax_nmt.errors import UserError
 from syntax_nmt.inference.arguments import SOURCE
+from syntax_nmt.inference.unfit_text import ADVICE_ON_PIECES, note_unfit
 
 
 @dataclass(frozen=True)
@@ -185,6 +186,8 @@ def read_side(
 ) -> SourceText:
     """The sentences of one side that `--input`, `--translations` or `--gen-subset` name.
 
+    Says on stderr where a text looks unlike what the model was trained on.
+
     Args:
         side: `source` or `target`.
         segmented: as of :func:`read_split`.
@@ -196,8 +199,13 @@ def read_side(
     if not args.input:
         return read_split(task, args.gen_subset, segmented, scheme, side)
     if side == SOURCE:
-        return read_segmented(args.input, task.source_dictionary, scheme)
-    return read_segmented(args.translations, task.target_dictionary, scheme)
+        text = read_segmented(args.input, task.source_dictionary, scheme)
+    else:
+        text = read_segmented(args.translations, task.target_dictionary, scheme)
+    lines = text.lines or ()
+    pieces = [line.split() for line in lines]
+    note_unfit(task, text.name, lines, pieces, ADVICE_ON_PIECES, target=side != SOURCE)
+    return text
 
 
 def _check_same_tokens(

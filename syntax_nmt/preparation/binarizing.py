@@ -12,7 +12,6 @@ from typing import NamedTuple
 
 import numpy as np
 from fairseq.data import indexed_dataset
-from tqdm import tqdm
 
 from syntax_nmt.data.annotation import KINDS
 from syntax_nmt.data.annotation.kind import SOURCE, TARGET, AnnotationKind
@@ -37,6 +36,7 @@ from syntax_nmt.preparation.binarised_texts import (
     report_missing,
     split_prefixes,
 )
+from syntax_nmt.progress import Progress
 
 _STAGING = ".binarize-"  # the folder of what is not whole yet, and some letters
 
@@ -213,8 +213,7 @@ def _write_one(
     annotated = 0
     unseen: Counter[str] = Counter()
     fit = AnnotationFit()
-    # disable=None: no bar where stderr is not a terminal
-    with tqdm(total=len(sizes), desc=prefix.name, unit=" sentences", disable=None) as bar:
+    with Progress(len(sizes), prefix.name, "sentences") as progress:
         batches = projector.batches(sizes, binarised)
         for projected in _explained(
             projector, ordered_results(workers, projector.project, batches)
@@ -224,7 +223,7 @@ def _write_one(
             annotated += projected.annotated
             unseen.update(projected.unseen_labels)
             fit.merge(projected.fit)
-            bar.update(len(projected.sizes))
+            progress.update(len(projected.sizes))
     writer.close()
     if fit.mismatched and not skip_mismatched:
         raise fit.refusal("or give --on-mismatch skip")

@@ -56,11 +56,12 @@ class TrainingData:
     segmentation: Mapping[str, TextSegmentation]
 
     @classmethod
-    def of(cls, data: Path) -> TrainingData:
+    def of(cls, data: Path, pairs: int | None = None) -> TrainingData:
         """Reads a folder.
 
         Args:
             data: that `syntax-nmt prepare` made, or a data-bin folder.
+            pairs: of the training text, if known.
 
         Raises:
             UserError: it has no training text.
@@ -73,10 +74,11 @@ class TrainingData:
         splits = _splits(data_bin, pair, source)
         if "train" not in splits:
             raise UserError(f"{data_bin}: has no training text: give the folder of one")
-        try:
-            pairs = count_rows(data_bin / f"train.{pair}.{source}")
-        except (OSError, ValueError) as error:
-            raise UserError(f"{error}: run fairseq-preprocess again") from error
+        if pairs is None:
+            try:
+                pairs = count_rows(data_bin / f"train.{pair}.{source}")
+            except (OSError, ValueError) as error:
+                raise UserError(f"{error}: run fairseq-preprocess again") from error
         manifest = read_manifest(data_bin)
         names = {HEADS: source, PHRASES: source, CHUNKS: target}
         annotated = {

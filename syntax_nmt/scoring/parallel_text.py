@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from syntax_nmt.data.subwords import AUTO, SCHEMES, detect_scheme, join_pieces, pieces_per_word
 from syntax_nmt.data.text_files import read_lines
 from syntax_nmt.errors import UserError
-
-Segmenter = Callable[[str], tuple[str, ...]]
-"""Segments a line into pieces."""
 
 
 @dataclass(frozen=True)
@@ -28,24 +25,14 @@ class TokenPair:
     target: tuple[str, ...]
 
 
-def segmented_already(line: str) -> tuple[str, ...]:
-    """The pieces of a line that has spaces between them."""
-    return tuple(line.split())
-
-
-def read_pairs(
-    source: str,
-    target: str,
-    segment: Segmenter = segmented_already,
-    segment_target: Segmenter = segmented_already,
-) -> list[TokenPair]:
-    """The sentences and translations of parallel files, in pieces.
+def read_pairs(source: str, target: str) -> list[TokenPair]:
+    """The sentences and translations of parallel files whose lines have spaces between pieces.
 
     Raises:
         UserError: they have different numbers of lines.
     """
     lines = zip(*read_parallel(source, target))
-    return [TokenPair(segment(x), segment_target(y)) for x, y in lines]
+    return [TokenPair(tuple(x.split()), tuple(y.split())) for x, y in lines]
 
 
 @dataclass(frozen=True)

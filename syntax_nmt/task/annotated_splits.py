@@ -62,7 +62,6 @@ class AnnotatedSplits:
 
         Args:
             prefixes: of :meth:`check`.
-            split: for messages.
 
         Raises:
             UserError: an annotation file is missing, damaged or of another text.

@@ -85,7 +85,6 @@ class Resuming:
         Args:
             group: of the options, `model` or `criterion`.
             built: the model or the criterion.
-            options: its options now.
         """
         if self._resumed is not None and get_global_rank() == 0:
             path, saved = self._resumed

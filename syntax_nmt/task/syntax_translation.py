@@ -7,9 +7,11 @@ import argparse
 import logging
 from collections.abc import Callable, Sequence
 from functools import partial
+from pathlib import Path
 from typing import Any, Optional, Union
 
 import numpy as np
+from fairseq import utils
 from fairseq.criterions import FairseqCriterion
 from fairseq.criterions.adaptive_loss import AdaptiveLoss
 from fairseq.data import Dictionary, FairseqDataset, LanguagePairDataset
@@ -27,6 +29,7 @@ from syntax_nmt.criterions.cross_entropy import ways_to_learn
 from syntax_nmt.data.annotation import CHUNKS, PARSED_KINDS
 from syntax_nmt.data.annotation.kind import AnnotationKind
 from syntax_nmt.data.data_bin import load_dictionary
+from syntax_nmt.data.text_fit import TextFit
 from syntax_nmt.errors import UserError, exits_in_fairseq_programs
 from syntax_nmt.models.model_building import keep_defaults
 from syntax_nmt.task.annotated_splits import AnnotatedSplits
@@ -64,6 +67,7 @@ class SyntaxTranslationTask(TranslationTask):
         splits: the texts of the data folder and their annotation.
         inputs: gives models the annotation that they declare.
         parser: of what models read of the source and the batch does not have, if there is one.
+        fit: tells whether text looks like what the data folder holds.
         typed: what people type into `fairseq-interactive` and the Python interface.
         training: how a training was started, if there is one.
         resuming: what it goes on from.
@@ -84,7 +88,9 @@ class SyntaxTranslationTask(TranslationTask):
         self.inputs = AnnotationInputs(
             self.splits.kinds, self.splits.labels, parsers, "--parser-config"
         )
-        self.typed = TypedInput(keeps_pieces=self.parser is not None)
+        folder = Path(utils.split_paths(cfg.data)[0])
+        self.fit = TextFit(folder, (cfg.source_lang, cfg.target_lang), (src_dict, tgt_dict))
+        self.typed = TypedInput(self.parser is not None, self.fit)
         self.training = TrainingStart(cfg)
         self.resuming = Resuming(cfg)
         self._model_files: list[str] = []  # that fairseq will load, in this order
@@ -220,6 +226,24 @@ class SyntaxTranslationTask(TranslationTask):
                 args.source_lang = args.source_lang or self.cfg.source_lang
                 args.target_lang = args.target_lang or self.cfg.target_lang
         return super().build_tokenizer(args)
+
+    def build_bpe(self, args: Any) -> Any:
+        """Builds what cuts words into pieces; warns of a sentencepiece model of another corpus.
+
+        Args:
+            args: fairseq's options of the subwords, or None.
+        """
+        bpe = super().build_bpe(args)
+        model = getattr(bpe, "sp", None)
+        if model is not None:
+            pieces = map(model.id_to_piece, range(model.get_piece_size()))
+            other = self.fit.other_model(frozenset(pieces))
+            if other is not None:
+                logger.warning(
+                    f"--sentencepiece-model {args.sentencepiece_model} {other}: give the model "
+                    f"that the text of {self.fit.folder} was cut with"
+                )
+        return bpe
 
     def get_interactive_tokens_and_lengths(
         self, lines: Sequence[str], encode_fn: Callable[[str], str]

@@ -37,20 +37,17 @@ class TrainingStart:
         self._warmup = 0
         self.happens = False
 
-    def check(self, model: Any) -> None:
-        """Checks how the training was started.
-
-        Args:
-            model: the options of the model.
+    def check(self, model_options: Any) -> None:
+        """Checks how the training of a model with these options was started.
 
         Raises:
             UserError: it would not be the training that is wanted.
         """
         check_joined()
-        refuse_unknown_options(model)
+        refuse_unknown_options(model_options)
         check_device(self._cfg)
-        refuse_training_some_layers(model)
-        self._warmup = getattr(model, "warmup_updates", None) or 0
+        refuse_training_some_layers(model_options)
+        self._warmup = getattr(model_options, "warmup_updates", None) or 0
         self.happens = True
 
     def warn_of_long_warmup(self, batches: int) -> None:
@@ -119,17 +116,14 @@ def check_device(cfg: Any) -> None:
         )
 
 
-def refuse_training_some_layers(model: Any) -> None:
-    """Refuses to leave layers out of a training: fairseq can only translate without them.
-
-    Args:
-        model: its options.
+def refuse_training_some_layers(model_options: Any) -> None:
+    """Refuses options of a model that leave layers out: fairseq can only translate without them.
 
     Raises:
         UserError: names the option.
     """
     for name in ("encoder_layers_to_keep", "decoder_layers_to_keep"):
-        if getattr(model, name, None):
+        if getattr(model_options, name, None):
             raise UserError(
                 f"{flag(name)} leaves layers of a trained model out: give it to fairseq-generate, "
                 f"in --model-overrides; fewer layers train with {flag(name[:7])}-layers"

@@ -4,6 +4,7 @@ buffers, and pieces that keep their own strings.
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Sequence
 from typing import Any, Protocol
 
@@ -12,9 +13,20 @@ from fairseq.data import BaseWrapperDataset, LanguagePairDataset
 from fairseq.tokenizer import tokenize_line
 from torch import Tensor
 
+from syntax_nmt.data.text_fit import CUT_TWICE, SWAPPED, UNCUT, UNKNOWN, TextFit
 from syntax_nmt.errors import UserError
 
+logger = logging.getLogger(__name__)
+
 Pieces = list[str]
+
+_ENOUGH_PIECES = 1000  # the text so far tells; what follows is like it
+_ADVICE = {
+    CUT_TWICE: "type raw text, or leave --bpe and --tokenizer out",
+    UNCUT: "add --bpe, its model and --tokenizer, as `syntax-nmt options --training` prints them",
+    UNKNOWN: "give text of that language, segmented as the training text was",
+    SWAPPED: "give the other language, or a model of the other direction",
+}
 
 
 class KnowsPieces(Protocol):
@@ -119,14 +131,17 @@ class TypedInput:
 
     Args:
         keeps_pieces: whether a parser wants the pieces of the sentences.
+        fit: tells whether the text looks like what the model was trained on.
 
     Attributes:
         lines: counts the lines.
         sentences: those of the buffer at hand, if their pieces are kept.
     """
 
-    def __init__(self, keeps_pieces: bool) -> None:
+    def __init__(self, keeps_pieces: bool, fit: TextFit) -> None:
         self.lines = TypedLines()
+        self._fit = fit
+        self._looked_at: list[tuple[str, Pieces]] | None = []
         self.sentences: TypedSentences | None = None
         self._keeps_pieces = keeps_pieces
         self._tokens: list[Tensor] = []
@@ -154,7 +169,20 @@ class TypedInput:
 
         tokens, lengths = tokenize(lines, remembered)
         self._tokens, self._pieces = tokens, pieces
+        self._look_at(lines, pieces)
         return tokens, lengths
+
+    def _look_at(self, lines: Sequence[str], pieces: Sequence[Pieces]) -> None:
+        """Warns, once, of text that does not look like what the model was trained on."""
+        if self._looked_at is None:
+            return
+        self._looked_at += zip(lines, pieces)
+        seen_lines, seen_pieces = zip(*self._looked_at) if self._looked_at else ((), ())
+        problem = self._fit.problem(seen_lines, seen_pieces, _ADVICE)
+        if problem is not None:
+            logger.warning(f"the input {problem}")
+        if problem is not None or sum(map(len, seen_pieces)) > _ENOUGH_PIECES:
+            self._looked_at = None
 
     def with_pieces(
         self, dataset: LanguagePairDataset, src_tokens: list[Tensor]

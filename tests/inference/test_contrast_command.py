@@ -151,6 +151,23 @@ def test_raw_text_is_segmented_as_prepared(contrast, parser, files, tmp_path):
     assert scored("none") != expected
 
 
+def test_what_looks_like_another_text_is_said(parser, checkpoints, files, capsys):
+    """The figures come out all the same, with a word about the option that is likely meant."""
+
+    def said(kind: str, *options) -> str:
+        command = ["contrast", parser.data, "--cpu", "--path", checkpoints["stock"], *options]
+        for name in ("source", "correct", "incorrect"):
+            command += [f"--{name}", files[f"{name}{kind}"]]
+        main([*map(str, command)])
+        return capsys.readouterr().err
+
+    subwords = ["--bpe", "sentencepiece", "--sentencepiece-model", files["model"]]
+    assert "note:" not in said(".pieces", "--segmented")
+    assert "note:" not in said("", *subwords)
+    assert said("", "--segmented").count("sentencepiece, as the model's vocabulary is: leave") == 2
+    assert said(".pieces", *subwords).count("which were cut again: add --segmented") == 2
+
+
 def test_models_side_by_side(contrast, checkpoints):
     table, figures, rows = contrast("--path", checkpoints["lstm"], "--name", "a", "--name", "b")
     alone = contrast(model="lstm")

@@ -92,7 +92,7 @@ def test_both_sides(tmp_path, capsys):
     for index, line in enumerate(MARKED):  # a head a word, whatever is unknown
         count = len(line.split())
         assert heads[index].tolist() == [*range(1, count), count - 1]
-    train, translate = commands(capsys.readouterr().out)
+    train, *_, translate = commands(capsys.readouterr().out)
     assert "--share-all-embeddings" not in train
     assert translate[0] == "fairseq-interactive"
     assert "--bpe" not in translate
@@ -108,7 +108,7 @@ def test_one_side(raw, tmp_path, side, capsys):
         text = (tmp_path / "pieces" / f"test.{lang}").read_text(encoding="utf-8")
         assert ("▁" in text) == marked
     assert len(words_of(tmp_path, "test", whole)[0]) < 20
-    _, translate = commands(capsys.readouterr().out)
+    *_, translate = commands(capsys.readouterr().out)
     assert translate[0] == "fairseq-generate"  # typed text cannot be cut on one side alone
     assert ("--bpe" in translate) == (side == "source")
     assert translate[translate.index("--gen-subset") + 1] == "test"

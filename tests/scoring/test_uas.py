@@ -85,11 +85,20 @@ def test_unknown_words_are_those_of_the_reference():
     assert over_corpus_words(words, GOLD, "r:1", "t:1", "<unk>")[0] == GOLD.words
 
 
+def test_a_reference_of_another_tokenisation_is_carried_over():
+    words, reference = over_corpus_words(["we", "see", "he", "r", "!"], GOLD, "r:1", "t:1", None)
+    assert words == ("we", "see", "he", "r", "!")
+    assert reference.heads == (1, 1, 1, 2, 2)
+    words, reference = over_corpus_words(["we", "see", "her!"], GOLD, "r:1", "t:1", None)
+    assert words == reference.words == ("we", "see", "her!")
+    assert reference.heads == (1, 1, 1)
+
+
 def test_other_numbers_of_words():
     with pytest.raises(UserError, match=r"^r:1: .* 4 words, t:1 has 3: give --segmented"):
         over_corpus_words(["we", "see", "<unk>"], GOLD, "r:1", "t:1", "<unk>")
     with pytest.raises(UserError, match=r"^r:1: .* 4 words, t:1 has 3: give --conllu"):
-        over_corpus_words(["we", "see", "her"], GOLD, "r:1", "t:1", None)
+        over_corpus_words(["cats", "eat", "fish"], GOLD, "r:1", "t:1", None)
     with pytest.raises(UserError, match=r"^r:1: .* 4 words, h:1 has 2"):
         over_same_words(tree_of([0, 0]), GOLD, "r:1", "h:1")
 

@@ -11,11 +11,11 @@ from tqdm import tqdm
 from syntax_nmt.errors import UserError, errors_of
 from syntax_nmt.inference.checkpoint import choose_device
 from syntax_nmt.inference.extraction.cross_attention import CrossAttention
-from syntax_nmt.inference.forced_arguments import forced_model
+from syntax_nmt.inference.forced_arguments import forced_model, read_forced
 from syntax_nmt.inference.forced_decoding import ForcedDecoder, load_forced_decoder
 from syntax_nmt.scoring.alignments.aligned_corpus import FORWARD, REVERSE, AlignedCorpus
 from syntax_nmt.scoring.alignments.alignment import Alignment, flipped
-from syntax_nmt.scoring.parallel_text import SegmentedPairs, chosen_scheme, read_pairs
+from syntax_nmt.scoring.parallel_text import SegmentedPairs, chosen_scheme
 
 
 def word_attention(
@@ -85,7 +85,7 @@ def corpus_of_models(args: argparse.Namespace) -> AlignedCorpus:
         UserError: a model or a file cannot be used, or they do not belong together.
     """
     decoder, *segment = forced_model(args, args.path)
-    pairs = read_pairs(args.source, args.target, *segment)
+    pairs = read_forced(args, decoder, *segment)
     schemes = [chosen_scheme(args) or side.scheme for side in segment]
     text = SegmentedPairs.of(pairs, schemes, (args.source, args.target))
     corpus = AlignedCorpus(args.source, lengths=text.lengths())

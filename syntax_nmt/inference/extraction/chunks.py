@@ -18,12 +18,12 @@ from syntax_nmt.data.chunks import Chunk
 from syntax_nmt.data.projection import first_pieces, project_chunks
 from syntax_nmt.errors import UserError, errors_of
 from syntax_nmt.inference.extraction.alignments import word_attention
-from syntax_nmt.inference.forced_arguments import forced_model
+from syntax_nmt.inference.forced_arguments import forced_model, read_forced
 from syntax_nmt.inference.forced_decoding import ForcedBatch, ForcedDecoder
 from syntax_nmt.scoring.accuracy import Accuracy
 from syntax_nmt.scoring.chunks.chunked_corpus import ChunkedCorpus
 from syntax_nmt.scoring.chunks.position_loss import nll_by_position
-from syntax_nmt.scoring.parallel_text import SegmentedPairs, TokenPair, chosen_scheme, read_pairs
+from syntax_nmt.scoring.parallel_text import SegmentedPairs, TokenPair, chosen_scheme
 from syntax_nmt.task.annotation_inputs import declared
 
 
@@ -174,7 +174,7 @@ def corpus_of_model(args: argparse.Namespace) -> ChunkedCorpus:
     decoder, *segment = forced_model(args, args.path)
     with errors_of(args.path):
         predictor = ChunkPredictor(decoder, args.max_tokens, args.batch_size)
-    pairs = read_pairs(args.source, args.target, *segment)
+    pairs = read_forced(args, decoder, *segment)
     schemes = [chosen_scheme(args) or side.scheme for side in segment]
     text = SegmentedPairs.of(pairs, schemes, (args.source, args.target))
     corpus = ChunkedCorpus(

@@ -84,6 +84,7 @@ def corpus_of_model(args: argparse.Namespace) -> ParsedCorpus:
     unknown = [bool((tokens == text.dictionary.unk()).any()) for tokens in text.tokens]
     completed: list[tuple[str, ...] | None] = [None] * len(text)
     reference: list[DependencyTree | None] | None = None
+    carried_over = 0
     if args.conllu:
         reference = list(read_reference(args.conllu, len(text), text.name))
         for index, gold in enumerate(reference):
@@ -92,11 +93,14 @@ def corpus_of_model(args: argparse.Namespace) -> ParsedCorpus:
                 completed[index], reference[index] = over_corpus_words(
                     sentence.words, gold, where, sentence.name, text.unknown
                 )
+                lengths = len(gold), gold.num_surface_tokens
+                carried_over += len(sentence.words) not in lengths
     sizes, unsure = (args.max_tokens, args.batch_size), text.unsure(completed)
     parse = partial(structures_of, head, text, parsed, *sizes, completed)
     return ParsedCorpus(
-        len(text), parse, reference, Selection.of(args), unknown, unknown_tokens=unsure
-    )
+        len(text), parse, reference, Selection.of(args), unknown, carried_over=carried_over,
+        unknown_tokens=unsure,
+    )  # fmt: skip
 
 
 def maximum_arborescence(scores: np.ndarray) -> list[int]:

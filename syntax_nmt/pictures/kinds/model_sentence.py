@@ -10,16 +10,12 @@ from syntax_nmt.data.subwords import detect_scheme, join_pieces, pieces_per_word
 from syntax_nmt.data.text_files import read_lines
 from syntax_nmt.errors import UserError
 from syntax_nmt.inference.arguments import add_model_arguments
-from syntax_nmt.inference.forced_arguments import add_forcing_arguments, forced_model
+from syntax_nmt.inference.forced_arguments import add_forcing_arguments, forced_model, read_forced
 from syntax_nmt.inference.forced_decoding import ForcedDecoder
 from syntax_nmt.inference.segmentation import check_segmentation
+from syntax_nmt.inference.unfit_text import forcing_advice, note_unfit
 from syntax_nmt.pictures.kinds.sentence_choice import add_sentence_argument, chosen
-from syntax_nmt.scoring.parallel_text import (
-    TokenPair,
-    add_subwords_argument,
-    chosen_scheme,
-    read_pairs,
-)
+from syntax_nmt.scoring.parallel_text import TokenPair, add_subwords_argument, chosen_scheme
 
 
 @dataclass(frozen=True)
@@ -84,10 +80,12 @@ def model_sentence(args: argparse.Namespace) -> ModelSentence:
     check_segmentation(args)
     decoder, segment, segment_target = forced_model(args, args.path)
     if args.target:
-        pairs = read_pairs(args.source, args.target, segment, segment_target)
+        pairs = read_forced(args, decoder, segment, segment_target)
     else:
-        lines = read_lines(args.source)
+        lines = list(read_lines(args.source))
         pairs = [TokenPair(segment(line), ()) for line in lines]
+        sources = [pair.source for pair in pairs]
+        note_unfit(decoder.task, args.source, lines, sources, forcing_advice(args))
     pair = chosen(pairs, args.sentence, args.source)
     if not pair.source:
         raise UserError(f"{args.source}:{args.sentence}: no words: choose another --sentence")

@@ -8,8 +8,6 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from tqdm import tqdm
-
 from syntax_nmt.data.text_files import check_writable, read_lines, refuse_pipe
 from syntax_nmt.preparation.annotation.annotator import Annotator
 from syntax_nmt.preparation.annotation.executor import open_workers, ordered_results
@@ -21,6 +19,7 @@ from syntax_nmt.preparation.annotation.parts import (
     parts_of,
 )
 from syntax_nmt.preparation.annotation.shard import Shard
+from syntax_nmt.progress import Progress
 
 PART_SIZE = 2000
 # Sentences that a worker is given at a time: the bar moves by these, and they fill some batches.
@@ -114,10 +113,9 @@ def annotate_file(
         annotator.load()  # what is wrong with it is said before the progress bar starts
     counts: Counter[str] = Counter(lines=0)
     whole = resources.shard.count == 1
-    # disable=None: no bar where stderr is not a terminal
-    bar = tqdm(total=lines, desc=output.name, unit=" sentences", disable=None)
-    with parts.held(shared=not whole), bar:
-        for done in _annotated_parts(text, parts, annotator, resources, bar.update):
+    progress = Progress(lines, output.name, "sentences")
+    with parts.held(shared=not whole), progress:
+        for done in _annotated_parts(text, parts, annotator, resources, progress.update):
             counts.update(done)
         if whole:
             merge_parts(text, output, parts)

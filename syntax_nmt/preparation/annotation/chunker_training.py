@@ -13,6 +13,7 @@ import re
 import subprocess
 import sys
 import tempfile
+import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -24,6 +25,7 @@ from syntax_nmt.errors import UserError
 HELD_OUT = 20
 _MODEL = "chunker.pt"
 _SCORE = re.compile(r"step (\d+): .*dev_score = ([0-9.]+)")
+_STEP = re.compile(r"step (\d+)/(\d+), loss =")
 
 
 @dataclass(frozen=True)
@@ -117,7 +119,7 @@ def train_chunker(
         valid: chunked text that decides which epoch is kept; by default every 20th sentence of
             `train`, which is then not learnt from.
         settings: sizes and schedule.
-        note: called with one line after each epoch.
+        note: called with one line after each epoch, and a line that says how long it may take.
 
     Raises:
         UserError: the data cannot be read or hold no chunks, the output cannot be written, or
@@ -190,6 +192,8 @@ def _follow(
 ) -> tuple[int, list[tuple[int, float]]]:
     """Runs the trainer; returns its exit status, and step and F1 in percent of each scoring."""
     scores = []
+    began: tuple[int, float] | None = None
+    told = False
     environment = {**os.environ, "OMP_NUM_THREADS": "1", "PYTHONHASHSEED": "0"}
     process = subprocess.Popen(
         command,
@@ -208,6 +212,17 @@ def _follow(
             if found:
                 scores.append((int(found[1]), 100 * float(found[2])))
                 note(f"step {found[1]}: F1 {scores[-1][1]:.2f} on the held-out sentences")
+            found = _STEP.search(line)
+            if found and began is None:  # the steps before this one loaded and warmed up
+                began = int(found[1]), time.monotonic()
+            elif found and began is not None and not told:
+                told = True
+                done, total = int(found[1]), int(found[2])
+                seconds = (time.monotonic() - began[1]) / (done - began[0]) * (total - done)
+                note(
+                    f"{total:,} steps at most, which take {max(1, round(seconds / 60)):,} more "
+                    f"minutes at this rate; it ends before where F1 stops rising"
+                )
         return process.wait(), scores
     finally:  # an interrupted training leaves no process behind
         process.kill()

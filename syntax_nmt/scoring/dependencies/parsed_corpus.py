@@ -49,6 +49,7 @@ class ParsedCorpus(TreeCorpus[ParsedSentence]):
         selection: which sentences are scored.
         unknown: whether a sentence has an unknown token.
         other_words: words that are not those of the reference.
+        carried_over: parses of the reference that were of another tokenisation.
         scored: the reference, with None in place of sentences that are not selected.
     """
 
@@ -56,6 +57,7 @@ class ParsedCorpus(TreeCorpus[ParsedSentence]):
     selection: Selection
     unknown: Sequence[bool] = ()
     other_words: OtherWords = field(default_factory=OtherWords)
+    carried_over: int = 0
     scored: Trees | None = field(init=False)
 
     def __post_init__(self) -> None:

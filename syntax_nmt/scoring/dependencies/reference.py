@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
+from syntax_nmt.data.annotation_transfer import transfer_dependencies
 from syntax_nmt.data.conllu import read_conllu
 from syntax_nmt.data.dependency_tree import DependencyTree
 from syntax_nmt.data.text_match import check_same_text
@@ -41,8 +42,11 @@ def over_corpus_words(
 ) -> tuple[tuple[str, ...], DependencyTree]:
     """The words of a corpus line, completed, and the reference over them.
 
+    A reference of another tokenisation is carried over by characters, as by `syntax-nmt binarize`.
+
     Args:
-        reference: over the same words, or over those that multiword tokens stand for.
+        reference: over the same words, or over those that multiword tokens stand for, or over the
+            same text cut otherwise.
         where: file and line of the reference, for messages.
         name: file and line of the words, for messages.
         unknown: what stands in words for unknown pieces; such words are the reference's. None =
@@ -52,6 +56,10 @@ def over_corpus_words(
         UserError: other numbers of words, or other words.
     """
     lengths = reference.num_surface_tokens, len(reference)
+    if len(words) not in lengths:
+        carried = transfer_dependencies(reference, words)
+        if carried is not None:
+            return tuple(words), carried.annotation
     length = len(words) if len(words) in lengths else lengths[0]
     reference = reference.collapse(length, where)
     completed = over_reference_words(words, reference.words, where, name, unknown, "--conllu")

@@ -106,6 +106,11 @@ class ParseReport(TreeReport[ParsedSentence]):
             without = score.without_reference - not_selected
             yield f"{without} sentences without reference left out"
         yield from self.corpus.other_words.note()
+        if self.corpus.carried_over:
+            yield (
+                f"{self.corpus.carried_over} parses of the reference are of another tokenisation, "
+                f"and were carried over to the words of the text"
+            )
         if self.without_tree:
             wrong = "" if score is None else ", counted as wrong where there is a reference"
             yield f"{self.without_tree} without parse (empty or too long){wrong}"

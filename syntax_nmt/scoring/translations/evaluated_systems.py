@@ -18,6 +18,7 @@ from syntax_nmt.data.subwords import (
     detect_scheme,
     join_pieces,
     pieces_per_word,
+    scheme_of_text,
 )
 from syntax_nmt.data.text_files import read_lines
 from syntax_nmt.errors import UserError
@@ -28,7 +29,6 @@ from syntax_nmt.scoring.translations.output_formats import (
     parse_generate_output,
 )
 
-_FEW_CUT = 20  # a text is in pieces if more than one line of this number has cut words
 _UNKNOWN = "<<unk>>"  # how fairseq writes words of a reference that are not in its vocabulary
 _SAME_SENTENCES = "give translations of the same sentences, one a line"
 
@@ -216,10 +216,7 @@ def in_words(text: Text, join: bool, quiet: bool = False) -> Text:
     Raises:
         UserError: a piece reaches over the end of a word.
     """
-    scheme = detect_scheme(text.sentences)
-    if scheme == SUBWORD_NMT and not join:  # a few words of a text may well end in @@
-        cut = sum(f"{CONTINUED} " in sentence for sentence in text.sentences)
-        scheme = SUBWORD_NMT if cut * _FEW_CUT > len(text.sentences) else NO_SUBWORDS
+    scheme = (detect_scheme if join else scheme_of_text)(text.sentences)
     if scheme == NO_SUBWORDS:
         return text
     if not join:
