@@ -176,7 +176,7 @@ def _check_evaluation(where: str, primary: str, evaluation: Mapping[str, Any]) -
 
 
 def _check_options(where: str, content: Any, place: str = "") -> None:
-    """Refuses options with open quotes, or with a `{name}` that stands for nothing where it is."""
+    """Refuses options with open quotes, or with an unknown placeholder `{name}`."""
     if isinstance(content, dict):
         for key, value in content.items():
             _check_options(where, value, f"{place}.{key}" if place else str(key))
@@ -193,7 +193,7 @@ def _check_options(where: str, content: Any, place: str = "") -> None:
         for name in re.findall(r"\{(\w+)\}", content):
             if name not in known:
                 names = ", ".join(f"{{{each}}}" for each in sorted(known))
-                raise UserError(f"{where}{place}: {{{name}}} stands for nothing here, but {names}")
+                raise UserError(f"{where}{place}: unknown placeholder {{{name}}}; known are {names}")
 
 
 def _family(where: str, name: str, family: dict[str, Any], declared: dict[str, Any]) -> Family:

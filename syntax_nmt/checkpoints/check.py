@@ -23,7 +23,7 @@ from syntax_nmt.errors import UserError
 _REMEDY = "give a whole checkpoint of fairseq-train"
 _SHOWN = 200  # characters
 _ZIP = b"PK\x03\x04"  # what torch's files begin with; their table of contents is at the end
-_UNTRUSTED = "load no such file of a stranger; {}"
+_UNTRUSTED = "load no such file from an untrusted source; {}"
 # What the safe loader says of itself, which stands amid a page of advice.
 _SAFE_LOADER = re.compile(r"WeightsUnpickler error:\s*(\S.*)")
 _GLOBAL = re.compile(r"GLOBAL ([\w.]+)")

@@ -1,4 +1,4 @@
-"""Python expressions that a stranger may write into a checkpoint, as fairseq will evaluate them.
+"""Python expressions in untrusted checkpoints, which fairseq will evaluate.
 
 Both are allow-lists of syntax: a list of what is forbidden would have to know every way in which
 Python runs code (a comprehension that assigns `__class_getitem__` needs no call).

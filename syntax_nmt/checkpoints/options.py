@@ -2,7 +2,7 @@
 
 Loading with `weights_only=True` keeps code out of the pickle, but options are text, and fairseq
 hands some of it to `eval` when it builds a model (`encoder_xformers_att_config` of a Transformer,
-`decoder_attention` of an LSTM, layers of its convolutional models): a stranger's checkpoint could
+`decoder_attention` of an LSTM, layers of its convolutional models): an untrusted checkpoint could
 run anything.
 """
 

@@ -41,8 +41,8 @@ WRONG = [
     (("evaluation", "bins"), [16, 8], "evaluation.bins: [16, 8]: give rising lengths"),
     (("data", "tests"), {"train": "x"}, "data.tests"),
     (("data", "tests"), {"a,b": "x"}, "'a,b' does not match"),
-    (("data", "prepare"), "{model}", "data.prepare: {model} stands for nothing here"),
-    ((*SYSTEMS, "stock", "options"), "{stanza}", "stock.options: {stanza} stands for nothing"),
+    (("data", "prepare"), "{model}", "data.prepare: unknown placeholder {model}; known are"),
+    ((*SYSTEMS, "stock", "options"), "{stanza}", "stock.options: unknown placeholder {stanza}; known are"),
     (
         (*SYSTEMS, "best"),
         {"best_of": ["heads", "phrases"], "figures": ["UAS"]},
