@@ -1,4 +1,4 @@
-"""What docs/training.md says about training, made by the code that prints the lines of `prepare`."""
+"""What docs/training.md says, made by the code that prints the lines of `prepare`."""
 
 from __future__ import annotations
 

@@ -193,7 +193,9 @@ def _check_options(where: str, content: Any, place: str = "") -> None:
         for name in re.findall(r"\{(\w+)\}", content):
             if name not in known:
                 names = ", ".join(f"{{{each}}}" for each in sorted(known))
-                raise UserError(f"{where}{place}: unknown placeholder {{{name}}}; known are {names}")
+                raise UserError(
+                    f"{where}{place}: unknown placeholder {{{name}}}; known are {names}"
+                )
 
 
 def _family(where: str, name: str, family: dict[str, Any], declared: dict[str, Any]) -> Family:

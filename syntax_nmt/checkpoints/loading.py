@@ -90,4 +90,6 @@ def _building(load: Callable[..., Any]) -> Callable[..., Any]:
 def _check_executable(cfg: Any) -> None:
     executable = executable_option(cfg)
     if executable is not None:
-        raise UserError(f"{executable}, which could run code: load no such file from an untrusted source")
+        raise UserError(
+            f"{executable}, which could run code: load no such file from an untrusted source"
+        )

@@ -42,7 +42,11 @@ WRONG = [
     (("data", "tests"), {"train": "x"}, "data.tests"),
     (("data", "tests"), {"a,b": "x"}, "'a,b' does not match"),
     (("data", "prepare"), "{model}", "data.prepare: unknown placeholder {model}; known are"),
-    ((*SYSTEMS, "stock", "options"), "{stanza}", "stock.options: unknown placeholder {stanza}; known are"),
+    (
+        (*SYSTEMS, "stock", "options"),
+        "{stanza}",
+        "options: unknown placeholder {stanza}; known are",
+    ),
     (
         (*SYSTEMS, "best"),
         {"best_of": ["heads", "phrases"], "figures": ["UAS"]},
