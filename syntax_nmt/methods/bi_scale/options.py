@@ -1,4 +1,4 @@
-"""The options of the bi-scale decoder (Zhou et al., 2017).
+"""The options of the bi-scale decoder and its losses (Zhou et al., 2017).
 
 fairseq reads the types of the fields at run time: no postponed annotations in this file.
 """
@@ -8,7 +8,7 @@ from typing import Optional
 
 from fairseq.dataclass import ChoiceEnum, FairseqDataclass
 
-from syntax_nmt.arguments import decoder_option
+from syntax_nmt.arguments import decoder_option, option
 from syntax_nmt.errors import UserError
 from syntax_nmt.option_checks import refuse_changed
 
@@ -66,6 +66,14 @@ class BiScaleOptions(FairseqDataclass):
         "bi-scale decoder: the types of chunks in the order of their ids, separated by "
         "spaces; checkpoints keep them (default: those of dict.chunks.txt in the data folder)",
     )
+
+
+@dataclass
+class ChunkLossOptions(FairseqDataclass):
+    """The weights of the losses of boundaries and tags."""
+
+    boundary_weight: float = option(1.0, "weight of the loss of chunk boundaries (default: 1)")
+    chunk_tag_weight: float = option(1.0, "weight of the loss of chunk tags (default: 1)")
 
 
 def check_bi_scale_decoder(options: BiScaleOptions) -> None:

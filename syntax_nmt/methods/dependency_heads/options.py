@@ -1,4 +1,4 @@
-"""The option of supervised heads (Wang et al., 2019), and the layer that it means.
+"""The options of supervised heads and their loss (Wang et al., 2019), and the layer that is meant.
 
 fairseq reads the types of the fields at run time: no postponed annotations in this file.
 """
@@ -9,7 +9,7 @@ from typing import Optional
 from fairseq.dataclass import FairseqDataclass
 from fairseq.models.transformer import TransformerConfig
 
-from syntax_nmt.arguments import encoder_option
+from syntax_nmt.arguments import encoder_option, option
 from syntax_nmt.errors import UserError
 from syntax_nmt.methods.dependency_heads.attention import SUPERVISED_HEADS
 from syntax_nmt.option_checks import layer_from_bottom, refuse_together
@@ -26,6 +26,18 @@ class DependencyHeadOptions(FairseqDataclass):
         "head; 0 is the lowest, -1 the top layer, the paper's choice; gates or a window that the "
         "layer has as well are left out of what they learn (default: no layer; "
         "dependency_transformer: -1)",
+    )
+
+
+@dataclass
+class DependencyLossOptions(FairseqDataclass):
+    """The weights of the losses of the two heads."""
+
+    child_weight: float = option(
+        0.4, "weight α of the child head's loss; 0 gives the paper's +PSH row"
+    )
+    parent_weight: float = option(
+        0.4, "weight β of the parent head's loss; 0 gives the paper's +CSH row"
     )
 
 
