@@ -114,6 +114,15 @@ def test_text_in_pieces_needs_no_prepared_folder(make_system, prepared, lines, t
     assert model.trees(pieces) == whole.trees(lines[0])
 
 
+def test_an_empty_sentence_has_an_empty_translation(make_system, prepared):
+    """A model that never saw one makes up a translation."""
+    model = load(make_system("dependency_transformer").path, prepared.folder, device="cpu")
+    (line, *_) = (prepared.corpus / "test.src").read_text(encoding="utf-8").splitlines()
+    found = model.translate(["", line, "   "])
+    assert found[0] == found[2] == model.translate("") == ""
+    assert found[1] == model.translate(line) != ""
+
+
 def test_a_model_of_the_other_direction(prepared, tmp_path):
     """The folder tells of languages, not of sides."""
     languages = json.loads((prepared.folder / "segmentation.json").read_text(encoding="utf-8"))
@@ -127,7 +136,7 @@ def test_a_model_of_the_other_direction(prepared, tmp_path):
     ("data", "options", "message"),
     [
         ("nowhere", {}, "nowhere: no such folder; give the data-bin folder"),
-        ("bin", {}, "segmentation.json: not found"),
+        ("bin", {}, "syntax-nmt prepare` did not make it, so how text is segmented is not known"),
         ("bin", {"tokeniser": "moses"}, "tokeniser: no such option: use segmented, tokenizer"),
         ("bin", {"bpe": "subword_nmt"}, "--bpe subword_nmt needs its model"),
         ("bin", {"device": "cuda:99"}, "--device cuda:99: cannot be used"),
