@@ -66,7 +66,6 @@ def of_empty_sources(
     Args:
         found: of fairseq's search, for each sentence, the best first.
         src_tokens: B×S, padded, EOS last.
-        dictionary: of the source.
     """
     words = src_tokens.ne(dictionary.pad()) & src_tokens.ne(dictionary.eos())
     filled = words.any(dim=1).tolist()
