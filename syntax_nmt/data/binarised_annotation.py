@@ -98,6 +98,13 @@ def _manifest_entry(prefix: Path, name: str, kind: AnnotationKind) -> Annotation
     files = read_manifest(prefix.parent)
     if name not in files:
         listed = ", ".join(sorted(files)) or "nothing"
+        split, pair, *_ = name.split(".")
+        other = "-".join(reversed(pair.split("-")))
+        if any(found.startswith(f"{split}.{other}.") for found in files):
+            raise UserError(
+                f"{manifest} has no {name}, but the annotation of {other} (it has {listed}): are "
+                f"--source-lang and --target-lang exchanged?"
+            )
         raise UserError(
             f"{manifest} has no {name} (it has {listed}): put the .{kind.ending} file beside "
             f"the tokenised text and {REMEDY}"
