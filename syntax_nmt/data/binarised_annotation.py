@@ -99,10 +99,10 @@ def _manifest_entry(prefix: Path, name: str, kind: AnnotationKind) -> Annotation
     if name not in files:
         listed = ", ".join(sorted(files)) or "nothing"
         split, pair, *_ = name.split(".")
-        other = "-".join(reversed(pair.split("-")))
-        if any(found.startswith(f"{split}.{other}.") for found in files):
+        there = [f"{split}.{pair}.{language}.{kind.name}" for language in pair.split("-")]
+        if set(there) & files.keys():
             raise UserError(
-                f"{manifest} has no {name}, but the annotation of {other} (it has {listed}): are "
+                f"{manifest} has no {name}, but that of the other language (it has {listed}): are "
                 f"--source-lang and --target-lang exchanged?"
             )
         raise UserError(

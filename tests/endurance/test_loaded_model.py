@@ -17,7 +17,7 @@ from small_models import build, enlarge, save_checkpoint
 
 from syntax_nmt import cli, load
 from syntax_nmt.data.annotation import PARSED_KINDS
-from syntax_nmt.data.conllu import read_conllu
+from syntax_nmt.data.conllu import format_conllu, read_conllu
 from syntax_nmt.data.constituents import format_tree
 from syntax_nmt.errors import UserError
 
@@ -112,6 +112,20 @@ def test_text_in_pieces_needs_no_prepared_folder(make_system, prepared, lines, t
     pieces = (prepared.folder / "pieces" / "test.src").read_text(encoding="utf-8").splitlines()
     whole = load(system.path, prepared.folder, device="cpu")
     assert model.trees(pieces) == whole.trees(lines[0])
+
+
+def test_hypotheses_and_trees_as_text(make_system, prepared):
+    model = load(make_system("dependency_transformer").path, prepared.folder, device="cpu")
+    (line, *_) = (prepared.corpus / "test.src").read_text(encoding="utf-8").splitlines()
+    found = model.nbest(line, beam=3)
+    assert len(found) == 3
+    assert str(found[0]) == model.translate(line, beam=3)
+    assert [each.score for each in found] == sorted((each.score for each in found), reverse=True)
+    assert [each[0].score for each in model.nbest([line], beam=3)] == [found[0].score]
+    tree = model.trees(line)
+    text = model.trees(line, as_text=True)
+    assert text == format_conllu(tree.words, tree.heads, tree.relations, tree.upos)
+    assert model.trees([line], as_text=True) == [text]
 
 
 def test_an_empty_sentence_has_an_empty_translation(make_system, prepared):
