@@ -64,12 +64,12 @@ def exits_in_fairseq_programs() -> Iterator[None]:
     try:
         yield
     except UserError as error:
-        if not _is_a_program_of_fairseq():
+        if not is_a_program_of_fairseq():
             raise
-        raise SystemExit(f"syntax_nmt: error: {error}") from None
+        raise SystemExit(f"syntax-nmt: error: {error}") from None
 
 
-def _is_a_program_of_fairseq() -> bool:
+def is_a_program_of_fairseq() -> bool:
     """Whether this process was started as `fairseq-train`, `python -m fairseq_cli.train`, …
 
     The processes that such a program spawns are told its name.

@@ -19,7 +19,6 @@ class Progress:
 
     Args:
         total: how much there is to do.
-        what: is done.
         unit: what is counted, in the plural.
     """
 

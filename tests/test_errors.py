@@ -20,7 +20,7 @@ from syntax_nmt.errors import UserError, exits_in_fairseq_programs
 )
 def test_programs_are_known_by_their_names(started, ends, monkeypatch):
     monkeypatch.setattr(sys, "argv", [started, "data-bin"])
-    message = "syntax_nmt: error: wrong" if ends else "wrong"
+    message = "syntax-nmt: error: wrong" if ends else "wrong"
     with pytest.raises(SystemExit if ends else UserError) as raised, exits_in_fairseq_programs():
         raise UserError("wrong")
     assert str(raised.value) == message

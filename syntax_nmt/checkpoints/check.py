@@ -105,6 +105,8 @@ def read_checkpoint(path: str | Path) -> Any:
         UserError: it cannot be loaded, or holds something that could run code.
     """
     zipped = zipfile.is_zipfile(path)
+    if not zipped and not _looks_pickled(path):
+        raise UserError(f"{path}: is no checkpoint, but some other file: {_REMEDY}")
     try:
         return torch.load(path, map_location="cpu", weights_only=True, mmap=zipped or None)
     except Exception as error:  # torch trips over damage in many ways
@@ -117,6 +119,15 @@ def read_checkpoint(path: str | Path) -> Any:
         said = _SAFE_LOADER.search(str(error))
         reason = said[1] if said is not None else reason_of(error)
         raise UserError(f"{path}: cannot be loaded ({reason}): {_REMEDY}") from error
+
+
+def _looks_pickled(path: str | Path) -> bool:
+    """Whether a file begins as those of torch's old format do."""
+    try:
+        with open(path, "rb") as stream:
+            return stream.read(1) == b"\x80"
+    except OSError:
+        return True  # whoever loads it says why
 
 
 def _check_content(path: Path, state: Any) -> None:

@@ -6,6 +6,8 @@ traceback.
 
 from __future__ import annotations
 
+import logging
+from argparse import Namespace
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -19,6 +21,8 @@ from omegaconf.errors import OmegaConfBaseException
 
 from syntax_nmt.checkpoints.check import check_checkpoint, check_loaded, read_checkpoint
 from syntax_nmt.errors import UserError
+
+logger = logging.getLogger(__name__)
 
 Vocabularies = tuple[Dictionary, Dictionary]
 
@@ -56,9 +60,28 @@ def check_models(cfg: Any, vocabularies: Vocabularies) -> list[str]:
             path = get_maybe_sharded_checkpoint_filename(name, suffix, shard, shards)
             if not PathManager.isfile(path):
                 raise UserError(f"{path}: no such checkpoint: give --path files of fairseq-train")
-            check_weights(path, vocabularies)
+            state = check_weights(path, vocabularies)
+            _warn_of_other_languages(path, state, cfg)
             files.append(path)
     return files
+
+
+def _warn_of_other_languages(path: str, state: Mapping[str, Any], cfg: Any) -> None:
+    """Says in the log that a model was trained on other languages than those that are given."""
+    options = (state.get("cfg") or {}).get("task") or state.get("args")
+    if isinstance(options, Namespace):
+        options = vars(options)
+    trained = [str((options or {}).get(name)) for name in ("source_lang", "target_lang")]
+    given = [str(getattr(cfg, name, None)) for name in ("source_lang", "target_lang")]
+    if "None" in (*trained, *given) or trained == given:
+        return
+    remedy = "give -s {} -t {}".format(*trained)
+    if trained != given[::-1]:
+        remedy += ", unless these are other names of the same languages"
+    logger.warning(
+        f"{path} translates {'-'.join(trained)}, and the languages given are {'-'.join(given)}: "
+        f"{remedy}"
+    )
 
 
 def check_weights(path: str | Path, vocabularies: Vocabularies) -> Mapping[str, Any]:

@@ -7,6 +7,7 @@ import sys
 from collections.abc import Mapping
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 from syntax_nmt.arguments import positive_int
 from syntax_nmt.commands.merge import merge_command
@@ -17,6 +18,18 @@ from syntax_nmt.preparation.annotation.annotator import StanzaAnnotator
 from syntax_nmt.preparation.annotation.shard import Shard, find_shard
 
 MAX_WORDS = 250
+DEFAULTS: dict[str, Any] = {
+    "stanza_dir": None,
+    "stanza_model": [],
+    "chunk_model": None,
+    "device": "cpu",
+    "max_words": MAX_WORDS,
+    "batch_size": 1000,
+    "workers": 1,
+    "dask_scheduler": None,
+    "part_size": PART_SIZE,
+}
+"""Of the options of :func:`add_model_options` and :func:`add_worker_options`."""
 
 
 def add_model_options(parser: argparse.ArgumentParser, *tasks: str) -> None:
@@ -39,7 +52,7 @@ def add_model_options(parser: argparse.ArgumentParser, *tasks: str) -> None:
         metavar="NAME=FILE",
         type=partial(_named_model, single),
         action="append",
-        default=[],
+        default=DEFAULTS["stanza_model"],
         help=f"a single model in place of the folder's; may be repeated; names are "
         f"{', '.join(single)}",
     )
@@ -52,20 +65,20 @@ def add_model_options(parser: argparse.ArgumentParser, *tasks: str) -> None:
         )
     parser.add_argument(
         "--device",
-        default="cpu",
+        default=DEFAULTS["device"],
         help="cpu, cuda (each worker takes the GPU of its local rank) or cuda:N (default: cpu)",
     )
     parser.add_argument(
         "--max-words",
         type=positive_int,
-        default=MAX_WORDS,
+        default=DEFAULTS["max_words"],
         help="longer sentences are not annotated, nor those with a word of more than 200 "
         "characters; memory grows with the square of the length (default: %(default)s)",
     )
     parser.add_argument(
         "--batch-size",
         type=positive_int,
-        default=1000,
+        default=DEFAULTS["batch_size"],
         help="words in a batch (default: %(default)s)",
     )
 
@@ -83,7 +96,7 @@ def add_worker_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--workers",
         type=positive_int,
-        default=1,
+        default=DEFAULTS["workers"],
         help="processes, one thread each (default: %(default)s)",
     )
     parser.add_argument(
@@ -95,7 +108,7 @@ def add_worker_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--part-size",
         type=positive_int,
-        default=PART_SIZE,
+        default=DEFAULTS["part_size"],
         help="lines kept at a time, so that an interrupted run resumes (default: %(default)s)",
     )
 

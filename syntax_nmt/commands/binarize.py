@@ -57,16 +57,4 @@ def run(args: argparse.Namespace) -> None:
     Args:
         args: the parsed options.
     """
-    binarize(
-        args.source_lang,
-        args.target_lang,
-        args.destdir,
-        trainpref=args.trainpref,
-        validpref=args.validpref,
-        testpref=args.testpref,
-        words=args.words,
-        subwords=args.subwords,
-        workers=args.workers,
-        on_mismatch=args.on_mismatch,
-        attach_roots=args.attach_roots,
-    )
+    binarize(**vars(args))  # every option is one of its arguments

@@ -13,6 +13,7 @@ from pathlib import Path
 
 from syntax_nmt.arguments import flag, positive_int
 from syntax_nmt.commands.annotating import (
+    DEFAULTS,
     add_model_options,
     add_shard_options,
     add_worker_options,
@@ -92,13 +93,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         type=positive_int,
         help=f"updates of the tagger in training, at most (default: {ChunkerSettings.max_steps})",
     )
-    _add_annotation_options(parser)
-    add_shard_options(parser)
-
-
-def _add_annotation_options(parser: argparse.ArgumentParser) -> None:
     add_model_options(parser, "chunks", "constituents")
     add_worker_options(parser)
+    add_shard_options(parser)
 
 
 def run(args: argparse.Namespace) -> None:
@@ -179,9 +176,7 @@ def _idle_options(args: argparse.Namespace) -> dict[str, object]:
     }
     if args.trees or args.train:  # nothing is annotated
         work = "--trees" if args.trees else "--train"
-        parser = argparse.ArgumentParser()
-        _add_annotation_options(parser)
-        for name, default in vars(parser.parse_args([])).items():
+        for name, default in DEFAULTS.items():
             given[exclusive(flag(name), work)] = getattr(args, name) != default
     if args.input is None:
         shards = find_shard(args.num_shards, args.shard_id).count

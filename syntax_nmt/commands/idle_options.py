@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 from syntax_nmt.commands.annotating import MAX_WORDS, exclusive, no_effect, unused_models
 from syntax_nmt.data.annotation import KINDS
+from syntax_nmt.data.text_files import find_text
 from syntax_nmt.preparation.annotation_files import find_annotation_file
 from syntax_nmt.preparation.plan import Plan
 
@@ -50,6 +51,10 @@ def idle_notes(args: argparse.Namespace, plan: Plan) -> Iterator[str]:
     yield from _idle_models(args)
     for split in plan.splits:
         for kind in KINDS:
+            nameless = find_text(f"{split.prefix}.{kind.ending}")
+            if nameless is not None:
+                named = f"{split.prefix}.{plan.language(kind)}.{kind.ending}"
+                yield f"{nameless} is not used: its name lacks the language: call it {named}"
             (other,) = set(plan.languages) - {plan.language(kind)}
             file = find_annotation_file(split.prefix, other, kind)
             if file is not None:

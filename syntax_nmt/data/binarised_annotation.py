@@ -98,6 +98,13 @@ def _manifest_entry(prefix: Path, name: str, kind: AnnotationKind) -> Annotation
     files = read_manifest(prefix.parent)
     if name not in files:
         listed = ", ".join(sorted(files)) or "nothing"
+        split, pair, *_ = name.split(".")
+        there = [f"{split}.{pair}.{language}.{kind.name}" for language in pair.split("-")]
+        if set(there) & files.keys():
+            raise UserError(
+                f"{manifest} has no {name}, but that of the other language (it has {listed}): are "
+                f"--source-lang and --target-lang exchanged?"
+            )
         raise UserError(
             f"{manifest} has no {name} (it has {listed}): put the .{kind.ending} file beside "
             f"the tokenised text and {REMEDY}"

@@ -132,7 +132,8 @@ class _Builder:
                 self._atom(token)
         if self.stack:
             raise ValueError(
-                f"{len(self.stack)} brackets are not closed: correct or recreate the line"
+                f"the line ends before {len(self.stack)} of its brackets are closed: write each "
+                f"tree on one line"
             )
         return self.words, [node for node in self.nodes if node is not None]
 

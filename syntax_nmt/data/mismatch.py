@@ -142,7 +142,7 @@ def refuse_shift(
             raise UserError(
                 f"{where}: {_listed(number, ahead)} missing here ({text}): this is the annotation "
                 f"of sentence {number + ahead:,} ({' '.join(sentences[ahead][:8])!r} …): a "
-                f"sentence without annotation keeps an empty entry ('# parse = none' in CoNLL-U)"
+                f"sentence without annotation has {kind.empty_entry}"
             )
     for ahead in range(1, len(entries)):
         if sentences and goes_on(ahead, 0):

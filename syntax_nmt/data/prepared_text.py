@@ -17,6 +17,9 @@ from syntax_nmt.data.text_files import portable_path, read_json, write_atomicall
 from syntax_nmt.errors import UserError
 
 FILE_NAME = "segmentation.json"
+RECORD = "prepare.json"
+"""What `prepare` has done; every folder that it made has one."""
+
 _PATHS = ("sentencepiece_model", "segmenter")
 
 
@@ -85,6 +88,12 @@ def read_segmentation(folder: Path) -> dict[str, TextSegmentation]:
         values = read_json(path)
         languages = {language: _of(folder, found) for language, found in values.items()}
     except FileNotFoundError:
+        if not (folder / RECORD).is_file():
+            raise UserError(
+                f"{folder}: `syntax-nmt prepare` did not make it, so how text is segmented is not "
+                "known: give tokenizer and bpe as for fairseq-interactive, or say that the text is "
+                "segmented already"
+            ) from None
         raise UserError(
             f"{path}: not found, it says how text is segmented: run the same `syntax-nmt prepare` "
             "line again, which keeps what is done and writes the file; or give tokenizer and bpe "

@@ -12,6 +12,23 @@ from syntax_nmt.scoring.chunks.chunk_report import bracketed
 
 
 @dataclass(frozen=True)
+class ScoredTranslation:
+    """A hypothesis of a search.
+
+    Attributes:
+        text: as raw text.
+        score: as `fairseq-interactive` prints it: the sum of the tokens' log-probabilities to base
+            2, EOS included, by default divided by their number (`lenpen`, `unnormalized`).
+    """
+
+    text: str
+    score: float
+
+    def __str__(self) -> str:
+        return self.text
+
+
+@dataclass(frozen=True)
 class AlignedPair:
     """A sentence and its translation; as text the links in Pharaoh's form, `0-0 1-2`.
 

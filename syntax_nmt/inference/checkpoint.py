@@ -117,5 +117,5 @@ def choose_device(name: str | None) -> torch.device:
         torch.empty(0, device=device)
     except (AssertionError, NotImplementedError, RuntimeError) as error:
         reason = str(error).strip().splitlines()[0]
-        raise UserError(f"--device {name}: cannot be used ({reason}): try --cpu") from error
+        raise UserError(f"--device {name}: cannot be used ({reason}): take cpu") from error
     return device

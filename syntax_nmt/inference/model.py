@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import threading
 from collections.abc import Callable, Sequence
 from functools import cached_property, partial
@@ -12,7 +13,12 @@ from fairseq.hub_utils import GeneratorHubInterface
 from syntax_nmt.data.constituents import ConstituentTree
 from syntax_nmt.data.dependency_tree import DependencyTree
 from syntax_nmt.errors import UserError
-from syntax_nmt.inference.answers import AlignedPair, AttendedPair, ChunkedSentence
+from syntax_nmt.inference.answers import (
+    AlignedPair,
+    AttendedPair,
+    ChunkedSentence,
+    ScoredTranslation,
+)
 from syntax_nmt.inference.checkpoint import quiet_fairseq
 from syntax_nmt.inference.extraction import constituents
 from syntax_nmt.inference.extraction.alignments import align_words, word_attention
@@ -77,6 +83,26 @@ class LoadedModel:
             UserError: a sentence is too long or no text, the model lacks an input, or fairseq's
                 search has no such option or no such value of it.
         """
+        found = self.nbest(sentences, beam, **options)
+        if isinstance(sentences, str):
+            return found[0].text
+        return [hypotheses[0].text for hypotheses in found]
+
+    def nbest(self, sentences: str | Sequence[str], beam: int = 5, **options: Any) -> Any:
+        """All hypotheses that the search ends with, the best first, and their scores.
+
+        Args:
+            sentences: raw source text.
+            beam: hypotheses that the search keeps.
+            **options: as of :meth:`translate`.
+
+        Returns:
+            for each sentence a list of :class:`ScoredTranslation`, as many as the beam; an empty
+            sentence has one.
+
+        Raises:
+            UserError: as of :meth:`translate`.
+        """
         check_search(beam, options)
         return _of_each(partial(self._translated, beam, options), sentences)
 
@@ -91,16 +117,19 @@ class LoadedModel:
         }
         return tuple(name for name, there in known.items() if there)
 
-    def trees(self, sentences: str | Sequence[str], kind: str | None = None) -> Any:
+    def trees(
+        self, sentences: str | Sequence[str], kind: str | None = None, *, as_text: bool = False
+    ) -> Any:
         """Trees of the source, as `syntax-nmt trees` gives them.
 
         Args:
             sentences: raw source text.
             kind: `dependencies` of supervised heads, or `constituents` of latent phrases; by
                 default the latter where the model has both.
+            as_text: as the command writes them: a block of CoNLL-U, or a line of brackets.
 
         Returns:
-            for each sentence a :class:`DependencyTree` or :class:`ConstituentTree`.
+            for each sentence a :class:`DependencyTree` or :class:`ConstituentTree`, or text.
 
         Raises:
             UserError: the model has no such trees, or there are none of the kind.
@@ -108,7 +137,7 @@ class LoadedModel:
         if kind is None:
             kind = CONSTITUENTS if CONSTITUENTS in self.structures else DEPENDENCIES
         check_choice("kind", kind, (DEPENDENCIES, CONSTITUENTS))
-        return _of_each(partial(self._trees, kind), sentences)
+        return _of_each(partial(self._trees, kind, as_text), sentences)
 
     def align(self, source: str | Sequence[str], target: str | Sequence[str]) -> Any:
         """Word alignments, as `syntax-nmt align` gives them.
@@ -158,7 +187,7 @@ class LoadedModel:
 
     def _translated(
         self, beam: int, options: dict[str, Any], sentences: Sequence[str]
-    ) -> list[str]:
+    ) -> list[list[ScoredTranslation]]:
         limit = self.hub.max_positions[0]
         with quiet_fairseq():
             # The task keeps the pieces for its parsers: among tokens unknown ones have lost theirs.
@@ -176,24 +205,33 @@ class LoadedModel:
                 found = self.hub.generate(tokens, beam, **options)
             except (AssertionError, ValueError) as error:
                 raise UserError(f"fairseq's search cannot do this: {error}") from error
-            return [self.hub.decode(hypotheses[0]["tokens"]) for hypotheses in found]
+            return [
+                [
+                    ScoredTranslation(
+                        self.hub.decode(found["tokens"]), float(found["score"]) / math.log(2)
+                    )
+                    for found in hypotheses
+                ]
+                for hypotheses in found
+            ]
 
     def _pieces(self, sentence: str) -> str:
         return self.hub.apply_bpe(self.hub.tokenize(sentence))
 
     def _trees(
-        self, kind: str, sentences: Sequence[str]
-    ) -> list[DependencyTree | None] | list[ConstituentTree | None]:
+        self, kind: str, as_text: bool, sentences: Sequence[str]
+    ) -> Sequence[DependencyTree | ConstituentTree | str | None]:
         dictionary = self.hub.task.source_dictionary
         lines = [" ".join(self._segment(sentence)) for sentence in sentences]
         tokens = [token_ids(line.split(), dictionary) for line in lines]
         text = SourceText("sentences", tokens, dictionary, lines, self._segment.scheme or AUTO)
         if kind == CONSTITUENTS:
             distances = EncoderDistances(self.model, text, 0, self._parser)
-            found = structures_of(distances, text, constituents.bracketed, MAX_TOKENS)
-            return [sentence.tree for sentence in found]
+            bracketed = structures_of(distances, text, constituents.bracketed, MAX_TOKENS)
+            return [found.block() if as_text else found.tree for found in bracketed]
         head = ParentHead(self.model, text, self._parser)
-        return [sentence.tree for sentence in structures_of(head, text, parsed, MAX_TOKENS)]
+        trees = structures_of(head, text, parsed, MAX_TOKENS)
+        return [found.block() if as_text else found.tree for found in trees]
 
     def _aligned(self, source: Sequence[str], target: Sequence[str]) -> list[AlignedPair | None]:
         text = self._segmented(source, target)

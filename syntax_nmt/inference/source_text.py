@@ -26,13 +26,13 @@ class SourceSentence:
     Attributes:
         tokens: ids, EOS last.
         words: its words; where the segmented text is not at hand, unknown pieces are `<unk>`.
-        pieces: the number of pieces of each word.
+        counts: the number of pieces of each word.
         name: file and line, for messages.
     """
 
     tokens: Tensor
     words: tuple[str, ...]
-    pieces: tuple[int, ...]
+    counts: tuple[int, ...]
     name: str
 
 
@@ -98,12 +98,12 @@ class SourceText(Sequence[SourceSentence]):
             raise IndexError(index)
         name = f"{self.name}:{index + 1}"
         segmented = self.pieces(index)
-        pieces = pieces_per_word(segmented, self.scheme, name)
-        words = join_pieces(segmented, pieces, self.scheme)
+        counts = pieces_per_word(segmented, self.scheme, name)
+        words = join_pieces(segmented, counts, self.scheme)
         return SourceSentence(
             tokens=self.tokens[index],
             words=tuple(word or "_" for word in words),
-            pieces=tuple(pieces),
+            counts=tuple(counts),
             name=name,
         )
 

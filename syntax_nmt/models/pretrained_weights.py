@@ -14,7 +14,7 @@ from typing import Any
 from torch import Tensor
 
 from syntax_nmt.checkpoints.check import check_loaded
-from syntax_nmt.errors import UserError, exits_in_fairseq_programs
+from syntax_nmt.errors import UserError, exits_in_fairseq_programs, is_a_program_of_fairseq
 
 logger = logging.getLogger(__name__)
 
@@ -65,7 +65,7 @@ class PretrainedWeights:
             if model_cfg is None or difference is None:
                 raise
             remedy = "give the --arch and the options that it was trained with"
-            if not self.begins_with_weights_of_another:
+            if is_a_program_of_fairseq() and not self.begins_with_weights_of_another:
                 remedy += ", or --finetune-from-model to begin a model that extends it"
             with exits_in_fairseq_programs():
                 raise UserError(

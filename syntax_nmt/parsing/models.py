@@ -165,6 +165,9 @@ def _missing_message(task: str, lang: str, folder: Path, missing: list[str]) -> 
     inside = " or ".join(
         " and ".join(f"{name}/{step}/*.pt" for step in processors) for name in called
     )
+    below = folder / lang
+    if all((below / TASKS[task][name].file_name).is_file() for name in missing):
+        return f"{looked}: they are in {below}: give --stanza-dir {below}"
     return (
         f"{looked}, and for resources.json with {inside} in {folder}; give --stanza-dir, or "
         f"{options}, or on a machine with internet run "

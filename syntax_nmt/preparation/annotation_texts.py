@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Container, Iterator
+from functools import partial
 from pathlib import Path
 
 from syntax_nmt.data.annotation import CHUNKS, HEADS, KINDS, PHRASES
-from syntax_nmt.data.annotation.kind import AnnotationKind
+from syntax_nmt.data.annotation.kind import SOURCE, AnnotationKind
 from syntax_nmt.data.mismatch import REPARSE, SKIP, STOP, AnnotationFit
 from syntax_nmt.errors import UserError
 from syntax_nmt.preparation.annotation.annotate import annotate_file, describe
@@ -95,49 +96,59 @@ class AnnotationTexts:
             )
 
     def _taken_along(self, split: Split, kind: AnnotationKind) -> bool:
-        plan = self._plan
-        lang = plan.language(kind)
-        destination = plan.annotation_text(split.name, kind)
+        """Takes the annotation of a split along, if there is one; gives whether there is."""
+        destination = self._plan.annotation_text(split.name, kind)
+        raw = split.source if kind.side == SOURCE else split.target
+        given = self._given(split, kind, raw, destination)
+        if given is None:
+            return False
+        made_from, take = self._made_from(given, raw), partial(self._take, given, destination)
+        self._step(f"words/{destination.name}", made_from, take, lambda: [destination])
+        return True
+
+    def _given(
+        self, split: Split, kind: AnnotationKind, raw: Path, destination: Path
+    ) -> GivenAnnotation | None:
+        """The user's annotation: beside the raw text, or beside the words."""
+        plan, lang = self._plan, self._plan.language(kind)
         found = find_annotation_file(split.prefix, lang, kind)
         if found is None and self._made_elsewhere(kind, destination):
             found = destination
         if found is None:
-            return False
-        raw = split.source if lang == plan.source else split.target
-        given = GivenAnnotation(
-            found,
-            kind,
-            plan.words(split.name, lang),
-            None if kind.has_words else raw,
-            plan.attach_roots,
+            return None
+        words = plan.words(split.name, lang)
+        return GivenAnnotation(
+            found, kind, words, None if kind.has_words else raw, plan.attach_roots
         )
+
+    def _made_from(self, given: GivenAnnotation, raw: Path) -> dict[str, object]:
+        """What the annotation over the words depends on."""
+        plan = self._plan
         policy: list[object] = [plan.on_mismatch, plan.attach_roots]
-        if plan.on_mismatch == REPARSE and kind in plan.annotators:
-            policy.append(plan.annotators[kind]().fingerprint())
-        made_from = {
-            "given": self._steps.checksum(found),
+        if plan.on_mismatch == REPARSE and given.kind in plan.annotators:
+            policy.append(plan.annotators[given.kind]().fingerprint())
+        return {
+            "given": self._steps.checksum(given.file),
             "words": self._steps.checksum(given.words),
             "raw": self._steps.checksum(raw),
             "policy": policy,
         }
 
-        def make() -> Report:
-            findings = given.check()
-            if found == destination:
-                self._note(
-                    f"  {found}: no record of it in {plan.record.name}, so it counts as given; to "
-                    "have it made, remove it and run this again"
-                )
-            for note in findings.notes(found):
-                self._note(f"  {note}")
-            report: Report = {_FROM: str(found), _IN_PLACE: found == destination}
-            if not findings.mismatched:
-                _over_words(given, destination, findings, iter(()))
-                return report
-            return report | self._mended(given, destination, findings)
-
-        self._step(f"words/{destination.name}", made_from, make, lambda: [destination])
-        return True
+    def _take(self, given: GivenAnnotation, destination: Path) -> Report:
+        """Checks all of it, and writes it over the words."""
+        findings, found = given.check(), given.file
+        if found == destination:
+            self._note(
+                f"  {found}: no record of it in {self._plan.record.name}, so it counts as given; "
+                "to have it made, remove it and run this again"
+            )
+        for note in findings.notes(found):
+            self._note(f"  {note}")
+        report: Report = {_FROM: str(found), _IN_PLACE: found == destination}
+        if not findings.mismatched:
+            _over_words(given, destination, findings, iter(()))
+            return report
+        return report | self._mended(given, destination, findings)
 
     def _mended(self, given: GivenAnnotation, destination: Path, findings: AnnotationFit) -> Report:
         """Does what was asked for about sentences whose annotation is of other words."""

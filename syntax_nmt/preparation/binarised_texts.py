@@ -15,7 +15,7 @@ from syntax_nmt.errors import UserError
 
 
 @dataclass(frozen=True)
-class Text:
+class BinarisedText:
     """One language of one split.
 
     Attributes:
@@ -40,7 +40,7 @@ class Text:
         """Where the annotation file of a kind is looked for."""
         return Path(f"{self.base}.{kind.ending}")
 
-    def taking(self, only: Container[Path]) -> Text:
+    def taking(self, only: Container[Path]) -> BinarisedText:
         """The same text with no annotation files but these."""
         annotation = {kind: path for kind, path in self.annotation.items() if path in only}
         return replace(self, annotation=annotation)
@@ -71,7 +71,7 @@ def find_text_files(
     lang: str,
     pair: tuple[str, str],
     words: str | Path | None,
-) -> Text:
+) -> BinarisedText:
     """The files of one language of a split.
 
     Args:
@@ -94,7 +94,7 @@ def find_text_files(
     if not pieces.is_file() and (annotation or lang == pair[1]):
         _refuse_prefix(prefix, pair, annotation)
     tokens = _token_prefix(destdir, split, pair, lang) if annotation else destdir
-    return Text(split, lang, pieces, tokenised, base, tokens, annotation)
+    return BinarisedText(split, lang, pieces, tokenised, base, tokens, annotation)
 
 
 def _refuse_prefix(
@@ -130,7 +130,7 @@ def _token_prefix(destdir: Path, split: str, pair: tuple[str, str], lang: str) -
     )
 
 
-def report_missing(text: Text, side: str, report: Callable[[str], None]) -> None:
+def report_missing(text: BinarisedText, side: str, report: Callable[[str], None]) -> None:
     """Reports the kinds of annotation that a text could have and has not.
 
     Args:

@@ -31,7 +31,7 @@ from syntax_nmt.errors import UserError
 from syntax_nmt.preparation.annotation.executor import Workers, open_workers, ordered_results
 from syntax_nmt.preparation.annotation.folder_lock import folder_lock
 from syntax_nmt.preparation.binarised_texts import (
-    Text,
+    BinarisedText,
     find_text_files,
     report_missing,
     split_prefixes,
@@ -120,7 +120,7 @@ class _Choices(NamedTuple):
 
 def _write_all(
     destdir: Path,
-    texts: list[Text],
+    texts: list[BinarisedText],
     choices: _Choices,
     report: Callable[[str], None],
 ) -> dict[str, AnnotationFile]:
@@ -150,7 +150,7 @@ def _write_all(
 
 
 def _projectors(
-    text: Text, choices: _Choices, labels: Mapping[AnnotationKind, Sequence[str]]
+    text: BinarisedText, choices: _Choices, labels: Mapping[AnnotationKind, Sequence[str]]
 ) -> Iterator[Projector]:
     """What is to be done for one text: one projector an annotation file."""
     for kind, file in text.annotation.items():
@@ -164,7 +164,7 @@ def _projectors(
 
 
 def _labels(
-    kind: AnnotationKind, texts: Sequence[Text], destdir: Path, staging: Path
+    kind: AnnotationKind, texts: Sequence[BinarisedText], destdir: Path, staging: Path
 ) -> tuple[str, ...]:
     """The labels of the training text in order of name, written down; or those on file."""
     annotated = [text for text in texts if kind in text.annotation]

@@ -11,7 +11,7 @@ from syntax_nmt.data.annotation.kind import SOURCE, AnnotationKind
 from syntax_nmt.data.manifest import NAME
 from syntax_nmt.data.mismatch import STOP
 from syntax_nmt.data.prepared_text import FILE_NAME as SEGMENTATION
-from syntax_nmt.data.prepared_text import TextSegmentation
+from syntax_nmt.data.prepared_text import RECORD, TextSegmentation
 from syntax_nmt.parsing.config import FILE_NAME
 from syntax_nmt.preparation.annotation.annotate import Resources
 from syntax_nmt.preparation.annotation.annotator import StanzaAnnotator
@@ -85,7 +85,7 @@ class Plan:
     @property
     def record(self) -> Path:
         """The file that remembers which steps are done."""
-        return self.folder / "prepare.json"
+        return self.folder / RECORD
 
     @property
     def segmentation(self) -> dict[str, TextSegmentation]:

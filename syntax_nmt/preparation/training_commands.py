@@ -16,7 +16,12 @@ from syntax_nmt.data.data_bin import no_data_bin
 from syntax_nmt.data.indexed_file import count_rows
 from syntax_nmt.data.manifest import read_manifest
 from syntax_nmt.data.prepared_text import FILE_NAME as SEGMENTATION
-from syntax_nmt.data.prepared_text import TextSegmentation, prepared_folder, read_segmentation
+from syntax_nmt.data.prepared_text import (
+    RECORD,
+    TextSegmentation,
+    prepared_folder,
+    read_segmentation,
+)
 from syntax_nmt.data.text_files import checksum
 from syntax_nmt.errors import UserError
 from syntax_nmt.parsing.config import FILE_NAME as PARSER_CONFIG
@@ -136,7 +141,7 @@ def _splits(data_bin: Path, pair: str, source: str) -> list[str]:
 
 def _parsed(folder: Path, source: str) -> list[AnnotationKind]:
     """What `syntax-nmt prepare` has on record as made by a parser."""
-    steps = recorded_steps(folder / "prepare.json") or {}
+    steps = recorded_steps(folder / RECORD) or {}
     names = {kind: f".{source}.{kind.ending}" for kind in (HEADS, PHRASES)}
     made = [name for name, step in steps.items() if "annotated" in step.get("report", {})]
     return [kind for kind, ending in names.items() if any(name.endswith(ending) for name in made)]

@@ -11,6 +11,7 @@ from typing import Any
 
 import torch
 from fairseq import utils
+from fairseq.data import Dictionary
 from fairseq.search import DiverseBeamSearch, Sampling
 from fairseq.sequence_generator import SequenceGeneratorWithAlignment
 from fairseq.sequence_scorer import SequenceScorer
@@ -53,6 +54,40 @@ def prepared_for(generator: Any, models: Sequence[nn.Module]) -> Iterator[None]:
             decoder.prepare_for_search(1, needed)
         for decoder in joint:
             decoder.joint_score = True
+
+
+def of_empty_sources(
+    found: list[list[dict[str, Any]]], src_tokens: Tensor, dictionary: Dictionary
+) -> list[list[dict[str, Any]]]:
+    """The hypotheses of a batch, where a sentence without words has an empty one, of score 0.
+
+    A model that never saw such a sentence makes up a translation.
+
+    Args:
+        found: of fairseq's search, for each sentence, the best first.
+        src_tokens: B×S, padded, EOS last.
+    """
+    words = src_tokens.ne(dictionary.pad()) & src_tokens.ne(dictionary.eos())
+    filled = words.any(dim=1).tolist()
+    if all(filled):
+        return found
+    return [
+        hypotheses if has_words or not hypotheses else [_empty(hypotheses[0], dictionary.eos())]
+        for hypotheses, has_words in zip(found, filled)
+    ]
+
+
+def _empty(hypothesis: dict[str, Any], eos: int) -> dict[str, Any]:
+    """A hypothesis that is EOS alone; what is by position is cut to that."""
+    tokens = hypothesis["tokens"].new_tensor([eos])
+    scores = hypothesis["positional_scores"].new_zeros(1)
+    empty = {**hypothesis, "tokens": tokens, "positional_scores": scores}
+    empty["score"] = scores[0]
+    if isinstance(hypothesis.get("attention"), Tensor) and hypothesis["attention"].dim() == 2:
+        empty["attention"] = hypothesis["attention"][:, :1]  # S×T
+    if "alignment" in hypothesis:
+        empty["alignment"] = hypothesis["alignment"][:0]
+    return empty
 
 
 def numbered_for(generator: Any, sample: dict[str, Any]) -> dict[str, Any]:

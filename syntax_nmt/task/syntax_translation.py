@@ -41,7 +41,7 @@ from syntax_nmt.task.languages import check_languages
 from syntax_nmt.task.length_limits import within_limits
 from syntax_nmt.task.options import SyntaxTranslationConfig
 from syntax_nmt.task.resuming import STATE, Resuming, counted_validations
-from syntax_nmt.task.search import build_replacing, numbered_for, prepared_for
+from syntax_nmt.task.search import build_replacing, numbered_for, of_empty_sources, prepared_for
 from syntax_nmt.task.source_parser import build_source_parser
 from syntax_nmt.task.training_checks import TrainingStart
 from syntax_nmt.task.typed_input import TypedInput, TypedSentences
@@ -88,7 +88,7 @@ class SyntaxTranslationTask(TranslationTask):
         self.inputs = AnnotationInputs(
             self.splits.kinds, self.splits.labels, parsers, "--parser-config"
         )
-        folder = Path(utils.split_paths(cfg.data)[0])
+        folder = Path(utils.split_paths(cfg.data or "")[0])
         self.fit = TextFit(folder, (cfg.source_lang, cfg.target_lang), (src_dict, tgt_dict))
         self.typed = TypedInput(self.parser is not None, self.fit)
         self.training = TrainingStart(cfg)
@@ -96,6 +96,7 @@ class SyntaxTranslationTask(TranslationTask):
         self._model_files: list[str] = []  # that fairseq will load, in this order
         # Of the model that was built last:
         self._learnt: tuple[AnnotationKind, ...] = ()
+        self._read: tuple[AnnotationKind, ...] = ()
         self._adaptive_softmax = False
 
     @classmethod
@@ -306,6 +307,7 @@ class SyntaxTranslationTask(TranslationTask):
         if self.cfg.load_alignments and decoder is not None:  # a criterion reads its attention
             decoder.need_attn = True
         self._learnt = getattr(model, "learns_annotation", ())
+        self._read = tuple(kind for kind in declared([model]) if kind in PARSED_KINDS)
         self._adaptive_softmax = getattr(decoder, "adaptive_softmax", None) is not None
         return model
 
@@ -327,11 +329,30 @@ class SyntaxTranslationTask(TranslationTask):
                     "leave it out, or give --criterion adaptive_loss --ddp-backend legacy_ddp"
                 )
         self.inputs.objectives = getattr(criterion, "objectives", ())
+        if self.training.happens and not from_checkpoint:
+            with exits_in_fairseq_programs():
+                self._check_annotation_is_asked_for()
         for kind in self._learnt:
             if kind not in declared(self.inputs.objectives):
                 what = f"nothing trains what the model learns of the {kind.description}"
                 logger.warning(f"{what}: give {ways_to_learn(kind)}")
         return criterion
+
+    def _check_annotation_is_asked_for(self) -> None:
+        """Tells before a training what its first batch would fail for want of.
+
+        Raises:
+            UserError: the criterion or the model reads what no option loads.
+        """
+        for kind in declared(self.inputs.objectives):
+            if kind not in self.splits.kinds:
+                raise UserError(
+                    f"the criterion needs the {kind.description}: add {kind.flag} (`syntax-nmt "
+                    f"binarize` makes the files), or give another --criterion"
+                )
+        for kind in self._read:
+            if kind not in self.splits.kinds:
+                raise kind.missing()
 
     def begin_epoch(self, epoch: int, model: Any) -> None:
         """What is done before the batches of an epoch, and before a thread prepares them.
@@ -433,4 +454,7 @@ class SyntaxTranslationTask(TranslationTask):
             sample = self.inputs.for_inference(models, sample, self.typed.sentences, scores)
         sample = numbered_for(generator, sample)
         with prepared_for(generator, models):
-            return super().inference_step(generator, models, sample, prefix_tokens, constraints)
+            found = super().inference_step(generator, models, sample, prefix_tokens, constraints)
+        if scores or prefix_tokens is not None or constraints is not None:
+            return found
+        return of_empty_sources(found, sample["net_input"]["src_tokens"], self.src_dict)

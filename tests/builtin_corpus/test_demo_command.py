@@ -104,6 +104,21 @@ def test_an_interrupted_run_leaves_nothing_that_looks_whole(tmp_path, monkeypatc
     assert contents(tmp_path) == before
 
 
+def test_texts_that_it_did_not_write_stay(tmp_path):
+    small = ("--train", 5, "--valid", 5, "--test", 5, "--contrast", 5)
+    write(tmp_path, *small)
+    write(tmp_path, *small, "--seed", 2)  # its own
+    (tmp_path / "train.src").write_text("a text of mine\n")
+    with pytest.raises(SystemExit, match=r"train\.src is not what this command wrote there: move"):
+        write(tmp_path, *small)
+    assert (tmp_path / "train.src").read_text() == "a text of mine\n"
+    write(tmp_path, *small, "--force")
+    manifest = json.loads((tmp_path / "demo.json").read_text())
+    del manifest["files"]  # as 0.1.0 wrote it
+    (tmp_path / "demo.json").write_text(json.dumps(manifest))
+    write(tmp_path, *small, "--seed", 2)
+
+
 @pytest.mark.parametrize("size", ["0", "-3", "many"])
 @pytest.mark.parametrize("option", ["--train", "--valid", "--test", "--contrast"])
 def test_a_size_that_is_none_is_an_error(tmp_path, capsys, option, size):

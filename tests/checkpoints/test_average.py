@@ -106,7 +106,7 @@ def test_half_precision_is_summed_in_full(folder):
         (["{f}/a.pt", "{f}/nowhere.pt"], "nowhere.pt: no such checkpoint"),
         (["{f}/a.pt", "--last", "2"], "--last 2 takes one folder"),
         (["{f}/a.pt", "{f}/wider.pt"], r"encoder.layers.0.fc1.bias is 48, in .*a.pt it is 32"),
-        (["{f}/a.pt", "{f}/dict.src.txt"], "dict.src.txt: cannot be loaded"),
+        (["{f}/a.pt", "{f}/dict.src.txt"], "dict.src.txt: is no checkpoint"),
     ],
 )
 def test_refusals(folder, arguments, message):

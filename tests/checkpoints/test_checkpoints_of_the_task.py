@@ -7,6 +7,7 @@ import torch
 from fairseq.data import Dictionary
 from fairseq.file_io import PathManager
 
+from syntax_nmt.checkpoints import task_checkpoints
 from syntax_nmt.checkpoints.task_checkpoints import check_models
 from syntax_nmt.errors import UserError
 from syntax_nmt.task.options import SyntaxTranslationConfig
@@ -36,6 +37,27 @@ def test_remote_models(remote):
     cfg.path = REMOTE.replace("stock", "lost")
     with pytest.raises(UserError, match="no such checkpoint"):
         check_models(cfg, vocabularies)
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        (("en", "de"), ""),
+        (("de", "en"), "translates en-de, and the languages given are de-en: give -s en -t de\n"),
+        (("en", "deu"), "are en-deu: give -s en -t de, unless these are other names of the same"),
+        ((None, None), ""),
+    ],
+)
+def test_languages_of_a_model(tmp_path, monkeypatch, caplog, given, said):
+    (tmp_path / "a.pt").touch()
+    task = {"source_lang": "en", "target_lang": "de"}
+    state = {"cfg": {"task": task}}
+    monkeypatch.setattr(task_checkpoints, "check_weights", lambda path, vocabularies: state)
+    source, target = given
+    cfg = Namespace(path=str(tmp_path / "a.pt"), source_lang=source, target_lang=target)
+    check_models(cfg, (Dictionary(), Dictionary()))
+    assert said in caplog.text
+    assert bool(caplog.text) == bool(said)
 
 
 def test_language_models(remote, tmp_path):

@@ -91,6 +91,12 @@ def test_a_kind_that_was_not_binarised(tmp_path):
     with pytest.raises(UserError, match=rf"has no {NAME}\.heads .*phrases\).*\.conllu"):
         open_kind(tmp_path)
     open_kind(tmp_path, "phrases")
+    split, pair, language = NAME.split(".")
+    (other,) = set(pair.split("-")) - {language}
+    files[f"{split}.{pair}.{other}.heads"] = files[f"{NAME}.phrases"]
+    write_manifest(tmp_path, files)
+    with pytest.raises(UserError, match=r"that of the other language .* exchanged\?$"):
+        open_kind(tmp_path)
 
 
 @pytest.mark.parametrize("ending", [".heads.bin", ".heads.idx", ".bin", ".idx"])

@@ -68,7 +68,7 @@ def test_none(tmp_path):
 
 MALFORMED = {
     "empty line": ("", "an empty line: write"),
-    "not closed": ("(S (NP (NN a))", "1 brackets are not closed"),
+    "not closed": ("(S (NP (NN a))", "the line ends before 1 of its brackets"),
     "closed twice": ("(S (NN a)))", r"'\)' after the end"),
     "closed first": (") (S a)", r"'\)' without '\('"),
     "words only": ("the cat", "'the' before the first bracket"),

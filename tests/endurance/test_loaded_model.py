@@ -17,7 +17,7 @@ from small_models import build, enlarge, save_checkpoint
 
 from syntax_nmt import cli, load
 from syntax_nmt.data.annotation import PARSED_KINDS
-from syntax_nmt.data.conllu import read_conllu
+from syntax_nmt.data.conllu import format_conllu, read_conllu
 from syntax_nmt.data.constituents import format_tree
 from syntax_nmt.errors import UserError
 
@@ -126,6 +126,29 @@ def test_text_in_pieces_needs_no_prepared_folder(make_system, prepared, lines, t
     assert model.trees(pieces) == whole.trees(lines[0])
 
 
+def test_hypotheses_and_trees_as_text(make_system, prepared):
+    model = load(make_system("dependency_transformer").path, prepared.folder, device="cpu")
+    (line, *_) = (prepared.corpus / "test.src").read_text(encoding="utf-8").splitlines()
+    found = model.nbest(line, beam=3)
+    assert len(found) == 3
+    assert str(found[0]) == model.translate(line, beam=3)
+    assert [each.score for each in found] == sorted((each.score for each in found), reverse=True)
+    assert [each[0].score for each in model.nbest([line], beam=3)] == [found[0].score]
+    tree = model.trees(line)
+    text = model.trees(line, as_text=True)
+    assert text == format_conllu(tree.words, tree.heads, tree.relations, tree.upos)
+    assert model.trees([line], as_text=True) == [text]
+
+
+def test_an_empty_sentence_has_an_empty_translation(make_system, prepared):
+    """A model that never saw one makes up a translation."""
+    model = load(make_system("dependency_transformer").path, prepared.folder, device="cpu")
+    (line, *_) = (prepared.corpus / "test.src").read_text(encoding="utf-8").splitlines()
+    found = model.translate(["", line, "   "])
+    assert found[0] == found[2] == model.translate("") == ""
+    assert found[1] == model.translate(line) != ""
+
+
 def test_a_model_of_the_other_direction(prepared, tmp_path):
     """The folder tells of languages, not of sides."""
     languages = json.loads((prepared.folder / "segmentation.json").read_text(encoding="utf-8"))
@@ -139,7 +162,7 @@ def test_a_model_of_the_other_direction(prepared, tmp_path):
     ("data", "options", "message"),
     [
         ("nowhere", {}, "nowhere: no such folder; give the data-bin folder"),
-        ("bin", {}, "segmentation.json: not found"),
+        ("bin", {}, "syntax-nmt prepare` did not make it, so how text is segmented is not known"),
         ("bin", {"tokeniser": "moses"}, "tokeniser: no such option: use segmented, tokenizer"),
         ("bin", {"bpe": "subword_nmt"}, "--bpe subword_nmt needs its model"),
         ("bin", {"device": "cuda:99"}, "--device cuda:99: cannot be used"),

@@ -140,7 +140,7 @@ def test_the_longest_source(system, inputs, long_lines):
 def test_longer_sources_are_named(system, inputs, long_lines, caplog):
     """Counted over all buffers."""
     flags = (*SEARCH, *inputs, "--buffer-size", "1", "--input", long_lines(LIMIT))
-    message = rf"^syntax_nmt: error: sentence 1 \({LIMIT + 1} source tokens\) is too long"
+    message = rf"^syntax-nmt: error: sentence 1 \({LIMIT + 1} source tokens\) is too long"
     with pytest.raises(SystemExit, match=message):
         system.type(*flags)
     printed = system.type(*flags, "--skip-invalid-size-inputs-valid-test")
@@ -161,7 +161,7 @@ def raw_folder(system: System, source: Path, folder: Path) -> System:
 def test_longer_sources_of_a_test_set(system, inputs, long_lines, tmp_path, caplog):
     method = raw_folder(system, long_lines(LIMIT), tmp_path / "raw")
     flags = (*SEARCH, *inputs, "-s", "src", "-t", "tgt", "--dataset-impl", "raw")
-    message = r"^syntax_nmt: error: sentence 1 \(1025 source and 1025 target tokens\)"
+    message = r"^syntax-nmt: error: sentence 1 \(1025 source and 1025 target tokens\)"
     with pytest.raises(SystemExit, match=message):
         method.generate(*flags)
     printed = method.generate(*flags, "--skip-invalid-size-inputs-valid-test")

@@ -40,17 +40,27 @@ MISTAKES = {
     "no TPU": (("--bf16",), r"--bf16 of fairseq-train is for TPUs, .* common\.bf16=true"),
     "no TPU, either": (("--memory-efficient-bf16",), "--bf16 of fairseq-train is for TPUs"),
     "fewer layers": (("--encoder-layers-to-keep", "0"), r"--model-overrides; .* --encoder-layers$"),
+    "no parses": (
+        ("--criterion", "dependency_cross_entropy"),
+        "the criterion needs the dependency trees of the source: add --load-dependencies",
+    ),
+    "no phrases": (
+        ("--arch", "phrase_transformer_tiny", "--phrase-segmentation", "parsed"),
+        "the model reads phrases .*: add --load-phrases",
+    ),
     "no source": (("--no-cross-attention",), "nothing would read the source: add --cross-self"),
 }
 
 
 @pytest.mark.parametrize("mistake", MISTAKES)
-def test_trainings(prepared, tmp_path, mistake):
+def test_trainings(prepared, tmp_path, mistake, caplog):
+    caplog.set_level("INFO")
     arguments, message = MISTAKES[mistake]
     limits = () if mistake == "too long" else ("--max-source-positions", "99")
-    with pytest.raises(SystemExit, match=f"^syntax_nmt: error: [^\n]*{message}[^\n]*$"):
+    with pytest.raises(SystemExit, match=f"^syntax-nmt: error: [^\n]*{message}[^\n]*$"):
         trained(prepared, tmp_path / "saved", *limits, *arguments)
     assert not list((tmp_path / "saved").glob("*.pt"))
+    assert "begin training epoch" not in caplog.text or mistake not in ("no parses", "no phrases")
 
 
 def test_a_folder_below_a_file(prepared, tmp_path):

@@ -130,6 +130,6 @@ def test_phrases_for_one_model_alone(make_system):
     both = System(first.method, first.data, f"{first.path}:{second.path}")
     with (
         contextlib.redirect_stdout(io.StringIO()),
-        pytest.raises(SystemExit, match=r"^syntax_nmt: error: .*leave the latter out of --path"),
+        pytest.raises(SystemExit, match=r"^syntax-nmt: error: .*leave the latter out of --path"),
     ):
         both.generate(*SEARCH)

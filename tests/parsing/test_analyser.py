@@ -14,7 +14,7 @@ import torch
 from syntax_nmt.errors import UserError
 from syntax_nmt.parsing import analyser
 from syntax_nmt.parsing.analyser import LONGEST_WORD, StanzaAnalyser
-from syntax_nmt.parsing.models import StanzaModels
+from syntax_nmt.parsing.models import TASKS, StanzaModels, find_models
 from syntax_nmt.parsing.offline import first_sentence, one_thread
 from syntax_nmt.parsing.parsers import DependencyParser
 
@@ -204,3 +204,11 @@ def test_stanza_says_nothing_of_its_own(tmp_path, caplog):
 def test_a_device_that_is_none_is_not_the_models_fault(tmp_path):
     with pytest.raises(UserError, match=r"^--device foo: no such device"):
         DependencyParser(StanzaModels("dependencies", "en", None, ()), "foo")
+
+
+def test_models_in_a_folder_of_the_language_are_found_for_the_message(tmp_path):
+    (tmp_path / "en").mkdir()
+    for file in TASKS["dependencies"].values():
+        (tmp_path / "en" / file.file_name).touch()
+    with pytest.raises(UserError, match=rf"they are in {tmp_path}/en: give --stanza-dir"):
+        find_models("dependencies", "en", tmp_path)

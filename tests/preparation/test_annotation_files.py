@@ -70,7 +70,7 @@ def test_other_words_name_both_places_and_the_next_step(tmp_path, kind, content,
         ("chunks", "O O\n", r"chunks: sentence 2: the file ends before .* one entry a sentence"),
         ("chunks", "O\nO\nO\n", r"train\.de: sentence 3: the file ends before the others"),
         ("conllu", CYCLE + SINGLE, r"raw\.de\.conllu:\d: "),
-        ("trees", "(X a b)\n(X geh\n", r"raw\.de\.trees:2: 1 brackets"),
+        ("trees", "(X a b)\n(X geh\n", r"raw\.de\.trees:2: the line ends before 1 of its brackets"),
     ],
 )
 def test_malformed_is_not_other_words(tmp_path, kind, content, message):

@@ -347,7 +347,7 @@ MISMATCHES = {
     ),
     "a malformed tree": (
         lambda c: edit(c / "tok/train.de.trees", "(S (V go))", "(S (V go)"),
-        r"tok/train\.de\.trees:2: 1 brackets",
+        r"tok/train\.de\.trees:2: the line ends before 1 of its brackets",
     ),
 }
 

@@ -117,3 +117,12 @@ def test_annotation_files_of_the_other_side(raw):
         "which is en",
         f"{raw}/train.en.chunks is not used: it would be chunks of the target, which is de",
     ]
+
+
+def test_annotation_whose_name_lacks_the_language(raw):
+    (raw / "train.conllu").touch()
+    (note,) = notes(raw)
+    assert note == (
+        f"{raw}/train.conllu is not used: its name lacks the language: call it "
+        f"{raw}/train.en.conllu"
+    )

@@ -62,7 +62,7 @@ def test_they_are_scored_against_flat_ones(tmp_path, capsys):
 
 def test_brackets_that_are_not_closed_are_found_where_they_are(tmp_path):
     lines = ["(S", "  (NP (D a)", "(S", "  (N b))"]
-    with pytest.raises(UserError, match=r"trees:1: 2 brackets are not closed"):
+    with pytest.raises(UserError, match=r"trees:1: the line ends before 2 of its brackets"):
         list(read_tree_file(write(tmp_path / "trees", lines)))
     with pytest.raises(UserError, match=r"trees:2: an empty line"):
         list(read_tree_file(write(tmp_path / "trees", [FLAT[0], "", FLAT[1]])))

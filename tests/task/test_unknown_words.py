@@ -35,11 +35,11 @@ def test_unknown_words_are_replaced(folder, arch, options):
             best["tokens"], source, best["alignment"], {}, dictionary
         )
         words = (best["tokens"] != dictionary.eos()).sum()
+        if not source:  # nothing to translate
+            assert (words, replaced, links) == (0, "", [])
+            continue
         assert words == 5
         assert set(best["tokens"][:words].tolist()) == {dictionary.unk()}
-        if not source:
-            assert replaced.split() == ["<eos>"] * words
-            continue
         attended = attention[:-1, :words].argmax(dim=0).tolist()
         assert replaced.split() == [source.split()[place] for place in attended]
         assert [(place, word) for place, word in links] == list(zip(attended, range(words)))

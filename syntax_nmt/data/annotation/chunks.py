@@ -32,6 +32,7 @@ class Chunks(AnnotationKind):
     side = TARGET
     keys = ("chunk_tags", "all_annotated")
     description = "chunks of the target"
+    empty_entry = "an empty line"
     option = "load_chunks"
     help = "load the chunk boundaries and tags of the target"
     title = "chunks, in words"

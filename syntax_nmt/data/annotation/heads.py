@@ -41,6 +41,7 @@ class Heads(AnnotationKind):
     side = SOURCE
     keys = ("heads",)
     description = "dependency trees of the source"
+    empty_entry = "a block with '# parse = none'"
     option = "load_dependencies"
     help = "load the head indices of the source (supervised attention heads)"
     title = "dependencies (heads), over words"

@@ -99,6 +99,7 @@ class AnnotationKind(ABC):
         labels_file: the file in the data folder that lists the labels; None = it has no labels.
         label: what a label is called in messages.
         no_label: the label that is listed if the training text has none.
+        empty_entry: of a sentence without annotation, for messages.
     """
 
     name: ClassVar[str]
@@ -114,6 +115,7 @@ class AnnotationKind(ABC):
     labels_file: ClassVar[str | None] = None
     label: ClassVar[str] = "label"
     no_label: ClassVar[str] = "_"
+    empty_entry: ClassVar[str]
 
     def __eq__(self, other: object) -> bool:
         """A kind that a worker process has unpickled is the same kind."""
@@ -145,14 +147,18 @@ class AnnotationKind(ABC):
             UserError: it is missing.
         """
         if self.key not in annotation:
-            remedy = "; typed text never has them"
-            if self.parsed_by is not None:
-                remedy = ", or --parser-config FILE to parse (fairseq-generate, -interactive)"
-            raise UserError(
-                f"the model reads {self.description}, but the batch has none: add {self.flag} to "
-                f"read them from the data folder (fairseq-train, -validate, -generate){remedy}"
-            )
+            raise self.missing()
         return annotation[self.key]
+
+    def missing(self) -> UserError:
+        """What to say where a model cannot do without it."""
+        remedy = "; typed text never has them"
+        if self.parsed_by is not None:
+            remedy = ", or --parser-config FILE to parse (fairseq-generate, -interactive)"
+        return UserError(
+            f"the model reads {self.description}, but the batch has none: add {self.flag} to "
+            f"read them from the data folder (fairseq-train, -validate, -generate){remedy}"
+        )
 
     def entries(self, lines: Iterator[str]) -> Iterator[tuple[int, Any]]:
         """The entries of a text file, each with the 1-based number of its first line."""

@@ -32,6 +32,7 @@ class Phrases(AnnotationKind):
     side = SOURCE
     keys = ("phrase_lengths",)
     description = "phrases of the source's constituency trees"
+    empty_entry = "the line '()'"
     option = "load_phrases"
     help = "load the phrases out of the constituents of the source"
     title = "phrases, in subwords"

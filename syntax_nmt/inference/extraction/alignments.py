@@ -19,7 +19,7 @@ from syntax_nmt.scoring.parallel_text import SegmentedPairs, chosen_scheme
 
 
 def word_attention(
-    weights: np.ndarray, source_pieces: Sequence[int], target_pieces: Sequence[int]
+    weights: np.ndarray, source_counts: Sequence[int], target_counts: Sequence[int]
 ) -> np.ndarray:
     """The attention between words, out of that between pieces.
 
@@ -28,14 +28,14 @@ def word_attention(
 
     Args:
         weights: T×S between pieces, without EOS.
-        source_pieces: the number of pieces of each source word; they add up to S.
-        target_pieces: likewise; they add up to T.
+        source_counts: the number of pieces of each source word; they add up to S.
+        target_counts: likewise; they add up to T.
 
     Returns:
         target words × source words.
     """
-    of_sources = _sums(weights, source_pieces, axis=1)
-    return _sums(of_sources, target_pieces, axis=0) / np.asarray(target_pieces)[:, None]
+    of_sources = _sums(weights, source_counts, axis=1)
+    return _sums(of_sources, target_counts, axis=0) / np.asarray(target_counts)[:, None]
 
 
 def strongest_links(attention: np.ndarray) -> Alignment:

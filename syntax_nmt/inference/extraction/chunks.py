@@ -41,16 +41,16 @@ class PieceChunks:
     weights: np.ndarray
     nll: np.ndarray
 
-    def of_words(self, pieces_per_word: Sequence[int], names: Sequence[str]) -> tuple[Chunk, ...]:
+    def of_words(self, counts: Sequence[int], names: Sequence[str]) -> tuple[Chunk, ...]:
         """The chunks over words: what opens within a word opens nothing.
 
         Args:
-            pieces_per_word: they add up to T.
+            counts: they add up to T.
             names: of the types in the order of their ids.
         """
-        if not len(pieces_per_word):
+        if not len(counts):
             return ()
-        tags = self.tags[first_pieces(np.asarray(pieces_per_word))]
+        tags = self.tags[first_pieces(np.asarray(counts))]
         starts = [*np.flatnonzero(tags).tolist(), len(tags)]
         return tuple(
             Chunk(names[tags[start] - 1], start, end) for start, end in zip(starts, starts[1:])
@@ -71,8 +71,8 @@ class PieceChunks:
         """
         if not self.weights.size:
             return np.zeros((len(chunks), len(sources)))
-        pieces = [sum(targets[chunk.start : chunk.end]) for chunk in chunks]
-        return word_attention(self.weights, sources, pieces)
+        counts = [sum(targets[chunk.start : chunk.end]) for chunk in chunks]
+        return word_attention(self.weights, sources, counts)
 
 
 class ChunkPredictor:
@@ -203,13 +203,13 @@ def _predict(
         predictor.choices(text.pairs), total=len(corpus), unit="sentence", leave=False, disable=None
     )
     of_pieces = {}
-    for index, pieces in found:
+    for index, choice in found:
         sources, targets = text.source.counts[index], text.target.counts[index]
-        chunks = pieces.of_words(targets, predictor.names)
+        chunks = choice.of_words(targets, predictor.names)
         corpus.chunks[index] = chunks
         if corpus.alignments is not None:
-            corpus.alignments[index] = pieces.alignment(chunks, sources, targets)
-        of_pieces[index] = pieces.tags, pieces.nll
+            corpus.alignments[index] = choice.alignment(chunks, sources, targets)
+        of_pieces[index] = choice.tags, choice.nll
     corpus.too_long = len(corpus) - len(of_pieces)
     return of_pieces
 

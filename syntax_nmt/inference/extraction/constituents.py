@@ -51,7 +51,7 @@ def word_gaps(distances: np.ndarray, sentence: SourceSentence) -> list[float]:
     Raises:
         UserError: a distance is not a number.
     """
-    first = first_pieces(np.asarray(sentence.pieces, dtype=np.int32))
+    first = first_pieces(np.asarray(sentence.counts, dtype=np.int32))
     gaps = distances[first][1:]
     if not np.isfinite(gaps).all():
         raise UserError(

@@ -58,7 +58,7 @@ def parsed(sentence: SourceSentence, scores: np.ndarray | None) -> ParsedSentenc
     """
     if scores is None:
         return ParsedSentence(sentence.words, None)
-    first = first_pieces(np.asarray(sentence.pieces, dtype=np.int32))
+    first = first_pieces(np.asarray(sentence.counts, dtype=np.int32))
     scores = scores[np.ix_(first, first)]
     heads = maximum_arborescence(scores), scores.argmax(axis=1).tolist()
     return ParsedSentence(sentence.words, *(_tree_of(sentence.words, each) for each in heads))
