@@ -18,6 +18,7 @@ from fairseq.data import Dictionary, FairseqDataset, LanguagePairDataset
 from fairseq.data.iterators import EpochBatchIterator
 from fairseq.file_io import PathManager
 from fairseq.models import BaseFairseqModel
+from fairseq.sequence_generator import SequenceGenerator
 from fairseq.sequence_scorer import SequenceScorer
 from fairseq.tasks import register_task
 from fairseq.tasks.translation import TranslationTask
@@ -460,6 +461,7 @@ class SyntaxTranslationTask(TranslationTask):
         sample = numbered_for(generator, sample)
         with prepared_for(generator, models):
             found = super().inference_step(generator, models, sample, prefix_tokens, constraints)
-        if scores or prefix_tokens is not None or constraints is not None:
+        free = prefix_tokens is None and constraints is None
+        if not isinstance(generator, SequenceGenerator) or not free:
             return found
         return of_empty_sources(found, sample["net_input"]["src_tokens"], self.src_dict)
