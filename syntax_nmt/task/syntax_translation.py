@@ -187,6 +187,8 @@ class SyntaxTranslationTask(TranslationTask):
         first_kept = kept and dataset not in self.dataset_to_epoch_iter
         limit_of = "--max-tokens" if trained in (None, dataset) else "--max-tokens-valid"
         with exits_in_fairseq_programs():
+            if dataset is trained:
+                self._check_annotation_is_asked_for()
             build = super().get_batch_iterator
             iterator = divided(build, dataset, kwargs, first_kept, limit_of)
         if first_kept and dataset is trained:
@@ -335,9 +337,6 @@ class SyntaxTranslationTask(TranslationTask):
                     "leave it out, or give --criterion adaptive_loss --ddp-backend legacy_ddp"
                 )
         self.inputs.objectives = getattr(criterion, "objectives", ())
-        if self.training.happens and not from_checkpoint:
-            with exits_in_fairseq_programs():
-                self._check_annotation_is_asked_for()
         for kind in self._learnt:
             if kind not in declared(self.inputs.objectives):
                 what = f"nothing trains what the model learns of the {kind.description}"
