@@ -24,7 +24,7 @@ def run(
     Args:
         anew: imports all that it needs, for tests of this; programs are forked otherwise.
     """
-    if not anew and str(command[0]).startswith(("fairseq_cli.", "syntax_nmt.cli")):
+    if not anew and str(command[0]).startswith(("fairseq_cli.", "syntax_nmt.")):
         return forked_programs.run(command, cwd, stdin)
     return subprocess.run(
         [sys.executable, "-m", *map(str, command)],

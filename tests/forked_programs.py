@@ -58,11 +58,10 @@ def _standing_alone(
 def _run(command: Sequence[str]) -> None:
     """A program under the name that its script has."""
     module, *arguments = command
-    ours = module == "syntax_nmt.cli"
-    name = "syntax-nmt" if ours else module.replace("fairseq_cli.", "fairseq-")
+    name = module.replace("fairseq_cli.", "fairseq-").replace("syntax_nmt.cli", "syntax-nmt")
     sys.argv = [name, *arguments]
     program = importlib.import_module(module)
-    (program.main if ours else program.cli_main)()
+    (program.main if module.startswith("syntax_nmt.") else program.cli_main)()
 
 
 def start(command: Sequence[str | Path], log: Path) -> BaseProcess:
