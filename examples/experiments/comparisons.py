@@ -28,9 +28,12 @@ from syntax_nmt.scoring.translations.resampling import RESAMPLES, SEED
 from syntax_nmt.scoring.translations.text_tables import is_significant
 
 TESTS = ("randomisation", "seeds")
-TRIALS = 100_000  # Holm's adjustment multiplies the smallest p that there can be, 1 in TRIALS + 1
+# Holm's adjustment multiplies the smallest p that there can be, 1 in TRIALS + 1. A trial takes as
+# long as there are runs.
+TRIALS, FEWER_TRIALS, MANY_RUNS = 100_000, 25_000, 6
 _ENOUGH = 400  # trials beyond the difference; p is then known to a twentieth of itself
 _SAMPLING = Sampling((RANDOMISATION, SEEDS), RESAMPLES, TRIALS, SEED, _ENOUGH)
+_OF_MANY_RUNS = replace(_SAMPLING, trials=FEWER_TRIALS)
 
 GAINS, LOSES, NOT_SHOWN, FEW_SEEDS = "gains", "loses", "not shown", "too few seeds"
 NOT_DECLARED = "not declared"
@@ -42,7 +45,7 @@ def compare(
     """The comparisons that both systems have translations for, and what their cut changes.
 
     Args:
-        metrics: all that are reported.
+        metrics: those that are tested.
         test_set: the translations of a family's systems; its source in words, or in pieces that
             are known as such.
         pairs: declared ones, of this family.
@@ -98,17 +101,15 @@ def _add_tests(
 ) -> None:
     """Adds to each pair, as `kind`, its difference and tests by metric."""
     systems = {system.name: (system, runs) for system, runs in zip(test_set.systems, statistics)}
-    for against in dict.fromkeys(pair["against"] for pair in pairs):
-        of_baseline = [pair for pair in pairs if pair["against"] == against]
-        chosen, runs = zip(
-            *(systems[name] for name in [against, *map(itemgetter("system"), of_baseline)])
-        )
-        compared = comparison_figures(metrics, replace(test_set, systems=chosen), runs, _SAMPLING)
-        for pair, system in zip(of_baseline, compared["systems"][1:]):
-            pair[kind] = {
-                metric: {"difference": item["difference"], **{test: item[test] for test in TESTS}}
-                for metric, item in system["scores"].items()
-            }
+    for pair in pairs:
+        chosen, runs = zip(*(systems[pair[name]] for name in ("against", "system")))
+        sampling = _OF_MANY_RUNS if sum(map(len, runs)) > MANY_RUNS else _SAMPLING
+        both = replace(test_set, systems=chosen)
+        _, system = comparison_figures(metrics, both, runs, sampling)["systems"]
+        pair[kind] = {
+            metric: {"difference": item["difference"], **{test: item[test] for test in TESTS}}
+            for metric, item in system["scores"].items()
+        }
 
 
 def adjust(tests: Iterable[Mapping[str, Any]]) -> None:

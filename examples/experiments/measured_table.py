@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from experiments.comparisons import TRIALS, adjust, compare
+from experiments.comparisons import adjust, compare
 from experiments.runs import Row, Run, Runs, has_diverged
 from syntax_nmt.scoring.translations.evaluated_systems import (
     EvaluationSet,
@@ -63,7 +63,8 @@ class FamilyTest:
         for text in (run for system in systems for run in system.runs):
             check_parallel(text, reference)
         test_set = EvaluationSet(systems, (reference,), source)
-        metrics = MetricSet(evaluation["metrics"], MetricSettings(evaluation["tokenize"]))
+        settings = MetricSettings(evaluation["tokenize"])
+        metrics = MetricSet(evaluation["metrics"], settings)
         found = metrics.statistics(test_set.systems, test_set.references)
         bins = LengthBins(tuple(evaluation["bins"]))
         figures = score_figures(metrics, test_set, found, bins, None)
@@ -73,12 +74,11 @@ class FamilyTest:
             "test": self.name,
             "family": self.family.name,
             "sentences": figures["sentences"],
-            "trials": TRIALS,
             "metrics": figures["metrics"],
             "keys": {row.system.name: self._keys(row) for row in self.rows},
             "scores": scores,
             "by_length": figures["by_length"]["bins"],
-            **compare(metrics, test_set, declared),
+            **compare(MetricSet([self.runs.table.primary], settings), test_set, declared),
         }
 
     def _keys(self, row: Row) -> list[str]:

@@ -14,7 +14,7 @@ from typing import Any
 
 from tabulate import tabulate
 
-from experiments.comparisons import TRIALS, verdict
+from experiments.comparisons import FEWER_TRIALS, MANY_RUNS, TRIALS, verdict
 from experiments.measured_table import FACTS
 from syntax_nmt.data.text_files import write_bytes_atomically
 from syntax_nmt.reporting.findings import p_value_text
@@ -182,7 +182,8 @@ def notes_of(figures: Figures) -> list[str]:
         f"Declared before the runs: the primary figure is {figures['primary']}; settings and "
         f"systems are chosen by {figures['choice']}.",
         "± is the standard deviation over seeds, differences are between means of all runs. “p "
-        f"sentences” is of approximate randomisation with the runs pooled, {TRIALS:,} trials: "
+        f"sentences” is of approximate randomisation with the runs pooled, {TRIALS:,} trials "
+        f"({FEWER_TRIALS:,} where there are more than {MANY_RUNS} runs): "
         "whether these models differ on other sentences. “p seeds” is of Welch's t-test: whether "
         "other training seeds would show a difference; the interval is over seeds and sentences. "
         "Holm's adjustment is over the comparisons of a test set that have run. “gains” and "

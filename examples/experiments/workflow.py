@@ -8,6 +8,7 @@ are made of the records that there are, whatever is still missing.
 from __future__ import annotations
 
 import argparse
+import logging
 import os
 import shutil
 import signal
@@ -19,7 +20,6 @@ from itertools import zip_longest
 from pathlib import Path
 
 from experiments.corpus import DONE
-from experiments.gains_picture import draw_gains
 from experiments.measured_table import family_tests, measure
 from experiments.programs import write_json
 from experiments.runs import Row, Run, Runs, is_whole, recorded
@@ -220,6 +220,8 @@ class Workflow:
             others = runs.records.keys() - keys
             if others:
                 print(f"note: {len(others)} records of other options, data or seeds are left aside")
+        from experiments.gains_picture import draw_gains  # loads matplotlib
+
         picture = draw_gains(self.args.results)
         if picture is not None:
             print(picture)
@@ -253,6 +255,7 @@ def _written(text: Text, folder: Path) -> str:
 def main() -> None:
     """Does what the command line asks for; the exit status is 0 if nothing failed."""
     args = arguments()
+    logging.getLogger().setLevel(logging.WARNING)  # what fairseq loads puts all logging on DEBUG
     signal.signal(signal.SIGTERM, signal.default_int_handler)  # `kill` ends it as Ctrl-C does
     with one_line_errors("experiments"):
         workflow = Workflow(args)

@@ -151,8 +151,8 @@ def _chosen(inputs: Sequence[Path], last: int | None, by: str | None) -> list[Pa
     found = checkpoint_utils.checkpoint_paths(str(folder), _NAMES[by])
     if len(found) < last:
         raise UserError(
-            f"{folder}: has {len(found)} checkpoints by {by}, --last {last} wants more: train with "
-            f"{_KEEPING[by]} so that they are written and kept, or choose with --by"
+            f"{folder}: has {len(found)} checkpoints by {by}, --last {last} needs {last}: train "
+            f"with {_KEEPING[by]} so that they are written and kept, or choose with --by"
         )
     return [Path(path) for path in found[:last]]
 

@@ -114,7 +114,7 @@ def new_folder(path: Path) -> Iterator[Path]:
         UserError: there is something.
     """
     if path.exists() and not (path.is_dir() and not any(path.iterdir())):
-        raise UserError(f"--output {path}: there is something already: give a new folder")
+        raise UserError(f"--output {path}: already exists: give a new folder")
     path = path.resolve()  # a link stays
     path.parent.mkdir(parents=True, exist_ok=True)
     unfinished = Path(tempfile.mkdtemp(dir=path.parent, prefix=f".{path.name}-"))

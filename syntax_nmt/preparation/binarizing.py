@@ -91,7 +91,7 @@ def binarize(
         for split, prefix in splits
         for lang in (source_lang, target_lang)
     ]
-    for text in texts:
+    for text in texts if only is None else ():
         report_missing(text, TARGET if text.lang == target_lang else SOURCE, report)
     if only is not None:
         texts = [text.taking(only) for text in texts]

@@ -36,6 +36,7 @@ class ProgramOptions(TranslationConfig):
     fp16_no_flatten_grads: bool = II("common.fp16_no_flatten_grads")
     tpu: bool = II("common.tpu")
     max_epoch: int = II("optimization.max_epoch")
+    lr: Any = II("optimization.lr")  # noqa: RUF009  a list, by its name
     update_freq: Any = II("optimization.update_freq")  # noqa: RUF009  a list, by its name
 
 

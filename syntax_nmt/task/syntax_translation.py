@@ -16,6 +16,7 @@ from fairseq.criterions import FairseqCriterion
 from fairseq.criterions.adaptive_loss import AdaptiveLoss
 from fairseq.data import Dictionary, FairseqDataset, LanguagePairDataset
 from fairseq.data.iterators import EpochBatchIterator
+from fairseq.file_io import PathManager
 from fairseq.models import BaseFairseqModel
 from fairseq.sequence_scorer import SequenceScorer
 from fairseq.tasks import register_task
@@ -234,6 +235,10 @@ class SyntaxTranslationTask(TranslationTask):
         Args:
             args: fairseq's options of the subwords, or None.
         """
+        named = getattr(args, "sentencepiece_model", None)
+        if named is not None and not PathManager.isfile(named):
+            with exits_in_fairseq_programs():
+                raise UserError(f"--sentencepiece-model {named}: no such file")
         bpe = super().build_bpe(args)
         model = getattr(bpe, "sp", None)
         if model is not None:

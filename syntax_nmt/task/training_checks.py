@@ -22,6 +22,9 @@ logger = logging.getLogger(__name__)
 _TORCHRUN = ("MASTER_ADDR", "MASTER_PORT", "RANK", "WORLD_SIZE")
 
 
+_DEFAULT_RATE = 0.25
+
+
 class TrainingStart:
     """A training, as the task knows it before its first update.
 
@@ -47,6 +50,7 @@ class TrainingStart:
         refuse_unknown_options(model_options)
         check_device(self._cfg)
         refuse_training_some_layers(model_options)
+        warn_of_default_rate(interpolated_option(self._cfg, "lr"))
         self._warmup = getattr(model_options, "warmup_updates", None) or 0
         self.happens = True
 
@@ -113,6 +117,19 @@ def check_device(cfg: Any) -> None:
         raise UserError(
             "--fp16 flattens the gradients on a GPU, and there is none: add "
             "--fp16-no-flatten-grads, or leave --fp16 out"
+        )
+
+
+def warn_of_default_rate(rates: Any) -> None:
+    """Says in the log that no learning rate was given: fairseq's default diverges with Adam.
+
+    Args:
+        rates: `--lr`, one an epoch.
+    """
+    if rates is not None and list(rates) == [_DEFAULT_RATE]:
+        logger.warning(
+            f"--lr is {_DEFAULT_RATE}, fairseq's default, with which hardly anything trains: give "
+            "--lr, such as 1e-3 for Adam (`syntax-nmt options --training` prints whole lines)"
         )
 
 

@@ -63,6 +63,19 @@ def test_trainings(prepared, tmp_path, mistake, caplog):
     assert "begin training epoch" not in caplog.text or mistake not in ("no parses", "no phrases")
 
 
+def test_a_forgotten_learning_rate(prepared, tmp_path, caplog):
+    trained(prepared, tmp_path / "saved")
+    assert "fairseq's default" not in caplog.text
+    trained(prepared, tmp_path / "other", "--lr", "0.25")
+    assert "--lr is 0.25, fairseq's default, with which hardly anything trains" in caplog.text
+
+
+def test_a_sentencepiece_model_that_is_missing(prepared, trained_checkpoint):
+    command = fairseq("generate", prepared.data, "--path", trained_checkpoint, "--cpu")
+    said = refuse(*command, "--bpe", "sentencepiece", "--sentencepiece-model", "nowhere.model")
+    assert said.splitlines()[-1].endswith("--sentencepiece-model nowhere.model: no such file")
+
+
 def test_a_folder_below_a_file(prepared, tmp_path):
     (tmp_path / "file").touch()
     with pytest.raises(SystemExit, match=r"--save-dir .*/file is a file: give another folder"):

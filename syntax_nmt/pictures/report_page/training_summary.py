@@ -11,7 +11,7 @@ Logs = Mapping[str, Sequence[TrainingLog]]
 """Of each system, by its name."""
 
 _LABELS = {
-    "loss": "loss that is trained",
+    "loss": "training objective",
     "nll_loss": "negative log-likelihood, bits a token",
     "uas": "UAS of supervised heads, %",
     "accuracy": "accuracy of tokens, %",

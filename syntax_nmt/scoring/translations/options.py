@@ -98,14 +98,6 @@ def add_metric_arguments(parser: argparse.ArgumentParser) -> None:
         "translation's, or the shortest, as in NIST's mteval (default: closest)",
     )
     add("--force", action="store_true", help="no warning when the text looks tokenised")
-    smoothing = tuple(BLEU.SMOOTH_DEFAULTS)
-    add(
-        "--smooth-method",
-        "-s",
-        choices=smoothing,
-        default="exp",
-        help="smoothing of BLEU (default: exp)",
-    )
     add(
         "--chrf-word-order",
         "-cw",
@@ -114,10 +106,6 @@ def add_metric_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="N",
         help="words in an n-gram of chrF; 2 is chrF++ (default: %(default)s)",
     )
-    add("--chrf-lowercase", action="store_true", help="chrF ignores case")
-    add("--ter-case-sensitive", action="store_true", help="TER minds case")
-    add("--ter-asian-support", action="store_true", help="TER splits Asian characters")
-    add("--ter-normalized", action="store_true", help="TER tokenises the text")
     add_sentence_score_arguments(parser)
 
 
@@ -135,13 +123,8 @@ def metric_set(args: argparse.Namespace, test_set: EvaluationSet) -> MetricSet:
     settings = MetricSettings(
         tokenize=args.tokenize,
         lowercase=args.lowercase,
-        bleu={"smooth_method": args.smooth_method, "brevity": args.brevity},
-        chrf={"word_order": args.chrf_word_order, "lowercase": args.chrf_lowercase},
-        ter={
-            "case_sensitive": args.ter_case_sensitive,
-            "asian_support": args.ter_asian_support,
-            "normalized": args.ter_normalized,
-        },
+        bleu={"brevity": args.brevity},
+        chrf={"word_order": args.chrf_word_order},
     )
     if not args.force and args.tokenize != "none" and "bleu" in args.metrics:
         _warn_of_tokenised(test_set)
