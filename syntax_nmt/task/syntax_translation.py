@@ -18,6 +18,7 @@ from fairseq.data import Dictionary, FairseqDataset, LanguagePairDataset
 from fairseq.data.iterators import EpochBatchIterator
 from fairseq.file_io import PathManager
 from fairseq.models import BaseFairseqModel
+from fairseq.sequence_generator import SequenceGenerator
 from fairseq.sequence_scorer import SequenceScorer
 from fairseq.tasks import register_task
 from fairseq.tasks.translation import TranslationTask
@@ -186,6 +187,8 @@ class SyntaxTranslationTask(TranslationTask):
         first_kept = kept and dataset not in self.dataset_to_epoch_iter
         limit_of = "--max-tokens" if trained in (None, dataset) else "--max-tokens-valid"
         with exits_in_fairseq_programs():
+            if dataset is trained:
+                self._check_annotation_is_asked_for()
             build = super().get_batch_iterator
             iterator = divided(build, dataset, kwargs, first_kept, limit_of)
         if first_kept and dataset is trained:
@@ -334,9 +337,6 @@ class SyntaxTranslationTask(TranslationTask):
                     "leave it out, or give --criterion adaptive_loss --ddp-backend legacy_ddp"
                 )
         self.inputs.objectives = getattr(criterion, "objectives", ())
-        if self.training.happens and not from_checkpoint:
-            with exits_in_fairseq_programs():
-                self._check_annotation_is_asked_for()
         for kind in self._learnt:
             if kind not in declared(self.inputs.objectives):
                 what = f"nothing trains what the model learns of the {kind.description}"
@@ -460,6 +460,7 @@ class SyntaxTranslationTask(TranslationTask):
         sample = numbered_for(generator, sample)
         with prepared_for(generator, models):
             found = super().inference_step(generator, models, sample, prefix_tokens, constraints)
-        if scores or prefix_tokens is not None or constraints is not None:
+        free = prefix_tokens is None and constraints is None
+        if not isinstance(generator, SequenceGenerator) or not free:
             return found
         return of_empty_sources(found, sample["net_input"]["src_tokens"], self.src_dict)

@@ -81,7 +81,12 @@ def test_search(model_and_task, device):
     with counted() as found:
         hypotheses = task.inference_step(generator, [model], sample)
     assert max(len(best["tokens"]) for nbest in hypotheses for best in nbest) > 1
-    assert without_lines(found.ours, device) == expected(model), found.ours
+    # Once a batch, after its steps: which sentences have no words, and so empty translations.
+    emptied = "syntax_nmt/task/search.py"
+    waits = without_lines(found.ours, device)
+    in_steps = {place: count for place, count in waits.items() if not place.startswith(emptied)}
+    assert in_steps == expected(model), found.ours
+    assert all(count == 1 for place, count in waits.items() if place not in in_steps)
 
 
 @pytest.mark.parametrize(

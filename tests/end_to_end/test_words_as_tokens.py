@@ -14,7 +14,7 @@ from small_models import build, enlarge, save_checkpoint
 
 from syntax_nmt.cli import main
 from syntax_nmt.inference.loading import load
-from syntax_nmt.serve.systems import System
+from syntax_nmt.serve.systems import ServedSystem
 from syntax_nmt.task.word_tokenizer import WordTokenizer
 
 SENTENCES = 4
@@ -93,7 +93,9 @@ def test_load(words):
     assert model.translate(words.raw["src"][:SENTENCES], beam=2) == translations(words, 2)
     # A word that looks like a piece is one nevertheless.
     source = "un@@ mubrivertrir deruta ."
-    attended = System("name", model, 2).structures(source, "köshatedun kipesnuno.")["attention"]
+    attended = ServedSystem("name", model, 2).structures(source, "köshatedun kipesnuno.")[
+        "attention"
+    ]
     assert attended["source"] == tuple(source.split())
     assert attended["target"] == ("köshatedun", "kipesnuno", ".")
     assert list(model.trees(source).words) == source.split()

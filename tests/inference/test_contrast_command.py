@@ -237,7 +237,7 @@ def test_options_that_do_not_go_together(refused, files):
     assert "--source and --correct and --incorrect missing" in refused("--segmented", kind=None)
     assert "add --pairs" in refused("--category", "x")
     assert "2 --name for 1 --path" in refused("--name", "a", "--name", "b")
-    assert "segmentation.json: not found" in refused(kind="")
+    assert "did not make it, so how text is segmented" in refused(kind="")
     assert "--bpe and --segmented exclude each other" in refused("--bpe", "sentencepiece")
     assert "add --sentencepiece-model" in refused("--bpe", "sentencepiece", kind="")
     assert "without --bpe" in refused("--sentencepiece-model", files["model"])

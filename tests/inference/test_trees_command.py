@@ -236,7 +236,7 @@ def test_errors_are_one_line(refused, parser, reference, tmp_path):
     broken.write_bytes(b"PK nothing")
     assert "no supervised attention heads" in refused("--path", parser.stock)
     assert "no such checkpoint" in refused("--path", tmp_path / "none.pt")
-    assert "cannot be loaded" in refused("--path", broken)
+    assert "is no checkpoint, but some other file" in refused("--path", broken)
     assert "has no such split" in refused("--gen-subset", "valid")
     assert "cannot be read" in refused("--input", tmp_path / "none")
     assert "1 lines, the split test 7 sentences" in refused("--segmented", short)
