@@ -91,7 +91,7 @@ setup(
             "mypy>=1.14",
             "nltk>=3.10.4",
             "pytest>=8",
-            "pytest-xdist>=3.5",
+            "pytest-xdist>=3.8",
             "ruff>=0.15",
             "snakemake>=9; python_version >= '3.11'",
             "starlette>=0.40",

@@ -17,10 +17,14 @@ USER_DIR = str(REPOSITORY / "syntax_nmt")
 
 
 def run(
-    *command: str | Path, cwd: Path | None = None, stdin: str = ""
+    *command: str | Path, cwd: Path | None = None, stdin: str = "", anew: bool = False
 ) -> subprocess.CompletedProcess[str]:
-    """Runs a program by its module: `fairseq_cli.train`, `syntax_nmt.cli`, …"""
-    if str(command[0]).startswith("fairseq_cli."):
+    """Runs a program by its module: `fairseq_cli.train`, `syntax_nmt.cli`, …
+
+    Args:
+        anew: imports all that it needs, for tests of this; programs are forked otherwise.
+    """
+    if not anew and str(command[0]).startswith(("fairseq_cli.", "syntax_nmt.")):
         return forked_programs.run(command, cwd, stdin)
     return subprocess.run(
         [sys.executable, "-m", *map(str, command)],

@@ -1,4 +1,4 @@
-"""Shared by all tests: the flag for slow ones, real data if it is there, and small models."""
+"""Shared by all tests: the flags for dear and slow ones, real data if it is there, small models."""
 
 from __future__ import annotations
 
@@ -14,23 +14,44 @@ import syntax_nmt.plugin  # noqa: F401  registers everything
 pytest_plugins = ["prepared_corpus"]
 
 
-SHARED = Path(__file__).resolve().parents[2] / "shared"
+TESTS = Path(__file__).resolve().parent
+SHARED = TESTS.parents[1] / "shared"
+# Files of these take longest: they begin first, so that no process waits for the last of another.
+FIRST = (
+    *("test_contributing.py", "endurance", "installation", "experiment_tables", "end_to_end"),
+    *("preparation", "export", "models", "properties"),
+)
 
 
 def pytest_addoption(parser):
-    parser.addoption("--slow", action="store_true", help="run the tests that take minutes, too")
+    parser.addoption("--dear", action="store_true", help="run the dear tests, and no others")
+    parser.addoption("--slow", action="store_true", help="run all, those that take minutes, too")
 
 
 def pytest_collection_modifyitems(config, items):
-    skipped = {}
-    if not config.getoption("--slow"):
-        skipped["slow"] = pytest.mark.skip(reason="slow: run with --slow")
-    if not torch.cuda.is_available():
-        skipped["gpu"] = pytest.mark.skip(reason="needs a GPU")
+    slow, only_dear = config.getoption("--slow"), config.getoption("--dear")
+    if only_dear:
+        config.hook.pytest_deselected(items=[item for item in items if not _is_dear(item)])
+        items[:] = filter(_is_dear, items)
+    items.sort(key=_place)
     for item in items:
-        for marker, skip in skipped.items():
-            if item.get_closest_marker(marker):
-                item.add_marker(skip)
+        if item.get_closest_marker("slow") and not slow:
+            item.add_marker(pytest.mark.skip(reason="slow: run with --slow"))
+        if _is_dear(item) and not (slow or only_dear):
+            item.add_marker(pytest.mark.skip(reason="dear: run with --dear"))
+        if item.get_closest_marker("gpu") and not torch.cuda.is_available():
+            item.add_marker(pytest.mark.skip(reason="needs a GPU"))
+
+
+def _place(item) -> int:
+    """Where a test's file or folder stands among the first; behind them if it does not."""
+    part = item.path.relative_to(TESTS).parts[0]
+    return FIRST.index(part) if part in FIRST else len(FIRST)
+
+
+def _is_dear(item) -> bool:
+    """Whether a test stays out of the gate; those that need a GPU run wherever there is one."""
+    return bool(item.get_closest_marker("dear")) and not item.get_closest_marker("gpu")
 
 
 @pytest.fixture(scope="session")

@@ -1,4 +1,4 @@
-"""fairseq's programs in processes that need no time to start: forked where all is imported."""
+"""fairseq's programs and ours, in processes forked where all is imported: quick to start."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from subprocess import CompletedProcess
 import torch
 
 # A server imports fairseq once and is forked for every process; it runs nothing itself. The plugin
-# is not there: each program imports it as its own, by --user-dir.
+# is not there: fairseq's programs import it by --user-dir, ours as their own.
 SERVER = multiprocessing.get_context("forkserver")
 PROGRAMS = ("train", "preprocess", "generate", "interactive", "validate", "eval_lm")
 SERVER.set_forkserver_preload([f"fairseq_cli.{name}" for name in PROGRAMS])
@@ -58,8 +58,10 @@ def _standing_alone(
 def _run(command: Sequence[str]) -> None:
     """A program under the name that its script has."""
     module, *arguments = command
-    sys.argv = [module.replace("fairseq_cli.", "fairseq-"), *arguments]
-    importlib.import_module(module).cli_main()
+    name = module.replace("fairseq_cli.", "fairseq-").replace("syntax_nmt.cli", "syntax-nmt")
+    sys.argv = [name, *arguments]
+    program = importlib.import_module(module)
+    (program.main if module.startswith("syntax_nmt.") else program.cli_main)()
 
 
 def start(command: Sequence[str | Path], log: Path) -> BaseProcess:

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Installs the package under each Python with uv, runs the commands on a small corpus, 20 updates a
-# training, then the fast tests; and reads the checkpoint of each row in every other one. Before a
+# training, then the tests that CI runs; and reads the checkpoint of each row in every other one. Before a
 # release, by hand: a row takes some 5 GB and, with the tests, half an hour on two cores.
 #
 #   bash tests/matrix.sh [--no-tests] [ROW …]        (default: all rows)
@@ -87,7 +87,10 @@ for row in "${rows[@]}"; do
   activate "$row"
   step "$row" install install "$row"
   step "$row" commands run_commands "$folder/$row/work"
-  [ "$tests" = no ] || step "$row" tests python -m pytest -q --numprocesses 2 --dist loadfile
+  for tier in '' --dear; do
+    # shellcheck disable=SC2086 # nothing, or an option
+    [ "$tests" = no ] || step "$row" "tests${tier#-}" python -m pytest -q -n 2 --dist loadfile $tier
+  done
 done
 
 # The same checkpoint gives the same translations everywhere.

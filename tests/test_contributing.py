@@ -13,6 +13,8 @@ import textwrap
 import pytest
 from commands import REPOSITORY
 
+pytestmark = pytest.mark.dear
+
 BLOCK = re.compile(
     r"^ *```(?:python|text) (new|end|before) (\S+)(?: \"([^\n]*)\")?\n(.*?)^ *```$", re.M | re.S
 )
@@ -174,5 +176,6 @@ def test_add_a_method(package, prepared):
     run(package, "-m", "ruff", "check", "--quiet", "--fix", *{name for _, name, _, _ in steps})
     # Every test of the method, and those of all methods at once.
     chosen = "tree_depth or among_the_methods or all_methods_translate or import_order or docstring"
-    checked = run(package, "-m", "pytest", "-q", "tests", "-k", chosen)
-    assert int(re.search(r"(\d+) passed", checked)[1]) > LEAST_TESTS
+    tiers = ([], ["--dear"])
+    checked = [run(package, "-m", "pytest", "-q", "tests", "-k", chosen, *tier) for tier in tiers]
+    assert sum(int(re.search(r"(\d+) passed", tier)[1]) for tier in checked) > LEAST_TESTS

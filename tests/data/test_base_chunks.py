@@ -356,6 +356,7 @@ def seconds(tree):
     return min(times)
 
 
+@pytest.mark.dear
 @pytest.mark.parametrize("shape", SHAPES)
 def test_time_is_linear_whatever_the_shape(shape):
     gc.disable()

@@ -10,6 +10,8 @@ from prepared_corpus import TEST_SENTENCES
 
 from syntax_nmt.data.chunks import read_chunks
 
+pytestmark = pytest.mark.dear
+
 TRAINING = (
     *("--share-all-embeddings", "--encoder-embed-dim", "48", "--decoder-embed-dim", "48"),
     *("--criterion", "chunk_cross_entropy", "--label-smoothing", "0.1", "--load-chunks"),

@@ -59,6 +59,7 @@ def test_validate_logs_the_attachment(prepared, checkpoint):
     assert re.search(r"uas\D+\d", done.stdout + done.stderr)
 
 
+@pytest.mark.dear
 def test_training_logs_and_resumes(prepared, tmp_path):
     """Side losses are logged apart, in training and validation; a stopped run goes on."""
     train = fairseq("train", prepared.data, *TRAINING, "--save-dir", tmp_path)
@@ -94,6 +95,7 @@ def test_all_three_kinds_load(prepared, tmp_path):
     )
 
 
+@pytest.mark.dear
 def test_two_processes_train_together(prepared, tmp_path):
     """Two CPU workers: one log, which sums both, and one checkpoint.
 
@@ -115,6 +117,7 @@ def test_two_processes_train_together(prepared, tmp_path):
     assert (tmp_path / "checkpoint_last.pt").is_file()
 
 
+@pytest.mark.dear
 def test_validation_with_bleu_resumes(prepared, tmp_path):
     """`--eval-bleu` puts numpy's numbers into the checkpoint; the safe loader reads them."""
     train = fairseq("train", prepared.data, *TRAINING, "--save-dir", tmp_path)

@@ -7,6 +7,8 @@ from commands import fairseq, refuse, succeed
 from prepared_corpus import TEST_SENTENCES
 from training import TRAINING
 
+pytestmark = pytest.mark.dear
+
 LATENT = ("--arch", "latent_phrase_transformer_tiny", "--criterion", "synchronous_cross_entropy")
 SHORT = ("--max-update", "4", "--log-interval", "1")
 

@@ -35,6 +35,8 @@ from syntax_nmt.preparation.annotation.annotator import StanzaAnnotator
 from syntax_nmt.preparation.binarizing import binarize
 from syntax_nmt.task.word_tokenizer import WordTokenizer
 
+pytestmark = pytest.mark.dear
+
 SENTENCES = 200
 EMPTY = 3  # this line is
 MAX_WORDS = 22  # some captions are longer

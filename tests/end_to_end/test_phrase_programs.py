@@ -7,6 +7,8 @@ from commands import fairseq, refuse, succeed
 from prepared_corpus import TEST_SENTENCES
 from training import TRAINING
 
+pytestmark = pytest.mark.dear
+
 PHRASES = (
     *("--arch", "phrase_transformer_tiny", "--phrase-segmentation", "parsed", "--load-phrases"),
     *("--criterion", "label_smoothed_cross_entropy"),

@@ -6,6 +6,8 @@ import pytest
 from commands import assert_task_is_asked_for, fairseq, succeed
 from prepared_corpus import TEST_SENTENCES
 
+pytestmark = pytest.mark.dear
+
 TRAINING = (
     *("--share-all-embeddings", "--encoder-embed-dim", "48", "--decoder-embed-dim", "48"),
     *("--criterion", "label_smoothed_cross_entropy", "--label-smoothing", "0.1"),

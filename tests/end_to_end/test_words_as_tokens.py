@@ -17,6 +17,8 @@ from syntax_nmt.inference.loading import load
 from syntax_nmt.serve.systems import ServedSystem
 from syntax_nmt.task.word_tokenizer import WordTokenizer
 
+pytestmark = pytest.mark.dear
+
 SENTENCES = 4
 LANGUAGES = ("src", "tgt")
 ARCHITECTURES = ("dependency_transformer", "bi_scale_rnn")

@@ -8,6 +8,8 @@ import pytest
 from commands import fairseq, refuse
 from methods import COMMON, METHODS
 
+pytestmark = pytest.mark.dear
+
 TRAIN = (*METHODS["dependency_transformer"].training, *COMMON, "--load-phrases", "--load-chunks")
 ANNOTATION = ("--load-dependencies", "--load-phrases", "--load-chunks")
 

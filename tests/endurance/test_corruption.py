@@ -14,6 +14,8 @@ from corrupted_data import data_subjects, text_subjects
 from corrupted_models import model_subjects
 from corruption_attempts import Tally, attempt_all
 
+pytestmark = pytest.mark.dear
+
 # Attempts in all (--slow), and how many of them in a quick run.
 ATTEMPTS = {
     "annotation .bin .idx": (2500, 40),

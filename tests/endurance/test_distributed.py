@@ -19,6 +19,8 @@ from torch.nn.parallel import DistributedDataParallel
 
 from syntax_nmt.data.ragged import RaggedArray
 
+pytestmark = pytest.mark.dear
+
 WORKERS = 2
 TRAINING = (
     *COMMON, "--optimizer", "sgd", "--lr", "0.1", "--clip-norm", "1.0", "--dropout", "0",

@@ -23,6 +23,8 @@ from syntax_nmt.models.syntax_transformer import SyntaxTransformerModel
 from syntax_nmt.parsing.models import find_models
 from syntax_nmt.parsing.parsers import loaded_analyser
 
+pytestmark = pytest.mark.dear
+
 CPU = torch.device("cpu")
 CALL = "__import__('os').system('touch {}')"
 

@@ -13,6 +13,8 @@ from methods import METHODS
 from prepared_corpus import TEST_SENTENCES
 from programs import Printed, System, each_system
 
+pytestmark = pytest.mark.dear
+
 QUICK = ("bi_scale_rnn",)  # each costs half a minute
 MAX_LENGTH = 16
 BEAM = 4

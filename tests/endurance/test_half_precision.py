@@ -22,6 +22,8 @@ from syntax_nmt.methods.phrases.representation import PhraseRepresentation
 from syntax_nmt.methods.phrases.segmentation import parsed_phrases
 from syntax_nmt.models.syntax_rnn import SyntaxRNNModel
 
+pytestmark = pytest.mark.dear
+
 BATCHES = ((9, 4, 1), (1,), (1, 1, 1), (40, 1, 1))
 LONGEST = (1024, 1, 1)
 SEARCH = SimpleNamespace(beam=3, max_len_a=0, max_len_b=8)

@@ -24,6 +24,8 @@ from fairseq_cli import generate, train
 from methods import COMMON, METHODS
 from prepared_corpus import TEST_SENTENCES
 
+pytestmark = pytest.mark.dear
+
 UPDATES = 12
 ANYWHERE = {
     "fp16": ("--fp16", "--fp16-no-flatten-grads"),

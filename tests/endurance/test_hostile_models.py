@@ -15,6 +15,8 @@ from syntax_nmt.parsing.offline import open_pipeline
 from syntax_nmt.parsing.parsers import ANALYSERS
 from syntax_nmt.parsing.segmenter import StanzaSegmenter
 
+pytestmark = pytest.mark.dear
+
 FILES = [(task, name) for task, names in TASKS.items() for name in names]
 WRITERS = {
     "pickle": lambda hidden, path: path.write_bytes(pickle.dumps(hidden)),

@@ -22,6 +22,8 @@ from syntax_nmt.errors import UserError
 from syntax_nmt.models.syntax_rnn import SyntaxRNNModel
 from syntax_nmt.models.syntax_transformer import SyntaxTransformerModel
 
+pytestmark = pytest.mark.dear
+
 REFUSED = r"evil\.pt: .*could run code: .*stranger"
 
 
@@ -164,7 +166,7 @@ def test_a_real_program(prepared, evil):
 def test_torch_that_loads_code(monkeypatch):
     """The package does not start where the safe loader is off, as it was before torch 2.6."""
     monkeypatch.setenv("TORCH_FORCE_NO_WEIGHTS_ONLY_LOAD", "1")
-    message = refuse("syntax_nmt.cli", "average", "--help", cwd=REPOSITORY)
+    message = refuse("syntax_nmt.cli", "average", "--help", cwd=REPOSITORY, anew=True)
     assert "install torch 2.6 or newer" in message
 
 

@@ -29,6 +29,8 @@ from syntax_nmt.errors import UserError
 from syntax_nmt.models.family_options import command_line_options
 from syntax_nmt.task.yaml_options import refuse_unknown_options
 
+pytestmark = pytest.mark.dear
+
 EXAMPLES = REPOSITORY / "examples"
 PAPERS = sorted(path.parent.name for path in EXAMPLES.glob("*/train.yaml"))
 

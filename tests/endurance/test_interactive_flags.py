@@ -12,6 +12,8 @@ from programs import System, each_system
 
 from syntax_nmt.errors import UserError
 
+pytestmark = pytest.mark.dear
+
 QUICK = ("phrase_transformer+parsed",)
 SEARCH = ("--beam", "4", "--max-len-b", "16")
 

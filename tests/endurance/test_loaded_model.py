@@ -299,6 +299,7 @@ def test_is_quiet(make_system, prepared, capfd, recwarn):
     assert [str(each.message) for each in recwarn if each.category is UserWarning] == []
 
 
+@pytest.mark.dear
 @pytest.mark.parametrize("setup", ["", "logging.basicConfig(level=logging.INFO); "])
 def test_logging_stays_as_the_program_has_it(setup):
     """Importing fairseq has the root logger print what libraries say for debugging."""

@@ -16,6 +16,8 @@ from syntax_nmt.cli import main
 from syntax_nmt.data.manifest import read_manifest
 from syntax_nmt.data.text import clean_line
 
+pytestmark = pytest.mark.dear
+
 QUICK = ("phrase_transformer+parsed", "bi_scale_rnn")
 EACH = [pytest.param(m, marks=[] if m in QUICK else pytest.mark.slow) for m in METHODS]
 SIZES = [64, *(pytest.param(size, marks=pytest.mark.slow) for size in (1, 7, 8))]

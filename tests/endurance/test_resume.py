@@ -9,6 +9,8 @@ from commands import fairseq
 from forked_programs import finished, killed, refused, text_from
 from methods import COMMON, METHODS, PLAIN
 
+pytestmark = pytest.mark.dear
+
 QUICK = "relation_rnn"
 # Short sentences alone, which are quick; many are of one length, so that their order is drawn.
 SHORT = (

@@ -21,6 +21,8 @@ from prepared_corpus import TEST_SENTENCES
 from programs import System
 from small_models import save_checkpoint
 
+pytestmark = pytest.mark.dear
+
 QUICK = ("bi_scale_rnn",)
 EACH = [pytest.param(m, marks=[] if m in QUICK else pytest.mark.slow) for m in METHODS]
 SEARCH = ("--beam", "4", "--max-len-b", "16")

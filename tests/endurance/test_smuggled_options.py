@@ -28,6 +28,8 @@ from syntax_nmt.commands.average import average_checkpoints
 from syntax_nmt.errors import UserError
 from syntax_nmt.models.syntax_transformer import SyntaxTransformerModel
 
+pytestmark = pytest.mark.dear
+
 PAYLOAD = PAYLOADS[7]  # an expression that calls
 REFUSED = (
     r"(model|model-shard0|second)\.pt: ("

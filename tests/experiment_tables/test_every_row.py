@@ -10,6 +10,8 @@ from fairseq.dataclass.utils import convert_namespace_to_omegaconf
 from experiments.programs import fill
 from experiments.table_config import read_table
 
+pytestmark = pytest.mark.dear
+
 # One without --slow: its models are tiny.
 TABLES = [
     pytest.param(path, id=path.stem, marks=() if path.stem == "builtin" else pytest.mark.slow)

@@ -23,10 +23,13 @@ KILLS = 10
 # What differs from one machine and start to the next.
 PASSING = ("seconds", "tokens_per_second")
 
-pytestmark = pytest.mark.skipif(
-    shutil.which("git") is None or not (REPOSITORY / ".git").exists(),
-    reason="a snapshot of a commit needs git and a repository",
-)
+pytestmark = [
+    pytest.mark.dear,
+    pytest.mark.skipif(
+        shutil.which("git") is None or not (REPOSITORY / ".git").exists(),
+        reason="a snapshot of a commit needs git and a repository",
+    ),
+]
 
 
 @cache

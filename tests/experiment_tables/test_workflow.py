@@ -14,6 +14,8 @@ pytest.importorskip("snakemake", reason="the extra `experiments` is not installe
 from experiments.records import Records
 from experiments.workflow import Workflow, arguments
 
+pytestmark = pytest.mark.dear
+
 JOB = """
 import pathlib, sys, time
 log, output = pathlib.Path({log!r}), pathlib.Path(sys.argv[{place}])

@@ -227,6 +227,7 @@ def test_damaged_folders_are_named_in_one_line(of_few_positions, tmp_path, name,
     assert str(damaged) in refuse(TRANSLATE, damaged, stdin="a\n")
 
 
+@pytest.mark.dear
 def test_a_full_disk_is_named_in_one_line(trained, prepared, tmp_path):
     program = """
 import resource, sys
@@ -251,6 +252,7 @@ def test_a_carriage_return_ends_no_line(of_few_positions):
     assert done.stdout.count("\n") == 3
 
 
+@pytest.mark.dear
 @pytest.mark.parametrize("locale", ["C.UTF-8", "POSIX"])
 def test_a_line_that_is_not_utf8_is_named(of_few_positions, tmp_path, monkeypatch, locale):
     monkeypatch.setenv("LC_ALL", locale)

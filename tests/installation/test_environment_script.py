@@ -10,6 +10,8 @@ import sys
 import pytest
 from commands import REPOSITORY
 
+pytestmark = pytest.mark.dear
+
 SCRIPT = "set -euo pipefail; {before} . examples/environment.sh; echo went on"
 
 

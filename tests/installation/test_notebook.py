@@ -12,6 +12,8 @@ import sys
 import pytest
 from commands import REPOSITORY
 
+pytestmark = pytest.mark.dear
+
 NOTEBOOK = REPOSITORY / "examples" / "structures.ipynb"
 
 

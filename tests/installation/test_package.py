@@ -15,7 +15,7 @@ from packaging.specifiers import SpecifierSet
 
 import syntax_nmt
 
-pytestmark = pytest.mark.filterwarnings("ignore")
+pytestmark = [pytest.mark.dear, pytest.mark.filterwarnings("ignore")]
 
 TOP = (
     *("setup.py", "pyproject.toml", "MANIFEST.in", "constraints.txt"),

@@ -9,6 +9,8 @@ import sys
 import pytest
 from commands import REPOSITORY, USER_DIR
 
+pytestmark = pytest.mark.dear
+
 REGISTERED = """
 import json, sys
 from fairseq import registry, tasks

@@ -67,6 +67,7 @@ def test_one_entry_a_line(text, whole, tmp_path):
     assert [path.name for path in tmp_path.iterdir()] == ["out"]
 
 
+@pytest.mark.dear
 @pytest.mark.parametrize("resources", [Resources(), Resources(2, part_size=7), Resources(3)])
 def test_workers_and_parts_do_not_show(text, whole, tmp_path, resources):
     annotate_file(text, tmp_path / "out", StandIn(), resources)

@@ -16,6 +16,8 @@ from syntax_nmt.preparation.annotation import chunker_training
 from syntax_nmt.preparation.annotation.chunker_training import ChunkerSettings, train_chunker
 from syntax_nmt.scoring.chunks.chunk_f1 import chunk_f1
 
+pytestmark = pytest.mark.dear
+
 TINY = ChunkerSettings(
     max_steps=45,
     batch_size=16,

@@ -17,6 +17,8 @@ from syntax_nmt.preparation.annotation.executor import (
     pinned_device,
 )
 
+pytestmark = pytest.mark.dear
+
 
 def square(number: int) -> int:
     return number * number

@@ -10,6 +10,8 @@ import pytest
 from syntax_nmt.cli import main
 from syntax_nmt.data.conllu import conllu_blocks, format_conllu, read_conllu
 
+pytestmark = pytest.mark.dear
+
 OTHER = (7, 30)  # sentences, from 0, whose parse is of other words
 
 

@@ -23,6 +23,8 @@ from syntax_nmt.preparation.annotation.annotate import Resources, annotate_file,
 from syntax_nmt.preparation.annotation.annotator import StanzaAnnotator
 from syntax_nmt.preparation.annotation.parts import options_sum
 
+pytestmark = pytest.mark.dear
+
 PARTS = Resources(part_size=50)
 
 

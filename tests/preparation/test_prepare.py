@@ -22,6 +22,8 @@ from syntax_nmt.preparation.annotation.folder_lock import sole_user
 from syntax_nmt.preparation.annotation.parts import PartFolder
 from syntax_nmt.preparation.fairseq_data import FairseqData, preprocess
 
+pytestmark = pytest.mark.dear
+
 
 @pytest.fixture(scope="module")
 def raw(treebank, tmp_path_factory) -> Path:

@@ -18,6 +18,8 @@ from syntax_nmt.parsing.models import StanzaModels
 from syntax_nmt.preparation import preparation
 from syntax_nmt.preparation.fairseq_data import FairseqData, written_files
 
+pytestmark = pytest.mark.dear
+
 SENTENCES = [" ".join(f"w{number}x{place}" for place in range(5)) for number in range(30)]
 
 

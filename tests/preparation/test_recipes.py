@@ -20,6 +20,8 @@ from commands import REPOSITORY
 from sacrebleu.dataset import DATASETS
 from upstream import RECIPES, sentences, write, write_tar
 
+pytestmark = pytest.mark.dear
+
 FOLDER = REPOSITORY / "preprocess"
 FUNCTIONS = {name: FOLDER / f"{name}.sh" for name in ("recipe_functions", "wmt_functions")}
 QUICK = ["--no-parse", "--vocab-size", "200"]

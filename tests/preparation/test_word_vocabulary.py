@@ -18,6 +18,8 @@ from syntax_nmt.parsing.languages import resources
 from syntax_nmt.preparation.segment import train_model
 from syntax_nmt.preparation.steps import recorded_steps
 
+pytestmark = pytest.mark.dear
+
 SPLITS = ("train", "valid", "test")
 SENTENCES = [f"the w{i % 7} sees a w{i % 3} under w{i} ." for i in range(60)]
 MARKED = [*SENTENCES[1:], "pieces@@ of subword@@ nmt end like this@@ ."]

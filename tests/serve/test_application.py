@@ -260,6 +260,7 @@ sys.exit(cli.main(["serve", "--system", "name", "m.pt", "data", "--port", "0"]))
 """
 
 
+@pytest.mark.dear
 @pytest.mark.parametrize("ending", [signal.SIGINT, signal.SIGTERM], ids=["SIGINT", "SIGTERM"])
 def test_a_signal_ends_the_server_while_a_request_is_half_sent(ending):
     command = [sys.executable, "-c", SERVING]
