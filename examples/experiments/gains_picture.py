@@ -22,6 +22,7 @@ from syntax_nmt.pictures.plots.style import (
 )
 
 _WIDTH, _ROW, _GAP = 300.0, 13.0, 18.0  # points: of the axis, of a row, between methods
+_INDENT = 12.0  # of a corpus; a control's is twice as much
 _METHOD, _CONTROL = "black", "0.55"
 _LABEL = "difference to the baseline, BLEU; bars: 95 % over seeds and sentences"
 
@@ -89,7 +90,8 @@ def forest_plot(gains: Sequence[Gain]) -> Figure:
     """Methods one below the other; in each a black row a corpus, its controls in grey below it."""
     methods = list(dict.fromkeys(gain.method for gain in gains))
     with picture_style([gain.label for gain in gains]) as families:
-        longest = max(text_width(f"    {gain.label}", FONT_SIZE, families) for gain in gains)
+        widest = max(text_width(gain.label, FONT_SIZE, families) for gain in gains)
+        longest = widest + 3 * _INDENT
         height = len(gains) * _ROW + len(methods) * (_GAP + _ROW)
         figure = figure_in_points(longest + _WIDTH, height)
         figure.set_label("Gains of the methods, beside their controls")
@@ -114,8 +116,9 @@ def forest_plot(gains: Sequence[Gain]) -> Figure:
 
 
 def _draw_row(axes: Axes, gain: Gain, y: float, left: float) -> None:
-    colour, indent = (_CONTROL, "        ") if gain.is_control else (_METHOD, "    ")
-    axes.text(left, y, indent + gain.label, color=colour, va="center", **_beside(axes))
+    colour, indent = (_CONTROL, 2 * _INDENT) if gain.is_control else (_METHOD, _INDENT)
+    place = left + indent / _WIDTH
+    axes.text(place, y, gain.label, color=colour, va="center", **_beside(axes))
     if gain.low is not None and gain.high is not None:
         axes.plot([gain.low, gain.high], [y, y], color=colour, linewidth=1.2)
     marker: dict[str, Any] = {"marker": "o" if gain.is_control else "s", "markersize": 4.5}
