@@ -227,6 +227,9 @@ def test_scores_and_alignments_of_a_search(folder, row, beam, joint):
     hypotheses = task.inference_step(generator, [model], sample)
     inputs, eos = sample["net_input"], torch.tensor([2])
     for number, nbest in enumerate(hypotheses):
+        if inputs["src_lengths"][number] == 1:  # EOS alone
+            assert [each["tokens"].tolist() for each in nbest] == [[2]]
+            continue
         source = {key: x[number : number + 1] for key, x in inputs.items()}
         for hypothesis in nbest:
             tokens = hypothesis["tokens"]

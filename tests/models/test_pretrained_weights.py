@@ -5,6 +5,7 @@ import torch
 from small_models import build, write_dictionaries
 
 from syntax_nmt.errors import UserError
+from syntax_nmt.models import pretrained_weights
 
 # What a model has beside a stock Transformer.
 NEW = {
@@ -57,13 +58,15 @@ def test_a_stock_checkpoint_begins_a_model(folder, stock, arch, caplog):
 
 
 @pytest.mark.parametrize("arch", ["phrase_transformer", "latent_phrase_transformer"])
-def test_only_to_fine_tune(folder, stock, arch):
+def test_only_to_fine_tune(folder, stock, arch, monkeypatch):
     """Anywhere else a checkpoint without these weights is of another model."""
     model, _, cfg = model_of(folder, arch, False)
     message = refusal(model, stock, cfg)
     assert "it lacks" in message
     assert NEW[arch][0] in message
-    assert "--finetune-from-model" in message
+    assert "--finetune-from-model" not in message  # which only fairseq's programs have
+    monkeypatch.setattr(pretrained_weights, "is_a_program_of_fairseq", lambda: True)
+    assert "--finetune-from-model" in refusal(model, stock, cfg)
 
 
 def test_a_module_in_part(folder):
