@@ -99,7 +99,7 @@ check_environment() { # PREFIX
   lacks=$(missing 2>&1) || true
   [ -z "$lacks" ] ||
     fail "the environment $1 lacks ${lacks//$'\n'/, }: install it there as README.md says under \
-Installation, or deactivate the environment, and a checkout's examples/quickstart.sh makes one"
+Two commands, or deactivate the environment, and a checkout's examples/quickstart.sh makes one"
 }
 
 active=${VIRTUAL_ENV:-}
