@@ -7,6 +7,8 @@ import sys
 import pytest
 from commands import REPOSITORY
 
+pytestmark = pytest.mark.dear
+
 BENCHMARK = REPOSITORY / "examples" / "benchmark"
 TINY = ("--size", "tiny", "--vocabulary", "100", "--length", "6", "--sentences", "4")
 

@@ -11,6 +11,8 @@ from syntax_nmt.data.chunks import read_chunks
 from syntax_nmt.data.conllu import read_conllu
 from syntax_nmt.errors import UserError
 
+pytestmark = pytest.mark.dear
+
 OPTIONS = "--source-tokenizer none --target-tokenizer none --vocab-size 400"
 
 
