@@ -1,4 +1,4 @@
-"""Model files that a stranger may have prepared: pickles and options that run code when loaded."""
+"""Model files that nobody vouches for: pickles and options that run code when loaded."""
 
 from __future__ import annotations
 

@@ -15,7 +15,7 @@ FILE = "model.pt"
 
 
 class _Made:
-    """Is pickled as a call, and what is set afterwards: what a stranger's pickle may do.
+    """Is pickled as a call, and what is set afterwards: what an untrusted pickle may do.
 
     Args:
         made: the class of what comes back.

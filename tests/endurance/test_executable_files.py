@@ -52,7 +52,7 @@ def test_calls_in_a_pickle(prepared, good, state, tmp_path, call, zipped, place)
             str(path.parent), path.name, str(prepared.data)
         ),
     ):
-        with pytest.raises(UserError, match=r"evil\.pt: .*could run code: .*stranger") as caught:
+        with pytest.raises(UserError, match=r"evil\.pt: .*could run code: .*untrusted") as caught:
             load(path)
         assert "\n" not in str(caught.value)
     assert not proof.exists()

@@ -24,7 +24,7 @@ from syntax_nmt.models.syntax_transformer import SyntaxTransformerModel
 
 pytestmark = pytest.mark.dear
 
-REFUSED = r"evil\.pt: .*could run code: .*stranger"
+REFUSED = r"evil\.pt: .*could run code: .*untrusted"
 
 
 @pytest.fixture

@@ -33,7 +33,7 @@ pytestmark = pytest.mark.dear
 PAYLOAD = PAYLOADS[7]  # an expression that calls
 REFUSED = (
     r"(model|model-shard0|second)\.pt: ("
-    r".*could run code: .*stranger|its options are no mapping|has .* no translation or language)"
+    r".*could run code: .*untrusted|its options are no mapping|has .* no translation or language)"
 )
 # fairseq's own loader in a process without the plugin, which only lets torch read namespaces.
 ALONE = """
@@ -54,7 +54,7 @@ class Given:
     """What a program is given.
 
     Attributes:
-        path: the stranger's checkpoint.
+        path: the untrusted checkpoint.
         data: a data-bin folder.
         good: another checkpoint.
         text: a text of one line.
