@@ -6,7 +6,11 @@ import pytest
 from commands import REPOSITORY
 
 EXPERIMENTS = REPOSITORY / "examples" / "experiments"
-PAGES = [EXPERIMENTS / "GAINS.md", *sorted(REPOSITORY.glob("examples/*/README.md"))]
+PAGES = [
+    EXPERIMENTS / "GAINS.md",
+    *sorted(EXPERIMENTS.glob("results/*/notes.md")),
+    *sorted(REPOSITORY.glob("examples/*/README.md")),
+]
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda path: path.parent.name)
