@@ -7,29 +7,13 @@ import sys
 from collections.abc import Mapping
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 from syntax_nmt.arguments import positive_int
 from syntax_nmt.commands.merge import merge_command
-from syntax_nmt.errors import UserError
 from syntax_nmt.parsing.models import CHUNKER, TASKS, find_models
 from syntax_nmt.preparation.annotation.annotate import PART_SIZE, Resources, annotate_file, describe
 from syntax_nmt.preparation.annotation.annotator import StanzaAnnotator
 from syntax_nmt.preparation.annotation.shard import Shard, find_shard
-
-MAX_WORDS = 250
-DEFAULTS: dict[str, Any] = {
-    "stanza_dir": None,
-    "stanza_model": [],
-    "chunk_model": None,
-    "device": "cpu",
-    "max_words": MAX_WORDS,
-    "batch_size": 1000,
-    "workers": 1,
-    "dask_scheduler": None,
-    "part_size": PART_SIZE,
-}
-"""Of the options of :func:`add_model_options` and :func:`add_worker_options`."""
 
 
 def add_model_options(parser: argparse.ArgumentParser, *tasks: str) -> None:
@@ -52,7 +36,7 @@ def add_model_options(parser: argparse.ArgumentParser, *tasks: str) -> None:
         metavar="NAME=FILE",
         type=partial(_named_model, single),
         action="append",
-        default=DEFAULTS["stanza_model"],
+        default=[],
         help=f"a single model in place of the folder's; may be repeated; names are "
         f"{', '.join(single)}",
     )
@@ -65,20 +49,20 @@ def add_model_options(parser: argparse.ArgumentParser, *tasks: str) -> None:
         )
     parser.add_argument(
         "--device",
-        default=DEFAULTS["device"],
+        default="cpu",
         help="cpu, cuda (each worker takes the GPU of its local rank) or cuda:N (default: cpu)",
     )
     parser.add_argument(
         "--max-words",
         type=positive_int,
-        default=DEFAULTS["max_words"],
+        default=250,
         help="longer sentences are not annotated, nor those with a word of more than 200 "
         "characters; memory grows with the square of the length (default: %(default)s)",
     )
     parser.add_argument(
         "--batch-size",
         type=positive_int,
-        default=DEFAULTS["batch_size"],
+        default=1000,
         help="words in a batch (default: %(default)s)",
     )
 
@@ -96,7 +80,7 @@ def add_worker_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--workers",
         type=positive_int,
-        default=DEFAULTS["workers"],
+        default=1,
         help="processes, one thread each (default: %(default)s)",
     )
     parser.add_argument(
@@ -108,7 +92,7 @@ def add_worker_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--part-size",
         type=positive_int,
-        default=DEFAULTS["part_size"],
+        default=PART_SIZE,
         help="lines kept at a time, so that an interrupted run resumes (default: %(default)s)",
     )
 
@@ -125,46 +109,6 @@ def add_shard_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--shard-id", type=int, metavar="I", help="which of them this one is, from 0"
     )
-
-
-def no_effect(option: str, needed: str) -> str:
-    """The message for an option that does nothing where another one is not given.
-
-    Args:
-        needed: the other one.
-    """
-    return f"{option} has no effect without {needed}: add {needed}, or leave {option} out"
-
-
-def exclusive(one: str, other: str) -> str:
-    """The message for two options that exclude each other."""
-    return f"{one} and {other} exclude each other: leave one out"
-
-
-def refuse_idle_options(cases: Mapping[str, object]) -> None:
-    """Refuses options that the chosen work would silently leave aside.
-
-    Args:
-        cases: messages, each with whether its case is there.
-
-    Raises:
-        UserError: the message of the first case that is there.
-    """
-    for message, there in cases.items():
-        if there:
-            raise UserError(message)
-
-
-def unused_models(args: argparse.Namespace, *tasks: str) -> list[str]:
-    """The options `--stanza-model NAME=FILE` whose models are of other tasks.
-
-    Args:
-        args: the parsed options.
-        *tasks: of :data:`~syntax_nmt.parsing.models.TASKS`, those that are carried out.
-    """
-    used = {name for task in tasks for name in TASKS[task]}
-    options = {name: file.option for files in TASKS.values() for name, file in files.items()}
-    return [f"{options[name]}{path}" for name, path in args.stanza_model if name not in used]
 
 
 def annotator(

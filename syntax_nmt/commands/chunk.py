@@ -11,16 +11,12 @@ from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
-from syntax_nmt.arguments import flag, positive_int
+from syntax_nmt.arguments import positive_int
 from syntax_nmt.commands.annotating import (
-    DEFAULTS,
     add_model_options,
     add_shard_options,
     add_worker_options,
     annotator,
-    exclusive,
-    no_effect,
-    refuse_idle_options,
     resources,
     run_annotation,
 )
@@ -32,8 +28,8 @@ from syntax_nmt.data.text_files import check_writable, write_atomically
 from syntax_nmt.errors import UserError
 from syntax_nmt.preparation.annotation.annotate import annotate_file, describe
 from syntax_nmt.preparation.annotation.annotator import StanzaAnnotator
-from syntax_nmt.preparation.annotation.chunker_training import ChunkerSettings, train_chunker
-from syntax_nmt.preparation.annotation.shard import Shard, find_shard
+from syntax_nmt.preparation.annotation.chunker_training import MAX_STEPS, train_chunker
+from syntax_nmt.preparation.annotation.shard import Shard
 from syntax_nmt.reporting.findings import JSON, Findings
 from syntax_nmt.reporting.output import STDOUT, check_outputs, open_output
 from syntax_nmt.scoring.chunks.chunk_f1 import ChunkScores, chunk_f1
@@ -83,15 +79,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "constituency parser makes (default: %(default)s)",
     )
     parser.add_argument(
-        "--valid",
-        type=Path,
-        help="validation text of --train, which chooses the best epoch (default: every 20th "
-        "sentence of --train)",
-    )
-    parser.add_argument(
         "--max-steps",
         type=positive_int,
-        help=f"updates of the tagger in training, at most (default: {ChunkerSettings.max_steps})",
+        default=MAX_STEPS,
+        help="updates of the tagger in training, at most (default: %(default)s)",
     )
     add_model_options(parser, "chunks", "constituents")
     add_worker_options(parser)
@@ -107,7 +98,6 @@ def run(args: argparse.Namespace) -> None:
     Raises:
         UserError: an option is missing, or a file or model cannot be used.
     """
-    refuse_idle_options(_idle_options(args))
     check_outputs([args.json], [args.score])
     if args.score is not None:
         _write_scores(args, _score(args))
@@ -164,35 +154,12 @@ def chunk_trees(trees: Path, output: Path) -> Counter[str]:
     return counts
 
 
-def _idle_options(args: argparse.Namespace) -> dict[str, object]:
-    """What the chosen work would leave aside: messages, each with whether its case is there."""
-    given: dict[str, object] = {
-        exclusive("--output", "--score"): args.score and args.output,
-        no_effect("--json", "--score"): args.json and not args.score,
-        no_effect("--valid", "--train"): args.valid and not args.train,
-        no_effect("--max-steps", "--train"): args.max_steps is not None and not args.train,
-        exclusive("--by rules", "--chunk-model"): args.by == "rules" and args.chunk_model,
-        exclusive("--by rules", "--train"): args.by == "rules" and args.train,
-    }
-    if args.trees or args.train:  # nothing is annotated
-        work = "--trees" if args.trees else "--train"
-        for name, default in DEFAULTS.items():
-            given[exclusive(flag(name), work)] = getattr(args, name) != default
-    if args.input is None:
-        shards = find_shard(args.num_shards, args.shard_id).count
-        given["several shards need --input: start one job"] = shards > 1
-    given[exclusive("--by tagger", "--stanza-model")] = args.by == "tagger" and args.stanza_model
-    return given
-
-
 def _train(args: argparse.Namespace) -> None:
-    settings = ChunkerSettings(max_steps=args.max_steps or ChunkerSettings.max_steps)
     trained = train_chunker(
         args.train,
         args.output,
         lang=args.lang,
-        valid=args.valid,
-        settings=settings,
+        max_steps=args.max_steps,
         note=lambda line: print(line, file=sys.stderr),
     )
     f1 = "not scored" if trained.f1 is None else f"chunk F1 {trained.f1:.2f}"

@@ -15,20 +15,18 @@ from syntax_nmt.commands.annotating import (
     add_model_options,
     add_worker_options,
     annotator,
-    refuse_idle_options,
     resources,
 )
 from syntax_nmt.commands.chunk import BY, chunk_annotator
-from syntax_nmt.commands.idle_options import idle_notes, idle_options
 from syntax_nmt.data.annotation import CHUNKS, HEADS, PHRASES
 from syntax_nmt.data.annotation.kind import SOURCE, AnnotationKind
-from syntax_nmt.data.mismatch import ATTACH_ROOTS_HELP, ON_MISMATCH_HELP, REPARSE, SKIP, STOP
+from syntax_nmt.data.mismatch import ATTACH_ROOTS_HELP, ON_MISMATCH_HELP, SKIP, STOP
 from syntax_nmt.data.text import MODES
 from syntax_nmt.data.text_files import read_lines
 from syntax_nmt.data.unspaced import looks_segmented
 from syntax_nmt.errors import UserError
 from syntax_nmt.preparation.annotation.annotator import StanzaAnnotator
-from syntax_nmt.preparation.annotation_files import find_annotation_file
+from syntax_nmt.preparation.annotation_files import find_annotation_file, unused_annotation
 from syntax_nmt.preparation.overwriting import refuse_to_overwrite
 from syntax_nmt.preparation.plan import Plan
 from syntax_nmt.preparation.preparation import Preparation
@@ -45,7 +43,6 @@ EXAMPLE = (
     "raw/val --testpref raw/test2016,raw/test2017 --stanza-dir stanza_resources --destdir prepared"
 )
 RESUMES = "destdir"
-PIECE_LINES = 10_000_000
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -77,14 +74,11 @@ def _add_annotation_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--on-mismatch",
-        choices=(STOP, SKIP, REPARSE),
+        choices=(STOP, SKIP),
         default=STOP,
-        help=f"{ON_MISMATCH_HELP}, or reparse (Stanza annotates them) (default: %(default)s)",
+        help=f"{ON_MISMATCH_HELP} (default: %(default)s)",
     )
     parser.add_argument("--attach-roots", action="store_true", help=ATTACH_ROOTS_HELP)
-    parser.add_argument(
-        "--parser-lang", help="language of the parser's models, if not --source-lang"
-    )
     parser.add_argument(
         "--target-stanza-dir",
         type=Path,
@@ -127,17 +121,6 @@ def _add_piece_arguments(parser: argparse.ArgumentParser) -> None:
         "pairs: 1,500 below 3,000 pairs, 4,000 below 15,000, otherwise 8,000)",
     )
     parser.add_argument(
-        "--sentencepiece-type",
-        choices=("bpe", "unigram"),
-        help="how pieces are found (default: bpe)",
-    )
-    parser.add_argument(
-        "--sentencepiece-lines",
-        type=positive_int,
-        help="lines to find pieces in, at most; sentencepiece holds them in memory; of a longer "
-        f"text every n-th is taken (default: {PIECE_LINES})",
-    )
-    parser.add_argument(
         "--sentencepiece-model", type=Path, help="use this model instead of training one"
     )
     for side in ("source", "target"):
@@ -149,20 +132,9 @@ def _add_piece_arguments(parser: argparse.ArgumentParser) -> None:
             "frequent of the training text, all others <unk>; each language then has a dictionary "
             "of its own",
         )
-    joined = parser.add_mutually_exclusive_group()
-    joined.add_argument(
-        "--joined-dictionary",
-        dest="joined",
-        action="store_true",
-        default=None,
-        help="one sentencepiece model and dictionary for both languages (the default)",
-    )
-    joined.add_argument(
-        "--separate",
-        dest="joined",
-        action="store_false",
-        default=None,
-        help="a sentencepiece model and a dictionary for each language",
+    add_flags(
+        parser,
+        separate="a sentencepiece model and a dictionary for each language (default: one for both)",
     )
 
 
@@ -174,7 +146,7 @@ def run(args: argparse.Namespace) -> None:
     """
     plan = _plan(args)
     done = Preparation(plan, lambda line: print(line, file=sys.stderr))
-    for line in idle_notes(args, plan):
+    for line in unused_annotation(plan.splits, source=plan.source, target=plan.target):
         done.note(line)
     done.run()
     print(summary(done))
@@ -183,8 +155,10 @@ def run(args: argparse.Namespace) -> None:
 
 def _plan(args: argparse.Namespace) -> Plan:
     """The plan, everything checked that can be checked before work begins."""
-    _check_options(args)
     source, target = args.source_lang, args.target_lang
+    if source == target:
+        raise UserError(f"--source-lang and --target-lang are both {source}")
+    _check_destination(str(args.destdir))
     tokenizers = {
         source: _tokenizer(args, "source", source),
         target: _tokenizer(args, "target", target),
@@ -197,8 +171,7 @@ def _plan(args: argparse.Namespace) -> Plan:
     annotators = _annotators(args)
     for kind, find in annotators.items():
         lang = source if kind.side == SOURCE else target
-        missing = any(find_annotation_file(split.prefix, lang, kind) is None for split in splits)
-        if missing or args.on_mismatch == REPARSE:
+        if any(find_annotation_file(split.prefix, lang, kind) is None for split in splits):
             find()  # models that are missing are reported now
     sizes = {source: args.source_words, target: args.target_words}
     vocabularies = {lang: size for lang, size in sizes.items() if size is not None}
@@ -210,9 +183,7 @@ def _plan(args: argparse.Namespace) -> Plan:
         tokenizers=tokenizers,
         vocab_size=args.vocab_size or default_vocabulary(splits[0].lines),
         piece_model=args.sentencepiece_model,
-        piece_kind=args.sentencepiece_type or "bpe",
-        piece_lines=args.sentencepiece_lines or PIECE_LINES,
-        joined=args.joined is not False and not vocabularies,
+        joined=not args.separate and not vocabularies,
         annotators=annotators,
         resources=resources(args),
         vocabularies=vocabularies,
@@ -223,24 +194,6 @@ def _plan(args: argparse.Namespace) -> Plan:
     return plan
 
 
-def _check_options(args: argparse.Namespace) -> None:
-    """Refuses values that cannot be, and options that do not go together.
-
-    Raises:
-        UserError: says which.
-    """
-    source, target = args.source_lang, args.target_lang
-    if source == target:
-        raise UserError(f"--source-lang and --target-lang are both {source}")
-    _check_destination(str(args.destdir))
-    refuse_idle_options(idle_options(args))
-    if args.source_words and args.target_words and args.sentencepiece_model is not None:
-        raise UserError(
-            "--sentencepiece-model is for pieces, and with --source-words and --target-words "
-            "neither side has any: leave one of them out"
-        )
-
-
 def _check_destination(destdir: str) -> None:
     """Refuses names that the programs which read the folder take for something else."""
     for separator in (os.pathsep, ","):
@@ -249,14 +202,6 @@ def _check_destination(destdir: str) -> None:
                 f"--destdir {destdir}: fairseq takes what stands after {separator} for another "
                 "folder: give a name without"
             )
-    if destdir.startswith("-"):
-        raise UserError(f"--destdir {destdir}: fairseq takes it for an option: give the whole path")
-    try:
-        destdir.encode()
-    except UnicodeEncodeError:
-        raise UserError(
-            f"--destdir {destdir}: SentencePiece cannot read a name that is not UTF-8: give another"
-        ) from None
 
 
 def _models(args: argparse.Namespace) -> list[Path]:
@@ -298,7 +243,7 @@ def _refuse_cut_text(args: argparse.Namespace, splits: Sequence[Split]) -> None:
 
 def _annotators(args: argparse.Namespace) -> dict[AnnotationKind, Callable[[], StanzaAnnotator]]:
     """What makes each kind of annotation that is wanted; models are looked for when it is asked."""
-    source = args.parser_lang or args.source_lang
+    source = args.source_lang
 
     @cache
     def dependencies() -> StanzaAnnotator:

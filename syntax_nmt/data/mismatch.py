@@ -14,7 +14,7 @@ from syntax_nmt.data.annotation_transfer import Transferred
 from syntax_nmt.data.text_match import OtherTextError
 from syntax_nmt.errors import UserError
 
-STOP, SKIP, REPARSE = "stop", "skip", "reparse"
+STOP, SKIP = "stop", "skip"
 ON_MISMATCH_HELP = (
     "what to do where annotation is of other words than the text's, after alignment by characters: "
     "stop, or skip (those sentences have no annotation)"
@@ -69,18 +69,17 @@ class AnnotationFit:
         self.mismatched += other.mismatched
         self.first = self.first or other.first
 
-    def notes(self, file: Path) -> list[str]:
-        """What a user should know, a line each."""
-        said = []
-        if self.bridged:
-            torn = ""
-            if self.torn:
-                torn = f"; in {self.torn:,} of them a token covers words that are no subtree"
-            said.append(
-                f"{file}: {self.bridged:,} of {self.sentences:,} sentences have the text's "
-                f"characters in other words, and were carried over{torn}"
-            )
-        return said
+    def note(self, file: Path) -> str:
+        """What a user should know; empty where all is over the text's words."""
+        if not self.bridged:
+            return ""
+        torn = ""
+        if self.torn:
+            torn = f"; in {self.torn:,} of them a token covers words that are no subtree"
+        return (
+            f"{file}: {self.bridged:,} of {self.sentences:,} sentences have the text's "
+            f"characters in other words, and were carried over{torn}"
+        )
 
     def refusal(self, remedy: str) -> UserError:
         """The error for annotation of other words, told once.

@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any
 
-from syntax_nmt.data.annotation.kind import AnnotationKind
+from syntax_nmt.data.annotation import KINDS
+from syntax_nmt.data.annotation.kind import SOURCE, AnnotationKind
 from syntax_nmt.data.annotation_text import annotation_entries, in_step
 from syntax_nmt.data.annotation_transfer import Transferred
 from syntax_nmt.data.mismatch import AnnotationFit, refuse_shift
 from syntax_nmt.data.text_files import find_text, open_text, read_lines, write_atomically
 from syntax_nmt.data.text_match import OtherTextError
+from syntax_nmt.preparation.splits import Split
 
 _Check = Callable[[], "Transferred[Any] | None"]
 
@@ -27,6 +29,25 @@ def find_annotation_file(raw_prefix: str, lang: str, kind: AnnotationKind) -> Pa
         lang: language code.
     """
     return find_text(f"{raw_prefix}.{lang}.{kind.ending}")
+
+
+def unused_annotation(splits: Iterable[Split], source: str, target: str) -> Iterator[str]:
+    """What to say of annotation beside raw text that is called so that nothing reads it.
+
+    Args:
+        source: source language.
+        target: target language.
+    """
+    for split in splits:
+        for kind in KINDS:
+            lang, other = (source, target) if kind.side == SOURCE else (target, source)
+            nameless = find_text(f"{split.prefix}.{kind.ending}")
+            if nameless is not None:
+                named = f"{split.prefix}.{lang}.{kind.ending}"
+                yield f"{nameless} is not used: its name lacks the language: call it {named}"
+            file = find_annotation_file(split.prefix, other, kind)
+            if file is not None:
+                yield f"{file} is not used: it would be {kind.description}, which is {lang}"
 
 
 @dataclass(frozen=True)
@@ -64,44 +85,25 @@ class GivenAnnotation:
                 findings.add_mismatch(number, error)
         return findings
 
-    def write(self, destination: Path, replaced: Iterator[str]) -> None:
+    def write(self, destination: Path) -> None:
         """Writes it over the words of the text; what is over them already stays as it is.
+
+        A sentence whose annotation is of other words has none.
 
         Args:
             destination: the new file, there only once it is whole.
-            replaced: entries for the sentences whose annotation is of other words, in order.
         """
         with write_atomically(destination) as out:
             for _, entry, words, check in self._sentences():
                 try:
                     found = check()
                 except OtherTextError:
-                    out.write(next(replaced))
+                    out.write(self.kind.format(None, words))
                     continue
                 if found is not None and found.bridged:
                     out.write(self.kind.format(found.annotation, words))
                 else:
                     out.write(self.kind.entry_text(entry))
-
-    def no_entries(self, numbers: Sequence[int]) -> Iterator[str]:
-        """Entries without annotation.
-
-        Args:
-            numbers: of the sentences, from 1, in order.
-        """
-        for words in self.sentences(numbers):
-            yield self.kind.format(None, words)
-
-    def sentences(self, numbers: Sequence[int]) -> Iterator[list[str]]:
-        """The words of some sentences of the text.
-
-        Args:
-            numbers: from 1, in order.
-        """
-        wanted = set(numbers)
-        for number, words in enumerate(self._lines(), start=1):
-            if number in wanted:
-                yield words
 
     def _lines(self) -> Iterator[list[str]]:
         return (line.split() for line in read_lines(self.words))
@@ -130,8 +132,3 @@ def copy_annotation_file(file: Path, destination: Path) -> None:
     """
     with open_text(file) as source, write_atomically(destination) as out:
         shutil.copyfileobj(source, out)
-
-
-def entry_texts(file: Path, kind: AnnotationKind) -> Iterator[str]:
-    """The entries of an annotation as they stand there, line ends included."""
-    return (kind.entry_text(entry) for _, entry in annotation_entries(file, kind))

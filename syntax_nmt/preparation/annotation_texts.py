@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Iterator
+from collections.abc import Callable, Container
 from functools import partial
 from pathlib import Path
 
 from syntax_nmt.data.annotation import CHUNKS, HEADS, KINDS, PHRASES
 from syntax_nmt.data.annotation.kind import SOURCE, AnnotationKind
-from syntax_nmt.data.mismatch import REPARSE, SKIP, STOP, AnnotationFit
-from syntax_nmt.errors import UserError
+from syntax_nmt.data.mismatch import STOP
 from syntax_nmt.preparation.annotation.annotate import annotate_file, describe
 from syntax_nmt.preparation.annotation.annotator import StanzaAnnotator
 from syntax_nmt.preparation.annotation.parts import PartFolder, options_sum
@@ -18,7 +17,6 @@ from syntax_nmt.preparation.annotation_files import (
     copy_annotation_file,
     find_annotation_file,
 )
-from syntax_nmt.preparation.mismatched_sentences import annotated_anew, remove_unfinished
 from syntax_nmt.preparation.plan import Plan
 from syntax_nmt.preparation.splits import Split
 from syntax_nmt.preparation.steps import Report, Steps
@@ -73,11 +71,10 @@ class AnnotationTexts:
         found = []
         for kind in KINDS:
             path = plan.annotation_text(split.name, kind)
-            words = plan.words(split.name, plan.language(kind))
-            remove_unfinished(words, kind)
             if path in given:
                 found.append(path)
             elif kind in plan.annotators:
+                words = plan.words(split.name, plan.language(kind))
                 self._annotated(words, path, plan.annotators[kind]())
                 found.append(path)
             elif path.is_file():
@@ -123,57 +120,37 @@ class AnnotationTexts:
 
     def _made_from(self, given: GivenAnnotation, raw: Path) -> dict[str, object]:
         """What the annotation over the words depends on."""
-        plan = self._plan
-        policy: list[object] = [plan.on_mismatch, plan.attach_roots]
-        if plan.on_mismatch == REPARSE and given.kind in plan.annotators:
-            policy.append(plan.annotators[given.kind]().fingerprint())
         return {
             "given": self._steps.checksum(given.file),
             "words": self._steps.checksum(given.words),
             "raw": self._steps.checksum(raw),
-            "policy": policy,
+            "policy": [self._plan.on_mismatch, self._plan.attach_roots],
         }
 
     def _take(self, given: GivenAnnotation, destination: Path) -> Report:
         """Checks all of it, and writes it over the words."""
-        findings, found = given.check(), given.file
+        fit, found = given.check(), given.file
         if found == destination:
             self._note(
                 f"  {found}: no record of it in {self._plan.record.name}, so it counts as given; "
                 "to have it made, remove it and run this again"
             )
-        for note in findings.notes(found):
+        if note := fit.note(found):
             self._note(f"  {note}")
+        skipped = len(fit.mismatched)
+        if skipped and found == destination:
+            raise fit.refusal(f"or remove {destination}")
+        if skipped and self._plan.on_mismatch == STOP:
+            raise fit.refusal("or give --on-mismatch skip (they have no annotation)")
+        if found != destination and (fit.bridged or skipped or given.attach_roots):
+            given.write(destination)
+        elif found != destination:  # over the text's words already
+            copy_annotation_file(found, destination)
         report: Report = {_FROM: str(found), _IN_PLACE: found == destination}
-        if not findings.mismatched:
-            _over_words(given, destination, findings, iter(()))
-            return report
-        return report | self._mended(given, destination, findings)
-
-    def _mended(self, given: GivenAnnotation, destination: Path, findings: AnnotationFit) -> Report:
-        """Does what was asked for about sentences whose annotation is of other words."""
-        policy, numbers = self._plan.on_mismatch, findings.mismatched
-        if policy == STOP or given.file == destination:
-            raise findings.refusal(
-                "or give --on-mismatch skip (they have no annotation) or reparse (Stanza's)"
-                if policy == STOP
-                else f"or remove {destination}"
-            )
-        done = "skipped" if policy == SKIP else "annotated by Stanza"
-        self._note(f"  {len(numbers):,} sentences {done}, the first is {findings.first}")
-        if policy == SKIP:
-            _over_words(given, destination, findings, given.no_entries(numbers))
-            return {"skipped": len(numbers)}
-        if given.kind not in self._plan.annotators:
-            raise UserError(
-                f"{given.file}: --on-mismatch reparse needs what annotates: give "
-                f"{_ASKED_FOR[given.kind]}, or --on-mismatch skip"
-            )
-        with annotated_anew(
-            given, numbers, self._plan.annotators[given.kind](), self._plan.resources
-        ) as entries:
-            _over_words(given, destination, findings, entries)
-        return {"by Stanza": len(numbers)}
+        if skipped:
+            self._note(f"  {skipped:,} sentences skipped, the first is {fit.first}")
+            report["skipped"] = skipped
+        return report
 
     def _made_elsewhere(self, kind: AnnotationKind, annotation_text: Path) -> bool:
         """Whether annotation beside the words is the user's, such as parsed by jobs and merged."""
@@ -213,15 +190,3 @@ def _is_in_place(report: Report, annotation_text: Path) -> bool:
     """
     recorded = Path(report.get(_FROM, ""))
     return bool(report.get(_IN_PLACE, recorded.parts[-2:] == annotation_text.parts[-2:]))
-
-
-def _over_words(
-    given: GivenAnnotation, destination: Path, findings: AnnotationFit, replaced: Iterator[str]
-) -> None:
-    """Takes a given annotation along: byte for byte where it is over the text's words already."""
-    if given.file == destination:
-        return
-    if findings.bridged or findings.mismatched or given.attach_roots:
-        given.write(destination, replaced)
-    else:
-        copy_annotation_file(given.file, destination)

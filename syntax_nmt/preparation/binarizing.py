@@ -308,7 +308,7 @@ def _report_written(
         f"{name}: {sentences} sentences from {projector.file}, {annotated} annotated, "
         f"{sentences - annotated} without annotation{of_these} ({projector.scheme} segmentation)"
     )
-    for note in fit.notes(projector.file):
+    if note := fit.note(projector.file):
         report(note)
     if skipped:
         report(f"{fit.first} (the first that was skipped)")

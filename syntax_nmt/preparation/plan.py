@@ -31,13 +31,11 @@ class Plan:
         tokenizers: of each language.
         vocab_size: pieces of a sentencepiece model that is trained.
         piece_model: a sentencepiece model to use instead of training one.
-        piece_kind: `bpe` or `unigram`.
-        piece_lines: the most lines that a sentencepiece model is trained on.
         joined: one model and one dictionary for both languages.
         vocabularies: the most words of a language whose tokens are its words, not pieces.
         annotators: what annotates the words, asked for only where annotation is not given.
         resources: what the work runs on.
-        on_mismatch: `stop`, `skip` or `reparse` where given annotation is of other words.
+        on_mismatch: `stop` or `skip` where given annotation is of other words.
         attach_roots: see :func:`~syntax_nmt.data.annotation_text.annotation_entries`.
     """
 
@@ -48,8 +46,6 @@ class Plan:
     tokenizers: Mapping[str, Tokenizer]
     vocab_size: int
     piece_model: Path | None
-    piece_kind: str
-    piece_lines: int
     joined: bool
     annotators: Mapping[AnnotationKind, Callable[[], StanzaAnnotator]]
     resources: Resources

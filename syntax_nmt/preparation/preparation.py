@@ -10,7 +10,6 @@ from typing import Any
 from syntax_nmt.data.annotation import KINDS, PARSED_KINDS
 from syntax_nmt.data.annotation.kind import AnnotationKind
 from syntax_nmt.data.manifest import NAME, read_manifest
-from syntax_nmt.data.mismatch import SKIP, STOP
 from syntax_nmt.data.prepared_text import write_segmentation
 from syntax_nmt.data.subwords import NO_SUBWORDS, SENTENCEPIECE
 from syntax_nmt.data.text_files import write_bytes_atomically
@@ -21,7 +20,14 @@ from syntax_nmt.preparation.annotation_texts import AnnotationTexts
 from syntax_nmt.preparation.binarizing import binarize
 from syntax_nmt.preparation.fairseq_data import FairseqData, preprocess, written_files
 from syntax_nmt.preparation.plan import Plan
-from syntax_nmt.preparation.segment import copy_words, load_model, segment_file, train_model
+from syntax_nmt.preparation.segment import (
+    MOST_LINES,
+    PIECE_KIND,
+    copy_words,
+    load_model,
+    segment_file,
+    train_model,
+)
 from syntax_nmt.preparation.splits import Split
 from syntax_nmt.preparation.steps import Report, Steps
 from syntax_nmt.preparation.tokenize import loaded_tokenizer, tokenize_file
@@ -151,14 +157,13 @@ class Preparation:
         plan = self.plan
         model = plan.model(languages[0])
         texts = [plan.words("train", lang) for lang in languages]
-        settings = (plan.vocab_size, plan.piece_kind, plan.piece_lines)
 
         def make() -> Report:
-            return {"size": train_model(texts, model, *settings)}
+            return {"size": train_model(texts, model, plan.vocab_size)}
 
         made_from = {
             "texts": [self._steps.checksum(text) for text in texts],
-            "settings": settings,
+            "settings": (plan.vocab_size, PIECE_KIND, MOST_LINES),
             "sentencepiece": version("sentencepiece"),
         }
         report = self._step(model.name, made_from, make, lambda: [model])
@@ -249,7 +254,7 @@ class Preparation:
                     for lang in plan.languages
                 },
                 workers=plan.workers,
-                on_mismatch=STOP if plan.on_mismatch == STOP else SKIP,
+                on_mismatch=plan.on_mismatch,
                 attach_roots=plan.attach_roots,
                 report=lambda line: self.note(f"  {line}"),
                 **{option: ",".join(listed) for option, listed in prefixes.items()},

@@ -34,16 +34,15 @@ def _row(done: Preparation, name: str) -> tuple[str, ...]:
 
 
 def _annotated_shares(done: Preparation, name: str) -> str:
-    """Of each kind of annotation where it is from, and how many lines it lacks."""
+    """Of each kind of annotation where it is from, and how many lines have it."""
     shares = []
     for kind in KINDS:
         report = done.reports.get(f"words/{name}.{kind.ending}")
         if report is None:
             continue
         if "from" in report:
-            others = [key for key in ("skipped", "by Stanza") if key in report]
-            said = [f"{kind.ending} given", *(f"{report[key]:,} {key}" for key in others)]
-            shares.append(", ".join(said))
+            skipped = f", {report['skipped']:,} skipped" if "skipped" in report else ""
+            shares.append(f"{kind.ending} given{skipped}")
         else:
             share = report["annotated"] / max(1, report["lines"])
             shares.append(f"{kind.ending} by Stanza ({share:.2%})")

@@ -15,30 +15,21 @@ from tqdm import tqdm
 from syntax_nmt.data.text_files import read_lines, write_atomically, write_bytes_atomically
 from syntax_nmt.errors import UserError
 
+PIECE_KIND = "bpe"
+MOST_LINES = 10_000_000
+"""sentencepiece holds its text in memory; of a longer one every n-th line is taken."""
 _CHUNK = 20_000
-
-
 _OWN_SYMBOLS = 3  # unknown, beginning and end of a sentence
-
-
 _CHANGES = "changes the text when it segments it: train it with --normalization_rule_name=identity"
-
-
 _IN_BYTES = (
     "spells characters that it does not know in bytes, of which no word can be made again: train "
     "it with --byte_fallback=false --character_coverage=1.0"
 )
-
-
 _TOO_HIGH = re.compile(r"value <= (\d+)")
-
-
 _TOO_LOW = re.compile(r"smaller than required_chars\D+\d+ vs (\d+)")
 
 
-def train_model(
-    texts: Sequence[Path], model: Path, vocab_size: int, kind: str, max_lines: int
-) -> int:
+def train_model(texts: Sequence[Path], model: Path, vocab_size: int) -> int:
     """Trains a sentencepiece model on words.
 
     The model normalises nothing and knows every character that it was trained on, so that the words
@@ -48,9 +39,6 @@ def train_model(
         texts: files of words separated by spaces.
         model: the file to write.
         vocab_size: number of pieces. A text that is too small for it gets as many as it has.
-        kind: `bpe` or `unigram`.
-        max_lines: sentencepiece holds its text in memory; of a longer one every n-th line is taken,
-            n as small as it can be.
 
     Returns:
         The number of pieces of the model.
@@ -69,13 +57,13 @@ def train_model(
             "with words"
         )
     try:
-        trained = _train(texts, vocab_size, kind, max_lines)
+        trained = _train(texts, vocab_size)
     except RuntimeError as error:
         limit = _TOO_HIGH.search(str(error))
         if limit is None:
             raise _training_error(error, texts, vocab_size) from None
         try:
-            trained = _train(texts, int(limit[1]), kind, max_lines)
+            trained = _train(texts, int(limit[1]))
         except RuntimeError as second:
             raise _training_error(second, texts, vocab_size) from None
     write_bytes_atomically(model, trained)
@@ -135,13 +123,13 @@ def segment_file(model: Path, words: Path, pieces: Path, threads: int) -> Counte
     return counts
 
 
-def _train(texts: Sequence[Path], vocab_size: int, kind: str, max_lines: int) -> bytes:
+def _train(texts: Sequence[Path], vocab_size: int) -> bytes:
     model = io.BytesIO()
     sentencepiece.SentencePieceTrainer.train(
-        sentence_iterator=_sample(texts, max_lines),
+        sentence_iterator=_sample(texts),
         model_writer=model,
         vocab_size=vocab_size,
-        model_type=kind,
+        model_type=PIECE_KIND,
         character_coverage=1.0,
         normalization_rule_name="identity",
         # Long lines would be left out, and with them their characters.
@@ -153,9 +141,9 @@ def _train(texts: Sequence[Path], vocab_size: int, kind: str, max_lines: int) ->
     return model.getvalue()
 
 
-def _sample(texts: Sequence[Path], max_lines: int) -> Iterator[str]:
-    """Lines of the texts, evenly spread, `max_lines` at most."""
-    step = -(-sum(1 for _ in _filled_lines(texts)) // max_lines)
+def _sample(texts: Sequence[Path]) -> Iterator[str]:
+    """Lines of the texts, evenly spread, :data:`MOST_LINES` at most."""
+    step = -(-sum(1 for _ in _filled_lines(texts)) // MOST_LINES)
     return islice(_filled_lines(texts), 0, None, max(1, step))
 
 

@@ -133,7 +133,7 @@ def test_carried_over_entries_are_written_and_others_stay_as_they_are(tmp_path):
     given = write(tmp_path, "conllu", MULTIWORD + comment + SINGLE, "zum Ha us\ngeh\n")
     findings = given.check()
     assert (findings.bridged, findings.torn) == (1, 0)
-    given.write(tmp_path / "new", iter(()))
+    given.write(tmp_path / "new")
     blocks = (tmp_path / "new").read_text().split("\n\n")
     assert [row.split("\t")[1::5] for row in blocks[0].splitlines()] == [
         *(["zum", "2"], ["Ha", "0"], ["us", "2"])
@@ -147,7 +147,7 @@ def test_chunks_are_over_the_words_of_the_raw_text(tmp_path):
     raw.write_text("don't eat that .\n")
     given = dataclasses.replace(given, raw=raw)
     assert given.check().bridged == 1
-    given.write(tmp_path / "new", iter(()))
+    given.write(tmp_path / "new")
     assert (tmp_path / "new").read_text() == "B-VP I-VP B-NP I-NP O\n"
 
 
@@ -157,6 +157,6 @@ def test_several_roots(tmp_path):
         given.check()
     given = dataclasses.replace(given, attach_roots=True)
     assert given.check().mismatched == []
-    given.write(tmp_path / "new", iter(()))
+    given.write(tmp_path / "new")
     tree = next(read_conllu(tmp_path / "new"))
     assert tree.collapse(2, "").heads == (0, 0)

@@ -48,36 +48,6 @@ def test_chunks_of_given_trees(tmp_path, capsys):
             "--chunk-model FILE, or train one: syntax-nmt chunk --train",
         ),
         (["--train", "gone", "--output", "out"], "gone: cannot be read"),
-        (
-            ["--score", "x", "--output", "out"],
-            "--output and --score exclude each other: leave one out",
-        ),
-        (
-            ["--trees", "x", "--output", "out", "--valid", "y"],
-            "--valid has no effect without --train",
-        ),
-        (
-            ["--input", "x", "--output", "out", "--max-steps", "9"],
-            "--max-steps has no effect without --train",
-        ),
-        (
-            ["--input", "x", "--output", "y", "--by", "rules", "--chunk-model", "z"],
-            "--by rules and --chunk-model exclude each other",
-        ),
-        (["--train", "x", "--output", "y", "--by", "rules"], "--by rules and --train exclude"),
-        (["--train", "x", "--output", "y", "--device", "cuda"], "--device and --train exclude"),
-        *(
-            (["--trees", "x", "--output", "y", option, value], f"{option} and --trees exclude")
-            for option, value in (
-                *(("--chunk-model", "gone"), ("--stanza-dir", "gone"), ("--workers", "7")),
-                *(("--dask-scheduler", "tcp://gone:1"), ("--part-size", "3"), ("--device", "cuda")),
-                *(("--stanza-model", "pos=gone"), ("--max-words", "3"), ("--batch-size", "3")),
-            )
-        ),
-        (
-            ["--trees", "x", "--output", "y", "--num-shards", "2", "--shard-id", "0"],
-            "several shards need --input: start one job",
-        ),
     ],
 )
 def test_mistakes_are_one_line(arguments, message, tmp_path, monkeypatch):

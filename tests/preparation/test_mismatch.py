@@ -52,7 +52,7 @@ def test_it_stops(corpus, models, tmp_path, more):
         r"train\.en\.conllu:\d+: sentence 8: the parse has 2 words, the text "
         r"\(.*words/train\.en:8\) has \d+: 'quite other' against '.*' "
         r"\(2 of 60 sentences have other words\): .*"
-        r"--on-mismatch skip .* or reparse"
+        r"--on-mismatch skip"
     )
     with pytest.raises(SystemExit, match=message):
         prepare(corpus, tmp_path, "--stanza-dir", str(models), *more)
@@ -78,31 +78,6 @@ def test_it_skips_these(corpus, tmp_path, capfd):
     assert tree.heads == (4, 2, 4, 2, 7, 7, 7, 7, 12, 12, 9, 9, 7, 7)
     manifest = json.loads((tmp_path / "data-bin" / "syntax.json").read_text())
     assert manifest["files"]["train.en-de.en.heads"]["annotated"] == 58
-
-
-def test_a_parser_makes_these_and_no_others(corpus, models, tmp_path, capfd):
-    arguments = ["--on-mismatch", "reparse", "--stanza-dir", str(models)]
-    prepare(corpus, tmp_path, *arguments)
-    assert "conllu given, 2 by Stanza" in capfd.readouterr().out
-    gold, found = (blocks_of(f / "train.en.conllu") for f in (corpus, tmp_path / "words"))
-    text = (tmp_path / "words" / "train.en").read_text().splitlines()
-    for number, (given, block) in enumerate(zip(gold, found)):
-        if number in OTHER:
-            assert [row.split("\t")[1] for row in block.splitlines()] == text[number].split()
-        elif number != 2:
-            assert block == given
-    assert sorted(path.name for path in (tmp_path / "words").iterdir()) == [
-        *("train.de", "train.en", "train.en.conllu")
-    ]
-    prepare(corpus, tmp_path, *arguments)
-    assert "conllu given, 2 by Stanza" in capfd.readouterr().out  # done before, told again
-
-
-def test_reparse_needs_a_parser(corpus, tmp_path):
-    with pytest.raises(
-        SystemExit, match="--on-mismatch reparse needs what annotates: give --parse"
-    ):
-        prepare(corpus, tmp_path, "--no-parse", "--on-mismatch", "reparse")
 
 
 def test_without_given_annotation_the_table_says_who_made_it(corpus, models, tmp_path, capfd):

@@ -4,17 +4,13 @@ import pytest
 
 from syntax_nmt.cli import main
 
-OF_ANNOTATION = ("--max-words", "--batch-size", "--workers", "--part-size")
-
 
 @pytest.mark.parametrize(
     ("command", "option"),
     [
-        *(("parse", option) for option in (*OF_ANNOTATION, "--num-shards")),
-        *(("chunk", option) for option in (*OF_ANNOTATION, "--num-shards", "--max-steps")),
-        *(("prepare", option) for option in OF_ANNOTATION),
-        *(("prepare", option) for option in ("--vocab-size", "--sentencepiece-lines")),
-        *(("prepare", option) for option in ("--source-words", "--target-words")),
+        ("parse", "--num-shards"),
+        ("chunk", "--max-steps"),
+        ("prepare", "--vocab-size"),
         ("binarize", "--workers"),
     ],
 )

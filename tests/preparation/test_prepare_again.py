@@ -28,7 +28,7 @@ class StandIn:
     """Gives every word the tag that it is called by.
 
     Attributes:
-        name: a text of the models; `DIES` is interrupted.
+        name: a text of the models.
         kind: `dependencies` or `constituents`.
         folder: of the models.
     """
@@ -50,8 +50,6 @@ class StandIn:
         pass
 
     def annotate(self, sentences: Sequence[Sequence[str]]) -> list[str | None]:
-        if self.name == "DIES":
-            raise KeyboardInterrupt
         if self.kind == "constituents":
             return [f"(S {' '.join(f'(X {word})' for word in words)})\n" for words in sentences]
         return [
@@ -228,34 +226,6 @@ def test_finished_parses_outlast_runs_that_leave_them_out(raw, tmp_path, capsys)
     assert "words/train.en.conllu: done before" in said.err
     assert "words/train.en.trees: done before" in said.err
     assert "left out of the data-bin" not in said.err
-
-
-# ---- sentences that are annotated again
-
-
-def test_other_models_annotate_again_what_does_not_fit(raw, models, tmp_path):
-    write_trees(raw / "train.en.conllu", other_at=3)
-    arguments = (raw, tmp_path / "out", "--on-mismatch", "reparse")
-    prepare(*arguments)
-    assert "one" in relations(tmp_path / "out")
-    models.append("two")
-    prepare(*arguments)
-    assert "two" in relations(tmp_path / "out")
-    assert "one" not in relations(tmp_path / "out")
-
-
-def test_what_an_interrupted_reparse_left_is_cleared_away(raw, models, tmp_path):
-    write_trees(raw / "train.en.conllu", other_at=3)
-    folder = tmp_path / "out"
-    models.append("DIES")
-    with pytest.raises(SystemExit):
-        prepare(raw, folder, "--on-mismatch", "reparse")
-    words = folder / "words"
-    assert list(words.glob("*.mismatched*"))
-    (words / "train.en.mismatched.conllu.parts").mkdir(exist_ok=True)
-    prepare(raw, folder, "--on-mismatch", "skip")
-    left = {path.name for path in words.iterdir()}
-    assert left == {"train.de", "train.en", "train.en.conllu"}
 
 
 # ---- parser.json, words

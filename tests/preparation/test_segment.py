@@ -6,6 +6,7 @@ import pytest
 import sentencepiece
 
 from syntax_nmt.errors import UserError
+from syntax_nmt.preparation import segment
 from syntax_nmt.preparation.segment import load_model, segment_file, train_model
 
 SENTENCES = [
@@ -23,10 +24,9 @@ def words(tmp_path):
     return path
 
 
-@pytest.mark.parametrize(("kind", "size"), [("bpe", 50), ("unigram", 26)])
-def test_pieces_spell_the_words(words, tmp_path, kind, size):
+def test_pieces_spell_the_words(words, tmp_path):
     model, pieces = tmp_path / "model", tmp_path / "pieces"
-    assert train_model([words], model, size, kind, 1000) == size
+    assert train_model([words], model, 50) == 50
     counts = segment_file(model, words, pieces, threads=1)
     lines = pieces.read_text(encoding="utf-8").split("\n")[:-1]
     assert [line.replace(" ", "").replace("▁", " ").strip() for line in lines] == SENTENCES * 5
@@ -35,23 +35,22 @@ def test_pieces_spell_the_words(words, tmp_path, kind, size):
     assert counts["lines"] == 20
 
 
-@pytest.mark.parametrize("kind", ["bpe", "unigram"])
-def test_a_size_too_large_is_lowered(words, tmp_path, kind):
-    size = train_model([words], tmp_path / "model", 8000, kind, 1000)
+def test_a_size_too_large_is_lowered(words, tmp_path):
+    size = train_model([words], tmp_path / "model", 8000)
     assert size == load_model(tmp_path / "model").get_piece_size()
     assert 24 < size < 120
 
 
 def test_a_size_too_small_names_the_number(words, tmp_path):
     with pytest.raises(UserError, match=r"--vocab-size 9: .* hold \d+ different characters"):
-        train_model([words], tmp_path / "model", 9, "bpe", 1000)
+        train_model([words], tmp_path / "model", 9)
     assert not (tmp_path / "model").exists()
 
 
 def test_a_size_below_sentencepieces_own_symbols(words, tmp_path):
     for size in (1, 2):
         with pytest.raises(UserError, match=rf"--vocab-size {size}: sentencepiece needs 3 for"):
-            train_model([words], tmp_path / "model", size, "bpe", 1000)
+            train_model([words], tmp_path / "model", size)
 
 
 def test_a_model_that_spells_in_bytes_is_told_from_one_that_normalises(words, tmp_path):
@@ -72,12 +71,12 @@ def test_no_text(tmp_path):
     (tmp_path / "empty").write_text("\n\n")
     message = "sentencepiece cannot be trained on .*empty: all lines are blank: give text with"
     with pytest.raises(UserError, match=message):
-        train_model([tmp_path / "empty"], tmp_path / "model", 100, "bpe", 1000)
+        train_model([tmp_path / "empty"], tmp_path / "model", 100)
 
 
 def test_the_same_text_gives_the_same_model(words, tmp_path):
     for name in ("one", "two"):
-        train_model([words], tmp_path / name, 50, "unigram", 1000)
+        train_model([words], tmp_path / name, 50)
     assert (tmp_path / "one").read_bytes() == (tmp_path / "two").read_bytes()
 
 
@@ -94,13 +93,15 @@ def test_a_model_that_changes_the_text_is_refused(words, tmp_path):
     assert not (tmp_path / "pieces").exists()
 
 
-def test_a_long_text_is_sampled_evenly(tmp_path):
+def test_a_long_text_is_sampled_evenly(tmp_path, monkeypatch):
     words = tmp_path / "words"
     words.write_text("".join(f"{'ab' if number % 3 else 'cd'}\n" for number in range(300)))
     model = tmp_path / "model"
-    train_model([words], model, 8, "bpe", 100)  # every third line: all of them `cd`
+    monkeypatch.setattr(segment, "MOST_LINES", 100)
+    train_model([words], model, 8)  # every third line: all of them `cd`
     pieces = load_model(model)
     assert pieces.unk_id() in pieces.encode("ab")
     assert pieces.unk_id() not in pieces.encode("cd")
-    train_model([words], model, 8, "bpe", 300)
+    monkeypatch.setattr(segment, "MOST_LINES", 300)
+    train_model([words], model, 8)
     assert load_model(model).unk_id() not in load_model(model).encode("abcd")

@@ -15,7 +15,6 @@ from syntax_nmt.data.prepared_text import TextSegmentation, read_segmentation, w
 from syntax_nmt.data.ragged import RaggedArray
 from syntax_nmt.errors import UserError
 from syntax_nmt.parsing.languages import resources
-from syntax_nmt.preparation.segment import train_model
 from syntax_nmt.preparation.steps import recorded_steps
 
 pytestmark = pytest.mark.dear
@@ -152,11 +151,3 @@ def test_other_vocabularies_are_made_anew(raw, tmp_path):
         prepare(raw, tmp_path, *more)
         sizes.append(len(words_of(tmp_path, "test", "de")[0]))
     assert sizes[1] < sizes[0] < sizes[2]
-
-
-def test_a_model_of_pieces_beside_words_on_both_sides_is_refused(raw, tmp_path):
-    model = tmp_path / "model"
-    train_model([raw / "train.en"], model, 40, "bpe", 100)
-    words = ("--source-words", "9", "--target-words", "9")
-    with pytest.raises(SystemExit, match="neither side has any"):
-        prepare(raw, tmp_path / "words", *words, "--sentencepiece-model", str(model))

@@ -13,90 +13,52 @@ import re
 import subprocess
 import sys
 import tempfile
-import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any, NamedTuple
 
 from syntax_nmt.data.conll2000 import ChunkedSentence, read_conll2000
 from syntax_nmt.data.text_files import check_writable, write_atomically, write_bytes_atomically
 from syntax_nmt.errors import UserError
 
 HELD_OUT = 20
+MAX_STEPS = 10_000
 _MODEL = "chunker.pt"
 _SCORE = re.compile(r"step (\d+): .*dev_score = ([0-9.]+)")
-_STEP = re.compile(r"step (\d+)/(\d+), loss =")
+_LEARNING_RATE = 0.002
+# Options of Stanza's trainer; they reach a chunk F1 of about 93 on CoNLL-2000. The learning rate
+# decays by 0.6 where an epoch brings no gain, and training ends where 1/40 of it is left.
+_SETTINGS: dict[str, Any] = {
+    "seed": 1234,
+    "log_step": 50,
+    "batch_size": 32,
+    "max_batch_words": 1000,
+    "word_emb_dim": 100,
+    "char_emb_dim": 30,
+    "char_hidden_dim": 50,
+    "hidden_dim": 200,
+    "optim": "adam",
+    "lr": _LEARNING_RATE,
+    "min_lr": _LEARNING_RATE / 40,
+    "lr_decay": 0.6,
+    "patience": 1,
+    "dropout": 0.4,
+    "word_dropout": 0.05,
+}
 
 
-@dataclass(frozen=True)
-class ChunkerSettings:
-    """How to train; the defaults reach a chunk F1 of about 93 on CoNLL-2000.
-
-    Attributes:
-        max_steps: updates of the parameters, at most; training ends before where the learning rate
-            has decayed to 1/40.
-        seed: of everything random.
-        batch_size: sentences in a batch.
-        word_dim: size of word embeddings.
-        char_dim: size of character embeddings.
-        char_hidden_dim: size of the character LSTM, each way.
-        hidden_dim: size of the word LSTM, each way.
-        learning_rate: of Adam at the beginning; it decays by 0.6 where an epoch brings no gain.
-    """
-
-    max_steps: int = 10_000
-    seed: int = 1234
-    batch_size: int = 32
-    word_dim: int = 100
-    char_dim: int = 30
-    char_hidden_dim: int = 50
-    hidden_dim: int = 200
-    learning_rate: float = 0.002
-
-    def options(self, training_sentences: int) -> list[str]:
-        """The options of Stanza's trainer; the held-out text is scored once an epoch."""
-        epoch = -(-training_sentences // self.batch_size)
-        options = {
-            "max_steps": self.max_steps,
-            "max_steps_no_improve": self.max_steps,
-            "eval_interval": epoch,
-            "log_step": 50,
-            "seed": self.seed,
-            "batch_size": self.batch_size,
-            "max_batch_words": 1000,
-            "word_emb_dim": self.word_dim,
-            "char_emb_dim": self.char_dim,
-            "char_hidden_dim": self.char_hidden_dim,
-            "hidden_dim": self.hidden_dim,
-            "optim": "adam",
-            "lr": self.learning_rate,
-            "min_lr": self.learning_rate / 40,
-            "lr_decay": 0.6,
-            "patience": 1,
-            "dropout": 0.4,
-            "word_dropout": 0.05,
-        }
-        return [part for name, value in options.items() for part in (f"--{name}", str(value))]
-
-
-@dataclass(frozen=True)
-class TrainedChunker:
+class TrainedChunker(NamedTuple):
     """What came of a training.
 
     Attributes:
         training_sentences: learnt from.
         held_out_sentences: scored after each epoch; the best model of these was kept.
-        scores: step and F1 of each scoring, in order.
+        f1: chunk F1 of that model on them, in percent; None without an epoch.
     """
 
     training_sentences: int
     held_out_sentences: int
-    scores: tuple[tuple[int, float], ...] = field(repr=False)
-
-    @property
-    def f1(self) -> float | None:
-        """Chunk F1 of the kept model on the held-out text, in percent; None without an epoch."""
-        return max((score for _, score in self.scores), default=None)
+    f1: float | None
 
 
 def train_chunker(
@@ -104,30 +66,34 @@ def train_chunker(
     output: Path,
     *,
     lang: str,
-    valid: Path | None = None,
-    settings: ChunkerSettings | None = None,
+    max_steps: int = MAX_STEPS,
     note: Callable[[str], None] = lambda line: None,
 ) -> TrainedChunker:
-    """Trains a chunker and writes it; the same data, settings and machine give the same bytes.
+    """Trains a chunker and writes it; the same data, steps and machine give the same bytes.
 
-    Where training fails, its log is kept beside the output, as `OUTPUT.log`.
+    Every 20th sentence is not learnt from, and decides which epoch is kept. Where training fails,
+    its log is kept beside the output, as `OUTPUT.log`.
 
     Args:
         train: chunked text in the columns of CoNLL-2000, plain or `.gz`.
         output: the model's file; it takes its name only when all of it is on disk.
         lang: language code of the text.
-        valid: chunked text that decides which epoch is kept; by default every 20th sentence of
-            `train`, which is then not learnt from.
-        settings: sizes and schedule.
-        note: called with one line after each epoch, and a line that says how long it may take.
+        max_steps: updates of the parameters, at most.
+        note: called with one line after each epoch.
 
     Raises:
         UserError: the data cannot be read or hold no chunks, the output cannot be written, or
             Stanza fails.
     """
-    settings = settings or ChunkerSettings()
-    check_writable(output, train, *([] if valid is None else [valid]))
-    learnt, held_out = _data(train, valid)
+    check_writable(output, train)
+    learnt, held_out = _data(train)
+    # The held-out text is scored once an epoch.
+    options = {
+        **_SETTINGS,
+        "max_steps": max_steps,
+        "max_steps_no_improve": max_steps,
+        "eval_interval": -(-len(learnt) // _SETTINGS["batch_size"]),
+    }
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         _write_document(folder / "train.json", learnt)
@@ -138,7 +104,7 @@ def train_chunker(
             # Relative names: the model records them, and is to be the same from any folder.
             *["--train_file", "train.json", "--eval_file", "valid.json"],
             *["--save_dir", ".", "--save_name", _MODEL],
-            *settings.options(len(learnt)),
+            *(part for name, value in options.items() for part in (f"--{name}", str(value))),
         ]
         log: list[str] = []
         status, scores = _follow(command, folder, log, note)
@@ -149,32 +115,25 @@ def train_chunker(
         except Exception as error:
             raise _failure(train, output, str(error), log) from error
         write_bytes_atomically(output, model)
-    return TrainedChunker(len(learnt), len(held_out), tuple(scores))
+    return TrainedChunker(len(learnt), len(held_out), max(scores, default=None))
 
 
-def _data(train: Path, valid: Path | None) -> tuple[list[ChunkedSentence], list[ChunkedSentence]]:
+def _data(train: Path) -> tuple[list[ChunkedSentence], list[ChunkedSentence]]:
     """What is learnt from, and what decides which epoch is kept."""
-    learnt = _sentences(train)
-    if valid is not None:
-        return learnt, _sentences(valid)
-    if len(learnt) < HELD_OUT:
-        raise UserError(
-            f"{train}: {len(learnt)} sentences, of which every {HELD_OUT}th would be held out: "
-            f"give at least {HELD_OUT}, or a validation text"
-        )
-    held_out = learnt[HELD_OUT - 1 :: HELD_OUT]
-    del learnt[HELD_OUT - 1 :: HELD_OUT]
-    return learnt, held_out
-
-
-def _sentences(path: Path) -> list[ChunkedSentence]:
-    sentences = list(read_conll2000(path))
+    sentences = list(read_conll2000(train))
     if all(tag == "O" for sentence in sentences for tag in sentence.tags):
         raise UserError(
-            f"{path}: no chunk in {len(sentences)} sentences: give text in the columns of "
+            f"{train}: no chunk in {len(sentences)} sentences: give text in the columns of "
             f"CoNLL-2000, 'word POS chunk'"
         )
-    return sentences
+    if len(sentences) < HELD_OUT:
+        raise UserError(
+            f"{train}: {len(sentences)} sentences, of which every {HELD_OUT}th would be held out: "
+            f"give at least {HELD_OUT}"
+        )
+    held_out = sentences[HELD_OUT - 1 :: HELD_OUT]
+    del sentences[HELD_OUT - 1 :: HELD_OUT]
+    return sentences, held_out
 
 
 def _write_document(path: Path, sentences: Sequence[ChunkedSentence]) -> None:
@@ -189,11 +148,9 @@ def _write_document(path: Path, sentences: Sequence[ChunkedSentence]) -> None:
 
 def _follow(
     command: Sequence[str], folder: Path, log: list[str], note: Callable[[str], None]
-) -> tuple[int, list[tuple[int, float]]]:
-    """Runs the trainer; returns its exit status, and step and F1 in percent of each scoring."""
+) -> tuple[int, list[float]]:
+    """Runs the trainer; returns its exit status, and the F1 of each scoring in percent."""
     scores = []
-    began: tuple[int, float] | None = None
-    told = False
     environment = {**os.environ, "OMP_NUM_THREADS": "1", "PYTHONHASHSEED": "0"}
     process = subprocess.Popen(
         command,
@@ -210,19 +167,8 @@ def _follow(
             log.append(line)
             found = _SCORE.search(line)
             if found:
-                scores.append((int(found[1]), 100 * float(found[2])))
-                note(f"step {found[1]}: F1 {scores[-1][1]:.2f} on the held-out sentences")
-            found = _STEP.search(line)
-            if found and began is None:  # the steps before this one loaded and warmed up
-                began = int(found[1]), time.monotonic()
-            elif found and began is not None and not told:
-                told = True
-                done, total = int(found[1]), int(found[2])
-                seconds = (time.monotonic() - began[1]) / (done - began[0]) * (total - done)
-                note(
-                    f"{total:,} steps at most, which take {max(1, round(seconds / 60)):,} more "
-                    f"minutes at this rate; it ends before where F1 stops rising"
-                )
+                scores.append(100 * float(found[2]))
+                note(f"step {found[1]}: F1 {scores[-1]:.2f} on the held-out sentences")
         return process.wait(), scores
     finally:  # an interrupted training leaves no process behind
         process.kill()
