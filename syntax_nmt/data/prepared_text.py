@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -50,7 +49,7 @@ class TextSegmentation:
 
 
 def write_segmentation(folder: Path, languages: Mapping[str, TextSegmentation]) -> None:
-    """Writes the file, whole or not at all, unless it says so already.
+    """Writes the file, whole or not at all.
 
     Paths below its folder are relative to it.
 
@@ -64,13 +63,8 @@ def write_segmentation(folder: Path, languages: Mapping[str, TextSegmentation]) 
         for name in _PATHS:
             if (path := getattr(text, name)) is not None:
                 values[language][name] = portable_path(path, folder)
-    content = json.dumps(values, indent=2, ensure_ascii=False) + "\n"
-    path = folder / FILE_NAME
-    with suppress(OSError):
-        if path.read_bytes() == content.encode("utf-8"):
-            return
-    with write_atomically(path) as out:
-        out.write(content)
+    with write_atomically(folder / FILE_NAME) as out:
+        out.write(json.dumps(values, indent=2, ensure_ascii=False) + "\n")
 
 
 def read_segmentation(folder: Path) -> dict[str, TextSegmentation]:

@@ -8,7 +8,6 @@ from itertools import takewhile
 from typing import Any, Generic, TypeVar
 
 from syntax_nmt.errors import UserError
-from syntax_nmt.parsing.checkpoints import fault
 from syntax_nmt.parsing.device import check_device
 from syntax_nmt.parsing.models import StanzaModels
 from syntax_nmt.parsing.offline import (
@@ -52,7 +51,7 @@ class StanzaAnalyser(ABC, Generic[Analysis]):
         try:
             self._pipeline = _load(models, device, batch_size)
         except Exception as error:
-            said = fault(models.files) or f"{models}: {first_sentence(error)}"
+            said = f"{models}: {first_sentence(error)}"
             raise UserError(f"Stanza cannot load {said}{_NEXT_STEP}") from error
         self._processors = self._pipeline.processors
         for name, processor in self._processors.items():

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from syntax_nmt.data.languages import plain_language
 from syntax_nmt.data.subwords import SCHEMES
-from syntax_nmt.data.text_files import parse_json, portable_path, write_atomically
+from syntax_nmt.data.text_files import parse_json, portable_path, read_lines, write_atomically
 from syntax_nmt.errors import UserError
 from syntax_nmt.parsing.device import DEVICES, is_device
 from syntax_nmt.parsing.models import TASKS, StanzaModels, find_models
@@ -93,7 +92,7 @@ class ParserConfig:
             _check_value(path, key, value)
         for key in _NEEDED:
             if key not in values:
-                raise UserError(f"{path}: {key} is missing: {_meaning(key)}")
+                raise UserError(f"{path}: {key} is missing: write {{{', '.join(_NEEDED)}, …}}")
         folder = Path(os.path.abspath(path.parent))  # some programs change the working directory
         files = {name: folder / values.pop(name) for name in _FILES if name in values}
         for name, file in files.items():
@@ -109,7 +108,7 @@ class ParserConfig:
         return cls(files=tuple(files.items()), **values)
 
     def write(self, path: str | Path) -> None:
-        """Writes the file, whole or not at all, unless it says so already.
+        """Writes the file, whole or not at all.
 
         Paths below its folder are written relative to it, so that the folder can be moved as a
         whole; others are absolute, so that it can be used from any working directory.
@@ -123,12 +122,8 @@ class ParserConfig:
             values["stanza_dir"] = portable_path(self.stanza_dir, path.parent)
         values.update({name: portable_path(file, path.parent) for name, file in self.files})
         values.update(device=self.device, max_words=self.max_words, batch_size=self.batch_size)
-        content = json.dumps(values, indent=2, ensure_ascii=False) + "\n"
-        with suppress(OSError):
-            if path.read_bytes() == content.encode("utf-8"):
-                return
         with write_atomically(path) as out:
-            out.write(content)
+            out.write(json.dumps(values, indent=2, ensure_ascii=False) + "\n")
 
     def models(self, task: str) -> StanzaModels:
         """The models of a task, found on disk and not loaded.
@@ -157,15 +152,7 @@ def device_in(path: Path) -> str:
 
 
 def _read_object(path: Path) -> dict[str, Any]:
-    try:
-        text = path.read_text(encoding="utf-8-sig")
-    except OSError as error:
-        raise UserError(
-            f"{path}: cannot be read ({error.strerror}): give --parser-config the file {FILE_NAME} "
-            "that `syntax-nmt prepare` wrote"
-        ) from None
-    except UnicodeDecodeError:
-        raise UserError(f"{path}: is not UTF-8 text: write it anew") from None
+    text = "\n".join(read_lines(path))
     values = parse_json(text, path, f"the {FILE_NAME} that `syntax-nmt prepare` wrote")
     if not isinstance(values, dict):
         raise UserError(f"{path}: holds no JSON object: write {{{', '.join(_NEEDED)}, …}}")
@@ -174,32 +161,14 @@ def _read_object(path: Path) -> dict[str, Any]:
 
 def _check_value(path: Path, key: str, value: Any) -> None:
     """Refuses a key that is not known, or a value that it cannot have."""
-    if key not in (*_TEXTS, *_NUMBERS):
-        known = ", ".join(_TEXTS + _NUMBERS)
-        raise UserError(f"{path}: unknown key {key[:40]!r}: use {known}")
+    fits, wanted = isinstance(value, str) and bool(value), "a text"
     if key in _NUMBERS:
-        fits = isinstance(value, int) and not isinstance(value, bool) and value >= 1
-    else:
-        fits = isinstance(value, str) and bool(value)
-    if fits and key == "subwords":
-        fits = value in SCHEMES
-    if fits and key == "device":
-        fits = is_device(value)
+        fits, wanted = type(value) is int and value >= 1, "a whole number of 1 or more"
+    elif key == "subwords":
+        fits, wanted = value in SCHEMES, f"one of {', '.join(SCHEMES)}"
+    elif key == "device":
+        fits, wanted = fits and is_device(value), DEVICES
+    elif key not in _TEXTS:
+        raise UserError(f"{path}: unknown key {key[:40]!r}: use {', '.join(_TEXTS + _NUMBERS)}")
     if not fits:
-        shown = json.dumps(value)[:80]
-        raise UserError(f"{path}: {key}: {shown} will not do: {_meaning(key)}")
-
-
-_MEANINGS: Mapping[str, str] = {
-    "lang": 'the source language as Stanza knows it, such as "en"',
-    "subwords": f"how the source is segmented, one of {', '.join(SCHEMES)}",
-    "device": DEVICES,
-    "stanza_dir": "the folder of the models",
-}
-
-
-def _meaning(key: str) -> str:
-    """What belongs under a key."""
-    if key in _NUMBERS:
-        return "give a whole number of 1 or more"
-    return f"give {_MEANINGS.get(key, 'the path of the model file')}"
+        raise UserError(f"{path}: {key}: {json.dumps(value)[:80]} will not do: give {wanted}")

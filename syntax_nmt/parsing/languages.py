@@ -30,9 +30,6 @@ def stanza_names(lang: str, folder: Path) -> list[str]:
 def resources(folder: Path) -> dict[str, dict[str, Any]]:
     """What a folder in Stanza's own layout lists, by language; nothing if it has no such list."""
     try:
-        listed = read_json(folder / "resources.json")
-    except (OSError, ValueError):
+        return dict(read_json(folder / "resources.json"))
+    except (OSError, ValueError, TypeError):
         return {}
-    if not isinstance(listed, dict):
-        return {}
-    return {name: entry for name, entry in listed.items() if isinstance(entry, dict)}
