@@ -27,7 +27,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> None:
-    """Puts the parts together and removes them; a merge that was killed may be run again.
+    """Puts the parts together and removes them.
 
     Args:
         args: the options of :func:`add_arguments`.
@@ -38,12 +38,8 @@ def run(args: argparse.Namespace) -> None:
     check_writable(args.output, args.input)
     parts = PartFolder(args.output)
     if not parts.path.is_dir():
-        if parts.clear_merged() and args.output.is_file():
-            print(f"{args.output}: merged before, as a whole", file=sys.stderr)
-            return
-        done = f", unless {args.output} is what was merged of them" * args.output.is_file()
         raise UserError(
-            f"{parts.path}: not there: give the --input and --output that the jobs were given{done}"
+            f"{parts.path}: not there: give the --input and --output that the jobs were given"
         )
     with parts.held():
         counts = merge_parts(args.input, args.output, parts)

@@ -29,7 +29,10 @@ class Steps:
         self._path = record
         self._note = note
         self._sums: dict[Path, tuple[tuple[int, int], str]] = {}
-        self._done = self._read()
+        found = recorded_steps(record)
+        if found is None:
+            note(f"{record}: damaged: its steps are done again")
+        self._done: dict[str, Report] = found or {}
 
     def run(
         self,
@@ -78,14 +81,6 @@ class Steps:
             self._sums[path] = known
         return known[1]
 
-    def _read(self) -> dict[str, Report]:
-        """The finished steps; those are left out that cannot be read."""
-        found = recorded_steps(self._path)
-        whole = {name: step for name, step in (found or {}).items() if _is_step(step)}
-        if found is None or len(whole) < len(found):
-            self._note(f"{self._path}: damaged: steps that it does not tell of are done again")
-        return whole
-
     def _unchanged(self, files: Mapping[str, str]) -> bool:
         paths = {self._path.parent / name: digest for name, digest in files.items()}
         return all(path.is_file() and self.checksum(path) == paths[path] for path in paths)
@@ -103,9 +98,3 @@ def recorded_steps(record: Path) -> dict[str, Any] | None:
     except (OSError, ValueError):
         return None
     return found if isinstance(found, dict) else None
-
-
-def _is_step(step: Any) -> bool:
-    if not isinstance(step, dict) or step.keys() != {"key", "files", "report"}:
-        return False
-    return isinstance(step["files"], dict) and isinstance(step["report"], dict)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import multiprocessing
 import os
 import random
 import signal
@@ -273,79 +272,6 @@ def test_an_interrupted_merge_loses_nothing(text, whole, tmp_path, monkeypatch):
     assert [path.name for path in tmp_path.iterdir()] == ["out.parts"]
     main(["merge", "--input", str(text), "--output", str(output)])
     assert output.read_bytes() == whole
-
-
-def killed_at(change: int, arguments: list[str]) -> None:
-    """`syntax-nmt` in a process that kills itself when it is about to rename or remove."""
-    changes = iter(range(change + 1))
-
-    def count(event: str, _: tuple) -> None:
-        if event in ("os.rename", "os.remove", "os.rmdir") and next(changes, change) == change:
-            os.kill(os.getpid(), signal.SIGKILL)
-
-    sys.addaudithook(count)
-    main(arguments)
-
-
-def test_a_merge_killed_at_any_change_of_a_file_is_run_again(text, whole, tmp_path, capsys):
-    """Up to the last one, which takes the empty folder away."""
-    process = multiprocessing.get_context("fork").Process
-    for change in range(99):
-        output = tmp_path / f"out{change}"
-        for index in (0, 1):
-            resources = Resources(part_size=300, shard=Shard(index, 2))
-            annotate_file(text, output, StandIn(), resources)
-        merge = ["merge", "--input", str(text), "--output", str(output)]
-        killed = process(target=killed_at, args=(change, merge))
-        killed.start()
-        killed.join()
-        if killed.exitcode == 0:
-            break
-        assert killed.exitcode == -signal.SIGKILL
-        assert not output.exists() or output.read_bytes() == whole
-        main(merge)
-        assert capsys.readouterr().err.startswith(f"{output}: ")
-        assert output.read_bytes() == whole
-        assert [path.name for path in tmp_path.glob(f"{output.name}*")] == [output.name]
-    assert change == 9  # two names for the whole, one for the folder, 5 files and the folder, twice
-    with pytest.raises(SystemExit, match=r"not there: give .* unless .*out9 is what was merged"):
-        main(merge)
-
-
-def test_parts_made_after_a_killed_removal_are_whole(text, whole, tmp_path):
-    """What was left of the old ones neither counts as theirs nor stays."""
-    output = tmp_path / "out"
-    left = tmp_path / "out.parts.merged"
-    left.mkdir()
-    (left / "000001.part").write_text("old")
-    annotate_file(text, output, StandIn(), PARTS)
-    assert output.read_bytes() == whole
-    assert [path.name for path in tmp_path.iterdir()] == ["out"]
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("seed", range(10))
-def test_a_merge_killed_at_a_random_moment_is_run_again(text, tmp_path, seed):
-    longer, output = tmp_path / "text", tmp_path / "out"
-    longer.write_text(text.read_text() * 50)
-    annotate_file(longer, tmp_path / "whole", StandIn())
-    for index in (0, 1):
-        annotate_file(longer, output, StandIn(), Resources(part_size=50, shard=Shard(index, 2)))
-    files = ("--input", longer, "--output", output)
-    command = [sys.executable, "-m", "syntax_nmt.cli", "merge", *map(str, files)]
-    merged = output.with_name("out.parts")
-    killed = subprocess.Popen(command, stderr=subprocess.DEVNULL)
-    while killed.poll() is None and not list(merged.glob("merged*")):
-        time.sleep(0.001)
-    time.sleep(random.Random(seed).uniform(0, 1))  # it takes about as long
-    killed.kill()
-    killed.wait()
-    assert not output.exists() or output.read_bytes() == (tmp_path / "whole").read_bytes()
-    again = subprocess.run(command, capture_output=True, text=True)
-    nothing_left = "out is what was merged of them" in again.stderr
-    assert again.returncode == (1 if nothing_left else 0), again.stderr
-    assert output.read_bytes() == (tmp_path / "whole").read_bytes()
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["out", "text", "whole"]
 
 
 def test_a_worker_that_dies_costs_only_its_part(text, whole, tmp_path):

@@ -208,7 +208,7 @@ def test_a_lost_or_damaged_record_is_said(raw, prepared, models, tmp_path, capsy
     (folder / "parser.json").write_text("{}")
     main(command(raw, folder, "--stanza-dir", str(models)))
     said = capsys.readouterr()
-    assert f"{folder}/prepare.json: damaged: steps that it does not tell of are done" in said.err
+    assert f"{folder}/prepare.json: damaged: its steps are done again" in said.err
     trees = folder / "words" / "train.en.conllu"
     assert f"{trees}: no record of it in prepare.json, so it counts as given; to" in said.err
     assert f"{folder}/parser.json: removed" in said.err

@@ -49,35 +49,13 @@ def test_done_again_when_its_file_is_gone_or_other(work, tmp_path):
     assert work() == 3
 
 
-def test_a_damaged_record_is_no_record(work, tmp_path):
+@pytest.mark.parametrize("damaged", ["{", "[]", "3"])
+def test_a_damaged_record_is_no_record(work, tmp_path, damaged):
     assert work() == 1
     record = tmp_path / "steps.json"
-    record.write_text(record.read_text()[:-5])
+    record.write_text(damaged)
     assert [work(), work()] == [2, 2]
     assert json.loads(record.read_text())["copy"]["report"] == {"length": 4}
-
-
-@pytest.mark.parametrize("damaged", [[], 3, None, {"copy": 3}, {"copy": {"key": "k"}}])
-def test_a_record_of_another_shape_is_no_record(work, tmp_path, damaged):
-    assert work() == 1
-    (tmp_path / "steps.json").write_text(json.dumps(damaged))
-    assert [work(), work()] == [2, 2]
-
-
-@pytest.mark.parametrize("damaged", [{"files": []}, {"files": {"out": 3}}, {"report": []}])
-def test_a_step_of_another_shape_is_no_step(work, tmp_path, damaged):
-    assert work() == 1
-    record = tmp_path / "steps.json"
-    steps = json.loads(record.read_text())
-    record.write_text(json.dumps({"copy": {**steps["copy"], **damaged}}))
-    assert [work(), work()] == [2, 2]
-
-
-def test_what_is_whole_in_a_damaged_record_counts(work, tmp_path):
-    assert work() == 1
-    record = tmp_path / "steps.json"
-    record.write_text(json.dumps({**json.loads(record.read_text()), "other": 3}))
-    assert work() == 1
 
 
 def test_a_failing_step_leaves_no_record(tmp_path):

@@ -7,7 +7,7 @@ import glob
 import os
 import re
 import shutil
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -17,10 +17,8 @@ _PARTIAL_FILE = re.compile(r"\.partial[0-9]+")
 
 
 @contextmanager
-def folder_lock(folder: Path, busy: str, shared: bool = False) -> Iterator[Callable[[], bool]]:
+def folder_lock(folder: Path, busy: str, shared: bool = False) -> Iterator[None]:
     """Holds a folder until the end of the block. A process that dies lets go of it.
-
-    Yields what tells whether the folder of this name is still the one that is held.
 
     Args:
         folder: made if it is not there.
@@ -42,7 +40,7 @@ def folder_lock(folder: Path, busy: str, shared: bool = False) -> Iterator[Calla
             raise UserError(busy) from None
         except OSError:
             pass  # a file system without locks
-        yield lambda: folder.is_dir() and os.path.samestat(os.fstat(handle), folder.stat())
+        yield
     finally:
         os.close(handle)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import shutil
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -19,7 +20,6 @@ from syntax_nmt.preparation.annotation.folder_lock import folder_lock
 
 _FOLDER_ENDING = ".parts"
 _PART_ENDING = ".part"
-_MERGED_ENDING = ".merged"
 
 
 @dataclass(frozen=True)
@@ -90,7 +90,6 @@ class PartFolder:
         if output.is_symlink():
             output = output.resolve()
         self.path = output.with_name(output.name + _FOLDER_ENDING)
-        self._merged = self.path.with_name(self.path.name + _MERGED_ENDING)
 
     @contextmanager
     def held(self, shared: bool = False) -> Iterator[None]:
@@ -103,13 +102,12 @@ class PartFolder:
             UserError: another run is at work on the same output.
         """
         busy = f"{self.path}: another run is at work on this output: wait for it"
-        with folder_lock(self.path, busy, shared) as is_ours:
+        with folder_lock(self.path, busy, shared):
             try:
                 yield
             finally:
-                with suppress(OSError):  # it is not empty
-                    if is_ours():
-                        self.path.rmdir()
+                with suppress(OSError):  # it is not empty, or removed
+                    self.path.rmdir()
 
     def refuse_other_options(self, options: str) -> None:
         """Work that is finished is not thrown away by mistake.
@@ -194,24 +192,8 @@ class PartFolder:
         return entries
 
     def remove(self) -> None:
-        """Removes parts that have been merged.
-
-        The folder takes another name first, in one step: what a killed removal leaves is never
-        taken for parts of which some are missing.
-        """
-        self.clear_merged()
-        self.path.rename(self._merged)
-        self.clear_merged()
-
-    def clear_merged(self) -> bool:
-        """Removes what a killed :meth:`remove` left; gives whether there was anything."""
-        if not self._merged.is_dir():
-            return False
-        for path in self._merged.glob(f"*{_PART_ENDING}*"):
-            path.unlink(missing_ok=True)
-        with suppress(OSError):  # something else is in it
-            self._merged.rmdir()
-        return True
+        """Removes parts that have been merged."""
+        shutil.rmtree(self.path)
 
 
 def merge_parts(text: Path, output: Path, parts: PartFolder) -> Counter[str]:
