@@ -67,9 +67,7 @@ class Projector:
     label_ids: Mapping[str, int] = field(default_factory=dict)
     attach_roots: bool = False
 
-    def batches(
-        self, sizes: np.ndarray, binarised: BinarisedPieces | None = None
-    ) -> Iterator[list[Sentence]]:
+    def batches(self, sizes: np.ndarray, binarised: BinarisedPieces) -> Iterator[list[Sentence]]:
         """Reads all files in step.
 
         Args:
@@ -79,13 +77,6 @@ class Projector:
         Raises:
             UserError: the files have different numbers of sentences, or the subwords are others.
         """
-        for batch in self._batches(sizes):
-            if binarised is not None:
-                for sentence in batch:
-                    binarised.check(sentence.line, sentence.pieces.split())
-            yield batch
-
-    def _batches(self, sizes: np.ndarray) -> Iterator[list[Sentence]]:
         batch: list[Sentence] = []
         streams: dict[str, Iterator[Any]] = {
             str(self.file): annotation_entries(self.file, self.kind, self.attach_roots),
@@ -95,6 +86,7 @@ class Projector:
         if self.words is not None:
             streams[str(self.words)] = read_lines(self.words)
         for line, ((place, entry), pieces, size, *words) in in_step(streams):
+            binarised.check(line, pieces.split())
             batch.append(Sentence(line, pieces, words[0] if words else None, place, entry, size))
             if len(batch) == _BATCH:
                 yield batch

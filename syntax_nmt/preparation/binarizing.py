@@ -28,7 +28,7 @@ from syntax_nmt.data.sentence_projection import Projected, Projector
 from syntax_nmt.data.subwords import detect_scheme
 from syntax_nmt.data.text_files import read_lines
 from syntax_nmt.errors import UserError
-from syntax_nmt.preparation.annotation.executor import Workers, open_workers, ordered_results
+from syntax_nmt.preparation.annotation.executor import OrderedMap, ordered_map
 from syntax_nmt.preparation.annotation.folder_lock import folder_lock
 from syntax_nmt.preparation.binarised_texts import (
     BinarisedText,
@@ -134,12 +134,12 @@ def _write_all(
     try:
         labels = {kind: _labels(kind, texts, destdir, staging) for kind in KINDS}
         written = {}
-        with open_workers(choices.workers) as opened:
+        with ordered_map(choices.workers) as mapped:
             for text in texts:
                 for projector in _projectors(text, choices, labels):
                     name = f"{text.tokens.name}.{projector.kind.name}"
                     written[name] = _write_one(
-                        projector, staging / name, opened, choices.skip_mismatched, report
+                        projector, staging / name, mapped, choices.skip_mismatched, report
                     )
         write_manifest(staging, {**read_manifest(destdir), **written})
         for path in sorted(staging.iterdir(), key=lambda path: path.name == MANIFEST):
@@ -204,7 +204,7 @@ def _check_recorded_labels(destdir: Path, labels_file: str) -> None:
 def _write_one(
     projector: Projector,
     prefix: Path,
-    workers: Workers,
+    mapped: OrderedMap,
     skip_mismatched: bool,
     report: Callable[[str], None],
 ) -> AnnotationFile:
@@ -215,9 +215,7 @@ def _write_one(
     fit = AnnotationFit()
     with Progress(len(sizes), prefix.name, "sentences") as progress:
         batches = projector.batches(sizes, binarised)
-        for projected in _explained(
-            projector, ordered_results(workers, projector.project, batches)
-        ):
+        for projected in _explained(projector, mapped(projector.project, batches)):
             for row in np.split(projected.values, np.cumsum(projected.sizes)[:-1]):
                 writer.add(row)
             annotated += projected.annotated
@@ -254,14 +252,9 @@ def _explained(projector: Projector, results: Iterator[Projected]) -> Iterator[P
         raise
 
 
-def _open_tokens(projector: Projector) -> tuple[np.ndarray, BinarisedPieces | None]:
+def _open_tokens(projector: Projector) -> tuple[np.ndarray, BinarisedPieces]:
     """Length of each binarised sentence, EOS included, (sentences,); and the tokens themselves."""
     tokens = projector.tokens
-    impl = indexed_dataset.infer_dataset_impl(str(tokens))
-    if impl not in (None, "mmap"):
-        # The dataset is held until its sizes are copied: when collected it unmaps them.
-        dataset = indexed_dataset.make_dataset(str(tokens), impl)
-        return np.array(dataset.sizes), None
     try:
         indexed = open_indexed(tokens, shortest=1)
     except (OSError, ValueError) as error:

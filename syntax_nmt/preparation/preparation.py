@@ -14,7 +14,7 @@ from syntax_nmt.data.prepared_text import write_segmentation
 from syntax_nmt.data.subwords import NO_SUBWORDS, SENTENCEPIECE
 from syntax_nmt.data.text_files import write_bytes_atomically
 from syntax_nmt.parsing.config import ParserConfig, device_in
-from syntax_nmt.preparation.annotation.executor import open_workers
+from syntax_nmt.preparation.annotation.executor import ordered_map
 from syntax_nmt.preparation.annotation.folder_lock import sole_user
 from syntax_nmt.preparation.annotation_texts import AnnotationTexts
 from syntax_nmt.preparation.binarizing import binarize
@@ -112,8 +112,8 @@ class Preparation:
         def make() -> Report:
             # Spawning processes takes longer than segmenting a small corpus.
             processes = plan.workers if split.lines > 100_000 else 1
-            with open_workers(processes) as workers:
-                return dict(tokenize_file(raw, words, tokenizer, workers))
+            with ordered_map(processes) as mapped:
+                return dict(tokenize_file(raw, words, tokenizer, mapped))
 
         made_from = {
             "raw": self._steps.checksum(raw),

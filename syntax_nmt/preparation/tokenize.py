@@ -12,7 +12,7 @@ from typing import NamedTuple
 from tqdm import tqdm
 
 from syntax_nmt.data.text_files import read_lines, write_atomically
-from syntax_nmt.preparation.annotation.executor import Workers, ordered_results
+from syntax_nmt.preparation.annotation.executor import OrderedMap
 from syntax_nmt.task.word_tokenizer import WordTokenizer
 
 _CHUNK = 5000
@@ -37,14 +37,14 @@ class _Chunk(NamedTuple):
     lines: list[str]
 
 
-def tokenize_file(raw: Path, words: Path, tokenizer: Tokenizer, workers: Workers) -> Counter[str]:
+def tokenize_file(raw: Path, words: Path, tokenizer: Tokenizer, mapped: OrderedMap) -> Counter[str]:
     """Splits a raw text into words, one line for one line.
 
     Args:
         raw: UTF-8 text; may be `.gz`.
         words: the file to write.
         tokenizer: what tokenises.
-        workers: where the work runs.
+        mapped: where the work runs.
 
     Returns:
         Counts: `lines`, `words`, `empty` lines, and the characters replaced by cleaning: `space`,
@@ -60,7 +60,7 @@ def tokenize_file(raw: Path, words: Path, tokenizer: Tokenizer, workers: Workers
         write_atomically(words) as out,
         tqdm(desc=f"words of {raw.name}", unit="line", unit_scale=True, disable=None) as bar,
     ):
-        for lines, counted in ordered_results(workers, _tokenize, tasks):
+        for lines, counted in mapped(_tokenize, tasks):
             out.writelines(f"{line}\n" for line in lines)
             counts.update(counted)
             bar.update(len(lines))

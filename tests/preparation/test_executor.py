@@ -10,12 +10,7 @@ from contextlib import suppress
 import pytest
 
 from syntax_nmt.errors import UserError
-from syntax_nmt.preparation.annotation.executor import (
-    local_rank,
-    open_workers,
-    ordered_results,
-    pinned_device,
-)
+from syntax_nmt.preparation.annotation.executor import local_rank, ordered_map, pinned_device
 
 pytestmark = pytest.mark.dear
 
@@ -32,38 +27,10 @@ def local_rank_of(number: int) -> int:
     return local_rank()
 
 
-def refuse(number: int) -> int:
-    raise UserError(f"not {number}")
-
-
-def test_in_process_and_in_order():
-    with open_workers(1) as workers:
-        assert list(ordered_results(workers, square, range(5))) == [0, 1, 4, 9, 16]
-
-
-def test_tasks_are_drawn_as_results_are_taken():
-    drawn = []
-    tasks = (drawn.append(number) or number for number in range(100))
-    with open_workers(1) as workers:
-        results = ordered_results(workers, square, tasks)
-        assert next(results) == 0
-        assert len(drawn) == 1
-
-
-def test_errors_come_out_as_they_are():
-    with open_workers(1) as workers, pytest.raises(UserError, match="not 0"):
-        list(ordered_results(workers, refuse, range(2)))
-
-
-def test_no_workers_is_an_error():
-    with pytest.raises(UserError, match="--workers 0"), open_workers(0):
-        pass
-
-
 def test_a_dying_process_is_one_line():
     def work(function):
-        with open_workers(2) as workers:
-            return list(ordered_results(workers, function, range(5)))
+        with ordered_map(2) as mapped:
+            return list(mapped(function, range(5)))
 
     assert work(square) == [0, 1, 4, 9, 16]
     with pytest.raises(UserError, match=r"a worker process died.* fewer --workers; .* is kept"):
@@ -73,8 +40,8 @@ def test_a_dying_process_is_one_line():
 def test_workers_of_a_pool_take_one_gpu_each(monkeypatch):
     """The second rank of a machine with two workers a rank takes the third and fourth GPU."""
     monkeypatch.setenv("LOCAL_RANK", "1")
-    with open_workers(2) as workers:
-        ranks = set(ordered_results(workers, local_rank_of, range(20)))
+    with ordered_map(2) as mapped:
+        ranks = set(mapped(local_rank_of, range(20)))
     assert ranks <= {2, 3}
     monkeypatch.setattr("torch.cuda.is_available", lambda: True)
     monkeypatch.setattr("torch.cuda.device_count", lambda: 4)
@@ -106,6 +73,6 @@ def test_a_port_that_is_no_schedulers(monkeypatch, answer, said):
         address = "tcp://{}:{}".format(*server.getsockname())
         with (
             pytest.raises(UserError, match=rf"{address}: no scheduler answers \({said}\): check"),
-            open_workers(1, address),
+            ordered_map(1, address),
         ):
             pass

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 from syntax_nmt.data.text_files import check_writable, read_lines, refuse_pipe
 from syntax_nmt.preparation.annotation.annotator import Annotator
-from syntax_nmt.preparation.annotation.executor import open_workers, ordered_results
+from syntax_nmt.preparation.annotation.executor import ordered_map
 from syntax_nmt.preparation.annotation.parts import (
     Part,
     PartFolder,
@@ -164,8 +164,8 @@ def _annotated_parts(
                 sentences = piece.part.sentences
                 yield _Task(annotator, [sentences[place] for place in piece.places])
 
-    with open_workers(resources.workers, resources.dask_scheduler) as workers:
-        for entries in ordered_results(workers, _annotate, unfinished()):
+    with ordered_map(resources.workers, resources.dask_scheduler) as mapped:
+        for entries in mapped(_annotate, unfinished()):
             part, places, last = underway.popleft()
             part.entries.update(zip(places, entries))
             progress(len(places))

@@ -1,7 +1,6 @@
 """Where work runs: in this process, in a pool of processes, or on a cluster; one interface.
 
-Everything that works in parallel is a function of one picklable task, handed to an
-:class:`concurrent.futures.Executor`.
+Everything that works in parallel is a function of one picklable task, mapped over tasks.
 """
 
 from __future__ import annotations
@@ -14,63 +13,26 @@ from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Executor, Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
-from dataclasses import dataclass
-from typing import Any, TypeVar
+from functools import partial
+from typing import Any
 
 import torch
 
 from syntax_nmt.errors import UserError
 
-Task = TypeVar("Task")
-
-
-Result = TypeVar("Result")
-
+OrderedMap = Callable[[Callable[[Any], Any], Iterable[Any]], Iterator[Any]]
+"""A `map` that draws tasks one by one, and gives their results in order as they get ready."""
 
 LOCAL_RANK = "LOCAL_RANK"  # torchrun's name; the workers of a pool are given one, too
-
-
 _SLURM_LOCAL_RANK = "SLURM_LOCALID"
 
 
-@dataclass(frozen=True)
-class Workers:
-    """An executor and how much it does at a time.
-
-    Attributes:
-        executor: where calls run.
-        count: how many calls run at a time.
-        in_process: whether they run in this very process.
-    """
-
-    executor: Executor
-    count: int
-    in_process: bool = False
-
-
-class InProcessExecutor(Executor):
-    """Runs each call at once, in the calling process."""
-
-    def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
-        """Runs the call and hands back a future that is done.
-
-        Args:
-            fn: what to call.
-            **kwargs: its arguments by name.
-        """
-        future: Future[Any] = Future()
-        try:
-            future.set_result(fn(*args, **kwargs))
-        except Exception as error:
-            future.set_exception(error)
-        return future
-
-
 @contextmanager
-def open_workers(workers: int, dask_scheduler: str | None = None) -> Iterator[Workers]:
-    """Workers on this machine, or those of a Dask cluster.
+def ordered_map(workers: int, dask_scheduler: str | None = None) -> Iterator[OrderedMap]:
+    """A `map` on this machine, or on a Dask cluster.
 
     Processes are spawned, not forked: a fork of a process that runs threads (torch does) can hang.
+    What they are to run must be importable by name.
 
     Args:
         workers: how many processes; 1 means in this process.
@@ -78,23 +40,21 @@ def open_workers(workers: int, dask_scheduler: str | None = None) -> Iterator[Wo
             nothing.
 
     Raises:
-        UserError: `workers` is below 1, the cluster cannot be used, or a worker died.
+        UserError: the cluster cannot be used, or a worker died.
     """
-    if workers < 1:
-        raise UserError(f"--workers {workers}: must be 1 or more")
     if dask_scheduler is not None:
         from syntax_nmt.preparation.annotation.dask_cluster import open_cluster
 
         with open_cluster(dask_scheduler) as cluster:
-            yield Workers(*cluster)
+            yield partial(_results, *cluster)
     elif workers == 1:
-        yield Workers(InProcessExecutor(), 1, in_process=True)
+        yield map
     else:
         context = multiprocessing.get_context("spawn")
         started = context.Value("i", 0)
         executor = ProcessPoolExecutor(workers, context, _start_process, (started, workers))
         try:
-            yield Workers(executor, workers)
+            yield partial(_results, executor, workers)
         except BrokenProcessPool:
             raise UserError(
                 "a worker process died, probably for want of memory: start again with fewer "
@@ -104,22 +64,14 @@ def open_workers(workers: int, dask_scheduler: str | None = None) -> Iterator[Wo
             executor.shutdown(cancel_futures=True)
 
 
-def ordered_results(
-    workers: Workers, function: Callable[[Task], Result], tasks: Iterable[Task]
-) -> Iterator[Result]:
-    """The results of a function over tasks, in their order, as they get ready.
-
-    Tasks are drawn one by one, two a worker ahead, so that they need not all be in memory.
-
-    Args:
-        workers: where the function runs.
-        function: importable by name, with one picklable argument.
-    """
-    in_flight = 1 if workers.in_process else 2 * workers.count
-    pending: deque[Future[Result]] = deque()
+def _results(
+    executor: Executor, workers: int, function: Callable[[Any], Any], tasks: Iterable[Any]
+) -> Iterator[Any]:
+    """Tasks are drawn two a worker ahead, so that they need not all be in memory."""
+    pending: deque[Future[Any]] = deque()
     for task in tasks:
-        pending.append(workers.executor.submit(function, task))
-        if len(pending) >= in_flight:
+        pending.append(executor.submit(function, task))
+        if len(pending) >= 2 * workers:
             yield pending.popleft().result()
     while pending:
         yield pending.popleft().result()
