@@ -1,19 +1,18 @@
 """Annotation carried over from the words it was made for to the tokens of a corpus.
 
-All kinds go through one alignment by characters
-(:func:`~syntax_nmt.data.character_alignment.align_words`): heads, leaves of constituency trees, and
-chunks. What is over the very tokens stays as it is.
+Heads and leaves of constituency trees go through one alignment by characters
+(:func:`~syntax_nmt.data.character_alignment.align_words`). What is over the very tokens stays as it
+is.
 """
 
 from __future__ import annotations
 
-from bisect import bisect_left, bisect_right
+from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Generic, TypeVar
 
 from syntax_nmt.data.character_alignment import align_words, same_spelling, words_of_tokens
-from syntax_nmt.data.chunks import OUTSIDE, Chunk
 from syntax_nmt.data.constituents import Constituent, ConstituentTree
 from syntax_nmt.data.dependency_tree import DependencyTree
 
@@ -28,7 +27,7 @@ class Transferred(Generic[_Kind]):
         annotation: the annotation.
         bridged: whether the tokenisation was another than that of its words (a multiword token that
             is one token of the corpus is not).
-        torn: tokens of several words that are not one subtree, constituent or chunk of it, so that
+        torn: tokens of several words that are not one subtree or constituent of it, so that
             something of the annotation is lost there.
     """
 
@@ -123,43 +122,6 @@ def transfer_constituents(
     return Transferred(carried, bridged=True, torn=torn)
 
 
-def transfer_chunks(
-    chunks: Sequence[Chunk], words: Sequence[str], tokens: Sequence[str]
-) -> Transferred[tuple[Chunk, ...]] | None:
-    """Chunks over the tokens; None where they are of another sentence.
-
-    A token of several words is in the chunk of the first of them that is in one.
-
-    Args:
-        chunks: they cover the words.
-        words: what they are over, which files of chunks do not say.
-        tokens: of the corpus line.
-    """
-    if chunks[-1].end != len(words):
-        return None
-    home = align_words(words, tokens)
-    if home is None:
-        return None
-    if home == list(range(len(tokens))):
-        return Transferred(tuple(chunks))
-    chunk_of_word = [
-        number for number, chunk in enumerate(chunks) for _ in range(chunk.start, chunk.end)
-    ]
-    kept: list[int | None] = []
-    torn = 0
-    for group in words_of_tokens(home, len(tokens)):
-        numbers = [chunk_of_word[word] for word in group]
-        inside = [number for number in numbers if chunks[number].tag != OUTSIDE]
-        kept.append(next(iter(inside or numbers), None))
-        torn += len(set(inside)) > 1
-    owners = _filled(kept)
-    carried = [
-        Chunk(chunks[number].tag, bisect_left(owners, number), bisect_right(owners, number))
-        for number in sorted(set(owners))
-    ]
-    return Transferred(_outside_alone(carried), bridged=True, torn=torn)
-
-
 def _in_place(words: Sequence[str], tokens: Sequence[str]) -> list[int] | None:
     """Words for tokens one by one, where others stand for some: `<num>` for 5, another spelling.
 
@@ -195,14 +157,3 @@ def _is_torn(tree: ConstituentTree, group: range) -> bool:
         or group.start < node.start < group.stop < node.end
         for node in tree.nodes
     )
-
-
-def _outside_alone(chunks: Sequence[Chunk]) -> tuple[Chunk, ...]:
-    """Chunks in which every token outside of all is one of its own."""
-    alone: list[Chunk] = []
-    for chunk in chunks:
-        if chunk.tag == OUTSIDE:
-            alone += [Chunk(OUTSIDE, token, token + 1) for token in range(chunk.start, chunk.end)]
-        else:
-            alone.append(chunk)
-    return tuple(alone)

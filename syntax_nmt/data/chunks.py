@@ -12,11 +12,7 @@ from syntax_nmt.data.text_files import read_lines
 from syntax_nmt.errors import UserError
 
 OUTSIDE = "O"
-
-
 _OPENING = ("B", "S")
-
-
 _CLOSING = ("E", "S")
 
 
@@ -55,27 +51,23 @@ def parse_chunks(text: str, name: str, line: int) -> tuple[Chunk, ...] | None:
     Raises:
         UserError: a tag is not O, B-X or I-X, or I-X follows neither B-X nor I-X.
     """
-    chunks: list[Chunk] = []
-    for word, tag in enumerate(text.split()):
-        kind, dash, chunk_type = tag.partition("-")
-        if tag == OUTSIDE:
-            chunks.append(Chunk(OUTSIDE, word, word + 1))
-        elif kind not in ("B", "I") or not dash or not chunk_type or chunk_type == OUTSIDE:
+    tags = text.split()
+    open_type = ""
+    for word, tag in enumerate(tags):
+        kind, _, chunk_type = tag.partition("-")
+        if tag != OUTSIDE and (kind not in ("B", "I") or chunk_type in ("", OUTSIDE)):
             raise UserError(
                 f"{name}:{line}: tag {tag!r} of word {word + 1} is not O, B-TYPE or I-TYPE: "
                 f"write the chunks as IOB2"
             )
-        elif kind == "B":
-            chunks.append(Chunk(chunk_type, word, word + 1))
-        elif not chunks or chunks[-1].tag != chunk_type:
-            before = text.split()[word - 1] if word else "nothing"
+        if kind == "I" and chunk_type != open_type:
+            before = tags[word - 1] if word else "nothing"
             raise UserError(
                 f"{name}:{line}: {tag} of word {word + 1} follows {before}, not B-{chunk_type} or "
                 f"I-{chunk_type}: a chunk begins with B- (convert IOB1 to IOB2)"
             )
-        else:
-            chunks[-1] = Chunk(chunk_type, chunks[-1].start, word + 1)
-    return tuple(chunks) or None
+        open_type = chunk_type
+    return chunks_of_tags(tags) or None
 
 
 def chunks_of_tags(tags: Iterable[str]) -> tuple[Chunk, ...]:

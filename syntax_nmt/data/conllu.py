@@ -16,20 +16,11 @@ from syntax_nmt.errors import UserError
 
 NUM_COLUMNS = 10
 
-
 _NO_PARSE = re.compile(r"#\s*parse\s*=\s*none\s*")
-
-
 # Nine digits are more than any sentence has, and Python refuses to read thousands.
 _RANGE = re.compile(r"([0-9]{1,9})-([0-9]{1,9})")
-
-
 _EMPTY_NODE = re.compile(r"([0-9]{1,9})\.[1-9][0-9]*")
-
-
 _HEAD = re.compile(r"[0-9]{1,9}")
-
-
 BROKEN_LINE = "correct the line, or write the file again if it is truncated"
 
 
@@ -132,8 +123,8 @@ class _BlockParser:
         if len(columns) != NUM_COLUMNS:
             raise self.error(
                 number,
-                f"{len(columns)} tab-separated columns instead of {NUM_COLUMNS}"
-                f"{named_format(line)}",
+                f"{len(columns)} tab-separated columns instead of {NUM_COLUMNS}: write CoNLL-U, or "
+                f"the file again if it is truncated",
             )
         if columns[0] == str(len(self.rows) + 1):
             self.rows.append(columns)
@@ -254,17 +245,11 @@ def format_conllu(
         heads: 0-based head of each word; the root's is its own index.
         relations: DEPREL of each word; `root` and `dep` by default.
         upos: part of speech of each word; `_` by default.
-
-    Raises:
-        ValueError: the sequences differ in length, or there is no word.
     """
     if relations is None:
         relations = ["root" if head == word else "dep" for word, head in enumerate(heads)]
     if upos is None:
         upos = ["_"] * len(words)
-    lengths = {len(words), len(heads), len(relations), len(upos)}
-    if len(lengths) != 1 or not words:
-        raise ValueError(f"words, heads, relations and upos must have one length > 0: {lengths}")
     lines = []
     for index, (word, head) in enumerate(zip(words, heads)):
         number = 0 if head == index else head + 1
@@ -283,32 +268,3 @@ def format_no_parse(words: Sequence[str]) -> str:
     lines = ["# parse = none"]
     lines += [f"{index}\t{word}" + "\t_" * 8 for index, word in enumerate(words, start=1)]
     return "\n".join(lines) + "\n\n"
-
-
-def named_format(line: str) -> str:
-    """What a line without CoNLL-U's ten columns may be, and what to do, to end a message with.
-
-    Args:
-        line: a line that is no comment.
-    """
-    columns = line.split("\t")
-    spaced = line.split()
-    if len(columns) >= 14 and columns[0].isdecimal() and columns[8].isdecimal():
-        return (
-            " (this looks like CoNLL-09, whose HEAD is column 9): convert it to CoNLL-U, for "
-            "instance with awk -F'\\t' -v OFS='\\t' 'NF{print $1,$2,$3,$5,$5,$7,$9,$11,\"_\",\"_\";"
-            "next}1'"
-        )
-    if len(columns) == 1 and line.startswith("("):
-        return (
-            " (this looks like a bracketed tree): name a file of constituents .trees, one tree a "
-            "line"
-        )
-    if len(columns) == 1 and len(spaced) >= 8 and spaced[0].isdecimal():
-        return " (its columns are separated by spaces): separate them by tabs, as CoNLL-U does"
-    if len(columns) == 1 and len(spaced) in (2, 3) and spaced[-1][:2] in ("B-", "I-", "O"):
-        return (
-            " (this looks like CoNLL-2000's columns of chunks): write chunks into a .chunks file, "
-            "IOB2 tags, one line a sentence"
-        )
-    return f": {BROKEN_LINE}"

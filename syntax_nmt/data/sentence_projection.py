@@ -67,7 +67,9 @@ class Projector:
     label_ids: Mapping[str, int] = field(default_factory=dict)
     attach_roots: bool = False
 
-    def batches(self, sizes: np.ndarray, binarised: BinarisedPieces) -> Iterator[list[Sentence]]:
+    def batches(
+        self, sizes: np.ndarray, binarised: BinarisedPieces | None = None
+    ) -> Iterator[list[Sentence]]:
         """Reads all files in step.
 
         Args:
@@ -86,7 +88,8 @@ class Projector:
         if self.words is not None:
             streams[str(self.words)] = read_lines(self.words)
         for line, ((place, entry), pieces, size, *words) in in_step(streams):
-            binarised.check(line, pieces.split())
+            if binarised is not None:
+                binarised.check(line, pieces.split())
             batch.append(Sentence(line, pieces, words[0] if words else None, place, entry, size))
             if len(batch) == _BATCH:
                 yield batch

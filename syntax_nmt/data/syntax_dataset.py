@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
-from fairseq.data import BaseWrapperDataset, Dictionary, LanguagePairDataset
+from fairseq.data import BaseWrapperDataset, LanguagePairDataset
 
 from syntax_nmt.data.annotation.kind import SOURCE, TARGET, BatchedText
 from syntax_nmt.data.binarised_annotation import BinarisedAnnotation
@@ -79,42 +79,8 @@ class SyntaxDataset(BaseWrapperDataset):
         """Whether items may be read outside the data loader's workers."""
         return self.dataset.supports_fetch_outside_dataloader
 
-    @property
-    def src(self) -> Any:
-        """The source sentences (`--replace-unk` reads their text)."""
-        return self.dataset.src
-
-    @property
-    def tgt(self) -> Any:
-        """The target sentences, or None."""
-        return self.dataset.tgt
-
-    @property
-    def src_sizes(self) -> np.ndarray:
-        """Source lengths with EOS."""
-        return self.dataset.src_sizes
-
-    @property
-    def tgt_sizes(self) -> np.ndarray | None:
-        """Target lengths with EOS, or None."""
-        return self.dataset.tgt_sizes
-
-    @property
-    def src_dict(self) -> Dictionary:
-        """The source vocabulary."""
-        return self.dataset.src_dict
-
-    @property
-    def tgt_dict(self) -> Dictionary | None:
-        """The target vocabulary, or None."""
-        return self.dataset.tgt_dict
-
-    @property
-    def left_pad_source(self) -> bool:
-        """Whether sources are padded on the left."""
-        return self.dataset.left_pad_source
-
-    @property
-    def left_pad_target(self) -> bool:
-        """Whether targets are padded on the left."""
-        return self.dataset.left_pad_target
+    def __getattr__(self, name: str) -> Any:
+        """Texts, lengths and dictionaries."""
+        if name == "dataset":  # while it is unpickled there is none
+            raise AttributeError(name)
+        return getattr(self.dataset, name)

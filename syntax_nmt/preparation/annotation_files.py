@@ -58,14 +58,12 @@ class GivenAnnotation:
         file: the annotation.
         kind: of the annotation.
         words: the text.
-        raw: the text before it was split into words, whose words chunks may be over.
         attach_roots: see :func:`~syntax_nmt.data.annotation_text.annotation_entries`.
     """
 
     file: Path
     kind: AnnotationKind
     words: Path
-    raw: Path | None = None
     attach_roots: bool = False
 
     def check(self) -> AnnotationFit:
@@ -114,12 +112,8 @@ class GivenAnnotation:
             str(self.file): annotation_entries(self.file, self.kind, self.attach_roots),
             str(self.words): self._lines(),
         }
-        if self.raw is not None:
-            streams[str(self.raw)] = read_lines(self.raw)
-        for number, ((place, entry), words, *raw) in in_step(streams):
-            raw_words = raw[0].split() if raw else None
-            corpus = f"{self.words}:{number}"
-            check = partial(self.kind.read, entry, words, place, corpus, raw_words)
+        for number, ((place, entry), words) in in_step(streams):
+            check = partial(self.kind.read, entry, words, place, f"{self.words}:{number}")
             yield number, entry, words, check
 
 

@@ -7,7 +7,7 @@ from functools import partial
 from pathlib import Path
 
 from syntax_nmt.data.annotation import CHUNKS, HEADS, KINDS, PHRASES
-from syntax_nmt.data.annotation.kind import SOURCE, AnnotationKind
+from syntax_nmt.data.annotation.kind import AnnotationKind
 from syntax_nmt.data.mismatch import STOP
 from syntax_nmt.preparation.annotation.annotate import annotate_file, describe
 from syntax_nmt.preparation.annotation.annotator import StanzaAnnotator
@@ -95,16 +95,15 @@ class AnnotationTexts:
     def _taken_along(self, split: Split, kind: AnnotationKind) -> bool:
         """Takes the annotation of a split along, if there is one; gives whether there is."""
         destination = self._plan.annotation_text(split.name, kind)
-        raw = split.source if kind.side == SOURCE else split.target
-        given = self._given(split, kind, raw, destination)
+        given = self._given(split, kind, destination)
         if given is None:
             return False
-        made_from, take = self._made_from(given, raw), partial(self._take, given, destination)
+        made_from, take = self._made_from(given), partial(self._take, given, destination)
         self._step(f"words/{destination.name}", made_from, take, lambda: [destination])
         return True
 
     def _given(
-        self, split: Split, kind: AnnotationKind, raw: Path, destination: Path
+        self, split: Split, kind: AnnotationKind, destination: Path
     ) -> GivenAnnotation | None:
         """The user's annotation: beside the raw text, or beside the words."""
         plan, lang = self._plan, self._plan.language(kind)
@@ -113,17 +112,13 @@ class AnnotationTexts:
             found = destination
         if found is None:
             return None
-        words = plan.words(split.name, lang)
-        return GivenAnnotation(
-            found, kind, words, None if kind.has_words else raw, plan.attach_roots
-        )
+        return GivenAnnotation(found, kind, plan.words(split.name, lang), plan.attach_roots)
 
-    def _made_from(self, given: GivenAnnotation, raw: Path) -> dict[str, object]:
+    def _made_from(self, given: GivenAnnotation) -> dict[str, object]:
         """What the annotation over the words depends on."""
         return {
             "given": self._steps.checksum(given.file),
             "words": self._steps.checksum(given.words),
-            "raw": self._steps.checksum(raw),
             "policy": [self._plan.on_mismatch, self._plan.attach_roots],
         }
 

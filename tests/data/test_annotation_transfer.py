@@ -6,12 +6,7 @@ import random
 
 import pytest
 
-from syntax_nmt.data.annotation_transfer import (
-    transfer_chunks,
-    transfer_constituents,
-    transfer_dependencies,
-)
-from syntax_nmt.data.chunks import chunks_of_tags, iob2_tags
+from syntax_nmt.data.annotation_transfer import transfer_constituents, transfer_dependencies
 from syntax_nmt.data.constituents import format_tree, parse_tree
 from syntax_nmt.data.dependency_tree import CONTINUATION, DependencyTree, MultiwordRange, find_cycle
 
@@ -144,25 +139,3 @@ def test_constituents_by_hand(tree, tokens, expected, torn):
     assert found.torn == torn
     if found.bridged:
         assert parse_tree(format_tree(found.annotation), "t", 1).words == tuple(tokens.split())
-
-
-@pytest.mark.parametrize(
-    ("tags", "words", "tokens", "expected", "torn"),
-    [
-        ("B-NP I-NP O", "the cat.. .", "the cat .. .", "B-NP I-NP I-NP O", 0),
-        ("O B-NP I-NP", '" the cat', '"the cat', "B-NP I-NP", 0),
-        ("B-NP B-NP I-NP", "John 's cat", "John's cat", "B-NP B-NP", 1),
-        ("O B-VP", "well-known is", "well - known is", "O O O B-VP", 0),
-    ],
-)
-def test_chunks_by_hand(tags, words, tokens, expected, torn):
-    found = transfer_chunks(chunks_of_tags(tags.split()), words.split(), tokens.split())
-    assert " ".join(iob2_tags(found.annotation)) == expected
-    assert found.torn == torn
-    assert found.annotation[-1].end == len(tokens.split())
-
-
-def test_chunks_of_other_words():
-    chunks = chunks_of_tags(["B-NP", "O"])
-    assert transfer_chunks(chunks, ["a", "b", "c"], ["a", "b"]) is None
-    assert transfer_chunks(chunks, ["a", "c"], ["a", "b"]) is None

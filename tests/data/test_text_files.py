@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import gzip
 import os
 import stat
 import subprocess
@@ -12,7 +13,12 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from syntax_nmt.data.text_files import check_writable, write_atomically, write_bytes_atomically
+from syntax_nmt.data.text_files import (
+    check_writable,
+    read_lines,
+    write_atomically,
+    write_bytes_atomically,
+)
 from syntax_nmt.errors import UserError
 
 
@@ -128,3 +134,19 @@ def test_stdout_by_its_name_keeps_what_else_is_printed(tmp_path, mode):
         said = file.read_text()
     assert said == "first\n" * (mode == "a") + "before\nwritten\nafter\n"
     assert list(tmp_path.iterdir()) == [file]
+
+
+@pytest.mark.parametrize("ending", ["", ".gz"])
+def test_a_byte_order_mark_is_no_text(tmp_path, ending):
+    path = tmp_path / f"a{ending}"
+    content = "\ufeffdas\nHaus\n".encode()
+    path.write_bytes(gzip.compress(content) if ending else content)
+    assert list(read_lines(path)) == ["das", "Haus"]
+
+
+@pytest.mark.parametrize("ending", ["", ".gz"])
+def test_a_carriage_return_ends_no_line(tmp_path, ending):
+    path = tmp_path / f"a{ending}"
+    content = "das\rHaus\r\n\r\r\nist\u2028klein\n\rund".encode()
+    path.write_bytes(gzip.compress(content) if ending else content)
+    assert list(read_lines(path)) == ["das\rHaus", "\r", "ist\u2028klein", "\rund"]

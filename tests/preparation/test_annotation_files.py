@@ -141,16 +141,6 @@ def test_carried_over_entries_are_written_and_others_stay_as_they_are(tmp_path):
     assert blocks[1] == (comment + SINGLE).strip()
 
 
-def test_chunks_are_over_the_words_of_the_raw_text(tmp_path):
-    given = write(tmp_path, "chunks", "B-VP B-NP I-NP O\n", "don &apos;t eat that .\n")
-    raw = tmp_path / "raw"
-    raw.write_text("don't eat that .\n")
-    given = dataclasses.replace(given, raw=raw)
-    assert given.check().bridged == 1
-    given.write(tmp_path / "new")
-    assert (tmp_path / "new").read_text() == "B-VP I-VP B-NP I-NP O\n"
-
-
 def test_several_roots(tmp_path):
     given = write(tmp_path, "conllu", MULTIWORD.replace("\t3\t_", "\t0\t_", 1) + SINGLE)
     with pytest.raises(UserError, match=r"conllu:\d: a second root .*--attach-roots"):

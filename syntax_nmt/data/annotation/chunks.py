@@ -14,7 +14,7 @@ from syntax_nmt.data.annotation.kind import (
     Place,
     SegmentedSentence,
 )
-from syntax_nmt.data.annotation_transfer import Transferred, transfer_chunks
+from syntax_nmt.data.annotation_transfer import Transferred
 from syntax_nmt.data.chunks import OUTSIDE, Chunk, iob2_tags, parse_chunks
 from syntax_nmt.data.collation import collate_chunk_tags
 from syntax_nmt.data.figures.segment_figures import ChunkFigures
@@ -51,19 +51,15 @@ class Chunks(AnnotationKind):
         words: Sequence[str],
         place: Place,
         corpus: str,
-        raw: Sequence[str] | None = None,
     ) -> Transferred[tuple[Chunk, ...]]:
-        """There must be as many tags as words, or as words of the raw line, which are aligned."""
-        if annotation[-1].end == len(words):
-            return Transferred(annotation)
-        carried = None if raw is None else transfer_chunks(annotation, raw, words)
-        if carried is None:
+        """There must be as many tags as words."""
+        if annotation[-1].end != len(words):
             raise OtherTextError(
                 str(place),
                 f"{annotation[-1].end} tags, but {corpus} has {len(words)} words",
                 "chunk the tokenised text that the subwords were made from",
             )
-        return carried
+        return Transferred(annotation)
 
     def format(self, annotation: Sequence[Chunk] | None, words: Sequence[str]) -> str:
         """A line of IOB2 tags."""

@@ -61,7 +61,6 @@ class Heads(AnnotationKind):
         words: Sequence[str],
         place: Place,
         corpus: str,
-        raw: Sequence[str] | None = None,
     ) -> Transferred[DependencyTree]:
         """See :func:`~syntax_nmt.data.annotation_transfer.transfer_dependencies`."""
         forms = [span.form for span in annotation.surface_spans()]

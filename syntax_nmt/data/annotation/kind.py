@@ -182,7 +182,6 @@ class AnnotationKind(ABC):
         words: Sequence[str],
         place: Place,
         corpus: str,
-        raw: Sequence[str] | None = None,
     ) -> Transferred[Any]:
         """The annotation over the words of the corpus, into which it is carried over.
 
@@ -191,7 +190,6 @@ class AnnotationKind(ABC):
             words: the words of the corpus line.
             place: where the annotation stands.
             corpus: file and line of the corpus.
-            raw: the words of the raw line, which an annotation without words may be over.
 
         Raises:
             OtherTextError: it is of other words; names both places.
@@ -203,11 +201,10 @@ class AnnotationKind(ABC):
         words: Sequence[str],
         place: Place,
         corpus: str,
-        raw: Sequence[str] | None = None,
     ) -> Transferred[Any] | None:
         """:meth:`parse` and :meth:`transfer` in one; None where the sentence has no annotation."""
         found = self.parse(entry, place)
-        return None if found is None else self.transfer(found, words, place, corpus, raw)
+        return None if found is None else self.transfer(found, words, place, corpus)
 
     @abstractmethod
     def format(self, annotation: Any, words: Sequence[str]) -> str:

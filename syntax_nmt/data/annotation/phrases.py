@@ -48,7 +48,6 @@ class Phrases(AnnotationKind):
         words: Sequence[str],
         place: Place,
         corpus: str,
-        raw: Sequence[str] | None = None,
     ) -> Transferred[ConstituentTree]:
         """See :func:`~syntax_nmt.data.annotation_transfer.transfer_constituents`."""
         return transfer_constituents(annotation, words) or other_text(
