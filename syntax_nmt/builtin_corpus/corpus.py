@@ -22,13 +22,8 @@ from syntax_nmt.builtin_corpus.grammar import Grammar
 from syntax_nmt.builtin_corpus.pair import SentencePair
 
 SPLIT_SUFFIXES = ("src", "tgt", "src.conllu", "src.trees", "tgt.chunks", "align")
-
-
-CONTRAST_FILES = (
-    "contrast.src",
-    "contrast.correct.tgt",
-    "contrast.incorrect.tgt",
-    "contrast.distance",
+CONTRAST_FILES = tuple(
+    f"contrast.{end}" for end in ("src", "correct.tgt", "incorrect.tgt", "distance")
 )
 
 
@@ -132,19 +127,8 @@ def conllu(pair: SentencePair, name: str) -> str:
     lines = [f"# sent_id = {name}", f"# text = {pair.source_text}"]
     dependencies = pair.tree.dependencies()
     for position, (word, (head, relation)) in enumerate(zip(pair.source, dependencies), start=1):
-        fields = (
-            str(position),
-            word.form,
-            word.lemma,
-            word.upos,
-            word.xpos,
-            word.feats,
-            str(head),
-            relation,
-            "_",
-            "_",
-        )
-        lines.append("\t".join(fields))
+        own = (word.form, word.lemma, word.upos, word.xpos, word.feats)
+        lines.append("\t".join((str(position), *own, str(head), relation, "_", "_")))
     return "\n".join(lines) + "\n\n"
 
 

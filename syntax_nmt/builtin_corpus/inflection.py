@@ -7,38 +7,14 @@ from syntax_nmt.builtin_corpus.syntax import Agreement
 VOWELS = "aeiouöü"
 CASE_ENDINGS = {"Nom": "", "Acc": "m", "Gen": "s", "Dat": "k", "Loc": "t"}
 TENSE_ENDINGS = {"Pres": "", "Past": "ed", "Fut": "is"}
-VERB_AGREEMENT = {
-    ("Masc", False): "un",
-    ("Fem", False): "ane",
-    ("Masc", True): "uri",
-    ("Fem", True): "are",
-}
-ADJECTIVE_AGREEMENT = {
-    ("Masc", False): "o",
-    ("Fem", False): "a",
-    ("Masc", True): "oi",
-    ("Fem", True): "ai",
-}
+AGREEMENTS: tuple[Agreement, ...] = (("Masc", False), ("Fem", False), ("Masc", True), ("Fem", True))
+VERB_AGREEMENT = dict(zip(AGREEMENTS, ("un", "ane", "uri", "are")))
+ADJECTIVE_AGREEMENT = dict(zip(AGREEMENTS, ("o", "a", "oi", "ai")))
 DETERMINERS = {
-    "definite": {
-        ("Masc", False): "do",
-        ("Fem", False): "da",
-        ("Masc", True): "doi",
-        ("Fem", True): "dai",
-    },
-    "demonstrative": {
-        ("Masc", False): "tuo",
-        ("Fem", False): "tua",
-        ("Masc", True): "tui",
-        ("Fem", True): "tue",
-    },
+    "definite": dict(zip(AGREEMENTS, ("do", "da", "doi", "dai"))),
+    "demonstrative": dict(zip(AGREEMENTS, ("tuo", "tua", "tui", "tue"))),
 }
-PRONOUNS = {
-    ("Masc", False): "hen",
-    ("Fem", False): "hena",
-    ("Masc", True): "heni",
-    ("Fem", True): "henai",
-}
+PRONOUNS = dict(zip(AGREEMENTS, ("hen", "hena", "heni", "henai")))
 ADNOMINAL_ENDING = "k"
 """Closes the verb of a relative clause that stands before its noun."""
 

@@ -7,6 +7,7 @@ subject from the order of the words.
 from __future__ import annotations
 
 from syntax_nmt.builtin_corpus.constituents import HEAD, Constituent, Phrase, Word
+from syntax_nmt.builtin_corpus.inflection import AGREEMENTS
 from syntax_nmt.builtin_corpus.lexicon import DATIVE_PREPOSITION, PERSON
 from syntax_nmt.builtin_corpus.syntax import (
     AdpositionalPhrase,
@@ -17,12 +18,7 @@ from syntax_nmt.builtin_corpus.syntax import (
 )
 
 DETERMINERS = {"definite": "lo", "indefinite": "un", "demonstrative": "dis"}
-PRONOUNS = {
-    ("Masc", False): "el",
-    ("Fem", False): "ela",
-    ("Masc", True): "els",
-    ("Fem", True): "elas",
-}
+PRONOUNS = dict(zip(AGREEMENTS, ("el", "ela", "els", "elas")))
 PAST_ENDING, PLURAL_ENDING, FUTURE_AUXILIARY = "ta", "s", "vol"
 NEGATION, COORDINATOR, COMPLEMENTISER = "no", "e", "da"
 PERSON_RELATIVISER, OTHER_RELATIVISER = "ki", "ke"

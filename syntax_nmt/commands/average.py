@@ -40,9 +40,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--by",
         choices=list(_NAMES),
+        default=UPDATES,
         help="which checkpoints --last counts: those that fairseq-train wrote after a number of "
         "updates (checkpoint_EPOCH_UPDATE.pt) or after epochs (checkpointEPOCH.pt) "
-        f"(default: {UPDATES})",
+        "(default: %(default)s)",
     )
     parser.add_argument("--output", type=Path, required=True, help="the checkpoint to write")
 
@@ -132,20 +133,14 @@ def _is_float(weight: Tensor) -> bool:
     return weight.is_floating_point()
 
 
-def _chosen(inputs: Sequence[Path], last: int | None, by: str | None) -> list[Path]:
+def _chosen(inputs: Sequence[Path], last: int | None, by: str) -> list[Path]:
     """The checkpoints that the arguments name, the latest first with `--last`."""
     if last is None:
-        if by is not None:
-            raise UserError("--by says which checkpoints --last counts: add --last N, or leave it")
-        for place, path in enumerate(inputs):
-            if path in inputs[:place]:
-                raise UserError(f"{path}: given twice: leave one out")
+        for path in inputs:
             if path.is_dir():
                 raise UserError(f"{path}: a folder: say with --last N how many of its checkpoints")
-            if not path.is_file():
-                raise UserError(f"{path}: no such checkpoint: give the files fairseq-train wrote")
         return list(inputs)
-    folder, by = inputs[0], by or UPDATES
+    folder = inputs[0]
     if len(inputs) > 1 or not folder.is_dir():
         raise UserError(f"--last {last} takes one folder of checkpoints, not {inputs[-1]}")
     found = checkpoint_utils.checkpoint_paths(str(folder), _NAMES[by])

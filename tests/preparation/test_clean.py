@@ -124,13 +124,6 @@ def test_every_nth_pair_that_is_kept_is_held_out(run, tmp_path):
     assert "held out 2 of those kept" in said
 
 
-@pytest.mark.parametrize("option", [("--hold-out-every", "2"), ("--hold-out", "held")])
-def test_half_of_holding_out_is_refused(run, tmp_path, option):
-    with pytest.raises(SystemExit, match="--hold-out and --hold-out-every: give both of them, or"):
-        run([[("a", "b"), ("c", "d")]], *option)
-    assert not [path for path in tmp_path.iterdir() if not path.name.startswith("part")]
-
-
 def test_test_pairs_are_known_however_they_are_cut(run, tmp_path):
     gold = [write(tmp_path / "g.en", ["We do n't ."]), write(tmp_path / "g.de", ["Nein , nicht ."])]
     pairs = [("we don't.", "Nein, nicht."), ("We don't.", "Nein."), ("No.", "Nein, nicht.")]

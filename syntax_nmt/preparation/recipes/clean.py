@@ -100,32 +100,6 @@ def read_pairs(source: Path, target: Path) -> Iterator[Pair]:
         yield Pair(*lines)
 
 
-class Output:
-    """The two files of one text, each line written as wanted.
-
-    Args:
-        files: the source's and the target's.
-        lowercase: sides to be written in lower case, 0 and 1.
-        words: what splits each side into words; None writes the text as it is.
-    """
-
-    def __init__(
-        self,
-        files: Sequence[TextIO],
-        lowercase: Sequence[int],
-        words: Sequence[Measure] | None,
-    ) -> None:
-        self._files = files
-        self._lowercase = lowercase
-        self._words = words
-
-    def write(self, pair: Pair) -> None:
-        """Writes one pair."""
-        for side, (file, line) in enumerate(zip(self._files, pair)):
-            text = line if self._words is None else self._words[side].words(line)
-            file.write((text.lower() if side in self._lowercase else text) + "\n")
-
-
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Adds the command's options."""
     for side in ("source", "target"):
@@ -172,8 +146,6 @@ def run(args: argparse.Namespace) -> None:
             f"--source names {len(args.source)} files and --target {len(args.target)}: "
             "give one of each for every part"
         )
-    if (args.hold_out is None) != (args.hold_out_every is None):
-        raise UserError("--hold-out and --hold-out-every: give both of them, or neither")
     measures = (
         Measure(args.source_lang, args.source_tokenizer),
         Measure(args.target_lang, args.target_tokenizer),
@@ -191,10 +163,14 @@ def _write(
     lowercase = {"source": (0,), "target": (1,), "both": (0, 1), None: ()}[args.lowercase]
     with ExitStack() as stack:
 
-        def output(prefix: str) -> Output:
+        def output(prefix: str) -> list[TextIO]:
             names = (Path(f"{prefix}.{lang}") for lang in (args.source_lang, args.target_lang))
-            files = [stack.enter_context(write_atomically(name)) for name in names]
-            return Output(files, lowercase, words)
+            return [stack.enter_context(write_atomically(name)) for name in names]
+
+        def write(files: Sequence[TextIO], pair: Pair) -> None:
+            for side, (file, line) in enumerate(zip(files, pair)):
+                text = line if words is None else words[side].words(line)
+                file.write((text.lower() if side in lowercase else text) + "\n")
 
         kept = output(args.output)
         held_out = output(args.hold_out) if args.hold_out_every else kept
@@ -209,9 +185,9 @@ def _write(
                 counts["kept"] += 1
                 if args.hold_out_every and counts["kept"] % args.hold_out_every == 0:
                     counts["held out"] += 1
-                    held_out.write(pair)
+                    write(held_out, pair)
                 else:
-                    kept.write(pair)
+                    write(kept, pair)
             print(f"  {source.name}, {target.name}: {counts['pairs'] - before:,} pairs")
         if counts["kept"] == counts["held out"]:
             raise UserError(f"nothing is left of {args.source[0]} and the other parts")
