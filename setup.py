@@ -17,15 +17,7 @@ setup(
     long_description_content_type="text/markdown",
     license="MIT",
     license_files=["LICENSE"],
-    keywords=[
-        "neural machine translation",
-        "fairseq",
-        "syntax",
-        "dependency parsing",
-        "phrase structure",
-        "chunking",
-        "natural language processing",
-    ],
+    keywords="neural machine translation, fairseq, syntax, dependency parsing, phrase structure",
     classifiers=[
         "Development Status :: 4 - Beta",
         "Environment :: Console",

@@ -70,11 +70,11 @@ def parse_block(
     Raises:
         UserError: wrong columns, ids or heads, no root or two, a cycle; names file and line.
     """
+    if any(map(_NO_PARSE.fullmatch, block)):
+        return None
     parser = _BlockParser(name, first_line, one_root)
     for number, line in enumerate(block, start=first_line):
-        if line[0] == "#":
-            parser.add_comment(line)
-        else:
+        if line[0] != "#":
             parser.add_line(number, line)
     return parser.tree()
 
@@ -104,17 +104,12 @@ class _BlockParser:
         self.name = name
         self.first_line = first_line
         self.one_root = one_root
-        self.has_parse = True
         self.rows: list[list[str]] = []
         self.numbers: list[int] = []
         self.ranges: list[MultiwordRange] = []
 
     def error(self, number: int, message: str) -> UserError:
         return UserError(f"{self.name}:{number}: {message}")
-
-    def add_comment(self, line: str) -> None:
-        if _NO_PARSE.fullmatch(line):
-            self.has_parse = False
 
     def add_line(self, number: int, line: str) -> None:
         columns = line.split("\t")
@@ -157,9 +152,7 @@ class _BlockParser:
             f"and put a blank line between sentences",
         )
 
-    def tree(self) -> DependencyTree | None:
-        if not self.has_parse:
-            return None
+    def tree(self) -> DependencyTree:
         if not self.rows:
             raise self.error(
                 self.first_line,
@@ -186,8 +179,19 @@ class _BlockParser:
         """0-based heads, the root's being itself."""
         heads = [self._head(number, row) for number, row in zip(self.numbers, self.rows)]
         roots = [word for word, head in enumerate(heads) if head < 0]
-        if not roots or (self.one_root and len(roots) > 1):
-            self._raise_root_count(roots)
+        if not roots:
+            raise self.error(
+                self.first_line,
+                f"no word of the {len(self.rows)} has HEAD 0: correct the parse, "
+                f"or write the file again if it is truncated",
+            )
+        if self.one_root and len(roots) > 1:
+            raise self.error(
+                self.numbers[roots[1]],
+                f"a second root (words {roots[0] + 1} and {roots[1] + 1} both have HEAD 0): "
+                f"use a parser that gives one root, mark the sentence '# parse = none', or give "
+                f"--attach-roots to prepare or binarize, and the others depend on the first",
+            )
         cycle = find_cycle(heads)
         if cycle:
             path = " → ".join(str(word + 1) for word in [*cycle, cycle[0]])
@@ -199,20 +203,6 @@ class _BlockParser:
         for root in roots:
             heads[root] = root
         return tuple(heads)
-
-    def _raise_root_count(self, roots: Sequence[int]) -> None:
-        if not roots:
-            raise self.error(
-                self.first_line,
-                f"no word of the {len(self.rows)} has HEAD 0: correct the parse, "
-                f"or write the file again if it is truncated",
-            )
-        raise self.error(
-            self.numbers[roots[1]],
-            f"a second root (words {roots[0] + 1} and {roots[1] + 1} both have HEAD 0): "
-            f"use a parser that gives one root, mark the sentence '# parse = none', or give "
-            f"--attach-roots to prepare or binarize, and the others depend on the first",
-        )
 
     def _head(self, number: int, row: Sequence[str]) -> int:
         text = row[6]

@@ -106,15 +106,10 @@ def _refuse_prefix(
         UserError: there is no text, in either language or beside annotation files.
     """
     missing = [f"{prefix}.{lang}" for lang in pair if not Path(f"{prefix}.{lang}").is_file()]
-    stem, dot, ending = prefix.rpartition(".")
-    if dot and ending in pair and Path(prefix).is_file():
-        raise UserError(
-            f"{prefix}: a prefix ends before the dot and the language: give {stem}, as to "
-            f"fairseq-preprocess"
-        )
     if annotation or len(missing) == len(pair):
         raise UserError(
-            f"{missing[0]}: not found: give the prefixes that fairseq-preprocess was given"
+            f"{missing[0]}: not found: give the prefixes that fairseq-preprocess was given, which "
+            f"end before the dot and the language"
         )
 
 

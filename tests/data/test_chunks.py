@@ -2,17 +2,8 @@ import gzip
 
 import pytest
 
-from syntax_nmt.data.chunks import OUTSIDE, Chunk, parse_chunks, read_chunks
+from syntax_nmt.data.chunks import Chunk, iob2_tags, parse_chunks, read_chunks
 from syntax_nmt.errors import UserError
-
-
-def format_chunks(chunks):
-    """One line of IOB2 tags."""
-    tags = []
-    for tag, start, end in chunks:
-        inside = [OUTSIDE if tag == OUTSIDE else f"I-{tag}"] * (end - start)
-        tags += inside if tag == OUTSIDE else [f"B-{tag}", *inside[1:]]
-    return " ".join(tags)
 
 
 def test_chunks_cover_every_word():
@@ -25,7 +16,7 @@ def test_chunks_cover_every_word():
         Chunk("VP", 5, 7),
         Chunk("NP", 7, 8),
     )
-    assert format_chunks(chunks) == "B-NP I-NP O O B-VP B-VP I-VP B-NP"
+    assert " ".join(iob2_tags(chunks)) == "B-NP I-NP O O B-VP B-VP I-VP B-NP"
 
 
 def test_an_empty_line_is_none(tmp_path):
@@ -64,5 +55,5 @@ def test_conll2000_comes_back_as_it_was(shared, name, sentences):
     for number, block in enumerate(blocks, start=1):
         line = " ".join(row.split()[2] for row in block)
         chunks = parse_chunks(line, name, number)
-        assert format_chunks(chunks) == line
+        assert " ".join(iob2_tags(chunks)) == line
         assert chunks[-1].end == len(block)

@@ -257,22 +257,21 @@ def _texts(path) -> list[str]:
 
 
 @pytest.mark.parametrize(
-    ("mode", "lang", "message"),
+    ("mode", "lang", "segmenter", "message"),
     [
-        ("penn", "de", "tokenizer 'penn' is for English and the language is 'de'"),
-        ("spacy", "en", "tokenizer 'spacy' is not one of penn, moses, char, stanza, none"),
+        (
+            "char",
+            "zh",
+            Path("zh.pt"),
+            r"segmenter zh\.pt is for tokenizer 'stanza', not for 'char'",
+        ),
+        ("penn", "de", None, "tokenizer 'penn' is for English and the language is 'de'"),
+        ("spacy", "en", None, "tokenizer 'spacy' is not one of penn, moses, char, stanza, none"),
     ],
 )
-def test_mistakes(mode, lang, message):
+def test_mistakes(mode, lang, segmenter, message):
     with pytest.raises(UserError, match=message):
-        WordTokenizer(mode, lang)
-
-
-def test_a_segmenter_is_for_stanza_alone():
-    with pytest.raises(
-        UserError, match=r"segmenter zh\.pt is for tokenizer 'stanza', not for 'char'"
-    ):
-        WordTokenizer("char", "zh", Path("zh.pt"))
+        WordTokenizer(mode, lang, segmenter)
 
 
 def test_what_decides_the_words_is_known(tmp_path):
@@ -302,12 +301,6 @@ def test_a_language_has_its_apostrophes_under_all_its_codes(lang):
     assert tokenizer.detokenize(words) == "L'homme n'est pas là."
 
 
-@pytest.mark.parametrize("lang", ["en_US", "eng", "EN"])
-def test_english_is_english_under_all_its_codes(lang):
-    assert default_mode(lang) == "penn"
-    assert WordTokenizer("penn", lang).tokenize("I don't") == "I do n't"
-
-
 def test_fairseq_finds_it_by_name_and_options():
     arguments = ["data", "--path", "x", "--tokenizer", "syntax_words", "--source-lang", "en"]
     arguments += ["--target-lang", "de", "--target-tokenizer", "none"]
@@ -317,16 +310,6 @@ def test_fairseq_finds_it_by_name_and_options():
     assert isinstance(tokenizer, SyntaxWords)
     assert tokenizer.encode("I don't.") == "I do n't ."
     assert tokenizer.decode("Ja , gut .") == "Ja , gut ."
-
-
-def test_fairseq_scores_chinese_without_spaces():
-    arguments = ["data", "--path", "x", "--tokenizer", "syntax_words", "--source-lang", "ja"]
-    arguments += ["--target-lang", "zh_TW", "--target-segmenter", "not/needed.pt"]
-    parser = options.get_interactive_generation_parser()
-    args = options.parse_args_and_arch(parser, [*arguments, "--target-tokenizer", "stanza"])
-    tokenizer = encoders.build_tokenizer(args)
-    assert tokenizer.encode("本を読む。") == "本 を 読 む 。"
-    assert tokenizer.decode("他 喜欢 Hong Kong 的 苹果 。") == "他喜欢Hong Kong的苹果。"
 
 
 def test_a_missing_language_is_one_line():

@@ -186,13 +186,6 @@ def test_other_files(folder, content, said):
     assert said in refused(path)
 
 
-def test_missing_model(folder):
-    (folder / "models" / "constituency.pt").unlink()
-    config = ParserConfig.read(write(folder, stanza_dir="../models"))
-    with pytest.raises(UserError, match=r"constituency\.pt"):
-        config.models("constituents")
-
-
 def test_the_plugin_does_not_load_stanza():
     code = "import sys, syntax_nmt; sys.exit('stanza' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], capture_output=True).returncode == 0

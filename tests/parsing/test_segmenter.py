@@ -11,7 +11,6 @@ from itertools import accumulate
 from pathlib import Path
 
 import pytest
-import torch
 from stanza_stand_in import StandIn
 
 from syntax_nmt.errors import UserError
@@ -72,22 +71,6 @@ def test_failing_lines_are_cut_into_characters_and_counted(stand_in):
     ]
     assert counts == Counter(fallback=3, space=1)
     assert tokenizer.tokenize("👨\u200d👩好e\u0301吗") == "👨\u200d👩好 e\u0301 吗"
-
-
-def test_one_thread_inside_and_the_callers_number_after(stand_in, monkeypatch):
-    _, model = stand_in
-    seen = []
-    monkeypatch.setattr(
-        StandIn, "__call__", lambda self, text: seen.append(torch.get_num_threads())
-    )
-    before = torch.get_num_threads()
-    torch.set_num_threads(3)
-    try:
-        assert StanzaSegmenter("zh", model).segment(["好"]) == [None]
-        assert torch.get_num_threads() == 3
-    finally:
-        torch.set_num_threads(before)
-    assert seen == [1]
 
 
 def _models(folder: Path, *names: str) -> None:

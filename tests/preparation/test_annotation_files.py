@@ -8,7 +8,7 @@ import re
 
 import pytest
 
-from syntax_nmt.data.annotation import CHUNKS, KINDS
+from syntax_nmt.data.annotation import KINDS
 from syntax_nmt.data.conllu import read_conllu
 from syntax_nmt.errors import UserError
 from syntax_nmt.preparation.annotation_files import GivenAnnotation, copy_annotation_file
@@ -76,14 +76,6 @@ def test_other_words_name_both_places_and_the_next_step(tmp_path, kind, content,
 def test_malformed_is_not_other_words(tmp_path, kind, content, message):
     with pytest.raises(UserError, match=message):
         write(tmp_path, kind, content).check()
-
-
-def test_a_damaged_gzip_file_is_not_other_words(tmp_path):
-    annotation = write(tmp_path, "chunks", "O O\nO\n").file
-    damaged = annotation.with_name(annotation.name + ".gz")
-    damaged.write_bytes(gzip.compress(annotation.read_bytes())[:-12])
-    with pytest.raises(UserError, match="damaged or truncated"):
-        GivenAnnotation(damaged, CHUNKS, tmp_path / "train.de").check()
 
 
 def test_a_copy_is_the_same_bytes_decompressed(tmp_path):

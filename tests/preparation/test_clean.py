@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import gzip
 import random
-import tracemalloc
 from itertools import product
 
 import pytest
@@ -164,39 +162,12 @@ def test_other_numbers_of_parts(tmp_path, capsys):
     assert "--source names 2 files and --target 1" in message
 
 
-def test_not_utf8_and_damaged_gzip(tmp_path, capsys):
-    good = write(tmp_path / "good", ["a", "b"])
-    bad = tmp_path / "bad"
-    bad.write_bytes(b"a\n\xff\n")
-    options = ["--target", good, "--output", tmp_path / "out"]
-    assert f"{bad}:2: not UTF-8" in refused(capsys, "--source", bad, *options)
-    damaged = tmp_path / "bad.gz"
-    damaged.write_bytes(gzip.compress(b"a\nb\n" * 1000)[:-9])
-    assert "damaged or truncated" in refused(capsys, "--source", damaged, *options)
-
-
 def test_the_recipe_names_itself_in_errors(tmp_path, monkeypatch):
     monkeypatch.setenv("RECIPE", "x.sh")
     missing = str(tmp_path / "missing")
     files = ["--source", missing, "--target", missing, "--output", str(tmp_path / "out")]
     with pytest.raises(SystemExit, match=r"^x\.sh: error: .*missing.*cannot be read"):
         clean.main(["--source-lang", "en", "--target-lang", "de", *files])
-
-
-def test_memory_does_not_grow_with_the_corpus(tmp_path):
-    def peak(count):
-        line = "The cat sees the small dog in the garden of the house ."
-        sides = [write(tmp_path / f"{side}{count}", [line] * count) for side in (0, 1)]
-        wanted = clean.Filter(Measure("en"), Measure("de"), 50, 9.0)
-        tracemalloc.start()
-        reasons = {wanted.reason(pair) for pair in clean.read_pairs(*sides)}
-        reached = tracemalloc.get_traced_memory()[1]
-        tracemalloc.stop()
-        assert reasons == {None}
-        return reached
-
-    peak(10)
-    assert peak(10_000) < peak(1_000) + 100_000
 
 
 # ---- lengths

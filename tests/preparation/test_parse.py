@@ -4,21 +4,14 @@ from __future__ import annotations
 
 import gzip
 import json
-import os
 import shutil
-import signal
-import subprocess
-import sys
-import time
 from dataclasses import replace
 
 import pytest
 
 from syntax_nmt.cli import main
 from syntax_nmt.data.conllu import read_conllu
-from syntax_nmt.errors import UserError
 from syntax_nmt.parsing.models import find_models
-from syntax_nmt.parsing.parsers import DependencyParser
 from syntax_nmt.preparation.annotation.annotate import Resources, annotate_file, describe
 from syntax_nmt.preparation.annotation.annotator import StanzaAnnotator
 from syntax_nmt.preparation.annotation.parts import options_sum
@@ -85,31 +78,6 @@ def test_gzipped_text_gives_the_same(text, parsed, options, tmp_path):
     assert (tmp_path / "out.conllu").read_bytes() == parsed[0].read_bytes()
 
 
-def test_killed_and_started_again_gives_the_same_bytes(text, models, options, tmp_path):
-    long_text = tmp_path / "long.en"
-    long_text.write_bytes(text.read_bytes() * 6)
-    whole, output = tmp_path / "whole.conllu", tmp_path / "killed.conllu"
-    annotate_file(long_text, whole, options, PARTS)
-    work = output.with_name(output.name + ".parts")
-    job = subprocess.Popen(
-        [sys.executable, "-m", "syntax_nmt.cli", *command(long_text, output, models)],
-        stderr=subprocess.DEVNULL,
-        env={**os.environ, "OMP_NUM_THREADS": "1"},
-    )
-    deadline = time.monotonic() + 120
-    while len(list(work.glob("*.part"))) < 3 and time.monotonic() < deadline:
-        time.sleep(0.005)
-    job.send_signal(signal.SIGKILL)
-    job.wait()
-    assert not output.exists()
-    done = len(list(work.glob("*.part")))
-    assert 3 <= done < 37
-    counts = annotate_file(long_text, output, options, PARTS)
-    assert counts["reused"] == 50 * done
-    assert output.read_bytes() == whole.read_bytes()
-    assert sorted(path.name for path in tmp_path.glob("killed*")) == ["killed.conllu"]
-
-
 def test_parts_of_other_text_are_not_reused(text, parsed, options, tmp_path):
     output = tmp_path / "out.conllu"
     work = output.with_name(output.name + ".parts")
@@ -126,38 +94,6 @@ def test_parts_of_other_text_are_not_reused(text, parsed, options, tmp_path):
     assert options.fingerprint() != replace(options, max_words=10).fingerprint()
 
 
-@pytest.mark.slow
-def test_processes_give_the_same_bytes(text, parsed, options, tmp_path):
-    annotate_file(text, tmp_path / "out.conllu", options, Resources(2, part_size=50))
-    assert (tmp_path / "out.conllu").read_bytes() == parsed[0].read_bytes()
-
-
-def test_a_failing_sentence_fails_alone(options, monkeypatch):
-    parser = DependencyParser(options.models)
-    pipeline = parser._pipeline
-
-    def fragile(sentences):
-        if any("boom" in words for words in sentences):
-            raise RuntimeError("boom")
-        return pipeline(sentences)
-
-    monkeypatch.setattr(parser, "_pipeline", fragile)
-    good, bad = ["the", "cat", "sees", "the", "dog", "."], ["the", "boom"]
-    parses = parser.analyse([good, good, bad, good, bad])
-    assert [parse is None for parse in parses] == [False, False, True, False, True]
-    assert parser.last_error == "RuntimeError: boom"
-
-
-def test_all_sentences_failing_is_an_error(text, options, tmp_path, monkeypatch):
-    def broken(self, sentences):
-        raise RuntimeError("CUDA error")
-
-    monkeypatch.setattr(DependencyParser, "_analyse_all", broken)
-    with pytest.raises(UserError, match="fails on every sentence: RuntimeError: CUDA error"):
-        annotate_file(text, tmp_path / "out.conllu", options, PARTS)
-    assert not (tmp_path / "out.conllu").exists()
-
-
 def test_models_in_stanzas_own_layout(text, parsed, models, tmp_path):
     folder = tmp_path / "stanza_resources"
     for step, file in (("pos", "tagger.pt"), ("depparse", "parser.pt")):
@@ -170,16 +106,6 @@ def test_models_in_stanzas_own_layout(text, parsed, models, tmp_path):
     assert find_models("dependencies", "eng", folder).lang == "en"
     main(command(text, tmp_path / "out.conllu", folder))
     assert (tmp_path / "out.conllu").read_bytes() == parsed[0].read_bytes()
-
-
-def test_explicit_model_files(models):
-    found = find_models(
-        "dependencies",
-        "en",
-        None,
-        {"pos_model_path": models / "tagger.pt", "depparse_model_path": models / "parser.pt"},
-    )
-    assert [path for _, path in found.files] == [models / "tagger.pt", models / "parser.pt"]
 
 
 @pytest.mark.parametrize(
@@ -206,14 +132,6 @@ def test_mistakes_are_one_line(text, models, tmp_path, changes, message):
     assert message in said
     assert "\n" not in said
     assert list(tmp_path.iterdir()) == []
-
-
-def test_invalid_utf8_names_file_and_line(models, tmp_path):
-    text = tmp_path / "text.en"
-    text.write_bytes(b"the cat\nthe \xff dog\n")
-    with pytest.raises(SystemExit, match=r"text.en:2: not UTF-8 \(invalid start byte\)"):
-        main(command(text, tmp_path / "out.conllu", models))
-    assert [path.name for path in tmp_path.iterdir()] == ["text.en"]
 
 
 @pytest.mark.parametrize("output", ["file/x.conllu", "folder"])

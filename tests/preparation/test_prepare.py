@@ -94,14 +94,6 @@ def test_one_line_for_one_line(raw, prepared):
     assert lines(prepared / "words" / "train.de")[3] == "Ich weiß nicht ."
 
 
-def test_pieces_are_of_exactly_these_words(prepared):
-    for name in ("train.en", "train.de", "test.en"):
-        for pieces, words in zip(
-            lines(prepared / "pieces" / name), lines(prepared / "words" / name)
-        ):
-            assert pieces.replace(" ", "").replace("▁", " ").strip() == words
-
-
 def test_fairseq_reads_it_with_its_heads(prepared):
     data_bin = prepared / "data-bin"
     dictionary = Dictionary.load(str(data_bin / "dict.en.txt"))
@@ -275,24 +267,6 @@ def test_malformed_annotation_is_an_error_whatever_the_tokeniser(raw, tmp_path, 
     assert not (folder / "data-bin").exists()
 
 
-def test_given_multiword_tokens_become_one_word(treebank, tmp_path):
-    raw, folder = tmp_path / "raw", tmp_path / "out"
-    raw.mkdir()
-    trees = list(read_conllu(treebank))
-    words = ["".join(t.words[:2]) + " " + " ".join(t.words[2:]) for t in trees]
-    for lang in ("src", "tgt"):
-        (raw / f"train.{lang}").write_text("".join(f"{line}\n" for line in words))
-    blocks = treebank.read_text(encoding="utf-8").strip().split("\n\n")
-    row = "1-2\t{}\t_\t_\t_\t_\t_\t_\t_\t_\n"
-    (raw / "train.src.conllu").write_text(
-        "".join(row.format(w.split()[0]) + block + "\n\n" for w, block in zip(words, blocks))
-    )
-    arguments = ["prepare", "--source-lang", "src", "--target-lang", "tgt", "--vocab-size", "60"]
-    arguments += ["--source-tokenizer", "none", "--target-tokenizer", "none"]
-    main([*arguments, "--trainpref", f"{raw}/train", "--destdir", str(folder)])
-    assert (folder / "data-bin" / "train.src-tgt.src.heads.bin").is_file()
-
-
 def test_a_data_bin_folder_that_is_a_link_stays_one(raw, tmp_path):
     """It may have been moved to a larger disk."""
     folder = tmp_path / "out"
@@ -386,17 +360,6 @@ def test_one_process_a_folder(raw, models, tmp_path):
         main(command(raw, tmp_path, "--no-parse"))
 
 
-def test_the_command_line_prints_one_line(tmp_path):
-    arguments = command(tmp_path, tmp_path / "out", "--no-parse")
-    done = subprocess.run(
-        [sys.executable, "-m", "syntax_nmt.cli", *arguments], capture_output=True, text=True
-    )
-    assert done.returncode == 1
-    errors = [line for line in done.stderr.splitlines() if not line.startswith("INFO:")]
-    assert len(errors) == 1
-    assert errors[0].startswith("syntax-nmt: error: --trainpref")
-
-
 @pytest.fixture
 def chinese(tmp_path) -> Path:
     """A corpus whose source has no spaces."""
@@ -432,15 +395,6 @@ def test_text_that_is_cut_already_is_not_cut_anew_by_default(chinese):
     assert lines(chinese.parent / "out" / "words" / "valid.zh")[0] == "老人 每天 在 公园 读书 。"
 
 
-def test_a_segmenter_that_is_not_there_is_one_line(chinese):
-    with pytest.raises(SystemExit, match=r"segmenter gone.pt: no such file or folder"):
-        main(
-            chinese_command(
-                chinese, "--source-tokenizer", "stanza", "--source-segmenter", "gone.pt"
-            )
-        )
-
-
 def test_what_jobs_have_parsed_is_used_and_never_removed(raw, models, prepared, tmp_path, capsys):
     """As the guide says for clusters: words, shards, merge, and prepare again."""
     folder = tmp_path / "out"
@@ -464,20 +418,6 @@ def test_what_jobs_have_parsed_is_used_and_never_removed(raw, models, prepared, 
     with pytest.raises(SystemExit, match=r"train.en.conllu"):
         main(command(raw, folder, "--no-parse"))
     assert trees.is_file()
-
-
-def test_raw_text_is_not_overwritten_by_its_pieces(raw, tmp_path):
-    part = "pieces"
-    folder = tmp_path / "out"
-    shutil.copytree(raw, folder / part)
-    shutil.move(folder / part / "val.en", folder / part / "valid.en")
-    gzip_de = (folder / part / "val.de.gz").read_bytes()
-    (folder / part / "valid.de").write_bytes(gzip.decompress(gzip_de))
-    before = contents(folder)
-    arguments = command(raw, folder, "--no-parse", "--validpref", f"{folder}/{part}/valid")
-    with pytest.raises(SystemExit, match=rf"{part}/valid.en would be overwritten: give another"):
-        main(arguments)
-    assert contents(folder) == before
 
 
 def test_models_of_another_language_are_found_before_the_long_work(raw, models, tmp_path):

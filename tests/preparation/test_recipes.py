@@ -5,11 +5,9 @@ from __future__ import annotations
 import gzip
 import os
 import random
-import signal
 import subprocess
 import sys
 import threading
-import time
 from functools import partial
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -18,7 +16,7 @@ import pytest
 import upstream
 from commands import REPOSITORY
 from sacrebleu.dataset import DATASETS
-from upstream import RECIPES, sentences, write, write_tar
+from upstream import RECIPES, write, write_tar
 
 pytestmark = pytest.mark.dear
 
@@ -241,44 +239,6 @@ def test_other_direction_and_settings_of_the_user_come_last(tmp_path):
 # ---- interruptions
 
 
-def contents(folder: Path) -> dict[str, bytes]:
-    """The corpus and the data-bin, without logs and what remembers paths and times."""
-    found = [
-        path
-        for name in ("corpus", "prepared/pieces", "prepared/data-bin")
-        for path in sorted((folder / name).rglob("*"))
-        if path.is_file() and path.suffix not in (".made", ".log")
-    ]
-    return {str(path.relative_to(folder)): path.read_bytes() for path in found}
-
-
-@pytest.mark.slow
-def test_killed_at_random_moments_it_goes_on_to_the_same_result(tmp_path):
-    local = tmp_path / "local"
-    local.mkdir()
-    options = [*upstream.wmt14_en_de(local).options, "--destdir"]
-    whole, killed = tmp_path / "whole", tmp_path / "killed"
-    started = time.monotonic()
-    succeed("wmt14_en_de", *options, whole, "--", *QUICK)
-    took = time.monotonic() - started
-    rng = random.Random(3)
-    command = ["bash", FOLDER / "wmt14_en_de.sh", *options, killed, "--", *QUICK]
-    for _ in range(5):
-        process = subprocess.Popen(
-            list(map(str, command)),
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL,
-            start_new_session=True,
-            env=environment(),
-        )
-        time.sleep(rng.uniform(0.1, 0.7) * took)
-        os.killpg(process.pid, signal.SIGKILL)
-        process.wait()
-    said = succeed("wmt14_en_de", *options, killed, "--", *QUICK)
-    assert contents(killed) == contents(whole)
-    assert "europarl-v7.de-en.en: done before" in said
-
-
 def test_a_step_is_done_once_unless_its_inputs_arguments_or_outputs_change(tmp_path):
     given, made = tmp_path / "given", tmp_path / "made"
     given.write_text("one")
@@ -419,15 +379,6 @@ def test_validation_text_that_is_held_out_is_made_again_when_it_is_lost(tmp_path
         (tmp_path / lost).unlink()
         assert "cleaned" in bash(script, tmp_path).stdout
         assert (tmp_path / lost).is_file()
-
-
-@pytest.mark.slow
-def test_unequal_sides_are_refused_with_both_counts(tmp_path):
-    upstream.multi30k(tmp_path)
-    write(tmp_path / "train.de.gz", sentences(7, "de"))
-    line = refuse("multi30k", "--from", tmp_path, "--destdir", tmp_path / "m", "--", "--no-parse")
-    assert "train.en.gz has 61 lines and " in line
-    assert "train.de.gz has 7" in line
 
 
 @pytest.mark.parametrize("damage", ["truncated", "other"])
@@ -597,36 +548,9 @@ def test_a_checksum_that_is_right(fetch, server, tmp_path):
     assert done.returncode == 0, done.stderr
 
 
-@pytest.fixture
-def served_multi30k(server, tmp_path) -> Path:
-    """The recipe as it is, but for the address."""
-    upstream.multi30k(server.folder)
-    for lang in ("en", "de"):
-        write(server.folder / f"val.{lang}.gz", sentences(5, lang))
-        write(server.folder / f"test_2016_flickr.{lang}.gz", sentences(6, lang))
-    folder = tmp_path / "recipes"
-    folder.mkdir()
-    text = (FOLDER / "multi30k.sh").read_text()
-    address = "https://raw.githubusercontent.com/multi30k/dataset/master/data/task1/raw"
-    assert address in text
-    (folder / "multi30k.sh").write_text(text.replace(address, server.url))
-    (folder / "recipe_functions.sh").write_text(FUNCTIONS["recipe_functions"].read_text())
-    return folder
-
-
 def test_another_number_of_lines_is_said(tmp_path):
     """A newer edition may have it; that both sides are parallel is checked in any case."""
     (tmp_path / "text").write_text("a\nb\n")
     assert bash('check_lines "$1" 2', tmp_path / "text").stdout == ""
     said = bash('check_lines "$1" 3', tmp_path / "text").stdout
     assert said == f"note: {tmp_path}/text has 2 lines, not the 3 that were expected\n"
-
-
-@pytest.mark.slow
-def test_a_recipe_that_downloads(served_multi30k, server, tmp_path):
-    for _ in range(2):
-        said = succeed("multi30k", "--", *QUICK, folder=served_multi30k, cwd=tmp_path)
-    assert len(server.asked) == 6
-    assert "train.en: done before" in said
-    assert "train.en.gz has 61 lines, not the 29000 that were expected" in said
-    assert len(lines_of(tmp_path / "outputs/multi30k.en-de/corpus/train.de")) == 60

@@ -142,12 +142,3 @@ def test_json_that_is_nested_too_deeply_is_damaged_json(tmp_path):
         read_segmentation(tmp_path)
     assert recorded_steps(tmp_path / "prepare.json") is None
     assert resources(tmp_path) == {}
-
-
-@pytest.mark.slow
-def test_other_vocabularies_are_made_anew(raw, tmp_path):
-    sizes = []
-    for more in (["--source-words", "12", "--target-words", "12"], ["--target-words", "5"], []):
-        prepare(raw, tmp_path, *more)
-        sizes.append(len(words_of(tmp_path, "test", "de")[0]))
-    assert sizes[1] < sizes[0] < sizes[2]
