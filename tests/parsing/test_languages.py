@@ -18,10 +18,8 @@ from syntax_nmt.parsing.parsers import ConstituencyParser
 @pytest.mark.parametrize(
     ("lang", "plain"),
     [
-        ("en", "en"),
         ("EN", "en"),
         ("en_US", "en"),
-        ("eng", "en"),
         ("eng_Latn", "en"),
         ("deu", "de"),
         ("zh-Hans-CN", "zh"),

@@ -10,10 +10,7 @@ from collections import Counter
 import pytest
 
 from syntax_nmt.cli import main
-from syntax_nmt.data.chunks import read_chunks
-from syntax_nmt.data.conll2000 import read_conll2000
 from syntax_nmt.data.conllu import format_conllu, format_no_parse, read_conllu
-from syntax_nmt.data.constituents import read_trees
 
 NO_PARSE = format_no_parse(["no", "parse"])
 CONLLU = (
@@ -121,20 +118,3 @@ def test_treebanks(shared, tmp_path, name, kind):
                 for trees in (before, after)
             ]
             assert found[0] == found[1]  # each tree is lent once
-
-
-def test_real_chunks_and_constituents(shared, tmp_path):
-    chunked = shared / "data" / "conll2000" / "test.txt.gz"
-    lines = [" ".join(sentence.tags) for sentence in read_conll2000(chunked)]
-    text, figures = control(tmp_path, "a.chunks", "".join(f"{line}\n" for line in lines))
-    found = list(read_chunks(tmp_path / "out.a.chunks"))
-    assert [chunks[-1].end for chunks in found] == [len(line.split()) for line in lines]
-    assert figures["after"]["mean length of chunks"] == pytest.approx(
-        figures["before"]["mean length of chunks"], rel=0.01
-    )
-    with gzip.open(shared / "data/craft/craft_penn.mrg.gz", "rt", encoding="utf-8") as stream:
-        content = "".join(line for _, line in zip(range(1000), stream))
-    text, _ = control(tmp_path, "a.trees", content)
-    trees = [list(read_trees(tmp_path / name)) for name in ("a.trees", "out.a.trees")]
-    assert [tree.words for tree in trees[0]] == [tree.words for tree in trees[1]]
-    assert text.count("\n") == 1000

@@ -147,13 +147,6 @@ def test_empty_lines_at_the_end_are_lines(folder, content, lines):
     assert list(markup.plain_lines(folder / "de", "latin-1")) == lines
 
 
-def test_help_names_the_module(capsys):
-    with pytest.raises(SystemExit):
-        markup.main(["--help"])
-    usage = capsys.readouterr().out
-    assert usage.startswith(f"usage: python -m {markup.__name__} ")
-
-
 def test_aspec(folder):
     rows = ["0.9 ||| A-1 ||| 1 ||| 甲 ||| one", "0.8 ||| A-2 ||| 2 ||| 乙 ||| two || three"]
     (folder / "train").write_text("\n".join(rows))

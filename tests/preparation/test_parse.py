@@ -117,7 +117,6 @@ def test_models_in_stanzas_own_layout(text, parsed, models, tmp_path):
             "models for dependencies of language 'en': looked for nowhere",
         ),
         ({"--stanza-model": "pos=gone.pt"}, "--stanza-model pos=gone.pt: no such file"),
-        ({"--input": "gone.en"}, "gone.en: cannot be read (No such file"),
         ({"--device": "cuda:99"}, "--device cuda:99"),
     ],
 )

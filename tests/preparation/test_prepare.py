@@ -248,25 +248,6 @@ def test_given_annotation_is_taken_along(treebank, tmp_path, capfd):
     assert not list(folder.rglob("*chunks*"))
 
 
-@pytest.mark.parametrize("damage", ["tag", "cycle", "gzip"])
-def test_malformed_annotation_is_an_error_whatever_the_tokeniser(raw, tmp_path, damage):
-    copy, folder = tmp_path / "raw", tmp_path / "out"
-    shutil.copytree(raw, copy)
-    if damage == "tag":
-        (copy / "val.de.chunks").write_text("NP\n" + "\n" * 29)
-        message = r"val\.de\.chunks:1: tag 'NP'"
-    elif damage == "cycle":
-        row = "{}\tw\t_\t_\t_\t_\t{}\t_\t_\t_\n"
-        (copy / "val.en.conllu").write_text(row.format(1, 2) + row.format(2, 1) + "\n")
-        message = r"val\.en\.conllu:"
-    else:
-        (copy / "val.en.trees.gz").write_bytes(gzip.compress(b"()\n" * 30)[:-8])
-        message = r"val\.en\.trees\.gz:\d+: the gzip file is damaged"
-    with pytest.raises(SystemExit, match=f"error: .*{message}"):
-        main(command(copy, folder, "--no-parse"))
-    assert not (folder / "data-bin").exists()
-
-
 def test_a_data_bin_folder_that_is_a_link_stays_one(raw, tmp_path):
     """It may have been moved to a larger disk."""
     folder = tmp_path / "out"
