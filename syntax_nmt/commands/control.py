@@ -114,13 +114,12 @@ def _controls(
             kept.without += 1
             yield of.kind.entry_text(entry)
             continue
-        own = of.structure(annotation)
         if control == BORROWED:
             kept.lent(size, sizes[lender])
-            new = of.resized(of.structure(entries[lender][1]), annotation)
+            new = of.resized(entries[lender][1], annotation)
         else:
-            new = chain(size) if control == CHAIN else shuffled(own, random)
-        kept.add(own, new)
+            new = chain(size) if control == CHAIN else shuffled(annotation, random)
+        kept.add(annotation, new)
         yield of.text(entry, new)
 
 

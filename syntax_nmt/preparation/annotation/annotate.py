@@ -42,15 +42,8 @@ class Resources:
     shard: Shard = field(default_factory=Shard)
 
 
-class _Task(NamedTuple):
-    """Sentences of like length, a slice of a part."""
-
-    annotator: Annotator
-    sentences: list[list[str]]
-
-
 class _Slice(NamedTuple):
-    """Where the sentences of a task stand in their part; the last one completes it."""
+    """Where sentences that are annotated together stand in their part; the last completes it."""
 
     part: _OpenPart
     places: list[int]
@@ -148,7 +141,7 @@ def _annotated_parts(
     reused: Counter[str] = Counter()
     underway: deque[_Slice] = deque()
 
-    def unfinished() -> Iterator[_Task]:
+    def unfinished() -> Iterator[list[list[str]]]:
         for part in parts_of(text, resources.part_size):
             if not resources.shard.holds(part.number):
                 continue
@@ -159,11 +152,10 @@ def _annotated_parts(
                 continue
             for piece in _slices(part, annotator.max_words):
                 underway.append(piece)
-                sentences = piece.part.sentences
-                yield _Task(annotator, [sentences[place] for place in piece.places])
+                yield [piece.part.sentences[place] for place in piece.places]
 
     with ordered_map(resources.workers) as mapped:
-        for entries in mapped(_annotate, unfinished()):
+        for entries in mapped(annotator.annotate, unfinished()):
             part, places, last = underway.popleft()
             part.entries.update(zip(places, entries))
             progress(len(places))
@@ -186,10 +178,6 @@ def _slices(part: Part, max_words: int) -> Iterator[_Slice]:
     for start in range(0, max(1, len(wanted)), _SLICE):
         places = wanted[start : start + _SLICE]
         yield _Slice(opened, places, last=start + _SLICE >= len(wanted))
-
-
-def _annotate(task: _Task) -> list[str | None]:
-    return task.annotator.annotate(task.sentences) if task.sentences else []
 
 
 def _sort_out(sentences: Sequence[Sequence[str]], max_words: int) -> tuple[Counter[str], list[int]]:
