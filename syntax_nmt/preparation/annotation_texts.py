@@ -152,7 +152,9 @@ class AnnotationTexts:
         if kind in self._plan.annotators and PartFolder(annotation_text).heads():
             return False  # its parts are removed when it is done
         report = self._steps.report(f"words/{annotation_text.name}")
-        return annotation_text.is_file() and (report is None or report.get(_IN_PLACE, False))
+        return annotation_text.is_file() and (
+            report is None or _is_in_place(report, annotation_text)
+        )
 
     def _annotated(self, words: Path, destination: Path, annotator: StanzaAnnotator) -> None:
         options, part_size = annotator.fingerprint(), self._plan.resources.part_size
@@ -174,3 +176,12 @@ class AnnotationTexts:
         parts = PartFolder(destination)
         if {head.options for head in parts.heads()} == {options_sum(options, part_size)}:
             parts.remove()
+
+
+def _is_in_place(report: Report, annotation_text: Path) -> bool:
+    """Whether a report is of the user's file beside the words, wherever the folder was then.
+
+    Records of 0.1.0 have its path alone, as the folder was called at that time.
+    """
+    recorded = Path(report.get(_FROM, ""))
+    return bool(report.get(_IN_PLACE, recorded.parts[-2:] == annotation_text.parts[-2:]))

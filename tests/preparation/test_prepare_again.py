@@ -169,8 +169,9 @@ def test_a_run_killed_before_its_data_bin_is_on_record_goes_on(raw, tmp_path):
 
 
 @pytest.mark.usefixtures("models")
+@pytest.mark.parametrize("record", ["today's", "of 0.1.0"])
 def test_annotation_beside_the_words_is_known_again_wherever_the_folder_is(
-    raw, tmp_path, monkeypatch, capsys
+    raw, tmp_path, monkeypatch, capsys, record
 ):
     """Under another spelling of its path, and moved."""
     monkeypatch.chdir(tmp_path)
@@ -178,6 +179,12 @@ def test_annotation_beside_the_words_is_known_again_wherever_the_folder_is(
     trees = Path("out/words/train.en.conllu")
     write_trees(trees)
     prepare(raw, "out", "--no-parse")
+    if record == "of 0.1.0":
+        steps = json.loads(Path("out/prepare.json").read_text())
+        report = steps["words/train.en.conllu"]["report"]
+        del report["in place"]
+        assert report == {"from": str(trees)}
+        Path("out/prepare.json").write_text(json.dumps(steps))
     before = trees.read_bytes()
     Path("out").rename("moved")
     for folder, more in (("moved", ["--no-parse"]), (tmp_path / "moved", [])):
