@@ -53,7 +53,7 @@ def transfer_dependencies(
     if tree.multiword and len(spans) == len(tokens):
         forms = [span.form for span in spans]
         if all(map(same_spelling, forms, tokens)):
-            return Transferred(tree.collapse(len(tokens), ""))
+            return Transferred(tree.collapse(len(tokens)))
     aligned = _aligned(tree, tokens)
     if aligned is None:
         return None

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from syntax_nmt.data.character_alignment import words_of_tokens
-from syntax_nmt.data.text_match import OtherTextError
 
 CONTINUATION = "goeswith"
 """The relation of Universal Dependencies for the rest of a word that a text has split."""
@@ -52,7 +51,7 @@ class DependencyTree:
         """The number of surface tokens: a multiword range counts as one."""
         return len(self.words) - sum(end - start - 1 for start, end, _ in self.multiword)
 
-    def collapse(self, num_words: int, where: str) -> DependencyTree:
+    def collapse(self, num_words: int) -> DependencyTree:
         """The tree over the words of a corpus line.
 
         With as many corpus words as there are syntactic words the tree stays as it is. With as
@@ -61,21 +60,10 @@ class DependencyTree:
         the range, and nearness to the root keeps the result a tree with one root.
 
         Args:
-            num_words: the number of words of the corpus line.
-            where: file and line, for the message.
-
-        Raises:
-            OtherTextError: the line has neither number of words.
+            num_words: one of these numbers.
         """
         if num_words == len(self.words):
             return self
-        if num_words != self.num_surface_tokens:
-            surface = f" and {self.num_surface_tokens} surface tokens" if self.multiword else ""
-            raise OtherTextError(
-                where,
-                f"the parse has {len(self.words)} words{surface}, the corpus line {num_words}",
-                "parse the tokenised text that the subwords were made from",
-            )
         spans = self.surface_spans()
         home = [token for token, (start, end, _) in enumerate(spans) for _ in range(start, end)]
         return self.transferred(home, [span.form for span in spans])

@@ -49,7 +49,7 @@ class DependencyParser(StanzaAnalyser[DependencyTree]):
             upos=tuple(word.upos or "X" for word in found),
             multiword=tuple(_ranges(sentence.tokens)),
         )
-        return tree.collapse(len(words), "Stanza") if tree.multiword else tree
+        return tree.collapse(len(words)) if tree.multiword else tree
 
 
 def _ranges(tokens: Sequence[Any]) -> list[MultiwordRange]:

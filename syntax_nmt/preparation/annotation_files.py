@@ -32,12 +32,7 @@ def find_annotation_file(raw_prefix: str, lang: str, kind: AnnotationKind) -> Pa
 
 
 def unused_annotation(splits: Iterable[Split], source: str, target: str) -> Iterator[str]:
-    """What to say of annotation beside raw text that is called so that nothing reads it.
-
-    Args:
-        source: source language.
-        target: target language.
-    """
+    """What to say of annotation beside raw text that is called so that nothing reads it."""
     for split in splits:
         for kind in KINDS:
             lang, other = (source, target) if kind.side == SOURCE else (target, source)

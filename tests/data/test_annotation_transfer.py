@@ -45,7 +45,7 @@ def test_heads_by_hand(tree, tokens, heads, bridged, torn):
     found = transfer_dependencies(tree, tokens.split())
     over = found.annotation
     assert (found.bridged, found.torn) == (bridged, torn)
-    whole = over if len(over) == len(heads) else over.collapse(len(heads), "")
+    whole = over if len(over) == len(heads) else over.collapse(len(heads))
     expected = [word if head == 0 else head - 1 for word, head in enumerate(heads)]
     assert list(whole.heads) == expected
 

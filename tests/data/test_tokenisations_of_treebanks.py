@@ -139,7 +139,7 @@ def carried_over(name: str, rule: str, path) -> tuple[int, int, int, int, int]:
             continue
         over = found.annotation
         if len(over) != len(tokens):
-            over = over.collapse(len(tokens), "")
+            over = over.collapse(len(tokens))
         for head, expected in zip(over.heads, expected_heads(tree.heads, *places)):
             compared += expected is not None
             wrong += expected not in (None, head)

@@ -30,7 +30,7 @@ class Treebank:
         self.folder = folder
         self.lang = path.name[:2]
         self.trees: list[DependencyTree] = list(filter(None, read_conllu(path)))
-        self.surface = [tree.collapse(tree.num_surface_tokens, str(path)) for tree in self.trees]
+        self.surface = [tree.collapse(tree.num_surface_tokens) for tree in self.trees]
         self.words = folder / f"words.{self.lang}"
         lines = [" ".join(tree.words) for tree in self.surface]
         self.words.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")

@@ -61,7 +61,7 @@ def test_pud_with_its_gold_trees(shared, tmp_path, source, target):
     for lang in (source, target):
         treebank = shared / "data" / "ud" / "PUD" / f"{lang}_pud-ud-test.conllu.gz"
         trees = list(read_conllu(treebank))
-        surface = [tree.collapse(tree.num_surface_tokens, "PUD") for tree in trees]
+        surface = [tree.collapse(tree.num_surface_tokens) for tree in trees]
         words = ([word.replace(" ", "\xa0") for word in tree.words] for tree in surface)
         write(folder, "train", lang, (" ".join(line) for line in words))
     gold = shared / "data" / "ud" / "PUD" / f"{source}_pud-ud-test.conllu.gz"

@@ -85,4 +85,3 @@ def test_no_sentences():
     empty = np.zeros(0, dtype=np.int64)
     depths, are_trees = WordTrees(empty, empty).depths()
     assert len(depths) == len(are_trees) == 0
-    assert len(WordTrees(empty, empty).projective(depths)) == 0

@@ -60,8 +60,6 @@ class WordTrees:
         Returns:
             (sentences,) bool.
         """
-        if not len(self.parents):
-            return np.zeros(0, dtype=bool)
         leftmost = np.arange(len(self.parents))
         rightmost = leftmost.copy()
         counts = np.ones_like(leftmost)

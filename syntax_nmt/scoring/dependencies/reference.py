@@ -61,7 +61,7 @@ def over_corpus_words(
         if carried is not None:
             return tuple(words), carried.annotation
     length = len(words) if len(words) in lengths else lengths[0]
-    reference = reference.collapse(length, where)
+    reference = reference.collapse(length)
     completed = over_reference_words(words, reference.words, where, name, unknown, "--conllu")
     return completed, reference
 
@@ -81,7 +81,7 @@ def over_same_words(
     lengths = (len(reference), reference.num_surface_tokens)
     for length in (len(hypothesis), hypothesis.num_surface_tokens):
         if length in lengths:
-            trees = hypothesis.collapse(length, name), reference.collapse(length, where)
+            trees = hypothesis.collapse(length), reference.collapse(length)
             check_same_text(trees[0].words, trees[1].words, where, name)
             return trees
     raise UserError(
