@@ -255,7 +255,6 @@ class Preparation:
                 },
                 workers=plan.workers,
                 on_mismatch=plan.on_mismatch,
-                attach_roots=plan.attach_roots,
                 report=lambda line: self.note(f"  {line}"),
                 **{option: ",".join(listed) for option, listed in prefixes.items()},
             )
