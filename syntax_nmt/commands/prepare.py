@@ -164,8 +164,8 @@ def _plan(args: argparse.Namespace) -> Plan:
     }
     if args.sentencepiece_model is not None:
         load_model(args.sentencepiece_model)
-    prefixes = (("train", args.trainpref), ("valid", args.validpref), ("test", args.testpref))
-    splits = find_splits(prefixes, source, target)
+    prefixes = (args.trainpref, args.validpref, args.testpref)
+    splits = find_splits(*prefixes, source=source, target=target)
     _refuse_cut_text(args, splits)
     annotators = _annotators(args)
     for kind, find in annotators.items():

@@ -46,24 +46,6 @@ class BinarisedText:
         return replace(self, annotation=annotation)
 
 
-def split_prefixes(*prefixes: str | None) -> list[tuple[str, str]]:
-    """(split, prefix) as fairseq names them: test, test1, …
-
-    Args:
-        *prefixes: of training, validation and test text, several separated by commas; None = none.
-
-    Raises:
-        UserError: there is none at all.
-    """
-    splits = []
-    for name, given in zip(("train", "valid", "test"), prefixes):
-        parts = given.split(",") if given else []
-        splits += [(f"{name}{number or ''}", part) for number, part in enumerate(parts)]
-    if not splits:
-        raise UserError("nothing to do: give --trainpref, --validpref or --testpref")
-    return splits
-
-
 def find_text_files(
     destdir: Path,
     split: str,

@@ -30,12 +30,8 @@ from syntax_nmt.data.text_files import read_lines
 from syntax_nmt.errors import UserError
 from syntax_nmt.preparation.annotation.executor import OrderedMap, ordered_map
 from syntax_nmt.preparation.annotation.folder_lock import folder_lock
-from syntax_nmt.preparation.binarised_texts import (
-    BinarisedText,
-    find_text_files,
-    report_missing,
-    split_prefixes,
-)
+from syntax_nmt.preparation.binarised_texts import BinarisedText, find_text_files, report_missing
+from syntax_nmt.preparation.splits import split_prefixes
 from syntax_nmt.progress import Progress
 
 _STAGING = ".binarize-"  # the folder of what is not whole yet, and some letters

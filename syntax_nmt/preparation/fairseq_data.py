@@ -13,6 +13,7 @@ from pathlib import Path
 from fairseq.data import Dictionary
 
 from syntax_nmt.errors import UserError
+from syntax_nmt.preparation.splits import prefix_options
 
 _SUMMARY = re.compile(
     r"\[(?P<lang>\S+)\] (?P<file>.+): (?P<sentences>\d+) sents, (?P<tokens>\d+) tokens, "
@@ -55,10 +56,8 @@ class FairseqData:
             if lang in self.vocabularies:  # fairseq counts its own symbols, too
                 words = self.vocabularies[lang] + Dictionary().nspecial
                 command += [f"--nwords{side}", str(words)]
-        for kind in ("train", "valid", "test"):
-            names = [name for name in self.splits if name.rstrip("0123456789") == kind]
-            if names:
-                command += [f"--{kind}pref", ",".join(str(self.pieces / name) for name in names)]
+        for option, prefixes in prefix_options(self.pieces, self.splits).items():
+            command += [f"--{option}", prefixes]
         return [*command, "--joined-dictionary"] if self.joined else command
 
 

@@ -28,7 +28,7 @@ from syntax_nmt.preparation.segment import (
     segment_file,
     train_model,
 )
-from syntax_nmt.preparation.splits import Split
+from syntax_nmt.preparation.splits import Split, prefix_options
 from syntax_nmt.preparation.steps import Report, Steps
 from syntax_nmt.preparation.tokenize import loaded_tokenizer, tokenize_file
 
@@ -237,10 +237,7 @@ class Preparation:
         if not annotation:
             _remove_annotation(plan.data_bin)
             return
-        prefixes: dict[str, list[str]] = {}
-        for split in plan.splits:
-            kind = split.name.rstrip("0123456789")
-            prefixes.setdefault(f"{kind}pref", []).append(str(plan.folder / "pieces" / split.name))
+        prefixes = prefix_options(plan.folder / "pieces", [split.name for split in plan.splits])
 
         def make() -> Report:
             _remove_annotation(plan.data_bin)
@@ -256,7 +253,7 @@ class Preparation:
                 workers=plan.workers,
                 on_mismatch=plan.on_mismatch,
                 report=lambda line: self.note(f"  {line}"),
-                **{option: ",".join(listed) for option, listed in prefixes.items()},
+                **prefixes,
             )
             return {name: entry.annotated for name, entry in written.items()}
 

@@ -29,13 +29,41 @@ class Split:
     lines: int
 
 
-def find_splits(
-    prefixes: Iterable[tuple[str, str | None]], source: str, target: str
-) -> list[Split]:
+def split_prefixes(*prefixes: str | None) -> list[tuple[str, str]]:
+    """(split, prefix) as fairseq names them: test, test1, …
+
+    Args:
+        *prefixes: of training, validation and test text, several separated by commas; None = none.
+
+    Raises:
+        UserError: there is none at all.
+    """
+    splits = []
+    for name, given in zip(("train", "valid", "test"), prefixes):
+        parts = given.split(",") if given else []
+        splits += [(f"{name}{number or ''}", part) for number, part in enumerate(parts)]
+    if not splits:
+        raise UserError("nothing to do: give --trainpref, --validpref or --testpref")
+    return splits
+
+
+def prefix_options(folder: Path, splits: Iterable[str]) -> dict[str, str]:
+    """The options `trainpref`, `validpref` and `testpref` for texts in a folder.
+
+    Args:
+        splits: their names.
+    """
+    found: dict[str, list[str]] = {}
+    for name in splits:
+        found.setdefault(f"{name.rstrip('0123456789')}pref", []).append(str(folder / name))
+    return {option: ",".join(paths) for option, paths in found.items()}
+
+
+def find_splits(*prefixes: str | None, source: str, target: str) -> list[Split]:
     """The splits of a corpus, every line read once and every pair of files found parallel.
 
     Args:
-        prefixes: fairseq's name of the first of each kind and the prefixes, separated by commas.
+        *prefixes: as of :func:`split_prefixes`.
         source: source language, the files' suffix.
         target: target language, the files' suffix.
 
@@ -43,17 +71,13 @@ def find_splits(
         UserError: there are several training texts; a file is missing, is not UTF-8, or has more
             lines than its counterpart.
     """
-    splits = []
-    for kind, listed in prefixes:
-        if kind == "train" and listed and "," in listed:
-            raise UserError(
-                f"--trainpref {listed}: there can be one training text, as fairseq-preprocess "
-                "takes no more: join the parts, one file a language, and name that"
-            )
-        for number, prefix in enumerate(listed.split(",") if listed else []):
-            name = kind if number == 0 else f"{kind}{number}"
-            splits.append(_find_split(name, prefix, source, target))
-    return splits
+    found = split_prefixes(*prefixes)
+    if any(name == "train1" for name, _ in found):
+        raise UserError(
+            f"--trainpref {prefixes[0]}: there can be one training text, as fairseq-preprocess "
+            "takes no more: join the parts, one file a language, and name that"
+        )
+    return [_find_split(name, prefix, source, target) for name, prefix in found]
 
 
 def _find_split(name: str, prefix: str, source: str, target: str) -> Split:
