@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 
 import pytest
+from trees_of import random_heads
 
 from syntax_nmt.data.annotation_transfer import transfer_constituents, transfer_dependencies
 from syntax_nmt.data.constituents import format_tree, parse_tree
@@ -82,10 +83,8 @@ def test_heads_over_random_cuts_are_trees():
         words = [text[a:b] for a, b in zip([0, *cut], [*cut, len(text)])]
         cut = sorted(rng.sample(range(1, len(text)), rng.randrange(len(text))))
         tokens = [text[a:b] for a, b in zip([0, *cut], [*cut, len(text)])]
-        order = rng.sample(range(len(words)), len(words))
-        heads = [0] * len(words)
-        for place, word in enumerate(order):
-            heads[word] = 0 if place == 0 else order[rng.randrange(place)] + 1
+        own = random_heads(rng, len(words))
+        heads = [0 if head == word else head + 1 for word, head in enumerate(own)]
         tree = tree_of(" ".join(words), heads)
         over = transfer_dependencies(tree, tokens).annotation
 

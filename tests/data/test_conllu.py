@@ -2,6 +2,7 @@ import gzip
 import random
 
 import pytest
+from trees_of import random_heads
 
 from syntax_nmt.data.annotation.heads import HEADS
 from syntax_nmt.data.annotation.kind import Place
@@ -65,15 +66,6 @@ def test_of_several_roots_the_others_depend_on_the_first(tmp_path):
     assert whole.relations == ("dep", "dep", "dep", "parataxis", "dep")
     assert whole.with_one_root() is whole
     assert HEADS.parse(rows, Place(tmp_path, 1)) == whole
-
-
-def random_heads(rng, size):
-    order = rng.sample(range(size), size)
-    heads = [0] * size
-    heads[order[0]] = order[0]
-    for place in range(1, size):
-        heads[order[place]] = order[rng.randrange(place)]
-    return heads
 
 
 def random_tree(rng):

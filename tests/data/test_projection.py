@@ -2,6 +2,7 @@ import random
 
 import numpy as np
 import pytest
+from trees_of import random_heads
 
 from syntax_nmt.data.chunks import Chunk
 from syntax_nmt.data.constituents import parse_tree
@@ -21,10 +22,7 @@ def test_heads_against_brute_force():
     rng = random.Random(7)
     for _ in range(500):
         size = rng.randint(1, 8)
-        order = rng.sample(range(size), size)
-        heads = list(range(size))
-        for place, word in enumerate(order[1:], start=1):
-            heads[word] = order[rng.randrange(place)]
+        heads = random_heads(rng, size)
         counts = [rng.randint(1, 4) for _ in range(size)]
         projected = project_heads(heads, counts)
         assert projected.dtype == np.int32

@@ -3,20 +3,12 @@ import random
 import numpy as np
 import pytest
 from inspected_data import is_projective
+from trees_of import random_heads
 
 from syntax_nmt.data.conllu import read_conllu
 from syntax_nmt.data.dependency_tree import word_depths
 from syntax_nmt.data.figures.word_trees import WordTrees, lift_heads
 from syntax_nmt.data.projection import project_heads
-
-
-def random_tree(rng, size):
-    """Heads of a random tree whose words stand in any order."""
-    order = rng.sample(range(size), size)
-    heads = [0] * size
-    for place, word in enumerate(order):
-        heads[word] = order[rng.randrange(place)] if place else word
-    return heads
 
 
 def project(sentences, rng):
@@ -44,7 +36,7 @@ def check(sentences, rng):
 
 def test_random_trees_there_and_back():
     rng = random.Random(1)
-    sentences = [random_tree(rng, rng.randrange(1, 8)) for _ in range(2000)]
+    sentences = [random_heads(rng, rng.randrange(1, 8)) for _ in range(2000)]
     chains = [[*range(1, 300), 299], [0, *range(299)]]
     check(sentences + chains, rng)
     projective = [is_projective(heads) for heads in sentences]
