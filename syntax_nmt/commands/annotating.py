@@ -97,7 +97,8 @@ def add_shard_options(parser: argparse.ArgumentParser) -> None:
         "--num-shards",
         type=positive_int,
         metavar="N",
-        help="jobs that share this text; when all are done, `syntax-nmt merge` makes the file",
+        help="jobs that share this text; when all are done, `syntax-nmt merge` makes the file "
+        "(default: as torchrun or Slurm started this job)",
     )
     parser.add_argument(
         "--shard-id", type=int, metavar="I", help="which of them this one is, from 0"

@@ -22,6 +22,10 @@ from syntax_nmt.preparation.annotation.parts import PartFolder
 from syntax_nmt.preparation.annotation.shard import Shard, find_shard
 
 PARTS = Resources(part_size=50)
+RESUBMITTED = {  # the last of `sbatch --array=3,7`
+    **{"SLURM_ARRAY_TASK_ID": "7", "SLURM_ARRAY_TASK_MIN": "3"},
+    **{"SLURM_ARRAY_TASK_MAX": "7", "SLURM_ARRAY_TASK_COUNT": "2"},
+}
 
 
 @pytest.fixture(scope="module")
@@ -96,18 +100,47 @@ def test_parts_of_shards_serve_a_run_of_all(text, whole, tmp_path):
 
 
 @pytest.mark.parametrize(
+    ("environment", "options", "expected"),
+    [
+        ({}, (None, None), (0, 1)),
+        ({"RANK": "3", "WORLD_SIZE": "4"}, (None, None), (3, 4)),
+        ({"RANK": "3", "WORLD_SIZE": "4"}, (1, None), (0, 1)),
+        ({"RANK": "3", "WORLD_SIZE": "4"}, (5, 2), (2, 5)),
+        ({"SLURM_PROCID": "1", "SLURM_STEP_NUM_TASKS": "2"}, (None, None), (1, 2)),
+        ({"SLURM_PROCID": "0", "SLURM_NTASKS": "2"}, (None, None), (0, 1)),
+        (
+            {
+                **{"SLURM_ARRAY_TASK_ID": "2", "SLURM_ARRAY_TASK_MIN": "0"},
+                **{"SLURM_ARRAY_TASK_COUNT": "4", "SLURM_PROCID": "1"},
+                **{"SLURM_ARRAY_TASK_MAX": "3", "SLURM_STEP_NUM_TASKS": "3"},
+            },
+            (None, None),
+            (7, 12),
+        ),
+        (RESUBMITTED, (8, None), (7, 8)),
+    ],
+)
+def test_the_shard_is_what_torchrun_or_slurm_say(environment, options, expected):
+    shard = find_shard(*options, environment)
+    assert (shard.index, shard.count) == expected
+
+
+@pytest.mark.parametrize(
     ("options", "message"),
     [
-        ((4, None), "give both; shards are counted from 0"),
-        ((None, 0), "give both; shards are counted from 0"),
+        ((4, None), "--num-shards 4: give --shard-id, too"),
         ((4, 4), "shard 4 of 4: shards are counted from 0 to 3"),
+        ((None, 0), "--shard-id 0: give --num-shards, too"),
     ],
 )
 def test_shards_that_cannot_be(options, message):
-    assert find_shard(None, None) == Shard(0, 1)
-    assert find_shard(4, 3) == Shard(3, 4)
     with pytest.raises(UserError, match=message):
-        find_shard(*options)
+        find_shard(*options, {})
+
+
+def test_an_array_with_gaps_does_not_tell_how_many_shards_there_are():
+    with pytest.raises(UserError, match=r"array of 2 tasks from 3 to 7 .*: give --num-shards"):
+        find_shard(None, None, RESUBMITTED)
 
 
 def test_a_damaged_part_is_refused_and_done_again(text, whole, tmp_path):
