@@ -69,6 +69,7 @@ setup(
         "tqdm>=4.66",
     ],
     extras_require={
+        "cluster": ["dask[distributed]>=2024.1"],
         "export": ["ctranslate2>=4.6"],  # syntax-nmt export --to ctranslate2
         "ja": ["sacrebleu[ja]"],  # --tokenize ja-mecab
         "docs": ["pdoc>=15"],
@@ -76,6 +77,7 @@ setup(
         "serve": ["starlette>=0.40", "uvicorn>=0.30"],
         "test": [
             "ctranslate2>=4.6",
+            "dask[distributed]>=2024.1",
             "filelock>=3.13",
             "jsonschema>=4.20",
             "mypy>=1.14",

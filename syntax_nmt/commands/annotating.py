@@ -84,6 +84,12 @@ def add_worker_options(parser: argparse.ArgumentParser) -> None:
         help="processes, one thread each (default: %(default)s)",
     )
     parser.add_argument(
+        "--dask-scheduler",
+        metavar="ADDRESS",
+        help="work on the Dask cluster of this scheduler (tcp://HOST:PORT) instead; it runs what "
+        "anybody sends who reaches it: keep it in a network that you trust (SECURITY.md)",
+    )
+    parser.add_argument(
         "--part-size",
         type=positive_int,
         default=PART_SIZE,
@@ -148,4 +154,4 @@ def resources(args: argparse.Namespace) -> Resources:
         UserError: the numbers of shards do not go together.
     """
     shard = find_shard(args.num_shards, args.shard_id) if hasattr(args, "num_shards") else Shard()
-    return Resources(args.workers, args.part_size, shard)
+    return Resources(args.workers, args.dask_scheduler, args.part_size, shard)

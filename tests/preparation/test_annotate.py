@@ -7,6 +7,7 @@ import random
 import signal
 import subprocess
 import sys
+import threading
 import time
 from contextlib import contextmanager
 from pathlib import Path
@@ -371,6 +372,79 @@ def test_a_full_disk_is_one_line_and_nothing_is_lost(text, whole, tmp_path):
         assert counts["reused"] > 0
         assert output.read_bytes() == whole
         assert [path.name for path in disk.iterdir()] == ["out"]
+
+
+@pytest.fixture(scope="module")
+def cluster():
+    """A Dask cluster of two worker processes on this machine."""
+    distributed = pytest.importorskip("distributed")
+    options = {"n_workers": 2, "threads_per_worker": 1, "dashboard_address": None}
+    with distributed.LocalCluster(host="127.0.0.1", **options) as started:
+        yield started.scheduler_address
+
+
+def test_a_cluster_gives_the_same_bytes(text, whole, tmp_path, cluster):
+    resources = Resources(dask_scheduler=cluster, part_size=50)
+    counts = annotate_file(text, tmp_path / "out", StandIn(), resources)
+    assert counts["lines"] == 1020
+    assert (tmp_path / "out").read_bytes() == whole
+
+
+CLUSTER = """
+import time
+from distributed import LocalCluster
+
+if __name__ == "__main__":
+    options = {"n_workers": 1, "threads_per_worker": 1, "dashboard_address": None}
+    cluster = LocalCluster(host="127.0.0.1", **options)
+    print(cluster.scheduler_address, flush=True)
+    time.sleep(300)
+"""
+
+
+def test_a_cluster_that_is_killed_is_one_line(text, tmp_path):
+    pytest.importorskip("distributed")
+    script = tmp_path / "cluster.py"
+    script.write_text(CLUSTER)
+    cluster = subprocess.Popen(
+        [sys.executable, str(script)],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        text=True,
+        env={**os.environ, "PYTHONPATH": str(Path(stand_in.__file__).parent)},
+        start_new_session=True,
+    )
+
+    def kill_at_work():
+        while cluster.poll() is None and not list((tmp_path / "out.parts").glob("*.part")):
+            time.sleep(0.02)
+        os.killpg(cluster.pid, signal.SIGKILL)
+
+    try:
+        resources = Resources(dask_scheduler=cluster.stdout.readline().strip(), part_size=1)
+        threading.Thread(target=kill_at_work, daemon=True).start()
+        with pytest.raises(UserError, match=r"the cluster went away: .* what is finished is kept"):
+            annotate_file(text, tmp_path / "out", StandIn(seconds=0.5), resources)
+    finally:
+        if cluster.poll() is None:
+            os.killpg(cluster.pid, signal.SIGKILL)
+        cluster.wait()
+
+
+def test_a_malformed_address_is_one_line(text, tmp_path):
+    with pytest.raises(UserError, match="--dask-scheduler foo: no scheduler answers"):
+        annotate_file(text, tmp_path / "out", StandIn(), Resources(dask_scheduler="foo"))
+
+
+def test_no_cluster_is_one_line(text, tmp_path, monkeypatch):
+    module = "syntax_nmt.preparation.annotation.dask_cluster"
+    monkeypatch.setattr(f"{module}._SECONDS_TO_ANSWER", 0.5)
+    with pytest.raises(
+        UserError, match=r"tcp://127.0.0.1:9: no scheduler answers .*check the addr"
+    ):
+        annotate_file(
+            text, tmp_path / "out", StandIn(), Resources(dask_scheduler="tcp://127.0.0.1:9")
+        )
 
 
 @pytest.mark.slow

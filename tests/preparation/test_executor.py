@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import os
+import socket
+import threading
+from contextlib import suppress
 
 import pytest
 
@@ -48,3 +51,28 @@ def test_workers_of_a_pool_take_one_gpu_each(monkeypatch):
     monkeypatch.delenv("LOCAL_RANK")
     monkeypatch.setenv("SLURM_LOCALID", "2")
     assert pinned_device("cuda") == "cuda:2"
+
+
+@pytest.mark.parametrize(
+    ("answer", "said"),
+    [(b"", "it listens and says nothing"), (b"HTTP/1.0 400 Bad Request\r\n\r\n", ".+")],
+)
+def test_a_port_that_is_no_schedulers(monkeypatch, answer, said):
+    """Dask's client waits for the first for ever, and takes the second for a size."""
+    monkeypatch.setattr("syntax_nmt.preparation.annotation.dask_cluster._SECONDS_TO_ANSWER", 1)
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        kept = []
+
+        def serve():
+            with suppress(OSError):
+                while True:
+                    kept.append(server.accept()[0])
+                    kept[-1].sendall(answer)
+
+        threading.Thread(target=serve, daemon=True).start()
+        address = "tcp://{}:{}".format(*server.getsockname())
+        with (
+            pytest.raises(UserError, match=rf"{address}: no scheduler answers \({said}\): check"),
+            ordered_map(1, address),
+        ):
+            pass

@@ -33,11 +33,13 @@ class Resources:
 
     Attributes:
         workers: processes of this machine; 1 = this one.
+        dask_scheduler: address of a Dask scheduler whose workers do the work instead.
         part_size: lines that are kept at a time.
         shard: the part of the work that is this job's; the whole by default.
     """
 
     workers: int = 1
+    dask_scheduler: str | None = None
     part_size: int = PART_SIZE
     shard: Shard = field(default_factory=Shard)
 
@@ -98,9 +100,9 @@ def annotate_file(
     lines = sum(1 for _ in read_lines(text))
     check_writable(output, text)
     parts = PartFolder(output)
-    if lines <= resources.part_size:
+    if lines <= resources.part_size and resources.dask_scheduler is None:
         resources = replace(resources, workers=1)  # a single part keeps no pool busy
-    if resources.workers == 1:
+    if resources.workers == 1 and resources.dask_scheduler is None:
         annotator.load()  # what is wrong with it is said before the progress bar starts
     counts: Counter[str] = Counter(lines=0)
     whole = resources.shard.count == 1
@@ -154,7 +156,7 @@ def _annotated_parts(
                 underway.append(piece)
                 yield [piece.part.sentences[place] for place in piece.places]
 
-    with ordered_map(resources.workers) as mapped:
+    with ordered_map(resources.workers, resources.dask_scheduler) as mapped:
         for entries in mapped(annotator.annotate, unfinished()):
             part, places, last = underway.popleft()
             part.entries.update(zip(places, entries))

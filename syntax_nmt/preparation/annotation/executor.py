@@ -1,4 +1,4 @@
-"""Where work runs: in this process or in a pool of processes; one interface.
+"""Where work runs: in this process, in a pool of processes, or on a cluster; one interface.
 
 Everything that works in parallel is a function of one picklable task, mapped over tasks.
 """
@@ -28,33 +28,40 @@ _SLURM_LOCAL_RANK = "SLURM_LOCALID"
 
 
 @contextmanager
-def ordered_map(workers: int) -> Iterator[OrderedMap]:
-    """A `map` on this machine.
+def ordered_map(workers: int, dask_scheduler: str | None = None) -> Iterator[OrderedMap]:
+    """A `map` on this machine, or on a Dask cluster.
 
     Processes are spawned, not forked: a fork of a process that runs threads (torch does) can hang.
     What they are to run must be importable by name.
 
     Args:
         workers: how many processes; 1 means in this process.
+        dask_scheduler: address of a scheduler, `tcp://HOST:PORT`; `workers` then counts for
+            nothing.
 
     Raises:
-        UserError: a worker died.
+        UserError: the cluster cannot be used, or a worker died.
     """
-    if workers == 1:
+    if dask_scheduler is not None:
+        from syntax_nmt.preparation.annotation.dask_cluster import open_cluster
+
+        with open_cluster(dask_scheduler) as cluster:
+            yield partial(_results, *cluster)
+    elif workers == 1:
         yield map
-        return
-    context = multiprocessing.get_context("spawn")
-    started = context.Value("i", 0)
-    executor = ProcessPoolExecutor(workers, context, _start_process, (started, workers))
-    try:
-        yield partial(_results, executor, workers)
-    except BrokenProcessPool:
-        raise UserError(
-            "a worker process died, probably for want of memory: start again with fewer "
-            "--workers; what is finished is kept"
-        ) from None
-    finally:
-        executor.shutdown(cancel_futures=True)
+    else:
+        context = multiprocessing.get_context("spawn")
+        started = context.Value("i", 0)
+        executor = ProcessPoolExecutor(workers, context, _start_process, (started, workers))
+        try:
+            yield partial(_results, executor, workers)
+        except BrokenProcessPool:
+            raise UserError(
+                "a worker process died, probably for want of memory: start again with fewer "
+                "--workers; what is finished is kept"
+            ) from None
+        finally:
+            executor.shutdown(cancel_futures=True)
 
 
 def _results(
