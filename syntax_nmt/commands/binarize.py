@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 
 from syntax_nmt.arguments import positive_int
-from syntax_nmt.data.mismatch import ON_MISMATCH_HELP, SKIP, STOP
+from syntax_nmt.data.mismatch import ATTACH_ROOTS_HELP, ON_MISMATCH_HELP, SKIP, STOP
 from syntax_nmt.data.subwords import SCHEMES
 from syntax_nmt.preparation.binarizing import binarize
 
@@ -48,6 +48,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         default=STOP,
         help=f"{ON_MISMATCH_HELP} (default: %(default)s)",
     )
+    add("--attach-roots", action="store_true", help=ATTACH_ROOTS_HELP)
 
 
 def run(args: argparse.Namespace) -> None:

@@ -20,7 +20,7 @@ from syntax_nmt.commands.annotating import (
 from syntax_nmt.commands.chunk import BY, chunk_annotator
 from syntax_nmt.data.annotation import CHUNKS, HEADS, PHRASES
 from syntax_nmt.data.annotation.kind import SOURCE, AnnotationKind
-from syntax_nmt.data.mismatch import ON_MISMATCH_HELP, SKIP, STOP
+from syntax_nmt.data.mismatch import ATTACH_ROOTS_HELP, ON_MISMATCH_HELP, SKIP, STOP
 from syntax_nmt.data.text import MODES
 from syntax_nmt.data.text_files import read_lines
 from syntax_nmt.data.unspaced import looks_segmented
@@ -78,6 +78,7 @@ def _add_annotation_arguments(parser: argparse.ArgumentParser) -> None:
         default=STOP,
         help=f"{ON_MISMATCH_HELP} (default: %(default)s)",
     )
+    parser.add_argument("--attach-roots", action="store_true", help=ATTACH_ROOTS_HELP)
     parser.add_argument(
         "--target-stanza-dir",
         type=Path,
@@ -187,6 +188,7 @@ def _plan(args: argparse.Namespace) -> Plan:
         resources=resources(args),
         vocabularies=vocabularies,
         on_mismatch=args.on_mismatch,
+        attach_roots=args.attach_roots,
     )
     refuse_to_overwrite(plan, _models(args))
     return plan

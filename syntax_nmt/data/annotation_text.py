@@ -16,10 +16,16 @@ class EntryCountError(UserError):
     """Files that belong together have different numbers of sentences."""
 
 
-def annotation_entries(file: Path, kind: AnnotationKind) -> Iterator[tuple[Place, Any]]:
-    """The entries of an annotation file, plain or `.gz`, as they stand there."""
+def annotation_entries(
+    file: Path, kind: AnnotationKind, attach_roots: bool = False
+) -> Iterator[tuple[Place, Any]]:
+    """The entries of an annotation file, plain or `.gz`, as they stand there.
+
+    Args:
+        attach_roots: whether all roots of a parse but the first are made to depend on that.
+    """
     for line, entry in kind.entries(read_lines(file)):
-        yield Place(file, line), entry
+        yield Place(file, line), kind.attach_roots(entry) if attach_roots else entry
 
 
 def in_step(streams: Mapping[str, Iterator[Any]]) -> Iterator[tuple[int, tuple]]:

@@ -24,18 +24,18 @@ _HEAD = re.compile(r"[0-9]{1,9}")
 BROKEN_LINE = "correct the line, or write the file again if it is truncated"
 
 
-def read_conllu(path: str | Path) -> Iterator[DependencyTree | None]:
+def read_conllu(path: str | Path, one_root: bool = True) -> Iterator[DependencyTree | None]:
     """The trees of a CoNLL-U file one at a time; None for a block with `# parse = none`.
 
     Args:
-        path: the file, plain or `.gz`; CoNLL-X, with 8 columns or 10, is read as well. There may be
-            several roots, as in its treebanks.
+        path: the file, plain or `.gz`; CoNLL-X, with 8 columns or 10, is read as well.
+        one_root: refuse trees with several roots, which treebanks in CoNLL-X have.
 
     Raises:
         UserError: a block is not a tree; the message names the file and line.
     """
     for first_line, block in conllu_blocks(read_lines(path)):
-        yield parse_block(block, str(path), first_line)
+        yield parse_block(block, str(path), first_line, one_root)
 
 
 def conllu_blocks(lines: Iterable[str]) -> Iterator[tuple[int, list[str]]]:
@@ -56,32 +56,54 @@ def conllu_blocks(lines: Iterable[str]) -> Iterator[tuple[int, list[str]]]:
         yield number - len(block) + 1, block
 
 
-def parse_block(block: Sequence[str], name: str, first_line: int) -> DependencyTree | None:
+def parse_block(
+    block: Sequence[str], name: str, first_line: int, one_root: bool = True
+) -> DependencyTree | None:
     """The tree of one block, checked; None where it says `# parse = none`.
 
     Args:
         block: its lines, comments included.
         name: the file, for messages.
         first_line: 1-based number of its first line.
+        one_root: refuse several roots.
 
     Raises:
-        UserError: wrong columns, ids or heads, no root, a cycle; names file and line.
+        UserError: wrong columns, ids or heads, no root or two, a cycle; names file and line.
     """
     if any(map(_NO_PARSE.fullmatch, block)):
         return None
-    parser = _BlockParser(name, first_line)
+    parser = _BlockParser(name, first_line, one_root)
     for number, line in enumerate(block, start=first_line):
         if line[0] != "#":
             parser.add_line(number, line)
     return parser.tree()
 
 
+def attach_roots(block: Sequence[str]) -> list[str]:
+    """A block whose roots depend on the first of them.
+
+    Args:
+        block: its lines, comments included.
+    """
+    first = None
+    attached = []
+    for line in block:
+        columns = line.split("\t")
+        if len(columns) >= NUM_COLUMNS - 2 and columns[0].isdecimal() and columns[6] == "0":
+            if first is not None:
+                columns[6:8] = [first, "parataxis" if columns[7] == "root" else columns[7]]
+            first = first or columns[0]
+        attached.append("\t".join(columns))
+    return attached
+
+
 class _BlockParser:
     """Collects the lines of one block and checks them as they come."""
 
-    def __init__(self, name: str, first_line: int) -> None:
+    def __init__(self, name: str, first_line: int, one_root: bool = True) -> None:
         self.name = name
         self.first_line = first_line
+        self.one_root = one_root
         self.rows: list[list[str]] = []
         self.numbers: list[int] = []
         self.ranges: list[MultiwordRange] = []
@@ -162,6 +184,13 @@ class _BlockParser:
                 self.first_line,
                 f"no word of the {len(self.rows)} has HEAD 0: correct the parse, "
                 f"or write the file again if it is truncated",
+            )
+        if self.one_root and len(roots) > 1:
+            raise self.error(
+                self.numbers[roots[1]],
+                f"a second root (words {roots[0] + 1} and {roots[1] + 1} both have HEAD 0): "
+                f"use a parser that gives one root, mark the sentence '# parse = none', or give "
+                f"--attach-roots to prepare or binarize, and the others depend on the first",
             )
         cycle = find_cycle(heads)
         if cycle:

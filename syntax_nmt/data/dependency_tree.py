@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import NamedTuple
 
 from syntax_nmt.data.character_alignment import words_of_tokens
@@ -99,17 +99,6 @@ class DependencyTree:
         return DependencyTree(
             tuple(tokens), tuple(heads), tuple(relations), tuple(upos), line=self.line
         )
-
-    def with_one_root(self) -> DependencyTree:
-        """The tree whose further roots depend on the first, as `parataxis`."""
-        first, *others = [word for word, head in enumerate(self.heads) if head == word]
-        if not others:
-            return self
-        heads, relations = list(self.heads), list(self.relations)
-        for root in others:
-            heads[root] = first
-            relations[root] = "parataxis" if relations[root] == "root" else relations[root]
-        return replace(self, heads=tuple(heads), relations=tuple(relations))
 
     def leaves_several(self, words: Sequence[int]) -> bool:
         """Whether more than one of some words has its head elsewhere: they are no subtree."""

@@ -19,6 +19,7 @@ ON_MISMATCH_HELP = (
     "what to do where annotation is of other words than the text's, after alignment by characters: "
     "stop, or skip (those sentences have no annotation)"
 )
+ATTACH_ROOTS_HELP = "where a parse has several roots, the others depend on the first"
 _LOOKED_AHEAD = 20
 _Lines = Callable[[], Iterator[Sequence[str]]]
 
@@ -98,6 +99,7 @@ def refuse_shift(
     lines: _Lines,
     number: int,
     text: Path,
+    attach_roots: bool = False,
 ) -> None:
     """Finds out whether a sentence's annotation is that of one nearby: a sentence is missing.
 
@@ -108,13 +110,14 @@ def refuse_shift(
         lines: the words of the text from its beginning.
         number: the first sentence whose annotation is of other words, from 1.
         text: the text's file, for the message.
+        attach_roots: see :func:`~syntax_nmt.data.annotation_text.annotation_entries`.
 
     Raises:
         UserError: the annotation continues with another sentence; names it.
     """
     if not kind.has_words:
         return
-    all_entries = annotation_entries(file, kind)
+    all_entries = annotation_entries(file, kind, attach_roots)
     entries = list(islice(all_entries, number - 1, number + _LOOKED_AHEAD))
     sentences = list(islice(lines(), number - 1, number + _LOOKED_AHEAD))
     if not entries:
@@ -149,22 +152,25 @@ def refuse_shift(
             )
 
 
-def refuse_missing(file: Path, kind: AnnotationKind, lines: _Lines, text: Path) -> None:
+def refuse_missing(
+    file: Path, kind: AnnotationKind, lines: _Lines, text: Path, attach_roots: bool = False
+) -> None:
     """Finds out which sentence is missing where an annotation has too few entries, or too many.
 
     Args:
         lines: the words of the text from its beginning.
         text: the text's file, for the message.
+        attach_roots: see :func:`~syntax_nmt.data.annotation_text.annotation_entries`.
 
     Raises:
         UserError: an entry is missing or too many before the end; names it.
     """
-    entries = annotation_entries(file, kind)
+    entries = annotation_entries(file, kind, attach_roots)
     for number, ((place, entry), words) in enumerate(zip(entries, lines()), start=1):
         try:
             kind.read(entry, words, place, f"{text}:{number}")
         except OtherTextError:
-            refuse_shift(file, kind, lines, number, text)
+            refuse_shift(file, kind, lines, number, text, attach_roots)
             return
 
 

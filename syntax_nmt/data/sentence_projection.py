@@ -55,6 +55,7 @@ class Projector:
         scheme: one of `subwords.SCHEMES`.
         tokens: fairseq's prefix of the binarised tokens, for messages.
         label_ids: id of each label of a kind that has some.
+        attach_roots: see :func:`~syntax_nmt.data.annotation_text.annotation_entries`.
     """
 
     kind: AnnotationKind
@@ -64,6 +65,7 @@ class Projector:
     scheme: str
     tokens: Path
     label_ids: Mapping[str, int] = field(default_factory=dict)
+    attach_roots: bool = False
 
     def batches(
         self, sizes: np.ndarray, binarised: BinarisedPieces | None = None
@@ -79,7 +81,7 @@ class Projector:
         """
         batch: list[Sentence] = []
         streams: dict[str, Iterator[Any]] = {
-            str(self.file): annotation_entries(self.file, self.kind),
+            str(self.file): annotation_entries(self.file, self.kind, self.attach_roots),
             str(self.pieces): read_lines(self.pieces),
             f"{self.tokens}.idx": iter(sizes.tolist()),
         }

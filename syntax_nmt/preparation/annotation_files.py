@@ -53,11 +53,13 @@ class GivenAnnotation:
         file: the annotation.
         kind: of the annotation.
         words: the text.
+        attach_roots: see :func:`~syntax_nmt.data.annotation_text.annotation_entries`.
     """
 
     file: Path
     kind: AnnotationKind
     words: Path
+    attach_roots: bool = False
 
     def check(self) -> AnnotationFit:
         """Reads all of it beside the text; what is malformed is an error wherever it stands.
@@ -72,7 +74,7 @@ class GivenAnnotation:
                 findings.add(check())
             except OtherTextError as error:
                 if not findings.mismatched:
-                    refuse_shift(*place, number, self.words)
+                    refuse_shift(*place, number, self.words, self.attach_roots)
                 findings.add_mismatch(number, error)
         return findings
 
@@ -102,7 +104,7 @@ class GivenAnnotation:
     def _sentences(self) -> Iterator[tuple[int, Any, list[str], _Check]]:
         """Number, entry, words, and what checks the entry, of each sentence."""
         streams: dict[str, Iterator[Any]] = {
-            str(self.file): annotation_entries(self.file, self.kind),
+            str(self.file): annotation_entries(self.file, self.kind, self.attach_roots),
             str(self.words): self._lines(),
         }
         for number, ((place, entry), words) in in_step(streams):

@@ -112,14 +112,14 @@ class AnnotationTexts:
             found = destination
         if found is None:
             return None
-        return GivenAnnotation(found, kind, plan.words(split.name, lang))
+        return GivenAnnotation(found, kind, plan.words(split.name, lang), plan.attach_roots)
 
     def _made_from(self, given: GivenAnnotation) -> dict[str, object]:
         """What the annotation over the words depends on."""
         return {
             "given": self._steps.checksum(given.file),
             "words": self._steps.checksum(given.words),
-            "policy": self._plan.on_mismatch,
+            "policy": [self._plan.on_mismatch, self._plan.attach_roots],
         }
 
     def _take(self, given: GivenAnnotation, destination: Path) -> Report:
@@ -137,7 +137,7 @@ class AnnotationTexts:
             raise fit.refusal(f"or remove {destination}")
         if skipped and self._plan.on_mismatch == STOP:
             raise fit.refusal("or give --on-mismatch skip (they have no annotation)")
-        if found != destination and (fit.bridged or skipped):
+        if found != destination and (fit.bridged or skipped or given.attach_roots):
             given.write(destination)
         elif found != destination:  # over the text's words already
             copy_annotation_file(found, destination)

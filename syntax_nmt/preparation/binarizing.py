@@ -50,6 +50,7 @@ def binarize(
     only: Container[Path] | None = None,
     workers: int = 1,
     on_mismatch: str = STOP,
+    attach_roots: bool = False,
     report: Callable[[str], None] = print,
 ) -> dict[str, AnnotationFile]:
     """Binarises every annotation file there is; needs fairseq-preprocess to have run.
@@ -69,6 +70,7 @@ def binarize(
         subwords: `auto` or one of `subwords.SCHEMES`, or one for each language.
         only: the annotation files to take; by default all that are found.
         on_mismatch: `stop` or `skip` where annotation is of other words than the text's.
+        attach_roots: see :func:`~syntax_nmt.data.annotation_text.annotation_entries`.
         report: called with each line that says what was found.
 
     Returns:
@@ -95,7 +97,7 @@ def binarize(
             f"files such as {texts[0].annotation_path(KINDS[0])}: make them, or name their folder "
             f"with --words"
         )
-    choices = _Choices(subwords, workers, on_mismatch == SKIP)
+    choices = _Choices(subwords, workers, on_mismatch == SKIP, attach_roots)
     busy = f"another process binarises into {destdir}: wait for it"
     with folder_lock(destdir, busy):
         for left in destdir.glob(f"{_STAGING}*"):  # of a process that was killed
@@ -109,6 +111,7 @@ class _Choices(NamedTuple):
     subwords: str | Mapping[str, str]
     workers: int
     skip_mismatched: bool
+    attach_roots: bool
 
 
 def _write_all(
@@ -153,7 +156,7 @@ def _projectors(
             scheme = detect_scheme(read_lines(text.pieces))
         places = (kind, file, text.pieces, text.words, scheme, text.tokens)
         ids = {label: number for number, label in enumerate(labels[kind], start=1)}
-        yield Projector(*places, ids)
+        yield Projector(*places, ids, choices.attach_roots)
 
 
 def _labels(
@@ -238,10 +241,10 @@ def _explained(projector: Projector, results: Iterator[Projected]) -> Iterator[P
             if projected.fit.mismatched and not known:
                 known = True
                 number = projected.fit.mismatched[0]
-                refuse_shift(*place, number, text)
+                refuse_shift(*place, number, text, projector.attach_roots)
             yield projected
     except EntryCountError:
-        refuse_missing(*place, text)
+        refuse_missing(*place, text, projector.attach_roots)
         raise
 
 

@@ -36,6 +36,7 @@ class Plan:
         annotators: what annotates the words, asked for only where annotation is not given.
         resources: what the work runs on.
         on_mismatch: `stop` or `skip` where given annotation is of other words.
+        attach_roots: see :func:`~syntax_nmt.data.annotation_text.annotation_entries`.
     """
 
     source: str
@@ -50,6 +51,7 @@ class Plan:
     resources: Resources
     vocabularies: Mapping[str, int] = field(default_factory=dict)
     on_mismatch: str = STOP
+    attach_roots: bool = False
 
     @property
     def cut_languages(self) -> list[str]:

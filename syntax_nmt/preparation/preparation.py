@@ -252,6 +252,7 @@ class Preparation:
                 },
                 workers=plan.workers,
                 on_mismatch=plan.on_mismatch,
+                attach_roots=plan.attach_roots,
                 report=lambda line: self.note(f"  {line}"),
                 **prefixes,
             )

@@ -4,8 +4,6 @@ import random
 import pytest
 from trees_of import random_heads
 
-from syntax_nmt.data.annotation.heads import HEADS
-from syntax_nmt.data.annotation.kind import Place
 from syntax_nmt.data.conllu import format_conllu, format_no_parse, read_conllu
 from syntax_nmt.data.dependency_tree import DependencyTree, MultiwordRange, find_cycle, word_depths
 from syntax_nmt.errors import UserError
@@ -55,17 +53,6 @@ def test_multiword_ranges_and_empty_nodes(tmp_path):
     assert surface.words == ("Zum", "Haus", ".")
     assert surface.heads == (1, 1, 1)
     assert surface.relations == ("case", "root", "punct")
-
-
-def test_of_several_roots_the_others_depend_on_the_first(tmp_path):
-    rows = [row(1, 3), row(2, 0), row(3, 0), row(4, 0).replace("dep", "root"), row(5, 4)]
-    [tree] = read_conllu(write(tmp_path, "\n".join(rows)))
-    assert tree.heads == (2, 1, 2, 3, 3)
-    whole = tree.with_one_root()
-    assert whole.heads == (2, 1, 1, 1, 3)
-    assert whole.relations == ("dep", "dep", "dep", "parataxis", "dep")
-    assert whole.with_one_root() is whole
-    assert HEADS.parse(rows, Place(tmp_path, 1)) == whole
 
 
 def random_tree(rng):
@@ -183,6 +170,7 @@ MALFORMED = {
     "negative head": (row(1, -1), 3, "HEAD of word 1 is '-1'"),
     "other digits": (row(1, "٣"), 3, "HEAD of word 1 is '٣'"),
     "head too large": (row(1, 0) + "\n" + row(2, 5), 4, "HEAD of word 2 is 5 in a sentence of 2"),
+    "two roots": (row(1, 0) + "\n" + row(2, 0), 4, "words 1 and 2 both have HEAD 0"),
     "no root": (row(1, 2) + "\n" + row(2, 1), 3, "no word of the 2 has HEAD 0"),
     "own head": (row(1, 0) + "\n" + row(2, 2), 4, r"circle \(2 → 2\)"),
     "circle": (

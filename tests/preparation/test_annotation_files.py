@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import dataclasses
 import gzip
 import re
 
 import pytest
 
 from syntax_nmt.data.annotation import KINDS
+from syntax_nmt.data.conllu import read_conllu
 from syntax_nmt.errors import UserError
 from syntax_nmt.preparation.annotation_files import GivenAnnotation, copy_annotation_file
 
@@ -113,7 +115,7 @@ def test_a_missing_sentence_is_named_among_parses_of_several_roots(tmp_path, beh
     """Behind it the others are shifted, or the file ends early."""
     text = "x y\na b\nb\n" + ("c\n" if behind else "")
     entries = "".join((TWO_ROOTS, SHORT[1], behind))
-    given = write(tmp_path, "conllu", entries, text)
+    given = dataclasses.replace(write(tmp_path, "conllu", entries, text), attach_roots=True)
     with pytest.raises(UserError, match=r"conllu:1: sentence 1 is missing here .* of sentence 2"):
         given.check()
 
@@ -129,3 +131,14 @@ def test_carried_over_entries_are_written_and_others_stay_as_they_are(tmp_path):
         *(["zum", "2"], ["Ha", "0"], ["us", "2"])
     ]
     assert blocks[1] == (comment + SINGLE).strip()
+
+
+def test_several_roots(tmp_path):
+    given = write(tmp_path, "conllu", MULTIWORD.replace("\t3\t_", "\t0\t_", 1) + SINGLE)
+    with pytest.raises(UserError, match=r"conllu:\d: a second root .*--attach-roots"):
+        given.check()
+    given = dataclasses.replace(given, attach_roots=True)
+    assert given.check().mismatched == []
+    given.write(tmp_path / "new")
+    tree = next(read_conllu(tmp_path / "new"))
+    assert tree.collapse(2).heads == (0, 0)

@@ -182,7 +182,7 @@ def test_a_missing_sentence_is_named_among_parses_of_several_roots(corpus):
     assert blocks[4].count("\t0\t") == 2
     file.write_text("\n\n".join([blocks[0], *blocks[2:]]))
     with pytest.raises(UserError, match=r"conllu:\d+: sentence 4 is missing here"):
-        run(corpus)
+        run(corpus, attach_roots=True)
 
 
 def test_the_command_says_what_it_found(corpus, capsys):

@@ -72,8 +72,10 @@ def test_conll_x(tmp_path, capsys):
     path = write(tmp_path / "conllx", TWO_ROOTS)
     found = figures(capsys, "trees", "--hypothesis", path, "--conllu", path)
     assert (found["uas"], found["words_scored"]) == (100, 3)
-    (tree,) = read_conllu(path)
+    (tree,) = read_conllu(path, one_root=False)
     assert tree.heads == (1, 1, 2)
+    with pytest.raises(UserError, match="conllx:3: a second root"):
+        list(read_conllu(path))  # what is trained on has one
     main(["trees", "--hypothesis", str(path), "--draw", "1"])
     assert "several roots" in capsys.readouterr().out
 

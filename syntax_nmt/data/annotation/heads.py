@@ -17,7 +17,13 @@ from syntax_nmt.data.annotation.kind import (
 )
 from syntax_nmt.data.annotation_transfer import Transferred, transfer_dependencies
 from syntax_nmt.data.collation import collate_heads
-from syntax_nmt.data.conllu import conllu_blocks, format_conllu, format_no_parse, parse_block
+from syntax_nmt.data.conllu import (
+    attach_roots,
+    conllu_blocks,
+    format_conllu,
+    format_no_parse,
+    parse_block,
+)
 from syntax_nmt.data.dependency_tree import DependencyTree
 from syntax_nmt.data.draw_tree import draw_tree
 from syntax_nmt.data.figures.tree_figures import TreeFigures
@@ -46,9 +52,8 @@ class Heads(AnnotationKind):
         return conllu_blocks(lines)
 
     def parse(self, entry: Any, place: Place) -> DependencyTree | None:
-        """The tree of a block; where it has several roots, the others depend on the first."""
-        tree = parse_block(entry, str(place.file), place.line)
-        return None if tree is None else tree.with_one_root()
+        """The tree of a block."""
+        return parse_block(entry, str(place.file), place.line)
 
     def transfer(
         self,
@@ -72,6 +77,10 @@ class Heads(AnnotationKind):
     def entry_text(self, entry: Sequence[str]) -> str:
         """The lines of a block and a blank one."""
         return "".join(f"{line}\n" for line in [*entry, ""])
+
+    def attach_roots(self, entry: Sequence[str]) -> list[str]:
+        """See :func:`~syntax_nmt.data.conllu.attach_roots`."""
+        return attach_roots(entry)
 
     def row(
         self, annotation: DependencyTree, counts: Sequence[int], label_ids: Mapping[str, int]

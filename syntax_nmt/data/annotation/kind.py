@@ -219,6 +219,10 @@ class AnnotationKind(ABC):
         """An entry as it stands in the file, its line end included."""
         return f"{entry}\n"
 
+    def attach_roots(self, entry: Any) -> Any:
+        """The entry with all roots but the first made to depend on that, where it has several."""
+        return entry
+
     def labels(self, annotation: Any) -> Iterable[str]:
         """The labels in an annotation, for a kind that has :attr:`labels_file`."""
         return ()

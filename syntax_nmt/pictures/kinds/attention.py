@@ -152,7 +152,7 @@ def _between_words(
 
 
 def _tree(args: argparse.Namespace, sentence: ModelSentence) -> DependencyTree:
-    tree = chosen(read_conllu(args.gold), args.sentence, args.gold)
+    tree = chosen(read_conllu(args.gold, one_root=False), args.sentence, args.gold)
     if tree is None:
         raise UserError(
             f"{args.gold}: sentence {args.sentence} has no parse: choose another --sentence"

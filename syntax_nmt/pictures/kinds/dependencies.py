@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from functools import partial
 from typing import TYPE_CHECKING
 
 from syntax_nmt.data.conllu import read_conllu
@@ -28,7 +29,7 @@ def figure(args: argparse.Namespace) -> Figure:
     Raises:
         UserError: files cannot be used, or the sentence has no parse.
     """
-    tree, reference = chosen_trees(args, read_conllu)
+    tree, reference = chosen_trees(args, partial(read_conllu, one_root=False))
     if reference is not None:
         where, name = f"{args.gold}:{reference.line}", f"{args.trees}:{tree.line}"
         tree, reference = over_same_words(tree, reference, where, name)

@@ -98,7 +98,9 @@ def read_structures(files: dict[str, Files], test_set: EvaluationSet) -> Structu
     texts.setdefault(REFERENCE, test_set.references[0])
     found = Structures(files=files)
     for name, (path,) in files["dependencies"].items():
-        found.dependencies[name] = _complete(path, list(read_conllu(path)), test_set)
+        found.dependencies[name] = _complete(
+            path, list(read_conllu(path, one_root=False)), test_set
+        )
     for name, (path,) in files["constituents"].items():
         found.constituents[name] = _complete(path, list(read_tree_file(path)), test_set)
     for name, paths in files["alignments"].items():

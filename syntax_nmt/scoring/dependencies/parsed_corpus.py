@@ -78,7 +78,7 @@ def corpus_of_file(args: argparse.Namespace) -> ParsedCorpus:
     Raises:
         UserError: a file is damaged, or the two are not parallel.
     """
-    trees = list(read_conllu(args.hypothesis))
+    trees = list(read_conllu(args.hypothesis, one_root=False))
     reference: list[DependencyTree | None] | None = None
     other = OtherWords()
     if args.conllu:

@@ -23,7 +23,7 @@ def read_reference(path: str | Path, sentences: int, corpus_name: str) -> Trees:
     Raises:
         UserError: the file is damaged, has another number of sentences, or no parse at all.
     """
-    trees = list(read_conllu(path))
+    trees = list(read_conllu(path, one_root=False))
     if len(trees) != sentences:
         raise UserError(
             f"{path} has {len(trees)} sentences, {corpus_name} {sentences}: give --conllu the "
