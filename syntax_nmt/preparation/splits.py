@@ -48,11 +48,7 @@ def split_prefixes(*prefixes: str | None) -> list[tuple[str, str]]:
 
 
 def prefix_options(folder: Path, splits: Iterable[str]) -> dict[str, str]:
-    """The options `trainpref`, `validpref` and `testpref` for texts in a folder.
-
-    Args:
-        splits: their names.
-    """
+    """The options `trainpref`, `validpref` and `testpref` for splits whose text is in a folder."""
     found: dict[str, list[str]] = {}
     for name in splits:
         found.setdefault(f"{name.rstrip('0123456789')}pref", []).append(str(folder / name))
