@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from syntax_nmt.arguments import add_files, flag, positive_int
 from syntax_nmt.errors import UserError
 
 SOURCE, TARGET = "source", "target"
-
-
 GEN_SUBSET = "test"
 
 
@@ -57,6 +55,21 @@ def refuse_beside_hypothesis(args: argparse.Namespace, options: Sequence[str]) -
         if getattr(args, option, unset) not in (unset, None):
             name = "DATABIN" if option == "databin" else flag(option)
             raise UserError(f"{name} and --hypothesis exclude each other: leave one out")
+
+
+def refuse_idle(args: argparse.Namespace, needs: Mapping[str, Sequence[str]]) -> None:
+    """Refuses options that have no effect without another one.
+
+    Args:
+        needs: for each option the ones of which it needs any; names in `args`.
+
+    Raises:
+        UserError: one is given without them.
+    """
+    for option, needed in needs.items():
+        if getattr(args, option) and not any(getattr(args, name) for name in needed):
+            missing = " or ".join(map(flag, needed))
+            raise UserError(f"{flag(option)} does nothing without {missing}: add it")
 
 
 def files_of_model(args: argparse.Namespace) -> list[str | None]:
