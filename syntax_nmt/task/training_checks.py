@@ -14,7 +14,6 @@ import torch.distributed as dist
 from fairseq.criterions import FairseqCriterion
 from fairseq.criterions.adaptive_loss import AdaptiveLoss
 
-from syntax_nmt.arguments import flag
 from syntax_nmt.checkpoints.task_checkpoints import interpolated_option
 from syntax_nmt.criterions.cross_entropy import ways_to_learn
 from syntax_nmt.errors import UserError
@@ -54,7 +53,6 @@ class TrainingStart:
         check_joined()
         refuse_unknown_options(model_options)
         check_device(self._cfg)
-        refuse_training_some_layers(model_options)
         warn_of_default_rate(interpolated_option(self._cfg, "lr"))
         self._warmup = getattr(model_options, "warmup_updates", None) or 0
         self.happens = True
@@ -136,20 +134,6 @@ def warn_of_default_rate(rates: Any) -> None:
             f"--lr is {_DEFAULT_RATE}, fairseq's default, with which hardly anything trains: give "
             "--lr, such as 1e-3 for Adam (`syntax-nmt options --training` prints whole lines)"
         )
-
-
-def refuse_training_some_layers(model_options: Any) -> None:
-    """Refuses options of a model that leave layers out: fairseq can only translate without them.
-
-    Raises:
-        UserError: names the option.
-    """
-    for name in ("encoder_layers_to_keep", "decoder_layers_to_keep"):
-        if getattr(model_options, name, None):
-            raise UserError(
-                f"{flag(name)} leaves layers of a trained model out: give it to fairseq-generate, "
-                f"in --model-overrides; fewer layers train with {flag(name[:7])}-layers"
-            )
 
 
 def check_output_layer(model: Any, criterion: FairseqCriterion) -> None:
