@@ -134,7 +134,7 @@ def _caption(found: HeadWeights, head: int) -> str:
 
 
 def _labels(side: Side, in_words: bool, with_eos: bool, eos_first: bool) -> list[str]:
-    labels = [*(side.words if in_words else side.tokens)]
+    labels = side.labels(in_words)
     if with_eos:
         labels.insert(0 if eos_first else len(labels), EOS)
     return labels

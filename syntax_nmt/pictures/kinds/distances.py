@@ -72,7 +72,7 @@ def figure(args: argparse.Namespace) -> Figure:
 
     return draw_distances(
         [
-            TokenDistances(name, side.tokens, side.opens_word, _rows(found[name], args.head))
+            TokenDistances(name, side.labels(), side.opens_word, _rows(found[name], args.head))
             for name, side in sides.items()
         ],
         args.title,
