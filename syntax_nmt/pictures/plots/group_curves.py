@@ -47,16 +47,14 @@ def score_point(score: Mapping[str, Any]) -> Point | None:
     """A score of `score --json` with its interval, or else with the spread of its runs.
 
     Args:
-        score: with `score`, `spread` and `interval`, which 0.1.0 did not write.
+        score: with `score`, `spread` and `interval`.
     """
-    value, spread, interval = score["score"], score["spread"], score.get("interval")
+    value, spread, interval = score["score"], score["spread"], score["interval"]
     if value is None:
         return None
     if interval:
-        return Point(float(value), float(interval["low"]), float(interval["high"]))
-    if spread is None:
-        return Point(float(value))
-    return Point(float(value), value - spread, value + spread)
+        return Point(value, interval["low"], interval["high"])
+    return Point(value) if spread is None else Point(value, value - spread, value + spread)
 
 
 @dataclass(frozen=True)

@@ -17,10 +17,9 @@ from matplotlib.patches import Rectangle
 from matplotlib.ticker import MaxNLocator
 
 from syntax_nmt.pictures.plots.fonts import families_for
-from syntax_nmt.pictures.plots.picture_format import DRAWN_FONT_SIZE
 
 POINTS = 72  # of an inch
-FONT_SIZE = DRAWN_FONT_SIZE
+FONT_SIZE = 9.0
 SMALL = 7.0
 COLOUR_MAP = "magma_r"  # perceptually uniform, light to dark
 LINK = "0.35"  # grey of a filled cell

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -101,20 +100,6 @@ class SampleText:
             translations.append(Translation(system.name, text, runs, float(scores[position])))
         source = " ".join(self.source[position]) if self.source else None
         return Sample(position, self.lengths[position], source, references, translations)
-
-
-def sample_figures(sample: Sample) -> dict[str, Any]:
-    """A sample as an object that JSON knows; its number counts from 1."""
-    return {
-        "sentence": sample.position + 1,
-        "length": sample.length,
-        "source": sample.source,
-        "references": list(sample.references),
-        "translations": [
-            {"system": each.system, "text": each.text, "chrf": each.score}
-            for each in sample.translations
-        ],
-    }
 
 
 def choose_samples(lengths: Sequence[int], scores: np.ndarray, count: int) -> list[int]:
