@@ -52,7 +52,7 @@ def check(metric, sums):
 def test_brevity_penalty_reads_the_reference_that_is_asked_for(brevity):
     output = ["a b c d e"]
     references = [["a b c d"], ["a b c d e f"], ["a b c d e f g h"]]
-    settings = MetricSettings(tokenize="none", bleu={"brevity": brevity})
+    settings = MetricSettings(tokenize="none", brevity=brevity)
     metrics = MetricSet(["bleu"], settings)
     (rows,) = run_statistics(metrics, [output], references)
     (details,) = metrics.details(rows.sum(axis=0).tolist()).values()

@@ -131,7 +131,7 @@ def _add_bootstrap(systems: Sequence[dict[str, Any]], drawn: Sequence[np.ndarray
     """
     for system, found in zip(systems, drawn):
         for i, item in enumerate(system["scores"].values()):
-            item["interval"] = interval(found[:, i]).figures()
+            item["interval"] = interval(found[:, i])
             if system is not systems[0]:
                 p_value = bootstrap_p_value(drawn[0][:, i], found[:, i], item["difference"])
                 floor = 1 / (len(found) + 1)
