@@ -64,7 +64,7 @@ def test_a_tie_is_wrong():
 
 
 def test_scores_and_pairs_are_parallel():
-    with pytest.raises(ValueError, match="1 scores for 2 pairs"):
+    with pytest.raises(ValueError, match="argument 2 is shorter"):
         contrast_accuracy([pair(), pair()], [RIGHT], distance_bins([0]))
 
 
