@@ -1,11 +1,8 @@
 """Figures of a table against computations of their own, and the files that show them."""
 
-import csv
 import json
 import random
-import shutil
 import statistics
-import subprocess
 
 import pytest
 
@@ -37,7 +34,7 @@ def table(tmp_path_factory):
             nll = 4.0 + place / 4
             write_record(runs, row.runs[place], lines, commit=commit, validation_nll=nll)
     figures = measure(runs, folder)
-    write_table(figures, folder / "results", ["tex", "csv"])
+    write_table(figures, folder / "results")
     return folder / "results", figures
 
 
@@ -166,8 +163,9 @@ def test_a_verdict_needs_both_tests(sentences, seeds, expected):
     assert verdict({"difference": 1.0, **tests}, higher_is_better=False) == opposite
 
 
-def test_markdown(table):
-    folder, _ = table
+def test_markdown_and_json(table):
+    folder, figures = table
+    assert json.loads((folder / "table.json").read_text(encoding="utf-8")) == figures
     text = (folder / "table.md").read_text(encoding="utf-8")
     lines = text.splitlines()
     cells = {line.split("|")[1].strip(): line for line in reversed(lines) if line.startswith("| ")}
@@ -243,7 +241,7 @@ def test_characters_that_tables_are_made_of(tmp_path):
     for run in runs.trials():
         write_record(runs, run, REFERENCE)
     write_test_set(runs, tmp_path, REFERENCE)
-    write_table(measure(runs, tmp_path), tmp_path, ["tex"])
+    write_table(measure(runs, tmp_path), tmp_path)
     rows = (tmp_path / "table.md").read_text(encoding="utf-8").splitlines()
     (head,) = (line for line in rows if line.startswith("| system") and "BLEU" in line)
     assert "--lr 1" in next(line for line in rows if line.startswith("| transformer.stock.1"))
@@ -253,43 +251,9 @@ def test_characters_that_tables_are_made_of(tmp_path):
             break
     else:
         pytest.fail("no such row")
-    text = (tmp_path / "table.tex").read_text(encoding="utf-8")
-    printed = "".join(line for line in text.splitlines() if not line.startswith("%"))
-    assert "-{}-lr 1" in printed
-    assert "-{}-x" in printed
-    assert "--x" not in printed
 
 
 def test_nothing_has_run(tmp_path):
     runs = runs_of(tmp_path, declaration())
     write_table(measure(runs, tmp_path), tmp_path)
     assert (tmp_path / "table.md").read_text(encoding="utf-8").count("not run") == 3
-
-
-def test_csv_and_json(table):
-    folder, figures = table
-    assert json.loads((folder / "table.json").read_text(encoding="utf-8")) == figures
-    with (folder / "table.csv").open(newline="", encoding="utf-8") as stream:
-        rows = list(csv.DictReader(stream))
-    assert [(row["system"], row["metric"]) for row in rows] == [
-        ("stock", "BLEU"),
-        ("stock", "chrF2"),
-        ("heads", "BLEU"),
-        ("heads", "chrF2"),
-        ("phrases", ""),
-    ]
-    expected = figures["tests"][0]["scores"]["heads"]["BLEU"]
-    assert float(rows[2]["score"]) == expected["score"]
-    assert rows[2]["commits"] == "b" * 40
-
-
-@pytest.mark.skipif(shutil.which("pdflatex") is None, reason="pdflatex is not installed")
-def test_latex_compiles(table, tmp_path):
-    folder, _ = table
-    (tmp_path / "page.tex").write_text(
-        r"\documentclass{article}\usepackage{booktabs}\begin{document}"
-        rf"\input{{{folder / 'table.tex'}}}\end{{document}}"
-    )
-    command = ["pdflatex", "-interaction=nonstopmode", "-halt-on-error", "page.tex"]
-    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stdout[-2000:]

@@ -27,7 +27,7 @@ def runs(tmp_path):
 def table_of(folder):
     """A table's files, as a start of its own makes them."""
     runs = runs_of(folder, declaration())
-    write_table(measure(runs, folder), folder, ["tex", "csv"])
+    write_table(measure(runs, folder), folder)
     return {
         file.name: file.read_bytes() for file in folder.glob("table.*") if "yaml" not in file.name
     }
