@@ -6,7 +6,6 @@ import math
 import random
 from itertools import islice
 
-import nltk
 import pytest
 
 from syntax_nmt.data.constituents import parse_tree, read_trees
@@ -104,20 +103,6 @@ def test_shares_of_nothing():
     counts.add(set(), {(0, 2)})
     assert math.isnan(counts.precision)
     assert (counts.recall, counts.f1, counts.sentence_f1) == (0, 0, 0)
-
-
-def test_precision_and_recall_of_nltk():
-    dice = random.Random(8)
-    for _ in range(50):
-        size = dice.randrange(2, 12)
-        hypothesis, gold = (
-            frozenset(spans_of_gaps([dice.randrange(4) for _ in range(size - 1)])) for _ in range(2)
-        )
-        counts = BracketCounts()
-        counts.add(hypothesis, gold)
-        assert counts.precision == pytest.approx(100 * nltk.precision(gold, hypothesis))
-        assert counts.recall == pytest.approx(100 * nltk.recall(gold, hypothesis))
-        assert counts.f1 == pytest.approx(100 * nltk.f_measure(gold, hypothesis))
 
 
 # Matched, gold and all brackets that evalb (2013-10-22) itself counted, with `LABELED 0`, in the

@@ -74,14 +74,6 @@ def test_bins_cover_every_distance():
     assert distance_bins([0]) == [DistanceBin(0, None)]
 
 
-@pytest.mark.parametrize(("correct", "total"), [(0, 1), (1, 1), (3, 7), (50, 50), (431, 450)])
-def test_wilson_is_scipys(correct, total):
-    stats = pytest.importorskip("scipy.stats")
-    expected = stats.binomtest(correct, total).proportion_ci(0.95, method="wilson")
-    interval = Accuracy(correct, total).interval
-    assert interval == pytest.approx((100 * expected.low, 100 * expected.high), abs=1e-9)
-
-
 def test_wilson_is_that_of_newcombe():
     # Newcombe (1998), Table I, method 3: 81/263, 15/148, 0/20, 1/29.
     published = {(81, 263): (25.53, 36.62), (15, 148): (6.24, 16.05)}

@@ -58,16 +58,7 @@ def draw_attention(
     Args:
         panels: one or more.
         title: above all.
-
-    Raises:
-        ValueError: weights are of another shape than rows × columns.
     """
-    for panel in panels:
-        if panel.weights.shape != (len(rows), len(columns)):
-            raise ValueError(
-                f"{panel.caption}: weights {panel.weights.shape} of {len(rows)} rows and "
-                f"{len(columns)} columns"
-            )
     captions = [panel.caption for panel in panels]
     texts = [*rows, *columns, *captions, row_label, column_label, title]
     with picture_style(texts) as families:

@@ -42,13 +42,7 @@ def draw_chunks(
         rows: for each name, such as that of a system, chunks that cover the words.
         reference: which row is it; chunks of others that it does not have get dashed boxes.
         title: above all.
-
-    Raises:
-        ValueError: chunks do not cover the words.
     """
-    for name, chunks in rows.items():
-        if (chunks[-1].end if chunks else 0) != len(words):
-            raise ValueError(f"{name}: the chunks do not cover {len(words)} words")
     tags = [chunk.tag for chunks in rows.values() for chunk in chunks]
     with picture_style([*words, *rows, *tags, title]) as families:
         widths = _widths(words, rows, families)

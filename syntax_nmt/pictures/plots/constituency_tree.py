@@ -55,12 +55,7 @@ def draw_constituents(
         gold: over the same words.
         title: above the tree.
         room: the most that it may be wide, in points; None = any.
-
-    Raises:
-        ValueError: the gold tree has another number of words.
     """
-    if gold is not None and len(gold) != len(tree):
-        raise ValueError(f"{len(tree)} words, {len(gold)} in the gold tree")
     labels = [_label(node) for node in tree.nodes]
     with picture_style([*tree.words, *labels, title]) as families:
         words, width = _word_places(tree, labels, families)

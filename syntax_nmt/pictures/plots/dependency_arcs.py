@@ -77,12 +77,7 @@ def draw_dependencies(
         relations: write their names at the arcs, where they say something.
         title: above the tree.
         room: the most that it may be wide, in points; None = any.
-
-    Raises:
-        ValueError: the reference has another number of words.
     """
-    if reference is not None and len(reference) != len(tree):
-        raise ValueError(f"{len(tree)} words, {len(reference)} in the reference")
     above, below = _arcs(tree, reference, relations)
     names = [arc.relation for arc in above + below]
     with picture_style([*tree.words, *names, title]) as families:

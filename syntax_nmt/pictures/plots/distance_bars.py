@@ -56,14 +56,7 @@ def draw_distances(sides: Sequence[TokenDistances], title: str = "") -> Figure:
     Args:
         sides: source, translation, or both.
         title: above all.
-
-    Raises:
-        ValueError: a row has another number of distances than there are tokens.
     """
-    for side in sides:
-        for name, values in side.rows.items():
-            if len(values) != len(side.tokens):
-                raise ValueError(f"{name}: {len(values)} distances of {len(side.tokens)} tokens")
     texts = [text for side in sides for text in (side.name, *side.tokens, *side.rows)]
     with picture_style([*texts, title]) as families:
         words = [_label_height(side.tokens, families) for side in sides]

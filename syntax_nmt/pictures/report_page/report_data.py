@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from syntax_nmt.errors import UserError
-from syntax_nmt.pictures.report_page.samples import Sample, SampleText
+from syntax_nmt.pictures.report_page.samples import Sample, SampleText, choose_samples
 from syntax_nmt.pictures.report_page.structures import Structures, read_structures
 from syntax_nmt.pictures.report_page.training_log import TrainingLog, read_training_log
 from syntax_nmt.scoring.translations.comparison import comparison_figures
@@ -67,7 +67,7 @@ def report_data(args: argparse.Namespace) -> ReportData:
     confidence = Confidence(args.resamples, args.seed)
     texts = SampleText(test_set, metrics, statistics, chrf)
     if args.sentences is None:
-        positions = texts.choose(args.samples)
+        positions = choose_samples(texts.lengths, texts.scores, args.samples)
     else:
         positions = [number - 1 for number in args.sentences]
     return ReportData(

@@ -78,14 +78,6 @@ class SampleText:
         words = self.source or [tuple(sentence.split()) for sentence in reference]
         self.lengths = [len(sentence) for sentence in words]
 
-    def choose(self, count: int) -> list[int]:
-        """Positions of sentences that tell most, from short ones to long ones.
-
-        Args:
-            count: how many.
-        """
-        return choose_samples(self.lengths, self.scores, count)
-
     def sample(self, position: int) -> Sample:
         """One sentence.
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -140,19 +140,11 @@ def read_training_log(path: str | Path) -> TrainingLog:
     return log
 
 
-def _whole_lines(path: str | Path) -> Iterator[str]:
+def _whole_lines(path: str | Path) -> list[str]:
     """The lines, without a last one that is being written."""
-    last = None
-    for line in read_lines(path):
-        if last is not None:
-            yield last
-        last = line
+    lines = list(read_lines(path))
     with open_text(path) as stream:
-        end = ""
-        while block := stream.read(1 << 20):
-            end = block[-1]
-    if last is not None and end == "\n":
-        yield last
+        return lines if stream.read().endswith("\n") else lines[:-1]
 
 
 def _measurement(line: str) -> tuple[str, Measurement] | None:
