@@ -102,10 +102,7 @@ def model_sentence(args: argparse.Namespace) -> ModelSentence:
 
 
 def _side(
-    tokens: tuple[str, ...],
-    corpus: Sequence[tuple[str, ...]],
-    scheme: str | None,
-    name: str,
+    tokens: tuple[str, ...], corpus: Sequence[tuple[str, ...]], scheme: str | None, name: str
 ) -> Side:
     scheme = scheme or detect_scheme(" ".join(pieces) for pieces in corpus)
     counts = pieces_per_word(tokens, scheme, name)

@@ -102,11 +102,7 @@ def _lines(widths: Sequence[float], rows: Iterable[Sequence[Chunk]]) -> list[tup
 
 
 def _write_words(
-    axes: Axes,
-    words: Sequence[str],
-    widths: Sequence[float],
-    span: tuple[int, int],
-    top: float,
+    axes: Axes, words: Sequence[str], widths: Sequence[float], span: tuple[int, int], top: float
 ) -> dict[int, tuple[float, float]]:
     """Writes a line's words; where each of them begins and ends."""
     edges, place = {}, 0.0
@@ -154,4 +150,4 @@ def _legend(axes: Axes) -> None:
     for kind in (AGREES, DIFFERS):
         style = _box(kind == DIFFERS)
         handles.append(Line2D([], [], label=kind, color=style.pop("edgecolor"), **style))
-    legend_below(axes, handles)
+    legend_below(axes, handles, handlelength=3)

@@ -247,4 +247,4 @@ def _legend(axes: Axes, labelled: bool) -> None:
         }
         style |= {"linestyle": line, "marker": marker, "markerfacecolor": inside}
         handles.append(Line2D([], [], label=kind, **style))
-    legend_below(axes, handles)
+    legend_below(axes, handles, handlelength=3)

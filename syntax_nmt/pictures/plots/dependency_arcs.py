@@ -340,4 +340,5 @@ def _write(axes: Axes, x: float, y: float, text: str, align: str, up: int) -> No
 def _legend(axes: Axes, arcs: Sequence[_Arc]) -> None:
     kinds = [kind for kind in (AGREES, DIFFERS, MISSED) if any(arc.kind == kind for arc in arcs)]
     if kinds:
-        legend_below(axes, [Line2D([], [], label=kind, **_STYLES[kind]) for kind in kinds])
+        handles = [Line2D([], [], label=kind, **_STYLES[kind]) for kind in kinds]
+        legend_below(axes, handles, handlelength=3)

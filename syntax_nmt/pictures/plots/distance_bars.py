@@ -16,6 +16,7 @@ from syntax_nmt.pictures.plots.style import (
     SMALL,
     axes_in_points,
     figure_in_points,
+    legend_below,
     picture_style,
     text_width,
 )
@@ -129,9 +130,6 @@ def _draw_bars(axes: Axes, side: TokenDistances, values: np.ndarray, base: float
 
 def _legend(figure: Figure, sides: Sequence[TokenDistances]) -> None:
     """Only where some words have several tokens."""
-    if all(all(side.opens_word) for side in sides):
-        return
-    figure.legend(
-        handles=[Patch(label=kind, linewidth=0.5, **_BARS[kind]) for kind in (BETWEEN, WITHIN)],
-        loc="upper left", bbox_to_anchor=(0, 0), ncols=2, frameon=False, borderaxespad=0,
-    )  # fmt: skip
+    if not all(all(side.opens_word) for side in sides):
+        handles = [Patch(label=kind, linewidth=0.5, **_BARS[kind]) for kind in (BETWEEN, WITHIN)]
+        legend_below(figure, handles, borderaxespad=0)

@@ -35,7 +35,7 @@ class PairScores:
         return self.correct == self.incorrect
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, order=True)
 class DistanceBin:
     """Distances that are counted together.
 

@@ -166,9 +166,7 @@ def _add_randomisation(
 
 
 def _add_sign_test(
-    metrics: MetricSet,
-    systems: Sequence[dict[str, Any]],
-    runs: Sequence[Sequence[np.ndarray]],
+    metrics: MetricSet, systems: Sequence[dict[str, Any]], runs: Sequence[Sequence[np.ndarray]]
 ) -> None:
     for system, of_system in zip(systems[1:], runs[1:]):
         for name, item in system["scores"].items():

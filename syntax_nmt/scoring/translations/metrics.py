@@ -57,10 +57,7 @@ class MetricSet:
     """
 
     def __init__(
-        self,
-        names: Sequence[str],
-        settings: MetricSettings,
-        given: SentenceScores | None = None,
+        self, names: Sequence[str], settings: MetricSettings, given: SentenceScores | None = None
     ) -> None:
         self.given = given
         self.keys = tuple(dict.fromkeys(names))
@@ -123,9 +120,7 @@ class MetricSet:
         return self.keys[self.names.index(name)] not in _LOWER_IS_BETTER
 
     def statistics(
-        self,
-        systems: Sequence[System],
-        references: Sequence[Text],
+        self, systems: Sequence[System], references: Sequence[Text]
     ) -> list[list[np.ndarray]]:
         """What the scores of a corpus are made of, for each sentence; shows progress on a terminal.
 

@@ -125,12 +125,7 @@ class RIBESSignature(Signature):
     def __init__(self, args: dict[str, Any]) -> None:
         super().__init__(args)
         self._abbr.update(case="c", tok="tok", alpha="alpha", beta="beta")
-        self.info.update(
-            case="lc",
-            tok=args["tokenizer_signature"],
-            alpha=ALPHA,
-            beta=BETA,
-        )
+        self.info.update(case="lc", tok=args["tokenizer_signature"], alpha=ALPHA, beta=BETA)
 
 
 class RIBES(Metric):
