@@ -45,7 +45,7 @@ def save_figure(figure: Figure, path: str | Path) -> None:
     write_bytes_atomically(Path(path), _rendered(figure, picture_format(path)))
 
 
-def svg_text(figure: Figure) -> str:
+def svg_text(figure: Figure, mark: str = "") -> str:
     """A figure as an `<svg>` element to stand in a page, beside others.
 
     Letters are text: they can be searched and copied. Ids that nothing refers to are
@@ -53,18 +53,19 @@ def svg_text(figure: Figure) -> str:
 
     Args:
         figure: as the modules of this folder draw them; its label becomes the title.
+        mark: begins its ids; without one it is made of the content.
     """
     content = _rendered(figure, "svg")
     content = content[content.index(b"<svg ") :].strip()
     used = {name for tag in _TAG.findall(content) for name in _REFERENCE.findall(tag)}
-    mark = hashlib.sha256(content).hexdigest()[:10].encode()
+    own = (mark or hashlib.sha256(content).hexdigest()[:10]).encode()
 
     def own_id(match: re.Match[bytes]) -> bytes:
-        return b'id="%s-%s"' % (mark, match[1]) if match[1] in used else b""
+        return b'id="%s-%s"' % (own, match[1]) if match[1] in used else b""
 
     def own_ids(tag: re.Match[bytes]) -> bytes:
         named = _ID.sub(own_id, tag[0])
-        return _REFERENCE.sub(lambda match: b"%s-%s" % (mark, match[0]), named)
+        return _REFERENCE.sub(lambda match: b"%s-%s" % (own, match[0]), named)
 
     return _TAG.sub(own_ids, content).decode("utf-8")
 
