@@ -6,8 +6,9 @@ import statistics
 import pytest
 
 pytest.importorskip("jsonschema", reason="the extra `experiments` is not installed")
-from declared import damaged, declaration, runs_of, sentences, write_record, write_test_set
+from declared import declaration, runs_of, write_record, write_test_set
 from sacrebleu.metrics import BLEU
+from translations import noisy, sentences
 
 from experiments.comparisons import FEW_SEEDS, GAINS, LOSES, NOT_SHOWN, adjust, verdict
 from experiments.measured_table import measure
@@ -16,8 +17,8 @@ from syntax_nmt.errors import UserError
 
 REFERENCE = sentences(40, seed=1)
 OUTPUTS = {
-    "stock": [damaged(REFERENCE, 0.30, seed) for seed in (1, 2)],
-    "heads": [damaged(REFERENCE, 0.20, seed) for seed in (3, 4)],
+    "stock": [noisy(REFERENCE, seed, 0.30) for seed in (1, 2)],
+    "heads": [noisy(REFERENCE, seed, 0.20) for seed in (3, 4)],
 }
 
 

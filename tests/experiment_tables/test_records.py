@@ -6,7 +6,8 @@ import lzma
 import pytest
 
 pytest.importorskip("jsonschema", reason="the extra `experiments` is not installed")
-from declared import damaged, declaration, runs_of, sentences, write_record, write_test_set
+from declared import declaration, runs_of, write_record, write_test_set
+from translations import noisy, sentences
 
 from experiments.measured_table import measure
 from experiments.runs import is_whole, recorded
@@ -20,7 +21,7 @@ def runs(tmp_path):
     runs = runs_of(tmp_path, declaration())
     write_test_set(runs, tmp_path, REFERENCE)
     for seed, run in enumerate(run for row in runs.rows() for run in row.runs):
-        write_record(runs, run, damaged(REFERENCE, 0.2, seed))
+        write_record(runs, run, noisy(REFERENCE, seed, 0.2))
     return runs
 
 

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import math
-import random
 from itertools import islice
 
 import pytest
 
 from syntax_nmt.data.constituents import parse_tree, read_trees
-from syntax_nmt.inference.extraction.distance_trees import spans_of_gaps, tree_of_spans
 from syntax_nmt.scoring.constituents.bracketing import (
     COLLINS_LABELS,
     BracketCounts,
@@ -55,25 +53,6 @@ def test_top_goes_even_where_it_is_no_copy():
 
 def test_nothing_left():
     assert spans("(NP (, ,) (. .))", COLLINS_LABELS) == set()
-
-
-def test_deletion_is_taking_leaves_out():
-    """By nltk: prune the leaves, then read the spans."""
-    dice = random.Random(6)
-    for _ in range(200):
-        size = dice.randrange(1, 12)
-        words = [f"w{index}" for index in range(size)]
-        tree = tree_of_spans(words, spans_of_gaps([dice.random() for _ in range(size - 1)]))
-        deleted = [index for index in range(size) if dice.random() < 0.3]
-        kept = [index for index in range(size) if index not in deleted]
-        expected = {
-            tuple(word for word in range(start, end) if word in kept)
-            for start, end in brackets_of(tree)
-        }
-        found = comparable(brackets_of(tree), size, deleted)
-        assert {tuple(kept[start:end]) for start, end in found} == {
-            span for span in expected if len(span) > 1
-        }
 
 
 def test_figures_counted_by_hand():

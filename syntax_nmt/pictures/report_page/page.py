@@ -30,7 +30,6 @@ def page_html(data: ReportData, pictures: Pictures, title: str, width: int, how_
 
     Args:
         pictures: what makes pictures.
-        title: of the page.
         width: digits after the point of scores.
         how_chosen: a sentence about which samples are shown.
     """

@@ -224,7 +224,6 @@ class MetricSet:
     def _score(self, index: int, sums: Sequence[float]) -> Any:
         if index == len(self._metrics) and self.given is not None:
             return self.given.score(sums)
-        # BLEU with add-k smoothing adds to what it is given: a list of its own.
         return self._metrics[index]._compute_score_from_stats(list(sums))
 
 
@@ -257,10 +256,8 @@ def score_rows(metric: Metric, sums: np.ndarray) -> np.ndarray:
     plain = (sums > 0).all(axis=1)
     scores = np.empty(len(sums))
     if isinstance(metric, BLEU):
-        plain &= metric.smooth_method != "add-k"
         scores[plain] = _bleu(sums[plain])
     elif isinstance(metric, CHRF):
-        plain &= not metric.eps_smoothing
         scores[plain] = _chrf(sums[plain], metric.beta)
     else:
         scores[plain] = 100 * sums[plain, 0] / sums[plain, 1]
