@@ -7,12 +7,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
 from syntax_nmt.errors import UserError
-from syntax_nmt.pictures.report_page.samples import Sample, SampleText, choose_samples
+from syntax_nmt.pictures.report_page.samples import Sample, samples_of
 from syntax_nmt.pictures.report_page.structures import Structures, read_structures
 from syntax_nmt.pictures.report_page.training_log import TrainingLog, read_training_log
 from syntax_nmt.scoring.translations.comparison import comparison_figures
-from syntax_nmt.scoring.translations.evaluated_systems import EvaluationSet, read_test_set
+from syntax_nmt.scoring.translations.evaluated_systems import read_test_set
 from syntax_nmt.scoring.translations.options import length_bins, metric_set, sampling_of
 from syntax_nmt.scoring.translations.score_report import Confidence, score_figures
 from syntax_nmt.scoring.translations.system_files import named_files
@@ -60,29 +62,24 @@ def report_data(args: argparse.Namespace) -> ReportData:
         args.metrics = [*args.metrics, _CHRF]
     metrics = metric_set(args, test_set)
     chrf = metrics.names[metrics.keys.index(_CHRF)]
-    _check_sentences(args.sentences, test_set)
-    bins = length_bins(args, test_set)
-    sampling = sampling_of(args, test_set) if len(names) > 1 else None
-    statistics = metrics.statistics(test_set.systems, test_set.references)
-    confidence = Confidence(args.resamples, args.seed)
-    texts = SampleText(test_set, metrics, statistics, chrf)
-    if args.sentences is None:
-        positions = choose_samples(texts.lengths, texts.scores, args.samples)
-    else:
-        positions = [number - 1 for number in args.sentences]
-    return ReportData(
-        score_figures(metrics, test_set, statistics, bins, confidence),
-        comparison_figures(metrics, test_set, statistics, sampling) if sampling else None,
-        {name: logs[name] for name in names if name in logs},
-        structures,
-        [texts.sample(position) for position in positions],
-    )
-
-
-def _check_sentences(numbers: Sequence[int] | None, test_set: EvaluationSet) -> None:
-    for number in numbers or ():
+    for number in args.sentences or ():
         if number > test_set.sentences:
             raise UserError(
                 f"--sentences {number}: {test_set.references[0].name} has {test_set.sentences} "
                 f"sentences, counted from 1: give one of them"
             )
+    bins = length_bins(args, test_set)
+    sampling = sampling_of(args, test_set) if len(names) > 1 else None
+    statistics = metrics.statistics(test_set.systems, test_set.references)
+    confidence = Confidence(args.resamples, args.seed)
+    columns = metrics.columns(chrf)
+    by_sentence = [
+        [metrics.score(chrf, row) for row in runs[0][:, columns].tolist()] for runs in statistics
+    ]
+    return ReportData(
+        score_figures(metrics, test_set, statistics, bins, confidence),
+        comparison_figures(metrics, test_set, statistics, sampling) if sampling else None,
+        {name: logs[name] for name in names if name in logs},
+        structures,
+        samples_of(test_set, np.array(by_sentence), args.samples, args.sentences),
+    )

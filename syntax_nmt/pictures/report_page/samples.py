@@ -10,7 +10,6 @@ import numpy as np
 from syntax_nmt.pictures.report_page.structures import words_of
 from syntax_nmt.pictures.report_page.word_differences import Run, differing_runs
 from syntax_nmt.scoring.translations.evaluated_systems import EvaluationSet
-from syntax_nmt.scoring.translations.metrics import MetricSet
 
 
 @dataclass(frozen=True)
@@ -49,49 +48,37 @@ class Sample:
     translations: Sequence[Translation]
 
 
-class SampleText:
-    """A test set as samples show it.
+def samples_of(
+    test_set: EvaluationSet,
+    scores: np.ndarray,
+    count: int,
+    chosen: Sequence[int] | None = None,
+) -> list[Sample]:
+    """Sentences with all translations.
 
     Args:
-        metrics: chrF among them.
-        statistics: of all metrics, by system and run.
-        chrf: the name of chrF among the metrics.
+        scores: chrF of each sentence, systems × sentences.
+        count: how many, from short ones to long ones: those that tell most.
+        chosen: these instead, counted from 1.
     """
-
-    def __init__(
-        self,
-        test_set: EvaluationSet,
-        metrics: MetricSet,
-        statistics: Sequence[Sequence[np.ndarray]],
-        chrf: str,
-    ) -> None:
-        self.test_set = test_set
-        self.source = None if test_set.source is None else words_of(test_set.source)
-        columns = metrics.columns(chrf)
-        self.scores = np.array(
-            [
-                [metrics.score(chrf, row) for row in runs[0][:, columns].tolist()]
-                for runs in statistics
-            ]
-        )
-        reference = test_set.references[0].sentences
-        words = self.source or [tuple(sentence.split()) for sentence in reference]
-        self.lengths = [len(sentence) for sentence in words]
-
-    def sample(self, position: int) -> Sample:
-        """One sentence.
-
-        Args:
-            position: counted from 0.
-        """
-        references = [text.sentences[position] for text in self.test_set.references]
+    source = None if test_set.source is None else words_of(test_set.source)
+    words = source or [tuple(line.split()) for line in test_set.references[0].sentences]
+    lengths = [len(sentence) for sentence in words]
+    if chosen is None:
+        positions = choose_samples(lengths, scores, count)
+    else:
+        positions = [number - 1 for number in chosen]
+    samples = []
+    for position in positions:
+        references = [text.sentences[position] for text in test_set.references]
         translations = []
-        for system, scores in zip(self.test_set.systems, self.scores):
+        for system, of_system in zip(test_set.systems, scores):
             text = system.runs[0].sentences[position]
             runs = differing_runs(text, references)
-            translations.append(Translation(system.name, text, runs, float(scores[position])))
-        source = " ".join(self.source[position]) if self.source else None
-        return Sample(position, self.lengths[position], source, references, translations)
+            translations.append(Translation(system.name, text, runs, float(of_system[position])))
+        line = " ".join(source[position]) if source else None
+        samples.append(Sample(position, lengths[position], line, references, translations))
+    return samples
 
 
 def choose_samples(lengths: Sequence[int], scores: np.ndarray, count: int) -> list[int]:

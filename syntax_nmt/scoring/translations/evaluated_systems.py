@@ -22,6 +22,7 @@ from syntax_nmt.data.subwords import (
 )
 from syntax_nmt.data.text_files import read_lines
 from syntax_nmt.errors import UserError
+from syntax_nmt.scoring.parallel_text import check_parallel as check_counts
 from syntax_nmt.scoring.translations.output_formats import (
     GenerateOutput,
     best_translations,
@@ -31,7 +32,6 @@ from syntax_nmt.scoring.translations.output_formats import (
 )
 
 _UNKNOWN = "<<unk>>"  # how fairseq writes words of a reference that are not in its vocabulary
-_SAME_SENTENCES = "give translations of the same sentences, one a line"
 
 
 @dataclass(frozen=True)
@@ -176,11 +176,7 @@ def check_parallel(text: Text, reference: Text) -> None:
         UserError: it has another number of sentences.
     """
     counts = len(text.sentences), len(reference.sentences)
-    if counts[0] != counts[1]:
-        raise UserError(
-            f"{text.name} has {counts[0]} sentences, {reference.name} {counts[1]}: "
-            f"{_SAME_SENTENCES}"
-        )
+    check_counts(text.name, counts[0], reference.name, counts[1], "sentences")
 
 
 def _read_output(path: str) -> GenerateOutput:
