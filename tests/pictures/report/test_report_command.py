@@ -220,11 +220,6 @@ def test_alignments_need_a_source(folder):
     assert "the source is not known" in message
 
 
-def test_unequal_files(folder, tmp_path):
-    write(tmp_path / "short", OURS[1:])
-    assert "has 23 sentences" in refused("report", tmp_path / "short", "-r", folder / "ref")
-
-
 def test_a_failed_run_leaves_the_old_page(folder, tmp_path):
     output = write(tmp_path / "old.html", ["old"])
     refused("report", folder / "ours.1", "-r", folder / "ref", "--sentences", "99", "--output",
