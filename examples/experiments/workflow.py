@@ -61,8 +61,6 @@ def arguments() -> argparse.Namespace:
     add("--tables-only", action="store_true", help="make the tables of the records there are")
     packed = "put the records of each table that is whole into one file, once"
     add("--pack", action="store_true", help=packed)
-    more = "write each table for a paper or for other programs, too"
-    add("--also", nargs="+", choices=("tex", "csv"), default=[], help=more)
     add("--commit", required=True, help="what is run, out of git (default: HEAD)")
     add("--folder", type=Path, required=True, help="for all but results (outputs/experiments)")
     add("--results", type=Path, required=True, help="for records and tables (beside run.py)")
@@ -214,7 +212,7 @@ class Workflow:
                 elif self.args.pack:
                     print(f"{runs.table.name}: runs are missing, and its records are not packed")
                 figures = measure(runs, self.args.folder)
-                write_table(figures, runs.records.folder, self.args.also)
+                write_table(figures, runs.records.folder)
                 print(runs.records.folder / "table.md")
                 self._write_reports(runs)
             others = runs.records.keys() - keys

@@ -115,11 +115,21 @@ def model_sentence(args: argparse.Namespace) -> ModelSentence:
     return ModelSentence(decoder, source, target)
 
 
+def chosen_heads(head: int | None, heads: int) -> Sequence[int]:
+    """The one of `--head`, or all of a layer.
+
+    Raises:
+        UserError: the layer has no such head.
+    """
+    if head is None:
+        return range(heads)
+    if head >= heads:
+        raise UserError(f"--head {head}: the layer has {heads} heads, 0 to {heads - 1}")
+    return [head]
+
+
 def _side(
-    tokens: tuple[str, ...],
-    corpus: Sequence[tuple[str, ...]],
-    scheme: str | None,
-    name: str,
+    tokens: tuple[str, ...], corpus: Sequence[tuple[str, ...]], scheme: str | None, name: str
 ) -> Side:
     scheme = scheme or detect_scheme(" ".join(pieces) for pieces in corpus)
     counts = pieces_per_word(tokens, scheme, name)

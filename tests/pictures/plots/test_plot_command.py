@@ -325,7 +325,7 @@ class TestFiles:
         longer = write("l", "(X (W a) (W b) (W c))", "()")
         assert "3 words" in refused("constituents", brackets, "--gold", longer)
         tags = write("tags", "B-NP")
-        assert "1 tags" in refused("chunks", "--target", one, "--gold", tags)
+        assert "1 words" in refused("chunks", "--target", one, "--gold", tags)
         assert "--alignments" in refused("chunks", "--target", one)
 
 
@@ -373,7 +373,11 @@ def scores(systems, spread=None, sentences=4):
 
     def group(label, size, more):
         values = {
-            name: {"score": None if score is None else score + more, "spread": spread}
+            name: {
+                "score": None if score is None else score + more,
+                "spread": spread,
+                "interval": None,
+            }
             for name, score in systems.items()
         }
         return {"label": label, "sentences": size, "scores": {"BLEU": values, "TER": values}}
@@ -390,7 +394,13 @@ def scores(systems, spread=None, sentences=4):
 def accuracies(name, *distances):
     """A model of what `syntax-nmt contrast --json` writes, cut down."""
     parts = [
-        {"distance": str(x), "least": x, "accuracy": 90.0, "interval": [60.0, 98.0], "pairs": 10}
+        {
+            "distance": str(x),
+            "least": x,
+            "accuracy": 90.0,
+            "total": 10,
+            "interval": {"low": 60.0, "high": 98.0},
+        }
         for x in distances
     ]
     return {"name": name, "by_distance": parts}
