@@ -1,9 +1,9 @@
-"""A table as Markdown and JSON."""
+"""A table as Markdown and JSON, and for whoever asks as LaTeX and tab-separated values."""
 
 from __future__ import annotations
 
 import statistics
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from operator import itemgetter
 from pathlib import Path
 from typing import Any
@@ -13,7 +13,7 @@ from tabulate import tabulate
 from experiments.comparisons import FEWER_TRIALS, MANY_RUNS, TRIALS, verdict
 from experiments.programs import write_json
 from syntax_nmt.data.text_files import write_bytes_atomically
-from syntax_nmt.reporting.findings import p_value_text
+from syntax_nmt.reporting.findings import LATEX, TSV, Findings, Table, p_value_text
 from syntax_nmt.scoring.translations.length_limit import USUAL
 from syntax_nmt.scoring.translations.seed_tests import spread
 from syntax_nmt.scoring.translations.text_tables import SIGNIFICANT, interval_text, p_text
@@ -23,15 +23,24 @@ Figures = Mapping[str, Any]
 Sheet = tuple[str, list[str], list[list[str]]]
 """Caption, head and rows."""
 
+FORMS = {"tex": LATEX, "tsv": TSV}
 _NONE = "–"
 _NOT_RUN, _DIVERGED = "not run", "diverged"
 
 
-def write_table(figures: Figures, folder: Path) -> None:
-    """Writes `table.md` and `table.json`."""
-    text = markdown(figures["title"], sheets_of(figures), notes_of(figures))
-    write_bytes_atomically(folder / "table.md", text.encode())
+def write_table(figures: Figures, folder: Path, also: Collection[str] = ()) -> None:
+    """Writes `table.md` and `table.json`.
+
+    Args:
+        also: more of :data:`FORMS`, to be written beside them.
+    """
+    title, sheets, notes = figures["title"], sheets_of(figures), notes_of(figures)
+    write_bytes_atomically(folder / "table.md", markdown(title, sheets, notes).encode())
     write_json(folder / "table.json", figures)
+    tables = [Table(head, rows, caption) for caption, head, rows in sheets]
+    for ending in also:
+        text = Findings(figures, tables, title, notes).text(FORMS[ending])
+        write_bytes_atomically(folder / f"table.{ending}", text.encode())
 
 
 def sheets_of(figures: Figures) -> list[Sheet]:

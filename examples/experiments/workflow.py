@@ -24,7 +24,7 @@ from experiments.measured_table import family_tests, measure
 from experiments.programs import write_json
 from experiments.runs import Row, Run, Runs, is_whole, recorded
 from experiments.table_config import read_table
-from experiments.table_files import write_table
+from experiments.table_files import FORMS, write_table
 from syntax_nmt.arguments import positive_int
 from syntax_nmt.cli import main as syntax_nmt_command
 from syntax_nmt.errors import UserError, one_line_errors
@@ -61,6 +61,8 @@ def arguments() -> argparse.Namespace:
     add("--tables-only", action="store_true", help="make the tables of the records there are")
     packed = "put the records of each table that is whole into one file, once"
     add("--pack", action="store_true", help=packed)
+    more = "write each table in this form, too"
+    add("--also", nargs="+", choices=FORMS, default=[], help=more)
     add("--commit", required=True, help="what is run, out of git (default: HEAD)")
     add("--folder", type=Path, required=True, help="for all but results (outputs/experiments)")
     add("--results", type=Path, required=True, help="for records and tables (beside run.py)")
@@ -212,7 +214,7 @@ class Workflow:
                 elif self.args.pack:
                     print(f"{runs.table.name}: runs are missing, and its records are not packed")
                 figures = measure(runs, self.args.folder)
-                write_table(figures, runs.records.folder)
+                write_table(figures, runs.records.folder, self.args.also)
                 print(runs.records.folder / "table.md")
                 self._write_reports(runs)
             others = runs.records.keys() - keys

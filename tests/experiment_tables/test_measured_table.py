@@ -1,6 +1,7 @@
 """Figures of a table against computations of their own, and the files that show them."""
 
 import json
+import re
 import statistics
 
 import pytest
@@ -34,7 +35,7 @@ def table(tmp_path_factory):
             nll = 4.0 + place / 4
             write_record(runs, row.runs[place], lines, commit=commit, validation_nll=nll)
     figures = measure(runs, folder)
-    write_table(figures, folder / "results")
+    write_table(figures, folder / "results", ["tex", "tsv"])
     return folder / "results", figures
 
 
@@ -160,6 +161,16 @@ def test_markdown_and_json(table):
     assert f"runs differ in commit: {'a' * 40} (most); {'b' * 40} ({heads})" in text
     assert "4.125 ± 0.177" in text  # validation nll
     assert "test, 40 sentences" in text
+
+
+def test_other_forms_have_the_same_rows(table):
+    folder, _ = table
+    columns = (folder / "table.tsv").read_text(encoding="utf-8")
+    latex = (folder / "table.tex").read_text(encoding="utf-8")
+    assert r"\toprule" in latex
+    for name in ("heads", "phrases"):
+        assert f"\n{name}\t" in columns
+        assert re.search(rf"(?m)^ *{name} *&", latex)
 
 
 def test_fewer_seeds_than_declared(tmp_path):
