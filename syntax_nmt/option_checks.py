@@ -1,9 +1,10 @@
-"""Checks that the options of models, criterions and the optimizer have in common."""
+"""Checks that options have in common, of models, criterions, the optimizer and commands."""
 
 from __future__ import annotations
 
+import argparse
 import logging
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from math import isfinite
 from typing import Any
 
@@ -103,3 +104,18 @@ def refuse_together(what: str, cfg: Any, *names: str) -> None:
     for name in names:
         if getattr(cfg, name):
             raise UserError(f"{what} cannot be combined with {flag(name)}: leave {flag(name)} out")
+
+
+def refuse_idle(args: argparse.Namespace, needs: Mapping[str, Sequence[str]]) -> None:
+    """Refuses options of a command that have no effect without another one.
+
+    Args:
+        needs: for each option the ones of which it needs any; names in `args`.
+
+    Raises:
+        UserError: one is given without them.
+    """
+    for option, needed in needs.items():
+        if getattr(args, option) and not any(getattr(args, name) for name in needed):
+            missing = " or ".join(map(flag, needed))
+            raise UserError(f"{flag(option)} does nothing without {missing}: add it")

@@ -63,18 +63,3 @@ def test_a_system_against_itself_is_refused():
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode != 0
     assert "--arch and --against are the same" in done.stderr
-
-
-def test_another_plugin(tmp_path):
-    """An architecture of a `--user-dir`, beside ours."""
-    plugin = tmp_path / "peers"
-    plugin.mkdir()
-    (plugin / "__init__.py").write_text(
-        "from fairseq.models import register_model_architecture as register\n"
-        "from fairseq.models.transformer.transformer_legacy import base_architecture\n"
-        "register('transformer', 'transformer_of_a_peer')(base_architecture)\n",
-        encoding="utf-8",
-    )
-    given = ("--user-dir", plugin, "--arch", "transformer_of_a_peer", "--works", "training")
-    table = run("speed.py", *given, "--against", "syntax_transformer", "--count")
-    assert "| `transformer_of_a_peer` |" in table

@@ -14,21 +14,8 @@ from syntax_nmt.scoring.translations.evaluated_systems import System, Text
 from syntax_nmt.scoring.translations.metrics import MetricSet
 
 WORDS = [
-    "der",
-    "die",
-    "das",
-    "Hund",
-    "Katze",
-    "Haus",
-    "rennt",
-    "schläft",
-    "im",
-    "am",
-    "Tag",
-    ".",
-    ",",
-    "Straße",
-    "über",
+    *("der", "die", "das", "Hund", "Katze", "Haus", "rennt", "schläft", "im", "am", "Tag"),
+    *(".", ",", "Straße", "über"),
 ]
 
 

@@ -16,43 +16,31 @@ from torch.utils.flop_counter import FlopCounterMode
 Work = Callable[[BenchmarkedSystem], None]
 
 
-def timed(work: Callable[[], None], device: str) -> float:
-    """Seconds of `work`: the process's own on one thread of a CPU, otherwise the clock's.
-
-    The process's own time is changed little by other programs.
-
-    Args:
-        work: what to time.
-        device: `cuda` is waited for.
-    """
-    alone = device == "cpu" and torch.get_num_threads() == 1
-    clock = time.process_time if alone else time.perf_counter
-    start = clock()
-    work()
-    if device == "cuda":
-        torch.cuda.synchronize()
-    return clock() - start
-
-
 def interleaved(
     work: Work, systems: Sequence[BenchmarkedSystem], repeats: int, device: str
 ) -> list[list[float]]:
     """Seconds of each system and repeat; the systems take turns.
 
     What slows the machine so slows all of them. A round before the first does not count, and every
-    other round goes backwards.
+    other round goes backwards. On one thread of a CPU the process's own time is taken, which other
+    programs change little, otherwise the clock's.
 
     Args:
         work: what to time.
         repeats: how often each.
     """
+    alone = device == "cpu" and torch.get_num_threads() == 1
+    clock = time.process_time if alone else time.perf_counter
     seconds: list[list[float]] = [[] for _ in systems]
     for repeat in range(repeats + 1):
         order = list(zip(systems, seconds))
         for system, taken in order if repeat % 2 else reversed(order):
-            elapsed = timed(lambda s=system: work(s), device)  # type: ignore[misc]
+            start = clock()
+            work(system)
+            if device == "cuda":
+                torch.cuda.synchronize()
             if repeat:
-                taken.append(elapsed)
+                taken.append(clock() - start)
     return seconds
 
 

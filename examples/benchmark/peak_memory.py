@@ -11,7 +11,6 @@ from dataclasses import asdict
 from pathlib import Path
 
 import torch
-from fairseq.utils import import_user_module
 from measure import peak_memory
 from random_sentences import write_dictionaries
 from sizes import Sizes, add_size_arguments, sizes_of
@@ -26,13 +25,11 @@ def memory_of(name: str, more: str, work: str, sizes: Sizes, args: argparse.Name
         more: further options of fairseq-train.
         work: one of `WORKS`.
         sizes: of the system and the batches.
-        args: has `user_dir`, `device`, `dtype` and `threads`.
+        args: has `device`, `dtype` and `threads`.
     """
     command = [sys.executable, __file__, "--arch", name, f"--arch-options={more}", "--work", work]
     command += [f"--{field}={value}" for field, value in asdict(sizes).items()]
     command += [f"--{option}={getattr(args, option)}" for option in ("device", "dtype", "threads")]
-    if args.user_dir:
-        command += ["--user-dir", *args.user_dir]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     if done.returncode != 0:
         raise SystemExit(f"{shlex.join(command)} failed:\n{done.stderr}")
@@ -45,15 +42,12 @@ def main() -> None:
     parser.add_argument("--arch", required=True)
     parser.add_argument("--arch-options", default="")
     parser.add_argument("--work", required=True, choices=WORKS)
-    parser.add_argument("--user-dir", nargs="+", default=[])
     parser.add_argument("--device", default="cpu")
     parser.add_argument("--dtype", default="float32")
     parser.add_argument("--threads", type=int, default=1)
     add_size_arguments(parser)
     args = parser.parse_args()
     torch.set_num_threads(args.threads)
-    for folder in args.user_dir:
-        import_user_module(argparse.Namespace(user_dir=folder))
     sizes = sizes_of(args)
     with tempfile.TemporaryDirectory() as folder:
         write_dictionaries(Path(folder), sizes.vocabulary)

@@ -3,8 +3,6 @@
     python examples/benchmark/speed.py                                    # all methods, small
     python examples/benchmark/speed.py --size base --device cuda --dtype bfloat16
     python examples/benchmark/speed.py --arch phrase_transformer --against transformer
-    python examples/benchmark/speed.py --arch rnn_search_cgru --against lstm \
-        --against-options=--encoder-bidirectional
 
 All systems have the same sizes, read the same random sentences and start from the same seed. Their
 measurements take turns, so that whatever slows the machine slows all; ratios are taken within a
@@ -16,13 +14,11 @@ from __future__ import annotations
 import argparse
 import json
 import tempfile
-from argparse import Namespace
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 import torch
-from fairseq.utils import import_user_module
 from measure import interleaved, operations, summary
 from peak_memory import memory_of
 from quiet import silence
@@ -79,12 +75,8 @@ def main() -> None:
     silence()
     args = arguments()
     torch.set_num_threads(args.threads)
-    for folder in args.user_dir:
-        import_user_module(Namespace(user_dir=folder))
     if args.arch:
-        chosen = {args.against: args.against_options}
-        chosen.update(dict.fromkeys(args.arch, args.arch_options))
-        comparisons = {args.against: chosen}
+        comparisons = {args.against: dict.fromkeys([args.against, *args.arch], "")}
     else:
         comparisons = {name: COMPARISONS[name] for name in args.compare}
     sizes = sizes_of(args)
@@ -105,9 +97,6 @@ def arguments() -> argparse.Namespace:
     add("--compare", nargs="+", default=list(COMPARISONS), choices=COMPARISONS, help=groups)
     add("--arch", nargs="+", help="measure these architectures instead of --compare's groups")
     add("--against", default="transformer", help="the architecture to compare --arch with")
-    for name in ("arch", "against"):
-        add(f"--{name}-options", default="", help="further options of fairseq-train, in one string")
-    add("--user-dir", nargs="+", default=[], help="plugins that have other architectures")
     add_size_arguments(parser)
     add("--works", nargs="+", default=list(WORKS), choices=WORKS, help="what is measured")
     add("--batches", type=int, default=2, help="batches in one measurement")

@@ -17,10 +17,9 @@ def print_table(title: str, data: Load, figures: Mapping[str, Mapping[str, Any]]
         title: what was measured.
         figures: by system; the first is the baseline.
     """
-    rows = {
-        name: cells(of_system, data.unit, first(figures)) for name, of_system in figures.items()
-    }
-    columns = list(first(rows))
+    baseline = next(iter(figures.values()))
+    rows = {name: cells(of_system, data.unit, baseline) for name, of_system in figures.items()}
+    columns = list(next(iter(rows.values())))
     print(f"\n| {title} | " + " | ".join(columns) + " |")
     print("|---" * (len(columns) + 1) + "|")
     for name, row in rows.items():
@@ -45,12 +44,3 @@ def cells(figures: Mapping[str, Any], unit: str, baseline: Mapping[str, Any]) ->
     if "peak_memory" in figures:
         row["peak MiB"] = f"{figures['peak_memory'] / MIB:,.0f}"
     return row
-
-
-def first(mapping: Mapping[str, Any]) -> Any:
-    """The first value.
-
-    Args:
-        mapping: not empty.
-    """
-    return next(iter(mapping.values()))

@@ -11,7 +11,7 @@ from typing import Any
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from experiments.table_files import is_primary
+from experiments.table_files import labels_of, primary_of
 from syntax_nmt.pictures.plots.figure_file import save_figure
 from syntax_nmt.pictures.plots.style import (
     FONT_SIZE,
@@ -65,12 +65,7 @@ def gains_of(file: Path) -> Iterator[Gain]:
     for test in figures["tests"]:
         several = len({each["test"] for each in figures["tests"]}) > 1
         corpus = f"{figures['title']}: {test['test']}" if several else figures["title"]
-        labels = {
-            row["system"]: row["label"]
-            for row in figures["rows"]
-            if row["family"] == test["family"]
-        }
-        metric = next(name for name in test["metrics"] if is_primary(figures, name))
+        labels, metric = labels_of(figures, test), primary_of(figures, test)
         for pair in test.get("pairs", []):
             if pair["method"]:
                 item = pair["scores"][metric]

@@ -25,6 +25,7 @@ _Validator = extend(
     type_checker=Draft202012Validator.TYPE_CHECKER.redefine("integer", lambda _, x: type(x) is int),
 )
 _OPTIONS = ("training", "options", "generate", "prepare", "command")  # fields with a command line
+_PLACES = ("corpus", "data", "device", "model", "prepared", "stanza", "work")
 _OF_TRAINED = ("like", "generate", "control", "figures")  # fields of systems with options
 
 
@@ -185,17 +186,10 @@ def _check_options(where: str, content: Any, place: str = "") -> None:
             shlex.split(content)
         except ValueError as error:
             raise UserError(f"{where}{place}: {error}: quote as on a command line") from None
-        known = {"data", "prepared", "corpus", "work", "device"}
-        if re.search(r"(^|\.)data\.prepare$", place):
-            known = {"corpus", "stanza"}
-        elif re.match(r"figures\.[^.]+\.command$", place):
-            known |= {"model"}
         for name in re.findall(r"\{(\w+)\}", content):
-            if name not in known:
-                names = ", ".join(f"{{{each}}}" for each in sorted(known))
-                raise UserError(
-                    f"{where}{place}: unknown placeholder {{{name}}}; known are {names}"
-                )
+            if name not in _PLACES:
+                known = ", ".join(_PLACES)
+                raise UserError(f"{where}{place}: unknown placeholder {name}; known are {known}")
 
 
 def _family(where: str, name: str, family: dict[str, Any], declared: dict[str, Any]) -> Family:
@@ -225,9 +219,7 @@ def _system(
         raise UserError(
             f"{where}: {unused[0]} beside best_of: those of the chosen system are taken"
         )
-    if name in given["best_of"]:
-        raise UserError(f"{where}: best_of: {name} itself is among them")
-    for other in {given["like"], *given["best_of"]} - {name}:
+    for other in {*given["best_of"], *({given["like"]} - {name})}:
         if "best_of" in systems.get(other, {"best_of": None}):
             raise UserError(f"{where}: {other} is no system of the family with options of its own")
     if systems.get(given["like"], {}).get("like", given["like"]) != given["like"]:

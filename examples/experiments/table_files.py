@@ -1,11 +1,7 @@
-"""A table as Markdown, LaTeX, CSV and JSON."""
+"""A table as Markdown and JSON, and for whoever asks as LaTeX and tab-separated values."""
 
 from __future__ import annotations
 
-import csv
-import io
-import json
-import re
 import statistics
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from operator import itemgetter
@@ -15,9 +11,9 @@ from typing import Any
 from tabulate import tabulate
 
 from experiments.comparisons import FEWER_TRIALS, MANY_RUNS, TRIALS, verdict
-from experiments.measured_table import FACTS
+from experiments.programs import write_json
 from syntax_nmt.data.text_files import write_bytes_atomically
-from syntax_nmt.reporting.findings import p_value_text
+from syntax_nmt.reporting.findings import LATEX, TSV, Findings, Table, p_value_text
 from syntax_nmt.scoring.translations.length_limit import USUAL
 from syntax_nmt.scoring.translations.seed_tests import spread
 from syntax_nmt.scoring.translations.text_tables import SIGNIFICANT, interval_text, p_text
@@ -27,29 +23,23 @@ Figures = Mapping[str, Any]
 Sheet = tuple[str, list[str], list[list[str]]]
 """Caption, head and rows."""
 
+FORMS = {"tex": LATEX, "tsv": TSV}
 _NONE = "–"
 _NOT_RUN, _DIVERGED = "not run", "diverged"
-# What LaTeX's default fonts lack.
-_LATEX = {"±": r"$\pm$", "−": "$-$", "→": r"$\to$", "≤": r"$\leq$", "≥": r"$\geq$", "–": "--"}
-_LATEX |= {"λ": r"$\lambda$", "α": r"$\alpha$", "β": r"$\beta$", "τ": r"$\tau$", "×": r"$\times$"}
 
 
 def write_table(figures: Figures, folder: Path, also: Collection[str] = ()) -> None:
     """Writes `table.md` and `table.json`.
 
     Args:
-        also: `tex` or `csv`, to be written beside them.
+        also: more of :data:`FORMS`, to be written beside them.
     """
-    sheets, notes = sheets_of(figures), notes_of(figures)
-    files = {
-        "md": markdown(figures["title"], sheets, notes),
-        "json": json.dumps(figures, indent=1, ensure_ascii=False) + "\n",
-    }
-    if "tex" in also:
-        files["tex"] = latex(sheets, notes)
-    if "csv" in also:
-        files["csv"] = _csv(figures)
-    for ending, text in files.items():
+    title, sheets, notes = figures["title"], sheets_of(figures), notes_of(figures)
+    write_bytes_atomically(folder / "table.md", markdown(title, sheets, notes).encode())
+    write_json(folder / "table.json", figures)
+    tables = [Table(head, rows, caption) for caption, head, rows in sheets]
+    for ending in also:
+        text = Findings(figures, tables, title, notes).text(FORMS[ending])
         write_bytes_atomically(folder / f"table.{ending}", text.encode())
 
 
@@ -65,8 +55,10 @@ def sheets_of(figures: Figures) -> list[Sheet]:
 
 def _scores(figures: Figures, name: str) -> Sheet:
     tests = {test["family"]: test for test in figures["tests"] if test["test"] == name}
-    metrics = list(next(iter(tests.values()))["metrics"]) if tests else []
-    metrics.sort(key=lambda metric: not is_primary(figures, metric))
+    metrics: list[str] = []
+    for test in list(tests.values())[:1]:  # all have the same
+        primary = primary_of(figures, test)
+        metrics = [primary, *(metric for metric in test["metrics"] if metric != primary)]
     further = list(dict.fromkeys(name for row in figures["rows"] for name in row["figures"]))
     head = ["system", "seeds", *(metrics[:1] or [figures["primary"]])]
     cut = any("longer" in test for test in tests.values())
@@ -118,10 +110,8 @@ def _comparisons(figures: Figures, name: str) -> Iterator[Sheet]:
 
 
 def _comparison(figures: Figures, test: Figures, pair: Figures, kind: str) -> list[str]:
-    labels = {
-        row["system"]: row["label"] for row in figures["rows"] if row["family"] == test["family"]
-    }
-    metric = next(name for name in test["metrics"] if is_primary(figures, name))
+    labels = labels_of(figures, test)
+    metric = primary_of(figures, test)
     item = pair[kind][metric]
     cells = [labels[pair["system"]], labels[pair["against"]], _signed(item["difference"])]
     cells.append(interval_text(item["seeds"], 1).replace("-", "−"))
@@ -139,10 +129,8 @@ def _holm(found: Figures) -> str:
 
 
 def _by_length(figures: Figures, test: Figures) -> Sheet:
-    metric = next(name for name in test["metrics"] if is_primary(figures, name))
-    labels = {
-        row["system"]: row["label"] for row in figures["rows"] if row["family"] == test["family"]
-    }
+    metric = primary_of(figures, test)
+    labels = labels_of(figures, test)
     head = ["system", *(group["label"] for group in test["by_length"])]
     rows = [["sentences", *(str(group["sentences"]) for group in test["by_length"])]]
     for system in test["scores"]:
@@ -241,50 +229,15 @@ def markdown(title: str, sheets: Sequence[Sheet], notes: Sequence[str]) -> str:
     return "\n\n".join([*parts, "\n".join(f"- {note}" for note in notes)]) + "\n"
 
 
-def latex(sheets: Sequence[Sheet], notes: Sequence[str]) -> str:
-    r"""A `table` each; to be read with `\input`, with booktabs."""
-    parts = [r"% \usepackage{booktabs}", *(f"% {note}" for note in notes)]
-    for caption, head, rows in sheets:
-        align = ("left", *("right" for _ in head[1:]))
-        body = tabulate(rows, head, "latex_booktabs", disable_numparse=True, colalign=align)
-        body = body.replace("--", "-{}-")  # of options; LaTeX makes one dash of two
-        escaped = re.sub(r"([%&_#$])", r"\\\1", caption)
-        parts += [r"\begin{table}", r"\centering", body, rf"\caption{{{escaped}}}", r"\end{table}"]
-    return "".join(_LATEX.get(character, character) for character in "\n".join(parts) + "\n")
+def labels_of(figures: Figures, test: Figures) -> dict[str, str]:
+    """What tables call the systems of a test's family."""
+    rows = figures["rows"]
+    return {row["system"]: row["label"] for row in rows if row["family"] == test["family"]}
 
 
-def _csv(figures: Figures) -> str:
-    """A line for each system, test set and metric, with all digits."""
-    stream = io.StringIO()
-    scores = ("score", "spread")
-    head = ["family", "system", "label", "chosen", "parameters", "seeds", "commits", *FACTS]
-    writer = csv.DictWriter(stream, [*head, "test", "metric", *scores], lineterminator="\n")
-    writer.writeheader()
-    for row in figures["rows"]:
-        facts = {name: row[name] for name in head[:5]}
-        facts |= {name: row[name] and row[name]["score"] for name in FACTS}
-        facts["seeds"] = len(row["runs"])
-        facts["commits"] = " ".join(dict.fromkeys(run["commit"] for run in row["runs"]))
-        tests = [
-            test
-            for test in figures["tests"]
-            if test["family"] == row["family"] and row["system"] in test["scores"]
-        ]
-        if not tests:
-            writer.writerow(facts)
-        for test in tests:
-            for metric, item in test["scores"][row["system"]].items():
-                known = {name: item.get(name) for name in scores}
-                writer.writerow({**facts, "test": test["test"], "metric": metric, **known})
-    return stream.getvalue()
-
-
-def is_primary(figures: Figures, metric: str) -> bool:
-    """Whether a metric is the primary one.
-
-    Metrics are declared as `chrf` and reported as sacrebleu writes them: `chrF2`.
-    """
-    return metric.lower().startswith(figures["primary"])
+def primary_of(figures: Figures, test: Figures) -> str:
+    """The primary metric, which is declared as `chrf`, as sacrebleu writes it: `chrF2`."""
+    return next(name for name in test["metrics"] if name.lower().startswith(figures["primary"]))
 
 
 def without_scores(row: Figures) -> str:

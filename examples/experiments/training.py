@@ -119,7 +119,7 @@ class RunJob:
         (nll,) = _VALID_NLL.findall(self.output.read_text(encoding="utf-8"))
         return float(nll) if math.isfinite(float(nll)) else None
 
-    def translations(self, model: Path) -> Iterator[tuple[str, tuple[str, ...]]]:
+    def translations(self, model: Path) -> Iterator[tuple[str, Sequence[str]]]:
         """Each test set by name, and its translations."""
         options = [*self._evaluation(model), *self.languages]
         options += fill(self.plan["generate"], self.places)

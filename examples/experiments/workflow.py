@@ -24,7 +24,7 @@ from experiments.measured_table import family_tests, measure
 from experiments.programs import write_json
 from experiments.runs import Row, Run, Runs, is_whole, recorded
 from experiments.table_config import read_table
-from experiments.table_files import write_table
+from experiments.table_files import FORMS, write_table
 from syntax_nmt.arguments import positive_int
 from syntax_nmt.cli import main as syntax_nmt_command
 from syntax_nmt.errors import UserError, one_line_errors
@@ -61,8 +61,8 @@ def arguments() -> argparse.Namespace:
     add("--tables-only", action="store_true", help="make the tables of the records there are")
     packed = "put the records of each table that is whole into one file, once"
     add("--pack", action="store_true", help=packed)
-    more = "write each table for a paper or for other programs, too"
-    add("--also", nargs="+", choices=("tex", "csv"), default=[], help=more)
+    more = "write each table in this form, too"
+    add("--also", nargs="+", choices=FORMS, default=[], help=more)
     add("--commit", required=True, help="what is run, out of git (default: HEAD)")
     add("--folder", type=Path, required=True, help="for all but results (outputs/experiments)")
     add("--results", type=Path, required=True, help="for records and tables (beside run.py)")

@@ -62,8 +62,8 @@ scored=() named=() report=()
 for system in transformer lpsi lpsi+mse; do
   scored+=(--system "$system" "$latent/$system-1.output")
   named+=(--name "$system" --path "$latent/$system-1/averaged.pt")
-  report+=(--log "$system" "$latent/$system-1.log" --contrast "$system" "$output/contrast.json"
-    --alignments "$system" "$latent/$system-1-1.align" "${text[@]}")
+  report+=(--log "$system" "$latent/$system-1.log" --alignments "$system"
+    "$latent/$system-1-1.align" "${text[@]}")
 done
 syntax-nmt contrast "$latent/prepared/data-bin" --cpu "${named[@]}" "${spm[@]}" \
   --source "$latent/corpus/contrast.src" --correct "$latent/corpus/contrast.correct.tgt" \

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from syntax_nmt.arguments import add_files, add_flags, flag, positive_int
+from syntax_nmt.arguments import add_files, add_flags, positive_int
 from syntax_nmt.errors import UserError
 from syntax_nmt.inference.arguments import (
     add_base_argument,
@@ -15,6 +15,7 @@ from syntax_nmt.inference.arguments import (
 from syntax_nmt.inference.extraction.alignments import corpus_of_models
 from syntax_nmt.inference.forced_arguments import add_forcing_arguments
 from syntax_nmt.inference.segmentation import check_segmentation
+from syntax_nmt.option_checks import refuse_idle
 from syntax_nmt.reporting.findings import add_findings_arguments, findings_outputs, write_findings
 from syntax_nmt.reporting.output import STDOUT, check_outputs, write_lines
 from syntax_nmt.scoring.alignments.aligned_corpus import AlignedCorpus, corpus_of_files
@@ -75,14 +76,15 @@ def _add_input(parser: argparse.ArgumentParser) -> None:
 def _add_reverse(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group("the other direction")
     add = group.add_argument
-    add("--reverse-path", metavar="FILE", help="checkpoint of a model that translates back")
-    add("--reverse-databin", metavar="DIR", help="its data folder (default: DATABIN)")
+    either = group.add_mutually_exclusive_group()
     add_files(
-        group,
-        reverse_parser_config="the parser of what it translates, as --parser-config",
+        either,
+        reverse_path="checkpoint of a model that translates back",
         reverse="or its alignments as this command wrote them: the language that it "
         "translates from comes first in each link",
     )
+    add("--reverse-databin", metavar="DIR", help="its data folder (default: DATABIN)")
+    add_files(group, reverse_parser_config="the parser of what it translates, as --parser-config")
     add_flags(
         group,
         reverse_in_order="in the links of --reverse the language comes first that --path "
@@ -152,12 +154,28 @@ def _check_gold(
         )
 
 
+# Which options do nothing without others.
+_BOTH_DIRECTIONS = ("reverse_path", "reverse")
+_NEEDS = {
+    "source": ("target",),
+    "target": ("source",),
+    "hypothesis_base": ("hypothesis", "reverse"),
+    "gold_base": ("score",),
+    "reverse_databin": ("reverse_path",),
+    "reverse_parser_config": ("reverse_path",),
+    "reverse_in_order": ("reverse",),
+    "symmetrise": _BOTH_DIRECTIONS,
+    "strict": _BOTH_DIRECTIONS,
+}
+
+
 def _check_options(args: argparse.Namespace) -> None:
     """Refuses what does not go together, before anything is loaded."""
-    if bool(args.source) != bool(args.target):
-        raise UserError("--source and --target go together: give both")
+    refuse_idle(args, _NEEDS)
     if args.hypothesis:
-        _check_without_model(args)
+        refuse_beside_hypothesis(args, ("reverse_path", "layer", "heads"))
+        if not (args.score or args.reverse or args.output or any(findings_outputs(args))):
+            raise UserError("--hypothesis alone does nothing: add --score or --reverse")
     elif not (args.databin and args.path and args.source):
         raise UserError(
             "give DATABIN, the checkpoint's --path, --source and --target, or alignments as "
@@ -165,32 +183,8 @@ def _check_options(args: argparse.Namespace) -> None:
         )
     else:
         check_segmentation(args)
-    _check_reverse(args)
-    if args.hypothesis_base and not (args.hypothesis or args.reverse):
-        raise UserError("--hypothesis-base is about files of alignments: add --hypothesis")
-    if args.gold_base and not args.score:
-        raise UserError("--gold-base is about gold alignments: add --score")
+    if args.strict and not (args.symmetrise or GROW_DIAG).startswith(GROW_DIAG):
+        raise UserError(f"--strict is about grow-diag, not about {args.symmetrise}: leave it out")
     inputs = [args.reverse_path, args.reverse_parser_config, args.source, args.target]
     inputs += [args.hypothesis, args.reverse, args.score, *files_of_model(args)]
     check_outputs([*findings_outputs(args), args.output], inputs)
-
-
-def _check_without_model(args: argparse.Namespace) -> None:
-    refuse_beside_hypothesis(args, ("reverse_path", "layer", "heads"))
-    if not (args.score or args.reverse or args.output or any(findings_outputs(args))):
-        raise UserError("--hypothesis alone does nothing: add --score or --reverse")
-
-
-def _check_reverse(args: argparse.Namespace) -> None:
-    if args.reverse and args.reverse_path:
-        raise UserError("--reverse and --reverse-path exclude each other: leave one out")
-    for option in ("reverse_databin", "reverse_parser_config"):
-        if getattr(args, option) and not args.reverse_path:
-            raise UserError(f"{flag(option)} without --reverse-path: add it")
-    if args.reverse_in_order and not args.reverse:
-        raise UserError("--reverse-in-order is about the links of a file: add --reverse")
-    if (args.symmetrise or args.strict) and not (args.reverse or args.reverse_path):
-        option = "--symmetrise" if args.symmetrise else "--strict"
-        raise UserError(f"{option} needs both directions: add --reverse-path or --reverse")
-    if args.strict and not (args.symmetrise or GROW_DIAG).startswith(GROW_DIAG):
-        raise UserError(f"--strict is about grow-diag, not about {args.symmetrise}: leave it out")

@@ -130,6 +130,18 @@ def annotator(
     return StanzaAnnotator(models, args.device, args.max_words, args.batch_size)
 
 
+def unused_models(args: argparse.Namespace, *tasks: str) -> list[str]:
+    """The options `--stanza-model NAME=FILE` whose models are of other tasks.
+
+    Args:
+        args: the parsed options.
+        *tasks: of :data:`~syntax_nmt.parsing.models.TASKS`, those that are carried out.
+    """
+    used = {name for task in tasks for name in TASKS[task]}
+    options = {name: file.option for files in TASKS.values() for name, file in files.items()}
+    return [f"{options[name]}{path}" for name, path in args.stanza_model if name not in used]
+
+
 def run_annotation(args: argparse.Namespace, made_by: StanzaAnnotator) -> None:
     """Annotates `--input` into `--output`, or a shard of it, and says what became of its lines.
 

@@ -26,6 +26,7 @@ from syntax_nmt.data.conll2000 import ChunkedSentence, read_conll2000
 from syntax_nmt.data.constituents import read_trees
 from syntax_nmt.data.text_files import check_writable, write_atomically
 from syntax_nmt.errors import UserError
+from syntax_nmt.option_checks import refuse_idle
 from syntax_nmt.preparation.annotation.annotate import annotate_file, describe
 from syntax_nmt.preparation.annotation.annotator import StanzaAnnotator
 from syntax_nmt.preparation.annotation.chunker_training import MAX_STEPS, train_chunker
@@ -99,6 +100,7 @@ def run(args: argparse.Namespace) -> None:
         UserError: an option is missing, or a file or model cannot be used.
     """
     check_outputs([args.json], [args.score])
+    refuse_idle(args, {"json": ("score",), "output": ("input", "trees", "train")})
     if args.score is not None:
         _write_scores(args, _score(args))
         return

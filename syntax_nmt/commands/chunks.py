@@ -113,7 +113,9 @@ def run(args: argparse.Namespace) -> None:
 def _check_options(args: argparse.Namespace) -> None:
     """Refuses what does not go together, before anything is loaded."""
     if args.hypothesis:
-        _check_without_model(args)
+        refuse_beside_hypothesis(args, ("source", "alignments"))
+        if chosen_scheme(args) is not None:
+            raise UserError("--subwords is about pieces, and --hypothesis has words: leave it out")
     elif not (args.databin and args.path and args.source and args.target):
         raise UserError(
             "give DATABIN, the checkpoint's --path, --source and --target, or chunks as "
@@ -123,12 +125,6 @@ def _check_options(args: argparse.Namespace) -> None:
         check_segmentation(args)
     inputs = [args.source, args.target, args.hypothesis, args.score, *files_of_model(args)]
     check_outputs([*findings_outputs(args), args.output, args.alignments], inputs)
-
-
-def _check_without_model(args: argparse.Namespace) -> None:
-    refuse_beside_hypothesis(args, ("source", "alignments"))
-    if chosen_scheme(args) is not None:
-        raise UserError("--subwords is about pieces, and --hypothesis has words: leave it out")
 
 
 def _check_use(args: argparse.Namespace, corpus: ChunkedCorpus) -> None:

@@ -14,13 +14,7 @@ from syntax_nmt.reporting.findings import (
     write_findings,
 )
 from syntax_nmt.reporting.output import check_outputs
-from syntax_nmt.scoring.translations.comparison import (
-    BOOTSTRAP,
-    RANDOMISATION,
-    SEEDS,
-    comparison_figures,
-    comparison_findings,
-)
+from syntax_nmt.scoring.translations.comparison import comparison_figures, comparison_findings
 from syntax_nmt.scoring.translations.evaluated_systems import (
     EvaluationSet,
     add_test_set_arguments,
@@ -34,7 +28,6 @@ from syntax_nmt.scoring.translations.options import (
     metric_set,
     sampling_of,
 )
-from syntax_nmt.scoring.translations.resampling import RESAMPLES, SEED, TRIALS
 
 EXAMPLE = (
     "syntax-nmt compare stock.gen dependency.gen --reference test.de\n"
@@ -89,11 +82,10 @@ def run(args: argparse.Namespace) -> None:
     """
     if len(args.outputs) + len(args.system) == 1:
         raise UserError("one system: give the baseline first, then those to compare with it")
-    _check_draws(args)
     check_outputs(findings_outputs(args), files_of_test_set(args))
     test_set = read_test_set(args)
     cut = None
-    if args.cut is not None or args.source is not None:
+    if args.cut is not None:
         test_set, cut = _cut(args, test_set)
     metrics = metric_set(args, test_set)
     sampling = sampling_of(args, test_set)
@@ -106,23 +98,8 @@ def run(args: argparse.Namespace) -> None:
 
 def _cut(args: argparse.Namespace, test_set: EvaluationSet) -> tuple[EvaluationSet, dict[str, Any]]:
     """The test set with translations cut at a length, and how many were longer."""
-    if args.cut is None:
-        raise UserError("--source is the text whose words --cut counts: add --cut, or leave it out")
     if args.sentence_scores:
         raise UserError("--cut: --sentence-scores are of translations that are not cut: leave one")
     if test_set.source is None:
         raise UserError("--cut: no lengths are known: give the source text as --source")
     return args.cut.cut_test_set(test_set), args.cut.figures(test_set)
-
-
-def _check_draws(args: argparse.Namespace) -> None:
-    """Refuses numbers of draws for tests that are left out."""
-    randomisation = RANDOMISATION in args.tests
-    bootstrap = BOOTSTRAP in args.tests or SEEDS in args.tests
-    for option, changed, used in (
-        ("--resamples", args.resamples != RESAMPLES, bootstrap),
-        ("--trials", args.trials != TRIALS, randomisation),
-        ("--seed", args.seed != SEED, bootstrap or randomisation),
-    ):
-        if changed and not used:
-            raise UserError(f"{option} is about a test that --tests leaves out: leave it out, too")

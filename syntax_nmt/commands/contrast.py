@@ -82,12 +82,6 @@ def _add_pairs(parser: argparse.ArgumentParser) -> None:
     add("--incorrect", metavar="FILE", help="the same, each with an error")
     add("--distance", metavar="FILE", help="the distance of each pair in words")
     add("--pairs", metavar="FILE", help="a JSON file of Lingeval97's form instead")
-    add(
-        "--category",
-        metavar="NAME",
-        action="append",
-        help="only pairs of this type, such as subj_verb_agreement; may be repeated",
-    )
 
 
 def run(args: argparse.Namespace) -> None:
@@ -144,15 +138,6 @@ def _read_pairs(args: argparse.Namespace) -> list[ContrastivePair]:
     else:
         pairs = read_parallel_pairs(args.source, args.correct, args.incorrect, args.distance)
         where = args.source
-    if args.category:
-        there = sorted({pair.category for pair in pairs if pair.category is not None})
-        for category in args.category:
-            if category not in there:
-                raise UserError(
-                    f"--category {category}: {where} has no such type; it has "
-                    f"{', '.join(there) or 'none'}"
-                )
-        pairs = [pair for pair in pairs if pair.category in args.category]
     if not pairs:
         raise UserError(f"{where}: has no pairs")
     return pairs
@@ -169,8 +154,6 @@ def _check_options(args: argparse.Namespace) -> None:
             f"{' and '.join(missing)} missing: give --source, --correct and --incorrect, or a JSON "
             f"file of Lingeval97's form as --pairs"
         )
-    if args.category and not args.pairs:
-        raise UserError("--category is about the types of a JSON file: add --pairs")
     if args.name and len(args.name) != len(args.path):
         raise UserError(
             f"{len(args.name)} --name for {len(args.path)} --path: give one name a model, or none"

@@ -12,6 +12,7 @@ from pathlib import Path
 from syntax_nmt.arguments import add_flags, positive_int
 from syntax_nmt.builtin_corpus.corpus import CorpusSize, write_corpus
 from syntax_nmt.builtin_corpus.trained import train
+from syntax_nmt.data.text_files import checksum
 from syntax_nmt.errors import UserError
 
 EXAMPLE = "syntax-nmt demo demo-corpus --train 6000 --seed 1"
@@ -97,7 +98,10 @@ def _refuse_other_content(folder: Path, force: bool) -> None:
     """Raises an error if the folder holds anything but an earlier corpus."""
     if folder.exists() and not folder.is_dir():
         raise UserError(f"{folder} is a file; name a folder to write the corpus to")
-    if force or not folder.exists() or (folder / MANIFEST).exists():
+    if force or not folder.exists():
+        return
+    if (folder / MANIFEST).exists():
+        _refuse_changed_texts(folder)
         return
     if any(not entry.name.startswith(UNFINISHED) for entry in folder.iterdir()):
         raise UserError(
@@ -106,11 +110,32 @@ def _refuse_other_content(folder: Path, force: bool) -> None:
         )
 
 
+def _refuse_changed_texts(folder: Path) -> None:
+    """Raises an error if a file is no longer as this command wrote it (0.1.0 did not note how)."""
+    try:
+        written = json.loads((folder / MANIFEST).read_text(encoding="utf-8")).get("files", {})
+        others = [
+            name
+            for name, digest in written.items()
+            if (folder / name).is_file() and checksum(folder / name) != digest
+        ]
+    except (OSError, ValueError, AttributeError):
+        raise UserError(
+            f"{folder / MANIFEST}: cannot be read: choose another folder, or add --force"
+        ) from None
+    if others:
+        raise UserError(
+            f"{folder / others[0]} is not what this command wrote there: move it away, choose "
+            "another folder, or add --force to overwrite it"
+        )
+
+
 def _put_in_place(
     unfinished: Path, folder: Path, names: list[str], manifest: dict[str, int]
 ) -> None:
     """Moves whole files to their names, the manifest last."""
-    text = json.dumps({"format": 1, **manifest}, indent=2) + "\n"
+    sums = {name: checksum(unfinished / name) for name in names}
+    text = json.dumps({"format": 1, **manifest, "files": sums}, indent=2) + "\n"
     (unfinished / MANIFEST).write_bytes(text.encode())
     (folder / MANIFEST).unlink(missing_ok=True)
     for name in [*names, MANIFEST]:

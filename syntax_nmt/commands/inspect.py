@@ -8,12 +8,12 @@ from pathlib import Path
 
 from syntax_nmt.arguments import natural_int
 from syntax_nmt.data.manifest import NAME as MANIFEST
-from syntax_nmt.data.subwords import AUTO, SCHEMES
 from syntax_nmt.data.text_files import check_writable
 from syntax_nmt.inspection.data_inspection import Inspection, inspect_data
 from syntax_nmt.inspection.data_report import json_report, text_report
 from syntax_nmt.inspection.data_samples import draw_samples, sample_split
 from syntax_nmt.reporting.output import STDOUT, open_output
+from syntax_nmt.scoring.parallel_text import add_subwords_argument
 
 EXAMPLE = "syntax-nmt inspect data-bin --samples 3 --json figures.json"
 
@@ -47,12 +47,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="folder of the tokenised text and its side files: compares the side files' checksums, "
         "too, with those of what was binarised",
     )
-    add(
-        "--subwords",
-        choices=(AUTO, *SCHEMES),
-        default=AUTO,
-        help="how the text was segmented (default: detected from the text)",
-    )
+    add_subwords_argument(parser)
     add("--json", metavar="FILE", help="write the figures here; - is stdout, with nothing else")
 
 

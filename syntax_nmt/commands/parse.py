@@ -11,7 +11,9 @@ from syntax_nmt.commands.annotating import (
     add_worker_options,
     annotator,
     run_annotation,
+    unused_models,
 )
+from syntax_nmt.errors import UserError
 
 EXAMPLE = (
     "syntax-nmt parse --lang en --input words/train.en --output words/train.en.conllu "
@@ -52,6 +54,11 @@ def run(args: argparse.Namespace) -> None:
 
     Args:
         args: the options of :func:`add_arguments`.
+
+    Raises:
+        UserError: a model is given that the trees are not made with.
     """
     kind = args.kind or ("constituents" if args.output.suffix == ".trees" else "dependencies")
+    for option in unused_models(args, kind):
+        raise UserError(f"{option}: is no model of {kind}, which are made here: leave it out")
     run_annotation(args, annotator(args, kind, args.lang))

@@ -7,11 +7,7 @@ import importlib
 import sys
 from types import ModuleType
 
-from syntax_nmt.pictures.plots.picture_format import (
-    add_size_arguments,
-    picture_format,
-    picture_size,
-)
+from syntax_nmt.pictures.plots.picture_format import add_width_argument, picture_format
 from syntax_nmt.reporting.output import check_outputs
 
 # What each kind draws, and an example. Its module is loaded where it is asked for, as some load
@@ -64,7 +60,6 @@ KINDS = {
 # What kinds of pictures read: options that name files.
 _FILES = ("path", "source", "target", "trees", "hypothesis", "gold", "alignments")
 _SEGMENTATION = ("sentencepiece_model", "bpe_codes")
-_READABLE = 5.0  # points
 
 EXAMPLE = "\n  ".join(f"syntax-nmt plot {name} {line}" for name, (_, line) in KINDS.items())
 
@@ -99,7 +94,7 @@ def kind_parser(name: str) -> argparse.ArgumentParser:
     add = group.add_argument
     add("--output", metavar="FILE", required=True, help="the picture; ends in .svg, .png or .pdf")
     add("--title", metavar="TEXT", default="", help="stands above (default: none)")
-    add_size_arguments(group)
+    add_width_argument(group)
     return parser
 
 
@@ -118,19 +113,12 @@ def run(args: argparse.Namespace) -> None:
     picture_format(args.output)
     given = [getattr(args, name, None) for name in (*_FILES, *_SEGMENTATION)]
     check_outputs([args.output], [*given, *getattr(args, "figures", ())])
-    size = picture_size(args)
-    args.room = size.room
     figure = _module(kind).figure(args)
     # These load matplotlib.
     from syntax_nmt.pictures.plots.figure_file import save_figure, unshown
     from syntax_nmt.pictures.plots.fonts import advice
 
-    letters_are = save_figure(figure, args.output, size)
-    if letters_are < _READABLE:
-        print(
-            f"note: {args.output}: words of {letters_are:.1f} points: give more --width",
-            file=sys.stderr,
-        )
+    save_figure(figure, args.output)
     letters = unshown(figure)
     if letters:
         print(f"warning: {advice(letters)}", file=sys.stderr)

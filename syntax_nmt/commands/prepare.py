@@ -5,17 +5,18 @@ from __future__ import annotations
 import argparse
 import os
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import cache
 from pathlib import Path
 
 from syntax_nmt import FOLDER
-from syntax_nmt.arguments import add_flags, positive_int
+from syntax_nmt.arguments import add_flags, flag, positive_int
 from syntax_nmt.commands.annotating import (
     add_model_options,
     add_worker_options,
     annotator,
     resources,
+    unused_models,
 )
 from syntax_nmt.commands.chunk import BY, chunk_annotator
 from syntax_nmt.data.annotation import CHUNKS, HEADS, PHRASES
@@ -25,6 +26,7 @@ from syntax_nmt.data.text import MODES
 from syntax_nmt.data.text_files import read_lines
 from syntax_nmt.data.unspaced import looks_segmented
 from syntax_nmt.errors import UserError
+from syntax_nmt.option_checks import refuse_idle
 from syntax_nmt.preparation.annotation.annotator import StanzaAnnotator
 from syntax_nmt.preparation.annotation_files import find_annotation_file, unused_annotation
 from syntax_nmt.preparation.overwriting import refuse_to_overwrite
@@ -138,6 +140,9 @@ def _add_piece_arguments(parser: argparse.ArgumentParser) -> None:
     )
 
 
+_NEEDS = {"chunk_model": ("chunks",), "target_stanza_dir": ("chunks",)}
+
+
 def run(args: argparse.Namespace) -> None:
     """Prepares a corpus and prints what was made.
 
@@ -147,6 +152,8 @@ def run(args: argparse.Namespace) -> None:
     plan = _plan(args)
     done = Preparation(plan, lambda line: print(line, file=sys.stderr))
     for line in unused_annotation(plan.splits, source=plan.source, target=plan.target):
+        done.note(line)
+    for line in _idle_settings(args):
         done.note(line)
     done.run()
     print(summary(done))
@@ -159,6 +166,7 @@ def _plan(args: argparse.Namespace) -> Plan:
     if source == target:
         raise UserError(f"--source-lang and --target-lang are both {source}")
     _check_destination(str(args.destdir))
+    refuse_idle(args, _NEEDS)
     tokenizers = {
         source: _tokenizer(args, "source", source),
         target: _tokenizer(args, "target", target),
@@ -192,6 +200,23 @@ def _plan(args: argparse.Namespace) -> Plan:
     )
     refuse_to_overwrite(plan, _models(args))
     return plan
+
+
+def _idle_settings(args: argparse.Namespace) -> Iterator[str]:
+    """What does nothing here and no harm, such as settings that a recipe has for all uses."""
+    words = args.source_words and args.target_words
+    for option in ("vocab_size", "sentencepiece_model"):
+        if words and getattr(args, option):
+            yield f"{flag(option)} does nothing: both sides are words"
+    if not words and args.vocab_size and args.sentencepiece_model:
+        yield f"--vocab-size does nothing: the pieces are those of {args.sentencepiece_model}"
+    tasks = ["dependencies"] * args.parse + ["constituents"] * args.constituents
+    if args.chunks:
+        tasks.append("chunks" if args.chunks == "tagger" else "constituents")
+    if args.stanza_dir and not tasks:
+        yield "--stanza-dir does nothing without --parse, --constituents or --chunks"
+    for option in unused_models(args, *tasks):
+        yield f"{option} does nothing: it is no model of {' or '.join(tasks) or 'what is made'}"
 
 
 def _check_destination(destdir: str) -> None:

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import argparse
-import json
 import sys
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
 
 from syntax_nmt.arguments import natural_int, sentence_numbers
-from syntax_nmt.errors import UserError
-from syntax_nmt.pictures.report_page.report_data import ReportData, measure, read_inputs
+from syntax_nmt.pictures.report_page.page import page_html
+from syntax_nmt.pictures.report_page.picture import Pictures
+from syntax_nmt.pictures.report_page.report_data import ReportData, report_data
 from syntax_nmt.reporting.findings import add_digits_argument
 from syntax_nmt.reporting.output import STDOUT, check_outputs, open_output
 from syntax_nmt.scoring.translations.evaluated_systems import (
@@ -22,21 +20,13 @@ from syntax_nmt.scoring.translations.options import (
     add_metric_arguments,
     add_sampling_arguments,
 )
-from syntax_nmt.scoring.translations.system_files import (
-    STRUCTURE_OPTIONS,
-    SYSTEM_OPTIONS,
-    add_named_file_arguments,
-)
-
-if TYPE_CHECKING:
-    from syntax_nmt.pictures.report_page.page import Page
-    from syntax_nmt.pictures.report_page.picture import Pictures
+from syntax_nmt.scoring.translations.system_files import STRUCTURE_OPTIONS, add_named_file_arguments
 
 EXAMPLE = (
     "syntax-nmt report --system baseline base.gen --system ours ours.gen --reference test.de "
     "--source pieces/test.en --log baseline base.log --log ours ours.log --output report.html\n"
     "  syntax-nmt report ours.gen --reference test.de --dependencies ours.gen ours.conllu "
-    "--dependencies reference test.en.conllu --json report.json"
+    "--dependencies reference test.en.conllu"
 )
 
 DESCRIPTION = """\
@@ -60,7 +50,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add = group.add_argument
     add("--output", default="report.html", metavar="FILE", help="the page (default: %(default)s)")
     add("--title", metavar="TEXT", help="title of the page (default: the systems' names)")
-    add("--json", metavar="FILE", help="write all figures here; - is stdout")
     add_digits_argument(group)
 
 
@@ -89,80 +78,20 @@ def run(args: argparse.Namespace) -> None:
     Raises:
         UserError: files that are damaged or do not go together.
     """
-    _check_outputs(args)
-    data = measure(args, read_inputs(args))
-    names = [system.name for system in data.inputs.test_set.systems]
+    _check_output(args)
+    data = report_data(args)
+    names = [system["name"] for system in data.scores["systems"]]
     title = args.title or ", ".join(names)
-    from syntax_nmt.pictures.report_page.picture import Pictures
-
     pictures = Pictures()
-    page = _page(args, data, title, pictures)
+    html = page_html(data, pictures, title, args.width, _how_chosen(args, data))
     with open_output(args.output) as stream:
-        stream.write(page.html())
-    if args.json is not None:
-        with open_output(args.json) as stream:
-            stream.write(json.dumps(data.json(title), indent=1, ensure_ascii=False) + "\n")
+        stream.write(html)
     for note in pictures.notes():
         print(f"note: {note}", file=sys.stderr)
     if args.output != STDOUT:
         counts = {"system": len(names), "sample": len(data.samples)}
         counted = ", ".join(f"{n} {one if n == 1 else one + 's'}" for one, n in counts.items())
         print(f"{args.output}: {counted}", file=sys.stderr)
-    if page.failed:
-        reasons = "; ".join(f"{section} ({reason})" for section, reason in page.failed.items())
-        raise UserError(f"{args.output}: written without what could not be drawn: {reasons}")
-
-
-class _Drawing:
-    """Draws section after section; where one fails, the others are still there."""
-
-    def __init__(self) -> None:
-        self.failed: dict[str, str] = {}
-
-    def of(self, section: str, draw: Callable[..., Any], *args: Any) -> Any:
-        """What `draw` gives, or nothing where it fails.
-
-        Args:
-            section: its name, for the page.
-            draw: makes pictures.
-        """
-        try:
-            return draw(*args)
-        except Exception as error:
-            self.failed[section] = " ".join(f"{type(error).__name__}: {error}".split())
-            return None
-
-
-def _page(args: argparse.Namespace, data: ReportData, title: str, pictures: Pictures) -> Page:
-    """Draws the pictures."""
-    from syntax_nmt.pictures.report_page import score_pictures as draw
-    from syntax_nmt.pictures.report_page.page import Page, ShownSample
-    from syntax_nmt.pictures.report_page.structure_pictures import structure_groups
-
-    inputs, drawing = data.inputs, _Drawing()
-    samples = []
-    for sample in data.samples:
-        section = f"structures of sentence {sample.position + 1}"
-        structures = inputs.structures, sample.position, pictures
-        groups = drawing.of(section, structure_groups, *structures) or []
-        samples.append(ShownSample(sample, groups, open=sample is data.samples[0]))
-    lengths = None
-    if "by_length" in data.scores:
-        lengths = drawing.of("scores by length", draw.length_pictures, data.scores, pictures)
-    return Page(
-        title,
-        data.scores,
-        data.comparison,
-        args.width,
-        lengths or [],
-        inputs.contrast,
-        drawing.of("contrastive pairs", draw.contrast_picture, inputs.contrast, pictures),
-        data.trainings,
-        drawing.of("training", draw.training_pictures, inputs.logs, pictures) or [],
-        samples,
-        _how_chosen(args, data),
-        drawing.failed,
-    )
 
 
 def _how_chosen(args: argparse.Namespace, data: ReportData) -> str:
@@ -170,16 +99,16 @@ def _how_chosen(args: argparse.Namespace, data: ReportData) -> str:
     if args.sentences is not None:
         return "Sentences chosen by hand."
     wanted = "which the systems translate most differently, by chrF"
-    if len(data.inputs.test_set.systems) == 1:
+    if data.comparison is None:
         wanted = "whose chrF is in the middle"
     return f"Of each of {len(data.samples)} groups of equal size by length the sentence {wanted}."
 
 
-def _check_outputs(args: argparse.Namespace) -> None:
+def _check_output(args: argparse.Namespace) -> None:
     named = [
         path
-        for option in (*SYSTEM_OPTIONS, *STRUCTURE_OPTIONS)
+        for option in ("log", *STRUCTURE_OPTIONS)
         for _, *paths in getattr(args, option)
         for path in paths
     ]
-    check_outputs([args.output, args.json], [*files_of_test_set(args), *named])
+    check_outputs([args.output], [*files_of_test_set(args), *named])

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from syntax_nmt.arguments import add_flags, natural_int, positive_int
-from syntax_nmt.errors import UserError
+from syntax_nmt.arguments import natural_int, positive_int
 from syntax_nmt.reporting.findings import (
     add_digits_argument,
     add_findings_arguments,
@@ -24,7 +23,6 @@ from syntax_nmt.scoring.translations.options import (
     length_bins,
     metric_set,
 )
-from syntax_nmt.scoring.translations.repeated_ngrams import repetition_figures
 from syntax_nmt.scoring.translations.resampling import RESAMPLES, SEED
 from syntax_nmt.scoring.translations.score_report import Confidence, score_figures, score_findings
 
@@ -52,11 +50,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add = group.add_argument
     add_findings_arguments(group)
     add_digits_argument(group)
-    add_flags(
-        group,
-        repeated_ngrams="count n-grams that come again within a sentence, in outputs and "
-        "references: those of what is translated twice are among them",
-    )
     add(
         "--confidence",
         "-ci",
@@ -86,8 +79,6 @@ def run(args: argparse.Namespace) -> None:
     Raises:
         UserError: files that are damaged or do not go together.
     """
-    if not args.confidence and (args.confidence_n, args.seed) != (RESAMPLES, SEED):
-        raise UserError("--confidence-n and --seed are about intervals: add --confidence")
     check_outputs(findings_outputs(args), files_of_test_set(args))
     test_set = read_test_set(args)
     metrics = metric_set(args, test_set)
@@ -95,6 +86,4 @@ def run(args: argparse.Namespace) -> None:
     statistics = metrics.statistics(test_set.systems, test_set.references)
     confidence = Confidence(args.confidence_n, args.seed) if args.confidence else None
     figures = score_figures(metrics, test_set, statistics, bins, confidence)
-    if args.repeated_ngrams:
-        figures["repetition"] = repetition_figures(test_set, args.tokenize, args.lowercase)
     write_findings(score_findings(figures, args.width), args, stdout_is_free=True)

@@ -60,7 +60,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--seconds",
         type=positive_int,
         default=60,
-        help="seconds after which a request is given up (default: %(default)s)",
+        help="seconds for a request to come, and to wait for its turn (default: %(default)s)",
     )
     parser.add_argument("--device", help="such as cuda:1 (default: a GPU if there is one)")
 

@@ -20,6 +20,7 @@ from syntax_nmt.inference.arguments import (
     files_of_model,
     refuse_beside_hypothesis,
 )
+from syntax_nmt.option_checks import refuse_idle
 from syntax_nmt.reporting.findings import add_findings_arguments, findings_outputs, write_findings
 from syntax_nmt.reporting.output import STDOUT, check_outputs, open_output, write_lines
 from syntax_nmt.scoring.constituents import constituent_corpus
@@ -57,6 +58,14 @@ DEPENDENCIES, CONSTITUENTS = "dependencies", "constituents"
 _OPTIONS = {
     DEPENDENCIES: ("conllu", "no_punctuation", "words", "known_words"),
     CONSTITUENTS: ("trees", "collins", "side", "layer", "translations"),
+}
+# Which options do nothing without others.
+_NEEDS = {
+    "no_punctuation": ("conllu",),
+    "words": ("conllu",),
+    "known_words": ("conllu",),
+    "collins": ("trees",),
+    "translations": ("input",),
 }
 
 
@@ -148,9 +157,9 @@ def _add_input(parser: argparse.ArgumentParser) -> None:
         default=GEN_SUBSET,
         help="split to parse (default: %(default)s)",
     )
-    add("--input", metavar="FILE", help="parse this segmented source text instead of a split")
     add_files(
-        group,
+        group.add_mutually_exclusive_group(),
+        input="parse this segmented source text instead of a split",
         segmented="the segmented text that the split was made from; it tells the words where the "
         "split has unknown subwords",
     )
@@ -237,25 +246,21 @@ def check_tree_arguments(args: argparse.Namespace, draws: bool) -> None:
         UserError: says what.
     """
     _check_kind(args)
+    refuse_idle(args, _NEEDS)
     if args.hypothesis:
-        _check_without_model(args, draws)
+        refuse_beside_hypothesis(args, ("input", "side", "layer"))
+        if not (args.conllu or args.trees or draws or args.output):
+            gold = "--conllu" if args.kind == DEPENDENCIES else "--trees"
+            raise UserError(f"--hypothesis alone does nothing: add {gold}, --draw or --sentences")
+        if args.known_words:
+            raise UserError("--known-words needs the model, and --hypothesis comes without one")
     elif not args.databin or not args.path:
         raise UserError(
             "give DATABIN and the checkpoint's --path, or parses to score as --hypothesis"
         )
-    if args.input and args.segmented:
-        raise UserError("--input is segmented text itself: leave --segmented out")
-    _check_translations(args)
-    if args.no_punctuation and not args.conllu:
-        raise UserError("--no-punctuation is about UAS: add the reference as --conllu")
-    for option in ("words", "known_words"):
-        if getattr(args, option) and not args.conllu:
-            raise UserError(f"{flag(option)} is about UAS: add the reference as --conllu")
+    if args.input and (args.side == TARGET) != bool(args.translations):
+        raise UserError(f"--side {TARGET} with --input parses --translations: give both or neither")
     Selection.of(args)
-    if args.known_words and args.hypothesis:
-        raise UserError("--known-words needs the model, and --hypothesis comes without one")
-    if args.collins and not args.trees:
-        raise UserError("--collins is about bracket F1: add the gold trees as --trees")
     names = ("input", "segmented", "hypothesis", "conllu", "trees", "translations")
     outputs = [*findings_outputs(args), args.output, STDOUT if draws else None]
     check_outputs(outputs, [*(getattr(args, name) for name in names), *files_of_model(args)])
@@ -269,21 +274,3 @@ def _check_kind(args: argparse.Namespace) -> None:
                 raise UserError(
                     f"{flag(option)} is about {kind}: add --kind {kind}, or leave it out"
                 )
-
-
-def _check_without_model(args: argparse.Namespace, draws: bool) -> None:
-    refuse_beside_hypothesis(args, ("input", "side", "layer"))
-    if not (args.conllu or args.trees or draws or args.output):
-        gold = "--conllu" if args.kind == DEPENDENCIES else "--trees"
-        raise UserError(f"--hypothesis alone does nothing: add {gold}, --draw or --sentences")
-
-
-def _check_translations(args: argparse.Namespace) -> None:
-    if args.translations and not (args.input and args.side == TARGET):
-        raise UserError(
-            f"--translations is about --input and --side {TARGET}: add them, or leave it out"
-        )
-    if args.side == TARGET and args.input and not args.translations:
-        raise UserError(
-            f"--side {TARGET} parses translations: give those of --input as --translations"
-        )

@@ -259,7 +259,7 @@ def parse_json(text: str, path: str | Path, wanted: str) -> Any:
 
     Args:
         path: of the file, for messages.
-        wanted: what to give instead, for messages ("COMET's JSON").
+        wanted: what to give instead, for messages ("the whole record").
 
     Raises:
         UserError: the text is no JSON, or nested too deeply to be read.

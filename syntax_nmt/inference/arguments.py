@@ -9,8 +9,6 @@ from syntax_nmt.arguments import add_files, flag, positive_int
 from syntax_nmt.errors import UserError
 
 SOURCE, TARGET = "source", "target"
-
-
 GEN_SUBSET = "test"
 
 

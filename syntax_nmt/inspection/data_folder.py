@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -12,7 +11,6 @@ from syntax_nmt.data.data_bin import no_data_bin
 
 _USUAL_SPLITS = ("train", "valid", "test")
 _ANNOTATION = re.compile(rf"\.({'|'.join(kind.name for kind in KINDS)})$")
-_LEFT_OVER = re.compile(r"^\.binarize-|\.partial\d+$")
 
 
 @dataclass(frozen=True)
@@ -65,13 +63,11 @@ class DataFolder:
         path: the folder.
         texts: fairseq's texts, in the order of :meth:`TextName.order`.
         annotation: names of annotation files on disk (`train.de-en.de.heads`), in order.
-        left_over: names of what a command that was interrupted has left.
     """
 
     path: Path
     texts: tuple[TextName, ...]
     annotation: tuple[str, ...]
-    left_over: tuple[str, ...]
 
 
 def find_data(path: str | Path) -> DataFolder:
@@ -81,19 +77,10 @@ def find_data(path: str | Path) -> DataFolder:
         UserError: there is no such folder, or fairseq-preprocess has not written to it.
     """
     path = Path(path)
-    names = {entry.name for entry in path.glob("*")}
-    stems = set(_dataset_names(names))
+    stems = {file.stem for file in path.glob("*") if file.suffix in (".bin", ".idx")}
     annotation = {stem for stem in stems if _ANNOTATION.search(stem)}
     parsed = (TextName.parse(stem) for stem in stems - annotation)
     texts = sorted((text for text in parsed if text is not None), key=TextName.order)
     if not texts:
         raise no_data_bin(path, "SPLIT.SRC-TGT.LANGUAGE.bin and .idx")
-    left_over = tuple(sorted(name for name in names if _LEFT_OVER.search(name)))
-    return DataFolder(path, tuple(texts), tuple(sorted(annotation)), left_over)
-
-
-def _dataset_names(names: set[str]) -> Iterator[str]:
-    for name in names:
-        stem, dot, ending = name.rpartition(".")
-        if dot and ending in ("bin", "idx"):
-            yield stem
+    return DataFolder(path, tuple(texts), tuple(sorted(annotation)))

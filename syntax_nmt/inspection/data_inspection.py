@@ -209,11 +209,6 @@ class _Inspector:
                         f"{self.folder / name}.bin, .idx: not in {NAME}, so never loaded: remove "
                         f"them or {REMEDY}"
                     )
-        for name in self.result.data.left_over:
-            warn(
-                f"{self.folder / name}: left by a command that was interrupted: remove it, unless "
-                f"one is running"
-            )
         for text in self.result.texts:
             if not text.words_known:
                 warn(

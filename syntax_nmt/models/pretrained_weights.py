@@ -51,11 +51,8 @@ class PretrainedWeights:
 
         Raises:
             RuntimeError: they do not fit, for a caller who gave no options.
-            UserError: they do not fit, or all layers of a half would be dropped, for fairseq's
-                programs; one line says where.
+            UserError: they do not fit, for fairseq's programs; one line says where.
         """
-        with exits_in_fairseq_programs():
-            _refuse_layers_of_one_half(model_cfg)
         try:
             return super().load_state_dict(  # type: ignore[misc]
                 state_dict, strict=strict, model_cfg=model_cfg, args=args
@@ -89,18 +86,6 @@ class PretrainedWeights:
         if new:
             modules = _listed([_module(key) for key in new], most=99)
             logger.warning(f"not in the checkpoint, so they begin at random: {modules}")
-
-
-def _refuse_layers_of_one_half(model_cfg: Any) -> None:
-    """Refuses to keep layers of one half: fairseq then keeps none of the other."""
-    names = ["encoder_layers_to_keep", "decoder_layers_to_keep"]
-    given = [name for name in names if getattr(model_cfg, name, None)]
-    if len(given) == 1:
-        (lacking,) = set(names) - set(given)
-        raise UserError(
-            f"{given[0]}: fairseq drops every layer of a side whose layers are not named: give "
-            f"{lacking} as well"
-        )
 
 
 def _difference(given: Mapping[str, Tensor], own: Mapping[str, Tensor]) -> str | None:

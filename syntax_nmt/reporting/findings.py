@@ -31,7 +31,7 @@ _TABLES = {TEXT: "simple", MARKDOWN: "pipe", LATEX: "latex_booktabs"}
 _NAME_WIDTH = 28  # of the first column, so that tables of a few columns stay within 100
 # Plain LaTeX has these in mathematics alone.
 _IN_LATEX = {"≥": r"$\geq$", "≤": r"$\leq$", "±": r"$\pm$", "↓": r"$\downarrow$", "–": "--"}
-_IN_LATEX |= {"Δ": r"$\Delta$", "…": r"\dots{}"}
+_IN_LATEX |= {"Δ": r"$\Delta$", "…": r"\dots{}", "−": "$-$", "→": r"$\to$"}
 _MINUS = re.compile(r"(?<= )-(?=\d)")
 
 

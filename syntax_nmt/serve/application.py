@@ -6,9 +6,8 @@ import asyncio
 import json
 import re
 import socket
-import time
-from collections.abc import Callable, Collection, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import AsyncIterator, Callable, Collection, Mapping, Sequence
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 from functools import partial
 from ipaddress import ip_address
@@ -47,13 +46,11 @@ class Limits:
 
     Attributes:
         characters: of one text.
-        seconds: for the rest of a request to come, and for an answer.
-        waiting: requests for one system at the same time.
+        seconds: for the rest of a request to come, and for its turn.
     """
 
     characters: int = 10_000
     seconds: float = 60.0
-    waiting: int = 32
 
 
 class _RefusedError(Exception):
@@ -62,54 +59,6 @@ class _RefusedError(Exception):
     def __init__(self, status: int, message: str) -> None:
         super().__init__(message)
         self.status = status
-
-
-@dataclass
-class _Queue:
-    """The requests for one system.
-
-    Attributes:
-        system: that is asked.
-        turn: of all systems: neither models nor matplotlib compute two things at a time.
-        waiting: how many wait for an answer.
-    """
-
-    system: ServedSystem
-    turn: asyncio.Lock
-    waiting: int = 0
-
-    async def ask(self, question: Callable[[], Any], request: Request, limits: Limits) -> Any:
-        """The answer of the system.
-
-        Args:
-            question: what to compute.
-            request: that asks it; what is gone when its turn comes is not computed.
-            limits: how long, and how many wait.
-
-        Raises:
-            _RefusedError: too many wait, or it takes too long.
-        """
-        if self.waiting >= limits.waiting:
-            raise _RefusedError(503, f"{self.system.name} is busy: try again in a moment")
-        self.waiting += 1
-        deadline = time.monotonic() + limits.seconds
-        computing = asyncio.ensure_future(self._compute(question, request, deadline))
-        try:
-            # What runs cannot be stopped: it keeps its turn until it ends, without an asker.
-            return await asyncio.wait_for(asyncio.shield(computing), limits.seconds)
-        except asyncio.TimeoutError:
-            raise _RefusedError(
-                504, f"{self.system.name} needs more than {limits.seconds:g} s: give a shorter text"
-            ) from None
-
-    async def _compute(self, question: Callable[[], Any], request: Request, deadline: float) -> Any:
-        try:
-            async with self.turn:
-                if time.monotonic() >= deadline or await request.is_disconnected():
-                    raise asyncio.TimeoutError  # nobody waits for it any more
-                return await to_thread.run_sync(question)
-        finally:
-            self.waiting -= 1
 
 
 class _Headers:
@@ -192,13 +141,15 @@ class _Answers:
     """
 
     def __init__(self, systems: Sequence[ServedSystem], limits: Limits) -> None:
-        turn = asyncio.Lock()
-        self.queues = {system.name: _Queue(system, turn) for system in systems}
+        self.systems = {system.name: system for system in systems}
         self.limits = limits
+        self.turn = asyncio.Lock()  # neither models nor matplotlib compute two things at a time
 
     async def about(self, _: Request) -> Response:
-        systems = [queue.system for queue in self.queues.values()]
-        listed = [{"name": each.name, "structures": each.model.structures} for each in systems]
+        listed = [
+            {"name": system.name, "structures": system.model.structures}
+            for system in self.systems.values()
+        ]
         return JSONResponse({"systems": listed, "characters": self.limits.characters})
 
     async def translate(self, request: Request) -> Response:
@@ -223,18 +174,33 @@ class _Answers:
                 408, f"the request is not complete after {self.limits.seconds:g} s: send it at once"
             ) from None
 
+    @asynccontextmanager
+    async def _turn_of(self, request: Request) -> AsyncIterator[None]:
+        """Within, nothing else is computed; a request that was hung up on has no turn."""
+        try:
+            with fail_after(self.limits.seconds):
+                await self.turn.acquire()
+        except TimeoutError:
+            raise _RefusedError(503, "the models are busy: try again in a moment") from None
+        try:
+            if await request.is_disconnected():
+                raise _RefusedError(499, "nobody waits for the answer")
+            yield
+        finally:
+            self.turn.release()
+
     async def _answered(
         self, request: Request, texts: Sequence[str], question: Callable[..., Any]
     ) -> Response:
         """What a system answers to the texts of the request, or why it does not."""
         try:
             given = await self._read(request, texts)
-            name = given.get("system", next(iter(self.queues)))
-            if name not in self.queues:
-                raise _RefusedError(404, f"no system {name!r}: one of {', '.join(self.queues)}")
-            queue = self.queues[name]
-            asked = partial(question, queue.system, *(given[text] for text in texts))
-            return JSONResponse(await queue.ask(asked, request, self.limits))
+            name = given.get("system", next(iter(self.systems)))
+            if name not in self.systems:
+                raise _RefusedError(404, f"no system {name!r}: one of {', '.join(self.systems)}")
+            asked = partial(question, self.systems[name], *(given[text] for text in texts))
+            async with self._turn_of(request):
+                return JSONResponse(await to_thread.run_sync(asked))
         except _RefusedError as refused:
             return _error(str(refused), refused.status)
         except UserError as error:

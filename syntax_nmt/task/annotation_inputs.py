@@ -9,12 +9,12 @@ for the labels of a data folder has them as `annotation_labels`.
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import Any
 
 from torch import Tensor, nn
 
-from syntax_nmt.data.annotation import KINDS
+from syntax_nmt.data.annotation import KINDS, PARSED_KINDS
 from syntax_nmt.data.annotation.kind import SOURCE, AnnotationKind
 from syntax_nmt.errors import UserError
 from syntax_nmt.task.typed_input import KnowsPieces
@@ -55,7 +55,7 @@ class AnnotationInputs:
 
     def __init__(
         self,
-        loaded: Iterable[AnnotationKind],
+        loaded: Collection[AnnotationKind],
         labels: Mapping[AnnotationKind, Sequence[str]],
         parsers: Mapping[AnnotationKind, Parser],
         parser_option: str,
@@ -63,10 +63,27 @@ class AnnotationInputs:
         self.objectives: Sequence[Any] = ()
         self._labels = labels
         self._parsers = parsers
+        self._loaded = loaded
         self._asked_for: list[tuple[str, tuple[AnnotationKind, ...]]]
         self._asked_for = [(kind.flag, (kind,)) for kind in loaded]
         if parsers:
             self._asked_for.append((parser_option, tuple(parsers)))
+
+    def check_loaded(self, model: nn.Module) -> None:
+        """Tells before a training what its first batch would fail for want of.
+
+        Raises:
+            UserError: the criterion or the model reads what no option loads.
+        """
+        for kind in declared(self.objectives):
+            if kind not in self._loaded:
+                raise UserError(
+                    f"the criterion needs the {kind.description}: add {kind.flag} (`syntax-nmt "
+                    f"binarize` makes the files), or give another --criterion"
+                )
+        for kind in declared([model]):
+            if kind in PARSED_KINDS and kind not in self._loaded:
+                raise kind.missing()
 
     def for_forward(self, models: Sequence[nn.Module], sample: dict[str, Any]) -> dict[str, Any]:
         """The batch with the declared inputs that it came with, those of the target among them.

@@ -29,9 +29,8 @@ def check_while_parsing(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group("checked by the task", conflict_handler="resolve")
     for option, (beside, action, meaning) in _ACTIONS.items():
         if parser.get_default(beside) is not None:
-            nargs = 0 if action is _NotOffered else None
             default = parser.get_default(attribute(option))
-            group.add_argument(option, action=action, nargs=nargs, default=default, help=meaning)
+            group.add_argument(option, action=action, default=default, help=meaning)
 
 
 class _Checked(argparse.Action):
@@ -91,18 +90,9 @@ def _opened(path: str) -> TextIO:
         ) from None
 
 
-class _NotOffered(_Checked):
-    def check(self, value: Any) -> None:
-        raise UserError(
-            "--write-checkpoints-asynchronously: fairseq then writes no checkpoint_last.pt to go "
-            "on from, and none at all without iopath: leave the option out"
-        )
-
-
 # Each option, with another option of its group that shows whether the program has the group.
 _ACTIONS = {
     "--save-dir": ("save_dir", _SaveDir, "folder of the checkpoints"),
     "--path": ("quiet", _Checkpoints, "checkpoints, with colons between"),
-    "--write-checkpoints-asynchronously": ("save_dir", _NotOffered, "refused"),
     "--input": ("buffer_size", _Input, "file to read, - = standard input"),
 }

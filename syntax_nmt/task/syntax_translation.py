@@ -13,10 +13,8 @@ from typing import Any, Optional, Union
 import numpy as np
 from fairseq import utils
 from fairseq.criterions import FairseqCriterion
-from fairseq.criterions.adaptive_loss import AdaptiveLoss
 from fairseq.data import Dictionary, FairseqDataset, LanguagePairDataset
 from fairseq.data.iterators import EpochBatchIterator
-from fairseq.file_io import PathManager
 from fairseq.models import BaseFairseqModel
 from fairseq.sequence_generator import SequenceGenerator
 from fairseq.sequence_scorer import SequenceScorer
@@ -27,7 +25,6 @@ from torch import Tensor, nn
 
 from syntax_nmt.backbone.masked_batch_norm import ignored_batch
 from syntax_nmt.checkpoints.task_checkpoints import check_models, interpolated_option
-from syntax_nmt.criterions.cross_entropy import ways_to_learn
 from syntax_nmt.data.annotation import CHUNKS, PARSED_KINDS
 from syntax_nmt.data.annotation.kind import AnnotationKind
 from syntax_nmt.data.data_bin import load_dictionary
@@ -45,7 +42,12 @@ from syntax_nmt.task.options import SyntaxTranslationConfig
 from syntax_nmt.task.resuming import STATE, Resuming, counted_validations
 from syntax_nmt.task.search import build_replacing, numbered_for, of_empty_sources, prepared_for
 from syntax_nmt.task.source_parser import build_source_parser
-from syntax_nmt.task.training_checks import TrainingStart
+from syntax_nmt.task.tokenizer import check_sentencepiece_file, warn_of_other_sentencepiece
+from syntax_nmt.task.training_checks import (
+    TrainingStart,
+    check_output_layer,
+    warn_of_untrained_parts,
+)
 from syntax_nmt.task.typed_input import TypedInput, TypedSentences
 
 logger = logging.getLogger(__name__)
@@ -96,10 +98,7 @@ class SyntaxTranslationTask(TranslationTask):
         self.training = TrainingStart(cfg)
         self.resuming = Resuming(cfg)
         self._model_files: list[str] = []  # that fairseq will load, in this order
-        # Of the model that was built last:
-        self._learnt: tuple[AnnotationKind, ...] = ()
-        self._read: tuple[AnnotationKind, ...] = ()
-        self._adaptive_softmax = False
+        self._model: Any = None  # that was built last
 
     @classmethod
     def add_args(cls, parser: argparse.ArgumentParser) -> None:
@@ -174,26 +173,33 @@ class SyntaxTranslationTask(TranslationTask):
         Raises:
             SystemExit: a sentence has more tokens than a batch may; one line says so.
         """
-        trained = None
-        if self.training.happens:
-            trained = self.datasets.get(interpolated_option(self.cfg, "train_subset"))
+        trained = self._trained()
         if dataset is not trained:
             kwargs["required_batch_size_multiple"] = 1
         if self._is_typed(dataset):  # fairseq would keep every buffer of fairseq-interactive
             kwargs["disable_iterator_cache"] = True
-        kept = self.can_reuse_epoch_itr(dataset) and not (
-            kwargs.get("disable_iterator_cache") or kwargs.get("update_epoch_batch_itr")
-        )
-        first_kept = kept and dataset not in self.dataset_to_epoch_iter
+        first_kept = self._will_keep_batches(dataset, kwargs)
         limit_of = "--max-tokens" if trained in (None, dataset) else "--max-tokens-valid"
         with exits_in_fairseq_programs():
             if dataset is trained:
-                self._check_annotation_is_asked_for()
+                self.inputs.check_loaded(self._model)
             build = super().get_batch_iterator
             iterator = divided(build, dataset, kwargs, first_kept, limit_of)
         if first_kept and dataset is trained:
             self.training.warn_of_long_warmup(len(iterator))
         return iterator
+
+    def _trained(self) -> Optional[FairseqDataset]:
+        """The dataset of a training, if there is one."""
+        if not self.training.happens:
+            return None
+        return self.datasets.get(interpolated_option(self.cfg, "train_subset"))
+
+    def _will_keep_batches(self, dataset: FairseqDataset, options: dict[str, Any]) -> bool:
+        """Whether fairseq will keep the batches of a dataset, and has none of it yet."""
+        anew = options.get("disable_iterator_cache") or options.get("update_epoch_batch_itr")
+        keeps = self.can_reuse_epoch_itr(dataset) and not anew
+        return keeps and dataset not in self.dataset_to_epoch_iter
 
     def filter_indices_by_size(
         self,
@@ -238,20 +244,10 @@ class SyntaxTranslationTask(TranslationTask):
         Args:
             args: fairseq's options of the subwords, or None.
         """
-        named = getattr(args, "sentencepiece_model", None)
-        if named is not None and not PathManager.isfile(named):
-            with exits_in_fairseq_programs():
-                raise UserError(f"--sentencepiece-model {named}: no such file")
+        with exits_in_fairseq_programs():
+            check_sentencepiece_file(args)
         bpe = super().build_bpe(args)
-        model = getattr(bpe, "sp", None)
-        if model is not None:
-            pieces = map(model.id_to_piece, range(model.get_piece_size()))
-            other = self.fit.other_model(frozenset(pieces))
-            if other is not None:
-                logger.warning(
-                    f"--sentencepiece-model {args.sentencepiece_model} {other}: give the model "
-                    f"that the text of {self.fit.folder} was cut with"
-                )
+        warn_of_other_sentencepiece(bpe, args, self.fit)
         return bpe
 
     def get_interactive_tokens_and_lengths(
@@ -314,9 +310,7 @@ class SyntaxTranslationTask(TranslationTask):
         decoder = getattr(model, "decoder", None)
         if self.cfg.load_alignments and decoder is not None:  # a criterion reads its attention
             decoder.need_attn = True
-        self._learnt = getattr(model, "learns_annotation", ())
-        self._read = tuple(kind for kind in declared([model]) if kind in PARSED_KINDS)
-        self._adaptive_softmax = getattr(decoder, "adaptive_softmax", None) is not None
+        self._model = model
         return model
 
     def build_criterion(self, cfg: Any, from_checkpoint: bool = False) -> FairseqCriterion:
@@ -331,33 +325,10 @@ class SyntaxTranslationTask(TranslationTask):
         criterion = super().build_criterion(cfg, from_checkpoint)
         self.resuming.warn_of_changed_options("criterion", criterion, cfg)
         with exits_in_fairseq_programs():
-            if self._adaptive_softmax and not isinstance(criterion, AdaptiveLoss):
-                raise UserError(
-                    "--adaptive-softmax-cutoff has a loss of its own, without auxiliary losses: "
-                    "leave it out, or give --criterion adaptive_loss --ddp-backend legacy_ddp"
-                )
+            check_output_layer(self._model, criterion)
         self.inputs.objectives = getattr(criterion, "objectives", ())
-        for kind in self._learnt:
-            if kind not in declared(self.inputs.objectives):
-                what = f"nothing trains what the model learns of the {kind.description}"
-                logger.warning(f"{what}: give {ways_to_learn(kind)}")
+        warn_of_untrained_parts(self._model, self.inputs.objectives)
         return criterion
-
-    def _check_annotation_is_asked_for(self) -> None:
-        """Tells before a training what its first batch would fail for want of.
-
-        Raises:
-            UserError: the criterion or the model reads what no option loads.
-        """
-        for kind in declared(self.inputs.objectives):
-            if kind not in self.splits.kinds:
-                raise UserError(
-                    f"the criterion needs the {kind.description}: add {kind.flag} (`syntax-nmt "
-                    f"binarize` makes the files), or give another --criterion"
-                )
-        for kind in self._read:
-            if kind not in self.splits.kinds:
-                raise kind.missing()
 
     def begin_epoch(self, epoch: int, model: Any) -> None:
         """What is done before the batches of an epoch, and before a thread prepares them.

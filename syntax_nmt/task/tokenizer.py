@@ -1,18 +1,23 @@
-"""fairseq's `--tokenizer syntax_words`."""
+"""fairseq's `--tokenizer syntax_words`, and checks of `--bpe sentencepiece`."""
 
 # No postponed annotations here: fairseq reads those of its configurations at run time.
 
+import logging
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Optional
+from typing import Any, Optional
 
 from fairseq.data.encoders import register_tokenizer
 from fairseq.dataclass import FairseqDataclass
+from fairseq.file_io import PathManager
 
 from syntax_nmt.arguments import option
 from syntax_nmt.data.text import MODES
+from syntax_nmt.data.text_fit import TextFit
 from syntax_nmt.errors import UserError, exits_in_fairseq_programs
 from syntax_nmt.task.word_tokenizer import DEFAULT_MODES, WordTokenizer, default_mode
+
+logger = logging.getLogger(__name__)
 
 
 @dataclass
@@ -83,3 +88,36 @@ def _configured(
         )
     path = None if segmenter is None else Path(segmenter)
     return WordTokenizer(mode or default_mode(lang or ""), lang or "", path)
+
+
+def check_sentencepiece_file(args: Any) -> None:
+    """Looks for the file of `--sentencepiece-model` before fairseq does.
+
+    Args:
+        args: fairseq's options of the subwords, or None.
+
+    Raises:
+        UserError: there is none.
+    """
+    named = getattr(args, "sentencepiece_model", None)
+    if named is not None and not PathManager.isfile(named):
+        raise UserError(f"--sentencepiece-model {named}: no such file")
+
+
+def warn_of_other_sentencepiece(bpe: Any, args: Any, fit: TextFit) -> None:
+    """Says in the log that a sentencepiece model did not cut the text of the data folder.
+
+    Args:
+        bpe: fairseq's subwords of any kind, or None.
+        args: fairseq's options of them.
+        fit: what the text of the folder looks like.
+    """
+    model = getattr(bpe, "sp", None)
+    if model is None:
+        return
+    other = fit.other_model(frozenset(map(model.id_to_piece, range(model.get_piece_size()))))
+    if other is not None:
+        logger.warning(
+            f"--sentencepiece-model {args.sentencepiece_model} {other}: give the model that the "
+            f"text of {fit.folder} was cut with"
+        )

@@ -5,15 +5,19 @@ from __future__ import annotations
 import logging
 import math
 import os
+from collections.abc import Iterable
 from importlib.util import find_spec
 from typing import Any
 
 import torch
 import torch.distributed as dist
+from fairseq.criterions import FairseqCriterion
+from fairseq.criterions.adaptive_loss import AdaptiveLoss
 
-from syntax_nmt.arguments import flag
 from syntax_nmt.checkpoints.task_checkpoints import interpolated_option
+from syntax_nmt.criterions.cross_entropy import ways_to_learn
 from syntax_nmt.errors import UserError
+from syntax_nmt.task.annotation_inputs import declared
 from syntax_nmt.task.yaml_options import refuse_unknown_options
 
 logger = logging.getLogger(__name__)
@@ -49,7 +53,6 @@ class TrainingStart:
         check_joined()
         refuse_unknown_options(model_options)
         check_device(self._cfg)
-        refuse_training_some_layers(model_options)
         warn_of_default_rate(interpolated_option(self._cfg, "lr"))
         self._warmup = getattr(model_options, "warmup_updates", None) or 0
         self.happens = True
@@ -133,18 +136,28 @@ def warn_of_default_rate(rates: Any) -> None:
         )
 
 
-def refuse_training_some_layers(model_options: Any) -> None:
-    """Refuses options of a model that leave layers out: fairseq can only translate without them.
+def check_output_layer(model: Any, criterion: FairseqCriterion) -> None:
+    """Refuses a model with an adaptive softmax that another criterion trains.
 
     Raises:
-        UserError: names the option.
+        UserError: says which criterion does.
     """
-    for name in ("encoder_layers_to_keep", "decoder_layers_to_keep"):
-        if getattr(model_options, name, None):
-            raise UserError(
-                f"{flag(name)} leaves layers of a trained model out: give it to fairseq-generate, "
-                f"in --model-overrides; fewer layers train with {flag(name[:7])}-layers"
-            )
+    decoder = getattr(model, "decoder", None)
+    if getattr(decoder, "adaptive_softmax", None) is None or isinstance(criterion, AdaptiveLoss):
+        return
+    raise UserError(
+        "--adaptive-softmax-cutoff has a loss of its own, without auxiliary losses: "
+        "leave it out, or give --criterion adaptive_loss --ddp-backend legacy_ddp"
+    )
+
+
+def warn_of_untrained_parts(model: Any, objectives: Iterable[Any]) -> None:
+    """Says in the log that a part of the model learns annotation that no objective reads."""
+    read = declared(objectives)
+    for kind in getattr(model, "learns_annotation", ()):
+        if kind not in read:
+            what = f"nothing trains what the model learns of the {kind.description}"
+            logger.warning(f"{what}: give {ways_to_learn(kind)}")
 
 
 def planned_updates(batches: int, update_freq: int, max_epoch: int, max_update: int) -> float:

@@ -104,6 +104,21 @@ def test_an_interrupted_run_leaves_nothing_that_looks_whole(tmp_path, monkeypatc
     assert contents(tmp_path) == before
 
 
+def test_texts_that_it_did_not_write_stay(tmp_path):
+    small = ("--train", 5, "--valid", 5, "--test", 5, "--contrast", 5)
+    write(tmp_path, *small)
+    write(tmp_path, *small, "--seed", 2)  # its own
+    (tmp_path / "train.src").write_text("a text of mine\n")
+    with pytest.raises(SystemExit, match=r"train\.src is not what this command wrote there: move"):
+        write(tmp_path, *small)
+    assert (tmp_path / "train.src").read_text() == "a text of mine\n"
+    write(tmp_path, *small, "--force")
+    manifest = json.loads((tmp_path / "demo.json").read_text())
+    del manifest["files"]  # as 0.1.0 wrote it
+    (tmp_path / "demo.json").write_text(json.dumps(manifest))
+    write(tmp_path, *small, "--seed", 2)
+
+
 def test_a_file_in_the_folders_place_is_an_error_of_one_line(tmp_path):
     (tmp_path / "x").write_text("")
     with pytest.raises(SystemExit, match=r"^syntax-nmt: error: [^\n]* is a file[^\n]*$"):

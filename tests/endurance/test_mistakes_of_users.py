@@ -36,10 +36,8 @@ MISTAKES = {
     "too long": (("--max-source-positions", "2"), r"every sentence is too long, such as .* tokens"),
     "no GPU": (("--fp16",), r"--fp16 flattens .* --fp16-no-flatten-grads"),
     "small batches": (("--max-tokens", "3"), r"every sentence is too long, .* limit is 3 source"),
-    "asynchronous": (("--write-checkpoints-asynchronously",), "leave the option out"),
     "no TPU": (("--bf16",), r"--bf16 of fairseq-train is for TPUs, .* common\.bf16=true"),
     "no TPU, either": (("--memory-efficient-bf16",), "--bf16 of fairseq-train is for TPUs"),
-    "fewer layers": (("--encoder-layers-to-keep", "0"), r"--model-overrides; .* --encoder-layers$"),
     "no parses": (
         ("--criterion", "dependency_cross_entropy"),
         "the criterion needs the dependency trees of the source: add --load-dependencies",
@@ -104,21 +102,6 @@ def test_validation_without_a_checkpoint(prepared, tmp_path):
 def test_generation_with_small_batches(prepared, trained_checkpoint):
     command = fairseq("generate", prepared.data, "--path", trained_checkpoint, "--max-tokens", "5")
     assert "too long" in refuse(*command) or "--max-tokens 5" in refuse(*command)
-
-
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        (
-            ("--model-overrides", "{'encoder_layers_to_keep':'0'}"),
-            "encoder_layers_to_keep: fairseq drops every layer of a side whose layers are not named"
-            ": give decoder_layers_to_keep as well",
-        ),
-    ],
-)
-def test_generation(prepared, trained_checkpoint, arguments, message):
-    command = fairseq("generate", prepared.data, "--path", trained_checkpoint, *arguments)
-    assert message in refuse(*command)
 
 
 @pytest.fixture(scope="module")

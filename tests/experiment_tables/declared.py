@@ -4,15 +4,12 @@ from __future__ import annotations
 
 import gzip
 import json
-import random
 from pathlib import Path
 
 import yaml
 
 from experiments.runs import Run, Runs
 from experiments.table_config import read_table
-
-WORDS = ["the", "a", "old", "new", "tree", "house", "river", "sees", "finds", "near", "green"]
 
 
 def declaration() -> dict:
@@ -75,20 +72,6 @@ def write_record(runs: Runs, run: Run, lines: list[str] = (), **content) -> None
     file.write_text(json.dumps(record), encoding="utf-8")
     text = "".join(f"{line}\n" for line in lines).encode()
     file.with_suffix(".test.gz").write_bytes(gzip.compress(text))
-
-
-def sentences(count: int, seed: int) -> list[str]:
-    rng = random.Random(seed)
-    return [" ".join(rng.choices(WORDS, k=rng.randint(3, 9))) for _ in range(count)]
-
-
-def damaged(lines: list[str], share: float, seed: int) -> list[str]:
-    """A translation: so many words replaced by others."""
-    rng = random.Random(seed)
-    return [
-        " ".join(rng.choice(WORDS) if rng.random() < share else word for word in line.split())
-        for line in lines
-    ]
 
 
 def write_test_set(runs: Runs, folder: Path, reference: list[str]) -> None:

@@ -6,7 +6,8 @@ import lzma
 import pytest
 
 pytest.importorskip("jsonschema", reason="the extra `experiments` is not installed")
-from declared import damaged, declaration, runs_of, sentences, write_record, write_test_set
+from declared import declaration, runs_of, write_record, write_test_set
+from translations import noisy, sentences
 
 from experiments.measured_table import measure
 from experiments.runs import is_whole, recorded
@@ -20,14 +21,14 @@ def runs(tmp_path):
     runs = runs_of(tmp_path, declaration())
     write_test_set(runs, tmp_path, REFERENCE)
     for seed, run in enumerate(run for row in runs.rows() for run in row.runs):
-        write_record(runs, run, damaged(REFERENCE, 0.2, seed))
+        write_record(runs, run, noisy(REFERENCE, seed, 0.2))
     return runs
 
 
 def table_of(folder):
     """A table's files, as a start of its own makes them."""
     runs = runs_of(folder, declaration())
-    write_table(measure(runs, folder), folder, ["tex", "csv"])
+    write_table(measure(runs, folder), folder)
     return {
         file.name: file.read_bytes() for file in folder.glob("table.*") if "yaml" not in file.name
     }

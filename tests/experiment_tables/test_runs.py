@@ -109,25 +109,21 @@ def test_settings_and_systems_are_chosen_by_validation(tmp_path):
     ]
 
 
-def test_a_damaged_record_is_named(tmp_path):
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ('{"key": "k', r"json:1: is not JSON .*: give the whole record"),
+        ("[]", r"is not the record of transformer\.stock\.1: remove"),
+        ('{"key": "other"}', r"is not the record of transformer\.stock\.1: remove"),
+    ],
+)
+def test_a_damaged_record_is_named(tmp_path, content, message):
     runs = runs_of(tmp_path, declaration())
-    (row, *_) = runs.rows()
-    run = row.runs[0]
+    run = next(iter(runs.rows())).runs[0]
     write_record(runs, run)
-    runs.records.file(run.name, run.key).write_text('{"key": "k', encoding="utf-8")
-    with pytest.raises(UserError, match=r"json:1: is not JSON .*: give the whole record"):
+    runs.records.file(run.name, run.key).write_text(content, encoding="utf-8")
+    with pytest.raises(UserError, match=message):
         runs.record(run)
-
-
-def test_another_files_record_is_named(tmp_path):
-    runs = runs_of(tmp_path, declaration())
-    (row, *_) = runs.rows()
-    for content in ("{}", "[]", '{"key": "other"}'):
-        file = runs.records.file(row.runs[0].name, row.runs[0].key)
-        file.parent.mkdir(exist_ok=True)
-        file.write_text(content, encoding="utf-8")
-        with pytest.raises(UserError, match=r"is not the record of transformer\.stock\.1: remove"):
-            runs.record(row.runs[0])
 
 
 def test_a_training_that_diverged_is_chosen_last(tmp_path):

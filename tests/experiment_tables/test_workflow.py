@@ -50,7 +50,7 @@ def make(tmp_path, monkeypatch):
             Namespace(
                 **{"tables": tables, "data": None, "stanza": None, "only": None, "seeds": None},
                 **{"cores": cores, "device": "cpu", "commit": "c", "snakemake": []},
-                **{"pack": False, "also": []},
+                pack=False,
                 **{"folder": tmp_path / "work", "results": tmp_path / "results"},
             )
         )

@@ -210,15 +210,14 @@ def test_errors_are_one_line(refused, parser, checkpoints, text, tmp_path):
 def test_options_that_do_not_go_together(refused, parser, text):
     one = text["source"]
     assert "give DATABIN" in refused(model=None)
-    assert "give both" in refused("--source", one, model=None)
+    assert "--source does nothing without --target" in refused("--source", one, model=None)
     assert "--path and --hypothesis" in refused("--hypothesis", one, "--path", one, model=None)
     assert "--layer and --hypothesis" in refused("--hypothesis", one, "--layer", 1, model=None)
-    assert "--reverse and --reverse-path" in refused("--reverse", one, "--reverse-path", one)
-    assert "add --reverse-path or --reverse" in refused("--symmetrise", "union")
+    assert "without --reverse-path or --reverse: add it" in refused("--symmetrise", "union")
     assert "--strict is about" in refused("--reverse", one, "--symmetrise", "union", "--strict")
-    assert "add --score" in refused("--gold-base", 1)
+    assert "--gold-base does nothing without --score" in refused("--gold-base", 1)
     for option in ("--reverse-databin", "--reverse-parser-config"):
-        assert f"{option} without --reverse-path" in refused(option, parser.data)
+        assert f"{option} does nothing without --reverse-path" in refused(option, parser.data)
     assert "would be lost" in refused("--score", one, "--output", one)
     assert "exclude each other" in refused("--bpe", "sentencepiece")
 

@@ -268,9 +268,9 @@ def test_options_that_do_not_go_together(refused, gold):
     assert "exclude each other" in refused("--hypothesis", gold)
     assert "--layer and --hypothesis" in refused("--hypothesis", gold, "--layer", 0, model=False)
     assert "add --trees" in refused("--hypothesis", gold, model=False, output=False)
-    assert "add the gold trees" in refused("--collins")
-    assert "--input and --side target" in refused("--translations", "a")
-    assert "as --translations" in refused("--side", "target", "--input", "a")
+    assert "does nothing without --trees" in refused("--collins")
+    assert "does nothing without --input" in refused("--translations", "a")
+    assert "parses --translations" in refused("--side", "target", "--input", "a")
     assert "the corpus has 7 sentences" in refused("--sentences", "8")
     assert "is the input as well" in refused("--trees", gold, "--json", gold)
 

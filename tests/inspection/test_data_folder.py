@@ -27,7 +27,7 @@ def test_what_lies_there(tmp_path):
     texts += ["valid.de-en.de", "extra.de-en.de", "train.de-en.de"]
     for name in texts:
         (tmp_path / f"{name}.idx").touch()
-    for name in ("train.de-en.de.heads.bin", "dict.de.txt", ".binarize-a", "syntax.json"):
+    for name in ("train.de-en.de.heads.bin", "dict.de.txt", "syntax.json"):
         (tmp_path / name).touch()
     found = find_data(tmp_path)
     assert [str(text) for text in found.texts] == [
@@ -40,7 +40,6 @@ def test_what_lies_there(tmp_path):
         "extra.de-en.de",
     ]
     assert found.annotation == ("train.de-en.de.heads",)
-    assert found.left_over == (".binarize-a",)
 
 
 def test_sources_come_before_targets(tmp_path):

@@ -61,6 +61,18 @@ def _output(capsys, *more):
 
 
 @pytest.fixture
+def fault(inspect):
+    """The one line about what is wrong, and the report."""
+
+    def run(*arguments):
+        status, out, err = inspect(*arguments)
+        assert (status, len(err)) == (1, 1)
+        return err[0], out
+
+    return run
+
+
+@pytest.fixture
 def figures(inspect):
     def run(databin, *arguments):
         status, out, err = inspect(databin, "--json", "-", *arguments)
@@ -223,12 +235,11 @@ def cut(path):
 @pytest.mark.parametrize(
     "name", [f"{DE}.heads.bin", f"{DE}.heads.idx", "valid.de-en.en.chunks.bin", "dict.chunks.txt"]
 )
-def test_a_damaged_file_is_one_line(folder, inspect, damage, name):
+def test_a_damaged_file_is_one_line(folder, fault, damage, name):
     damage(folder / name)
-    status, out, err = inspect(folder)
-    assert (status, len(err)) == (1, 1)
-    assert err[0].startswith(f"syntax-nmt: error: {folder / name}: ")
-    assert "syntax-nmt binarize" in err[0]
+    err, out = fault(folder)
+    assert err.startswith(f"syntax-nmt: error: {folder / name}: ")
+    assert "syntax-nmt binarize" in err
     assert "not sound" in out
     assert "phrases, in subwords" in out  # what is sound is still there
     assert "23 files checked, problems: 1" in out
@@ -236,12 +247,11 @@ def test_a_damaged_file_is_one_line(folder, inspect, damage, name):
 
 @pytest.mark.parametrize("damage", [flip, cut, os.remove])
 @pytest.mark.parametrize("name", [f"{DE}.bin", f"{DE}.idx"])
-def test_a_damaged_text_is_one_line(folder, inspect, damage, name):
+def test_a_damaged_text_is_one_line(folder, fault, damage, name):
     damage(folder / name)
-    status, out, err = inspect(folder)
-    assert (status, len(err)) == (1, 1)
-    assert err[0].startswith(f"syntax-nmt: error: {folder / name}: ")
-    assert f"{DE}.heads, {DE}.phrases" in err[0]
+    err, out = fault(folder)
+    assert err.startswith(f"syntax-nmt: error: {folder / name}: ")
+    assert f"{DE}.heads, {DE}.phrases" in err
     assert "valid  de " in out
 
 
@@ -253,43 +263,39 @@ def bare(tmp_path):
 
 @pytest.mark.parametrize("damage", [cut, os.remove, lambda path: path.write_bytes(b"MMIDIDX")])
 @pytest.mark.parametrize("ending", ["bin", "idx"])
-def test_a_damaged_text_without_checksums(bare, inspect, damage, ending):
+def test_a_damaged_text_without_checksums(bare, fault, damage, ending):
     damage(bare / f"train.de-en.en.{ending}")
-    status, out, err = inspect(bare)
-    assert (status, len(err)) == (1, 1)
-    assert err[0].startswith(f"syntax-nmt: error: {bare / 'train.de-en.en.'}")
-    assert "run fairseq-preprocess again" in err[0]
+    err, out = fault(bare)
+    assert err.startswith(f"syntax-nmt: error: {bare / 'train.de-en.en.'}")
+    assert "run fairseq-preprocess again" in err
     assert "train  de " in out
     assert "train  en " not in out
 
 
 @pytest.mark.parametrize("byte", [17, 18])  # number type and sentences in fairseq's header
-def test_a_damaged_header(bare, inspect, byte):
+def test_a_damaged_header(bare, fault, byte):
     path = bare / "train.de-en.en.idx"
     content = bytearray(path.read_bytes())
     content[byte] = 99
     path.write_bytes(content)
-    status, _, err = inspect(bare)
-    assert (status, len(err)) == (1, 1)
-    assert f"{path}: damaged" in err[0]
+    err = fault(bare)[0]
+    assert f"{path}: damaged" in err
 
 
-def test_a_text_without_end_of_sentence(bare, inspect):
+def test_a_text_without_end_of_sentence(bare, fault):
     path = bare / "train.de-en.en.bin"
     content = np.fromfile(path, dtype=np.uint16)
     content[content == 2] = 5
     content.tofile(path)
-    status, _, err = inspect(bare)
-    assert (status, len(err)) == (1, 1)
-    assert f"{path}: sentence 1 does not end in the end-of-sentence token" in err[0]
+    err = fault(bare)[0]
+    assert f"{path}: sentence 1 does not end in the end-of-sentence token" in err
 
 
 @pytest.mark.parametrize("damage", [os.remove, lambda path: path.write_bytes(b"\xff 1\n")])
-def test_a_damaged_dictionary(bare, inspect, damage):
+def test_a_damaged_dictionary(bare, fault, damage):
     damage(bare / "dict.de.txt")
-    status, out, err = inspect(bare)
-    assert (status, len(err)) == (1, 1)
-    assert err[0].startswith(f"syntax-nmt: error: {bare / 'dict.de.txt'}: ")
+    err, out = fault(bare)
+    assert err.startswith(f"syntax-nmt: error: {bare / 'dict.de.txt'}: ")
     assert "train  en " in out
 
 
@@ -318,12 +324,6 @@ def test_the_json_file_is_none_of_the_data(folder, inspect, name):
         assert path.read_bytes() == before
 
 
-def test_the_json_file_is_tried_first(sound, inspect, tmp_path):
-    status, out, err = inspect(sound, "--json", tmp_path)
-    assert (status, out, len(err)) == (1, "", 1)
-    assert "it is a folder" in err[0]
-
-
 def test_every_damaged_file_is_named(folder, inspect):
     names = [f"{DE}.heads.bin", f"{DE}.heads.idx", f"{DE}.bin", "valid.de-en.en.chunks.idx"]
     for name in names:
@@ -340,18 +340,7 @@ def test_every_damaged_file_is_named(folder, inspect):
     assert sides["en"]["chunks"]["sound"] is True
 
 
-def test_swapped_files(folder, inspect):
-    for ending in ("bin", "idx"):
-        one, other = (folder / f"{split}.de-en.de.heads.{ending}" for split in ("train", "valid"))
-        one.rename(folder / "kept")
-        other.rename(one)
-        (folder / "kept").rename(other)
-    status, _, err = inspect(folder)
-    assert (status, len(err)) == (1, 4)
-    assert all("bytes" in line and "recorded" in line for line in err)
-
-
-def test_another_text_with_the_right_checksums(folder, inspect):
+def test_another_text_with_the_right_checksums(folder, fault):
     """Lengths are compared even where every file is the one that was recorded."""
     manifest = json.loads((folder / "syntax.json").read_text())
     files = manifest["files"]
@@ -360,9 +349,8 @@ def test_another_text_with_the_right_checksums(folder, inspect):
         shutil.copy(folder / f"valid.de-en.de.heads.{ending}", folder / f"{DE}.heads.{ending}")
         entries[0][f"{DE}.heads.{ending}"] = entries[1][f"valid.de-en.de.heads.{ending}"]
     (folder / "syntax.json").write_text(json.dumps(manifest))
-    status, _, err = inspect(folder)
-    assert (status, len(err)) == (1, 1)
-    assert "heads: 3 sentences, the dataset has 7" in err[0]
+    err = fault(folder)[0]
+    assert "heads: 3 sentences, the dataset has 7" in err
 
 
 def test_a_changed_source_of_a_annotation_file(sound, inspect, tmp_path):
@@ -377,11 +365,10 @@ def test_a_changed_source_of_a_annotation_file(sound, inspect, tmp_path):
 
 
 @pytest.mark.parametrize("content", ['{"version": 2, "files": {}}', '{"version": 1'])
-def test_a_manifest_that_cannot_be_read(folder, inspect, content):
+def test_a_manifest_that_cannot_be_read(folder, fault, content):
     (folder / "syntax.json").write_text(content)
-    status, out, err = inspect(folder)
-    assert (status, len(err)) == (1, 1)
-    assert "format version 2, this program reads 1" in err[0] or "damaged" in err[0]
+    err, out = fault(folder)
+    assert "format version 2, this program reads 1" in err or "damaged" in err
     assert "side information: syntax.json cannot be read" in out
     assert "train  de " in out
 
@@ -389,14 +376,10 @@ def test_a_manifest_that_cannot_be_read(folder, inspect, content):
 def test_what_nothing_loads_is_a_warning(folder, inspect):
     for ending in ("bin", "idx"):
         shutil.copy(folder / f"{DE}.heads.{ending}", folder / f"test.de-en.de.heads.{ending}")
-    (folder / ".binarize-x7f").mkdir()
-    (folder / "syntax.json.partial12").touch()
     status, out, err = inspect(folder)
-    assert (status, len(err)) == (0, 3)
-    assert all(line.startswith("syntax-nmt: warning: ") for line in err)
+    assert (status, len(err)) == (0, 1)
+    assert err[0].startswith("syntax-nmt: warning: ")
     assert "test.de-en.de.heads.bin, .idx: not in syntax.json" in err[0]
-    assert ".binarize-x7f" in err[1]
-    assert "syntax.json.partial12" in err[2]
     assert "test " not in out
 
 
@@ -481,13 +464,12 @@ def test_another_dictionary(folder, inspect):
     assert "train  en " in out
 
 
-def test_texts_that_are_not_parallel(tmp_path, inspect):
+def test_texts_that_are_not_parallel(tmp_path, fault):
     databin = write_corpus(tmp_path / "it", "none", kinds=())
     for ending in ("bin", "idx"):
         shutil.copy(databin / f"valid.de-en.en.{ending}", databin / f"train.de-en.en.{ending}")
-    status, _, err = inspect(databin)
-    assert (status, len(err)) == (1, 1)
-    assert "train.de-en.de.idx has 7 sentences, train.de-en.en.idx 3" in err[0]
+    err = fault(databin)[0]
+    assert "train.de-en.de.idx has 7 sentences, train.de-en.en.idx 3" in err
 
 
 def test_other_formats_of_fairseq_are_refused(tmp_path, inspect):
@@ -517,7 +499,6 @@ def test_nothing_is_all_or_nothing_by_rounding(share, text):
     assert share_text(share) == (text or ">99.99%")
 
 
-def test_the_folder_above(sound, inspect):
-    status, _, err = inspect(sound.parent)
-    assert (status, len(err)) == (1, 1)
-    assert f"did you mean {sound}?" in err[0]
+def test_the_folder_above(sound, fault):
+    err = fault(sound.parent)[0]
+    assert f"did you mean {sound}?" in err

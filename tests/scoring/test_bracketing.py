@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import math
-import random
 from itertools import islice
 
-import nltk
 import pytest
 
 from syntax_nmt.data.constituents import parse_tree, read_trees
-from syntax_nmt.inference.extraction.distance_trees import spans_of_gaps, tree_of_spans
 from syntax_nmt.scoring.constituents.bracketing import (
     COLLINS_LABELS,
     BracketCounts,
@@ -58,25 +55,6 @@ def test_nothing_left():
     assert spans("(NP (, ,) (. .))", COLLINS_LABELS) == set()
 
 
-def test_deletion_is_taking_leaves_out():
-    """By nltk: prune the leaves, then read the spans."""
-    dice = random.Random(6)
-    for _ in range(200):
-        size = dice.randrange(1, 12)
-        words = [f"w{index}" for index in range(size)]
-        tree = tree_of_spans(words, spans_of_gaps([dice.random() for _ in range(size - 1)]))
-        deleted = [index for index in range(size) if dice.random() < 0.3]
-        kept = [index for index in range(size) if index not in deleted]
-        expected = {
-            tuple(word for word in range(start, end) if word in kept)
-            for start, end in brackets_of(tree)
-        }
-        found = comparable(brackets_of(tree), size, deleted)
-        assert {tuple(kept[start:end]) for start, end in found} == {
-            span for span in expected if len(span) > 1
-        }
-
-
 def test_figures_counted_by_hand():
     score = BracketScore()
     # ((a b) (c d)) against (a (b (c d))): whole and (2, 4) agree.
@@ -104,20 +82,6 @@ def test_shares_of_nothing():
     counts.add(set(), {(0, 2)})
     assert math.isnan(counts.precision)
     assert (counts.recall, counts.f1, counts.sentence_f1) == (0, 0, 0)
-
-
-def test_precision_and_recall_of_nltk():
-    dice = random.Random(8)
-    for _ in range(50):
-        size = dice.randrange(2, 12)
-        hypothesis, gold = (
-            frozenset(spans_of_gaps([dice.randrange(4) for _ in range(size - 1)])) for _ in range(2)
-        )
-        counts = BracketCounts()
-        counts.add(hypothesis, gold)
-        assert counts.precision == pytest.approx(100 * nltk.precision(gold, hypothesis))
-        assert counts.recall == pytest.approx(100 * nltk.recall(gold, hypothesis))
-        assert counts.f1 == pytest.approx(100 * nltk.f_measure(gold, hypothesis))
 
 
 # Matched, gold and all brackets that evalb (2013-10-22) itself counted, with `LABELED 0`, in the

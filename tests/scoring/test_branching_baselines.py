@@ -30,9 +30,3 @@ def test_binary_trees(name, words):
     assert words < 2 or (0, words) in spans
     if words < 100:
         assert not any(a < c < b < d for a, b in spans for c, d in spans)
-
-
-def test_halves_are_even():
-    for words in range(2, 60):
-        depth = max(sum(a <= word < b for a, b in balanced(words)) for word in range(words))
-        assert depth == (words - 1).bit_length()

@@ -81,17 +81,10 @@ def test_table_has_a_row_for_each_type_and_one_for_all():
     assert table.title == "accuracy of tags 66.67 (6 of 9)"
 
 
-@pytest.mark.parametrize(
-    ("gold", "predicted", "said"),
-    [
-        (["O", "O O"], ["O", "O"], "sentence 2: 1 words predicted, 2 in the reference"),
-        (["O", "O"], ["O"], "1 sentences predicted, more in the reference"),
-        (["O"], ["O", "O"], "more than 1 sentences predicted, 1 in the reference"),
-    ],
-)
-def test_other_numbers_are_refused(gold, predicted, said):
-    with pytest.raises(ValueError, match=said):
-        scores(gold, predicted)
+@pytest.mark.parametrize("predicted", [["O", "O"], ["O"], ["O", "O O", "O"]])
+def test_other_numbers_are_refused(predicted):
+    with pytest.raises(ValueError, match="argument 2 is"):
+        scores(["O", "O O"], predicted)
 
 
 def test_the_baseline_of_the_shared_task(shared):

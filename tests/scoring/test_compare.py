@@ -4,7 +4,7 @@ import re
 
 import pytest
 from commands import succeed
-from translations import figures, generated, noisy, refused, sentences, write
+from translations import figures, noisy, refused, sentences, write
 
 from syntax_nmt.cli import main
 
@@ -98,31 +98,6 @@ def test_seeds_are_averaged_and_their_number_may_differ(files, capsys):
     assert row[5] == f"{ours['difference']:+.1f}"
 
 
-def test_a_system_against_itself(files, capsys):
-    write(files / "same", OUTPUTS["base"])
-    found = figures(
-        capsys, "compare", files / "base", files / "same", "-r", files / "ref",
-        "--resamples", 20, "--trials", 20, "-m", "bleu",
-    )  # fmt: skip
-    item = found["systems"][1]["scores"]["BLEU"]
-    assert item["difference"] == 0
-    assert item["bootstrap"]["p_value"] == item["randomisation"]["p_value"] == 1
-    assert item["sign_test"] == {"better": 0, "worse": 0, "equal": 120, "p_value": 1}
-
-
-def test_fairseq_output_and_plain_text_side_by_side(files, capsys):
-    write(files / "ours.gen", generated(OUTPUTS["ours"], REFERENCE, REFERENCE))
-    options = ("--tests", "sign", "-m", "bleu")
-    plain = figures(
-        capsys, "compare", files / "base", files / "ours", "-r", files / "ref", *options
-    )
-    mixed = figures(capsys, "compare", files / "base", files / "ours.gen", *options)
-    ours, theirs = (found["systems"][1]["scores"] for found in (plain, mixed))
-    assert ours == theirs
-    assert "bootstrap" not in ours["BLEU"]
-    assert "seed" not in plain["metrics"]["BLEU"]["signature"]
-
-
 def test_one_sentence(tmp_path, capsys):
     write(tmp_path / "ref", ["a b c d e"])
     write(tmp_path / "one", ["a b c d"])
@@ -135,14 +110,8 @@ def test_one_sentence(tmp_path, capsys):
     assert "on 1 sentences the p-values of resampling mean little" in capsys.readouterr().err
 
 
-def test_refusals(files):
+def test_one_system_is_refused(files):
     assert refused("compare", files / "base", "-r", files / "ref").startswith("one system: ")
-    both = ("compare", files / "base", files / "ours", "-r", files / "ref", "--tests", "sign")
-    for option in ("--resamples", "--trials", "--seed"):
-        assert f"{option} is about a test that --tests leaves out" in refused(*both, option, 7)
-    write(files / "ours", OUTPUTS["ours"][:-1])
-    message = refused("compare", files / "base", files / "ours", "-r", files / "ref")
-    assert message.startswith(f"{files / 'ours'} has 119 sentences, {files / 'ref'} 120")
 
 
 def test_the_table(files, capsys):

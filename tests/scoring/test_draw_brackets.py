@@ -38,9 +38,3 @@ def test_labels():
 def test_one_word():
     assert drawn("(X (W see))") == ["  (see)"]
     assert drawn("(DT the)") == ["  the"]
-
-
-def test_brackets_match():
-    line = "(X" * 2000 + " (W a) (W b)" + ")" * 2000
-    text = "".join(drawn(line))
-    assert text.count("(") == text.count(")") == 2000

@@ -68,13 +68,6 @@ def test_interactive_output_has_no_references():
     assert found.sources == tuple(SOURCES)
 
 
-def test_hypothesis_lines_alone():
-    found = parsed(["D-1\t-0.5\tb", "D-0\t-inf\ta"])
-    assert found.hypotheses == ("a", "b")
-    assert found.references is None
-    assert found.sources is None
-
-
 def test_a_trailing_tab_that_an_editor_took_away():
     assert parsed(["H-0\t-0.5\ta", "H-1\t-1.5"]).hypotheses == ("a", "")
 

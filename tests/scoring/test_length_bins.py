@@ -2,7 +2,8 @@ import argparse
 
 import pytest
 
-from syntax_nmt.scoring.translations.length_bins import LengthBins, length_edges
+from syntax_nmt.arguments import ascending_numbers
+from syntax_nmt.scoring.translations.length_bins import LengthBins
 
 
 def by_definition(bins, length):
@@ -36,10 +37,10 @@ def test_labels_bounds_and_members_agree(bins, labels):
 
 
 def test_edges_as_typed():
-    assert length_edges("10, 20,30") == (10, 20, 30)
+    assert ascending_numbers("10, 20,30", least=1) == (10, 20, 30)
 
 
 @pytest.mark.parametrize("text", ["", "10,", "a", "20,10", "10,10", "0,5", "-1", "1.5", "१"])
 def test_other_edges_are_refused(text):
     with pytest.raises(argparse.ArgumentTypeError, match="ascending whole numbers"):
-        length_edges(text)
+        ascending_numbers(text, least=1)

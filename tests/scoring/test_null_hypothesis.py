@@ -32,20 +32,6 @@ def test_a_system_is_no_better_than_itself_in_any_order_of_runs(tmp_path, capsys
             assert (item["sign_test"]["better"], item["sign_test"]["worse"]) == (0, 0)
 
 
-def test_runs_that_come_several_times_change_nothing(tmp_path, capsys):
-    reference = sentences(60)
-    target = write(tmp_path / "target", reference)
-    base, other = (write(tmp_path / f"x{i}", noisy(reference, i, 0.3)) for i in (1, 2))
-    signs = []
-    for ours, theirs in (([base], [other]), ([base] * 2, [other] * 3)):
-        arguments = ["--system", "a", *ours, "--system", "b", *theirs, "--tests", "sign"]
-        found = figures(capsys, "compare", *arguments, "--reference", target)
-        scores = found["systems"][1]["scores"].values()
-        signs.append([item["sign_test"] for item in scores])
-    assert signs[0] == signs[1]
-    assert 0 < signs[0][0]["p_value"] < 1
-
-
 def distance_from_uniform(p_values):
     """Kolmogorov–Smirnov's D."""
     ordered = np.sort(p_values)

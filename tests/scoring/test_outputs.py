@@ -71,7 +71,7 @@ def test_no_input_is_overwritten(command, output, lost):
     assert message.startswith(f"{lost}: is the input as well")
 
 
-@pytest.mark.parametrize("command", [ALIGN, CHUNKS, PARSES, TREES, CONTRAST, REPORT])
+@pytest.mark.parametrize("command", [ALIGN, CHUNKS, PARSES, TREES, CONTRAST])
 def test_two_outputs_are_two_files(command):
     message = refused(*command, "--output", "both", "--json", "./both")
     assert message == "both: would be written twice: give each output a file of its own"

@@ -62,17 +62,6 @@ def test_welch_as_in_a_textbook():
     assert (found.low, found.high) == pytest.approx((-0.2055, 3.3655), abs=1e-4)
 
 
-def test_drawing_seeds_gives_a_variance_that_is_too_small_by_their_number():
-    """The closed form: what a bootstrap over seeds alone comes to, times n/(n − 1)."""
-    nothing = np.zeros((5, 3))
-    found = seed_test(TWO, TWO, nothing, nothing)
-    means = [statistics.mean(draw) for draw in itertools.product(TWO, repeat=3)]
-    corrected = 2 * statistics.pvariance(means) * 3 / 2
-    half = quantile_95(found.degrees) * corrected**0.5
-    assert (found.low, found.high) == pytest.approx((-half, half))
-    assert found.p_value == 1
-
-
 @pytest.mark.parametrize(
     ("first", "second"), [(ONE[:2], TWO), (ONE, TWO[:1]), ((3, 3, 3), (4,) * 3)]
 )

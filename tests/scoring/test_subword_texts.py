@@ -63,17 +63,6 @@ def test_a_stray_sign_is_no_subword(files, capsys):
     assert "in pieces" not in capsys.readouterr().err
 
 
-def test_a_byte_order_mark_changes_nothing(files, capsys):
-    for name in ("plain", "ref"):
-        content = (files / name).read_bytes()
-        (files / f"{name}.bom").write_bytes(b"\xef\xbb\xbf" + content)
-    plain = scores(capsys, files, "plain")
-    assert scores(capsys, files, "plain.bom") == plain
-    arguments = ["score", files / "plain", "-r", files / "ref.bom", "-m", "bleu", "ter"]
-    found = figures(capsys, *arguments)["systems"][0]["scores"]
-    assert [item["score"] for item in found.values()] == plain
-
-
 def test_the_best_of_an_nbest_list_is_scored(files, capsys):
     lines = []
     for number, line in enumerate(OUTPUT):

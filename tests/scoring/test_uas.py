@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import random
 
 import pytest
 from trees_of import tree_of
@@ -58,7 +57,7 @@ def test_nothing_to_score():
 
 
 def test_lists_that_are_not_parallel():
-    with pytest.raises(ValueError, match="1 hypotheses for 0"):
+    with pytest.raises(ValueError, match="argument 2 is shorter"):
         attachment_score([None], [])
     with pytest.raises(ValueError, match="2 words for 4"):
         attachment_score([tree_of([0, 0])], [GOLD])
@@ -106,32 +105,3 @@ def test_other_numbers_of_words():
 def test_other_words():
     with pytest.raises(UserError, match="words differ"):
         over_corpus_words(["cats", "eat", "her", "fish"], GOLD, "r:1", "t:1", None)
-
-
-@pytest.mark.parametrize("seed", range(3))
-def test_nltk_counts_the_same(seed):
-    """Its evaluator leaves out words of punctuation characters, and calls the root's head 0."""
-    from nltk.parse import DependencyEvaluator, DependencyGraph
-
-    dice = random.Random(seed)
-    words = ["we", "see", ",", "a", "...", "3.5", "!"]
-
-    def tree():
-        root = dice.randrange(len(words))
-        heads = [dice.randrange(index or 1) if index != root else root for index in range(7)]
-        heads[0] = root
-        return tree_of(heads, words=words)
-
-    def of_nltk(tree):
-        heads = [0 if head == word else head + 1 for word, head in enumerate(tree.heads)]
-        rows = zip(words, heads)
-        return DependencyGraph(
-            "".join(f"{word}\tX\t{head}\tdep\n" for word, head in rows), top_relation_label="dep"
-        )
-
-    found, gold = [tree() for _ in range(20)], [tree() for _ in range(20)]
-    evaluator = DependencyEvaluator([of_nltk(t) for t in found], [of_nltk(t) for t in gold])
-    _, unlabelled = evaluator.eval()
-    score = attachment_score(found, gold, punctuation=False)
-    assert 10 < score.uas < 90
-    assert score.uas == pytest.approx(100 * unlabelled)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -26,6 +25,7 @@ from syntax_nmt.pictures.kinds.model_sentence import (
     ModelSentence,
     Side,
     add_model_sentence_arguments,
+    chosen_heads,
     model_sentence,
 )
 from syntax_nmt.pictures.kinds.sentence_choice import chosen
@@ -81,7 +81,7 @@ def figure(args: argparse.Namespace) -> Figure:
         raise UserError(f"--gold is about --attention {ENCODER}: leave it out")
     sentence = model_sentence(args)
     found = head_weights(sentence.decoder, sentence.pair, attention, args.layer)
-    heads = _chosen_heads(args.head, len(found.weights))
+    heads = chosen_heads(args.head, len(found.weights))
     rows, columns = _sides(sentence, attention)
     if attention == CROSS and not sentence.target.tokens:
         raise UserError(f"{sentence.target.name}: no words: choose another --sentence")
@@ -110,14 +110,6 @@ def figure(args: argparse.Namespace) -> Figure:
     return draw_attention(panels, attending, attended, row_label, column_label, args.title)
 
 
-def _chosen_heads(head: int | None, heads: int) -> Sequence[int]:
-    if head is None:
-        return range(heads)
-    if head >= heads:
-        raise UserError(f"--head {head}: the layer has {heads} heads, 0 to {heads - 1}")
-    return [head]
-
-
 def _sides(sentence: ModelSentence, attention: str) -> tuple[Side, Side]:
     """Who attends, and to whom."""
     rows = sentence.source if attention == ENCODER else sentence.target
@@ -134,7 +126,7 @@ def _caption(found: HeadWeights, head: int) -> str:
 
 
 def _labels(side: Side, in_words: bool, with_eos: bool, eos_first: bool) -> list[str]:
-    labels = [*(side.words if in_words else side.tokens)]
+    labels = side.labels(in_words)
     if with_eos:
         labels.insert(0 if eos_first else len(labels), EOS)
     return labels

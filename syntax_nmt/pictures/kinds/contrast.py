@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import argparse
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from syntax_nmt.errors import UserError
-from syntax_nmt.scoring.json_figures import CONTRAST, contrast_models, free_name
+from syntax_nmt.scoring.json_figures import free_name, other_file, read_figures
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
+
+    from syntax_nmt.pictures.plots.group_curves import Point
+
+_COMMAND = "syntax-nmt contrast"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -28,30 +32,29 @@ def figure(args: argparse.Namespace) -> Figure:
     Raises:
         UserError: files cannot be used, or have no distances.
     """
-    from syntax_nmt.pictures.plots.group_curves import Group, Point, draw_curves
+    from syntax_nmt.pictures.plots.group_curves import Group, draw_curves
 
     models: dict[str, dict[int, Point]] = {}
     labels: dict[int, str] = {}
     pairs: dict[int, int] = {}
     for path in args.figures:
-        for model, figures in contrast_models(path).items():
-            name = free_name(model, path, models)
-            parts = {int(part["least"]): part for part in figures["by_distance"]}
-            models[name] = {
-                least: Point(part["accuracy"], **part["interval"])
-                for least, part in parts.items()
-                if part["total"]
-            }
-            for least, part in parts.items():
-                if labels.setdefault(least, str(part["distance"])) != str(part["distance"]):
-                    raise UserError(
-                        f"{path}: distance {part['distance']} where another file has "
-                        f"{labels[least]}: measure all models with the same --bins"
-                    )
-                pairs[least] = max(pairs.get(least, 0), part["total"])
+        figures = read_figures(path, _COMMAND)
+        try:
+            for model in figures["models"]:
+                models[free_name(model["name"], path, models)] = _points(model)
+                for part in model["by_distance"]:
+                    least, label = part["least"], part["distance"]
+                    if labels.setdefault(least, label) != label:
+                        raise UserError(
+                            f"{path}: distance {label} where another file has {labels[least]}: "
+                            "measure all models with the same --bins"
+                        )
+                    pairs[least] = max(pairs.get(least, 0), part["total"])
+        except (KeyError, TypeError):
+            raise other_file(path, _COMMAND) from None
     if not labels:
         raise UserError(
-            f"{args.figures[0]}: has no accuracy by distance: give {CONTRAST} the pairs' --distance"
+            f"{args.figures[0]}: has no accuracy by distance: give {_COMMAND} the pairs' --distance"
         )
     order = sorted(labels)
     return draw_curves(
@@ -62,3 +65,12 @@ def figure(args: argparse.Namespace) -> Figure:
         args.title,
         args.room,
     )
+
+
+def _points(model: dict[str, Any]) -> dict[int, Point]:
+    """The accuracies by the least distance of each group."""
+    from syntax_nmt.pictures.plots.group_curves import Point
+
+    return {
+        part["least"]: Point(part["accuracy"], **part["interval"]) for part in model["by_distance"]
+    }

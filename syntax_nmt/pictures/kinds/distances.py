@@ -9,11 +9,12 @@ import numpy as np
 
 from syntax_nmt.arguments import natural_int
 from syntax_nmt.backbone.structures import SOURCE_DISTANCES, TARGET_DISTANCES, StructureLayers
-from syntax_nmt.errors import UserError, errors_of
+from syntax_nmt.errors import errors_of
 from syntax_nmt.inference.extraction.model_distances import check_model, layers_with_distances
 from syntax_nmt.pictures.kinds.model_sentence import (
     ModelSentence,
     add_model_sentence_arguments,
+    chosen_heads,
     model_sentence,
 )
 
@@ -64,15 +65,12 @@ def figure(args: argparse.Namespace) -> Figure:
         for name in sides or ["source"]:
             check_model(sentence.decoder.model, args.layer, _HALVES[name])
     found = _distances(sentence, args.layer)
-    heads = len(next(iter(found.values())))
-    if args.head is not None and args.head >= heads:
-        raise UserError(f"--head {args.head}: the layer has {heads} heads, 0 to {heads - 1}")
 
     from syntax_nmt.pictures.plots.distance_bars import TokenDistances, draw_distances
 
     return draw_distances(
         [
-            TokenDistances(name, side.tokens, side.opens_word, _rows(found[name], args.head))
+            TokenDistances(name, side.labels(), side.opens_word, _rows(found[name], args.head))
             for name, side in sides.items()
         ],
         args.title,
@@ -96,7 +94,5 @@ def _distances(sentence: ModelSentence, layer: int) -> dict[str, np.ndarray]:
 
 
 def _rows(distances: np.ndarray, head: int | None) -> dict[str, np.ndarray]:
-    if head is not None:
-        return {f"head {head}": distances[head]}
-    heads = {f"head {index}": row for index, row in enumerate(distances)}
-    return {"mean": distances.mean(axis=0), **heads}
+    rows = {f"head {each}": distances[each] for each in chosen_heads(head, len(distances))}
+    return {"mean": distances.mean(axis=0), **rows} if head is None else rows

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import argparse
 import re
-from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from syntax_nmt.errors import UserError
@@ -14,10 +12,9 @@ from syntax_nmt.scoring.json_figures import free_name, other_file, read_figures
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-    from syntax_nmt.pictures.plots.group_curves import Group, Point
+    from syntax_nmt.pictures.plots.group_curves import Point
 
 _COMMAND = "syntax-nmt score"
-_BARS = {"interval": "95 % intervals", "spread": "standard deviation over runs"}
 _FOLDERS = re.compile(r"\S*/")
 
 
@@ -43,68 +40,43 @@ def figure(args: argparse.Namespace) -> Figure:
     Raises:
         UserError: files cannot be used, or do not go together.
     """
-    from syntax_nmt.pictures.plots.group_curves import draw_curves
+    from syntax_nmt.pictures.plots.group_curves import Group, draw_curves, score_point
 
-    files: list[_Scores] = []
+    metric, bars = args.metric, set()
+    groups: list[Group] = []
+    systems: dict[str, list[Point | None]] = {}
     for path in args.figures:
-        # All files are asked for the metric of the first.
-        files.append(_scores(path, files[0].metric if files else args.metric))
-        if files[-1].groups != files[0].groups:
+        figures = read_figures(path, _COMMAND)
+        try:
+            metric = _metric(path, figures, metric)  # all files are asked for that of the first
+            better = figures["metrics"][metric]["higher_is_better"]
+            bins, tokens_of = _bins(path, figures), figures["by_length"]["tokens_of"]
+            of_file = [Group(each["label"], each["sentences"]) for each in bins]
+            scores = [each["scores"][metric] for each in bins]
+            for name in scores[0]:
+                points = [score_point(of_bin[name]) for of_bin in scores]
+                systems[free_name(name, path, systems)] = points
+            bars |= {bar for of_bin in scores for score in of_bin.values() if (bar := _bar(score))}
+        except (KeyError, TypeError, IndexError):
+            raise other_file(path, _COMMAND) from None
+        groups = groups or of_file
+        if of_file != groups:
             raise UserError(
                 f"{path}: other lengths or sentences than in {args.figures[0]}: score the same "
                 f"test set with the same --bins"
             )
-    systems: dict[str, Sequence[Point | None]] = {}
-    for path, scores in zip(args.figures, files):
-        for name, points in scores.systems.items():
-            systems[free_name(name, path, systems)] = points
-    first = files[0]
-    x_label = f"length in tokens of {_FOLDERS.sub('', first.tokens_of)}"
-    if any(scores.bars for scores in files):
-        x_label += f"\n(bars: {' or '.join(sorted({bar for each in files for bar in each.bars}))})"
-    y_label = first.metric if first.higher_is_better else f"{first.metric} (lower is better)"
-    return draw_curves(first.groups, systems, x_label, y_label, args.title, args.room)
+    x_label = f"length in tokens of {_FOLDERS.sub('', tokens_of)}"
+    if bars:
+        x_label += f"\n(bars: {' or '.join(sorted(bars))})"
+    y_label = metric if better else f"{metric} (lower is better)"
+    return draw_curves(groups, systems, x_label, y_label, args.title, args.room)
 
 
-@dataclass(frozen=True)
-class _Scores:
-    """What a file says of one metric; `tokens_of` is the text whose lengths count, `bars` what
-    stands around scores."""
-
-    metric: str
-    higher_is_better: bool
-    tokens_of: str
-    groups: list[Group]
-    systems: dict[str, list[Point | None]]
-    bars: set[str]
-
-
-def _scores(path: str, wanted: str | None) -> _Scores:
-    from syntax_nmt.pictures.plots.group_curves import Group, score_point
-
-    figures = read_figures(path, _COMMAND)
-    try:
-        metric = _metric(path, figures, wanted)
-        bins = _bins(path, figures)
-        return _Scores(
-            metric,
-            figures["metrics"][metric]["higher_is_better"],
-            str(figures["by_length"]["tokens_of"]),
-            [Group(str(each["label"]), int(each["sentences"])) for each in bins],
-            {
-                name: [score_point(each["scores"][metric][name]) for each in bins]
-                for name in bins[0]["scores"][metric]
-            },
-            {
-                _BARS[key]
-                for each in bins
-                for score in each["scores"][metric].values()
-                if (key := "interval" if score.get("interval") else "spread") in score
-                and score[key] is not None
-            },
-        )
-    except (KeyError, TypeError, ValueError, AttributeError, IndexError):
-        raise other_file(path, _COMMAND) from None
+def _bar(score: dict[str, Any]) -> str | None:
+    """What stands around a score."""
+    if score["interval"]:
+        return "95 % intervals"
+    return None if score["spread"] is None else "standard deviation over runs"
 
 
 def _metric(path: str, figures: dict[str, Any], wanted: str | None) -> str:

@@ -6,7 +6,7 @@ import argparse
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from syntax_nmt.data.subwords import detect_scheme, join_pieces, pieces_per_word
+from syntax_nmt.data.subwords import OPENER, detect_scheme, join_pieces, pieces_per_word
 from syntax_nmt.data.text_files import read_lines
 from syntax_nmt.errors import UserError
 from syntax_nmt.inference.arguments import add_model_arguments
@@ -38,6 +38,20 @@ class Side:
     def opens_word(self) -> list[bool]:
         """For each piece whether it is the first of its word."""
         return [place == 0 for count in self.counts for place in range(count)]
+
+    def labels(self, in_words: bool = False) -> list[str]:
+        """Its pieces or words as pictures show them.
+
+        Marks of subwords are left out; `·` stands before a piece that goes on a word, and `-` for
+        the `@-@` of Moses.
+        """
+        if in_words:
+            return [word.replace("@-@", "-") for word in self.words]
+        bare = [token.removeprefix(OPENER).removesuffix("@@") or token for token in self.tokens]
+        return [
+            piece.replace("@-@", "-") if opens else f"·{piece}"
+            for piece, opens in zip(bare, self.opens_word)
+        ]
 
 
 @dataclass(frozen=True)
@@ -101,11 +115,21 @@ def model_sentence(args: argparse.Namespace) -> ModelSentence:
     return ModelSentence(decoder, source, target)
 
 
+def chosen_heads(head: int | None, heads: int) -> Sequence[int]:
+    """The one of `--head`, or all of a layer.
+
+    Raises:
+        UserError: the layer has no such head.
+    """
+    if head is None:
+        return range(heads)
+    if head >= heads:
+        raise UserError(f"--head {head}: the layer has {heads} heads, 0 to {heads - 1}")
+    return [head]
+
+
 def _side(
-    tokens: tuple[str, ...],
-    corpus: Sequence[tuple[str, ...]],
-    scheme: str | None,
-    name: str,
+    tokens: tuple[str, ...], corpus: Sequence[tuple[str, ...]], scheme: str | None, name: str
 ) -> Side:
     scheme = scheme or detect_scheme(" ".join(pieces) for pieces in corpus)
     counts = pieces_per_word(tokens, scheme, name)

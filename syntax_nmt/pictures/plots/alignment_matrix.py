@@ -16,6 +16,7 @@ from syntax_nmt.pictures.plots.style import (
     axes_in_points,
     cell_size,
     figure_in_points,
+    legend_below,
     mark_cell,
     picture_style,
 )
@@ -88,13 +89,5 @@ def _draw_gold(
 def _legend(axes: Axes, handles: list[Artist], cell: float, height: float) -> None:
     if handles:
         below = -0.5 * cell / max(height, 1)
-        axes.legend(
-            handles=handles,
-            loc="upper left",
-            bbox_to_anchor=(0, below),
-            ncols=len(handles),
-            frameon=False,
-            borderaxespad=0,
-            handlelength=1.2,
-            handleheight=1.2,
-        )
+        frame = {"borderaxespad": 0, "handlelength": 1.2, "handleheight": 1.2}
+        legend_below(axes, handles, bbox_to_anchor=(0, below), **frame)

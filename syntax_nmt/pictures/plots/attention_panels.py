@@ -18,6 +18,7 @@ from syntax_nmt.pictures.plots.style import (
     axes_in_points,
     cell_size,
     figure_in_points,
+    legend_below,
     mark_cell,
     picture_style,
     text_width,
@@ -58,16 +59,7 @@ def draw_attention(
     Args:
         panels: one or more.
         title: above all.
-
-    Raises:
-        ValueError: weights are of another shape than rows × columns.
     """
-    for panel in panels:
-        if panel.weights.shape != (len(rows), len(columns)):
-            raise ValueError(
-                f"{panel.caption}: weights {panel.weights.shape} of {len(rows)} rows and "
-                f"{len(columns)} columns"
-            )
     captions = [panel.caption for panel in panels]
     texts = [*rows, *columns, *captions, row_label, column_label, title]
     with picture_style(texts) as families:
@@ -95,7 +87,8 @@ def draw_attention(
                 axes.set_ylabel(row_label if place == 0 else "")
         _colour_bar(figure, image, whole)
         if any(panel.marked for panel in panels):
-            _legend(figure)
+            frame = Patch(fill=False, edgecolor="black", linewidth=1, label=GOLD)
+            legend_below(figure, [frame], handlelength=1, handleheight=1, borderaxespad=0)
         if title:
             above = words_height(columns, cell) + (16 if column_label else 4)
             figure.suptitle(title, y=1 + above / whole[1], va="bottom", fontsize=FONT_SIZE)
@@ -128,11 +121,3 @@ def _colour_bar(figure: Figure, image: AxesImage, whole: tuple[float, float]) ->
     bar = figure.colorbar(image, cax=axes)
     bar.set_label("attention weight")
     bar.ax.tick_params(labelsize=FONT_SIZE - 1.5)
-
-
-def _legend(figure: Figure) -> None:
-    frame = Patch(fill=False, edgecolor="black", linewidth=1, label=GOLD)
-    figure.legend(
-        handles=[frame], loc="upper left", bbox_to_anchor=(0, 0), frameon=False, handlelength=1,
-        handleheight=1, borderaxespad=0,
-    )  # fmt: skip

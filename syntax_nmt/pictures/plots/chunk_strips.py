@@ -42,13 +42,7 @@ def draw_chunks(
         rows: for each name, such as that of a system, chunks that cover the words.
         reference: which row is it; chunks of others that it does not have get dashed boxes.
         title: above all.
-
-    Raises:
-        ValueError: chunks do not cover the words.
     """
-    for name, chunks in rows.items():
-        if (chunks[-1].end if chunks else 0) != len(words):
-            raise ValueError(f"{name}: the chunks do not cover {len(words)} words")
     tags = [chunk.tag for chunks in rows.values() for chunk in chunks]
     with picture_style([*words, *rows, *tags, title]) as families:
         widths = _widths(words, rows, families)
@@ -108,11 +102,7 @@ def _lines(widths: Sequence[float], rows: Iterable[Sequence[Chunk]]) -> list[tup
 
 
 def _write_words(
-    axes: Axes,
-    words: Sequence[str],
-    widths: Sequence[float],
-    span: tuple[int, int],
-    top: float,
+    axes: Axes, words: Sequence[str], widths: Sequence[float], span: tuple[int, int], top: float
 ) -> dict[int, tuple[float, float]]:
     """Writes a line's words; where each of them begins and ends."""
     edges, place = {}, 0.0
@@ -160,4 +150,4 @@ def _legend(axes: Axes) -> None:
     for kind in (AGREES, DIFFERS):
         style = _box(kind == DIFFERS)
         handles.append(Line2D([], [], label=kind, color=style.pop("edgecolor"), **style))
-    legend_below(axes, handles)
+    legend_below(axes, handles, handlelength=3)

@@ -30,6 +30,8 @@ BRANCH = "branch"
 
 _LEVEL, _LEAST_LEVEL, _TALLEST = 22.0, 11.0, 420.0  # points
 _SPACE = 8.0
+_NODE: dict[str, Any] = {"marker": "o", "markeredgecolor": "black", "markersize": 4}
+_DASHES: Any = (0, (3, 2))
 _ROW = 13.0  # points between words that stand below each other
 
 Spot = tuple[float, float]
@@ -55,12 +57,7 @@ def draw_constituents(
         gold: over the same words.
         title: above the tree.
         room: the most that it may be wide, in points; None = any.
-
-    Raises:
-        ValueError: the gold tree has another number of words.
     """
-    if gold is not None and len(gold) != len(tree):
-        raise ValueError(f"{len(tree)} words, {len(gold)} in the gold tree")
     labels = [_label(node) for node in tree.nodes]
     with picture_style([*tree.words, *labels, title]) as families:
         words, width = _word_places(tree, labels, families)
@@ -191,8 +188,7 @@ def _draw_branches(
     for index, parent in enumerate(_parents(nodes)):
         if parent < 0:
             continue
-        wrong = _wrong(nodes[parent], known)
-        dashes: Any = (0, (3, 2)) if wrong else "-"
+        dashes = _DASHES if _wrong(nodes[parent], known) else "-"
         (x, y), (above_x, above_y) = places[index], places[parent]
         axes.plot(
             [above_x, x if level_first else above_x, x],
@@ -212,44 +208,25 @@ def _draw_nodes(
     for node, label, (x, y) in zip(nodes, labels, places):
         wrong = _wrong(node, known)
         if label:
-            frame: dict[str, Any] = {
-                "boxstyle": "square,pad=0.15",
-                "facecolor": "white",
-                "edgecolor": "none",
-            }
+            frame: dict[str, Any] = {"boxstyle": "square,pad=0.15", "facecolor": "white"}
+            frame["edgecolor"] = "black" if wrong else "none"
             if wrong:
-                frame |= {"edgecolor": "black", "linestyle": (0, (2, 1.4)), "linewidth": 0.8}
+                frame |= {"linestyle": (0, (2, 1.4)), "linewidth": 0.8}
             axes.text(
                 x, y, label, ha="center", va="center", fontsize=SMALL, bbox=frame, zorder=3,
                 gid="node",
             )  # fmt: skip
         elif not node.leaf:
-            inside = "white" if wrong else "black"
-            style: dict[str, Any] = {
-                "markerfacecolor": inside,
-                "markeredgecolor": "black",
-                "markersize": 4,
-            }
-            kind = DIFFERS if wrong else AGREES
-            axes.plot(
-                [x], [y], marker="o", linestyle="", label=kind, zorder=3, clip_on=False, **style
-            )
+            kind, inside = (DIFFERS, "white") if wrong else (AGREES, "black")
+            look = {**_NODE, "markerfacecolor": inside}
+            axes.plot([x], [y], linestyle="", label=kind, zorder=3, clip_on=False, **look)
 
 
 def _legend(axes: Axes, labelled: bool) -> None:
     handles = []
-    look: tuple[tuple[str, Any, str], ...] = (
-        (AGREES, "-", "black"),
-        (DIFFERS, (0, (3, 2)), "white"),
-    )
-    for kind, line, inside in look:
-        marker = "" if labelled else "o"
-        style: dict[str, Any] = {
-            "color": "0.3",
-            "linewidth": 0.8,
-            "markeredgecolor": "black",
-            "markersize": 4,
-        }
-        style |= {"linestyle": line, "marker": marker, "markerfacecolor": inside}
-        handles.append(Line2D([], [], label=kind, **style))
-    legend_below(axes, handles)
+    kinds: dict[str, tuple[Any, str]] = {AGREES: ("-", "black"), DIFFERS: (_DASHES, "white")}
+    for kind, (dashes, inside) in kinds.items():
+        look = {} if labelled else {**_NODE, "markerfacecolor": inside}
+        line = Line2D([], [], label=kind, color="0.3", linewidth=0.8, linestyle=dashes, **look)
+        handles.append(line)
+    legend_below(axes, handles, handlelength=3)

@@ -77,12 +77,7 @@ def draw_dependencies(
         relations: write their names at the arcs, where they say something.
         title: above the tree.
         room: the most that it may be wide, in points; None = any.
-
-    Raises:
-        ValueError: the reference has another number of words.
     """
-    if reference is not None and len(reference) != len(tree):
-        raise ValueError(f"{len(tree)} words, {len(reference)} in the reference")
     above, below = _arcs(tree, reference, relations)
     names = [arc.relation for arc in above + below]
     with picture_style([*tree.words, *names, title]) as families:
@@ -345,4 +340,5 @@ def _write(axes: Axes, x: float, y: float, text: str, align: str, up: int) -> No
 def _legend(axes: Axes, arcs: Sequence[_Arc]) -> None:
     kinds = [kind for kind in (AGREES, DIFFERS, MISSED) if any(arc.kind == kind for arc in arcs)]
     if kinds:
-        legend_below(axes, [Line2D([], [], label=kind, **_STYLES[kind]) for kind in kinds])
+        handles = [Line2D([], [], label=kind, **_STYLES[kind]) for kind in kinds]
+        legend_below(axes, handles, handlelength=3)

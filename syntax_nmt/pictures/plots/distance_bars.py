@@ -16,6 +16,7 @@ from syntax_nmt.pictures.plots.style import (
     SMALL,
     axes_in_points,
     figure_in_points,
+    legend_below,
     picture_style,
     text_width,
 )
@@ -56,14 +57,7 @@ def draw_distances(sides: Sequence[TokenDistances], title: str = "") -> Figure:
     Args:
         sides: source, translation, or both.
         title: above all.
-
-    Raises:
-        ValueError: a row has another number of distances than there are tokens.
     """
-    for side in sides:
-        for name, values in side.rows.items():
-            if len(values) != len(side.tokens):
-                raise ValueError(f"{name}: {len(values)} distances of {len(side.tokens)} tokens")
     texts = [text for side in sides for text in (side.name, *side.tokens, *side.rows)]
     with picture_style([*texts, title]) as families:
         words = [_label_height(side.tokens, families) for side in sides]
@@ -136,9 +130,6 @@ def _draw_bars(axes: Axes, side: TokenDistances, values: np.ndarray, base: float
 
 def _legend(figure: Figure, sides: Sequence[TokenDistances]) -> None:
     """Only where some words have several tokens."""
-    if all(all(side.opens_word) for side in sides):
-        return
-    figure.legend(
-        handles=[Patch(label=kind, linewidth=0.5, **_BARS[kind]) for kind in (BETWEEN, WITHIN)],
-        loc="upper left", bbox_to_anchor=(0, 0), ncols=2, frameon=False, borderaxespad=0,
-    )  # fmt: skip
+    if not all(all(side.opens_word) for side in sides):
+        handles = [Patch(label=kind, linewidth=0.5, **_BARS[kind]) for kind in (BETWEEN, WITHIN)]
+        legend_below(figure, handles, borderaxespad=0)

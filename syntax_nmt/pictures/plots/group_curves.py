@@ -47,16 +47,14 @@ def score_point(score: Mapping[str, Any]) -> Point | None:
     """A score of `score --json` with its interval, or else with the spread of its runs.
 
     Args:
-        score: with `score`, `spread` and `interval`, which 0.1.0 did not write.
+        score: with `score`, `spread` and `interval`.
     """
-    value, spread, interval = score["score"], score["spread"], score.get("interval")
+    value, spread, interval = score["score"], score["spread"], score["interval"]
     if value is None:
         return None
     if interval:
-        return Point(float(value), float(interval["low"]), float(interval["high"]))
-    if spread is None:
-        return Point(float(value))
-    return Point(float(value), value - spread, value + spread)
+        return Point(value, interval["low"], interval["high"])
+    return Point(value) if spread is None else Point(value, value - spread, value + spread)
 
 
 @dataclass(frozen=True)
@@ -65,11 +63,11 @@ class Group:
 
     Attributes:
         label: such as `15–29`.
-        size: how many they are; None = not shown.
+        size: how many they are.
     """
 
     label: str
-    size: int | None = None
+    size: int
 
 
 def draw_curves(
@@ -91,15 +89,9 @@ def draw_curves(
         y_label: what the figures are.
         title: above the curves.
         room: the most that it may be wide, in points; None = any.
-
-    Raises:
-        ValueError: a system has another number of figures than there are groups.
     """
-    for name, points in systems.items():
-        if len(points) != len(groups):
-            raise ValueError(f"{name}: {len(points)} figures for {len(groups)} groups")
-    labels = [_tick(group) for group in groups]
-    joined = [group.size is None or group.size >= _FEW for group in groups]
+    labels = [f"{group.label}\nn = {group.size}" for group in groups]
+    joined = [group.size >= _FEW for group in groups]
     with picture_style([*systems, *labels, x_label, y_label, title]) as families:
         lines = [line for label in labels for line in label.split("\n")]
         pitch = max(_GROUP, _widest(lines, families) + 10)
@@ -138,10 +130,6 @@ def _legend(axes: Axes, lines: Sequence[Line2D], width: float, widest: float) ->
         frameon=False, borderaxespad=0, handlelength=_SAMPLE / (FONT_SIZE - 1),
     )  # fmt: skip
     return 4 + 14.0 * -(-len(names) // across)
-
-
-def _tick(group: Group) -> str:
-    return group.label if group.size is None else f"{group.label}\nn = {group.size}"
 
 
 def _draw_curve(

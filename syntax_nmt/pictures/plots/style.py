@@ -17,10 +17,9 @@ from matplotlib.patches import Rectangle
 from matplotlib.ticker import MaxNLocator
 
 from syntax_nmt.pictures.plots.fonts import families_for
-from syntax_nmt.pictures.plots.picture_format import DRAWN_FONT_SIZE
 
 POINTS = 72  # of an inch
-FONT_SIZE = DRAWN_FONT_SIZE
+FONT_SIZE = 9.0
 SMALL = 7.0
 COLOUR_MAP = "magma_r"  # perceptually uniform, light to dark
 LINK = "0.35"  # grey of a filled cell
@@ -137,12 +136,14 @@ def blank_axes(width: float, height: float) -> tuple[Figure, Axes]:
     return figure, axes
 
 
-def legend_below(axes: Axes, handles: Sequence[Artist]) -> None:
-    """Names what is drawn, side by side below the left end of the picture."""
-    axes.legend(
-        handles=handles, loc="upper left", bbox_to_anchor=(0, 0), ncols=len(handles),
-        frameon=False, handlelength=3,
-    )  # fmt: skip
+def legend_below(where: Axes | Figure, handles: Sequence[Artist], **look: Any) -> None:
+    """Names what is drawn, side by side below the left end of a picture.
+
+    Args:
+        **look: of the legend, for matplotlib.
+    """
+    usual = {"bbox_to_anchor": (0, 0), "ncols": len(handles), "frameon": False}
+    where.legend(handles=handles, loc="upper left", **{**usual, **look})
 
 
 def mark_cell(

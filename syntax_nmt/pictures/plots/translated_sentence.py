@@ -26,12 +26,7 @@ def draw_translation(
         target: words of the translation.
         weights: target × source, each from 0 to 1.
         title: above the arcs.
-
-    Raises:
-        ValueError: the weights are of another shape.
     """
-    if weights.shape != (len(target), len(tree)):
-        raise ValueError(f"weights {weights.shape} of {len(target)} × {len(tree)} words")
     with picture_style([*tree.words, *target, title]) as families:
         source_centres, source_width = word_places(tree, families)
         widths = np.array([text_width(word, FONT_SIZE, families) for word in target])

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from syntax_nmt.data.text_columns import NO_FIGURE
-from syntax_nmt.pictures.report_page.picture import Picture
-from syntax_nmt.pictures.report_page.samples import Sample
-from syntax_nmt.pictures.report_page.score_pictures import distances
-from syntax_nmt.pictures.report_page.structure_pictures import StructureGroup
+from syntax_nmt.pictures.report_page.picture import Pictures
+from syntax_nmt.pictures.report_page.report_data import ReportData
+from syntax_nmt.pictures.report_page.score_pictures import length_pictures, training_pictures
+from syntax_nmt.pictures.report_page.structure_pictures import structure_groups
+from syntax_nmt.pictures.report_page.training_summary import training_figures
 from syntax_nmt.scoring.translations.length_limit import longer_text
 from syntax_nmt.scoring.translations.text_tables import interval_text, is_significant, p_text
 
@@ -26,97 +25,61 @@ _TESTS = {
 }
 
 
-@dataclass(frozen=True)
-class ShownSample:
-    """A sentence in the page.
+def page_html(data: ReportData, pictures: Pictures, title: str, width: int, how_chosen: str) -> str:
+    """One file that loads nothing: style and pictures stand in it, and it has no script.
 
-    Attributes:
-        text: source, references, translations.
-        structures: of the sentence.
-        open: whether its structures show without a click.
-    """
-
-    text: Sample
-    structures: Sequence[StructureGroup]
-    open: bool
-
-
-@dataclass(frozen=True)
-class Page:
-    """Everything that the page says.
-
-    Attributes:
-        title: of the page.
-        scores: as of `syntax-nmt score --confidence --json`.
-        comparison: as of `syntax-nmt compare --json`; None = there is one system.
+    Args:
+        pictures: what makes pictures.
         width: digits after the point of scores.
-        length_pictures: of scores by length.
-        contrast: figures of contrastive pairs by system.
-        contrast_picture: by distance.
-        trainings: figures of logs by system.
-        training_pictures: their curves.
-        samples: sentences.
-        how_chosen: a sentence about which ones.
-        failed: of sections that could not be drawn, the reason.
+        how_chosen: a sentence about which samples are shown.
     """
+    environment = Environment(
+        loader=FileSystemLoader(_TEMPLATES),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.filters.update(
+        fixed=_fixed,
+        signed=_signed,
+        duration=_duration,
+        probability=_probability,
+        interval=interval_text,
+    )
+    scores, comparison = data.scores, data.comparison
+    trainings = {name: [training_figures(log) for log in logs] for name, logs in data.logs.items()}
+    sections = {
+        "scores": ("Scores", True),
+        "comparison": ("Comparison", comparison),
+        "length": ("By length", "by_length" in scores),
+        "training": ("Training", trainings),
+        "samples": ("Samples", data.samples),
+    }
+    return environment.get_template("page.html").render(
+        title=title,
+        width=width,
+        how_chosen=how_chosen,
+        scores=scores,
+        comparison=comparison,
+        sections={anchor: name for anchor, (name, there) in sections.items() if there},
+        several_runs=any(len(system["files"]) > 1 for system in scores["systems"]),
+        tests={} if comparison is None else _tests(comparison),
+        longer=longer_text(scores["longer"]) if "longer" in scores else None,
+        length_pictures=length_pictures(scores, pictures) if "by_length" in scores else [],
+        trainings=trainings,
+        validated=any(log["best"] for logs in trainings.values() for log in logs),
+        training_pictures=training_pictures(data.logs, pictures),
+        samples=[
+            (sample, structure_groups(data.structures, sample.position, pictures))
+            for sample in data.samples
+        ],
+    )
 
-    title: str
-    scores: dict[str, Any]
-    comparison: dict[str, Any] | None
-    width: int
-    length_pictures: Sequence[Picture] = ()
-    contrast: Mapping[str, Any] = field(default_factory=dict)
-    contrast_picture: Picture | None = None
-    trainings: Mapping[str, Sequence[dict[str, Any]]] = field(default_factory=dict)
-    training_pictures: Sequence[Picture] = ()
-    samples: Sequence[ShownSample] = ()
-    how_chosen: str = ""
-    failed: Mapping[str, str] = field(default_factory=dict)
 
-    def html(self) -> str:
-        """One file that loads nothing: style and pictures stand in it, and it has no script."""
-        environment = Environment(
-            loader=FileSystemLoader(_TEMPLATES),
-            autoescape=True,
-            undefined=StrictUndefined,
-            trim_blocks=True,
-            lstrip_blocks=True,
-        )
-        environment.filters.update(
-            fixed=_fixed,
-            signed=_signed,
-            duration=_duration,
-            probability=_probability,
-            interval=interval_text,
-        )
-        known = {name: getattr(self, name) for name in self.__dataclass_fields__}
-        return environment.get_template("page.html").render(
-            known,
-            sections=self._sections(),
-            several_runs=any(len(system["files"]) > 1 for system in self.scores["systems"]),
-            tests=self._tests(),
-            validated=any(log["best"] for logs in self.trainings.values() for log in logs),
-            distances=distances(dict(self.contrast)),
-            longer=longer_text(self.scores["longer"]) if "longer" in self.scores else None,
-        )
-
-    def _sections(self) -> dict[str, str]:
-        """Anchors and names of the sections that there are."""
-        there = {
-            "scores": ("Scores", True),
-            "comparison": ("Comparison", self.comparison),
-            "length": ("By length", "by_length" in self.scores),
-            "contrast": ("Contrastive pairs", self.contrast),
-            "training": ("Training", self.trainings),
-            "samples": ("Samples", self.samples),
-        }
-        return {anchor: name for anchor, (name, is_there) in there.items() if is_there}
-
-    def _tests(self) -> dict[str, str]:
-        if self.comparison is None:
-            return {}
-        item = next(iter(self.comparison["systems"][1]["scores"].values()))
-        return {test: label for test, label in _TESTS.items() if test in item}
+def _tests(comparison: dict[str, Any]) -> dict[str, str]:
+    item = next(iter(comparison["systems"][1]["scores"].values()))
+    return {test: label for test, label in _TESTS.items() if test in item}
 
 
 def _probability(found: dict[str, Any]) -> str:

@@ -17,7 +17,6 @@ _METADATA = re.compile(r"\s*<metadata>.*?</metadata>", re.DOTALL)
 _TITLE = re.compile(r"\s*<title>.*?</title>", re.DOTALL)
 _WIDTH = re.compile(r'\bwidth="([0-9.]+)pt"')
 _LEAST = 0.8  # curves on narrow screens; smaller ones scroll
-_MARK = re.compile(r'\bid="([0-9a-f]{10})-')
 
 
 @dataclass(frozen=True)
@@ -56,10 +55,8 @@ class Pictures:
         from syntax_nmt.pictures.plots.figure_file import svg_text, unshown
 
         self.unshown.update(unshown(figure))
-        text = _TITLE.sub("", _METADATA.sub("", svg_text(figure)), count=1)
-        mark = _MARK.search(text)
-        if mark:
-            text = text.replace(f"{mark[1]}-", f"p{next(self._numbers)}-")
+        text = svg_text(figure, f"p{next(self._numbers)}")
+        text = _TITLE.sub("", _METADATA.sub("", text), count=1)
         width = _WIDTH.search(text)
         least = f"--least: {_LEAST * float(width[1]):.0f}pt" if width else ""
         label = f'<svg role="img" aria-label="{escape(description)}" style="{least}" '

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from syntax_nmt.pictures.report_page.structures import words_of
 from syntax_nmt.pictures.report_page.word_differences import Run, differing_runs
 from syntax_nmt.scoring.translations.evaluated_systems import EvaluationSet
-from syntax_nmt.scoring.translations.metrics import MetricSet
 
 
 @dataclass(frozen=True)
@@ -50,71 +48,37 @@ class Sample:
     translations: Sequence[Translation]
 
 
-class SampleText:
-    """A test set as samples show it.
+def samples_of(
+    test_set: EvaluationSet,
+    scores: np.ndarray,
+    count: int,
+    chosen: Sequence[int] | None = None,
+) -> list[Sample]:
+    """Sentences with all translations.
 
     Args:
-        metrics: chrF among them.
-        statistics: of all metrics, by system and run.
-        chrf: the name of chrF among the metrics.
+        scores: chrF of each sentence, systems × sentences.
+        count: how many, from short ones to long ones: those that tell most.
+        chosen: these instead, counted from 1.
     """
-
-    def __init__(
-        self,
-        test_set: EvaluationSet,
-        metrics: MetricSet,
-        statistics: Sequence[Sequence[np.ndarray]],
-        chrf: str,
-    ) -> None:
-        self.test_set = test_set
-        self.source = None if test_set.source is None else words_of(test_set.source)
-        columns = metrics.columns(chrf)
-        self.scores = np.array(
-            [
-                [metrics.score(chrf, row) for row in runs[0][:, columns].tolist()]
-                for runs in statistics
-            ]
-        )
-        reference = test_set.references[0].sentences
-        words = self.source or [tuple(sentence.split()) for sentence in reference]
-        self.lengths = [len(sentence) for sentence in words]
-
-    def choose(self, count: int) -> list[int]:
-        """Positions of sentences that tell most, from short ones to long ones.
-
-        Args:
-            count: how many.
-        """
-        return choose_samples(self.lengths, self.scores, count)
-
-    def sample(self, position: int) -> Sample:
-        """One sentence.
-
-        Args:
-            position: counted from 0.
-        """
-        references = [text.sentences[position] for text in self.test_set.references]
+    source = None if test_set.source is None else words_of(test_set.source)
+    words = source or [tuple(line.split()) for line in test_set.references[0].sentences]
+    lengths = [len(sentence) for sentence in words]
+    if chosen is None:
+        positions = choose_samples(lengths, scores, count)
+    else:
+        positions = [number - 1 for number in chosen]
+    samples = []
+    for position in positions:
+        references = [text.sentences[position] for text in test_set.references]
         translations = []
-        for system, scores in zip(self.test_set.systems, self.scores):
+        for system, of_system in zip(test_set.systems, scores):
             text = system.runs[0].sentences[position]
             runs = differing_runs(text, references)
-            translations.append(Translation(system.name, text, runs, float(scores[position])))
-        source = " ".join(self.source[position]) if self.source else None
-        return Sample(position, self.lengths[position], source, references, translations)
-
-
-def sample_figures(sample: Sample) -> dict[str, Any]:
-    """A sample as an object that JSON knows; its number counts from 1."""
-    return {
-        "sentence": sample.position + 1,
-        "length": sample.length,
-        "source": sample.source,
-        "references": list(sample.references),
-        "translations": [
-            {"system": each.system, "text": each.text, "chrf": each.score}
-            for each in sample.translations
-        ],
-    }
+            translations.append(Translation(system.name, text, runs, float(of_system[position])))
+        line = " ".join(source[position]) if source else None
+        samples.append(Sample(position, lengths[position], line, references, translations))
+    return samples
 
 
 def choose_samples(lengths: Sequence[int], scores: np.ndarray, count: int) -> list[int]:

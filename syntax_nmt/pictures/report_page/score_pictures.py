@@ -1,4 +1,4 @@
-"""Pictures of figures: scores by length, contrast accuracy by distance, trainings."""
+"""Pictures of figures: scores by length, trainings."""
 
 from __future__ import annotations
 
@@ -34,44 +34,6 @@ def length_pictures(scores: dict[str, Any], pictures: Pictures) -> list[Picture]
         caption = f"{metric} by length of the source, with 95 % intervals"
         found.append(pictures.add(figure, caption, f"{caption}; the numbers are in the table"))
     return found
-
-
-def contrast_picture(models: dict[str, dict[str, Any]], pictures: Pictures) -> Picture | None:
-    """Accuracy by distance; None where no distances are known.
-
-    Args:
-        models: figures of `json_figures.read_contrast`, by system.
-        pictures: what makes pictures.
-    """
-    from syntax_nmt.pictures.plots.group_curves import Group, Point, draw_curves
-
-    bins = distances(models)
-    if not bins:
-        return None
-    sizes = {bin_["distance"]: bin_["total"] for m in models.values() for bin_ in m["by_distance"]}
-    curves: dict[str, list[Point | None]] = {}
-    for name, model in models.items():
-        known = {each["distance"]: each for each in model["by_distance"]}
-        curves[name] = [
-            Point(known[each]["accuracy"], **known[each]["interval"])
-            if each in known and known[each]["accuracy"] is not None
-            else None
-            for each in bins
-        ]
-    groups = [Group(each, sizes[each]) for each in bins]
-    figure = draw_curves(groups, curves, "distance in words", "accuracy, %")
-    caption = "Contrast accuracy by distance, with 95 % intervals"
-    return pictures.add(figure, caption, f"{caption}; the numbers are in the table")
-
-
-def distances(models: dict[str, dict[str, Any]]) -> list[str]:
-    """The distances that any of the systems was measured at, ascending.
-
-    Args:
-        models: figures by system.
-    """
-    found = {each["distance"]: each["least"] for m in models.values() for each in m["by_distance"]}
-    return sorted(found, key=found.__getitem__)
 
 
 def training_pictures(logs: Logs, pictures: Pictures) -> list[Picture]:

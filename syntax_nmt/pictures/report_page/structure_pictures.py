@@ -12,7 +12,6 @@ from syntax_nmt.data.dependency_tree import DependencyTree
 from syntax_nmt.pictures.report_page.picture import Picture, Pictures
 from syntax_nmt.pictures.report_page.structures import Structures, WithWords
 from syntax_nmt.scoring.alignments.alignment import GoldAlignment, format_alignment
-from syntax_nmt.scoring.chunks.chunk_report import bracketed
 from syntax_nmt.scoring.translations.system_files import REFERENCE
 
 if TYPE_CHECKING:
@@ -92,23 +91,6 @@ def structure_groups(
     if chunked:
         groups.append(StructureGroup("chunks", chunks=chunked))
     return groups
-
-
-def structure_figures(structures: Structures, sentence: int) -> dict[str, dict[str, str]]:
-    """The structures of a sentence in their text forms, by kind and name.
-
-    Args:
-        structures: of all sentences.
-    """
-    found = {}
-    for kind in DRAWN:
-        if kind.of(structures):
-            items = _of_sentence(kind.of(structures), sentence)
-            found[kind.title] = {name: kind.text(item) for name, item in items.items()}
-    if structures.chunks:
-        items = _of_sentence(structures.chunks, sentence)
-        found["chunks"] = {name: bracketed(each.item, each.words) for name, each in items.items()}
-    return found
 
 
 def _of_sentence(by_name: Mapping[str, Sequence[Any]], sentence: int) -> dict[str, Any]:

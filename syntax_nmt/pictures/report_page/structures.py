@@ -12,22 +12,18 @@ from syntax_nmt.data.conllu import read_conllu
 from syntax_nmt.data.constituents import ConstituentTree
 from syntax_nmt.data.dependency_tree import DependencyTree
 from syntax_nmt.errors import UserError
-from syntax_nmt.pictures.report_page.chunk_text import Chunks, read_chunk_text
 from syntax_nmt.scoring.alignments.alignment import GoldAlignment, links_outside, read_gold
+from syntax_nmt.scoring.chunks.chunk_file import Chunks, check_words, read_chunk_file
 from syntax_nmt.scoring.constituents.tree_file import read_tree_file
 from syntax_nmt.scoring.parallel_text import SegmentedText
+from syntax_nmt.scoring.parallel_text import check_parallel as check_lines
 from syntax_nmt.scoring.translations.evaluated_systems import (
     EvaluationSet,
     Text,
     check_parallel,
     read_text,
 )
-from syntax_nmt.scoring.translations.system_files import (
-    REFERENCE,
-    STRUCTURE_OPTIONS,
-    Files,
-    named_files,
-)
+from syntax_nmt.scoring.translations.system_files import REFERENCE, STRUCTURE_OPTIONS, named_files
 
 Words = tuple[str, ...]
 Item = TypeVar("Item")
@@ -57,52 +53,39 @@ class Structures:
         constituents: trees.
         alignments: links; sure and possible ones, which only the reference tells apart.
         chunks: of a text.
-        files: what was read, by kind and name.
     """
 
     dependencies: dict[str, list[DependencyTree | None]] = field(default_factory=dict)
     constituents: dict[str, list[ConstituentTree | None]] = field(default_factory=dict)
     alignments: dict[str, list[WithWords[GoldAlignment]]] = field(default_factory=dict)
     chunks: dict[str, list[WithWords[Chunks] | None]] = field(default_factory=dict)
-    files: dict[str, Files] = field(default_factory=dict)
 
 
-def structure_files(args: argparse.Namespace, names: Sequence[str]) -> dict[str, Files]:
-    """The files that a command line names, by kind.
+def read_structures(args: argparse.Namespace, test_set: EvaluationSet) -> Structures:
+    """Reads the files of all structures, each checked against the number of sentences.
 
     Args:
         args: with the options of :data:`STRUCTURE_OPTIONS`.
-
-    Raises:
-        UserError: an unknown name, or another number of files than there can be.
-    """
-    numbers = {"alignments": (1, 3), "chunks": (1, 2)}
-    known = list(dict.fromkeys([*names, REFERENCE]))
-    return {
-        kind: named_files(f"--{kind}", getattr(args, kind), known, numbers.get(kind, (1,)))
-        for kind in STRUCTURE_OPTIONS
-    }
-
-
-def read_structures(files: dict[str, Files], test_set: EvaluationSet) -> Structures:
-    """Reads all structures, each checked against the number of sentences.
-
-    Args:
-        files: from :func:`structure_files`.
         test_set: the translations; of several runs the first one's words count.
 
     Raises:
-        UserError: a file is damaged, or is of other sentences.
+        UserError: an unknown name, or another number of files than there can be; a file that is
+            damaged, or of other sentences.
     """
     texts = {system.name: system.runs[0] for system in test_set.systems}
     texts.setdefault(REFERENCE, test_set.references[0])
-    found = Structures(files=files)
+    numbers = {"alignments": (1, 3), "chunks": (1, 2)}
+    files = {
+        kind: named_files(f"--{kind}", getattr(args, kind), list(texts), numbers.get(kind, (1,)))
+        for kind in STRUCTURE_OPTIONS
+    }
+    found = Structures()
     for name, (path,) in files["dependencies"].items():
-        found.dependencies[name] = _complete(
-            path, list(read_conllu(path, one_root=False)), test_set
-        )
+        found.dependencies[name] = list(read_conllu(path, one_root=False))
+        _check_complete(path, found.dependencies[name], test_set)
     for name, (path,) in files["constituents"].items():
-        found.constituents[name] = _complete(path, list(read_tree_file(path)), test_set)
+        found.constituents[name] = list(read_tree_file(path))
+        _check_complete(path, found.constituents[name], test_set)
     for name, paths in files["alignments"].items():
         pair = [read_text(path) for path in paths[1:]]
         if not pair and test_set.source is None:
@@ -128,13 +111,9 @@ def words_of(text: Text) -> list[Words]:
     return SegmentedText.of([line.split() for line in text.sentences], text.name).words
 
 
-def _complete(path: str, items: list[Item], test_set: EvaluationSet) -> list[Item]:
-    if len(items) != test_set.sentences:
-        raise UserError(
-            f"{path} has {len(items)} sentences, {test_set.references[0].name} "
-            f"{test_set.sentences}: give one structure a sentence"
-        )
-    return items
+def _check_complete(path: str, items: Sequence[object], test_set: EvaluationSet) -> None:
+    reference = test_set.references[0].name
+    check_lines(path, len(items), reference, test_set.sentences, "sentences")
 
 
 def _alignments(
@@ -142,7 +121,9 @@ def _alignments(
 ) -> list[WithWords[GoldAlignment]]:
     for text in pair:
         check_parallel(text, test_set.references[0])
-    rows = zip(_complete(path, read_gold(path), test_set), *(words_of(text) for text in pair))
+    alignments = read_gold(path)
+    _check_complete(path, alignments, test_set)
+    rows = zip(alignments, *(words_of(text) for text in pair))
     found = [WithWords(links, target, source) for links, source, target in rows]
     outside = sum(
         1
@@ -160,9 +141,10 @@ def _alignments(
 
 def _chunks(path: str, text: Text, test_set: EvaluationSet) -> list[WithWords[Chunks] | None]:
     check_parallel(text, test_set.references[0])
-    words = words_of(text)
-    read = read_chunk_text(path, words, text.name)
+    words, chunks = words_of(text), read_chunk_file(path).chunks
+    _check_complete(path, chunks, test_set)
+    check_words(chunks, [len(of_text) for of_text in words], path, text.name)
     return [
-        None if chunks is None else WithWords(chunks, of_text)
-        for chunks, of_text in zip(read, words)
+        None if found is None else WithWords(found, of_text)
+        for found, of_text in zip(chunks, words)
     ]

@@ -1,16 +1,15 @@
 """The log of fairseq-train: what a model is, and how its losses and accuracies went.
 
-Understood are `--log-format simple`, `json`, and the lines that `tqdm` leaves at the end of an
-epoch. A log may hold several starts of one training, one after the other: what a later start does
-again replaces what an earlier one did.
+Understood are `--log-format simple`, and the lines that `tqdm` leaves at the end of an epoch. A log
+may hold several starts of one training, one after the other: what a later start does again replaces
+what an earlier one did.
 """
 
 from __future__ import annotations
 
-import json
 import math
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -24,7 +23,6 @@ _UPDATES = "num_updates"
 _VALID = re.compile(r"\bepoch (\d+) \| valid on '([^']*)' subset \| (.+)")
 _EPOCH = re.compile(r"\bepoch (\d+) \| (\S+ \S+ \| .+)")
 _INTERVAL = re.compile(r"\bepoch (\d+):.*? (\S+=.+)")
-_JSON = re.compile(r'\{"epoch": .+\}')
 _START = re.compile(r"\bLoaded checkpoint .* @ (\d+) updates\)")
 _FACTS = {
     "model": re.compile(r"\| model: (\S+)"),
@@ -135,31 +133,20 @@ def read_training_log(path: str | Path) -> TrainingLog:
     if not log.series:
         raise UserError(
             f"{path}: no losses of a training: give what fairseq-train printed with --log-format "
-            f"simple or json"
+            f"simple"
         )
     return log
 
 
-def _whole_lines(path: str | Path) -> Iterator[str]:
+def _whole_lines(path: str | Path) -> list[str]:
     """The lines, without a last one that is being written."""
-    last = None
-    for line in read_lines(path):
-        if last is not None:
-            yield last
-        last = line
+    lines = list(read_lines(path))
     with open_text(path) as stream:
-        end = ""
-        while block := stream.read(1 << 20):
-            end = block[-1]
-    if last is not None and end == "\n":
-        yield last
+        return lines if stream.read().endswith("\n") else lines[:-1]
 
 
 def _measurement(line: str) -> tuple[str, Measurement] | None:
     """The subset and the figures of a line, if it has any."""
-    match = _JSON.search(line)
-    if match:
-        return _json_measurement(match[0])
     match = _VALID.search(line)
     if match:
         return _counted(match[2], match[1], _pairs(match[3].split(" | "), " "))
@@ -172,22 +159,6 @@ def _measurement(line: str) -> tuple[str, Measurement] | None:
     return None
 
 
-def _json_measurement(text: str) -> tuple[str, Measurement] | None:
-    """Lines within an epoch have names as they are, others the name of the subset before each."""
-    try:
-        values = json.loads(text)
-    except (ValueError, RecursionError):  # truncated by the end of a process
-        return None
-    epoch = values.pop("epoch")
-    if _UPDATES in values:
-        return _counted(INTERVAL, epoch, values)
-    subset = next((key[: -len(_UPDATES) - 1] for key in values if key.endswith(_UPDATES)), None)
-    if subset is None:
-        return None
-    plain = {key[len(subset) + 1 :]: value for key, value in values.items()}
-    return _counted(subset, epoch, plain)
-
-
 def _pairs(parts: list[str], separator: str) -> dict[str, str]:
     """Names and values, without what is no such pair."""
     found = {}
@@ -198,19 +169,17 @@ def _pairs(parts: list[str], separator: str) -> dict[str, str]:
     return found
 
 
-def _counted(subset: str, epoch: object, values: Mapping) -> tuple[str, Measurement] | None:
+def _counted(subset: str, epoch: str, values: Mapping[str, str]) -> tuple[str, Measurement] | None:
     """A line that says how many updates there have been; others are damaged."""
-    if not str(epoch).isdecimal():
-        return None
     numbers = {}
     for name, value in values.items():
         try:
             numbers[name] = float(value)
-        except (TypeError, ValueError):
+        except ValueError:
             continue
     updates = numbers.pop(_UPDATES, math.nan)
     if not math.isfinite(updates) or not numbers:
         return None
     finite = {name: value for name, value in numbers.items() if math.isfinite(value)}
     others = tuple(name for name in numbers if name not in finite)
-    return subset, Measurement(int(updates), int(str(epoch)), finite, others)
+    return subset, Measurement(int(updates), int(epoch), finite, others)

@@ -71,7 +71,7 @@ def _curve(rows: Sequence[Measurement], quantity: str) -> list[tuple[float, floa
 
 
 def training_figures(log: TrainingLog) -> dict[str, Any]:
-    """A training as an object that JSON knows."""
+    """What there is to know of a training, by name."""
     last, best = log.last, log.best()
     parameters = log.facts.get("parameters")
     return {
@@ -84,15 +84,10 @@ def training_figures(log: TrainingLog) -> dict[str, Any]:
         "updates": last.updates,
         "finished": "done" in log.facts,
         "seconds": _seconds(log),
-        "validation_set": log.validation,
         "best": None if best is None else {"updates": best.updates, **best.values},
         "not_finite": sorted(
             {name for rows in log.series.values() for row in rows for name in row.not_finite}
         ),
-        "series": {
-            subset: [{"updates": row.updates, "epoch": row.epoch, **row.values} for row in rows]
-            for subset, rows in log.series.items()
-        },
     }
 
 

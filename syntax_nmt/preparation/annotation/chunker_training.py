@@ -13,6 +13,7 @@ import re
 import subprocess
 import sys
 import tempfile
+import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -24,6 +25,7 @@ from syntax_nmt.errors import UserError
 HELD_OUT = 20
 MAX_STEPS = 10_000
 _MODEL = "chunker.pt"
+_STEP = re.compile(r"step (\d+)/(\d+), loss =")
 _SCORE = re.compile(r"step (\d+): .*dev_score = ([0-9.]+)")
 _LEARNING_RATE = 0.002
 # Options of Stanza's trainer; they reach a chunk F1 of about 93 on CoNLL-2000. The learning rate
@@ -151,6 +153,7 @@ def _follow(
 ) -> tuple[int, list[float]]:
     """Runs the trainer; returns its exit status, and the F1 of each scoring in percent."""
     scores = []
+    steps: list[tuple[int, float]] = []  # the first two that are told of, and their times
     environment = {**os.environ, "OMP_NUM_THREADS": "1", "PYTHONHASHSEED": "0"}
     process = subprocess.Popen(
         command,
@@ -169,10 +172,24 @@ def _follow(
             if found:
                 scores.append(100 * float(found[2]))
                 note(f"step {found[1]}: F1 {scores[-1]:.2f} on the held-out sentences")
+            found = _STEP.search(line)
+            if found and len(steps) < 2:
+                steps.append((int(found[1]), time.monotonic()))
+                if len(steps) == 2:
+                    note(_how_long(steps[0], steps[1], int(found[2])))
         return process.wait(), scores
     finally:  # an interrupted training leaves no process behind
         process.kill()
         process.wait()
+
+
+def _how_long(first: tuple[int, float], second: tuple[int, float], steps_in_all: int) -> str:
+    """What a training will take, by two of its steps; those before loaded and warmed up."""
+    seconds = (second[1] - first[1]) / (second[0] - first[0]) * (steps_in_all - second[0])
+    return (
+        f"{steps_in_all:,} steps at most, which take {max(1, round(seconds / 60)):,} more minutes "
+        "at this rate; it ends before where F1 stops rising"
+    )
 
 
 def _model_bytes(path: Path) -> bytes:

@@ -57,9 +57,7 @@ def score_alignments(
     Raises:
         ValueError: another number of sentences.
     """
-    if len(alignments) != len(gold):
-        raise ValueError(f"{len(alignments)} alignments for {len(gold)} gold ones")
-    pairs = list(zip(alignments, gold))
+    pairs = list(zip(alignments, gold, strict=True))
     return AlignmentScore(
         links=sum(len(links) for links in alignments),
         sure=sum(len(reference.sure) for reference in gold),

@@ -1,8 +1,7 @@
 """The formats of alignment files, told apart by their lines.
 
 - Pharaoh: a sentence a line, `i-j`; possible links `ipj`, `i?j` or `i-j-P`; a score may follow a
-  link (`0-1:0.93`, `0-1/0.93`, `0-1-0.93`), a number and a tab may stand before the line, and other
-  fields between ` ||| ` around it, as fast_align, simalign and Marian write them;
+  link (`0-1:0.93`, `0-1/0.93`, `0-1-0.93`);
 - the `A-` lines of fairseq-generate: `A-7`, a tab, and links from 0;
 - NAACL (Mihalcea and Pedersen, 2003): a link a line, `sentence i j`, then `S` or `P` and a
   confidence where they are known; all counted from 1, word 0 is the empty word, so that `7 0 0`
@@ -28,8 +27,6 @@ _FAIRSEQ = re.compile(r"A-(\d+)\t(.*)", re.ASCII)
 _NAACL = re.compile(rf"\s*(\d+)\s+(\d+)\s+(\d+)(?:\s+([SP]))?(?:\s+{_NUMBER})?\s*", re.ASCII)
 _GIZA_HEAD = re.compile(r"# Sentence pair \((\d+)\)")
 _GIZA_WORD = re.compile(r"\S+ \(\{([\d ]*)\}\)", re.ASCII)
-_BEFORE = re.compile(r"\d+\t", re.ASCII)
-_FIELDS = "|||"
 _SPARSEST = 1000  # sentences for each link; a higher number is a damaged one
 
 
@@ -78,7 +75,7 @@ def written_links(lines: Sequence[str], name: str) -> Iterator[WrittenLinks]:
     form = format_of(lines)
     if form == PHARAOH:
         for number, line in enumerate(lines, start=1):
-            yield WrittenLinks(number, _links(_field(line), f"{name}:{number}"))
+            yield WrittenLinks(number, _links(line, f"{name}:{number}"))
         return
     of_format = {FAIRSEQ: _of_fairseq, NAACL: _of_naacl, GIZA: _of_giza}
     found = of_format[form](lines, name)
@@ -95,17 +92,6 @@ def written_links(lines: Sequence[str], name: str) -> Iterator[WrittenLinks]:
 def counts_from_1(lines: Sequence[str]) -> bool | None:
     """Whether the format says what the first word is called; None = it does not."""
     return {NAACL: True, GIZA: True, FAIRSEQ: False}.get(format_of(lines))
-
-
-def _field(line: str) -> str:
-    """What is links of a line."""
-    line = _BEFORE.sub("", line, count=1)
-    fields = line.split(_FIELDS)
-    if len(fields) == 1:
-        return line
-    linked = [field for field in fields if all(map(_LINK.fullmatch, field.split()))]
-    # The text before them may look like links (`2009-2010`), an empty field after them as none.
-    return next((field for field in reversed(linked) if field.strip()), "" if linked else line)
 
 
 def _links(text: str, where: str) -> list[WrittenLink]:

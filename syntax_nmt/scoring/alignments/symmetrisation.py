@@ -36,12 +36,7 @@ def symmetrise(
         method: one of :data:`METHODS`.
         strict: grow-diag adds a neighbour only where neither of its words is aligned yet, as
             another well-known form of the algorithm does.
-
-    Raises:
-        ValueError: there is no such method.
     """
-    if method not in METHODS:
-        raise ValueError(f"{method} is not one of {', '.join(METHODS)}")
     if method == UNION:
         return forward | reverse
     if method == INTERSECTION:

@@ -8,7 +8,7 @@ alone.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Union
 
@@ -95,15 +95,10 @@ def chunk_f1(gold: Iterable[Chunked], predicted: Iterable[Chunked]) -> ChunkScor
     """
     counts: dict[str, Counter[str]] = {"gold": Counter(), "predicted": Counter(), "both": Counter()}
     words = correct_tags = 0
-    for number, (one, other) in enumerate(_pairs(gold, predicted), start=1):
+    for one, other in zip(gold, predicted, strict=True):
         gold_tags, predicted_tags = _tags(one), _tags(other)
-        if len(gold_tags) != len(predicted_tags):
-            raise ValueError(
-                f"sentence {number}: {len(predicted_tags)} words predicted, "
-                f"{len(gold_tags)} in the reference"
-            )
         words += len(gold_tags)
-        correct_tags += sum(a == b for a, b in zip(gold_tags, predicted_tags))
+        correct_tags += sum(a == b for a, b in zip(gold_tags, predicted_tags, strict=True))
         gold_chunks, predicted_chunks = _chunks(gold_tags), _chunks(predicted_tags)
         counts["gold"].update(chunk.tag for chunk in gold_chunks)
         counts["predicted"].update(chunk.tag for chunk in predicted_chunks)
@@ -113,21 +108,6 @@ def chunk_f1(gold: Iterable[Chunked], predicted: Iterable[Chunked]) -> ChunkScor
         for name in counts["gold"] | counts["predicted"]
     }
     return ChunkScores(words, correct_tags, types)
-
-
-def _pairs(
-    gold: Iterable[Chunked], predicted: Iterable[Chunked]
-) -> Iterator[tuple[Chunked, Chunked]]:
-    """Sentences side by side; neither side is held in memory."""
-    others = iter(predicted)
-    number = 0
-    for number, one in enumerate(gold, start=1):
-        other = next(others, None)
-        if other is None:
-            raise ValueError(f"{number - 1} sentences predicted, more in the reference")
-        yield one, other
-    if next(others, None) is not None:
-        raise ValueError(f"more than {number} sentences predicted, {number} in the reference")
 
 
 def _tags(sentence: Chunked) -> Sequence[str]:

@@ -9,7 +9,7 @@ IOB1, IOB2 and IOBES are read alike; an I- without its B- opens a chunk.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from syntax_nmt.data.chunks import OUTSIDE, Chunk, chunks_of_tags, parse_chunks
@@ -53,17 +53,7 @@ def read_chunk_file(path: str, strict: bool = False) -> ChunkFile:
     Raises:
         UserError: a word is not a chunk tag; names the file and line.
     """
-    return parse_chunk_lines(read_lines(path), path, strict)
-
-
-def parse_chunk_lines(text: Iterable[str], path: str, strict: bool = False) -> ChunkFile:
-    """The chunks of each sentence, as of :func:`read_chunk_file`.
-
-    Args:
-        text: the lines of the file.
-        path: its name, for messages.
-    """
-    lines = [line.strip(" \t") for line in text]
+    lines = [line.strip(" \t") for line in read_lines(path)]
     rows = [_COLUMNS.split(line) for line in lines if line and not line.startswith(_BOUNDARY)]
     if _in_columns(rows):
         return _of_columns(lines, path, strict)
@@ -73,9 +63,26 @@ def parse_chunk_lines(text: Iterable[str], path: str, strict: bool = False) -> C
     return found
 
 
-def is_tag(text: str) -> bool:
-    """Whether a word can be a chunk tag."""
-    return _TAG.fullmatch(text) is not None
+def check_words(
+    chunks: Sequence[Chunks | None], lengths: Sequence[int | None], path: str, other: str
+) -> None:
+    """Refuses chunks of other words.
+
+    Args:
+        chunks: of each sentence; None = it has none.
+        lengths: words of each sentence of the text; None = not known.
+        path: of the chunks, for messages.
+        other: of the text, for messages.
+
+    Raises:
+        UserError: a sentence has another number of words.
+    """
+    for line, (found, length) in enumerate(zip(chunks, lengths), start=1):
+        if found is not None and length is not None and found[-1].end != length:
+            raise UserError(
+                f"{path}:{line}: {found[-1].end} words, {other} has {length}: give the chunks of "
+                "this very text"
+            )
 
 
 def _in_columns(rows: Sequence[Sequence[str]]) -> bool:

@@ -12,12 +12,11 @@ from syntax_nmt.data.chunks import OUTSIDE, Chunk
 from syntax_nmt.data.text_files import read_lines
 from syntax_nmt.errors import UserError
 from syntax_nmt.scoring.accuracy import Accuracy
-from syntax_nmt.scoring.chunks.chunk_file import Tags, read_chunk_file
+from syntax_nmt.scoring.chunks.chunk_file import Chunks, Tags, check_words, read_chunk_file
 from syntax_nmt.scoring.chunks.position_loss import PositionLoss
 from syntax_nmt.scoring.parallel_text import check_parallel
 
 Words = tuple[str, ...]
-Chunks = tuple[Chunk, ...]
 
 
 @dataclass
@@ -86,7 +85,7 @@ class ChunkedCorpus:
             return
         file = read_chunk_file(args.score, args.strict)
         check_parallel(args.score, len(file.chunks), self.name, len(self), "sentences")
-        _check_words(file.chunks, lengths, args.score, self.name)
+        check_words(file.chunks, lengths, args.score, self.name)
         if not any(file.chunks):
             raise UserError(
                 f"{args.score}: no sentence is annotated, there is nothing to compare with"
@@ -108,7 +107,7 @@ def corpus_of_file(args: argparse.Namespace) -> ChunkedCorpus:
         corpus.words = [tuple(line.split()) for line in read_lines(args.target)]
         check_parallel(args.target, len(corpus.words), corpus.name, len(corpus))
         lengths = [len(words) for words in corpus.words]
-        _check_words(corpus.chunks, lengths, args.hypothesis, args.target)
+        check_words(corpus.chunks, lengths, args.hypothesis, args.target)
     if args.score:
         corpus.read_gold(args, [_length(chunks) or None for chunks in corpus.chunks])
     elif file.reference is not None:
@@ -143,17 +142,6 @@ def word_accuracies(corpus: ChunkedCorpus) -> tuple[Accuracy, Accuracy]:
 def _starts(chunk: Chunk) -> range:
     """Words that open a chunk: every word outside is a chunk of its own."""
     return range(chunk.start, chunk.end if chunk.tag == OUTSIDE else chunk.start + 1)
-
-
-def _check_words(
-    chunks: Sequence[Chunks | None], lengths: Sequence[int | None], path: str, other: str
-) -> None:
-    for line, (found, length) in enumerate(zip(chunks, lengths), start=1):
-        if found is not None and length is not None and _length(found) != length:
-            raise UserError(
-                f"{path}:{line}: {_length(found)} words, {other} has {length}: give the chunks of "
-                "this very text"
-            )
 
 
 def _length(chunks: Chunks | None) -> int:

@@ -35,7 +35,7 @@ class PairScores:
         return self.correct == self.incorrect
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, order=True)
 class DistanceBin:
     """Distances that are counted together.
 
@@ -97,9 +97,8 @@ def contrast_accuracy(
     Raises:
         ValueError: another number of scores than of pairs.
     """
-    if len(pairs) != len(scores):
-        raise ValueError(f"{len(scores)} scores for {len(pairs)} pairs")
-    scored = [(pair, score) for pair, score in zip(pairs, scores) if score is not None]
+    both = zip(pairs, scores, strict=True)
+    scored = [(pair, score) for pair, score in both if score is not None]
     starts = [each.least for each in bins]
 
     def bin_of(pair: ContrastivePair) -> DistanceBin | None:

@@ -55,13 +55,10 @@ class ContrastReport:
     def findings(self) -> Findings:
         """One row a group of pairs, one column a model: accuracy, interval, counts."""
         rows = [["all pairs", *(_cell(figures.overall) for figures in self.figures)]]
-        bins = _keys([figures.by_distance for figures in self.figures])
-        for each in sorted(bins, key=lambda each: each.least):
-            cells = [_cell(figures.by_distance.get(each)) for figures in self.figures]
-            rows.append([f"distance {each}", *cells])
-        for category in sorted(_keys([figures.by_category for figures in self.figures])):
-            cells = [_cell(figures.by_category.get(category)) for figures in self.figures]
-            rows.append([category, *cells])
+        distances = [figures.by_distance for figures in self.figures]
+        categories = [figures.by_category for figures in self.figures]
+        rows += [[f"distance {key}", *cells] for key, cells in _cells_of_groups(distances)]
+        rows += [[str(key), *cells] for key, cells in _cells_of_groups(categories)]
         notes = [note for pair in zip(self.models, self.figures) for note in _notes(*pair)]
         table = Table(["pairs", *(model.name for model in self.models)], rows)
         return Findings(self._json(), [table], notes=[*notes, *_LEGEND])
@@ -112,8 +109,10 @@ _LEGEND = (
 )
 
 
-def _keys(parts: Sequence[dict]) -> set:
-    return {key for part in parts for key in part}
+def _cells_of_groups(models: Sequence[dict[Any, Accuracy]]) -> Iterator[tuple[Any, list[str]]]:
+    """Each group that any model has, and a cell a model."""
+    for key in sorted({key for groups in models for key in groups}):
+        yield key, [_cell(groups.get(key)) for groups in models]
 
 
 def _cell(accuracy: Accuracy | None) -> str:

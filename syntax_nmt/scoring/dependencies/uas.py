@@ -61,10 +61,8 @@ def attachment_score(
     Raises:
         ValueError: another number of sentences, or of words in one.
     """
-    if len(hypothesis) != len(reference):
-        raise ValueError(f"{len(hypothesis)} hypotheses for {len(reference)} references")
     sentences = words = correct = roots = 0
-    for tree, gold in zip(hypothesis, reference):
+    for tree, gold in zip(hypothesis, reference, strict=True):
         if gold is None:
             continue
         if tree is not None and len(tree) != len(gold):

@@ -131,7 +131,7 @@ def _add_bootstrap(systems: Sequence[dict[str, Any]], drawn: Sequence[np.ndarray
     """
     for system, found in zip(systems, drawn):
         for i, item in enumerate(system["scores"].values()):
-            item["interval"] = interval(found[:, i]).figures()
+            item["interval"] = interval(found[:, i])
             if system is not systems[0]:
                 p_value = bootstrap_p_value(drawn[0][:, i], found[:, i], item["difference"])
                 floor = 1 / (len(found) + 1)
@@ -166,9 +166,7 @@ def _add_randomisation(
 
 
 def _add_sign_test(
-    metrics: MetricSet,
-    systems: Sequence[dict[str, Any]],
-    runs: Sequence[Sequence[np.ndarray]],
+    metrics: MetricSet, systems: Sequence[dict[str, Any]], runs: Sequence[Sequence[np.ndarray]]
 ) -> None:
     for system, of_system in zip(systems[1:], runs[1:]):
         for name, item in system["scores"].items():

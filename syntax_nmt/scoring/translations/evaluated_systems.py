@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import sys
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property, partial
 from pathlib import Path
@@ -22,7 +22,9 @@ from syntax_nmt.data.subwords import (
 )
 from syntax_nmt.data.text_files import read_lines
 from syntax_nmt.errors import UserError
+from syntax_nmt.scoring.parallel_text import check_parallel as check_counts
 from syntax_nmt.scoring.translations.output_formats import (
+    GenerateOutput,
     best_translations,
     is_generate_output,
     is_nbest_list,
@@ -30,7 +32,6 @@ from syntax_nmt.scoring.translations.output_formats import (
 )
 
 _UNKNOWN = "<<unk>>"  # how fairseq writes words of a reference that are not in its vocabulary
-_SAME_SENTENCES = "give translations of the same sentences, one a line"
 
 
 @dataclass(frozen=True)
@@ -134,21 +135,21 @@ def read_test_set(args: argparse.Namespace) -> EvaluationSet:
     Raises:
         UserError: a file is damaged, or the files have unequal numbers of sentences.
     """
-    read = [(name, [_read_output(path) for path in paths]) for name, paths in _named_files(args)]
-    outputs = [output for _, runs in read for output in runs]
-    references = [read_text(path) for path in args.reference] or [_generated_reference(outputs)]
-    for text in (*references[1:], *(output.translations for output in outputs)):
+    named = _named_files(args)
+    read = {path: _read_output(path) for _, paths in named for path in paths}
+    translations = {path: _text(path, output.hypotheses) for path, output in read.items()}
+    references = [read_text(path) for path in args.reference] or [_generated_reference(read)]
+    for text in (*references[1:], *translations.values()):
         check_parallel(text, references[0])
     if not references[0].sentences:
         raise UserError(f"{references[0].name}: is empty: give a sentence a line")
     words = partial(in_words, join=args.join_subwords, quiet=args.force)
     references = [words(text) for text in references]
     systems = [
-        System(name, tuple(words(output.translations) for output in runs)) for name, runs in read
+        System(name, tuple(words(translations[path]) for path in paths)) for name, paths in named
     ]
-    source = next((output.sources for output in outputs if output.sources is not None), None)
-    if args.source is not None:
-        source = read_text(args.source)
+    source = _generated_source(read) if args.source is None else read_text(args.source)
+    if source is not None:
         check_parallel(source, references[0])
     return EvaluationSet(tuple(systems), tuple(references), source)
 
@@ -162,7 +163,7 @@ def read_text(path: str) -> Text:
     Raises:
         UserError: it cannot be read or is not UTF-8.
     """
-    return Text(path, _stripped(read_lines(path)))
+    return _text(path, read_lines(path))
 
 
 def check_parallel(text: Text, reference: Text) -> None:
@@ -175,35 +176,17 @@ def check_parallel(text: Text, reference: Text) -> None:
         UserError: it has another number of sentences.
     """
     counts = len(text.sentences), len(reference.sentences)
-    if counts[0] != counts[1]:
-        raise UserError(
-            f"{text.name} has {counts[0]} sentences, {reference.name} {counts[1]}: "
-            f"{_SAME_SENTENCES}"
-        )
+    check_counts(text.name, counts[0], reference.name, counts[1], "sentences")
 
 
-@dataclass(frozen=True)
-class _Output:
-    """A file of translations, and the references and sources in it; None where it has none."""
-
-    translations: Text
-    references: Text | None = None
-    sources: Text | None = None
-
-
-def _read_output(path: str) -> _Output:
+def _read_output(path: str) -> GenerateOutput:
     lines = list(read_lines(path))
+    if is_generate_output(lines):
+        return parse_generate_output(lines, path)
     if is_nbest_list(lines):
         print(f"note: {path}: an n-best list, its first translations are taken", file=sys.stderr)
-        return _Output(Text(path, _stripped(best_translations(lines, path))))
-    if not is_generate_output(lines):
-        return _Output(Text(path, _stripped(lines)))
-    found = parse_generate_output(lines, path)
-    references, sources = (
-        None if sentences is None else Text(f"the {kind} lines of {path}", _stripped(sentences))
-        for kind, sentences in (("T-", found.references), ("S-", found.sources))
-    )
-    return _Output(Text(path, _stripped(found.hypotheses)), references, sources)
+        lines = best_translations(lines, path)
+    return GenerateOutput(lines)
 
 
 def in_words(text: Text, join: bool, quiet: bool = False) -> Text:
@@ -237,8 +220,8 @@ def in_words(text: Text, join: bool, quiet: bool = False) -> Text:
     return Text(text.name, tuple(joined))
 
 
-def _stripped(lines: Iterable[str]) -> tuple[str, ...]:
-    return tuple(line.rstrip() for line in lines)
+def _text(name: str, lines: Iterable[str]) -> Text:
+    return Text(name, tuple(line.rstrip() for line in lines))
 
 
 def _named_files(args: argparse.Namespace) -> list[tuple[str, list[str]]]:
@@ -261,27 +244,30 @@ def _named_files(args: argparse.Namespace) -> list[tuple[str, list[str]]]:
     return named
 
 
-def _generated_reference(outputs: Sequence[_Output]) -> Text:
+def _generated_reference(read: Mapping[str, GenerateOutput]) -> Text:
     """The T- lines, which must be the same in all files."""
-    found = [
-        (output.translations.name, output.references)
-        for output in outputs
-        if output.references is not None
-    ]
+    found = {path: output.references for path, output in read.items() if output.references}
     if not found:
         raise UserError("no references: give --reference, one file or several")
-    path, reference = found[0]
+    (path, reference), *others = found.items()
     remedy = "give the original text as --reference"
-    for other, text in found[1:]:
-        pairs = zip(reference.sentences, text.sentences)
-        differing = [i for i, (one, two) in enumerate(pairs) if one != two]
+    for other, sentences in others:
+        differing = [i for i, (one, two) in enumerate(zip(reference, sentences)) if one != two]
         if differing:
             raise UserError(f"{other}: T-{differing[0]} is not that of {path}: {remedy}")
-    unknown = sum(_UNKNOWN in sentence for sentence in reference.sentences)
+    unknown = sum(_UNKNOWN in sentence for sentence in reference)
     if unknown:
         print(
             f"note: {unknown} references (T- lines) of {path} have words that fairseq did not "
             f"know ({_UNKNOWN}): {remedy}",
             file=sys.stderr,
         )
-    return reference
+    return _text(f"the T- lines of {path}", reference)
+
+
+def _generated_source(read: Mapping[str, GenerateOutput]) -> Text | None:
+    """The S- lines of the first file that has them."""
+    for path, output in read.items():
+        if output.sources:
+            return _text(f"the S- lines of {path}", output.sources)
+    return None

@@ -7,8 +7,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from syntax_nmt.arguments import ascending_numbers
-
 DEFAULT_EDGES = (15, 30, 45)
 
 
@@ -51,12 +49,3 @@ class LengthBins:
         """
         groups = np.digitize(lengths, self.edges, right=self.upper_inclusive)
         return [np.flatnonzero(groups == group) for group in range(len(self.edges) + 1)]
-
-
-def length_edges(text: str) -> tuple[int, ...]:
-    """Ascending lengths separated by commas, as a command-line argument.
-
-    Raises:
-        argparse.ArgumentTypeError: it is something else.
-    """
-    return ascending_numbers(text, least=1)

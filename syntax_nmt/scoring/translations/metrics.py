@@ -6,8 +6,8 @@ length, of resampled test sets or with a sentence replaced cost a few additions.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -30,21 +30,19 @@ _BLOCK = 1000
 
 @dataclass(frozen=True)
 class MetricSettings:
-    """Arguments of the metrics' constructors.
+    """How the metrics count.
 
     Attributes:
-        tokenize: of BLEU and RIBES; None = sacrebleu's default, 13a.
+        tokenize: of BLEU and RIBES, sacrebleu's name; None = its default, 13a.
         lowercase: BLEU ignores case.
-        bleu: further arguments of :func:`bleu_metric`, for the one over characters, too.
-        chrf: of sacrebleu's CHRF.
-        ter: of sacrebleu's TER.
+        brevity: the reference that the brevity penalty of BLEU reads, of :data:`BREVITIES`.
+        chrf_word_order: words in an n-gram of chrF.
     """
 
     tokenize: str | None = None
     lowercase: bool = False
-    bleu: Mapping[str, Any] = field(default_factory=dict)
-    chrf: Mapping[str, Any] = field(default_factory=dict)
-    ter: Mapping[str, Any] = field(default_factory=dict)
+    brevity: str = CLOSEST
+    chrf_word_order: int = CHRF.WORD_ORDER
 
 
 class MetricSet:
@@ -59,10 +57,7 @@ class MetricSet:
     """
 
     def __init__(
-        self,
-        names: Sequence[str],
-        settings: MetricSettings,
-        given: SentenceScores | None = None,
+        self, names: Sequence[str], settings: MetricSettings, given: SentenceScores | None = None
     ) -> None:
         self.given = given
         self.keys = tuple(dict.fromkeys(names))
@@ -125,9 +120,7 @@ class MetricSet:
         return self.keys[self.names.index(name)] not in _LOWER_IS_BETTER
 
     def statistics(
-        self,
-        systems: Sequence[System],
-        references: Sequence[Text],
+        self, systems: Sequence[System], references: Sequence[Text]
     ) -> list[list[np.ndarray]]:
         """What the scores of a corpus are made of, for each sentence; shows progress on a terminal.
 
@@ -231,7 +224,6 @@ class MetricSet:
     def _score(self, index: int, sums: Sequence[float]) -> Any:
         if index == len(self._metrics) and self.given is not None:
             return self.given.score(sums)
-        # BLEU with add-k smoothing adds to what it is given: a list of its own.
         return self._metrics[index]._compute_score_from_stats(list(sums))
 
 
@@ -251,24 +243,6 @@ class ShortestReferenceBLEU(BLEU):
         return signature
 
 
-def bleu_metric(tokenize: str | None, brevity: str = CLOSEST, **options: Any) -> BLEU:
-    """sacrebleu's BLEU.
-
-    Args:
-        tokenize: its name of a tokeniser; None = its default.
-        brevity: the reference that the brevity penalty reads, of :data:`BREVITIES`.
-
-    Raises:
-        UserError: the tokeniser needs something that is not installed.
-    """
-    try:
-        # force: sacrebleu warns of tokenised text for each block anew; the commands do it once.
-        metric = ShortestReferenceBLEU if brevity == SHORTEST else BLEU
-        return metric(force=True, tokenize=tokenize, **options)
-    except (ImportError, RuntimeError, OSError) as error:
-        raise UserError(f"--tokenize {tokenize}: {error}") from error
-
-
 def score_rows(metric: Metric, sums: np.ndarray) -> np.ndarray:
     """The score of each row, in percent, for resampling, which scores very many corpora.
 
@@ -282,10 +256,8 @@ def score_rows(metric: Metric, sums: np.ndarray) -> np.ndarray:
     plain = (sums > 0).all(axis=1)
     scores = np.empty(len(sums))
     if isinstance(metric, BLEU):
-        plain &= metric.smooth_method != "add-k"
         scores[plain] = _bleu(sums[plain])
     elif isinstance(metric, CHRF):
-        plain &= not metric.eps_smoothing
         scores[plain] = _chrf(sums[plain], metric.beta)
     else:
         scores[plain] = 100 * sums[plain, 0] / sums[plain, 1]
@@ -311,9 +283,14 @@ def _chrf(sums: np.ndarray, beta: float) -> np.ndarray:
 
 def _build(key: str, settings: MetricSettings) -> Metric:
     if key == "chrf":
-        return CHRF(**settings.chrf)
+        return CHRF(word_order=settings.chrf_word_order)
     if key == "ter":
-        return TER(**settings.ter)
+        return TER()
     tokenize = "char" if key == "char-bleu" else settings.tokenize
-    bleu = bleu_metric(tokenize, lowercase=settings.lowercase, **settings.bleu)
-    return RIBES(bleu.tokenizer) if key == "ribes" else bleu
+    bleu = ShortestReferenceBLEU if settings.brevity == SHORTEST else BLEU
+    try:
+        # force: sacrebleu warns of tokenised text for each block anew; the commands do it once.
+        metric = bleu(force=True, tokenize=tokenize, lowercase=settings.lowercase)
+    except (ImportError, RuntimeError, OSError) as error:
+        raise UserError(f"--tokenize {tokenize}: {error}") from error
+    return RIBES(metric.tokenizer) if key == "ribes" else metric

@@ -7,14 +7,14 @@ from __future__ import annotations
 
 import argparse
 import sys
+from functools import partial
 
 from sacrebleu.metrics import BLEU, CHRF
 
-from syntax_nmt.arguments import add_files, add_flags, natural_int, positive_int
-from syntax_nmt.errors import UserError
+from syntax_nmt.arguments import add_files, add_flags, ascending_numbers, natural_int, positive_int
 from syntax_nmt.scoring.translations.comparison import SIGN, TESTS, Sampling
 from syntax_nmt.scoring.translations.evaluated_systems import EvaluationSet
-from syntax_nmt.scoring.translations.length_bins import DEFAULT_EDGES, LengthBins, length_edges
+from syntax_nmt.scoring.translations.length_bins import DEFAULT_EDGES, LengthBins
 from syntax_nmt.scoring.translations.metrics import (
     BREVITIES,
     CLOSEST,
@@ -45,7 +45,8 @@ def add_length_arguments(parser: argparse.ArgumentParser) -> None:
     )
     add(
         "--bins",
-        type=length_edges,
+        type=partial(ascending_numbers, least=1),
+        default=DEFAULT_EDGES,
         metavar="LIST",
         help="lengths at which one group ends and the next begins (default: "
         f"{','.join(map(str, DEFAULT_EDGES))})",
@@ -58,16 +59,10 @@ def add_length_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def length_bins(args: argparse.Namespace, test_set: EvaluationSet) -> LengthBins:
-    """The groups that a command line asks for; says on stderr where no lengths are known.
-
-    Raises:
-        UserError: groups are asked for, and no lengths are known.
-    """
-    if test_set.source is None and (args.bins is not None or args.upper_inclusive):
-        raise UserError("--bins: no lengths are known: give the source text as --source")
+    """The groups that a command line asks for; says on stderr where no lengths are known."""
     if test_set.source is None:
         print("note: no scores by length: give the source text as --source", file=sys.stderr)
-    return LengthBins(args.bins or DEFAULT_EDGES, args.upper_inclusive)
+    return LengthBins(args.bins, args.upper_inclusive)
 
 
 def add_metric_arguments(parser: argparse.ArgumentParser) -> None:
@@ -123,15 +118,12 @@ def metric_set(args: argparse.Namespace, test_set: EvaluationSet) -> MetricSet:
     settings = MetricSettings(
         tokenize=args.tokenize,
         lowercase=args.lowercase,
-        bleu={"brevity": args.brevity},
-        chrf={"word_order": args.chrf_word_order},
+        brevity=args.brevity,
+        chrf_word_order=args.chrf_word_order,
     )
     if not args.force and args.tokenize != "none" and "bleu" in args.metrics:
         _warn_of_tokenised(test_set)
-    given = sentence_scores(args, test_set)
-    if given is not None and given.name in {*NAMES, *MetricSet(NAMES, settings).names}:
-        raise UserError(f"--sentence-metric {given.name}: is computed here: give another name")
-    return MetricSet(args.metrics, settings, given)
+    return MetricSet(args.metrics, settings, sentence_scores(args, test_set))
 
 
 def _warn_of_tokenised(test_set: EvaluationSet) -> None:

@@ -30,9 +30,9 @@ class GenerateOutput:
         sources: from the `S-` lines; None where not every sentence has one.
     """
 
-    hypotheses: tuple[str, ...]
-    references: tuple[str, ...] | None
-    sources: tuple[str, ...] | None
+    hypotheses: Sequence[str]
+    references: Sequence[str] | None = None
+    sources: Sequence[str] | None = None
 
 
 def is_generate_output(lines: Sequence[str]) -> bool:

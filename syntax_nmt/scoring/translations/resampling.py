@@ -15,7 +15,6 @@ with other training runs is asked in `seed_tests`.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import asdict, dataclass
 
 import numpy as np
 
@@ -28,30 +27,6 @@ RESAMPLES = 1000
 TRIALS = 10000
 _BLOCK = 4_000_000  # draws held in memory at once
 _ROUNDING = 1e-9  # smaller differences count as 0
-
-
-@dataclass(frozen=True)
-class Interval:
-    """What resampled scores say about a score.
-
-    Attributes:
-        mean: of the resampled scores.
-        low: all but the lowest 2.5 % are above.
-        high: all but the highest 2.5 % are below.
-    """
-
-    mean: float
-    low: float
-    high: float
-
-    @property
-    def half_width(self) -> float:
-        """The figure behind ± in sacrebleu's output."""
-        return (self.high - self.low) / 2
-
-    def figures(self) -> dict[str, float]:
-        """The interval for JSON."""
-        return {**asdict(self), "half_width": self.half_width}
 
 
 def bootstrap_scores(
@@ -79,11 +54,16 @@ def bootstrap_scores(
     return np.concatenate(rows)
 
 
-def interval(resampled: np.ndarray) -> Interval:
-    """The 95 % interval of one metric, from percentiles, as sacrebleu takes them."""
+def interval(resampled: np.ndarray) -> dict[str, float]:
+    """The 95 % interval of one metric, from percentiles, as sacrebleu takes them.
+
+    Returns:
+        `mean`, `low` and `high`, and `half_width`, the figure behind ± in sacrebleu's output.
+    """
     ordered = np.sort(resampled)
     cut = len(ordered) // 40
-    return Interval(float(ordered.mean()), float(ordered[cut]), float(ordered[-1 - cut]))
+    low, high = float(ordered[cut]), float(ordered[-1 - cut])
+    return {"mean": float(ordered.mean()), "low": low, "high": high, "half_width": (high - low) / 2}
 
 
 def bootstrap_p_value(baseline: np.ndarray, system: np.ndarray, difference: float) -> float:

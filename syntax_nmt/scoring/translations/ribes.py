@@ -125,46 +125,29 @@ class RIBESSignature(Signature):
     def __init__(self, args: dict[str, Any]) -> None:
         super().__init__(args)
         self._abbr.update(case="c", tok="tok", alpha="alpha", beta="beta")
-        self.info.update(
-            case="lc" if args["lowercase"] else "mixed",
-            tok=args["tokenizer_signature"],
-            alpha=args["alpha"],
-            beta=args["beta"],
-        )
+        self.info.update(case="lc", tok=args["tokenizer_signature"], alpha=ALPHA, beta=BETA)
 
 
 class RIBES(Metric):
     """RIBES of a corpus, in percent, in the frame of sacrebleu's metrics.
 
     It is the mean over sentences of the best score over references. Empty references do not count,
-    nor do sentences with empty references only. The statistics of a sentence are its score and 1.
+    nor do sentences with empty references only. Case is ignored, as the authors' scorer does unless
+    told otherwise. The statistics of a sentence are its score and 1.
 
     Args:
         tokenizer: splits a line into words separated by spaces, and has a `signature()`.
-        lowercase: whether to ignore case, as the authors' scorer does unless told otherwise.
-        alpha: exponent of the precision.
-        beta: exponent of the brevity penalty.
     """
 
     _SIGNATURE_TYPE = RIBESSignature
 
-    def __init__(
-        self,
-        tokenizer: Callable[[str], str],
-        lowercase: bool = True,
-        alpha: float = ALPHA,
-        beta: float = BETA,
-    ) -> None:
+    def __init__(self, tokenizer: Callable[[str], str]) -> None:
         super().__init__()
         self.tokenizer = tokenizer
         self.tokenizer_signature = tokenizer.signature()  # type: ignore[attr-defined]
-        self.lowercase = lowercase
-        self.alpha = alpha
-        self.beta = beta
 
     def _preprocess_segment(self, sent: str) -> str:
-        sent = sent.lower() if self.lowercase else sent
-        return self.tokenizer(sent.rstrip())
+        return self.tokenizer(sent.lower().rstrip())
 
     def _extract_reference_info(self, refs: Sequence[str]) -> dict[str, Any]:
         return {"references": [reference.split() for reference in refs]}
@@ -176,7 +159,7 @@ class RIBES(Metric):
         scores = [
             score
             for reference in ref_kwargs["references"]
-            if (score := sentence_ribes(words, reference, self.alpha, self.beta)) is not None
+            if (score := sentence_ribes(words, reference)) is not None
         ]
         return [max(scores), 1.0] if scores else [0.0, 0.0]
 

@@ -14,7 +14,6 @@ from syntax_nmt.scoring.translations.evaluated_systems import EvaluationSet, Sys
 from syntax_nmt.scoring.translations.length_bins import LengthBins
 from syntax_nmt.scoring.translations.length_limit import USUAL, longer_text
 from syntax_nmt.scoring.translations.metrics import MetricSet
-from syntax_nmt.scoring.translations.repeated_ngrams import repetition_table
 from syntax_nmt.scoring.translations.resampling import bootstrap_scores, interval
 from syntax_nmt.scoring.translations.seed_tests import spread
 from syntax_nmt.scoring.translations.text_tables import metric_name, score_cell, signature_lines
@@ -90,7 +89,7 @@ def _certain_scores(
     if confidence is not None:
         drawn = bootstrap_scores(runs, metrics.score_rows, confidence.resamples, confidence.seed)
         for item, column in zip(found.values(), drawn.mean(axis=1).T):
-            item["interval"] = interval(column).figures()
+            item["interval"] = interval(column)
     return found
 
 
@@ -128,9 +127,8 @@ def score_findings(figures: dict[str, Any], width: int) -> Findings:
     tables = [_corpus_table(figures, width)]
     if "by_length" in figures:
         tables += [_length_table(figures, name, width) for name in figures["metrics"]]
-    if "repetition" in figures:
-        tables.append(repetition_table(figures["repetition"]))
-    heading = f"{figures['sentences']} sentences, {_counted(len(figures['references']))}"
+    references = len(figures["references"])
+    heading = f"{figures['sentences']} sentences, {references} reference{'s' * (references > 1)}"
     longer = [longer_text(figures["longer"])] if "longer" in figures else []
     return Findings(figures, tables, heading, [*longer, *signature_lines(figures)])
 
@@ -171,7 +169,3 @@ def _length_table(figures: dict[str, Any], name: str, width: int) -> Table:
     tokens_of = figures["by_length"]["tokens_of"]
     title = f"{metric_name(figures, name)} by length, in tokens of {tokens_of}"
     return Table(["length", "sentences", *systems], rows, title)
-
-
-def _counted(references: int) -> str:
-    return "1 reference" if references == 1 else f"{references} references"

@@ -22,7 +22,7 @@ def alignment(word="house"):
 
 
 def curves():
-    return draw_curves([Group("1"), Group("2")], {"a": [Point(1), Point(2)]}, "x", "y")
+    return draw_curves([Group("1", 10), Group("2", 10)], {"a": [Point(1), Point(2)]}, "x", "y")
 
 
 @pytest.mark.parametrize("form", SIGNATURES)

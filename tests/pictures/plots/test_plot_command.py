@@ -40,6 +40,11 @@ FUNCTIONS = {
 }
 
 
+def shown(pieces):
+    """`▁gar den` as `gar`, `·den`."""
+    return [piece[1:] if piece[0] == "▁" else f"·{piece}" for piece in pieces.split()]
+
+
 @pytest.fixture
 def write(tmp_path):
     def to(name, *lines):
@@ -133,11 +138,11 @@ class TestModels:
         options = [*self.options(files, "heads"), "--layer", -1, "--sentence", 1]
         (panels, rows, columns, *_), _, _ = plot("attention", *options, "--head", 2)
         assert (len(panels), panels[0].caption) == (1, "layer 1, head 2")
-        assert rows == [*TARGETS[0].split(), "</s>"]
-        assert columns == [*PIECES[0].split(), "</s>"]
+        assert rows == [*shown(TARGETS[0]), "</s>"]
+        assert columns == [*shown(PIECES[0]), "</s>"]
         (_, rows, columns, *_), _, _ = plot("attention", *options, "--attention", "decoder")
-        assert rows == [*TARGETS[0].split(), "</s>"]
-        assert columns == ["</s>", *TARGETS[0].split()]
+        assert rows == [*shown(TARGETS[0]), "</s>"]
+        assert columns == ["</s>", *shown(TARGETS[0])]
 
     def test_words_of_the_decoder_read_eos_first(self, plot, files):
         options = [*self.options(files, "heads"), "--attention", "decoder", "--words"]
@@ -158,7 +163,7 @@ class TestModels:
         (sides, _), _, _ = plot("distances", *options, "--layer", 1)
         assert [side.name for side in sides] == ["source", "target"]
         assert list(sides[0].rows) == ["mean", *(f"head {i}" for i in range(4))]
-        assert list(sides[1].tokens) == TARGETS[0].split()
+        assert list(sides[1].tokens) == shown(TARGETS[0])
         assert sides[0].opens_word == [piece[0] == "▁" for piece in PIECES[0].split()]
         model, task = load_model(files["latent"], files["data"], choose_device("cpu"))
         text = read_segmented(files["folder"] / "source", task.source_dictionary)
@@ -172,7 +177,7 @@ class TestModels:
         """Of a Transformer under an RNN decoder, or over an RNN encoder."""
         (sides, _), _, _ = plot("distances", *self.options(files, model))
         assert [found.name for found in sides] == [side]
-        pieces = (TARGETS if side == "target" else PIECES)[0].split()
+        pieces = shown((TARGETS if side == "target" else PIECES)[0])
         assert list(sides[0].tokens) == pieces
         assert len(sides[0].rows["mean"]) == len(pieces)
 
@@ -320,7 +325,7 @@ class TestFiles:
         longer = write("l", "(X (W a) (W b) (W c))", "()")
         assert "3 words" in refused("constituents", brackets, "--gold", longer)
         tags = write("tags", "B-NP")
-        assert "1 tags" in refused("chunks", "--target", one, "--gold", tags)
+        assert "1 words" in refused("chunks", "--target", one, "--gold", tags)
         assert "--alignments" in refused("chunks", "--target", one)
 
 
@@ -368,7 +373,11 @@ def scores(systems, spread=None, sentences=4):
 
     def group(label, size, more):
         values = {
-            name: {"score": None if score is None else score + more, "spread": spread}
+            name: {
+                "score": None if score is None else score + more,
+                "spread": spread,
+                "interval": None,
+            }
             for name, score in systems.items()
         }
         return {"label": label, "sentences": size, "scores": {"BLEU": values, "TER": values}}
@@ -385,7 +394,13 @@ def scores(systems, spread=None, sentences=4):
 def accuracies(name, *distances):
     """A model of what `syntax-nmt contrast --json` writes, cut down."""
     parts = [
-        {"distance": str(x), "least": x, "accuracy": 90.0, "interval": [60.0, 98.0], "pairs": 10}
+        {
+            "distance": str(x),
+            "least": x,
+            "accuracy": 90.0,
+            "total": 10,
+            "interval": {"low": 60.0, "high": 98.0},
+        }
         for x in distances
     ]
     return {"name": name, "by_distance": parts}

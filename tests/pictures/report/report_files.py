@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 from training_logs import LogWriter
@@ -58,15 +57,6 @@ def write_all(folder: Path) -> None:
     write(folder / "ours.trees", ["()", *(branching(line) for line in SOURCE[1:])])
     write(folder / "ours.links", [links(*pair) for pair in zip(SOURCE, OURS)])
     write(folder / "ours.chunks", [" ".join("B-NP" for _ in line.split()) for line in OURS])
-    write(folder / "contrast.json", [json.dumps(contrast())])
-
-
-def contrast() -> dict:
-    """As `syntax-nmt contrast --json` writes it."""
-    part = {"accuracy": 75.0, "interval": [60.5, 85.25], "correct": 30, "pairs": 40}
-    bins = [{"distance": "1–2", "least": 1, "most": 2, **part}]
-    model = {"name": "ours", "path": "x.pt", **part, "by_distance": bins, "by_category": []}
-    return {"pairs": 40, "confidence": 0.95, "models": [model, {**model, "name": "other"}]}
 
 
 def arguments(folder: Path) -> list:
@@ -81,6 +71,5 @@ def arguments(folder: Path) -> list:
         *("--constituents", "ours", folder / "ours.trees"),
         *("--alignments", "ours", folder / "ours.links"),
         *("--chunks", "ours", folder / "ours.chunks"),
-        *("--contrast", "ours", folder / "contrast.json"),
         *("--output", folder / "report.html", *QUICK),
     ]

@@ -1,6 +1,6 @@
 """`syntax-nmt report`: the page holds what it should, loads nothing, and errors are one line."""
 
-import json
+import argparse
 import re
 
 import pytest
@@ -9,8 +9,11 @@ from report_files import EVIL, OURS, QUICK, REFERENCE, SOURCE, arguments, words,
 from translations import figures, refused, write
 
 from syntax_nmt.cli import main
+from syntax_nmt.commands.report import add_arguments
+from syntax_nmt.pictures.report_page.report_data import report_data
 
-SECTIONS = ("scores", "comparison", "length", "contrast", "training", "samples")
+SECTIONS = ("scores", "comparison", "length", "training", "samples")
+SHOWN = ("--sentences", "2,1,9", "--title", "Tom & <Jerry>")
 
 
 @pytest.fixture(scope="module")
@@ -18,8 +21,7 @@ def folder(tmp_path_factory):
     """All files, and the report about them."""
     folder = tmp_path_factory.mktemp("report")
     write_all(folder)
-    shown = ["--sentences", "2,1,9", "--json", folder / "report.json", "--title", "Tom & <Jerry>"]
-    main([*map(str, ["report", *arguments(folder), *shown])])
+    main([*map(str, ["report", *arguments(folder), *SHOWN])])
     return folder
 
 
@@ -29,15 +31,27 @@ def page(folder):
 
 
 @pytest.fixture(scope="module")
-def numbers(folder):
-    return json.loads((folder / "report.json").read_text(encoding="utf-8"))
+def data(folder):
+    return data_of(*arguments(folder), *SHOWN)
 
 
-def report(capsys, *options):
-    """The figures and the page of a report."""
-    found = figures(capsys, "report", *options, *QUICK)
-    (path,) = [options[i + 1] for i, option in enumerate(options) if option == "--output"]
-    return found, Page(path)
+def data_of(*options):
+    """What the page is made of."""
+    parser = argparse.ArgumentParser()
+    add_arguments(parser)
+    return report_data(parser.parse_args([*map(str, options)]))
+
+
+def report(output, *options):
+    """The page of a report."""
+    main([*map(str, ["report", *options, *QUICK, "--output", output])])
+    return Page(output)
+
+
+def systems_of(folder):
+    """The options that name systems, references and source."""
+    given = arguments(folder)
+    return given[: given.index("--log")]
 
 
 def test_page_loads_nothing_and_has_no_script(page, folder):
@@ -62,8 +76,8 @@ def test_headings_tables_and_pictures_are_accessible(page):
     assert page.headings.count(1) == 1
     assert all(after - before <= 1 for before, after in zip(page.headings, page.headings[1:]))
     assert page.without_label == []
-    # 4 metrics by length, contrast, 3 curves; sentence 1 has no tree: 3 pictures, the others 4
-    assert page.tags["svg"] == 4 + 1 + 3 + 3 + 4 + 4
+    # 4 metrics by length, 3 curves; sentence 1 has no tree: 3 pictures, the others 4
+    assert page.tags["svg"] == 4 + 3 + 3 + 4 + 4
 
 
 def test_text_of_users_is_escaped(page, folder):
@@ -72,120 +86,91 @@ def test_text_of_users_is_escaped(page, folder):
     assert "<script" not in (folder / "report.html").read_text(encoding="utf-8")
 
 
-def test_samples_show_source_reference_and_translations(page, numbers):
-    assert [sample["sentence"] for sample in numbers["samples"]] == [2, 1, 9]
-    first = numbers["samples"][0]
-    assert first["source"] == " ".join(words(SOURCE[1]))
-    assert first["references"] == [REFERENCE[1]]
-    assert first["translations"][1] == {"system": "ours", "text": OURS[1], "chrf": pytest.approx(
-        first["translations"][1]["chrf"])}  # fmt: skip
-    assert first["length"] == len(words(SOURCE[1]))
-    assert f"Sentence 9 ({numbers['samples'][2]['length']} words)" in page.text
-    assert first["source"] in page.text
-    found = first["structures"]
-    assert set(found) == {"dependencies", "constituents", "alignments", "chunks"}
-    assert found["alignments"]["ours"].startswith("0-0")
-    assert found["chunks"]["ours"].startswith(f"[NP {OURS[1].split()[0]}]")
-    assert set(found["dependencies"]) == {"reference", "ours"}
-    assert numbers["samples"][1]["structures"]["constituents"] == {}
+def test_samples_show_source_reference_and_translations(page, data):
+    assert [sample.position for sample in data.samples] == [1, 0, 8]
+    first = data.samples[0]
+    assert first.source == " ".join(words(SOURCE[1]))
+    assert list(first.references) == [REFERENCE[1]]
+    assert [each.system for each in first.translations] == ["base", "ours"]
+    assert first.translations[1].text == OURS[1]
+    assert first.length == len(words(SOURCE[1]))
+    assert f"Sentence 9 ({data.samples[2].length} words)" in page.text
+    assert first.source in page.text
+    assert f"NP {OURS[1].split()[0]}" in page.text
 
 
-def test_chrf_of_samples_is_sacrebleus(numbers):
+def test_chrf_of_samples_is_sacrebleus(data):
     from sacrebleu import sentence_chrf
 
-    for sample in numbers["samples"]:
-        for translation in sample["translations"]:
-            expected = sentence_chrf(translation["text"], sample["references"]).score
-            assert translation["chrf"] == pytest.approx(expected)
+    for sample in data.samples:
+        for translation in sample.translations:
+            expected = sentence_chrf(translation.text, sample.references).score
+            assert translation.score == pytest.approx(expected)
 
 
-def test_figures_are_those_of_score_and_compare(folder, numbers, page, capsys):
-    given = arguments(folder)[: arguments(folder).index("--log")]
-    sampling = ("--confidence", "--confidence-n", 20)
-    assert numbers["scores"] == figures(capsys, "score", *given, *sampling)
-    source = given.index("--source")
-    compared = figures(capsys, "compare", *given[:source], *QUICK)
-    assert numbers["comparison"] == compared
+def test_figures_are_those_of_score_and_compare(folder, data, page, capsys):
+    given = systems_of(folder)
+    assert data.scores == figures(capsys, "score", *given, "--confidence", "--confidence-n", 20)
+    compared = figures(capsys, "compare", *given[: given.index("--source")], *QUICK)
+    assert data.comparison == compared
     for system in compared["systems"]:
         for item in system["scores"].values():
             assert f"{item['score']:.1f}" in page.text
-    for metric in [*numbers["scores"]["metrics"].values(), *compared["metrics"].values()]:
+    for metric in [*data.scores["metrics"].values(), *compared["metrics"].values()]:
         assert metric["signature"] in page.text
     assert "sd" in page.text
 
 
-def test_trainings(numbers, page):
-    (training,) = numbers["trainings"]["ours"]
-    assert (training["epochs"], training["updates"]) == (5, 500)
-    assert f"{training['best']['loss']:.3f} after 500" in page.text
+def test_trainings(data, page):
+    (log,) = data.logs["ours"]
+    assert f"{log.best().values['loss']:.3f} after 500" in page.text
     assert "UAS of supervised heads" in page.text
     assert "not finished" in page.text
 
 
-def test_contrast_takes_the_model_of_the_name(numbers, page):
-    assert numbers["contrast"]["ours"]["name"] == "ours"
-    assert "75.0 [60.5, 85.2]" in page.text
-
-
 def test_same_input_same_page(folder, tmp_path):
-    given = arguments(folder)
-    given[given.index("--output") + 1] = tmp_path / "again.html"
-    shown = ["--sentences", "2,1,9", "--title", "Tom & <Jerry>"]
-    main([*map(str, ["report", *given, *shown])])
+    given = [*arguments(folder), *SHOWN, "--output", tmp_path / "again.html"]
+    main([*map(str, ["report", *given])])
     assert (tmp_path / "again.html").read_bytes() == (folder / "report.html").read_bytes()
 
 
 def test_one_system_and_nothing_else(folder, tmp_path, capsys):
-    output = tmp_path / "one.html"
-    found, page = report(
-        capsys, folder / "ours.1", "-r", folder / "ref", "--output", output, "-m", "bleu"
-    )
-    assert found["comparison"] is None
-    assert len(found["samples"]) == 8
-    assert set(found["scores"]["metrics"]) == {"BLEU", "chrF2"}
-    assert found["samples"][0]["source"] is None
-    assert [page.ids[section] for section in SECTIONS] == [1, 0, 0, 0, 0, 1]
+    given = (folder / "ours.1", "-r", folder / "ref", "-m", "bleu")
+    page = report(tmp_path / "one.html", *given)
+    assert "one.html: 1 system, 8 samples" in capsys.readouterr().err
+    assert "chrF2" in page.text
+    assert "TER" not in page.text
+    assert [page.ids[section] for section in SECTIONS] == [1, 0, 0, 0, 1]
     assert page.tags["svg"] == 0
     assert page.fetched == []
 
 
-def test_some_tests_only(folder, tmp_path, capsys):
-    given = arguments(folder)[: arguments(folder).index("--log")]
-    output = tmp_path / "some.html"
-    _, page = report(capsys, *given, "--tests", "bootstrap", "--output", output, "-m", "ter")
+def test_some_tests_only(folder, tmp_path):
+    page = report(tmp_path / "x.html", *systems_of(folder), "--tests", "bootstrap", "-m", "ter")
     assert "p bootstrap" in page.text
     assert "sign test" not in page.text
     assert "better / worse / equal" not in page.text
 
 
-def test_empty_translations_and_one_sentence(tmp_path, capsys):
+def test_empty_translations_and_one_sentence(tmp_path):
     for name, line in (("hyp", ""), ("ref", "one word"), ("src", "▁ein ▁wort")):
         write(tmp_path / name, [line])
-    output = tmp_path / "empty.html"
-    given = ("-r", tmp_path / "ref", "--source", tmp_path / "src", "--output", output)
-    found, page = report(capsys, tmp_path / "hyp", *given)
-    assert found["samples"][0]["translations"][0]["text"] == ""
-    assert "(empty)" in page.text
+    given = (tmp_path / "hyp", "-r", tmp_path / "ref", "--source", tmp_path / "src")
+    assert "(empty)" in report(tmp_path / "x.html", *given).text
 
 
-def test_samples_are_spread_over_lengths(folder, tmp_path, capsys):
-    given = arguments(folder)[: arguments(folder).index("--log")]
-    found, _ = report(capsys, *given, "--samples", 4, "--output", tmp_path / "x.html")
-    lengths = [sample["length"] for sample in found["samples"]]
+def test_samples_are_spread_over_lengths(folder):
+    lengths = [each.length for each in data_of(*systems_of(folder), "--samples", 4, *QUICK).samples]
     assert len(lengths) == 4
     assert lengths == sorted(lengths)
     assert lengths[-1] > 2 * lengths[0]
 
 
 def test_alignments_of_other_texts(folder, tmp_path, capsys):
-    given = arguments(folder)[: arguments(folder).index("--log")]
     write(tmp_path / "short", [links.split()[0] for links in OURS])
     write(tmp_path / "outside", ["0-0 0-99"] * len(OURS))
-    texts = (folder / "src", tmp_path / "short")
-    report(capsys, *given, "--alignments", "ours", tmp_path / "outside", *texts, "--output",
-           tmp_path / "x.html")  # fmt: skip
-    main([*map(str, ["report", *given, "--alignments", "ours", tmp_path / "outside", *texts,
-                     "--output", tmp_path / "x.html", *QUICK])])  # fmt: skip
+    aligned = (tmp_path / "outside", folder / "src", tmp_path / "short")
+    report(tmp_path / "x.html", *systems_of(folder), "--alignments", "ours", *aligned)
     assert f"{len(OURS)} links to words" in capsys.readouterr().err
 
 
@@ -194,7 +179,6 @@ def test_alignments_of_other_texts(folder, tmp_path, capsys):
     [
         (("--log", "theirs", "ours.log"), "--log theirs: no system has this name; the names are "
          "base, ours"),
-        (("--log", "reference", "ours.log"), "--log reference: no system has this name"),
         (("--log", "base", "base.log"), "--log base: for the second time"),
         (("--alignments", "theirs", "ours.links"), "no system has this name; the names are base, "
          "ours, reference"),
@@ -207,21 +191,15 @@ def test_alignments_of_other_texts(folder, tmp_path, capsys):
         (("--alignments", "base", "ref"), "is no link such as"),
         (("--alignments", "base", "ours.links", "few.trees", "ref"), "few.trees has 2 sentences"),
         (("--chunks", "base", "ours.chunks"), "ours.chunks:1: "),
-        (("--contrast", "base", "contrast.json"), "has no model base but ours, other"),
-        (("--contrast", "base", "ref"), "give what `syntax-nmt contrast --json`"),
-        (("--contrast", "base", "report.json"), "not the figures of `syntax-nmt contrast`"),
         (("--sentences", "25"), "--sentences 25: "),
-        (("--log", "base2", "missing.log"), "no system has this name"),
         (("--output", "ref"), "is the input as well"),
         (("--output", "ours.log"), "is the input as well"),
-        (("--json", "-", "--output", "-"), "cannot take two outputs"),
-        (("--json", "x.html", "--output", "x.html"), "would be written twice"),
     ],
 )  # fmt: skip
 def test_errors(folder, options, message):
     write(folder / "few.trees", ["()", "()"])
     (folder / "few.conllu").write_text("# parse = none\n", encoding="utf-8")
-    files = {path.name for path in folder.iterdir()} | {"missing.log", "x.html"}
+    files = {path.name for path in folder.iterdir()}
     named = [folder / option if option in files else option for option in options]
     assert message in refused("report", *arguments(folder), *named)
 
@@ -242,51 +220,9 @@ def test_alignments_need_a_source(folder):
     assert "the source is not known" in message
 
 
-def test_unequal_files(folder, tmp_path):
-    write(tmp_path / "short", OURS[1:])
-    assert "has 23 sentences" in refused("report", tmp_path / "short", "-r", folder / "ref")
-
-
 def test_a_failed_run_leaves_the_old_page(folder, tmp_path):
     output = write(tmp_path / "old.html", ["old"])
     refused("report", folder / "ours.1", "-r", folder / "ref", "--sentences", "99", "--output",
             output)  # fmt: skip
     assert output.read_text(encoding="utf-8") == "old\n"
     assert list(tmp_path.iterdir()) == [output]
-
-
-def test_a_section_that_fails_is_named_and_the_others_are_there(folder, tmp_path, monkeypatch):
-    from syntax_nmt.pictures.report_page import score_pictures
-
-    def fails(*_):
-        raise ValueError("'yerr' must not contain <negative> values")
-
-    monkeypatch.setattr(score_pictures, "contrast_picture", fails)
-    given = arguments(folder)
-    given[given.index("--output") + 1] = tmp_path / "report.html"
-    message = refused("report", *given, "--samples", "1")
-    assert "report.html: written without what could not be drawn: contrastive pairs (Val" in message
-    page = Page(tmp_path / "report.html")
-    for section in SECTIONS:
-        assert page.ids[section] == 1
-    text = (tmp_path / "report.html").read_text(encoding="utf-8")
-    assert "contrastive pairs: could not be drawn (ValueError" in text
-    assert "&lt;negative&gt;" in text
-
-
-def test_where_all_pairs_are_right_the_report_stands(folder, tmp_path, capsys):
-    part = {"accuracy": 100.0, "interval": {"low": 90.6, "high": 100.0}, "correct": 37, "total": 37}
-    model = {"name": "x", **part, "by_distance": [{"distance": "1", "least": 1, **part}]}
-    write(tmp_path / "contrast.json", [json.dumps({"pairs": 37, "models": [model]})])
-    found, page = report(
-        capsys, "--system", "ours", folder / "ours.1", "-r", folder / "ref", "--contrast", "ours",
-        tmp_path / "contrast.json", "--output", tmp_path / "x.html", "--samples", "0",
-    )  # fmt: skip
-    assert found["contrast"]["ours"]["correct"] == 37
-    assert page.ids["contrast"] == 1
-
-
-def test_one_system_is_no_systems(folder, tmp_path, capsys):
-    options = ["--output", tmp_path / "x.html", "--samples", "0", *QUICK]
-    main([*map(str, ["report", folder / "ours.1", "-r", folder / "ref", *options])])
-    assert "x.html: 1 system, 0 samples" in capsys.readouterr().err

@@ -5,18 +5,16 @@ from __future__ import annotations
 import logging
 from pathlib import Path
 
-from fairseq.logging.progress_bar import JsonProgressBar, SimpleProgressBar, logger
+from fairseq.logging.progress_bar import SimpleProgressBar, logger
 
-BARS = {"simple": SimpleProgressBar, "json": JsonProgressBar}
 EPOCH, INTERVAL = 100, 50
 
 
 class LogWriter:
     """Writes what fairseq-train would."""
 
-    def __init__(self, path: Path, log_format: str = "simple") -> None:
+    def __init__(self, path: Path) -> None:
         self.path = path
-        self.bar = BARS[log_format]
 
     def __enter__(self) -> LogWriter:
         self.handler = logging.FileHandler(self.path, encoding="utf-8")
@@ -39,7 +37,7 @@ class LogWriter:
     def train(self, first: int, last: int, shift: float = 0.0, valid: bool = True, **more) -> None:
         """Epochs from `first` to `last`; losses fall with the updates, and `shift` moves them."""
         for epoch in range(first, last + 1):
-            bar = self.bar(range(EPOCH), epoch=epoch, log_interval=INTERVAL)
+            bar = SimpleProgressBar(range(EPOCH), epoch=epoch, log_interval=INTERVAL)
             for step, _ in enumerate(bar, start=1):
                 updates = (epoch - 1) * EPOCH + step
                 bar.log(self.values(updates, shift, **more), tag="train_inner", step=updates)
@@ -49,7 +47,7 @@ class LogWriter:
 
     def valid(self, epoch: int, shift: float = 0.0, **more) -> None:
         prefix = "valid on 'valid' subset"
-        bar = self.bar(range(3), epoch=epoch, prefix=prefix)
+        bar = SimpleProgressBar(range(3), epoch=epoch, prefix=prefix)
         values = self.values(epoch * EPOCH, shift + 1, **more)
         bar.print({**values, "best_loss": 1.0}, tag="valid", step=epoch * EPOCH)
 
