@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import argparse
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from pathlib import Path
 from random import Random
 from typing import Any
 
 from syntax_nmt.arguments import natural_int
 from syntax_nmt.data.annotation import HEADS
-from syntax_nmt.data.annotation_text import annotation_entries
 from syntax_nmt.data.controls.borrowing import draw_lenders
 from syntax_nmt.data.controls.heads import chain, shuffled
+from syntax_nmt.data.controls.indexed_entries import IndexedEntries, indexed_entries
 from syntax_nmt.data.controls.kinds import CONTROLLED, ControlledKind
 from syntax_nmt.data.text_columns import count_text, decimal_text, share_text
 from syntax_nmt.errors import UserError
@@ -79,12 +79,8 @@ def run(args: argparse.Namespace) -> None:
             f"{BORROWED}"
         )
     kept = _Kept(of)
-    entries = [
-        (entry, of.kind.parse(entry, place))
-        for place, entry in annotation_entries(args.file, of.kind)
-    ]
-    with open_output(args.output) as stream:
-        stream.writelines(_controls(args.file, entries, args.kind, Random(args.seed), kept))
+    with indexed_entries(args.file, of) as entries, open_output(args.output) as stream:
+        stream.writelines(_controls(entries, args.kind, Random(args.seed), kept))
     write_findings(kept.findings(args), args, stdout_is_free=args.output != STDOUT)
 
 
@@ -97,29 +93,28 @@ def _kind_of(file: Path) -> ControlledKind:
     raise UserError(f"{file}: its ending does not say what it holds: give one of {endings}")
 
 
-def _controls(
-    file: Path, entries: Sequence[tuple[Any, Any]], control: str, random: Random, kept: _Kept
-) -> Iterator[str]:
-    """The entries of the new file, out of those of the old one and the annotation in each."""
+def _controls(entries: IndexedEntries, control: str, random: Random, kept: _Kept) -> Iterator[str]:
+    """The entries of the new file."""
     of = kept.of
-    sizes = [0 if annotation is None else of.size(annotation) for _, annotation in entries]
     lenders = [0] * len(entries)
     if control == BORROWED:
         try:
-            lenders = draw_lenders(sizes, random)
+            lenders = draw_lenders(entries.sizes, random)
         except ValueError as error:
-            raise UserError(f"{file}: {error}: give more sentences") from None
-    for (entry, annotation), size, lender in zip(entries, sizes, lenders):
+            raise UserError(f"{entries.file}: {error}: give more sentences") from None
+    for number, lender in enumerate(lenders):
+        entry, annotation = entries[number]
         if annotation is None:
             kept.without += 1
             yield of.kind.entry_text(entry)
             continue
+        own = of.structure(annotation)
         if control == BORROWED:
-            kept.lent(size, sizes[lender])
-            new = of.resized(entries[lender][1], annotation)
+            kept.lent(entries.sizes[number], entries.sizes[lender])
+            new = of.resized(of.structure(entries[lender][1]), annotation)
         else:
-            new = chain(size) if control == CHAIN else shuffled(annotation, random)
-        kept.add(annotation, new)
+            new = chain(of.size(annotation)) if control == CHAIN else shuffled(own, random)
+        kept.add(own, new)
         yield of.text(entry, new)
 
 

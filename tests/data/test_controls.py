@@ -4,7 +4,6 @@ import random
 from collections import Counter
 
 import pytest
-from trees_of import random_heads
 
 from syntax_nmt.data.chunks import Chunk
 from syntax_nmt.data.constituents import ConstituentTree, format_tree, parse_tree
@@ -14,7 +13,12 @@ from syntax_nmt.data.dependency_tree import find_cycle, word_depths
 
 
 def random_arcs(rng, size):
-    return Arcs(random_heads(rng, size), [f"r{word}" for word in range(size)])
+    order = rng.sample(range(size), size)
+    heads = [0] * size
+    heads[order[0]] = order[0]
+    for place in range(1, size):
+        heads[order[place]] = order[rng.randrange(place)]
+    return Arcs(heads, [f"r{word}" for word in range(size)])
 
 
 def is_tree(heads):

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from random import Random
-from typing import NamedTuple, Union
+from typing import NamedTuple
 
 from syntax_nmt.data.conllu import NUM_COLUMNS
-from syntax_nmt.data.dependency_tree import DependencyTree
 
 _ROOT, _DEPENDENT = "root", "dep"
 
@@ -17,9 +16,6 @@ class Arcs(NamedTuple):
 
     heads: Sequence[int]
     relations: Sequence[str]
-
-
-Tree = Union[Arcs, DependencyTree]
 
 
 def chain(size: int) -> Arcs:
@@ -32,7 +28,7 @@ def chain(size: int) -> Arcs:
     return Arcs(heads, [_ROOT] + [_DEPENDENT] * (size - 1))
 
 
-def shuffled(arcs: Tree, random: Random) -> Arcs:
+def shuffled(arcs: Arcs, random: Random) -> Arcs:
     """The same tree over words that are permuted at random: π(k) hangs on π(head of k).
 
     Numbers of dependents, and depths, stay; distances and projectivity do not.
@@ -46,7 +42,7 @@ def shuffled(arcs: Tree, random: Random) -> Arcs:
     return Arcs(heads, relations)
 
 
-def resized_arcs(arcs: Tree, size: int) -> Arcs:
+def resized_arcs(arcs: Arcs, size: int) -> Arcs:
     """The tree of a sentence for one of another length.
 
     Words beyond the end of the tree hang on the word before them. Where the tree is cut, the first

@@ -12,7 +12,7 @@ from syntax_nmt.data.annotation import CHUNKS, HEADS, PHRASES, AnnotationKind
 from syntax_nmt.data.chunks import OUTSIDE, Chunk, iob2_tags
 from syntax_nmt.data.constituents import ConstituentTree
 from syntax_nmt.data.controls.borrowing import resized_chunks, resized_tree
-from syntax_nmt.data.controls.heads import Arcs, Tree, resized_arcs, with_arcs
+from syntax_nmt.data.controls.heads import Arcs, resized_arcs, with_arcs
 from syntax_nmt.data.dependency_tree import DependencyTree, word_depths
 from syntax_nmt.data.figures.text_figures import ratio
 from syntax_nmt.data.figures.word_trees import WordTrees
@@ -33,6 +33,14 @@ class ControlledKind(ABC):
     @abstractmethod
     def size(self, annotation: Any) -> int:
         """The words that an annotation is over."""
+
+    @abstractmethod
+    def structure(self, annotation: Any) -> Any:
+        """What is exchanged of an annotation.
+
+        Args:
+            annotation: as the kind parses it.
+        """
 
     @abstractmethod
     def resized(self, structure: Any, own: Any) -> Any:
@@ -69,7 +77,11 @@ class ControlledHeads(ControlledKind):
         """Syntactic words: a multiword token has several."""
         return len(annotation)
 
-    def resized(self, structure: Tree, own: DependencyTree) -> Arcs:
+    def structure(self, annotation: DependencyTree) -> Arcs:
+        """Heads and relations."""
+        return Arcs(annotation.heads, annotation.relations)
+
+    def resized(self, structure: Arcs, own: DependencyTree) -> Arcs:
         """See :func:`~syntax_nmt.data.controls.heads.resized_arcs`."""
         return resized_arcs(structure, len(own))
 
@@ -77,11 +89,11 @@ class ControlledHeads(ControlledKind):
         """See :func:`~syntax_nmt.data.controls.heads.with_arcs`."""
         return self.kind.entry_text(with_arcs(entry, structure))
 
-    def same(self, structure: Tree, other: Tree) -> int:
+    def same(self, structure: Arcs, other: Arcs) -> int:
         """Words with the same head."""
         return sum(head == another for head, another in zip(structure.heads, other.heads))
 
-    def sums(self, structure: Tree) -> dict[str, int]:
+    def sums(self, structure: Arcs) -> dict[str, int]:
         """Distances, directions, depth, projectivity."""
         heads = np.array(structure.heads)
         arcs = heads - np.arange(len(heads))
@@ -116,6 +128,10 @@ class ControlledTrees(ControlledKind):
     def size(self, annotation: ConstituentTree) -> int:
         """Leaves."""
         return len(annotation)
+
+    def structure(self, annotation: ConstituentTree) -> ConstituentTree:
+        """The tree; its words are replaced."""
+        return annotation
 
     def resized(self, structure: ConstituentTree, own: ConstituentTree) -> ConstituentTree:
         """See :func:`~syntax_nmt.data.controls.borrowing.resized_tree`."""
@@ -160,6 +176,10 @@ class ControlledChunks(ControlledKind):
     def size(self, annotation: Sequence[Chunk]) -> int:
         """Tags."""
         return annotation[-1].end
+
+    def structure(self, annotation: Sequence[Chunk]) -> Sequence[Chunk]:
+        """The chunks, which have no words."""
+        return annotation
 
     def resized(self, structure: Sequence[Chunk], own: Sequence[Chunk]) -> Sequence[Chunk]:
         """See :func:`~syntax_nmt.data.controls.borrowing.resized_chunks`."""
