@@ -109,8 +109,9 @@ METHODS: dict[str, Method] = {
 # Those that read parses of the source, so that typed text needs a parser.
 READERS = tuple(name for name, method in METHODS.items() if method.inputs)
 
-# Models in which it matters where words end: their property tests have words of several pieces.
+# Models that find words in pieces (`WordSpans`): their property tests have words of several pieces.
 OF_WORDS = {"pascal_transformer+pieces": ("pascal_transformer", "--parent-scaled-heads=3")}
+READ_ENDS_OF_WORDS = ("pascal_transformer+pieces",)  # others read where words begin
 
 # What all methods share; a later option wins, so tests may append their own.
 COMMON = (

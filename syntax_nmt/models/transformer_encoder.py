@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from functools import reduce
+from operator import add
 from typing import Any
 
 from fairseq.data import Dictionary
@@ -167,18 +169,20 @@ class SyntaxTransformerEncoder(TransformerEncoderBase):
     ) -> list[AttentionChange]:
         """What each layer changes in its self-attention; equal biases are made once."""
         length, like = padding.size(1), self.embed_tokens.weight
-        biases: dict[tuple[bool, bool], Tensor] = {}
+        of_lowest = []  # biases, each with the number of lowest layers that add it
+        if self.local_layers:
+            window = local_attention_bias(length, self.local_window, like)
+            of_lowest.append((self.local_layers, window))
+        if self.position_bias is not None:
+            of_lowest.append((self.position_bias_layers, self.position_bias(length, length, like)))
+        sums: dict[tuple[int, ...], Tensor] = {}
         changes = []
         for index in range(self.num_layers):
-            has = index < self.local_layers, index < self.position_bias_layers
-            if any(has) and has not in biases:
-                bias = like.new_zeros(1, 1)
-                if has[0]:
-                    bias = bias + local_attention_bias(length, self.local_window, like)
-                if has[1] and self.position_bias is not None:
-                    bias = bias + self.position_bias(length, length, like)
-                biases[has] = close_pads(bias, padding)  # to ask for pads would wait for a GPU
-            changes.append(AttentionChange(biases.get(has)))
+            added = tuple(i for i, (layers, _) in enumerate(of_lowest) if index < layers)
+            if added and added not in sums:
+                bias = reduce(add, (of_lowest[i][1] for i in added))
+                sums[added] = close_pads(bias, padding)  # to ask for pads would wait for a GPU
+            changes.append(AttentionChange(sums.get(added)))
         layer = self.parent_scaled_layer
         if layer is not None:
             factor = self.parent_scaling(HEADS.of(annotation), self.word_spans(src_tokens))

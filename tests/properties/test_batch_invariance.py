@@ -2,6 +2,7 @@
 
 import pytest
 import torch
+from methods import READ_ENDS_OF_WORDS
 from small_models import random_sentences
 
 from syntax_nmt.backbone.masked_batch_norm import MaskedBatchNorm
@@ -85,16 +86,25 @@ def test_a_declared_input_that_is_missing_is_named(small):
                 small.model(**without)
 
 
-def test_where_a_word_ends_matters(small):
-    """A model that finds words in pieces and reads each word's first alone would pass the rest."""
+def of_one_piece(module, tokens, spans):
+    columns = torch.arange(spans.first.size(1)).expand_as(spans.first)
+    return spans._replace(first=columns, last=columns)
+
+
+def without_ends(module, tokens, spans):
+    return spans._replace(last=spans.first)
+
+
+@pytest.mark.parametrize("other_words", [of_one_piece, without_ends])
+def test_words_of_several_pieces_matter(small, other_words):
+    """A model that finds words in pieces and reads something else would pass the rest."""
     found = [m for m in small.model.modules() if isinstance(m, WordSpans)]
     if not found or found[0].scheme == NO_SUBWORDS:
         pytest.skip("finds no words in pieces")
+    if other_words is without_ends and small.arch not in READ_ENDS_OF_WORDS:
+        pytest.skip("does not read where words end")
     expected = logits_of_each(small)
-    hooks = [
-        spans.register_forward_hook(lambda module, args, out: out._replace(last=out.first))
-        for spans in found
-    ]
+    hooks = [spans.register_forward_hook(other_words) for spans in found]
     other = logits_of_each(small)
     for hook in hooks:
         hook.remove()
