@@ -49,7 +49,7 @@ class GRUOptions(FairseqDataclass):
 
     encoder_freeze_embed: bool = encoder_option(
         False,
-        "do not train the source embeddings, nor parameters shared with them (also the output layer)",
+        "do not train the source embeddings or parameters that share them (also the output layer)",
     )
     encoder_hidden_size: Optional[int] = encoder_option(
         None, "C, units of an encoder GRU in one direction (default: --encoder-embed-dim)"
@@ -64,7 +64,7 @@ class GRUOptions(FairseqDataclass):
     )
     decoder_freeze_embed: bool = decoder_option(
         False,
-        "do not train the target embeddings, nor parameters shared with them (also the output layer)",
+        "do not train the target embeddings or parameters that share them (also the output layer)",
     )
     decoder_hidden_size: Optional[int] = decoder_option(
         None, "units of the decoder state s (default: --decoder-embed-dim)"
