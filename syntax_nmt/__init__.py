@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 __version__ = "0.1.0"
 __all__ = ["load"]
 
-# As fairseq will import it: a link to it would be another package of the same name.
+# As fairseq will import it: under a link it would be another package of the same name.
 FOLDER = Path(__file__).resolve().parent
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ if "fairseq" in sys.modules:
 
 
 def __getattr__(name: str) -> Any:
-    """Loads what Python programs want, and with it fairseq, when it is asked for.
+    """Loads the Python interface, and fairseq with it, on first use.
 
     Args:
         name: of an attribute of this module.
@@ -35,7 +35,7 @@ def __getattr__(name: str) -> Any:
         level, handlers = root.level, root.handlers[:]
         from syntax_nmt.inference.loading import load
 
-        # Modules of fairseq's have the root logger print everything, of other libraries as well.
+        # fairseq's modules make the root logger print the messages of all libraries.
         root.setLevel(level)
         root.handlers[:] = handlers
         return load

@@ -1,6 +1,4 @@
-"""Options and arguments: how they are spelled, their types, and those that several subcommands
-take.
-"""
+"""Options and arguments: their spelling, their types, and those of several subcommands."""
 
 from __future__ import annotations
 
@@ -12,7 +10,7 @@ ENCODER, DECODER = "encoder", "decoder"
 
 
 def flag(name: str) -> str:
-    """An option as it is typed: `--max-tokens` for `max_tokens`."""
+    """The spelling of an option: `--max-tokens` for `max_tokens`."""
     return "--" + name.replace("_", "-")
 
 
@@ -56,7 +54,7 @@ def ascending_numbers(text: str, least: int = 0) -> tuple[int, ...]:
     """Ascending whole numbers, separated by commas.
 
     Args:
-        least: what the first of them may be.
+        least: the least value of the first.
 
     Raises:
         argparse.ArgumentTypeError: it is something else.
@@ -78,7 +76,7 @@ def add_files(group: argparse._ActionsContainer, **helps: str) -> None:
 
 
 def add_flags(group: argparse._ActionsContainer, **helps: str) -> None:
-    """Adds options that are given or not, by name and help."""
+    """Adds flags, by name and help."""
     for name, text in helps.items():
         group.add_argument(flag(name), action="store_true", help=text)
 
@@ -93,10 +91,10 @@ def option(default: Any, text: str) -> Any:
 
 
 def encoder_option(default: Any, text: str) -> Any:
-    """An :func:`option` of the encoder alone."""
+    """An :func:`option` only for the encoder."""
     return field(default=default, metadata={"help": text, "half": ENCODER})
 
 
 def decoder_option(default: Any, text: str) -> Any:
-    """An :func:`option` of the decoder alone."""
+    """An :func:`option` only for the decoder."""
     return field(default=default, metadata={"help": text, "half": DECODER})

@@ -1,9 +1,9 @@
-"""The `syntax-nmt` command. Each subcommand lives beside what it runs and is imported on demand.
+"""The `syntax-nmt` command. Each subcommand is a module of `commands`, imported on demand.
 
 A subcommand's module has `EXAMPLE` (a command line that works), `add_arguments(parser)` and
-`run(args)`, which raises :class:`~syntax_nmt.errors.UserError` for what the user can correct. With
-`RESUMES`, the name of an option, an interrupted run that had this option resumes when the same line
-is given again.
+`run(args)`, which raises :class:`~syntax_nmt.errors.UserError` for mistakes that the user can
+correct. With `RESUMES`, the name of an option, the same command resumes an interrupted run that had
+this option.
 """
 
 from __future__ import annotations
@@ -22,77 +22,77 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "demo": ("syntax_nmt.commands.demo", "write the built-in corpus, gold structures included"),
     "prepare": (
         "syntax_nmt.commands.prepare",
-        "raw parallel text to tokens, subwords, parses and a data-bin folder, in one go",
+        "turn raw parallel text into a data-bin folder with annotation",
     ),
     "parse": ("syntax_nmt.commands.parse", "parse tokenised text with Stanza"),
     "chunk": (
         "syntax_nmt.commands.chunk",
-        "chunk tokenised text; train the tagger that does it, and score it",
+        "chunk tokenised text; train and score a chunker",
     ),
-    "merge": ("syntax_nmt.commands.merge", "put together what several parse or chunk jobs made"),
+    "merge": ("syntax_nmt.commands.merge", "join the outputs of several parse or chunk jobs"),
     "control": (
         "syntax_nmt.commands.control",
-        "annotation without syntax: chains, shuffled trees, structures of other sentences",
+        "write annotation without syntax, such as trees of other sentences",
     ),
     "binarize": (
         "syntax_nmt.commands.binarize",
-        "put side information beside fairseq's own files in a data-bin folder",
+        "add annotation to a data-bin folder of fairseq-preprocess",
     ),
-    "inspect": ("syntax_nmt.commands.inspect", "what a data-bin folder holds, checked"),
+    "inspect": ("syntax_nmt.commands.inspect", "check a data-bin folder and show its content"),
     "trees": (
         "syntax_nmt.commands.trees",
-        "dependency or constituency trees, and UAS or bracket F1, out of a trained model",
+        "extract trees from a trained model; UAS or bracket F1",
     ),
     "align": (
         "syntax_nmt.commands.align",
-        "word alignments, and AER, out of a trained model; symmetrisation",
+        "extract word alignments from a trained model and symmetrise them; AER",
     ),
     "chunks": (
         "syntax_nmt.commands.chunks",
-        "chunks, their accuracies and F1, out of a trained bi-scale decoder",
+        "extract chunks from a trained bi-scale decoder; accuracies and F1",
     ),
     "contrast": (
         "syntax_nmt.commands.contrast",
-        "how often models prefer the reference to a copy with an error, by distance",
+        "measure how often models prefer references to copies with errors",
     ),
-    "score": ("syntax_nmt.commands.score", "BLEU, chrF, TER and RIBES, by length as well"),
-    "compare": ("syntax_nmt.commands.compare", "is one system better than another: paired tests"),
+    "score": ("syntax_nmt.commands.score", "compute BLEU, chrF, TER and RIBES, also by length"),
+    "compare": ("syntax_nmt.commands.compare", "test whether one system is better than another"),
     "plot": (
         "syntax_nmt.commands.plot",
         "pictures: attention, alignments, trees, distances, chunks, scores by length",
     ),
     "report": (
         "syntax_nmt.commands.report",
-        "one HTML page: scores, training curves, translations and their structures",
+        "write one HTML page: scores, curves, translations and structures",
     ),
     "serve": (
         "syntax_nmt.commands.serve",
-        "a page on this machine: translations and the syntax in them, while one types",
+        "serve a local web page that shows translations and their syntax",
     ),
-    "average": ("syntax_nmt.commands.average", "average checkpoints, such as the last ones"),
+    "average": ("syntax_nmt.commands.average", "average checkpoints of a training"),
     "export": (
         "syntax_nmt.commands.export",
-        "a model that is a plain Transformer at inference, for CTranslate2 or plain fairseq",
+        "export a trained model to CTranslate2 or plain fairseq",
     ),
     "examples": (
         "syntax_nmt.commands.examples",
-        "copy the examples: each paper's settings, comparisons, a notebook",
+        "copy the examples: settings of each paper, comparisons, a notebook",
     ),
     "options": (
         "syntax_nmt.commands.options",
-        "the options of architectures and criterions, which fairseq-train --help leaves out",
+        "list options that fairseq-train --help omits",
     ),
     "user-dir": ("syntax_nmt.commands.user_dir", "print the path to give to --user-dir"),
 }
 
 
 def main(argv: Sequence[str] | None = None) -> None:
-    """Runs one subcommand; the exit status is 0 only if the whole job was done.
+    """Runs one subcommand; the exit status is 0 only if the job is complete.
 
     Args:
         argv: the arguments after the program's name; those of the process by default.
     """
-    if argv is None:  # a program of its own: `kill`, and batch systems, end it as Ctrl-C does
+    if argv is None:  # `kill` and batch systems end the program as Ctrl-C does
         signal.signal(signal.SIGTERM, signal.default_int_handler)
         if hasattr(sys.stdout, "reconfigure"):  # names of files are printed
             sys.stdout.reconfigure(errors=UNKNOWN_BYTES)
@@ -119,7 +119,7 @@ def main(argv: Sequence[str] | None = None) -> None:
 
 
 def _command_parser() -> argparse.ArgumentParser:
-    """The parser of the first word alone, whose help lists the subcommands."""
+    """The parser of the first word, whose help lists the subcommands."""
     width = max(map(len, COMMANDS))
     listing = "\n".join(f"  {name:<{width}}  {summary}" for name, (_, summary) in COMMANDS.items())
     parser = argparse.ArgumentParser(

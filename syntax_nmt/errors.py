@@ -1,4 +1,4 @@
-"""Mistakes that a user can correct, and how they reach the user: one line, no traceback."""
+"""Mistakes that a user can correct, reported in one line without a traceback."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from pathlib import Path
 
 
 class UserError(Exception):
-    """Something is wrong with what the user gave: a file, an option, a value.
+    """A mistake in the user's input: a file, an option, a value.
 
     The message is one line that names the file and line, the values that disagree, and what to do.
     """
 
     def __init__(self, message: str) -> None:
         line = " ".join(message.split())
-        # Damaged files hold all sorts of characters; no terminal is to trip over them.
+        # Characters of damaged files must not disturb the terminal.
         super().__init__("".join(char if char.isprintable() else "\ufffd" for char in line))
 
 
@@ -31,7 +31,7 @@ def errors_of(name: str | Path) -> Iterator[None]:
 
 @contextmanager
 def one_line_errors(program: str) -> Iterator[None]:
-    """Turns an error of the user's or the system's into one line on stderr and exit status 1.
+    """Turns a user's or system error into one line on stderr and exit status 1.
 
     Used at the boundary to a command line.
 
@@ -46,7 +46,7 @@ def one_line_errors(program: str) -> Iterator[None]:
         yield
     except UserError as error:
         raise SystemExit(f"{program}: error: {error}") from None
-    except OSError as error:  # a full disk, a folder that may not be written to
+    except OSError as error:  # a full disk, a folder without write permission
         said = UserError(f"{error.filename or 'system'}: {error.strerror or error}")
         raise SystemExit(f"{program}: error: {said}") from error
 

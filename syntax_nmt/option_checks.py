@@ -1,4 +1,4 @@
-"""Checks that options have in common, of models, criterions, the optimizer and commands."""
+"""Checks of options, shared by models, criterions, the optimizer and commands."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ logger = logging.getLogger(__name__)
 
 
 def differ(value: Any, default: Any) -> bool:
-    """Whether a value is another one; a choice is no string, but reads as one."""
+    """Whether a value is another one; a choice is not a string but is compared as one."""
     return value != default and str(value) != str(default)
 
 
 def check_choice(name: str, value: Any, choices: Collection[str]) -> None:
-    """Raises a :class:`UserError` for a choice that a YAML has, where fairseq checks none."""
+    """Raises a :class:`UserError` for an unknown choice in a YAML, which fairseq does not check."""
     if str(value) not in choices:
         raise UserError(f"{flag(name)} {value}: choose {' or '.join(choices)}")
 
@@ -65,7 +65,7 @@ def refuse_changed(options: Any, names: Iterable[str], needed: str) -> None:
     """Refuses options that have no effect.
 
     Args:
-        needed: what would give them one, for the message.
+        needed: what they need to have an effect, for the message.
 
     Raises:
         UserError: one of the named options does not have its default.
@@ -75,11 +75,11 @@ def refuse_changed(options: Any, names: Iterable[str], needed: str) -> None:
 
 
 def warn_of_changed(options: Any, names: Iterable[str], beside: str) -> None:
-    """Warns of options that have no effect, but may stand in a checkpoint.
+    """Warns of options that have no effect but may be in a checkpoint.
 
     Args:
         options: a configuration made of a dataclass.
-        beside: the option and its value that take their effect away.
+        beside: the option and value that make them ineffective.
     """
     for name in _changed(options, names):
         logger.warning(
@@ -93,10 +93,10 @@ def _changed(options: Any, names: Iterable[str]) -> Iterator[str]:
 
 
 def refuse_together(what: str, cfg: Any, *names: str) -> None:
-    """Refuses what excludes other options of fairseq's Transformer.
+    """Refuses options of fairseq's Transformer that a feature excludes.
 
     Args:
-        what: it excludes them, for the message.
+        what: the feature, for the message.
 
     Raises:
         UserError: one of the named options is on.

@@ -1,7 +1,7 @@
-"""Everything that fairseq is to know: importing this module registers it.
+"""Importing this module registers the plugin with fairseq.
 
-The task, models, criterions, tokenizer and optimizer get their names, and torch's safe loader may
-read fairseq's checkpoints. What fairseq loads is checked from then on.
+It registers the task, models, criterions, tokenizer and optimizer, and lets torch's safe loader
+read fairseq's checkpoints. From then on, every file that fairseq loads is checked.
 """
 
 from syntax_nmt.checkpoints.loading import check_whatever_is_loaded

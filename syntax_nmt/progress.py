@@ -1,4 +1,4 @@
-"""How far long work is, on stderr: a bar on a terminal, a line a minute elsewhere."""
+"""Progress of long work on stderr: a bar on a terminal, otherwise one line per minute."""
 
 from __future__ import annotations
 
@@ -10,16 +10,15 @@ from types import TracebackType
 from tqdm import tqdm
 
 SECONDS_BETWEEN_LINES = 60.0
-_NARROWEST = 20  # columns; some terminals say that they have none, where tqdm would show nothing
+_NARROWEST = 20  # columns; some terminals report none, and tqdm would then show nothing
 _USUAL = {"ncols": 80, "nrows": 24}
 
 
 class Progress:
-    """Counts what is done; tells the rate and the time left.
+    """Counts items; shows the rate and the remaining time.
 
     Args:
-        total: how much there is to do.
-        unit: what is counted, in the plural.
+        total: number of items. unit: name of the items, in the plural.
     """
 
     def __init__(self, total: int, what: str, unit: str) -> None:
@@ -43,7 +42,7 @@ class Progress:
             self._bar.close()
 
     def update(self, more: int) -> None:
-        """Counts what has been done since the last time."""
+        """Adds items done since the last call."""
         self.done += more
         if self._bar is not None:
             self._bar.update(more)
@@ -52,7 +51,7 @@ class Progress:
             print(self.line(self._said - self._began), file=sys.stderr, flush=True)
 
     def line(self, seconds: float) -> str:
-        """What is said after so long."""
+        """The text after so much time."""
         rate = self.done / seconds
         share = f"{self.done:,} of {self.total:,} {self.unit}"
         if not rate:

@@ -15,11 +15,11 @@ from syntax_nmt.backbone.numerics import at_least_float32
 
 @dataclass(frozen=True)
 class AttentionMemory:
-    """What a decoder keeps of each source sentence, computed once.
+    """The values that a decoder stores for each source sentence, computed once.
 
     Attributes:
         keys: B×S×A, U h.
-        values: B×S×width, the annotations as the recurrence reads them.
+        values: B×S×width, the input of the recurrence from the annotations.
         annotations: B×S×M, h.
         padding: B×S, True = pad.
     """
@@ -41,7 +41,7 @@ class AttentionMemory:
         """Weighted sums over the source.
 
         Args:
-            weights: N×S; hypotheses of one sentence stand together, N a multiple of B.
+            weights: N×S; hypotheses of one sentence are adjacent; N is a multiple of B.
             of: B×S×width, :attr:`values` or :attr:`annotations`.
 
         Returns:
@@ -57,7 +57,7 @@ class AdditiveAttention(nn.Module):
     The caller computes `W s`, in one product with the gates that read the same state. The
     hypotheses of a search share the keys `U h` of their sentence.
 
-    The backward pass recomputes `tanh(W s + U h)`, which would take T·S·A numbers a sentence.
+    The backward pass recomputes `tanh(W s + U h)`, which would take T·S·A numbers per sentence.
 
     Args:
         memory_dim: M, width of the annotations h.
@@ -73,7 +73,7 @@ class AdditiveAttention(nn.Module):
         """The weights of each query, in float32 at least.
 
         Args:
-            query: N×A, W s; those of one sentence stand together, N a multiple of B.
+            query: N×A, W s; those of one sentence are adjacent; N is a multiple of B.
             memory: of B sentences.
 
         Returns:

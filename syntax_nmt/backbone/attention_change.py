@@ -1,4 +1,4 @@
-"""What a model changes in the logits of a self-attention: the one hook for biases and factors."""
+"""Changes of the logits of a self-attention: the only hook for biases and factors."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from torch import Tensor
 class AttentionChange(NamedTuple):
     """`softmax(factor ∘ Q Kᵀ / √D + bias) V` in place of `softmax(Q Kᵀ / √D) V`.
 
-    An encoder or decoder builds it once a forward pass. Its layers hand the members to their
-    self-attention as arguments of the same names, and do not read them. The members stay apart,
-    because activation checkpointing passes gradients only to tensors that are arguments themselves.
+    An encoder or decoder builds it once per forward pass. Its layers pass the members to their
+    self-attention as arguments of the same names. The members remain separate arguments, because
+    activation checkpointing passes gradients only to tensors that are arguments themselves.
 
     Attributes:
-        bias: B×H×T×S, or smaller to broadcast; −inf = masked. It takes the place of all masks, so
-            pads and the future are closed in it (:func:`close_pads`).
-        factor: B×H×T×S, or smaller to broadcast. Masks act beside it.
+        bias: B×H×T×S, or smaller to broadcast; −inf = masked. It replaces all masks, so it must
+            mask pads and the future (:func:`close_pads`).
+        factor: B×H×T×S, or smaller to broadcast. Masks are added.
     """
 
     bias: Optional[Tensor] = None
@@ -32,7 +32,7 @@ class AttentionChange(NamedTuple):
 def close_pads(bias: Tensor, padding: Tensor | None) -> Tensor:
     """A bias through which no query attends to a pad; a pad's own row stays open at the pad.
 
-    Nobody reads the rows of pads, but a softmax needs one open position.
+    The rows of pads are not read, but a softmax needs one open position.
 
     Args:
         bias: T×S, H×T×S or B×H×T×S; the queries are the last T of the S positions.
@@ -55,7 +55,7 @@ def local_attention_bias(length: int, window: int, like: Tensor) -> Tensor:
 
     Args:
         length: S.
-        window: neighbours that are seen on either side.
+        window: number of visible neighbours on either side.
         like: gives device and type.
     """
     hidden = torch.full((length, length), float("-inf"), device=like.device, dtype=like.dtype)

@@ -22,7 +22,7 @@ class Recurrence(nn.Module, ABC):
 
     @abstractmethod
     def remember(self, annotations: Tensor, padding: Tensor) -> AttentionMemory:
-        """Everything the steps need of the source.
+        """The source input of all steps.
 
         Args:
             annotations: B×S×M.
@@ -55,7 +55,7 @@ class AttentiveGRU(Recurrence):
         self.query_projection = nn.Linear(state_dim, GATES * state_dim + attention_dim, bias=False)
 
     def remember(self, annotations: Tensor, padding: Tensor) -> AttentionMemory:
-        """Everything the steps need of the source.
+        """The source input of all steps.
 
         Args:
             annotations: B×S×M.
@@ -104,7 +104,7 @@ class AttentiveGRU(Recurrence):
         return gru_step(inputs + context, hidden, state), weights
 
     def attend(self, state: Tensor, memory: AttentionMemory) -> tuple[Tensor, Tensor]:
-        """The products with a state: gates and, by the query, attention.
+        """The products with a state: gates and attention query.
 
         Args:
             state: N×C.

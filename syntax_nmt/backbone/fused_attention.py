@@ -1,4 +1,4 @@
-"""Multi-head attention that goes through torch's fused kernel wherever no weights are asked for."""
+"""Multi-head attention with torch's fused kernel unless weights are requested."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ IncrementalState = dict[str, dict[str, Optional[Tensor]]]
 class FusedMultiheadAttention(MultiheadAttention):
     """Multi-head attention (Vaswani et al., 2017, section 3.2.2) on fused kernels.
 
-    Same parameters, same names and same results as fairseq's own module. That one uses the fused
-    kernel only for self-attention outside incremental decoding; this one also uses it for
+    It has the parameters, names and results of fairseq's own module. fairseq's module uses the
+    fused kernel only for self-attention outside incremental decoding; this one also uses it for
     cross-attention and at every step of incremental decoding. Weights, if asked for, are computed
     explicitly and are those before dropout.
 
@@ -30,7 +30,7 @@ class FusedMultiheadAttention(MultiheadAttention):
         embed_dim: C.
         num_heads: H.
         causal: a square `attn_mask` given to :meth:`forward` is always the mask of the future, as
-            in a decoder, so that the kernel's own causal masking can take its place.
+            in a decoder, so that the kernel's own causal masking can replace it.
         **kwargs: as of :class:`fairseq.modules.MultiheadAttention`.
     """
 
@@ -61,14 +61,14 @@ class FusedMultiheadAttention(MultiheadAttention):
 
         Args:
             query: T×B×C.
-            key: S×B×C; may be None where `static_kv` keys are cached already.
+            key: S×B×C; may be None if `static_kv` keys are already cached.
             value: S×B×C.
             key_padding_mask: B×S, True = masked.
             incremental_state: the cache of incremental decoding.
             need_weights: also return the weights, averaged over heads.
             static_kv: keys and values stay the same at every step of incremental decoding.
-            attn_mask: T×S or B×H×T×S, added to the logits; −inf = masked. With a padding mask as
-                well, queries are the last positions of the keys.
+            attn_mask: T×S or B×H×T×S, added to the logits; −inf = masked. With a padding mask, too,
+                queries are the last positions of the keys.
             before_softmax: return logits, by fairseq's own unfused path.
             need_head_weights: return the weights of each head.
             bias: of :class:`AttentionChange`; `key_padding_mask` and `attn_mask` are not read then.
@@ -122,11 +122,11 @@ class FusedMultiheadAttention(MultiheadAttention):
         incremental_state: IncrementalState | None,
         static_kv: bool,
     ) -> tuple[Tensor, Tensor, Tensor | None]:
-        """Projects keys and values, or takes them from the cache, which is kept up to date.
+        """Projects keys and values, or takes them from the cache, which it updates.
 
         Returns:
             keys and values, B×H×S×D, and their padding mask, B×S with True = masked, or None.
-            Static ones have one row a sentence in beam search, not one a hypothesis.
+            Static keys have one row per sentence in beam search, not one per hypothesis.
         """
         if incremental_state is None:
             assert key is not None
@@ -162,7 +162,7 @@ class FusedMultiheadAttention(MultiheadAttention):
     def _kernel_mask(
         self, padding: Tensor | None, attn_mask: Tensor | None, bias: Tensor | None, q: Tensor
     ) -> tuple[Tensor | None, bool]:
-        """The masks in the form that costs the fused kernel least, and whether it is causal."""
+        """The masks in the cheapest form for the fused kernel, and whether the mask is causal."""
         if bias is not None:
             return bias.to(q), False
         if attn_mask is None:
@@ -171,7 +171,7 @@ class FusedMultiheadAttention(MultiheadAttention):
             return self._additive_mask(padding, attn_mask, q), False
         if padding is None:
             return None, True
-        # The diagonal stays open: a row that is pad itself would have nothing to attend to.
+        # The diagonal stays open: the row of a pad needs a position to attend to.
         future = torch.ones_like(attn_mask, dtype=torch.bool).triu(1)
         mask = ~(future | padding[:, None, None, :])
         mask.diagonal(dim1=2, dim2=3).fill_(True)

@@ -1,5 +1,5 @@
-"""Gated recurrent networks: over whole sentences, in which pads do not exist, and one step, whose
-products are computed by the caller.
+"""Gated recurrent networks: over whole sentences without pads, and one step, for which the caller
+computes the products.
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ def gru_step(inputs: Tensor, hidden: Tensor, state: Tensor) -> Tensor:
     ``r = σ(i_r + h_r);  z = σ(i_z + h_z);  n = tanh(i_n + r ∘ h_n);
     next = (1 − z) ∘ n + z ∘ state``
 
-    The caller computes the products, as those that do not depend on the recurrence can be computed
-    for all steps at once. On a GPU this function is one kernel.
+    The caller computes the products, because those that do not depend on the recurrence can be
+    computed for all steps at once. On a GPU this function is one kernel.
 
     Args:
         inputs: N×3C, i = W x + b.
@@ -41,12 +41,12 @@ def gru_step(inputs: Tensor, hidden: Tensor, state: Tensor) -> Tensor:
 
 
 class SentenceGRU(nn.Module):
-    """torch's fused GRU (Cho et al., 2014) from the first word on, from the last, or both.
+    """torch's fused GRU (Cho et al., 2014) forward, backward, or both.
 
     Args:
         input_dim: width of what it reads.
         state_dim: C, units in one direction.
-        direction: `forward`, `backward` or `both`, whose states stand side by side.
+        direction: `forward`, `backward` or `both`, whose states are concatenated.
     """
 
     def __init__(self, input_dim: int, state_dim: int, direction: str) -> None:

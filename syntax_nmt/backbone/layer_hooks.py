@@ -1,5 +1,5 @@
-"""How features reach into layers that fairseq's code calls: keyword arguments go in, outputs
-besides those that fairseq reads come out.
+"""Hooks into layers that fairseq's code calls: they add keyword arguments, and collect outputs that
+fairseq does not read.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from torch import Tensor, nn
 def handing_over(
     layers: Iterable[nn.Module], arguments: Iterable[Mapping[str, Any]]
 ) -> Iterator[None]:
-    """Within the context, each layer receives keyword arguments besides those of its caller.
+    """Within the context, each layer receives keyword arguments in addition to its caller's.
 
     They reach the layer as arguments, not as its state: activation checkpointing keeps them for the
     backward pass and carries gradients into them, and two forward passes may precede a backward.
@@ -27,7 +27,7 @@ def handing_over(
     """
     hooks = [
         layer.register_forward_pre_hook(partial(_add_arguments, more), with_kwargs=True)
-        # Arguments first: where there are none, layers with layer drop draw no random numbers.
+        # Arguments first: without arguments, layers with layer drop draw no random numbers.
         for more, layer in zip(arguments, layers)
     ]
     try:
@@ -82,18 +82,18 @@ class DecoderLayerOutput(NamedTuple):
 
     @property
     def mean_cross_attention(self) -> Tensor | None:
-        """B×T×S, also of the layer that alignments are wanted of, which gives each head's."""
+        """B×T×S, also for the layer of alignments, which returns each head's weights."""
         weights = self.cross_attention
         return weights.mean(dim=0) if weights is not None and weights.dim() == 4 else weights
 
 
 @contextmanager
 def collecting(modules: Iterable[nn.Module], passed_on: int) -> Iterator[list[tuple[Any, ...]]]:
-    """Within the context, what modules return is collected; callers get only the first members.
+    """Within the context, collects what modules return; callers get only the first members.
 
     Args:
-        modules: they are called by fairseq's code and return tuples, or a tensor alone, which is
-            passed on as it is.
+        modules: fairseq's code calls them; they return tuples, or a single tensor, which is passed
+            on unchanged.
         passed_on: how many members the caller gets; a single one does not come in a tuple.
 
     Yields:

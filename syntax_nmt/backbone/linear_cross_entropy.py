@@ -1,4 +1,4 @@
-"""Label-smoothed cross-entropy of an output layer whose logits never exist all at once."""
+"""Label-smoothed cross-entropy of an output layer without storing all logits at once."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from torch.autograd.function import once_differentiable
 
 from syntax_nmt.backbone.numerics import exact_type
 
-TOKEN_LOSS = "token_loss"  # what a model calls its result, beside the logits that it replaces
+TOKEN_LOSS = "token_loss"  # the name of the result in the model's output; it replaces the logits
 
-# Logits in a block: on a CPU they stay in its cache, on a GPU they keep it busy.
+# Logits in a block: few enough for a CPU's cache, enough to keep a GPU busy.
 _CPU_BLOCK, _GPU_BLOCK = 2**22, 2**26
 
 
@@ -24,15 +24,15 @@ class LinearCrossEntropy:
     """fairseq's label-smoothed cross-entropy of `softmax(W · features + bias)`.
 
     `(1 − ε − ε') · −log p_y + ε' · Σ_v −log p_v` with `ε' = ε / (V − 1)`, summed over all target
-    tokens y but pads: what fairseq's `label_smoothed_cross_entropy` computes. That one stores about
-    five tensors of B·T·V numbers; here logits, probabilities and their gradient exist for one block
-    of tokens at a time, and pads are left out before the product with W (on a CPU; a GPU would have
-    to be synchronised). The forward pass computes the gradients with the loss, so nothing of size V
-    is stored but the gradient of W.
+    tokens y but pads: what fairseq's `label_smoothed_cross_entropy` computes. fairseq's stores
+    about five tensors of B·T·V numbers; here logits, probabilities and their gradient exist for one
+    block of tokens at a time, and pads are omitted before the product with W (on a CPU; this would
+    synchronise a GPU). The forward pass computes the gradients with the loss, so only the gradient
+    of W, among tensors of size V, is stored.
 
-    In float16 autograd does the work, with all logits at once: most gradients are too small for
-    float16 before the trainer scales the loss, and sums over tokens too large after any fixed
-    scale.
+    In float16 autograd computes the gradients, with all logits at once: most gradients are too
+    small for float16 before the trainer scales the loss, and sums over tokens are too large after
+    any fixed scale.
 
     Attributes:
         target: B×T.
@@ -145,7 +145,7 @@ class _Gradients:
         self.of_bias = None if bias is None else torch.zeros_like(bias, dtype=exact)
 
     def add(self, of_logits: Tensor, x: Tensor, weight: Tensor) -> None:
-        """Takes in a block."""
+        """Adds a block."""
         if self.of_bias is not None:
             self.of_bias += of_logits.sum(dim=0)
         of_logits = of_logits.to(self.dtype)
@@ -156,6 +156,6 @@ class _Gradients:
             self.of_weight += torch.mm(of_logits.t(), x)
 
     def times(self, factor: Tensor) -> Iterator[Tensor | None]:
-        """The sums, multiplied in the precision they were taken in."""
+        """The sums, multiplied in their own precision."""
         for gradient in (torch.cat(self.of_x), self.of_weight, self.of_bias):
             yield None if gradient is None else (gradient * factor).to(self.dtype)

@@ -1,4 +1,4 @@
-"""A linear map of the concatenation of two vectors, which is never built."""
+"""A linear map of the concatenation of two vectors, without building it."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class LinearOfPair(nn.Module):
         super().__init__()
         self.first = nn.Linear(first_dim, output_dim)
         self.second = nn.Linear(second_dim, output_dim, bias=False)
-        bound = 1 / math.sqrt(first_dim + second_dim)  # torch's own for a map of the whole
+        bound = 1 / math.sqrt(first_dim + second_dim)  # torch's default for the whole map
         for parameter in self.parameters():
             nn.init.uniform_(parameter, -bound, bound)
 

@@ -19,12 +19,12 @@ class MaskedBatchNorm(nn.Module):
 
     `y = (x − E[x]) / sqrt(Var[x] + ε) · weight + bias`, channel by channel. In training E and Var
     are over the real positions of the batch on all workers together, in evaluation mode they are
-    running averages. Statistics are taken and kept in float32 whatever the model's own type is
-    (float64 for a float64 model). Where the whole batch is a single position its variance is 0 and
-    leaves the running variance alone.
+    running averages. Statistics are computed and stored in float32 for every type of model (float64
+    for a float64 model). If the batch is a single position, its variance is 0 and does not change
+    the running variance.
 
-    With several workers each must call the module equally often in training: they wait for one
-    another. For batches that do not count see :func:`ignored_batch`.
+    In training all workers must call the module equally often, because they wait for one another.
+    For batches that do not count see :func:`ignored_batch`.
 
     Args:
         channels: C.
@@ -91,7 +91,8 @@ class MaskedBatchNorm(nn.Module):
     def _move_averages(self, mean: Tensor, squares: Tensor, count: Tensor) -> None:
         """Updates them as torch does: the running variance is that of the unbiased estimate.
 
-        A channel that overflows is left out, as float16 training skips the update and goes on.
+        A channel that overflows is omitted, because float16 training skips the update and
+        continues.
         """
         unbiased = squares / (count - 1).clamp(min=1)
         for average, now, enough in (
@@ -114,16 +115,17 @@ class MaskedBatchNorm(nn.Module):
 
 @contextmanager
 def ignored_batch(model: nn.Module, ignored: bool = True) -> Iterator[None]:
-    """While it lasts, no batch of this worker counts in any :class:`MaskedBatchNorm` of the model.
+    """Within the context, no batch of this worker counts in any :class:`MaskedBatchNorm` of the
+    model.
 
     fairseq gives a worker that has run out of batches an earlier one and multiplies its loss by 0.
-    fairseq does not tell the model, so the task does: such a batch must neither count in the other
+    The task tells the model, because fairseq does not: such a batch must neither count in the other
     workers' statistics nor change the running averages. The other workers still wait for this
     worker's part, which is zero.
 
     Args:
-        model: the modules in question are in it; it may be wrapped for distributed training.
-        ignored: whether the batch is one to ignore; if not, nothing happens.
+        model: contains the modules; may be wrapped for distributed training. ignored: whether to
+            ignore the batch; otherwise nothing happens.
     """
     norms = [module for module in model.modules() if isinstance(module, MaskedBatchNorm)]
     for norm in norms:
@@ -136,7 +138,7 @@ def ignored_batch(model: nn.Module, ignored: bool = True) -> Iterator[None]:
 
 
 def _over_workers(part: Tensor) -> Tensor:
-    """The sum of what all workers have; its gradient reaches them all."""
+    """The sum over all workers, with gradients to all."""
     if dist.is_available() and dist.is_initialized() and dist.get_world_size() > 1:
         return all_reduce(part)
     return part

@@ -1,4 +1,4 @@
-"""Numbers that a loss, a probability or a mean is computed in."""
+"""The precision of losses, probabilities and means."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def at_least_float32(x: Tensor) -> Tensor:
 
 
 def mean_of_words(states: Tensor, padding: Tensor) -> Tensor:
-    """The mean over real positions, EOS included, whatever the batch is padded to.
+    """The mean over real positions, EOS included, for any padding.
 
     The sum is computed in float32 at least: that of a long sentence may be too large for float16.
 

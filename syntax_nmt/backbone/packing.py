@@ -1,5 +1,5 @@
-"""Rows of a batch: where the real words of padded sentences are, for layers that read only words,
-and which sentence each hypothesis of a search is of.
+"""Rows of a batch: the positions of real words in padded sentences, for layers that read only
+words, and the sentence of each hypothesis of a search.
 """
 
 from __future__ import annotations
@@ -14,14 +14,14 @@ from torch.nn.utils.rnn import PackedSequence
 class PackedRows:
     """Takes the real positions out of a padded batch, and puts results back in their places.
 
-    They are computed once a batch and shared by all layers. A GPU is synchronised once, for the
+    They are computed once per batch and shared by all layers. A GPU is synchronised once, for the
     lengths of the sentences: torch's recurrent networks need them on the host, and so do layers
     that compute sentences of one length together.
 
-    fairseq pads sources on the left, torch packs rows that begin at column 0. Here one gather does
-    both: it reads the real positions, wherever the pads are, within a sentence, too (a typed
-    `<pad>`). Packed in reverse, a sentence begins at its last word, so that a recurrent network
-    reads it backward without having read a pad.
+    fairseq pads sources on the left, torch packs rows that begin at column 0. Here one gather
+    handles both: it reads the real positions, even if a pad is within a sentence (a typed `<pad>`).
+    Packed in reverse, a sentence begins at its last word, so that a recurrent network reads it
+    backward without pads.
 
     Args:
         padding: B×S, True = pad.
@@ -38,7 +38,7 @@ class PackedRows:
         rows = torch.arange(len(padding), device=padding.device).unsqueeze(1)
         self._places = (rows * padding.size(1) + columns)[order]  # in the flattened batch
         steps = torch.arange(self.lengths[0])
-        self.batch_sizes = (steps.unsqueeze(1) < on_host).sum(dim=1)  # where torch wants it
+        self.batch_sizes = (steps.unsqueeze(1) < on_host).sum(dim=1)  # where torch needs it
 
     def pack(self, states: Tensor, backward: bool = False) -> PackedSequence:
         """The real positions by step, the first word of every sentence first.
@@ -51,7 +51,7 @@ class PackedRows:
         return PackedSequence(states.flatten(0, 1).index_select(0, order), self.batch_sizes)
 
     def unpack(self, packed: PackedSequence, backward: bool = False) -> Tensor:
-        """Puts what :meth:`pack` took, or other values of the same positions, back in place.
+        """Puts the values of :meth:`pack`, or others of the same positions, back in place.
 
         Args:
             packed: the real positions.
@@ -71,7 +71,7 @@ class PackedRows:
         return states.flatten(0, 1).index_select(0, self._by_sentence)
 
     def put(self, words: Tensor) -> Tensor:
-        """Puts what :meth:`take` took, or other values of the same positions, back in place.
+        """Puts the values of :meth:`take`, or others of the same positions, back in place.
 
         Args:
             words: N×C.
@@ -109,7 +109,7 @@ class PackedRows:
         return self._places.flip(0)[sentence, word]
 
     def _numbered(self, sizes: Tensor) -> tuple[Tensor, Tensor]:
-        """For groups of these sizes, one after the other: the group, and the place in it."""
+        """For consecutive groups of these sizes: the group, and the position in it."""
         # Passing the number of all words avoids a synchronisation of the GPU.
         total = sum(self.lengths)
         group = torch.repeat_interleave(sizes, output_size=total)
@@ -121,7 +121,7 @@ def rearranged_rows(rows: list[Tensor] | None, new_order: Tensor) -> list[Tensor
     """The row number of each hypothesis after one more rearrangement.
 
     Args:
-        rows: those before; None = nothing was rearranged yet.
+        rows: the previous ones; None = not yet rearranged.
         new_order: the row that goes to each place.
     """
     return [new_order if rows is None else rows[0].index_select(0, new_order)]

@@ -1,4 +1,4 @@
-"""How an RNN decoder combines state, word and context before the output layer."""
+"""The combination of state, word and context before the output layer of an RNN decoder."""
 
 from __future__ import annotations
 

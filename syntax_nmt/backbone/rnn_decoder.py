@@ -27,7 +27,7 @@ class RNNDecoder(FairseqIncrementalDecoder):
     """RNNsearch, RNNsearch* or a deeper form of them, depending on its arguments.
 
     The lowest layer attends to the source. A higher layer is a GRU over the states of the layer
-    below; nothing is fed back, so that torch's fused GRU computes all steps at once. Every layer
+    below; without feedback, torch's fused GRU computes all steps at once. Every layer
     begins with `tanh(W · mean of annotations over real words)`.
 
     Args:
@@ -72,10 +72,10 @@ class RNNDecoder(FairseqIncrementalDecoder):
             self.output_projection.weight = embed_tokens.weight
 
     def prepare_for_search(self, beam_size: int, need_attn: bool) -> None:
-        """Sets what a search needs; the task does so around each one.
+        """Sets the parameters of a search; the task calls this before and after each search.
 
         Args:
-            beam_size: hypotheses a sentence, which share its memory; 1 outside a search.
+            beam_size: hypotheses per sentence, which share its memory; 1 outside a search.
             need_attn: ignored, as the weights are always computed.
         """
         self.beam_size = beam_size
@@ -91,9 +91,9 @@ class RNNDecoder(FairseqIncrementalDecoder):
         """Teacher-forced, or one step of a search.
 
         Args:
-            prev_output_tokens: B×T; of a search's the last one is read.
+            prev_output_tokens: B×T; in a search only the last one is read.
             incremental_state: the cache of a search.
-            features_only: leave the output layer out.
+            features_only: omit the output layer.
             **unread: arguments of Transformer decoders, ignored.
 
         Returns:
@@ -145,8 +145,8 @@ class RNNDecoder(FairseqIncrementalDecoder):
         """Rearranges the hypotheses of a search.
 
         Args:
-            new_order: the row that goes to each place; rows of one sentence stay together, and
-                sentences are only removed.
+            new_order: the row that goes to each place; rows of one sentence stay together;
+                sentences may be removed.
         """
         cache = self.get_incremental_state(incremental_state, "cache")
         if cache is None:
@@ -173,7 +173,7 @@ class RNNDecoder(FairseqIncrementalDecoder):
             return memory, [cache[f"state{layer}"] for layer in range(len(self.start))]
         annotations = encoder_out[STATES][0].transpose(0, 1)  # S×B×M, here B×S×M
         padding = encoder_out[PADDING][0]
-        if ROWS in encoder_out:  # rearranged: one row a sentence is enough
+        if ROWS in encoder_out:  # rearranged: one row per sentence is enough
             sentences = encoder_out[ROWS][0][:: self.beam_size]
             annotations, padding = (x.index_select(0, sentences) for x in (annotations, padding))
         mean = mean_of_words(annotations, padding)
@@ -198,7 +198,7 @@ class RNNDecoder(FairseqIncrementalDecoder):
         states: list[Tensor],
         **more: Tensor,
     ) -> None:
-        """Keeps what the next step needs."""
+        """Stores the input of the next step."""
         if incremental_state is None:
             return
         cache = {name: getattr(memory, name) for name in _MEMORY}

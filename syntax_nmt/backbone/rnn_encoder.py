@@ -67,9 +67,9 @@ class RNNEncoder(FairseqEncoder):
 
         Args:
             src_tokens: B×S, padded on either side.
-            src_lengths: not read, as the pads tell the lengths.
+            src_lengths: not read, because the pads give the lengths.
             return_all_hiddens: not read.
-            **annotation: not read: that of other models of an ensemble, and arguments of
+            **annotation: not read: annotation for other models of an ensemble, and arguments of
                 Transformers.
 
         Returns:
@@ -102,8 +102,8 @@ def rows_rearranged(
 ) -> dict[str, list[Tensor]]:
     """What an encoder returned, rearranged for an RNN decoder.
 
-    The decoder reads the annotations at the first step alone, and once a sentence: of them only
-    the row numbers, `encoder_rows`, are rearranged.
+    The decoder reads the annotations only at the first step, once per sentence: only their row
+    numbers, `encoder_rows`, are rearranged.
 
     Args:
         encoder_out: rearranged any number of times.

@@ -1,4 +1,4 @@
-"""The structures that a forward pass returns if asked: syntactic distances and attention."""
+"""The structures that a forward pass returns on request: syntactic distances and attention."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ SOURCE_STRUCTURES = (SOURCE_DISTANCES, SOURCE_ATTENTION)
 
 @dataclass(frozen=True)
 class StructureLayers:
-    """Of which layers a forward pass is to return which structures.
+    """The layers whose structures a forward pass returns.
 
-    Layers are counted from the lowest. Under each name there will be one tensor a layer: distances
+    Layers are counted from the lowest. Each name has one tensor per layer: distances
     are B×H×S or B×H×T, of layers with gates; attention is B×S×S, B×T×T or B×T×S, averaged over
     heads, before dropout, in float32.
 

@@ -25,7 +25,7 @@ from syntax_nmt.backbone.layer_hooks import (
 )
 
 BuildAttention = Callable[..., FusedMultiheadAttention]
-"""What builds a self-attention out of the arguments of :class:`FusedMultiheadAttention`."""
+"""Builds a self-attention from the arguments of :class:`FusedMultiheadAttention`."""
 
 
 class FusedEncoderLayer(TransformerEncoderLayerBase):
@@ -70,7 +70,7 @@ class FusedEncoderLayer(TransformerEncoderLayerBase):
         need_attention: bool = False,
         **change: Tensor,
     ) -> Tensor | EncoderLayerOutput:
-        """The layer's output, and structures of its self-attention if they are wanted.
+        """The layer's output, and structures of its self-attention if requested.
 
         Args:
             x: S×B×C.
@@ -80,7 +80,7 @@ class FusedEncoderLayer(TransformerEncoderLayerBase):
             **change: of the self-attention, members of :class:`AttentionChange`.
 
         Returns:
-            S×B×C alone if no structure is wanted.
+            only S×B×C if no structure is requested.
         """
         with _changing(self.self_attn, change):
             if not (need_distances or need_attention):
@@ -99,7 +99,7 @@ class FusedDecoderLayer(TransformerDecoderLayerBase):
 
     Args:
         cfg: fairseq's options of the Transformer.
-        no_encoder_attn: leave the cross-attention out.
+        no_encoder_attn: omit the cross-attention.
         build_attention: builds the self-attention, that of a method or the plain one.
     """
 
@@ -120,7 +120,7 @@ class FusedDecoderLayer(TransformerDecoderLayerBase):
         need_attention: bool = False,
         **kwargs: Any,
     ) -> tuple[Tensor, Tensor | None, None] | DecoderLayerOutput:
-        """The layer's output, and structures of its self-attention if they are wanted.
+        """The layer's output, and structures of its self-attention if requested.
 
         Args:
             *args: as of fairseq's own layer.
@@ -130,7 +130,7 @@ class FusedDecoderLayer(TransformerDecoderLayerBase):
                 self-attention.
 
         Returns:
-            fairseq's triple if no structure is wanted.
+            fairseq's triple if no structure is requested.
         """
         change = {x: kwargs.pop(x) for x in AttentionChange._fields if x in kwargs}
         with _changing(self.self_attn, change):
@@ -151,7 +151,7 @@ class FusedDecoderLayer(TransformerDecoderLayerBase):
         return super().forward(*args, **kwargs)
 
     def make_generation_fast_(self, **kwargs: Any) -> None:
-        """Leaves the layer as it is: the decoder decides which layers compute weights.
+        """Does nothing: the decoder decides which layers compute weights.
 
         Args:
             **kwargs: fairseq's settings of the generator.
@@ -206,7 +206,7 @@ class FusedDecoderLayer(TransformerDecoderLayerBase):
 
 
 def wrap_layer(layer: nn.Module, cfg: TransformerConfig) -> nn.Module:
-    """Applies activation checkpointing and fully sharded wrapping as the options say.
+    """Applies activation checkpointing and fully sharded wrapping according to the options.
 
     Args:
         layer: an encoder or decoder layer.
@@ -219,10 +219,10 @@ def wrap_layer(layer: nn.Module, cfg: TransformerConfig) -> nn.Module:
 
 
 def _changing(attention: nn.Module, change: dict[str, Tensor]) -> AbstractContextManager[None]:
-    """Within the context, the attention that fairseq's layer calls gets a change as well.
+    """Within the context, the attention that fairseq's layer calls also gets a change.
 
     fairseq's layers have no argument for it. Their own `attn_mask` cannot carry a bias: the encoder
-    layer makes one large negative number of all in it that is not 0.
+    layer replaces all its nonzero values by one large negative number.
     """
     return handing_over([attention], [change]) if change else nullcontext()
 
@@ -231,10 +231,10 @@ def _changing(attention: nn.Module, change: dict[str, Tensor]) -> AbstractContex
 def _observing(
     attention: nn.Module, need_distances: bool, need_attention: bool
 ) -> Iterator[Callable[[], tuple[Tensor | None, Tensor | None]]]:
-    """Within the context, an attention that fairseq's layer calls once returns more than it reads.
+    """Within the context, keeps further outputs of an attention that fairseq's layer calls once.
 
     Yields:
-        what gives the attention's weights and distances after the call; None where not wanted.
+        a function for the attention's weights and distances after the call; None if not requested.
     """
     wanted: dict[str, bool] = {}
     if need_distances:

@@ -1,4 +1,4 @@
-"""The words of a batch of subwords, for modules that tell words from pieces."""
+"""The words of a batch of subwords, for modules that work on words."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ class Spans(NamedTuple):
 class WordSpans(nn.Module):
     """Finds words in token ids by the marks of sentencepiece or subword-nmt.
 
-    It has the rules of :func:`~syntax_nmt.data.subwords.pieces_per_word`. An unknown piece has lost
-    its mark: it belongs to the word before it (sentencepiece), or ends its own (subword-nmt).
+    It follows the rules of :func:`~syntax_nmt.data.subwords.pieces_per_word`. An unknown piece has
+    lost its mark: it belongs to the word before it (sentencepiece), or ends its own (subword-nmt).
 
     Args:
-        dictionary: of the side whose tokens are given; its marks tell the scheme.
+        dictionary: of the side of the tokens; its marks give the scheme.
     """
 
     def __init__(self, dictionary: Dictionary) -> None:
@@ -48,7 +48,7 @@ class WordSpans(nn.Module):
         return self.scheme
 
     def openers(self, tokens: Tensor) -> Tensor:
-        """True where a token opens a word, as EOS and every pad does, B×S.
+        """True where a token begins a word, as EOS and every pad do, B×S.
 
         Args:
             tokens: B×S, padded on either side.
@@ -61,9 +61,9 @@ class WordSpans(nn.Module):
             return starts | ~self.continued[before]
         if self.scheme != SENTENCEPIECE:
             return torch.ones_like(apart)
-        # A lone ▁ opens a word that the next piece continues, marked or not.
+        # A lone ▁ begins a word that the next piece continues, marked or not.
         opens = starts | (self.marked[tokens] & self.filled[before])
-        # At the end of a sentence it has no word to open, and belongs to the word before.
+        # At the end of a sentence it begins no word, and belongs to the previous word.
         ends = ~apart & apart.roll(-1, 1)
         ends[:, -1] = ~apart[:, -1]
         lone = torch.where(ends & ~self.filled[tokens], _first(opens), -1)
@@ -86,6 +86,6 @@ class WordSpans(nn.Module):
 
 
 def _first(opens: Tensor) -> Tensor:
-    """The column of the last opener up to each column, B×S."""
+    """The column of the last word start up to each column, B×S."""
     columns = torch.arange(opens.size(1), device=opens.device)
     return torch.where(opens, columns, 0).cummax(1).values

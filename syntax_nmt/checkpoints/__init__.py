@@ -1,1 +1,1 @@
-"""Checkpoints of fairseq: nothing but data is taken from them, and only from whole ones."""
+"""Checkpoints of fairseq: only data is read from them, and only from complete files."""

@@ -1,7 +1,7 @@
-"""Options that a training resumes with, and that its checkpoint has otherwise.
+"""Options of a resumed training that differ from its checkpoint's.
 
-fairseq takes the new ones without a word. Where `--save-dir` was that of another training by
-mistake, that one would go on, or end at once, under the new training's name.
+fairseq silently takes the new ones. If `--save-dir` belongs to another training by mistake, that
+training would continue, or end at once, under the new training's name.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""A checkpoint looked through before fairseq loads it: whole, of fairseq, and nothing but data.
+"""Checks a checkpoint before fairseq loads it: it must be complete, from fairseq, and only data.
 
-torch compares no checksums when it loads (a flipped bit becomes a weight), and what it does say
-about a damaged file takes a page.
+torch compares no checksums when it loads (a flipped bit becomes a weight), and its message about a
+damaged file takes a page.
 """
 
 from __future__ import annotations
@@ -24,17 +24,18 @@ _REMEDY = "give a whole checkpoint of fairseq-train"
 _SHOWN = 200  # characters
 _ZIP = b"PK\x03\x04"  # what torch's files begin with; their table of contents is at the end
 _UNTRUSTED = "load no such file from an untrusted source; {}"
-# What the safe loader says of itself, which stands amid a page of advice.
+# The safe loader's reason, within a page of advice.
 _SAFE_LOADER = re.compile(r"WeightsUnpickler error:\s*(\S.*)")
 _GLOBAL = re.compile(r"GLOBAL ([\w.]+)")
 
 
 def check_checkpoint(path: str | Path) -> Mapping[str, Any]:
-    """Refuses what fairseq could not load, or should not.
+    """Refuses a file that fairseq could not or should not load.
 
-    What its options build is seen where fairseq builds it (:mod:`syntax_nmt.checkpoints.loading`).
-    Every byte is compared with the checksums of the zip archive that torch writes; files of
-    torch < 1.6 have none. Weights are looked at, but not kept in memory.
+    Components named by its options are checked when fairseq builds them
+    (:mod:`syntax_nmt.checkpoints.loading`). Every byte is compared with the checksums of the zip
+    archive that torch writes; files of torch < 1.6 have none. Weights are checked, but not kept in
+    memory.
 
     Returns:
         Its content, the weights memory-mapped.
@@ -61,16 +62,16 @@ def check_loaded(path: str | Path) -> Mapping[str, Any]:
     """As :func:`check_checkpoint`, of the file that fairseq loads a model from under a name.
 
     Args:
-        path: as it was given. Where a part of it, `model-shard0.pt`, lies beside `model.pt`,
-            fairseq loads the part.
+        path: as it was given. If there is a shard `model-shard0.pt`, fairseq loads it in place of
+            `model.pt`.
     """
     return check_checkpoint(get_maybe_sharded_checkpoint_filename(str(path), "", 0, 1))
 
 
 def is_whole(path: Path) -> bool:
-    """Whether a checkpoint has its end.
+    """Whether a checkpoint is complete.
 
-    Files in the format of torch < 1.6 count as whole, unless they are empty.
+    Files in the format of torch < 1.6 count as complete, unless they are empty.
     """
     with path.open("rb") as stream:
         begin = stream.read(len(_ZIP))
@@ -92,14 +93,14 @@ def _check_records(path: Path) -> None:
     try:
         with zipfile.ZipFile(path) as archive:
             damaged = archive.testzip()
-    except Exception as error:  # zipfile trips over damage in many ways
+    except Exception as error:  # zipfile raises many kinds of errors on damage
         raise UserError(f"{path}: damaged ({reason_of(error)}): {_REMEDY}") from error
     if damaged is not None:
         raise UserError(f"{path}: damaged (checksum of {damaged} differs): {_REMEDY}")
 
 
 def read_checkpoint(path: str | Path) -> Any:
-    """The content of a file of torch's that holds nothing but data, the weights memory-mapped.
+    """The content of a torch file that contains only data, with memory-mapped weights.
 
     Raises:
         UserError: it cannot be loaded, or holds something that could run code.
@@ -109,7 +110,7 @@ def read_checkpoint(path: str | Path) -> Any:
         raise UserError(f"{path}: is no checkpoint, but some other file: {_REMEDY}")
     try:
         return torch.load(path, map_location="cpu", weights_only=True, mmap=zipped or None)
-    except Exception as error:  # torch trips over damage in many ways
+    except Exception as error:  # torch raises many kinds of errors on damage
         forbidden = _GLOBAL.search(str(error))
         if forbidden is not None:
             raise UserError(
@@ -127,11 +128,11 @@ def _looks_pickled(path: str | Path) -> bool:
         with open(path, "rb") as stream:
             return stream.read(1) == b"\x80"
     except OSError:
-        return True  # whoever loads it says why
+        return True  # the loader reports why
 
 
 def _check_content(path: Path, state: Any) -> None:
-    # Exactly a dictionary: what is derived from one may have a `get` of its own.
+    # Exactly a dictionary: a subclass may override `get`.
     if type(state) is not dict or not isinstance(state.get("model"), Mapping):
         raise UserError(f"{path}: holds no model of fairseq: {_REMEDY}")
     check_parts(path, state, _REMEDY)

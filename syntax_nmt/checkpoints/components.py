@@ -1,8 +1,8 @@
-"""What of fairseq a checkpoint may name, where its own options build it.
+"""The fairseq components that the options of a checkpoint may name.
 
 fairseq has models that load further checkpoints, which their options name (`pretrained_checkpoint`,
-`w2v_path`), tasks that evaluate lines of files, and criterions that import what lies around: nobody
-would have looked through those.
+`w2v_path`), tasks that evaluate lines of files, and criterions that import local files: nothing
+would have checked those.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from fairseq.tasks import TASK_REGISTRY
 
 from syntax_nmt.checkpoints.options import plain_container
 
-# Where fairseq has those that load nothing; what is of a plugin is the user's own choice.
+# Modules of fairseq components that load nothing; components of a plugin are the user's own choice.
 MODULES = frozenset(
     {f"fairseq.tasks.{name}" for name in ("language_modeling", "translation", "translation_lev")}
     | {f"fairseq.models.{name}" for name in ("fconv", "lightconv", "lstm", "nat", "transformer")}
@@ -36,10 +36,10 @@ class _Kind(NamedTuple):
 
     Attributes:
         name: of the group of options.
-        keys: where the options of the group say which component; fairseq has an order of them, and
-            each must be allowed, so that none depends on that order.
+        keys: the options that name the component; each must be allowed, so that fairseq's order
+            does not matter.
         registries: where fairseq looks the name up.
-        wanted: whether nothing is built without it.
+        wanted: whether the component is required.
     """
 
     name: str
@@ -58,14 +58,14 @@ _KINDS = (
 
 
 def foreign_component(cfg: Any) -> str | None:
-    """What a checkpoint's options would build that is neither a translation nor a language model.
+    """The components in a checkpoint's options that are not of a translation or language model.
 
     That is, its model, its task, its criterion (which `fairseq-validate` builds), its tokenizer or
     its subwords (which the hub interface builds).
 
     Args:
-        cfg: the options in groups, as fairseq builds them: those of an old checkpoint, which are in
-            one place, are brought into groups by fairseq itself while it loads them.
+        cfg: the options in groups, as fairseq builds them: fairseq itself groups the options of an
+            old checkpoint while it loads them.
     """
     groups = plain_container(cfg)
     return next(filter(None, (_foreign(kind, groups.get(kind.name)) for kind in _KINDS)), None)

@@ -1,8 +1,8 @@
 """Checkpoints that a killed training was still writing.
 
-fairseq writes a checkpoint under one name at once (a temporary file is renamed) and copies the file
-to its other names, `checkpoint_last.pt` being the last of them. A copy that was interrupted is the
-beginning of the file that it was copied from.
+fairseq writes a checkpoint atomically under one name (it renames a temporary file) and copies the
+file to its other names, last of all `checkpoint_last.pt`. An interrupted copy is the beginning of
+its original.
 """
 
 from __future__ import annotations
@@ -22,26 +22,27 @@ from syntax_nmt.errors import UserError
 
 logger = logging.getLogger(__name__)
 
-# Names that fairseq gives to checkpoints besides checkpoint_last.pt.
+# Names that fairseq gives to checkpoints, except checkpoint_last.pt.
 _NAMES = re.compile(r"checkpoint(\d+|_\d+_\d+|_best|\.best_.*)\.pt")
 _BLOCK = 1 << 20  # bytes compared at a time
 _WAIT = 0.1  # seconds
 
 
 def finish_interrupted_copy(path: Path) -> None:
-    """Completes a checkpoint from the one that it was being copied from; a whole one is left alone.
+    """Completes a checkpoint from the one that it was being copied from; does nothing to a complete
+    one.
 
     The first worker does so, and the others wait.
 
     Raises:
-        UserError: it is incomplete, and no checkpoint in its folder begins with it, or there is no
-            room.
+        UserError: it is incomplete, and no checkpoint in its folder begins with it, or the disk is
+            full.
     """
     while get_global_rank() != 0 and not is_whole(path):
         time.sleep(_WAIT)
     if is_whole(path):
         return
-    for left in path.parent.glob(f"{glob.escape(path.name)}.*.tmp"):  # of a completion killed
+    for left in path.parent.glob(f"{glob.escape(path.name)}.*.tmp"):  # of a killed completion
         left.unlink(missing_ok=True)
     others = [
         other
@@ -76,7 +77,7 @@ def _begins_with(whole: Path, part: Path) -> bool:
 
 
 def _replace(path: Path, source: Path) -> None:
-    """Copies a file so that the copy is there as a whole or not at all."""
+    """Copies a file atomically."""
     temporary = path.with_name(f"{path.name}.{os.getpid()}.tmp")
     try:
         shutil.copyfile(source, temporary)

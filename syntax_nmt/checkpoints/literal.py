@@ -1,7 +1,7 @@
 """Python expressions in untrusted checkpoints, which fairseq will evaluate.
 
-Both are allow-lists of syntax: a list of what is forbidden would have to know every way in which
-Python runs code (a comprehension that assigns `__class_getitem__` needs no call).
+Both are allow-lists of syntax: a deny-list would have to know every way in which Python runs code
+(a comprehension that assigns `__class_getitem__` needs no call).
 """
 
 from __future__ import annotations
@@ -14,8 +14,8 @@ _DEPTH = 8  # of brackets in brackets
 _PLAIN = (type(None), bool, int, float, str)
 _LISTS = (ast.Tuple, ast.List, ast.BinOp)
 
-# What only reads names and reckons with them; where fairseq evaluates nothing, words such as
-# `zh-Hans` and `train,train1` are of these.
+# Syntax that only reads names and computes with them; it allows words such as `zh-Hans` and
+# `train,train1` in options that fairseq does not evaluate.
 _INERT = (
     *(ast.Expression, ast.Constant, ast.Name, ast.Attribute, ast.Tuple, ast.List, ast.Dict),
     *(ast.BinOp, ast.UnaryOp, ast.operator, ast.unaryop, ast.expr_context),
@@ -27,8 +27,8 @@ def is_literal(text: str) -> bool:
     """Whether text is a literal of bounded size.
 
     Constants, tuples, lists, dictionaries and signs, the sum of two lists and the `[(512, 3)] * 20`
-    of convolutional models. A name is not a literal. Text with a backslash is not one either:
-    what it stands for depends on who reads it.
+    of convolutional models. A name is not a literal. Text with a backslash is not one either: its
+    meaning depends on the reader.
 
     Args:
         text: a Python expression, or anything else.

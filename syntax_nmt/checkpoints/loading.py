@@ -1,13 +1,13 @@
-"""The one place that the options of every checkpoint pass before fairseq builds from them.
+"""Checks the options of every checkpoint before fairseq builds from them.
 
-A file can be looked through beforehand, but fairseq makes the options of it only while it loads it:
-it may take another file (a shard), the attributes of a mapping, another one of the names that the
-model has; it converts old options, and adds those that the user gave. So this checks what fairseq
-has loaded, where it hands it on.
+A check of the file alone is not enough, because fairseq determines the options only while it loads
+it: it may read another file (a shard), attributes of a mapping, or another name of the model; it
+converts old options, and adds the user's. So this module checks what fairseq has loaded, before it
+is used.
 
-fairseq has no hook there. The task is none: where a checkpoint names its task, that is built from
-the same options. Therefore two functions of `fairseq.checkpoint_utils` are replaced by themselves
-with a check behind them; nothing else of fairseq is patched.
+fairseq has no hook there. The task is no hook either: if a checkpoint names its task, the task is
+built from the same options. Therefore a check is added to two functions of
+`fairseq.checkpoint_utils`; nothing else of fairseq is patched.
 """
 
 from __future__ import annotations
@@ -23,12 +23,12 @@ from syntax_nmt.checkpoints.components import foreign_component
 from syntax_nmt.checkpoints.options import executable_option
 from syntax_nmt.errors import UserError, errors_of, exits_in_fairseq_programs
 
-# Whether a task and a model are built from what is loaded; a training that resumes builds its own.
+# Whether a task and a model are built from the loaded file; a resumed training builds its own.
 _builds = ContextVar("builds", default=False)
 
 
 def check_whatever_is_loaded() -> None:
-    """Has fairseq check the options of each checkpoint that it loads, whatever the task.
+    """Makes fairseq check the options of each checkpoint that it loads, for every task.
 
     This holds for all of its programs, for `from_pretrained` of its own models, and for a file that
     a model loads while it is built. A file that is not allowed raises a :class:`UserError`, in a
@@ -40,7 +40,7 @@ def check_whatever_is_loaded() -> None:
 
 
 def check_buildable(cfg: Any) -> None:
-    """Refuses options that could run code, or build what loads further files.
+    """Refuses options that could run code, or build components that load further files.
 
     Args:
         cfg: all options of a checkpoint, in groups.
@@ -74,7 +74,7 @@ def _checking(load: Callable[..., dict[str, Any]]) -> Callable[..., dict[str, An
 
 
 def _building(load: Callable[..., Any]) -> Callable[..., Any]:
-    """fairseq's function that builds a task and models from what files say."""
+    """fairseq's function that builds a task and models from files."""
 
     @wraps(load)
     def load_model_ensemble_and_task(*args: Any, **kwargs: Any) -> Any:

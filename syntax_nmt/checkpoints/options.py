@@ -1,9 +1,9 @@
-"""Options in a checkpoint, of which fairseq would run some as code.
+"""Options in a checkpoint that fairseq could run as code.
 
-Loading with `weights_only=True` keeps code out of the pickle, but options are text, and fairseq
-hands some of it to `eval` when it builds a model (`encoder_xformers_att_config` of a Transformer,
-`decoder_attention` of an LSTM, layers of its convolutional models): an untrusted checkpoint could
-run anything.
+Loading with `weights_only=True` refuses code in the pickle, but options are text, and fairseq
+passes some of them to `eval` when it builds a model (`encoder_xformers_att_config` of a
+Transformer, `decoder_attention` of an LSTM, layers of its convolutional models): an untrusted
+checkpoint could run anything.
 """
 
 from __future__ import annotations
@@ -32,18 +32,18 @@ _EVALUATED = re.compile(
     r"pretrained|project_input|transformer_(context|sampling|dec_config|enc_config)|"
     r"vggblock_enc_config|wer_args|xformers_att_config)"
 )
-# Files may be called what they like, `checkpoints (2)` for one; no path is evaluated.
+# File names may be arbitrary, such as `checkpoints (2)`; no path is evaluated.
 _FILE_NAMES = re.compile(
     r"data|parser_config|continue_once|replace_unk|filename|"
     r".*(path|paths|dir|file|pref|model|codes|project|repo|subset|json|yaml|bpe)"
 )
-# Exactly these. What is derived from them may hold other options as attributes than as items
-# (torch's safe loader sets attributes of an OrderedDict), and fairseq reads both.
+# Exactly these types. Subclasses may have other options as attributes than as items (torch's safe
+# loader sets attributes of an OrderedDict), and fairseq reads both.
 _PLAIN = frozenset({type(None), bool, int, float, complex})
 _LISTS = frozenset({list, tuple})
-# Numbers of numpy's; choices and files only of what a user gives: the safe loader makes neither.
+# NumPy's numbers; choices and files only from a user: the safe loader creates neither.
 _PLAIN_KINDS = (np.number, np.bool_, Enum, PurePath)
-_DEPTH = 20  # of lists and mappings in each other; fairseq has four
+_DEPTH = 20  # nesting of lists and mappings; fairseq has four levels
 _VALUES = 100_000
 _SHOWN = 60
 
@@ -51,10 +51,11 @@ _SHOWN = 60
 def executable_option(options: Any) -> str | None:
     """The first option that could run code, and how; None if there is none.
 
-    Plain values are numbers, words, and lists and mappings of them, of Python's own types. Text
-    that fairseq evaluates must be a literal (:func:`~syntax_nmt.checkpoints.literal.is_literal`);
-    other text must do nothing when read as Python, and none may take its value from elsewhere
-    (`${…}`; fairseq saves what such a reference stood for).
+    Plain values are numbers, strings, and lists and mappings of them, of Python's built-in types.
+    Text that fairseq evaluates must be a literal
+    (:func:`~syntax_nmt.checkpoints.literal.is_literal`); other text must do nothing when read as
+    Python, and no text may refer to another value (`${…}`; fairseq saves the resolved value of a
+    reference).
 
     Args:
         options: those of a checkpoint: its `args`, its `cfg`, or a part of them.
@@ -73,7 +74,7 @@ def executable_option(options: Any) -> str | None:
 
 
 def is_evaluated(name: str) -> bool:
-    """Whether fairseq hands the text of an option to `eval`."""
+    """Whether fairseq passes the text of an option to `eval`."""
     return _EVALUATED.fullmatch(name) is not None
 
 
@@ -86,12 +87,12 @@ def _is_plain_text(name: str, text: str) -> bool:
 
 
 def plain_container(options: Any) -> Any:
-    """A mapping of options as the dictionary whose entries fairseq reads; anything else as it is.
+    """A mapping of options as the dictionary whose entries fairseq reads; other objects unchanged.
 
     Args:
-        options: of OmegaConf, a namespace or a dictionary. A namespace stays as it is where its
-            attributes may be others than it lists: they are in something else than a dictionary,
-            or one replaces what Python keeps of the object (`__dict__`).
+        options: of OmegaConf, a namespace or a dictionary. A namespace is returned unchanged if its
+            attributes may differ from those it lists: if they are not in a dictionary, or if one
+            replaces Python's own (`__dict__`).
     """
     if isinstance(options, (DictConfig, ListConfig)):
         return OmegaConf.to_container(options, resolve=False)
@@ -103,7 +104,7 @@ def plain_container(options: Any) -> Any:
 
 
 def _values(name: str, options: Any, depth: int) -> Iterator[tuple[str, Any]]:
-    """Every single value with the name that stands nearest to it; what holds them counts as one."""
+    """Every single value with its nearest name; containers count as values, too."""
     options = plain_container(options)
     if type(options) is dict and depth < _DEPTH:
         yield name, None

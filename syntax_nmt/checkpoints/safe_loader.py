@@ -1,11 +1,10 @@
-"""What fairseq's checkpoints hold besides tensors, made known to torch's safe loader.
+"""Allows torch's safe loader to load the contents of fairseq's checkpoints other than tensors.
 
-Since 2.6 torch loads only what is on a list (`weights_only=True`). fairseq's own checkpoints hold
-the options as a Namespace, and numpy numbers and arrays among the metrics; without this list none
-of its commands could read what another wrote. Namespace only takes attributes. numpy's own classes
-are not on the list but stand-ins for them: `numpy.ndarray` and `numpy.dtype`, called as a
-stranger's pickle likes, make arrays of objects out of bytes, and whatever reads those runs into any
-memory.
+Since 2.6 torch loads only types on a list (`weights_only=True`). fairseq's own checkpoints contain
+the options as a Namespace, and NumPy numbers and arrays among the metrics; without this list
+fairseq's commands could not read their own files. Namespace only takes attributes. The list has
+substitutes for NumPy's own classes, because an untrusted pickle could call `numpy.ndarray` and
+`numpy.dtype` to make arrays of objects from bytes, and reading those accesses arbitrary memory.
 """
 
 from __future__ import annotations
@@ -34,7 +33,7 @@ def allow_fairseq_checkpoints() -> None:
     """Puts Namespace and numpy's numbers and arrays on the safe loader's list.
 
     Raises:
-        UserError: this torch loads code, too: everything that fairseq loads would run.
+        UserError: this torch would run code in files that fairseq loads.
     """
     if _loads_anything():
         raise UserError(
@@ -45,7 +44,7 @@ def allow_fairseq_checkpoints() -> None:
 
 
 def _loads_anything() -> bool:
-    """Whether torch loads what is on no list; tried, as a version's number does not tell."""
+    """Whether torch loads types that are not on the list; tested, not read from the version."""
     stream = io.BytesIO()
     torch.save(Fraction(1, 2), stream)
     stream.seek(0)
@@ -57,7 +56,7 @@ def _loads_anything() -> bool:
 
 
 def _numpy_globals() -> list[Any]:
-    """What numpy's numbers and arrays are pickled as, and what is made of it here."""
+    """The pickled form of NumPy's numbers and arrays, and their substitutes here."""
     named: list[Any] = [(_PlainArray, "numpy.ndarray"), (_dtype, "numpy.dtype")]
     for core in _CORES:
         named.append((_number, f"numpy.{core}.multiarray.scalar"))
@@ -86,7 +85,7 @@ class _PlainArray(np.ndarray):
 
 
 def _dtype(code: Any, *_: Any) -> np.dtype:
-    """numpy's one dtype of a code such as `f8`, never a copy, which its state could change."""
+    """NumPy's dtype of a code such as `f8`, never a copy, which a pickled state could change."""
     if not isinstance(code, str) or code not in _PLAIN:
         raise pickle.UnpicklingError(f"an array or number of type {code!r:.40}")
     return _PLAIN[code]

@@ -1,6 +1,6 @@
-"""The checkpoints that a program of fairseq is about to load, checked while there is time.
+"""Checks the checkpoints that a program of fairseq is about to load.
 
-fairseq sets up the task before it loads a model; a mistake found here is one line, and there a
+fairseq sets up the task before it loads a model: an error here takes one line, and later a
 traceback.
 """
 
@@ -31,10 +31,10 @@ _EMBEDDINGS = ("encoder.embed_tokens.weight", "decoder.embed_tokens.weight")
 
 
 def check_models(cfg: Any, vocabularies: Vocabularies) -> list[str]:
-    """Checks the models of `--path`, and gives their files in the order they are loaded in.
+    """Checks the models of `--path`, and returns their files in loading order.
 
-    A language model of `--lm-path`, which has a task and a dictionary of its own, is only looked
-    through.
+    A language model of `--lm-path`, which has its own task and dictionary, gets only the checks of
+    a file.
 
     Args:
         cfg: the options of the task.
@@ -67,7 +67,7 @@ def check_models(cfg: Any, vocabularies: Vocabularies) -> list[str]:
 
 
 def _warn_of_other_languages(path: str, state: Mapping[str, Any], cfg: Any) -> None:
-    """Says in the log that a model was trained on other languages than those that are given."""
+    """Warns if a model was trained on other languages than the given ones."""
     options = (state.get("cfg") or {}).get("task") or state.get("args")
     if isinstance(options, Namespace):
         options = vars(options)
@@ -90,11 +90,11 @@ def check_weights(path: str | Path, vocabularies: Vocabularies) -> Mapping[str, 
     Only the first worker checks checksums, options and vocabularies; the others only load.
 
     Args:
-        path: the file; what is not on a disk is left to fairseq.
+        path: the file; fairseq handles paths that are not on a disk.
         vocabularies: of source and target.
 
     Returns:
-        Its content, the weights memory-mapped; empty where it is not on a disk.
+        its content, with memory-mapped weights; empty if it is not on a disk.
 
     Raises:
         UserError: it is damaged, of other vocabularies, or holds something that could run code.

@@ -1,4 +1,4 @@
-"""What a checkpoint must hold for programs to count on it: types of its parts, finite weights."""
+"""Checks that programs rely on: types of a checkpoint's parts, and finite weights."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import torch
 
 from syntax_nmt.errors import UserError
 
-# Parts that fairseq and this package read without a look at their types; None counts as missing.
+# Parts that fairseq and this package read without type checks; None counts as missing.
 _TYPES: dict[str, type] = {
     "criterion": dict,
     "extra_state": dict,
@@ -23,7 +23,7 @@ _NEVER_SET = "_float_tensor"
 
 
 def check_parts(path: Path, state: Mapping[str, Any], remedy: str) -> None:
-    """Refuses parts of other types, and weights that no model can compute with.
+    """Refuses parts of other types, and weights that are not finite.
 
     Args:
         path: of the checkpoint, for messages.

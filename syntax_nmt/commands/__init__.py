@@ -1,1 +1,1 @@
-"""The subcommands of `syntax-nmt`, a file each: options, and the call of what does the work."""
+"""The subcommands of `syntax-nmt`, one file each: options, and the call of the code."""

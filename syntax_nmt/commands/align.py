@@ -1,4 +1,4 @@
-"""`syntax-nmt align`: word alignments out of cross-attention, symmetrised and scored."""
+"""`syntax-nmt align`: extracts, symmetrises and scores word alignments."""
 
 from __future__ import annotations
 
@@ -31,9 +31,9 @@ EXAMPLE = (
 
 DESCRIPTION = """\
 Word alignments by forced decoding: the cross-attention of one decoder layer, as the mean over its
-heads, while the model reads a given translation. A target word is linked to the source word that
-it attends to most: what it attends to is the mean over its pieces, what a source word gets the sum
-over its pieces; the end of the sentence is left out. Alignments of both directions are symmetrised.
+heads, while the model reads a given translation. A target word is linked to the source word that it
+attends to most. Attention is averaged over the pieces of a target word and summed over the pieces
+of a source word; the end of the sentence is omitted. Alignments of both directions are symmetrised.
 They go to stdout or --output as `i-j`, source-target, from 0 (Pharaoh); the alignment error rate
 against --score goes to stderr and --json. With --hypothesis the alignments come from a file
 instead, and no model is needed.
@@ -66,10 +66,13 @@ def _add_input(parser: argparse.ArgumentParser) -> None:
         "--heads",
         metavar="N",
         type=positive_int,
-        help="mean over the first N heads (default: all)",
+        help="average over the first N heads (default: all)",
     )
     add_subwords_argument(group)
-    add_files(group, hypothesis="take these alignments instead, in any format that --score takes")
+    add_files(
+        group,
+        hypothesis="use these alignments in place of a model's, in any format that --score takes",
+    )
     add_base_argument(group, "--hypothesis-base", "--hypothesis and --reverse")
 
 
@@ -79,26 +82,33 @@ def _add_reverse(parser: argparse.ArgumentParser) -> None:
     either = group.add_mutually_exclusive_group()
     add_files(
         either,
-        reverse_path="checkpoint of a model that translates back",
-        reverse="or its alignments as this command wrote them: the language that it "
-        "translates from comes first in each link",
+        reverse_path="checkpoint of a model of the opposite direction",
+        reverse="or its alignments, as written by this command: its "
+        "source language comes first in each link",
     )
-    add("--reverse-databin", metavar="DIR", help="its data folder (default: DATABIN)")
-    add_files(group, reverse_parser_config="the parser of what it translates, as --parser-config")
+    add(
+        "--reverse-databin",
+        metavar="DIR",
+        help="data folder of the reverse model (default: DATABIN)",
+    )
+    add_files(
+        group,
+        reverse_parser_config="parser configuration of the reverse model, like --parser-config",
+    )
     add_flags(
         group,
-        reverse_in_order="in the links of --reverse the language comes first that --path "
-        "translates from, as some aligners write them",
+        reverse_in_order="the links of --reverse have the source language of "
+        "--path first, as some aligners write them",
     )
     add(
         "--symmetrise",
         choices=METHODS,
-        help=f"how both directions become one (default: {GROW_DIAG})",
+        help=f"how to combine both directions (default: {GROW_DIAG})",
     )
     add_flags(
         group,
-        strict="grow-diag adds a neighbour only where neither of its words is aligned yet "
-        "(default: where one of them is not, as Moses does)",
+        strict="grow-diag adds a neighbour only if both of its words are unaligned "
+        "(default: if one of them is, as in Moses)",
     )
 
 
@@ -108,16 +118,16 @@ def _add_output(parser: argparse.ArgumentParser) -> None:
     add(
         "--score",
         metavar="GOLD",
-        help="gold alignments; prints alignment error rate, precision and recall. Pharaoh's format "
-        "(a sentence a line: sure links i-j, possible ones ipj, i?j or i-j-P, scores left out), "
-        "NAACL's (a link a line: sentence i j S or P; `7 0 0` where the last sentence, 7, has no "
-        "links), GIZA++'s A3.final, or fairseq's A- lines",
+        help="gold alignments; prints alignment error rate, precision and recall. Pharaoh's "
+        "format (one sentence per line: sure links i-j, possible ones ipj, i?j or i-j-P, without "
+        "scores), NAACL's (one link per line: sentence i j S or P; `7 0 0` where the last "
+        "sentence, 7, has no links), GIZA++'s A3.final, or fairseq's A- lines",
     )
     add_base_argument(group, "--gold-base", "the gold alignments")
     add_files(
         group,
-        output="write the alignments here (default: stdout, unless figures take it, or nothing is "
-        "made that is not in --hypothesis already)",
+        output="write the alignments here (default: stdout, unless figures go "
+        "there or --hypothesis already has them)",
     )
     add_findings_arguments(group, default="stderr")
 
@@ -154,7 +164,7 @@ def _check_gold(
         )
 
 
-# Which options do nothing without others.
+# Options that do nothing without others.
 _BOTH_DIRECTIONS = ("reverse_path", "reverse")
 _NEEDS = {
     "source": ("target",),
@@ -170,7 +180,7 @@ _NEEDS = {
 
 
 def _check_options(args: argparse.Namespace) -> None:
-    """Refuses what does not go together, before anything is loaded."""
+    """Refuses incompatible options before anything is loaded."""
     refuse_idle(args, _NEEDS)
     if args.hypothesis:
         refuse_beside_hypothesis(args, ("reverse_path", "layer", "heads"))

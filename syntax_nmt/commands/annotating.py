@@ -1,4 +1,4 @@
-"""What commands that annotate share: options of models and workers, the run and its report."""
+"""Shared code of commands that annotate: options of models and workers, run and report."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from syntax_nmt.preparation.annotation.shard import Shard, find_shard
 
 
 def add_model_options(parser: argparse.ArgumentParser, *tasks: str) -> None:
-    """Adds the options that say where models are and how they run.
+    """Adds the options for the location and execution of models.
 
     Args:
         *tasks: of :data:`~syntax_nmt.parsing.models.TASKS`.
@@ -56,14 +56,14 @@ def add_model_options(parser: argparse.ArgumentParser, *tasks: str) -> None:
         "--max-words",
         type=positive_int,
         default=250,
-        help="longer sentences are not annotated, nor those with a word of more than 200 "
-        "characters; memory grows with the square of the length (default: %(default)s)",
+        help="do not annotate sentences longer than this, or with a word of more "
+        "than 200 characters; memory grows with the square of the length (default: %(default)s)",
     )
     parser.add_argument(
         "--batch-size",
         type=positive_int,
         default=1000,
-        help="words in a batch (default: %(default)s)",
+        help="words per batch (default: %(default)s)",
     )
 
 
@@ -76,7 +76,7 @@ def _named_model(names: Mapping[str, str], text: str) -> tuple[str, Path]:
 
 
 def add_worker_options(parser: argparse.ArgumentParser) -> None:
-    """Adds the options that say what the work runs on."""
+    """Adds the options for workers."""
     parser.add_argument(
         "--workers",
         type=positive_int,
@@ -86,19 +86,19 @@ def add_worker_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--dask-scheduler",
         metavar="ADDRESS",
-        help="work on the Dask cluster of this scheduler (tcp://HOST:PORT) instead; it runs what "
-        "anybody sends who reaches it: keep it in a network that you trust (SECURITY.md)",
+        help="work on the Dask cluster of this scheduler (tcp://HOST:PORT); anyone who reaches it "
+        "can run code on it: keep it in a network that you trust (SECURITY.md)",
     )
     parser.add_argument(
         "--part-size",
         type=positive_int,
         default=PART_SIZE,
-        help="lines kept at a time, so that an interrupted run resumes (default: %(default)s)",
+        help="lines saved at a time, so that an interrupted run can resume (default: %(default)s)",
     )
 
 
 def add_shard_options(parser: argparse.ArgumentParser) -> None:
-    """Adds the options that share a text out among jobs."""
+    """Adds the options that divide a text among jobs."""
     parser.add_argument(
         "--num-shards",
         type=positive_int,
@@ -106,15 +106,13 @@ def add_shard_options(parser: argparse.ArgumentParser) -> None:
         help="jobs that share this text; when all are done, `syntax-nmt merge` makes the file "
         "(default: as torchrun or Slurm started this job)",
     )
-    parser.add_argument(
-        "--shard-id", type=int, metavar="I", help="which of them this one is, from 0"
-    )
+    parser.add_argument("--shard-id", type=int, metavar="I", help="number of this job, from 0")
 
 
 def annotator(
     args: argparse.Namespace, task: str, lang: str, stanza_dir: Path | None = None
 ) -> StanzaAnnotator:
-    """What the options of :func:`add_model_options` name, found and checked.
+    """Finds and checks the models that the options of :func:`add_model_options` name.
 
     Args:
         args: the parsed options.
@@ -142,12 +140,12 @@ def unused_models(args: argparse.Namespace, *tasks: str) -> list[str]:
     return [f"{options[name]}{path}" for name, path in args.stanza_model if name not in used]
 
 
-def run_annotation(args: argparse.Namespace, made_by: StanzaAnnotator) -> None:
-    """Annotates `--input` into `--output`, or a shard of it, and says what became of its lines.
+        made_by: makes the annotation, with its models.
+    """Annotates `--input` into `--output`, or a shard of it, and reports on its lines.
 
     Args:
         args: the parsed options.
-        made_by: what annotates.
+        made_by: the annotator.
     """
     runs_on = resources(args)
     counts = annotate_file(args.input, args.output, made_by, runs_on)
@@ -157,10 +155,10 @@ def run_annotation(args: argparse.Namespace, made_by: StanzaAnnotator) -> None:
 
 
 def resources(args: argparse.Namespace) -> Resources:
-    """What the options of :func:`add_worker_options` and :func:`add_shard_options` say.
+    """The values of the options of :func:`add_worker_options` and :func:`add_shard_options`.
 
     Args:
-        args: the parsed options; without those of shards the work is this job's alone.
+        args: the parsed options; without shard options this job does all the work.
 
     Raises:
         UserError: the numbers of shards do not go together.

@@ -23,7 +23,7 @@ from syntax_nmt.inference.checkpoint import quiet_fairseq
 
 EXAMPLE = "syntax-nmt average checkpoints --last 5 --output checkpoints/averaged.pt"
 
-# How fairseq names the checkpoints that it keeps; the group is what they are ordered by.
+# How fairseq names the checkpoints that it keeps; the group gives their order.
 UPDATES, EPOCHS = "updates", "epochs"
 _NAMES = {UPDATES: r"checkpoint_\d+_(\d+)\.pt", EPOCHS: r"checkpoint(\d+)\.pt"}
 _KEEPING = {UPDATES: "--save-interval-updates", EPOCHS: "--save-interval"}
@@ -35,17 +35,17 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "inputs", nargs="+", type=Path, help="checkpoint files, or one folder with --last"
     )
     parser.add_argument(
-        "--last", type=positive_int, metavar="N", help="the N latest checkpoints of the folder"
+        "--last", type=positive_int, metavar="N", help="use the N latest checkpoints of the folder"
     )
     parser.add_argument(
         "--by",
         choices=list(_NAMES),
         default=UPDATES,
-        help="which checkpoints --last counts: those that fairseq-train wrote after a number of "
+        help="the checkpoints that --last counts: those that fairseq-train wrote after a number of "
         "updates (checkpoint_EPOCH_UPDATE.pt) or after epochs (checkpointEPOCH.pt) "
         "(default: %(default)s)",
     )
-    parser.add_argument("--output", type=Path, required=True, help="the checkpoint to write")
+    parser.add_argument("--output", type=Path, required=True, help="checkpoint to write")
 
 
 def run(args: argparse.Namespace) -> None:
@@ -67,7 +67,7 @@ def average_checkpoints(paths: Sequence[Path]) -> dict[str, Any]:
     """The first checkpoint with the mean of the weights of all, without optimizer state and EMA.
 
     Sums are kept in float32 (float64 for float64 weights), one checkpoint is in memory at a time,
-    and weights that a model shares stay shared. Numbers that are no floats are those of the first.
+    and weights that a model shares stay shared. Integers are taken from the first checkpoint.
 
     Args:
         paths: checkpoints of fairseq-train.
@@ -79,7 +79,7 @@ def average_checkpoints(paths: Sequence[Path]) -> dict[str, Any]:
     state = _load(paths[0])
     state["cfg"] = OmegaConf.to_container(state["cfg"], resolve=True, enum_to_str=True)
     with errors_of(paths[0]):
-        check_buildable(state["cfg"])  # what is written is what every program will build
+        check_buildable(state["cfg"])  # every program will build from the result
     shapes = {name: tuple(weight.shape) for name, weight in state["model"].items()}
     sums = _Sums(state["model"])
     for path in tqdm(paths[1:], desc="averaging", unit="checkpoint", disable=None):

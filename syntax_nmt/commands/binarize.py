@@ -1,4 +1,4 @@
-"""`syntax-nmt binarize`: puts annotation beside fairseq's own files in a data-bin folder."""
+"""`syntax-nmt binarize`: adds annotation to a data-bin folder of fairseq-preprocess."""
 
 from __future__ import annotations
 
@@ -24,22 +24,22 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         add(
             f"--{split}pref",
             metavar="PREFIX",
-            help=f"{split} text in subwords, as given to fairseq-preprocess; several, separated by "
-            f"commas, are those of {split}, {split}1, … in DATABIN",
+            help=f"{split} text in subwords, as given to fairseq-preprocess; several prefixes, "
+            f"separated by commas, are those of {split}, {split}1, … in DATABIN",
         )
     add(
         "--words",
         metavar="DIR",
-        help="folder of the tokenised text and its side files, under the same names: train.de, "
-        "train.de.conllu (dependencies), train.de.trees (constituents), train.en.chunks; "
-        "each side file may end in .gz (default: the folder of each prefix)",
+        help="folder of the tokenised text and its annotation files, with the same names: "
+        "train.de, train.de.conllu (dependencies), train.de.trees (constituents), "
+        "train.en.chunks; each file may end in .gz (default: the folder of each prefix)",
     )
-    add("--destdir", required=True, metavar="DATABIN", help="folder fairseq-preprocess wrote to")
+    add("--destdir", required=True, metavar="DATABIN", help="folder that fairseq-preprocess wrote")
     add(
         "--subwords",
         choices=("auto", *SCHEMES),
         default="auto",
-        help="how the text was segmented (default: detected from the text)",
+        help="segmentation of the text (default: detected from the text)",
     )
     add("--workers", type=positive_int, default=1, metavar="N", help="processes (default: 1)")
     add(

@@ -51,22 +51,24 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     what.add_argument(
         "--input",
         type=Path,
-        help="chunk this text: words separated by spaces, a sentence a line; may be .gz",
+        help="chunk this text: words separated by spaces, one sentence per line; may be .gz",
     )
     what.add_argument(
-        "--trees", type=Path, help="write the base chunks of these bracketed trees, one a line"
+        "--trees",
+        type=Path,
+        help="write the base chunks of these bracketed trees, one tree per line",
     )
     what.add_argument(
-        "--train", type=Path, help="train a tagger on this text, in the columns of CoNLL-2000"
+        "--train", type=Path, help="train a tagger on this text, in CoNLL-2000 columns"
     )
     what.add_argument(
-        "--score", type=Path, help="chunk F1 against this text, in the columns of CoNLL-2000"
+        "--score", type=Path, help="compute chunk F1 against this text, in CoNLL-2000 columns"
     )
     parser.add_argument(
         "--output",
         type=Path,
-        help="the chunks: IOB2 tags, a sentence a line, an empty line where there are none; or "
-        "the trained tagger",
+        help="file for the chunks (IOB2 tags, one sentence per line, an empty line for no chunks) "
+        "or for the trained tagger",
     )
     parser.add_argument(
         "--json", metavar="FILE", help="write the figures of --score here; - is stdout"
@@ -76,14 +78,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--by",
         choices=BY,
         default=BY[0],
-        help="a sequence tagger, or the rules of CoNLL-2000 out of constituency trees, which the "
-        "constituency parser makes (default: %(default)s)",
+        help="a sequence tagger, or the rules of CoNLL-2000 on trees "
+        "of the constituency parser (default: %(default)s)",
     )
     parser.add_argument(
         "--max-steps",
         type=positive_int,
         default=MAX_STEPS,
-        help="updates of the tagger in training, at most (default: %(default)s)",
+        help="maximal number of updates in training the tagger (default: %(default)s)",
     )
     add_model_options(parser, "chunks", "constituents")
     add_worker_options(parser)
@@ -117,7 +119,7 @@ def run(args: argparse.Namespace) -> None:
 def chunk_annotator(
     args: argparse.Namespace, lang: str, by: str, stanza_dir: Path | None = None
 ) -> StanzaAnnotator:
-    """What makes chunks.
+    """The chunk annotator.
 
     Args:
         args: the model options.
@@ -134,7 +136,7 @@ def chunk_annotator(
 
 
 def chunk_trees(trees: Path, output: Path) -> Counter[str]:
-    """Writes the base chunks of bracketed trees, a line for a line.
+    """Writes the base chunks of bracketed trees, line by line.
 
     Args:
         trees: one tree a line, `()` where there is none; may be `.gz`.
@@ -180,14 +182,14 @@ def _score(args: argparse.Namespace) -> ChunkScores:
         text, found = Path(folder) / "words", Path(folder) / "chunks"
         with write_atomically(text) as out:
             for sentence in gold:
-                # A column may hold a no-break space, at which the annotation would cut it.
+                # A column may contain a no-break space, where the annotation would split it.
                 out.write(" ".join(_SPACE.sub("_", word) for word in sentence.words) + "\n")
         annotate_file(text, found, chunker, replace(resources(args), shard=Shard()))
         return chunk_f1((sentence.tags for sentence in gold), _filled(gold, found))
 
 
 def _write_scores(args: argparse.Namespace, scores: ChunkScores) -> None:
-    """The table goes where the figures do not."""
+    """The table goes to the stream that the figures do not use."""
     findings = Findings(scores.figures(), [scores.table()])
     print(findings.text(), end="", file=sys.stderr if args.json == STDOUT else sys.stdout)
     if args.json is not None:

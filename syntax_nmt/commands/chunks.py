@@ -1,4 +1,4 @@
-"""`syntax-nmt chunks`: chunks, their accuracies and F1, out of a trained bi-scale decoder."""
+"""`syntax-nmt chunks`: extracts chunks from a trained bi-scale decoder, and scores them."""
 
 from __future__ import annotations
 
@@ -26,15 +26,14 @@ EXAMPLE = (
 )
 
 DESCRIPTION = """\
-The chunks that a bi-scale decoder sees in given translations, its own output or a reference, by
-forced decoding: boundaries as a search chooses them, and the likeliest type of each chunk. They go
-to stdout or --output, as IOB2 tags or bracketed text. Compared with --score, boundary and tag
-accuracy are those that training logs: each decision after the gold boundaries before it, by
-pieces, with the end of the sentence; F1 is conlleval's over the model's own chunks. With a
-model --json has the loss of the words by their place in a chunk, too. With
---hypothesis the chunks come from a file instead, no model is needed, and accuracies are by words:
-boundaries at all words but the first, and whether the chunk at the first word of a gold chunk has
-its type.
+Chunks of given translations (a model's output or references), which a bi-scale decoder finds by
+forced decoding: boundaries as in a search, and the likeliest type of each chunk. They go to stdout
+or --output, as IOB2 tags or bracketed text. With --score, boundary and tag accuracy are those of
+the training log: each decision follows the gold boundaries, pieces are counted, and the end of the
+sentence is included; F1 is conlleval's over the model's own chunks. With a model, --json also has
+the loss of words by their position in a chunk. With --hypothesis the chunks come from a file, no
+model is needed, and accuracies count words: boundaries at all words but the first, and types at the
+first word of each gold chunk.
 """
 
 
@@ -49,13 +48,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_subwords_argument(group)
     add_files(
         group,
-        hypothesis="take these chunks instead: tags, a sentence a line, or the columns of CoNLL, "
-        "where the column before may be the reference, as conlleval has it",
+        hypothesis="use these chunks in place of a model's: tags, one sentence per line, or "
+        "CoNLL columns, where the second-last column may be the reference, as for conlleval",
     )
     add_flags(
         group,
-        strict="refuse tags that are not IOB2, such as an I- that continues nothing (default: read "
-        "them as conlleval does)",
+        strict="refuse tags that are not IOB2, such as an I- tag that begins a chunk "
+        "(default: read them as conlleval does)",
     )
     _add_output(parser)
     add_forcing_arguments(parser)
@@ -67,24 +66,24 @@ def _add_output(parser: argparse.ArgumentParser) -> None:
     add(
         "--score",
         metavar="GOLD",
-        help="reference chunks in the same formats, empty where there is no annotation: "
-        "prints boundary accuracy, tag accuracy and F1",
+        help="reference chunks in the same formats, empty lines for no "
+        "annotation; prints boundary accuracy, tag accuracy and F1",
     )
     add_files(
         group,
-        output="write the chunks here (default: stdout, unless figures or --alignments take it, "
-        "or they are those of --hypothesis in IOB2)",
+        output="write the chunks here (default: stdout, unless figures or --alignments go there "
+        "or --hypothesis already has them in IOB2)",
     )
     add(
         "--chunk-format",
         choices=CHUNK_FORMATS,
-        help=f"how chunks are written (default: {IOB2}; --format {BRACKETS} says the same)",
+        help=f"output format of chunks (default: {IOB2}; --format {BRACKETS} says the same)",
     )
     add_findings_arguments(group, default="stderr", others=CHUNK_FORMATS)
     add_files(
         group,
-        alignments="write the attention of chunks to source words here, a JSON object a sentence: "
-        "source, chunks, attention (a row a chunk)",
+        alignments="write the attention of chunks to source words here, one JSON object per "
+        "sentence: source, chunks, attention (one row per chunk)",
     )
 
 
@@ -111,7 +110,7 @@ def run(args: argparse.Namespace) -> None:
 
 
 def _check_options(args: argparse.Namespace) -> None:
-    """Refuses what does not go together, before anything is loaded."""
+    """Refuses incompatible options before anything is loaded."""
     if args.hypothesis:
         refuse_beside_hypothesis(args, ("source", "alignments"))
         if chosen_scheme(args) is not None:
@@ -128,7 +127,7 @@ def _check_options(args: argparse.Namespace) -> None:
 
 
 def _check_use(args: argparse.Namespace, corpus: ChunkedCorpus) -> None:
-    """Refuses what only the columns of the file can tell."""
+    """Refuses errors that only the columns of the file show."""
     if args.chunk_format == BRACKETS and corpus.words is None:
         raise UserError("--chunk-format brackets needs the words of --hypothesis: add --target")
     wanted = args.output or any(findings_outputs(args)) or args.chunk_format == BRACKETS

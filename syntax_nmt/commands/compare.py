@@ -1,4 +1,4 @@
-"""`syntax-nmt compare`: is a system better than the baseline, or is it chance? Paired tests."""
+"""`syntax-nmt compare`: tests whether systems differ from the baseline by more than chance."""
 
 from __future__ import annotations
 
@@ -36,13 +36,13 @@ EXAMPLE = (
 )
 
 DESCRIPTION = """\
-Each system against the first, which is the baseline: the difference of the scores, and how probable
-one as large is by chance. Three tests are about these models on other sentences: paired bootstrap
-resampling and paired approximate randomisation, as sacrebleu computes them (but trials that equal
-the difference count), and the sign test of Collins et al. (2005), which replaces one sentence of
-the baseline at a time. With several training seeds the scores are means over them. Whether the
-method would show the same with other seeds is asked by Welch's t-test over seeds, which wants three
-or more of both systems, with the 95 % interval of the difference over seeds and sentences.
+Compares each system with the first, the baseline: the difference of scores, and the probability of
+a difference as large by chance. Three tests ask whether these models differ on other sentences:
+paired bootstrap resampling and paired approximate randomisation, as in sacrebleu (but trials that
+equal the difference count), and the sign test of Collins et al. (2005), which replaces one sentence
+of the baseline at a time. With several training seeds, scores are means over seeds. Welch's t-test
+over seeds, which needs three or more seeds of both systems, and the 95 % interval of the difference
+over seeds and sentences ask whether the method differs with other seeds.
 """
 
 
@@ -64,12 +64,12 @@ def _add_cut_arguments(parser: argparse.ArgumentParser) -> None:
         "--cut",
         type=length_limit,
         metavar="RATIO,WORDS",
-        help="cut translations to RATIO × words of the source + WORDS, such as 1.5,5, before they "
-        "are scored, as a search with a tighter --max-len-a and --max-len-b would have",
+        help="cut translations to RATIO × source words + WORDS, such as "
+        "1.5,5, before scoring, like a search with a smaller --max-len-a and --max-len-b",
     )
     add_files(
         group,
-        source="the source text that --cut counts words of (default: the S- lines of "
+        source="the source text for --cut (default: the S- lines of "
         "fairseq-generate, if there are any)",
     )
 

@@ -1,4 +1,4 @@
-"""`syntax-nmt contrast`: how often models prefer a reference to the same with an error."""
+"""`syntax-nmt contrast`: measures how often models prefer references to copies with an error."""
 
 from __future__ import annotations
 
@@ -28,10 +28,10 @@ EXAMPLE = (
 )
 
 DESCRIPTION = """\
-Contrastive evaluation (Sennrich, 2017): the share of pairs whose reference has a higher sum of
-log-probabilities than the same translation with an error, by distance and by category, with 95 %
-intervals (Wilson). Equal sums count as wrong. The pairs come from parallel files, or from a JSON
-file of Lingeval97's form; several models are measured side by side.
+Contrastive evaluation (Sennrich, 2017): the share of pairs in which the reference has a higher sum
+of log-probabilities than a copy with an error, by distance and by category, with 95 % intervals
+(Wilson). Equal sums count as wrong. The pairs come from parallel files, or from a JSON file in
+Lingeval97's format; the command can compare several models.
 """
 
 _PARALLEL = ("source", "correct", "incorrect")
@@ -47,7 +47,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="LIST",
         type=ascending_numbers,
         default=DEFAULT_BINS,
-        help="the least distance of each bin (default: %(default)s)".replace(
+        help="lower bound of each distance bin (default: %(default)s)".replace(
             "%(default)s", ",".join(map(str, DEFAULT_BINS))
         ),
     )
@@ -62,9 +62,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def _add_pairs(parser: argparse.ArgumentParser) -> None:
     models = parser.add_argument_group("models")
-    models.add_argument(
-        "databin", metavar="DATABIN", help="data folder that the models were trained with"
-    )
+    models.add_argument("databin", metavar="DATABIN", help="data folder of the models' training")
     add = models.add_argument
     add(
         "--path", metavar="FILE", action="append", required=True, help="checkpoint; may be repeated"
@@ -73,15 +71,19 @@ def _add_pairs(parser: argparse.ArgumentParser) -> None:
         "--name",
         metavar="NAME",
         action="append",
-        help="what to call the model of each --path, in the same order (default: its path)",
+        help="name of the model of each --path, in the same order (default: its path)",
     )
     group = parser.add_argument_group("pairs")
     add = group.add_argument
     add("--source", metavar="FILE", help="sentences, one a line")
     add("--correct", metavar="FILE", help="their reference translations")
-    add("--incorrect", metavar="FILE", help="the same, each with an error")
+    add("--incorrect", metavar="FILE", help="copies of the references, each with an error")
     add("--distance", metavar="FILE", help="the distance of each pair in words")
-    add("--pairs", metavar="FILE", help="a JSON file of Lingeval97's form instead")
+    add(
+        "--pairs",
+        metavar="FILE",
+        help="a JSON file in Lingeval97's format, in place of parallel files",
+    )
 
 
 def run(args: argparse.Namespace) -> None:
@@ -107,7 +109,7 @@ def run(args: argparse.Namespace) -> None:
 def _pair_scores(
     args: argparse.Namespace, path: str, pairs: list[ContrastivePair]
 ) -> list[PairScores | None]:
-    """The scores of one model, which is in memory for so long."""
+    """The scores of one model, which is in memory only during this call."""
     decoder, source, target = forced_model(args, path)
     tokens = _token_pairs(pairs, source, target)
     advice, correct = forcing_advice(args), tokens[: len(pairs)]
@@ -126,7 +128,7 @@ def _pair_scores(
 
 
 def _token_pairs(pairs: list[ContrastivePair], source: Segment, target: Segment) -> list[TokenPair]:
-    """What the model is to score: all references, then all translations with an error."""
+    """The translations to score: all references, then all copies with an error."""
     sources = {text: source(text) for text in {pair.source for pair in pairs}}
     correct = [TokenPair(sources[pair.source], target(pair.correct)) for pair in pairs]
     return correct + [TokenPair(sources[pair.source], target(pair.incorrect)) for pair in pairs]
@@ -144,7 +146,7 @@ def _read_pairs(args: argparse.Namespace) -> list[ContrastivePair]:
 
 
 def _check_options(args: argparse.Namespace) -> None:
-    """Refuses what does not go together, before anything is loaded."""
+    """Refuses incompatible options before anything is loaded."""
     for name in (*_PARALLEL, "distance"):
         if args.pairs and getattr(args, name):
             raise UserError(f"--{name} and --pairs exclude each other: leave one out")

@@ -1,4 +1,4 @@
-"""`syntax-nmt control`: annotation without syntax, to see what of a gain is the structure's."""
+"""`syntax-nmt control`: writes annotation without syntax, as a control."""
 
 from __future__ import annotations
 
@@ -31,8 +31,8 @@ EXAMPLE = (
     "--output control/train.en.conllu"
 )
 DESCRIPTION = """\
-Annotation without syntax, for `syntax-nmt prepare` to take beside the raw text. What a method gains
-with it is not the structure's. Sentences without annotation stay without.
+Annotation without syntax. Put it next to the raw text for `syntax-nmt prepare`. A gain with it does
+not come from structure. Sentences without annotation remain without annotation.
 
   chain     the head of each word is the word before it, the first is the root (.conllu)
   shuffled  the sentence's own tree over permuted words: its shape stays, distances do not (.conllu)
@@ -47,11 +47,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Adds the options of `syntax-nmt control`."""
     parser.description = DESCRIPTION
     parser.add_argument(
-        "file", metavar="FILE", type=Path, help="a .conllu, .trees or .chunks file, plain or .gz"
+        "file", metavar="FILE", type=Path, help="the annotation: a .conllu, .trees or .chunks file, plain or .gz"
     )
-    parser.add_argument("--kind", choices=CONTROLS, required=True, help="what takes its place")
+    parser.add_argument("--kind", choices=CONTROLS, required=True, help="kind of control")
     parser.add_argument(
-        "--seed", type=natural_int, default=1, metavar="N", help="of what is drawn (default: 1)"
+        "--seed", type=natural_int, default=1, metavar="N", help="random seed (default: 1)"
     )
     parser.add_argument(
         "--output",
@@ -63,7 +63,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> None:
-    """Writes the control of an annotation file, and a table of what it keeps.
+    """Writes the control of an annotation file, and a table of its properties.
 
     Args:
         args: the options of :func:`add_arguments`.
@@ -94,7 +94,7 @@ def _kind_of(file: Path) -> ControlledKind:
 
 
 def _controls(entries: IndexedEntries, control: str, random: Random, kept: _Kept) -> Iterator[str]:
-    """The entries of the new file."""
+    """The entries of the new file, from those of the old file."""
     of = kept.of
     lenders = [0] * len(entries)
     if control == BORROWED:
@@ -119,7 +119,7 @@ def _controls(entries: IndexedEntries, control: str, random: Random, kept: _Kept
 
 
 class _Kept:
-    """What is counted of the annotation before and after."""
+    """Statistics of the annotation before and after."""
 
     def __init__(self, of: ControlledKind) -> None:
         self.of = of

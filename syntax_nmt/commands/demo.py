@@ -18,10 +18,10 @@ from syntax_nmt.errors import UserError
 EXAMPLE = "syntax-nmt demo demo-corpus --train 6000 --seed 1"
 
 MANIFEST = "demo.json"
-"""Written last: a folder that has it holds a whole corpus."""
+"""Written last: a folder that has it contains a complete corpus."""
 
 UNFINISHED = ".unfinished-"
-"""How the names of folders with a corpus in the making begin."""
+"""Prefix of the names of folders with an incomplete corpus."""
 
 DESCRIPTION = """\
 Writes into DIR, for each split (train, valid, test), one sentence a line:
@@ -31,7 +31,7 @@ Writes into DIR, for each split (train, valid, test), one sentence a line:
   SPLIT.src.trees   gold constituency trees, bracketed
   SPLIT.tgt.chunks  chunks in IOB2, one tag a word
   SPLIT.align       gold word alignment, source-target positions from 0
-and pairs of translations that differ in one verb, which agrees with its subject or not:
+and pairs of translations that differ in the agreement of one verb:
   contrast.src  contrast.correct.tgt  contrast.incorrect.tgt
   contrast.distance the number of words between the subject's noun and the verb in the target
 """
@@ -59,18 +59,19 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="N",
         type=int,
         default=1,
-        help="same seed, same bytes; another gives other sentences of the same languages "
-        "(default: 1)",
+        help="random seed; another seed gives other sentences of the same languages (default: 1)",
     )
     add_flags(
         parser,
-        trained="train a tiny model, too, which takes about a minute, and say how to look at it",
-        force="write to DIR even if it holds other files; those of the corpus' names are replaced",
+        trained="also train a tiny model, which takes about a minute, and print commands that use "
+        "it",
+        force="write to DIR even if it contains other files; files with the corpus' names are "
+        "replaced",
     )
 
 
 def run(args: argparse.Namespace) -> None:
-    """Writes the corpus beside its place and moves it there when it is whole.
+    """Writes the corpus to a temporary folder and moves it when it is complete.
 
     Raises:
         UserError: DIR holds something else, or cannot be written to.
@@ -81,7 +82,7 @@ def run(args: argparse.Namespace) -> None:
         args.dir.mkdir(parents=True, exist_ok=True)
         for left in args.dir.glob(f"{UNFINISHED}*"):  # of a run that was killed
             shutil.rmtree(left, ignore_errors=True)
-        # Inside the folder, as only there moving is sure to be a mere change of name.
+        # Inside the folder, because only there moving is certainly a rename.
         with tempfile.TemporaryDirectory(dir=args.dir, prefix=UNFINISHED) as unfinished:
             names = write_corpus(Path(unfinished), size, args.seed)
             _put_in_place(Path(unfinished), args.dir, names, {"seed": args.seed, **asdict(size)})

@@ -1,4 +1,4 @@
-"""`syntax-nmt examples`: the examples, for who installed the plugin without its repository."""
+"""`syntax-nmt examples`: copies the examples, for users without a checkout."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ EXAMPLE = "syntax-nmt examples && bash examples/phrase/train.sh data-bin checkpo
 NAME = "examples"
 
 DESCRIPTION = """\
-Copies the examples into a folder of that name: for each paper the settings to train with
-(train.sh, and train.yaml for fairseq-hydra-train), a notebook, the benchmark, and the comparisons
-on Multi30k and the built-in corpus, which run in a git checkout alone.
+Copies the examples into a folder of that name: for each paper the settings to train with (train.sh,
+and train.yaml for fairseq-hydra-train), a notebook, the benchmark, and the comparisons on Multi30k
+and the built-in corpus, which run only in a git checkout.
 """
 
 
@@ -41,7 +41,7 @@ def run(args: argparse.Namespace) -> None:
     destination = args.folder / NAME
     if destination.exists():
         raise UserError(f"{destination} is there already: give another FOLDER, or remove it")
-    # Installed inside the package, or beside it in a checkout.
+    # Installed inside the package, or next to it in a checkout.
     inside = FOLDER / NAME
     source = inside if inside.is_dir() else FOLDER.parent / NAME
     shutil.copytree(source, destination, ignore=shutil.ignore_patterns("__pycache__", "*.png"))

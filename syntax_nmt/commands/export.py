@@ -1,4 +1,4 @@
-"""`syntax-nmt export`: a trained model for CTranslate2, or for fairseq without this package."""
+"""`syntax-nmt export`: exports a trained model to CTranslate2 or stock fairseq."""
 
 from __future__ import annotations
 
@@ -36,11 +36,11 @@ EXAMPLE = (
     "--quantization int8 --output exported"
 )
 DESCRIPTION = """\
-Writes a model that is a plain Transformer at inference, one with supervised heads or with no
-feature of this package, in the form of another engine, with its vocabulary and subword model.
-What to expect: with --to fairseq the same beams; with --to ctranslate2 the same greedy translations
-in float32 but for rounding between two equally good words, while wider beams may differ, as
-CTranslate2 ends its search by another rule, and more with --quantization.
+Exports a model that is a plain Transformer at inference (with supervised heads or without any
+feature of this package) to the format of another engine, with its vocabulary and subword model.
+--to fairseq gives the same beams. --to ctranslate2 gives the same greedy translations in float32,
+except for rounding between two equally good words. Wider beams may differ, because CTranslate2 ends
+its search by another rule, and --quantization adds differences.
 """
 CHECKPOINT = "model.pt"
 CTRANSLATE2, FAIRSEQ = "ctranslate2", "fairseq"
@@ -49,24 +49,27 @@ CTRANSLATE2, FAIRSEQ = "ctranslate2", "fairseq"
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Adds the command's arguments."""
     parser.description = DESCRIPTION
-    parser.add_argument("checkpoint", type=Path, help="a file that fairseq-train wrote")
+    parser.add_argument("checkpoint", type=Path, help="checkpoint of fairseq-train")
     parser.add_argument(
-        "--to", choices=[CTRANSLATE2, FAIRSEQ], required=True, help="what is to read the model"
+        "--to",
+        choices=[CTRANSLATE2, FAIRSEQ],
+        required=True,
+        help="engine that will read the model",
     )
     parser.add_argument(
         "--data",
         type=Path,
         required=True,
-        help="the folder that `syntax-nmt prepare` wrote, whose way of cutting text is written "
-        "beside the model, or a data-bin folder",
+        help="folder that `syntax-nmt prepare` wrote, whose segmentation is exported with "
+        "the model; or a data-bin folder",
     )
     parser.add_argument(
-        "--output", type=Path, required=True, metavar="DIR", help="the folder to make"
+        "--output", type=Path, required=True, metavar="DIR", help="folder to create"
     )
     parser.add_argument(
         "--quantization",
         choices=QUANTIZATIONS,
-        help="store the weights of --to ctranslate2 so (default: float32)",
+        help="weight type of --to ctranslate2 (default: float32)",
     )
 
 
@@ -105,7 +108,7 @@ def run(args: argparse.Namespace) -> None:
 
 @contextmanager
 def new_folder(path: Path) -> Iterator[Path]:
-    """A folder to write to, which gets its name when all is written, and is removed otherwise.
+    """A folder to write to, which gets its name when it is complete, and is removed otherwise.
 
     Args:
         path: must not be there, or be empty.
@@ -129,7 +132,7 @@ def new_folder(path: Path) -> Iterator[Path]:
 def _keep_segmentation(
     folder: Path, output: Path, pair: tuple[str, str]
 ) -> dict[str, TextSegmentation] | None:
-    """Copies what text is cut by; None where the data folder does not say."""
+    """Copies the segmentation models; None if the data folder names none."""
     if not (folder / SEGMENTATION).exists():
         return None
     languages = read_segmentation(folder)
@@ -150,7 +153,7 @@ def _command_line(
     pair: tuple[str, str],
     segmented: dict[str, TextSegmentation] | None,
 ) -> str:
-    """A line that translates stdin."""
+    """A command that translates stdin."""
     name = shlex.quote(str(folder))
     if engine == CTRANSLATE2:
         given = "--segmented " if segmented is None else ""
@@ -170,7 +173,7 @@ def _command_line(
 def _segmenting_options(
     folder: Path, source: TextSegmentation, target: TextSegmentation
 ) -> Iterator[str]:
-    """What segments typed text, and makes text of translations."""
+    """The options for segmenting typed text and joining translations."""
     if source.sentencepiece_model is not None:
         model = shlex.quote(str(folder / source.sentencepiece_model.name))
         yield f"--bpe sentencepiece --sentencepiece-model {model}"

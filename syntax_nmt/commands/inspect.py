@@ -1,4 +1,4 @@
-"""`syntax-nmt inspect`: what a data-bin folder holds, and whether it is right."""
+"""`syntax-nmt inspect`: shows the content of a data-bin folder and checks it."""
 
 from __future__ import annotations
 
@@ -18,16 +18,16 @@ from syntax_nmt.scoring.parallel_text import add_subwords_argument
 EXAMPLE = "syntax-nmt inspect data-bin --samples 3 --json figures.json"
 
 DESCRIPTION = """\
-Looks through a data-bin folder: sentences, subwords and words of every split; of dependency trees,
-phrases and chunks how many there are and what they are like; some sentences drawn. All files are
-compared with their checksums, and side files with their texts: what is wrong is named on stderr,
-one line each, and the exit status is then 1.
+Reports on a data-bin folder: sentences, subwords and words of every split; numbers and properties
+of dependency trees, phrases and chunks; drawings of some sentences. It compares all files with
+their checksums, and annotation files with their texts. Errors go to stderr, one per line, and the
+exit status is then 1.
 
-arc length   mean distance in words between a word and its head, the root left out
+arc length   mean distance in words between a word and its head, without the root
 projective   share of trees in which no arc crosses another or spans the root
 depth        mean over trees of the most arcs between a word and the root
 outside      share of words outside every chunk
-~            about: unknown subwords do not tell where words begin and end
+~            about: unknown subwords hide where words begin and end
 """
 
 
@@ -39,20 +39,30 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add(
         "--samples", metavar="N", type=natural_int, default=3, help="sentences to draw (default: 3)"
     )
-    add("--split", metavar="SPLIT", help="draw these (default: valid, else test, else train)")
-    add("--seed", metavar="N", type=natural_int, default=1, help="chooses the samples (default: 1)")
+    add(
+        "--split",
+        metavar="SPLIT",
+        help="split to draw from (default: valid, else test, else train)",
+    )
+    add(
+        "--seed",
+        metavar="N",
+        type=natural_int,
+        default=1,
+        help="random seed of the samples (default: 1)",
+    )
     add(
         "--words",
         metavar="DIR",
-        help="folder of the tokenised text and its side files: compares the side files' checksums, "
-        "too, with those of what was binarised",
+        help="folder of the tokenised text and its annotation files: also compares the annotation "
+        "files with the checksums of the binarised ones",
     )
     add_subwords_argument(parser)
-    add("--json", metavar="FILE", help="write the figures here; - is stdout, with nothing else")
+    add("--json", metavar="FILE", help="write the figures here; - is stdout, for the figures only")
 
 
 def run(args: argparse.Namespace) -> None:
-    """Reports, then names what is wrong.
+    """Reports, then lists errors.
 
     Raises:
         UserError: it is no data-bin folder, or has no such split.
@@ -74,7 +84,7 @@ def run(args: argparse.Namespace) -> None:
 
 
 def _inputs(folder: str | None) -> list[Path]:
-    """What may be read, and must stay; figures of another time may go."""
+    """The inputs, which must not be overwritten; older figures may be."""
     files = [] if folder is None else [path for path in Path(folder).glob("*") if path.is_file()]
     return [path for path in files if path.suffix != ".json" or path.name == MANIFEST]
 

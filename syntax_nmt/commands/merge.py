@@ -1,4 +1,4 @@
-"""`syntax-nmt merge`: the parts that several jobs have made, checked and put together."""
+"""`syntax-nmt merge`: checks and joins the parts of several jobs."""
 
 from __future__ import annotations
 
@@ -18,16 +18,12 @@ EXAMPLE = "syntax-nmt merge --input words/train.en --output words/train.en.conll
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Adds the options of `syntax-nmt merge`."""
-    parser.add_argument(
-        "--input", type=Path, required=True, help="the text that parse or chunk was given"
-    )
-    parser.add_argument(
-        "--output", type=Path, required=True, help="the output that parse or chunk was given"
-    )
+    parser.add_argument("--input", type=Path, required=True, help="the --input of parse or chunk")
+    parser.add_argument("--output", type=Path, required=True, help="the --output of parse or chunk")
 
 
 def run(args: argparse.Namespace) -> None:
-    """Puts the parts together and removes them.
+    """Joins the parts and removes them.
 
     Args:
         args: the options of :func:`add_arguments`.
@@ -48,7 +44,7 @@ def run(args: argparse.Namespace) -> None:
 
 
 def merge_command(shard: Shard, text: Path, output: Path) -> str:
-    """What to do when all jobs are done, in a line.
+    """A line that says what to do when all jobs are done.
 
     Args:
         shard: the one that is done.

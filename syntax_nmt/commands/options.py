@@ -1,6 +1,6 @@
 """`syntax-nmt options`: the options that `fairseq-train --help` does not list.
 
-fairseq prints its help before it asks the architecture, the task or the criterion for theirs.
+fairseq prints its help before it adds the options of the architecture, the task or the criterion.
 """
 
 from __future__ import annotations
@@ -33,23 +33,24 @@ _PACKAGE = "syntax_nmt."
 
 DESCRIPTION = """\
 Lists the options of architectures, criterions, the task, the tokenizer and the optimizer, which
-fairseq-train --help leaves out, and what an architecture presets. Without NAME: the names.
-With --training: whole training lines for your data.
+fairseq-train --help omits, and the presets of an architecture. Without NAME it lists the names.
+With --training it prints complete training commands for your data.
 """
 
 _HEAD = "| option | meaning |\n|---|---|"
 _INTRODUCTION = """\
 # Options of models, criterions and the task
 
-`syntax-nmt options --markdown` makes this page out of the code. `syntax-nmt options NAME` lists the
-options of an architecture or a criterion with fairseq's own, and what the architecture presets."""
+`syntax-nmt options --markdown` generates this page from the code. `syntax-nmt options NAME` lists
+the options of an architecture or a criterion with fairseq's own, and what the architecture
+presets."""
 
 Components = Mapping[str, Mapping[str, Any]]
-"""By the option that names them and by name: classes that fairseq has registered."""
+"""Classes that fairseq has registered, by option and by name."""
 
 
 def components() -> Components:
-    """Those of this package, out of fairseq's registries."""
+    """Those of this package, from fairseq's registries."""
     kinds = {"arch": ARCH_MODEL_REGISTRY, "task": TASK_REGISTRY}
     kinds |= {kind: found["registry"] for kind, found in REGISTRIES.items()}
     ours = {
@@ -66,7 +67,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "names",
         metavar="NAME",
         nargs="*",
-        help="such as an architecture",
+        help="name of an architecture, for example",
     )
     parser.add_argument(
         "--markdown",
@@ -77,13 +78,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--training",
         type=Path,
         metavar="FOLDER",
-        help="print a training line for this folder of `syntax-nmt prepare`, or data-bin folder, "
-        "for each method that it has the annotation of, as `prepare` does",
+        help="print a training command for each method whose annotation is in this "
+        "folder of `syntax-nmt prepare` or data-bin folder, as `prepare` does",
     )
 
 
 def run(args: argparse.Namespace) -> None:
-    """Prints the options of what is named, or all names.
+    """Prints the options of the names, or all names.
 
     Raises:
         UserError: there is nothing of a name.
@@ -124,7 +125,7 @@ def _options_of(kind: str, name: str, component: Any) -> str:
 
 
 def _page(known: Components) -> str:
-    """All options in tables: those of methods by paper, others by the component that has them."""
+    """All options in tables: those of methods by paper, others by component."""
     having = {
         "`--arch syntax_rnn`": SyntaxRNNOptions,
         "`--arch syntax_hybrid`": SyntaxHybridOptions,
@@ -146,7 +147,7 @@ def _page(known: Components) -> str:
 
 
 def _paper(declared: type) -> str | None:
-    """The method that options belong to, in the first words of its folder; None = of no method."""
+    """The method of the options, in the first words of its folder; None = no method."""
     package = declared.__module__.rpartition(".")[0]
     if not package.startswith(f"{_PACKAGE}methods."):
         return None
@@ -154,7 +155,7 @@ def _paper(declared: type) -> str | None:
 
 
 def _row(option: Field) -> str:
-    """Empty: an option of another group, whose value is only read here."""
+    """Empty: an option of another group, only read here."""
     if "help" not in option.metadata:
         return ""
     text = option.metadata["help"].replace("|", r"\|")

@@ -1,4 +1,4 @@
-"""`syntax-nmt parse`: dependency or constituency trees of a tokenised text, by Stanza, offline."""
+"""`syntax-nmt parse`: parses a tokenised text with Stanza, offline."""
 
 from __future__ import annotations
 
@@ -30,19 +30,20 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--input",
         type=Path,
         required=True,
-        help="the text: words separated by spaces, a sentence a line; may be .gz",
+        help="the text: words separated by spaces, one sentence per line; may be .gz",
     )
     parser.add_argument(
         "--output",
         type=Path,
         required=True,
-        help="the trees: CoNLL-U, '# parse = none' where there is no parse; or a bracketed tree a "
-        "line, () where there is none",
+        help="file for the trees: CoNLL-U, '# parse = none' for no parse; or one bracketed "
+        "tree per line, () for no tree",
     )
     parser.add_argument(
         "--kind",
         choices=_KINDS,
-        help="which trees (default: constituents if the output ends in .trees, else dependencies)",
+        help="kind of trees (default: constituents if the output ends in .trees, else "
+        "dependencies)",
     )
     add_model_options(parser, *_KINDS)
     add_worker_options(parser)

@@ -10,8 +10,7 @@ from types import ModuleType
 from syntax_nmt.pictures.plots.picture_format import add_width_argument, picture_format
 from syntax_nmt.reporting.output import check_outputs
 
-# What each kind draws, and an example. Its module is loaded where it is asked for, as some load
-# fairseq.
+# Description and example of each kind. Modules are loaded on demand, because some load fairseq.
 KINDS = {
     "attention": (
         "attention of all heads of a layer, or of one; gold heads of a dependency tree framed",
@@ -24,12 +23,12 @@ KINDS = {
         "test.align --sentence 3 --output alignment.svg",
     ),
     "dependencies": (
-        "a dependency tree as arcs; where a reference has others, these below the words",
+        "a dependency tree as arcs; arcs of a reference that differ are drawn below the words",
         "trees.conllu --gold words/test.en.conllu --sentence 3 --output tree.svg",
     ),
     "translation": (
-        "a sentence that is translated now: the tree that the model sees in it, and for each word "
-        "of the translation where it attends",
+        "a sentence and its translation: the model's tree of the sentence, and the "
+        "attention of each word of the translation",
         "prepared --path prepared/checkpoints/checkpoint_best.pt --text 'Two dogs run.' --output "
         "translation.svg",
     ),
@@ -43,7 +42,7 @@ KINDS = {
         "pieces/test.tgt --segmented --sentence 3 --output distances.svg",
     ),
     "chunks": (
-        "the chunks of a translation, beside gold ones; or their attention to the source",
+        "the chunks of a translation, with gold chunks; or their attention to the source",
         "--target words/test.tgt --hypothesis test.chunks --gold words/test.tgt.chunks --sentence "
         "3 --output chunks.svg",
     ),
@@ -57,16 +56,16 @@ KINDS = {
     ),
 }
 
-# What kinds of pictures read: options that name files.
+# Options that name input files.
 _FILES = ("path", "source", "target", "trees", "hypothesis", "gold", "alignments")
 _SEGMENTATION = ("sentencepiece_model", "bpe_codes")
 
 EXAMPLE = "\n  ".join(f"syntax-nmt plot {name} {line}" for name, (_, line) in KINDS.items())
 
 DESCRIPTION = """\
-Draws a picture. The end of --output's name says whether it is SVG, PNG or PDF. Pictures are
-readable in grey, and the same input gives the same file. In SVG letters are text. Where no
-installed font has a letter, a warning says what to install.
+Draws a picture. The suffix of --output selects SVG, PNG or PDF. Pictures are readable in grey, and
+the same input gives the same file. In SVG, letters are text. If no installed font has a letter, a
+warning says what to install.
 """
 
 
@@ -76,7 +75,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     kinds = "\n".join(f"  {name:<{width}}  {what}" for name, (what, _) in KINDS.items())
     parser.description = f"{DESCRIPTION}\nkinds:\n{kinds}"
     parser.usage = "syntax-nmt plot KIND …   (syntax-nmt plot KIND --help for the options of one)"
-    parser.add_argument("kind", choices=KINDS, metavar="KIND", help="one of those above")
+    parser.add_argument("kind", choices=KINDS, metavar="KIND", help="one of the kinds above")
     parser.add_argument("options", nargs=argparse.REMAINDER, help=argparse.SUPPRESS)
 
 
@@ -92,7 +91,7 @@ def kind_parser(name: str) -> argparse.ArgumentParser:
     _module(name).add_arguments(parser)
     group = parser.add_argument_group("what to write")
     add = group.add_argument
-    add("--output", metavar="FILE", required=True, help="the picture; ends in .svg, .png or .pdf")
+    add("--output", metavar="FILE", required=True, help="picture file; ends in .svg, .png or .pdf")
     add("--title", metavar="TEXT", default="", help="stands above (default: none)")
     add_width_argument(group)
     return parser

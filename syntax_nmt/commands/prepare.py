@@ -1,4 +1,4 @@
-"""`syntax-nmt prepare`: raw parallel text to a data-bin folder, in one go; resumable."""
+"""`syntax-nmt prepare`: turns raw parallel text into a data-bin folder; resumable."""
 
 from __future__ import annotations
 
@@ -61,18 +61,17 @@ def _add_annotation_arguments(parser: argparse.ArgumentParser) -> None:
         "--parse",
         action=argparse.BooleanOptionalAction,
         default=True,
-        help="dependency trees of the source where no PREF.LANG.conllu lies beside it",
+        help="create dependency trees of the source if there is no PREF.LANG.conllu",
     )
     add_flags(
         parser,
-        constituents="constituency trees of the source, too, where no PREF.LANG.trees lies beside "
-        "it",
+        constituents="also create constituency trees of the source if there is no PREF.LANG.trees",
     )
     parser.add_argument(
         "--chunks",
         choices=BY,
-        help="chunks of the target where no PREF.LANG.chunks lies beside it: by a sequence tagger "
-        "(chunker.pt), or by rules out of constituency trees",
+        help="create chunks of the target if there is no PREF.LANG.chunks: by a "
+        "sequence tagger (chunker.pt), or by rules from constituency trees",
     )
     parser.add_argument(
         "--on-mismatch",
@@ -84,7 +83,7 @@ def _add_annotation_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--target-stanza-dir",
         type=Path,
-        help="folder with the models that chunk the target (default: --stanza-dir)",
+        help="folder of the models that chunk the target (default: --stanza-dir)",
     )
 
 
@@ -95,16 +94,16 @@ def _add_text_arguments(parser: argparse.ArgumentParser) -> None:
         "--trainpref",
         required=True,
         help="the raw training text up to the dot before the language: PREF.LANG or PREF.LANG.gz; "
-        ".conllu, .trees and .chunks files beside it are used",
+        ".conllu, .trees and .chunks files with the same prefix are used",
     )
     parser.add_argument("--validpref", help="validation text, likewise; several with commas")
     parser.add_argument("--testpref", help="test text, likewise; several with commas")
-    parser.add_argument("--destdir", type=Path, required=True, help="folder for everything made")
+    parser.add_argument("--destdir", type=Path, required=True, help="output folder")
     for side in ("source", "target"):
         parser.add_argument(
             f"--{side}-tokenizer",
             choices=MODES,
-            help=f"how {side} words are tokenised; none: they are already (default: "
+            help=f"how to tokenise {side} words; none: the text is already tokenised (default: "
             f"{DEFAULT_MODES})",
         )
         parser.add_argument(
@@ -130,9 +129,9 @@ def _add_piece_arguments(parser: argparse.ArgumentParser) -> None:
             f"--{side}-words",
             type=positive_int,
             metavar="N",
-            help=f"no pieces on the {side} side: its tokens are words, its vocabulary the N most "
-            "frequent of the training text, all others <unk>; each language then has a dictionary "
-            "of its own",
+            help=f"no pieces on the {side} side: its tokens are words, its vocabulary is the N "
+            "most frequent of the training text, all others are <unk>; each language then has "
+            "its own dictionary",
         )
     add_flags(
         parser,
@@ -161,7 +160,7 @@ def run(args: argparse.Namespace) -> None:
 
 
 def _plan(args: argparse.Namespace) -> Plan:
-    """The plan, everything checked that can be checked before work begins."""
+    """The plan, after all checks that are possible before work begins."""
     source, target = args.source_lang, args.target_lang
     if source == target:
         raise UserError(f"--source-lang and --target-lang are both {source}")
@@ -203,7 +202,7 @@ def _plan(args: argparse.Namespace) -> Plan:
 
 
 def _idle_settings(args: argparse.Namespace) -> Iterator[str]:
-    """What does nothing here and no harm, such as settings that a recipe has for all uses."""
+    """Warns of options that have no effect here, such as general settings of a recipe."""
     words = args.source_words and args.target_words
     for option in ("vocab_size", "sentencepiece_model"):
         if words and getattr(args, option):
@@ -220,7 +219,7 @@ def _idle_settings(args: argparse.Namespace) -> Iterator[str]:
 
 
 def _check_destination(destdir: str) -> None:
-    """Refuses names that the programs which read the folder take for something else."""
+    """Refuses names that programs would misread."""
     for separator in (os.pathsep, ","):
         if separator in destdir:
             raise UserError(
@@ -240,7 +239,7 @@ def _models(args: argparse.Namespace) -> list[Path]:
 
 
 def _tokenizer(args: argparse.Namespace, side: str, lang: str) -> Tokenizer:
-    """What splits a side into words; its model is loaded, so that it is known to be there."""
+    """The tokeniser of a side; its model is loaded to check that it exists."""
     mode = getattr(args, f"{side}_tokenizer") or default_mode(lang)
     tokenizer = Tokenizer(mode, lang, getattr(args, f"{side}_segmenter"))
     loaded_tokenizer(tokenizer).check()
@@ -248,7 +247,8 @@ def _tokenizer(args: argparse.Namespace, side: str, lang: str) -> Tokenizer:
 
 
 def _refuse_cut_text(args: argparse.Namespace, splits: Sequence[Split]) -> None:
-    """Characters are the default for languages without spaces, and would undo words that are split.
+    """Refuses the default mode of languages without spaces, characters, for text that is already
+    split.
 
     Raises:
         UserError: no mode is given for such a language, and its text has spaces.
@@ -267,7 +267,7 @@ def _refuse_cut_text(args: argparse.Namespace, splits: Sequence[Split]) -> None:
 
 
 def _annotators(args: argparse.Namespace) -> dict[AnnotationKind, Callable[[], StanzaAnnotator]]:
-    """What makes each kind of annotation that is wanted; models are looked for when it is asked."""
+    """The annotator of each requested kind; it looks for its models when called."""
     source = args.source_lang
 
     @cache

@@ -1,4 +1,4 @@
-"""`syntax-nmt report`: one HTML page about a trained model, or several side by side."""
+"""`syntax-nmt report`: writes one HTML page about one or more trained models."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ EXAMPLE = (
 DESCRIPTION = """\
 One HTML page: scores with intervals, comparison with the first system, scores by length, training
 curves, and sentences with their translations and structures. It is one file that loads nothing, for
-any browser, wide or narrow, on paper as well.
+any browser, screen width and paper.
 """
 _SAMPLES = 8
 
@@ -61,14 +61,14 @@ def _add_sample_arguments(parser: argparse.ArgumentParser) -> None:
         type=natural_int,
         default=_SAMPLES,
         metavar="N",
-        help="number of sentences, from short to long; each is the one among those of its length "
-        "that the systems translate most differently, by chrF (default: %(default)s)",
+        help="number of sentences, from short to long; each is the one of "
+        "its length that the systems translate most differently, by chrF (default: %(default)s)",
     )
     either.add_argument(
         "--sentences",
         type=sentence_numbers,
         metavar="LIST",
-        help="these, counted from 1, such as 3,17",
+        help="show these sentences, counted from 1, such as 3,17",
     )
 
 
@@ -95,7 +95,7 @@ def run(args: argparse.Namespace) -> None:
 
 
 def _how_chosen(args: argparse.Namespace, data: ReportData) -> str:
-    """Readers must know that samples are no random ones."""
+    """Says how samples were chosen, because they are not random."""
     if args.sentences is not None:
         return "Sentences chosen by hand."
     wanted = "which the systems translate most differently, by chrF"

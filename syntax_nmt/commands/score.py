@@ -1,4 +1,4 @@
-"""`syntax-nmt score`: BLEU, chrF, TER, RIBES and character BLEU, of all sentences and by length."""
+"""`syntax-nmt score`: computes BLEU, chrF, TER, RIBES and character BLEU, also by length."""
 
 from __future__ import annotations
 
@@ -33,10 +33,10 @@ EXAMPLE = (
 )
 
 DESCRIPTION = """\
-Corpus scores of one or more systems side by side, with the signatures that make them repeatable.
-Where the source is known, the scores of short and long sentences follow, and how many translations
-run away, longer than 1.5 × source + 5 words. RIBES is given in
-percent. Of several training seeds the mean and the standard deviation are given.
+Corpus scores of one or more systems, with signatures that make them reproducible. If the source is
+known, the command also prints scores by sentence length and the number of translations longer than
+1.5 × source + 5 words. RIBES is in percent. For several training seeds it prints mean and standard
+deviation.
 """
 
 
@@ -62,7 +62,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         type=positive_int,
         default=RESAMPLES,
         metavar="N",
-        help=f"how many resamples (default: {RESAMPLES})",
+        help=f"number of resamples (default: {RESAMPLES})",
     )
     add(
         "--seed",

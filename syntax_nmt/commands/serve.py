@@ -1,4 +1,4 @@
-"""`syntax-nmt serve`: trained systems on a page of one's own machine."""
+"""`syntax-nmt serve`: serves trained systems on a local web page."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from syntax_nmt.errors import UserError
 
 EXAMPLE = "syntax-nmt serve --system heads checkpoints/checkpoint_best.pt prepared"
 DESCRIPTION = """\
-Opens a page at http://127.0.0.1:8000: type a sentence, and see what each system makes of it and
-what it knows of its syntax. Nothing is loaded from elsewhere, and no text is kept. Programs send
+Serves a page at http://127.0.0.1:8000: type a sentence, and see its translation and syntax from
+each system. The page loads nothing from the network, and the server stores no text. Programs send
 JSON: POST /translate {"text": "…", "system": "NAME"}; POST /structures {"source": "…",
 "translation": "…", "system": "NAME"}; GET /systems.
 """
 LOCAL = "127.0.0.1"
-_SECONDS_TO_END = 2  # for requests that are at work when the server is interrupted
+_SECONDS_TO_END = 2  # for requests that are running when the server is interrupted
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -32,20 +32,20 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         action="append",
         required=True,
         metavar=("NAME", "CHECKPOINT", "DATA"),
-        help="a name to show, a checkpoint of fairseq-train, and the folder that "
-        "`syntax-nmt prepare` wrote, which says how text is cut; once for each system",
+        help="a name to show, a checkpoint of fairseq-train, and the folder "
+        "that `syntax-nmt prepare` wrote, which stores how to segment text; repeat for each system",
     )
     parser.add_argument(
         "--beam",
         type=positive_int,
         default=5,
-        help="hypotheses that the search keeps (default: %(default)s)",
+        help="beam size (default: %(default)s)",
     )
     parser.add_argument(
         "--host",
         default=LOCAL,
-        help="the address to listen at; with another than %(default)s everybody who can reach "
-        "this machine can translate, under this name, its own, localhost, or an address",
+        help="address to listen at; with any other than %(default)s, everyone who can reach "
+        "this machine can translate, under this name, its host name, localhost, or an IP address",
     )
     parser.add_argument(
         "--port", type=_port, default=8000, help="the port to listen on (default: %(default)s)"
@@ -60,7 +60,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--seconds",
         type=positive_int,
         default=60,
-        help="seconds for a request to come, and to wait for its turn (default: %(default)s)",
+        help="seconds for a request to arrive, and to wait for its turn (default: %(default)s)",
     )
     parser.add_argument("--device", help="such as cuda:1 (default: a GPU if there is one)")
 
@@ -101,28 +101,28 @@ def run(args: argparse.Namespace) -> None:
     )
     # fairseq's import lowers the level of all logs to DEBUG.
     logging.getLogger("asyncio").setLevel(logging.WARNING)
-    # A request that is given up while the server ends is no error.
+    # A request that is cancelled while the server ends is no error.
     logging.getLogger("uvicorn.error").addFilter(
         lambda record: not (record.exc_info and isinstance(record.exc_info[1], CancelledError))
     )
     server = uvicorn.Server(config)
     try:
         listening = config.bind_socket()
-        listening.listen(config.backlog)  # whoever reads the address can connect
+        listening.listen(config.backlog)  # a client that reads the address can connect
     except SystemExit:
         raise UserError(
             f"--port {args.port}: cannot listen there on {args.host}: give another"
         ) from None
     host = f"[{args.host}]" if ":" in args.host else args.host  # IPv6
     print(f"http://{host}:{listening.getsockname()[1]}  (Ctrl-C ends)", flush=True)
-    # uvicorn raises the signal that ended it again, for the handler that stood before.
+    # uvicorn raises the signal that ended it again, for the previous handler.
     signal.signal(signal.SIGTERM, signal.default_int_handler)
-    with suppress(KeyboardInterrupt):  # how it is meant to end
+    with suppress(KeyboardInterrupt):  # the normal end
         server.run(sockets=[listening])
 
 
 def _port(text: str) -> int:
-    """A number of 16 bits; 0 = any port that is free."""
+    """A number of 16 bits; 0 = any free port."""
     if natural_int(text) > 65535:
         raise argparse.ArgumentTypeError(f"{text!r} is not a port: give 0 to 65535")
     return int(text)

@@ -1,4 +1,4 @@
-"""`syntax-nmt trees`: trees out of a trained model, scored: dependencies, or constituents."""
+"""`syntax-nmt trees`: extracts and scores trees of a trained model."""
 
 from __future__ import annotations
 
@@ -38,28 +38,28 @@ EXAMPLE = (
 
 
 DESCRIPTION = """\
-Dependency trees out of the parent head of a model with supervised attention heads: the best tree
-with one root over the words' attention weights (a word is its first subword). The trees go to
-stdout or --output as CoNLL-U, UAS against --conllu goes to stderr and --json. With --kind
-constituents: binary trees, one in brackets a line, out of the syntactic distances of a model with
-latent phrases, as means over heads: a sentence is split at its largest gap (the leftmost of
-equals), and so are its parts; of the gaps between subwords those before a word's first count. Their
-unlabelled bracket F1 against --trees is over the corpus and as a mean over sentences (those that
-have a bracket), with and without the bracket around the whole sentence, beside right-branching,
-left-branching and balanced trees (an odd word goes to the right half) over the words that are not
-deleted. With --hypothesis the trees come from a file instead, and no model is needed.
+Dependency trees from the parent head of a model with supervised attention heads: the best tree with
+one root under the attention weights between words (a word is its first subword). The trees go to
+stdout or --output as CoNLL-U; UAS against --conllu goes to stderr and --json. With --kind
+constituents: binary trees, one bracketed tree per line, from the syntactic distances of a model
+with latent phrases, averaged over heads. A sentence is split at its largest gap (the leftmost of
+equals), and so are its parts; only gaps before a word's first subword count. Their unlabelled
+bracket F1 against --trees is over the corpus and as a mean over sentences (those that have a
+bracket), with and without the bracket around the whole sentence. The table also has
+right-branching, left-branching and balanced trees (an odd word goes to the right half) over the
+words that are not deleted. With --hypothesis the trees come from a file, and no model is needed.
 """
 
 
 DEPENDENCIES, CONSTITUENTS = "dependencies", "constituents"
 
 
-# What only one kind of trees has.
+# Options of only one kind of trees.
 _OPTIONS = {
     DEPENDENCIES: ("conllu", "no_punctuation", "words", "known_words"),
     CONSTITUENTS: ("trees", "collins", "side", "layer", "translations"),
 }
-# Which options do nothing without others.
+# Options that do nothing without others.
 _NEEDS = {
     "no_punctuation": ("conllu",),
     "words": ("conllu",),
@@ -76,7 +76,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> None:
-    """Parses, writes, scores and draws what the command line asks for.
+    """Parses, writes, scores and draws according to the command line.
 
     Raises:
         UserError: options that do not go together, or files that do not.
@@ -100,7 +100,7 @@ def run(args: argparse.Namespace) -> None:
 def _dependencies(args: argparse.Namespace, drawn: frozenset[int]) -> tuple[TreeCorpus, TreeReport]:
     if args.hypothesis:
         corpus = parsed_corpus.corpus_of_file(args)
-    else:  # with it comes fairseq, which files do not need
+    else:  # imports fairseq, which files do not need
         from syntax_nmt.inference.extraction.dependencies import corpus_of_model
 
         corpus = corpus_of_model(args)
@@ -118,7 +118,7 @@ def _constituents(args: argparse.Namespace, drawn: frozenset[int]) -> tuple[Tree
 
 
 def _blocks(corpus: TreeCorpus, report: TreeReport) -> Iterator[str]:
-    """The trees as their file has them; on the way each goes into the report."""
+    """The trees in the form of their file; each is also added to the report."""
     for sentence in tqdm(corpus, total=len(corpus), unit="sentence", leave=False, disable=None):
         yield sentence.block()
         report.add(sentence)
@@ -159,30 +159,29 @@ def _add_input(parser: argparse.ArgumentParser) -> None:
     )
     add_files(
         group.add_mutually_exclusive_group(),
-        input="parse this segmented source text instead of a split",
-        segmented="the segmented text that the split was made from; it tells the words where the "
-        "split has unknown subwords",
+        input="parse this segmented source text in place of a split",
+        segmented="the segmented text of the split; it gives the words where "
+        "the split has unknown subwords",
     )
     add_subwords_argument(group)
     add_files(
         group,
-        hypothesis="score or draw these trees instead: CoNLL-U, or bracketed trees, one a line",
+        hypothesis="score or draw these trees in place of a model's: CoNLL-U, or bracketed trees, "
+        "one per line",
     )
 
 
 def _add_dependencies(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group(f"--kind {DEPENDENCIES}")
     add = group.add_argument
-    add("--conllu", metavar="FILE", help="reference parses, one sentence a block: prints UAS")
-    add_flags(group, no_punctuation="leave punctuation (of the reference) out of UAS")
+    add("--conllu", metavar="FILE", help="reference parses, one block per sentence; prints UAS")
+    add_flags(group, no_punctuation="exclude punctuation (of the reference) from UAS")
     add(
         "--words",
         metavar="LEAST-MOST",
-        help="score only sentences of this number of words, such as 20-30, the paper's",
+        help="score only sentences of this number of words, such as 20-30 as in the paper",
     )
-    add_flags(
-        group, known_words="score sentences only that have no unknown token, as the paper does"
-    )
+    add_flags(group, known_words="score only sentences without unknown tokens, as the paper does")
 
 
 def _add_constituents(parser: argparse.ArgumentParser) -> None:
@@ -191,23 +190,23 @@ def _add_constituents(parser: argparse.ArgumentParser) -> None:
     add(
         "--side",
         choices=(SOURCE, TARGET),
-        help="trees of the source (default), or of the translations, which the model is forced to",
+        help="trees of the source (default), or of translations by forced decoding",
     )
     add_files(group, translations="the segmented translations of --input, for --side target")
     add(
         "--layer",
         metavar="N",
         type=int,
-        help="whose distances are taken, counted from 0, the lowest (default: 0)",
+        help="layer of the distances, counted from 0, the lowest (default: 0)",
     )
     add(
         "--trees",
         metavar="GOLD",
-        help="gold trees in brackets, one a line, () where there is none: prints bracket F1",
+        help="gold bracketed trees, one per line, () for no tree; prints bracket F1",
     )
     add_flags(
         group,
-        collins="delete what evalb's COLLINS.prm deletes: words that are tagged , : `` '' or . in "
+        collins="delete the same as evalb's COLLINS.prm: words tagged , : `` '' or . in "
         "the gold tree, and brackets labelled TOP",
     )
 
@@ -216,7 +215,7 @@ def _add_output(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group("what to write")
     add = group.add_argument
     add_files(
-        group, output="write the trees here (default: stdout, unless a drawing or figures take it)"
+        group, output="write the trees here (default: stdout, unless a drawing or figures go there)"
     )
     add_findings_arguments(group, default="stderr")
     add(
@@ -224,8 +223,8 @@ def _add_output(parser: argparse.ArgumentParser) -> None:
         metavar="N",
         type=positive_int,
         default=0,
-        help="draw the first N trees to stdout; ✗ marks words whose head in the reference is "
-        "another, and says which, or brackets that the gold tree has not",
+        help="draw the first N trees to stdout; ✗ marks words with another head in "
+        "the reference and names it, or brackets that the gold tree lacks",
     )
     add(
         "--sentences",
@@ -237,7 +236,7 @@ def _add_output(parser: argparse.ArgumentParser) -> None:
 
 
 def check_tree_arguments(args: argparse.Namespace, draws: bool) -> None:
-    """Refuses what does not go together, before anything is loaded.
+    """Refuses incompatible options before anything is loaded.
 
     Args:
         draws: whether trees are drawn.

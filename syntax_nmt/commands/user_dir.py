@@ -1,4 +1,4 @@
-"""`syntax-nmt user-dir`: where the plugin is installed."""
+"""`syntax-nmt user-dir`: prints the folder of the plugin."""
 
 from __future__ import annotations
 

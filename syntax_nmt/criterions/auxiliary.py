@@ -18,13 +18,13 @@ from syntax_nmt.methods.objective import AuxiliaryObjective, Sample
 class AuxiliaryCriterion(LabelSmoothedCrossEntropyCriterion):
     """fairseq's label-smoothed cross-entropy plus the losses of auxiliary objectives.
 
-    The gradient is that of the sum. Only the translation loss is logged as `loss`, by which
-    checkpoints are chosen; objectives log their losses beside it.
+    The gradient is that of the sum. Only the translation loss is logged as `loss`, which selects
+    checkpoints; objectives log their losses in addition.
 
     Args:
         sentence_avg: divide by the number of sentences instead of target tokens.
         label_smoothing: ε.
-        ignore_prefix_size: number of tokens to leave out at the start of each target.
+        ignore_prefix_size: number of tokens to omit at the start of each target.
         report_accuracy: log the share of target tokens predicted right.
         objectives: the auxiliary objectives, each of one of the `objective_types`.
     """

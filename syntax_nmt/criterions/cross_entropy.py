@@ -1,4 +1,4 @@
-"""The criterions that are registered with fairseq: one for the losses of each method, one for all.
+"""The criterions registered with fairseq: one for the losses of each method, one for all losses.
 
 fairseq reads the types of the options at run time: no postponed annotations in this file.
 """

@@ -1,5 +1,5 @@
-"""The papers, a folder each: modules, layers, losses and options of its own.
+"""The papers, one folder each, with their own modules, layers, losses and options.
 
-The first lines of each folder say what the paper computes, and where each of its equations is. None
-imports another: models combine them, and what several need stands in `syntax_nmt.backbone`.
+The first lines of each folder say what the paper computes and where each equation is. No folder
+imports another: models combine them, and shared code is in `syntax_nmt.backbone`.
 """

@@ -1,4 +1,4 @@
-"""An auxiliary objective: a loss of a method's own beside that of translation."""
+"""An auxiliary objective: the loss of a method, added to the translation loss."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ Sample = dict[str, Any]
 
 
 class AuxiliaryObjective(ABC):
-    """A loss beside the translation loss. It reads gold structures from the top of the batch.
+    """A loss added to the translation loss. It reads gold structures from the top of the batch.
 
     Attributes:
-        reads_annotation: the annotation that it reads there.
-        options: which switch it on, for messages.
+        reads_annotation: the annotation that it reads there. options: the options that switch it
+            on, for messages.
     """
 
     reads_annotation: ClassVar[tuple[AnnotationKind, ...]] = ()
@@ -38,7 +38,7 @@ class AuxiliaryObjective(ABC):
         """
 
     def model_arguments(self, model: nn.Module) -> dict[str, Any]:
-        """What the model's forward pass must be given besides its inputs.
+        """Further arguments of the model's forward pass.
 
         Raises:
             UserError: the model lacks what the loss needs.
@@ -50,11 +50,11 @@ class AuxiliaryObjective(ABC):
         """Computes the loss of a batch.
 
         Args:
-            extra: the dictionary that the model returned beside its logits.
+            extra: the dictionary that the model returned with its logits.
 
         Returns:
-            the weighted loss, summed over the batch, and sums for the log: always the same keys,
-            whatever the batch holds, because workers add them up by position.
+            the weighted loss, summed over the batch, and sums for the log: the same keys for every
+            batch, because workers add them up by position.
         """
 
     @staticmethod
@@ -68,7 +68,8 @@ class AuxiliaryObjective(ABC):
 
 
 def log_average(name: str, total: float, count: float) -> None:
-    """Logs a loss per counted item, in bits as fairseq logs its own; nothing where none counted.
+    """Logs a loss per counted item, in bits, like fairseq's losses; logs nothing if no item
+    counted.
 
     Args:
         name: under which it is logged.
@@ -79,7 +80,7 @@ def log_average(name: str, total: float, count: float) -> None:
 
 
 def log_mean(name: str, total: float, count: float) -> None:
-    """Logs a figure per counted item; nothing where none counted.
+    """Logs a figure per counted item; nothing if no item counted.
 
     Args:
         name: under which it is logged.
@@ -90,12 +91,11 @@ def log_mean(name: str, total: float, count: float) -> None:
 
 
 def log_percentage(name: str, part: float, whole: float) -> None:
-    """Logs a share in per cent; nothing where the whole is empty.
+    """Logs a share in per cent; nothing if the whole is empty.
 
     Args:
         name: under which it is logged.
-        part: how many count.
-        whole: of how many.
+        part: number of items that count. whole: number of all items.
     """
     if whole > 0:
         metrics.log_scalar(name, 100 * part / whole, whole, round=2)

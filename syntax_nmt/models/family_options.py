@@ -1,6 +1,6 @@
-"""Which options are of a Transformer's encoder or decoder, and which of an RNN's.
+"""The options of a Transformer's encoder or decoder, and of an RNN's.
 
-A model without use for an option refuses it, and the message says which model takes it.
+A model refuses options that it does not use, and the message says which model takes them.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from syntax_nmt.option_checks import check_choice, differ
 HALVES = (ENCODER, DECODER)
 
 _NAMES = {TRANSFORMER: "Transformer", RNN: "RNN"}
-# The half of fairseq's own options, whose names do not begin with it; all others belong to both.
+# The half of fairseq's own options whose names do not begin with it; all others belong to both.
 _BEGINNINGS = {
     ENCODER: ("encoder_",),
     DECODER: (
@@ -43,7 +43,7 @@ _AMONG_GRUS = ("relation_placement", "relation_dense_embedding")
 
 
 def command_line_options(model: Any) -> dict[str, argparse.Action]:
-    """All options of a model by the names under which its checkpoints hold them.
+    """All options of a model by their names in checkpoints.
 
     Args:
         model: its class, which has `add_args`.
@@ -57,7 +57,7 @@ def command_line_options(model: Any) -> dict[str, argparse.Action]:
 
 @cache
 def options_of(family: str) -> frozenset[str]:
-    """The options that a family has alone.
+    """The options that only this family has.
 
     Args:
         family: one of :data:`FAMILIES`.
@@ -69,7 +69,7 @@ def options_of(family: str) -> frozenset[str]:
 
 
 def refuse_while_parsing(parser: argparse.ArgumentParser, family: str) -> None:
-    """Adds the options of a family to those of an architecture of the other, to be refused.
+    """Adds the options of a family to an architecture of the other, so that it can refuse them.
 
     Args:
         family: which the architecture does not have.
@@ -92,7 +92,7 @@ def is_of_another(name: str) -> bool:
 
 
 def how_to_have(name: str) -> str:
-    """The end of a message about an option that an architecture does not have: what has it.
+    """The end of a message about an option that an architecture lacks: what has it.
 
     Args:
         name: of an option that :func:`is_of_another`.
@@ -116,13 +116,13 @@ def how_to_have(name: str) -> str:
 
 
 def check_families(args: Any, families: dict[str, str]) -> None:
-    """Refuses options that a mixed model has no use for.
+    """Refuses options that a mixed model does not use.
 
     Args:
         args: the options as the user gave them; a namespace.
 
     Raises:
-        UserError: there is no such family, or an option of one that is not there.
+        UserError: unknown family, or an option of a family that the model lacks.
     """
     for half, family in families.items():
         check_choice(f"{half}_family", family, FAMILIES)
@@ -144,7 +144,7 @@ def check_families(args: Any, families: dict[str, str]) -> None:
 
 
 def _is_of_relation_on_top(name: str, args: Any) -> bool:
-    """Whether an option is of a relation network that stands on a Transformer."""
+    """Whether an option belongs to a relation network on a Transformer."""
     if name == "relation_placement":
         return str(args.relation_placement) == TOP
     if name == "initialization":
@@ -153,7 +153,7 @@ def _is_of_relation_on_top(name: str, args: Any) -> bool:
 
 
 def halves_of(option: str) -> tuple[str, ...]:
-    """The halves that an option is for: as it is declared, and fairseq's own by their names."""
+    """The halves of an option: from its declaration, or from the name of fairseq's own option."""
     if option in _declared():
         return (_declared()[option],)
     return tuple(s for s in HALVES if option.startswith(_BEGINNINGS[s])) or HALVES
@@ -161,7 +161,7 @@ def halves_of(option: str) -> tuple[str, ...]:
 
 @cache
 def _declared() -> dict[str, str]:
-    """The half of the methods' options, of those that are of one half alone."""
+    """The half of each method option that belongs to only one half."""
     ours = (*fields(SyntaxTransformerOptions), *fields(RecurrentOptions))
     return {field.name: field.metadata["half"] for field in ours if "half" in field.metadata}
 

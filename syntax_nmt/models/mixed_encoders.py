@@ -1,4 +1,4 @@
-"""Encoders whose output a decoder of the other family reads, or a relation network refines."""
+"""Encoders for a decoder of the other family, or with a relation network on top."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ from syntax_nmt.models.transformer_encoder import SyntaxTransformerEncoder
 
 
 class RelatingEncoder(SyntaxTransformerEncoder):
-    """A Transformer encoder, and on top of it, if wanted, a relation network: `h + RNL(h)`.
+    """A Transformer encoder with an optional relation network on top: `h + RNL(h)`.
 
     Zhang et al. (2018, Section 3) put it on a bidirectional GRU. Phrases, which a Transformer
-    decoder reads besides, remain those of the Transformer's layers.
+    decoder reads, too, remain those of the Transformer's layers.
 
     Args:
         cfg: fairseq's options of the Transformer.
@@ -53,7 +53,7 @@ class RelatingEncoder(SyntaxTransformerEncoder):
         out = super().forward(src_tokens, *args, **kwargs)
         if self.relation is not None:
             (states,), (padding,) = out[STATES], out[PADDING]
-            # The network is batch first, what a decoder reads time first, S×B×C.
+            # The network is batch first, the input of a decoder time first, S×B×C.
             received = self.relation(states.transpose(0, 1), PackedRows(padding))
             out[STATES] = [states + received.transpose(0, 1)]
         return out
@@ -73,7 +73,7 @@ class RelatingEncoder(SyntaxTransformerEncoder):
 
 
 class RNNEncoderForTransformer(RNNEncoder):
-    """An RNN encoder under a Transformer decoder, which wants each hypothesis' own annotations."""
+    """An RNN encoder for a Transformer decoder, which needs annotations for each hypothesis."""
 
     def reorder_encoder_out(
         self, encoder_out: dict[str, list[Tensor]], new_order: Tensor

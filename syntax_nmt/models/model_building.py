@@ -1,6 +1,4 @@
-"""How all model families read their options, those that a checkpoint does not name, and the task
-they are for.
-"""
+"""Reading the options of all model families, including those that a checkpoint does not name."""
 
 from __future__ import annotations
 
@@ -16,7 +14,7 @@ from omegaconf import OmegaConf, open_dict
 
 from syntax_nmt.errors import UserError, exits_in_fairseq_programs
 
-# Options that 0.1.0 took, and did not read, where the first one was off; they are refused today.
+# Options that 0.1.0 accepted but did not read if the first one was off; they are now refused.
 _UNREAD = {
     "phrase_segmentation": ("phrase_summary",),
     "latent_phrase_layers": (
@@ -33,7 +31,7 @@ def build_for_syntax_translation(
     """Builds a model for `fairseq-train`, `fairseq-hydra-train` or a checkpoint.
 
     Args:
-        build: makes the model of a namespace of options and the task.
+        build: builds the model from a namespace of options and the task.
         family: the name of the model, for messages.
 
     Raises:
@@ -65,7 +63,7 @@ def build_for_syntax_translation(
 
 
 def set_option(cfg: Any, name: str, value: Any) -> None:
-    """Sets an option of a model, in whichever form fairseq has its options.
+    """Sets an option of a model in either form of fairseq's options.
 
     Args:
         cfg: the options, a namespace or those of fairseq-hydra-train.
@@ -83,7 +81,7 @@ def keep_defaults(cfg: Any) -> None:
 
     fairseq saves options that were given or preset, and applies the architecture's preset again
     while it loads. An option that a checkpoint lacks had its default when the model was trained; a
-    preset that sets it today must not change the model.
+    newer preset that sets it must not change the model.
 
     Args:
         cfg: the options of a model out of a checkpoint.

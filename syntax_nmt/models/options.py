@@ -45,10 +45,11 @@ class SyntaxTransformerOptions(
 
 @dataclass
 class GRUOptions(FairseqDataclass):
-    """What only recurrent encoders and decoders have."""
+    """Options of only recurrent encoders and decoders."""
 
     encoder_freeze_embed: bool = encoder_option(
-        False, "do not train the source embeddings, nor what shares them (the output layer, too)"
+        False,
+        "do not train the source embeddings or parameters that share them (also the output layer)",
     )
     encoder_hidden_size: Optional[int] = encoder_option(
         None, "C, units of an encoder GRU in one direction (default: --encoder-embed-dim)"
@@ -62,7 +63,8 @@ class GRUOptions(FairseqDataclass):
         "without its relation networks (dense) (default: bidirectional)",
     )
     decoder_freeze_embed: bool = decoder_option(
-        False, "do not train the target embeddings, nor what shares them (the output layer, too)"
+        False,
+        "do not train the target embeddings or parameters that share them (also the output layer)",
     )
     decoder_hidden_size: Optional[int] = decoder_option(
         None, "units of the decoder state s (default: --decoder-embed-dim)"
@@ -78,19 +80,19 @@ class GRUOptions(FairseqDataclass):
     decoder_dropout_in: float = decoder_option(0.0, "dropout of the target embeddings (default: 0)")
     conditional_gru: bool = decoder_option(
         False,
-        "RNNsearch*: two GRUs in a decoder step, equation 13, with attention from the "
-        "state between, s~ (default: off; rnn_search_cgru, relation_rnn: on)",
+        "RNNsearch*: two GRUs in a decoder step, equation 13, with attention from "
+        "the intermediate state, s~ (default: off; rnn_search_cgru, relation_rnn: on)",
     )
     readout: ChoiceEnum(READOUTS) = decoder_option(  # type: ignore[valid-type]
         LINEAR,
-        "f of equation 5: linear is the paper's, maxout its released code's, tanh that "
-        "of the bi-scale decoder's (default: linear; bi_scale_rnn: tanh)",
+        "f of equation 5: linear (the paper), maxout (its released code) or tanh "
+        "(the code of the bi-scale decoder) (default: linear; bi_scale_rnn: tanh)",
     )
     initialization: ChoiceEnum(INITIALIZATIONS) = option(  # type: ignore[valid-type]
         UNIFORM,
-        "the parameters to begin with: uniform in (-0.1, 0.1), as relation networks "
-        "have it, or recurrent matrices orthogonal, other weights N(0, 0.01) and biases 0, as "
-        "the code that the bi-scale decoder stands on (default: uniform)",
+        "initial parameters: uniform in (-0.1, 0.1), as for relation networks, or orthogonal "
+        "recurrent matrices, other weights N(0, 0.01) and biases 0, as in the code of the "
+        "bi-scale decoder (default: uniform)",
     )
 
 
@@ -101,7 +103,7 @@ class RecurrentOptions(
     RelationOptions,
     GRUOptions,
 ):
-    """The same with the methods on them; features are off by default."""
+    """The RNN options with those of the methods; features are off by default."""
 
 
 @dataclass
@@ -114,24 +116,24 @@ class SyntaxRNNOptions(RecurrentOptions):
     encoder_embed_dim: int = option(512, "width of the source embeddings (default: 512)")
     encoder_embed_path: Optional[str] = option(
         None,
-        "text file of source embeddings to begin with: in the first line the number of "
-        "vectors and their width, then a word and its numbers a line",
+        "text file of source embeddings for initialisation: the first line has the number of "
+        "vectors and their width, every other line a word and its numbers",
     )
     decoder_embed_dim: int = option(512, "width of the target embeddings y (default: 512)")
     decoder_embed_path: Optional[str] = option(
         None,
-        "text file of target embeddings to begin with: in the first line the number of "
-        "vectors and their width, then a word and its numbers a line",
+        "text file of target embeddings for initialisation: the first line has the number of "
+        "vectors and their width, every other line a word and its numbers",
     )
     decoder_layers: int = option(
         1,
-        "decoder layers; a second one is a GRU over the states of the first, which "
-        "attends, as in the baseline dl4mt-2 (default: 1)",
+        "decoder layers; a second layer is a GRU over the states of "
+        "the first, as in the baseline dl4mt-2 (default: 1)",
     )
     dropout: float = option(0.5, "dropout of the readout, before the output layer (default: 0.5)")
     share_decoder_input_output_embed: bool = option(
         False,
-        "the output layer's weights are the target embeddings, as in the released "
+        "the output layer shares the weights of the target embeddings, as in the released "
         "code of relation networks (default: off)",
     )
     share_all_embeddings: bool = option(
@@ -144,8 +146,8 @@ class SyntaxHybridOptions(SyntaxTransformerOptions, RecurrentOptions):
     """The options of both families beyond those of fairseq's own `transformer`."""
 
     encoder_family: ChoiceEnum(FAMILIES) = option(  # type: ignore[valid-type]
-        TRANSFORMER, "what the encoder is: a Transformer or GRUs (default: transformer)"
+        TRANSFORMER, "encoder: a Transformer or GRUs (default: transformer)"
     )
     decoder_family: ChoiceEnum(FAMILIES) = option(  # type: ignore[valid-type]
-        RNN, "what the decoder is: a Transformer or GRUs (default: rnn)"
+        RNN, "decoder: a Transformer or GRUs (default: rnn)"
     )

@@ -30,7 +30,7 @@ Preset = Callable[[Namespace], None]
 
 
 def _preset(defaults: Mapping[str, Any], size: Preset | None = None) -> Preset:
-    """Fills in what the user has not given: these defaults, and then what the size says."""
+    """Fills in options that the user has not given: these defaults, then those of the size."""
 
     def fill_in(args: Namespace) -> None:
         for option, value in defaults.items():
@@ -45,7 +45,7 @@ def tiny_architecture(args: Namespace) -> None:
     """A size that trains on a CPU in minutes: width 64, two pre-norm layers in each half.
 
     Args:
-        args: the options, whose missing values are filled in.
+        args: the options; missing values are filled in.
     """
     args.encoder_embed_dim = getattr(args, "encoder_embed_dim", 64)
     args.encoder_ffn_embed_dim = getattr(args, "encoder_ffn_embed_dim", 256)
@@ -109,7 +109,7 @@ RNN_SIZES: dict[str, dict[str, Any]] = {
     "_wmt_en_de": {},
 }
 
-# The relation network in each of them.
+# The relation network of each size.
 RELATION: dict[str, dict[str, Any]] = {
     "": {"relation_kernels": "1:128,3:256", "relation_hidden_dim": 256},
     "_tiny": {"relation_kernels": "3:32", "relation_hidden_dim": 32},
@@ -164,7 +164,7 @@ _RNN_DECODER: dict[str, dict[str, Any]] = {
 
 
 def _register_hybrid(size: str) -> None:
-    """Registers a size; the command line overrides what it fills in."""
+    """Registers a size; the command line overrides its values."""
 
     def fill_in(args: Any) -> None:
         given = vars(args) if isinstance(args, Namespace) else dict(args)
@@ -181,7 +181,7 @@ def _register_hybrid(size: str) -> None:
             SIZES[size](filled)
             values = vars(filled)
         for option, value in values.items():
-            # A half that is no Transformer takes no preset of its options, only what the user gave.
+            # An RNN half takes no preset of Transformer options, only what the user gave.
             if (
                 option in given
                 or option not in options_of(TRANSFORMER)

@@ -16,10 +16,10 @@ from syntax_nmt.errors import UserError
 def load_embeddings(
     embedding: nn.Embedding, path: str, dictionary: Dictionary, option: str
 ) -> None:
-    """Puts vectors of a file (a header, then a word and its numbers a line) into an embedding.
+    """Puts vectors of a file (a header, then one word and its numbers per line) into an embedding.
 
     Args:
-        embedding: V×E; words that the file lacks keep theirs.
+        embedding: V×E; words that the file lacks keep their vectors.
         option: that named the file, for messages.
 
     Raises:

@@ -1,5 +1,5 @@
-"""Weights of a checkpoint: checked before fairseq loads them; refused in one line where they do not
-fit, or used to initialise a larger model.
+"""Weights of a checkpoint: checked before fairseq loads them, and refused in one line if they do
+not fit, or used to initialise a larger model.
 """
 
 from __future__ import annotations
@@ -22,13 +22,12 @@ logger = logging.getLogger(__name__)
 class PretrainedWeights:
     """A model that can start from the weights of one that it extends, such as a stock Transformer.
 
-    A base class to be listed before fairseq's model.
+    A base class to list before fairseq's model.
 
     Attributes:
-        begins_with_weights_of_another: modules that a checkpoint lacks keep their random start.
-            Off wherever a checkpoint must be the model's own; the task switches it on when a
-            training begins with `--finetune-from-model`.
-        origin: the file that the weights come from, where the task knows it.
+        begins_with_weights_of_another: modules that a checkpoint lacks keep their random start. Off
+            if a checkpoint must be the model's own; the task switches it on when a training begins
+            with `--finetune-from-model`. origin: the file of the weights, if the task knows it.
     """
 
     origin = "the checkpoint"
@@ -45,12 +44,12 @@ class PretrainedWeights:
 
         Args:
             state_dict: the weights by name; upgraded in place, as fairseq does.
-            strict: whether they must be those of the model.
+            strict: whether they must match the model.
             model_cfg: the model's options; fairseq's programs give them.
             args: the same, as older programs give them.
 
         Raises:
-            RuntimeError: they do not fit, for a caller who gave no options.
+            RuntimeError: they do not fit, if the caller gave no options.
             UserError: they do not fit, for fairseq's programs; one line says where.
         """
         try:
@@ -89,7 +88,7 @@ class PretrainedWeights:
 
 
 def _difference(given: Mapping[str, Tensor], own: Mapping[str, Tensor]) -> str | None:
-    """How weights differ from a model's in name and shape; None = they do not."""
+    """The difference between weights and a model's in name and shape; None = no difference."""
     parts = []
     lacking = [name for name in own if name not in given]
     if lacking:
@@ -111,14 +110,14 @@ def _module(name: str) -> str:
 
 
 def _listed(names: Sequence[str], most: int = 4) -> str:
-    """Names of weights, those of all layers as one."""
+    """Names of weights; those of all layers as one."""
     kinds = list(dict.fromkeys(re.sub(r"\.\d+(?=\.|$)", ".*", name) for name in names))
     more = f" and {len(kinds) - most} more" if len(kinds) > most else ""
     return ", ".join(kinds[:most]) + more
 
 
 class CheckedHub:
-    """A base class with a safe `from_pretrained`, to be listed before fairseq's model."""
+    """A base class with a safe `from_pretrained`, to list before fairseq's model."""
 
     @classmethod
     def from_pretrained(
@@ -137,7 +136,7 @@ class CheckedHub:
                 unpacks archives, too, wherever their entries say.)
             checkpoint_file: one checkpoint, or several with colons between.
             data_name_or_path: of the dictionaries; relative to the folder if it begins with a dot.
-            **kwargs: options that take the place of the checkpoints'.
+            **kwargs: options that replace the checkpoints'.
 
         Raises:
             UserError: no such folder, or a checkpoint is damaged or could run code.

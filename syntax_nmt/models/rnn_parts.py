@@ -31,7 +31,7 @@ from syntax_nmt.models.rnn_sizes import RNNSizes
 
 
 def prepare_for_rnn_decoder(args: Any, task: FairseqTask) -> None:
-    """Gives a bi-scale decoder the types of chunks that the data have, unless they are given.
+    """Gives a bi-scale decoder the chunk types of the data, unless they are given.
 
     Args:
         args: the options, a namespace; changed in place.
@@ -72,7 +72,7 @@ def build_encoder(
 
 
 def build_encoder_network(options: SyntaxRNNOptions, sizes: RNNSizes) -> EncoderNetwork:
-    """What turns embeddings into annotations."""
+    """The network that turns embeddings into annotations."""
     gru = str(options.encoder_gru)
     if gru == STACKED:
         return StackedEncoder(options.encoder_embed_dim, sizes.encoder_state)
@@ -162,6 +162,6 @@ def build_decoder(
 
 
 def initialize(module: nn.Module, options: SyntaxRNNOptions) -> None:
-    """Draws the parameters to begin with."""
+    """Initialises the parameters."""
     start = {UNIFORM: initialize_uniform, ORTHOGONAL: initialize_orthogonal}
     start[str(options.initialization)](module)

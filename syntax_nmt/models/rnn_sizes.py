@@ -1,4 +1,4 @@
-"""The options of the RNN family, checked, and the sizes that follow from them."""
+"""The checked options of the RNN family, and the sizes derived from them."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ _DROPOUTS = ("dropout", "encoder_dropout_in", "encoder_dropout_out", "decoder_dr
 
 @dataclass(frozen=True)
 class RNNSizes:
-    """Sizes that follow from others unless they are given.
+    """Sizes that default to others.
 
     Attributes:
         encoder_state: units of an encoder GRU in one direction.
@@ -71,7 +71,7 @@ class RNNSizes:
 
 
 def rnn_sizes(options: SyntaxRNNOptions) -> RNNSizes:
-    """The sizes that the options mean.
+    """The sizes given by the options.
 
     Args:
         options: as the user gave them.
@@ -97,7 +97,7 @@ def rnn_sizes(options: SyntaxRNNOptions) -> RNNSizes:
 
 
 def _check_values(options: SyntaxRNNOptions) -> None:
-    """Checks values one by one, as those of a YAML of fairseq-hydra-train are unchecked."""
+    """Checks single values, because fairseq-hydra-train does not check those of a YAML."""
     for name in _NUMBERS:
         value = getattr(options, name)
         if value is not None and value < 1:

@@ -1,4 +1,4 @@
-"""Encoders and decoders of either family in one model, and with them all methods."""
+"""Encoders and decoders of either family in one model, with all methods."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ from syntax_nmt.models.syntax_transformer import SyntaxTransformerModel
 
 @register_model("syntax_hybrid")
 class SyntaxHybrid(CheckedHub, BaseFairseqModel):
-    """Builds an encoder of one family under a decoder of the other, or of the same.
+    """Builds an encoder and a decoder of any two families.
 
     - `--encoder-family transformer`: with supervised heads, phrases and latent phrases in its
       layers, and a relation network on top (`--relation-kernels`).
@@ -55,9 +55,9 @@ class SyntaxHybrid(CheckedHub, BaseFairseqModel):
       latent phrases.
     - `--decoder-family rnn`: RNNsearch, RNNsearch* and the bi-scale decoder.
 
-    Where both are of one family, and no relation network stands on a Transformer, it is the model
-    of that family: the same parameters under the same names. There are no instances of this class:
-    fairseq registers classes, and asks them for models.
+    If both are of one family, without a relation network on a Transformer, the model is that
+    family's, with the same parameters and names. This class has no instances: fairseq registers
+    classes and calls them to build models.
     """
 
     feature_options = SyntaxHybridOptions
@@ -86,8 +86,8 @@ def build_of_families(args: Namespace, task: FairseqTask) -> SyntaxModel:
         prepare_for_rnn_decoder(args, task)
     if set(families.values()) == {RNN}:
         return SyntaxRNNModel.build_model(args, task)
-    # A copy: fairseq fills in what both halves of a Transformer have, and checkpoints would take
-    # that for the user's.
+    # A copy: fairseq fills in options of both halves of a Transformer, and checkpoints would store
+    # them as the user's.
     return SyntaxHybridModel.build_model(Namespace(**vars(args)), task)
 
 
@@ -103,7 +103,7 @@ class SyntaxHybridModel(SyntaxTransformerModel):
         """Builds the encoder.
 
         Args:
-            args: fairseq's options of the Transformer, which carry all others along.
+            args: fairseq's options of the Transformer, with all others.
             embed_tokens: V×E.
         """
         options = _recurrent_options(args)
@@ -113,7 +113,7 @@ class SyntaxHybridModel(SyntaxTransformerModel):
                 options, sizes, src_dict, embed_tokens, RNNEncoderForTransformer
             )
             initialize(encoder.network, options)
-            args.encoder.embed_dim = encoder.output_dim  # so wide is what the decoder attends to
+            args.encoder.embed_dim = encoder.output_dim  # the width of the decoder's memory
             return encoder
         relation = None
         if sizes.kernels:
@@ -154,7 +154,7 @@ class SyntaxHybridModel(SyntaxTransformerModel):
 
 
 def _check_that_the_encoder_is_read(cfg: TransformerConfig) -> None:
-    """Refuses what lets a Transformer decoder pass over the top of the encoder."""
+    """Refuses options with which a Transformer decoder does not read the top of the encoder."""
     recurrent = _family(cfg, ENCODER) == RNN
     related = getattr(cfg, "relation_kernels", None) is not None
     if not (recurrent or related):

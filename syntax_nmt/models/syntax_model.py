@@ -1,4 +1,4 @@
-"""What the models of all families have in common: their forward pass, and what they declare."""
+"""The shared forward pass and declarations of all model families."""
 
 from __future__ import annotations
 
@@ -14,10 +14,11 @@ from syntax_nmt.models.pretrained_weights import CheckedHub, PretrainedWeights
 
 
 class SyntaxModel(CheckedHub, PretrainedWeights):
-    """An encoder and a decoder of this package; a base class to be listed before fairseq's model.
+    """An encoder and a decoder of this package; a base class to list before fairseq's model.
 
-    Both halves say as `reads_annotation` which annotation they read, and as `learns_annotation`
-    with which they are trained; every decoder reads what every encoder returns, S×B×M.
+    Both halves declare the annotation that they read as `reads_annotation`, and the annotation that
+    they are trained with as `learns_annotation`. Every decoder reads the output of every encoder,
+    S×B×M.
     """
 
     encoder: Any
@@ -25,7 +26,7 @@ class SyntaxModel(CheckedHub, PretrainedWeights):
 
     @property
     def reads_annotation(self) -> tuple[AnnotationKind, ...]:
-        """The annotation that the forward pass is to be given."""
+        """The annotation that the forward pass needs."""
         return (*self.encoder.reads_annotation, *self.decoder.reads_annotation)
 
     @property
@@ -65,10 +66,10 @@ class SyntaxModel(CheckedHub, PretrainedWeights):
             prev_output_tokens: B×T.
             return_all_hiddens: keep the states of every Transformer layer.
             alignment_layer: the layer of a Transformer decoder whose cross-attention weights are
-                wanted; an RNN decoder has one attention, whose weights are always there.
+                requested; an RNN decoder always returns those of its only attention.
             alignment_heads: number of heads, the first ones, to average over; all by default.
-            token_loss: what to compute in place of logits.
-            **annotation: under the keys of its kinds; what is not read is ignored.
+            token_loss: what to compute in place of logits. **annotation: under the keys of its
+                kinds; unused kinds are ignored.
 
         Returns:
             logits, B×T×V, None where `token_loss` takes their place; and a dictionary: `attn`, the

@@ -27,16 +27,16 @@ from syntax_nmt.models.syntax_model import SyntaxModel
 
 @register_model("syntax_rnn")
 class SyntaxRNNModel(SyntaxModel, FairseqEncoderDecoderModel):
-    """RNNsearch (Bahdanau et al., 2015) and what is built on it.
+    """RNNsearch (Bahdanau et al., 2015) and models built on it.
 
     - Conditional GRU (`--conditional-gru`): RNNsearch*, the decoder of the dl4mt tutorial.
-    - Bi-scale decoder (`--bi-scale`; Zhou et al., 2017): a state of the chunk beside that of the
-      word; see :mod:`syntax_nmt.methods.bi_scale.decoder`.
-    - Relation network (`--relation-kernels`; Zhang et al., 2018): an encoder in which every word
-      exchanges a message with every other; see :mod:`syntax_nmt.methods.relation_network.encoders`.
+    - Bi-scale decoder (`--bi-scale`; Zhou et al., 2017): a chunk state in addition to the word
+    state; see :mod:`syntax_nmt.methods.bi_scale.decoder`.
+    - Relation network (`--relation-kernels`; Zhang et al., 2018): an encoder that relates every
+    word to every other; see :mod:`syntax_nmt.methods.relation_network.encoders`.
 
-    All parameters begin uniform in (−0.1, 0.1), as in the paper on relation networks, or as
-    `--initialization` says; norms begin at 1 and 0.
+    All parameters start uniformly in (−0.1, 0.1), as in the paper on relation networks, or as
+    `--initialization` says; norms start at 1 and 0.
     """
 
     feature_options = SyntaxRNNOptions

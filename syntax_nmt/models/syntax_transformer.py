@@ -1,4 +1,4 @@
-"""The Transformer family: fairseq's `transformer`, and syntax as features behind options."""
+"""The Transformer family: fairseq's `transformer`, with syntax features as options."""
 
 from __future__ import annotations
 
@@ -47,10 +47,10 @@ class SyntaxTransformerModel(SyntaxModel, TransformerModel):
     beams, so that a checkpoint of one loads into the other.
 
     - Supervised heads (`--supervised-layer`; Wang et al., 2019): two self-attention heads of one
-      encoder layer are trained along the source dependency tree; see
+      encoder layer are trained on the source dependency tree; see
       :mod:`syntax_nmt.methods.dependency_heads.loss`.
-    - Phrase representation (`--phrase-segmentation`; Xu et al., 2020): every layer attends to the
-      vectors of the source's phrases, too; see :mod:`syntax_nmt.methods.phrases.layers`.
+    - Phrase representation (`--phrase-segmentation`; Xu et al., 2020): every layer also attends to
+    the vectors of the source's phrases; see :mod:`syntax_nmt.methods.phrases.layers`.
     - Latent phrases (`--latent-phrase-layers`; Harada and Watanabe, 2021): the lowest layers attend
       within phrases that they induce; see :mod:`syntax_nmt.methods.latent_phrases.attention`.
     """
@@ -82,7 +82,7 @@ class SyntaxTransformerModel(SyntaxModel, TransformerModel):
         """Builds the encoder.
 
         Args:
-            args: fairseq's options of the Transformer, which carry those of the features along.
+            args: fairseq's options of the Transformer, with those of the features.
             src_dict: the source vocabulary.
             embed_tokens: V×C.
         """
@@ -96,7 +96,7 @@ class SyntaxTransformerModel(SyntaxModel, TransformerModel):
         """Builds the decoder.
 
         Args:
-            args: fairseq's options of the Transformer, which carry those of the features along.
+            args: fairseq's options of the Transformer, with those of the features.
             tgt_dict: the target vocabulary.
             embed_tokens: V×C.
         """
@@ -107,9 +107,9 @@ class SyntaxTransformerModel(SyntaxModel, TransformerModel):
 
 
 def _name_dropouts_as_in_fairseq(model: nn.Module) -> None:
-    """Gives the dropouts that our classes inherit the names that they have in fairseq's.
+    """Gives inherited dropouts the names that they have in fairseq.
 
-    fairseq names a dropout by the class that it is in, which is a subclass here.
+    fairseq names a dropout after its class, which is a subclass here.
     """
     for module in model.modules():
         for base, name in _STOCK.items():

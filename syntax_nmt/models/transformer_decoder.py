@@ -44,7 +44,7 @@ class SyntaxTransformerDecoder(TransformerDecoderBase):
     Args:
         cfg: fairseq's options of the Transformer.
         embed_tokens: V×C.
-        no_encoder_attn: leave the cross-attention out.
+        no_encoder_attn: omit the cross-attention.
 
     Raises:
         UserError: options that contradict each other.
@@ -92,17 +92,19 @@ class SyntaxTransformerDecoder(TransformerDecoderBase):
         """
         upgraded = super().upgrade_state_dict_named(state_dict, name)
         if self.adaptive_softmax is not None:
-            # With shared embeddings fairseq puts it there, and builds none beside this softmax.
+            # With shared embeddings fairseq puts it there, and builds none in addition to this
+            # softmax.
             state_dict.pop(f"{name}.output_projection.weight", None)
         return upgraded
 
     def prepare_for_search(self, beam_size: int, need_attn: bool) -> None:
-        """Sets what a search needs; :class:`SyntaxTranslationTask` does so around each one.
+        """Sets the parameters of a search; :class:`SyntaxTranslationTask` calls this before and
+        after each.
 
         Args:
             beam_size: hypotheses a sentence; they share its cross-attention memory. 1 outside a
                 search, because fairseq's modules would continue to treat rows as hypotheses.
-            need_attn: whether the search wants attention weights.
+            need_attn: whether the search needs attention weights.
         """
         self.set_beam_size(beam_size)
         self.need_attn = need_attn
@@ -114,7 +116,7 @@ class SyntaxTransformerDecoder(TransformerDecoderBase):
 
         Args:
             cfg: fairseq's options of the Transformer.
-            no_encoder_attn: leave the cross-attention out.
+            no_encoder_attn: omit the cross-attention.
         """
         attention = next(self._self_attentions)
         if self.phrase_sizes is None:
@@ -132,7 +134,7 @@ class SyntaxTransformerDecoder(TransformerDecoderBase):
             **kwargs: as of fairseq's own decoder.
 
         Returns:
-            logits, B×T×V, and a dictionary, which has the wanted structures under their names.
+            logits, B×T×V, and a dictionary, which has the requested structures under their names.
         """
         if structures is None:
             return super().forward(*args, **kwargs)
@@ -182,7 +184,7 @@ class SyntaxTransformerDecoder(TransformerDecoderBase):
             )  # fmt: skip
 
     def _attention_changes(self, padding: Tensor, queries: int) -> list[dict[str, Tensor]]:
-        """What the lowest layers change in their self-attention, as arguments of each.
+        """The changes of the lowest layers' self-attention, as arguments of each.
 
         Args:
             padding: B×T, True = pad.
@@ -191,7 +193,7 @@ class SyntaxTransformerDecoder(TransformerDecoderBase):
         if self.position_bias is None:
             return []
         bias = self.position_bias(padding.size(1), queries, self.embed_tokens.weight)
-        bias = close_pads(bias, padding)  # to ask for pads would wait for a GPU
+        bias = close_pads(bias, padding)  # a check for pads would wait for a GPU
         return [AttentionChange(bias).arguments()] * self.position_bias_layers
 
     def _phrase_arguments(
@@ -199,7 +201,7 @@ class SyntaxTransformerDecoder(TransformerDecoderBase):
         encoder_out: dict[str, list[Tensor]] | None,
         incremental_state: IncrementalState | None,
     ) -> Iterable[Mapping[str, Any]]:
-        """What each layer gets of the source's phrases; nothing where their projections are cached.
+        """The phrase arguments of each layer; none if their projections are cached.
 
         Returns:
             the arguments `phrases`, `phrase_padding` and `tokens` of :class:`PhraseDecoderLayer`.

@@ -42,7 +42,7 @@ class SyntaxTransformerEncoder(TransformerEncoderBase):
     Args:
         cfg: fairseq's options of the Transformer.
         embed_tokens: V×C.
-        hands_on_phrases: whether the decoder reads phrases, too; that of an RNN does not.
+        hands_on_phrases: whether the decoder reads phrases, too; an RNN decoder does not.
 
     Raises:
         UserError: options that contradict each other.
@@ -153,7 +153,7 @@ class SyntaxTransformerEncoder(TransformerEncoderBase):
         phrases: PhraseBatch | None,
         structures: StructureLayers | None,
     ) -> list[dict[str, Any]]:
-        """What each layer gets besides its input."""
+        """The further arguments of each layer."""
         arguments: list[dict[str, Any]] = []
         for index, change in enumerate(changes):
             more: dict[str, Any] = {**change.arguments()}
@@ -167,7 +167,7 @@ class SyntaxTransformerEncoder(TransformerEncoderBase):
     def _attention_changes(
         self, src_tokens: Tensor, padding: Tensor, annotation: Mapping[str, Tensor]
     ) -> list[AttentionChange]:
-        """What each layer changes in its self-attention; equal biases are made once."""
+        """The changes of each layer's self-attention; equal biases are computed once."""
         length, like = padding.size(1), self.embed_tokens.weight
         of_lowest = []  # biases, each with the number of lowest layers that add it
         if self.local_layers:
@@ -181,7 +181,7 @@ class SyntaxTransformerEncoder(TransformerEncoderBase):
             added = tuple(i for i, (layers, _) in enumerate(of_lowest) if index < layers)
             if added and added not in sums:
                 bias = reduce(add, (of_lowest[i][1] for i in added))
-                sums[added] = close_pads(bias, padding)  # to ask for pads would wait for a GPU
+                sums[added] = close_pads(bias, padding)  # a check for pads would wait for a GPU
             changes.append(AttentionChange(sums.get(added)))
         layer = self.parent_scaled_layer
         if layer is not None:
@@ -204,7 +204,7 @@ class SyntaxTransformerEncoder(TransformerEncoderBase):
         vectors.append(self.phrase_representation(out["encoder_out"][0], phrases))
         tokens = self._normalised(out["encoder_states"]) if self.transparent_tokens else []
         PhraseMemory(vectors, phrases.padding, tokens).put_into(out)
-        out["encoder_embedding"] = []  # nobody reads it, a search would rearrange it each step
+        out["encoder_embedding"] = []  # not read; a search would rearrange it at each step
 
     def reorder_encoder_out(
         self, encoder_out: dict[str, list[Tensor]], new_order: Tensor
@@ -227,7 +227,7 @@ class SyntaxTransformerEncoder(TransformerEncoderBase):
         return parsed_phrases(padding, PHRASES.of(annotation))
 
     def _normalised(self, states: list[Tensor]) -> list[Tensor]:
-        """The states of all layers as a decoder reads them, S×B×C each."""
+        """The states of all layers in the form that a decoder reads, S×B×C each."""
         return states if self.layer_norm is None else [self.layer_norm(x) for x in states]
 
     @staticmethod

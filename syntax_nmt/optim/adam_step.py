@@ -9,25 +9,25 @@ from typing import Any
 import torch
 from torch import Tensor
 
-# What fairseq's own Adam keeps of a group beside its parameters.
+# Entries of a group in fairseq's own Adam, in addition to its parameters.
 _GROUP_KEYS = ("params", "lr", "betas", "eps", "weight_decay", "amsgrad")
 
 
 class FusedAdam(torch.optim.AdamW):
     """Adam (Kingma and Ba, 2015) with decoupled weight decay as fairseq computes it.
 
-    Same numbers as :class:`fairseq.optim.adam.Adam`, which walks over the parameters in Python and
-    over each one's numbers some ten times; torch's kernel does all in one pass. fairseq adds ε to
-    `√v`, torch to `√(v / (1 − β₂ᵗ))`: a step is given the ε that makes both the same for parameters
-    that have had gradients from the first step on.
+    Same numbers as :class:`fairseq.optim.adam.Adam`, which loops over the parameters in Python and
+    makes about ten passes over each; torch's kernel makes one pass. fairseq adds ε to `√v`, torch
+    to `√(v / (1 − β₂ᵗ))`: each step gets the ε that makes both equal for parameters with gradients
+    from the first step on.
 
-    Its state, saved, is that of fairseq's Adam, and each resumes from the other's.
+    It saves its state like fairseq's Adam, and each resumes from the other's state.
 
     Args:
         params: what is optimised.
         lr: learning rate.
         betas: β₁ and β₂.
-        weight_decay: share of the learning rate that is taken off each parameter.
+        weight_decay: share of the learning rate that is subtracted from each parameter.
     """
 
     supports_flat_params = True
@@ -60,7 +60,7 @@ class FusedAdam(torch.optim.AdamW):
                 group["eps"] = eps
 
     def state_dict(self) -> dict[str, Any]:
-        """The state as fairseq's Adam has it."""
+        """The state in the form of fairseq's Adam."""
         saved = super().state_dict()
         return {
             "state": {
@@ -73,10 +73,10 @@ class FusedAdam(torch.optim.AdamW):
         }
 
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:
-        """Takes up the state of fairseq's Adam.
+        """Loads the state of fairseq's Adam.
 
         Args:
-            state_dict: of :meth:`state_dict`, here or there.
+            state_dict: of :meth:`state_dict`, from this class or fairseq's.
         """
         groups = [
             {**own, **saved} for own, saved in zip(self.param_groups, state_dict["param_groups"])

@@ -1,4 +1,4 @@
-"""`--optimizer fused_adam`: fairseq's `adam`, a step in one kernel."""
+"""`--optimizer fused_adam`: fairseq's `adam`, each step in one kernel."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""How commands report: where text goes, tables and JSON."""
+"""Output of commands: text, tables and JSON."""

@@ -1,11 +1,11 @@
-"""What a command found, in every form it is wanted in: for people, for papers, for programs.
+"""The results of a command as text, Markdown, LaTeX, TSV or JSON.
 
-All commands say the same things under the same JSON keys: shares are in percent, null where there
-was nothing to count; `sentences` are all of them, `sentences_scored` those compared with gold,
-`sentences_without_gold` and `sentences_too_long` those left out, `sentences_without_tree` and
-`sentences_without_chunks` those whose gold counts as not found;
-`accuracy` has its `correct` and `total`; `precision`, `recall` and `f1` have `correct`, `predicted`
-and `gold`; an `interval` has `low` and `high`.
+All commands use the same JSON keys: shares are in percent, null if there was nothing to count;
+`sentences` counts all sentences, `sentences_scored` those compared with gold,
+`sentences_without_gold` and `sentences_too_long` those excluded, `sentences_without_tree` and
+`sentences_without_chunks` those whose gold counts as not found; `accuracy` has its `correct` and
+`total`; `precision`, `recall` and `f1` have `correct`, `predicted` and `gold`; an `interval` has
+`low` and `high`.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ TEXT, MARKDOWN, LATEX, TSV, JSON = FORMATS = ("text", "markdown", "latex", "tsv"
 
 _TABLES = {TEXT: "simple", MARKDOWN: "pipe", LATEX: "latex_booktabs"}
 _NAME_WIDTH = 28  # of the first column, so that tables of a few columns stay within 100
-# Plain LaTeX has these in mathematics alone.
+# Plain LaTeX has these only in mathematics.
 _IN_LATEX = {"≥": r"$\geq$", "≤": r"$\leq$", "±": r"$\pm$", "↓": r"$\downarrow$", "–": "--"}
 _IN_LATEX |= {"Δ": r"$\Delta$", "…": r"\dots{}", "−": "$-$", "→": r"$\to$"}
 _MINUS = re.compile(r"(?<= )-(?=\d)")
@@ -76,13 +76,13 @@ class Table:
 
 @dataclass(frozen=True)
 class Findings:
-    """The figures of a command, and the same for people.
+    """The figures of a command, also as tables.
 
     Attributes:
         figures: as objects that JSON knows.
         tables: of these figures.
         heading: one line about all of them.
-        notes: what the tables leave out, a line each.
+        notes: what the tables omit, one line each.
     """
 
     figures: Mapping[str, Any]
@@ -91,7 +91,7 @@ class Findings:
     notes: Sequence[str] = field(default_factory=tuple)
 
     def text(self, form: str = TEXT) -> str:
-        """All of it. What is no table is a comment in LaTeX and TSV.
+        """All results. In LaTeX and TSV, text outside of tables is a comment.
 
         Args:
             form: one of :data:`FORMATS`.
@@ -107,7 +107,7 @@ class Findings:
             if title and form == MARKDOWN:
                 title = f"**{table.title}**\n\n"
             parts.append(f"{title}{table.render(form)}")
-        # Paragraphs of their own in Markdown, which would join the lines.
+        # Separate paragraphs in Markdown, which would join the lines.
         between = "\n\n" if form == MARKDOWN else "\n"
         parts.append(between.join(f"{remark}{note}" for note in self.notes))
         return "\n\n".join(part for part in parts if part) + "\n"
@@ -116,12 +116,12 @@ class Findings:
 def add_findings_arguments(
     group: argparse._ArgumentGroup, default: str = "stdout", others: Sequence[str] = ()
 ) -> None:
-    """Adds where figures go, and in which form.
+    """Adds the options for the destination and form of figures.
 
     Args:
         group: of the command's parser.
         default: where tables go without --format.
-        others: forms that are not of figures.
+        others: forms for other output than figures.
     """
     group.add_argument("--json", metavar="FILE", help="write the figures here; - is stdout")
     group.add_argument(
@@ -133,7 +133,7 @@ def add_findings_arguments(
 
 
 def add_digits_argument(group: argparse._ArgumentGroup) -> None:
-    """Adds how exactly scores are shown.
+    """Adds the option for the precision of scores.
 
     Args:
         group: of the command's parser.
@@ -155,10 +155,10 @@ def findings_outputs(args: argparse.Namespace) -> list[str | None]:
 
 
 def write_findings(findings: Findings, args: argparse.Namespace, stdout_is_free: bool) -> None:
-    """Writes the figures where they are wanted.
+    """Writes the figures to the requested outputs.
 
     Args:
-        stdout_is_free: whether tables go there where nobody said so; otherwise to stderr.
+        stdout_is_free: whether tables go there by default; otherwise to stderr.
     """
     if args.json is not None:
         with open_output(args.json) as stream:
@@ -186,10 +186,10 @@ def cell(value: float, digits: int = 2) -> str:
 
 
 def p_value_text(p_value: float, floor: float = 0.0) -> str:
-    """A probability as papers give it.
+    """A p-value in the form of papers.
 
     Args:
-        floor: the least that the test can give, one part in its draws; there it is a bound.
+        floor: the least value that the test can give, 1 / draws; printed as a bound.
     """
     if 0 < p_value <= floor:
         return f"≤ {bound_text(p_value)}"

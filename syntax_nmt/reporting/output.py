@@ -1,4 +1,4 @@
-"""Where a command's text goes: stdout, or a file that is whole or not there."""
+"""Output of a command's text: to stdout, or to a file that is complete or absent."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ STDOUT = "-"
 
 @contextmanager
 def open_output(path: str | Path) -> Iterator[TextIO]:
-    """A UTF-8 stream to write to. A file takes its name when all of it is written.
+    """A UTF-8 stream to write to. A file gets its name when it is complete.
 
     Args:
         path: a file, whose folder is made; or `-` for stdout.
 
     Raises:
         UserError: the file cannot be written.
-        SystemExit: whoever read stdout has closed it (`| head`).
+        SystemExit: the reader of stdout has closed it (`| head`).
     """
     if str(path) == STDOUT:
         yield from _stdout()
@@ -34,11 +34,11 @@ def open_output(path: str | Path) -> Iterator[TextIO]:
 
 
 def write_lines(path: str | None, lines: Iterable[str], stdout_is_free: bool) -> None:
-    """Writes the structures that a command is about, and makes them even where nobody wants them.
+    """Writes the structures of a command, and computes them even if no output is requested.
 
     Args:
-        path: as of :func:`open_output`; None = nobody said where.
-        stdout_is_free: whether they go there where nobody said so.
+        path: as of :func:`open_output`; None = no path given. stdout_is_free: whether they then go
+            to stdout.
     """
     if path is None and not stdout_is_free:
         for _ in lines:
@@ -49,11 +49,11 @@ def write_lines(path: str | None, lines: Iterable[str], stdout_is_free: bool) ->
 
 
 def check_outputs(outputs: Iterable[str | None], inputs: Iterable[str | Path | None]) -> None:
-    """Finds out before long work whether its results can be written.
+    """Checks before long work whether its results can be written.
 
     Args:
-        outputs: files, `-` for stdout, None for what is not wanted.
-        inputs: files that are read and must stay; None for what is not given.
+        outputs: files, `-` for stdout, None = no output. inputs: files that are read and must not
+            change; None = no file.
 
     Raises:
         UserError: an output cannot be written, is an input, or the same as another output.
@@ -70,12 +70,12 @@ def check_outputs(outputs: Iterable[str | None], inputs: Iterable[str | Path | N
 
 
 def _stdout() -> Iterator[TextIO]:
-    """stdout in UTF-8, flushed; its reader may leave early."""
+    """stdout in UTF-8, flushed; its reader may close it early."""
     if hasattr(sys.stdout, "reconfigure"):
         sys.stdout.reconfigure(encoding="utf-8", errors=UNKNOWN_BYTES, newline="\n")
     try:
         yield sys.stdout
         sys.stdout.flush()
     except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # for the exit's own flush
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # for the flush at exit
         raise SystemExit(1) from None

@@ -1,9 +1,9 @@
 """The chunk-based bi-scale decoder (Zhou et al., ACL 2017).
 
-Over the clock of words, a conditional GRU, runs a slower one: a chunk state that changes where the
-boundary gate, or in training the annotation, opens a chunk.
+A word state, a conditional GRU, changes at every word. A chunk state changes only where the
+boundary gate, or in training the annotation, begins a chunk.
 
-| of the paper | here |
+| paper | here |
 |---|---|
 | section 3: the chunk state p, its representation e and context pc | `chunk_clock.ChunkClock` |
 | equation 8: P(b_t), the boundary gate | `chunk_clock.BoundaryGate` |

@@ -1,5 +1,5 @@
-"""The slow clock of the bi-scale decoder: a state that changes where a chunk opens, and the gate
-that says where.
+"""The chunk state of the bi-scale decoder, which changes where a chunk begins, and the gate that
+decides where.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ INSIDE, OPENS = 0, 1  # the classes: b = 0 and b = 1
 
 @dataclass(frozen=True)
 class ChunkState:
-    """What the words of a chunk share, and what the next chunk starts from.
+    """The state that the words of a chunk share and the next chunk starts from.
 
     Attributes:
         state: p, N×chunk_dim.
@@ -33,7 +33,7 @@ class ChunkState:
     opened: Tensor
 
     def cached(self) -> dict[str, Tensor]:
-        """What the cache of a search keeps besides p, which is among the states of its layers."""
+        """The part of the state that the search cache keeps in addition to p, a layer state."""
         return {
             "chunk_context": self.context,
             "chunk_weights": self.weights,
@@ -45,7 +45,7 @@ class ChunkState:
         """The state that :meth:`cached` kept.
 
         Args:
-            cache: of a search, its rows rearranged since.
+            cache: of a search; its rows may have been rearranged.
             state: p, N×chunk_dim.
         """
         return cls(state, cache["chunk_context"], cache["chunk_weights"], cache["chunk_opened"])
@@ -56,16 +56,16 @@ class ChunkClock(nn.Module):
 
     Where a chunk opens, `e = m(s~_t) − m(s~_{t'})` represents the previous chunk, which opened at
     t' (LSTM-minus; at the first chunk m(s~_{t'}) is 0); `p~ = GRU1(e, p_{t−1})`, `pc` is the
-    attention from p~ and `p_t = GRU2(pc, p~)`. Elsewhere p and pc are those of the step before. All
-    rows of a batch are computed at every step and the result is dropped where no chunk opens:
-    attention over a selection of sentences would have to copy their memory at every step.
+    attention from p~ and `p_t = GRU2(pc, p~)`. Elsewhere p and pc are those of the previous step.
+    All rows of a batch are computed at every step and the result is dropped where no chunk opens:
+    attention over selected sentences would copy their memory at every step.
 
     Args:
         state_dim: C, width of the word clock's s~.
         chunk_dim: width of p and of e.
         memory_dim: M, width of the annotations.
         attention_dim: A.
-        context_every_step: take pc anew at every step, also within a chunk, from the p~ that would
+        context_every_step: compute pc at every step, also within a chunk, from the p~ that would
             open one (the released code).
     """
 
@@ -110,8 +110,8 @@ class ChunkClock(nn.Module):
         Args:
             between: s~, N×C.
             opens: N×1, True = a chunk opens.
-            memory: its values are first what GRU2 reads of pc, 3·chunk_dim wide, then what the word
-                clock reads, context_dim wide.
+            memory: its values are the input of GRU2 from pc, 3·chunk_dim wide, then that of the
+                word clock, context_dim wide.
 
         Returns:
             the next state, and e, N×chunk_dim, meaningful only where a chunk opens.

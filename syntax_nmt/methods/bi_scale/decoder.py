@@ -21,13 +21,13 @@ from syntax_nmt.methods.bi_scale.recurrence import OWN_CHOICE, BiScaleGRU, BiSca
 
 
 class BiScaleDecoder(RNNDecoder):
-    """Zhou et al. (2017): a state of the chunk beside that of the word.
+    """Zhou et al. (2017): a chunk state in addition to the word state.
 
-    Boundaries are those of the annotation where there is one, otherwise the gate's own choice, as
-    in a search. A chunk opens before the first word in any case. A search adds to the scores of
-    words, with `joint_score`, `log P(b_t)` of the boundary that was chosen and, where a chunk
-    opens, `log P` of its likeliest tag; sampling, and an ensemble with models that have no such
-    score, leave it out (:mod:`syntax_nmt.task.search`).
+    Boundaries come from the annotation if there is one, otherwise from the gate, as in a search. A
+    chunk always begins before the first word. With `joint_score`, a search adds to the scores of
+    words `log P(b_t)` of the boundary that was chosen and, where a chunk opens, `log P` of its
+    likeliest tag; sampling, and ensembles with models that have no such score, omit it
+    (:mod:`syntax_nmt.task.search`).
 
     Args:
         embed_tokens: V×E.
@@ -38,7 +38,7 @@ class BiScaleDecoder(RNNDecoder):
         joint_score: see above.
         memory_dim: M, width of the annotations.
         readout_of: what the readout reads in place of RNNsearch's context: `context`, that of
-            the words; `state`, the chunk state p; `both`, side by side.
+            the words; `state`, the chunk state p; `both`, concatenated.
         **options: as of :class:`RNNDecoder`.
     """
 
@@ -83,13 +83,13 @@ class BiScaleDecoder(RNNDecoder):
         """Teacher-forced, or one step of a search.
 
         Args:
-            prev_output_tokens: B×T; of a search's the last one is read.
+            prev_output_tokens: B×T; in a search only the last one is read.
             incremental_state: the cache of a search.
-            features_only: leave the output layer out.
+            features_only: omit the output layer.
             chunk_tags: B×T, > 0 where a chunk opens, −1 everywhere in a sentence without
                 annotation; a search does not read it. None = no sentence has one.
-            all_annotated: whether every sentence has an annotation; None = `chunk_tags` tells,
-                which synchronises a GPU.
+            all_annotated: whether every sentence has an annotation; None = read it from
+                `chunk_tags`, which synchronises a GPU.
             **unread: arguments of Transformer decoders, ignored.
 
         Returns:
@@ -161,7 +161,7 @@ class BiScaleDecoder(RNNDecoder):
             score = _joint_score(*logits, opened=extra["opened"], forced=cache is None)
             predicted = {"joint_score": score}
         if torch.is_grad_enabled():
-            # Without the loss of chunks their parameters would be no part of the graph.
+            # Without the chunk loss their parameters would not be part of the graph.
             features = features + 0 * sum(
                 at_least_float32(each).mean() for each in predicted.values()
             )
@@ -173,7 +173,7 @@ class BiScaleDecoder(RNNDecoder):
         log_probs: bool,
         sample: dict[str, Tensor] | None = None,
     ) -> Tensor:
-        """The probabilities of the words; in a search, with those of boundary and tag.
+        """The probabilities of the words; in a search, including those of boundary and tag.
 
         Args:
             net_output: of :meth:`forward`.
@@ -188,7 +188,7 @@ class BiScaleDecoder(RNNDecoder):
         return scores + joint if log_probs else scores * joint.exp()
 
     def _read_of_source(self, contexts: Tensor, chunk_states: Tensor) -> Tensor:
-        """What the readout reads of the source, from B×T×M and B×T×C."""
+        """The readout's source input, from B×T×M and B×T×C."""
         if self.readout_of == CONTEXT:
             return contexts
         if self.readout_of == STATE:

@@ -22,7 +22,7 @@ from syntax_nmt.methods.objective import (
 )
 from syntax_nmt.option_checks import check_weight
 
-_NONE = -1  # a place without gold boundary or tag
+_NONE = -1  # a position without gold boundary or tag
 
 LOGGED = ("boundary_loss", "boundaries", "boundaries_right", "tag_loss", "tags", "tags_right")
 
@@ -32,7 +32,7 @@ class ChunkObjective(AuxiliaryObjective):
 
     Boundaries are counted at every token but the first, where one is forced; the end of the
     sentence is a boundary. Tags are counted where a chunk opens, the first token and the end of the
-    sentence included. Sentences without annotation take no part.
+    sentence included. Sentences without annotation do not count.
 
     Args:
         boundary_weight: w_b.
@@ -87,7 +87,7 @@ class ChunkObjective(AuxiliaryObjective):
                 in sentences without annotation. Validation does not need it.
 
         Returns:
-            the weighted loss summed over places, and sums for the log.
+            the weighted loss summed over positions, and sums for the log.
 
         Raises:
             UserError: a batch to be trained on has no `chunk_tags`.
@@ -104,8 +104,7 @@ class ChunkObjective(AuxiliaryObjective):
         gold = sample[CHUNKS.key].long()
         boundaries = gold.clamp(max=1)  # 1, 0, and −1 where none is known
         boundaries[:, 0] = _NONE
-        # Class k − 1 is tag id k. What does not count is masked, as selecting would synchronise a
-        # GPU.
+        # Class k − 1 is tag id k. Masking, unlike selecting, does not synchronise a GPU.
         tags = (gold - 1).masked_fill(~extra["opened"][0] | (gold < 1), _NONE)
         parts = [
             *_loss(boundary_logits.flatten(0, 1), boundaries.flatten()),
@@ -129,7 +128,7 @@ class ChunkObjective(AuxiliaryObjective):
 
 
 def _loss(logits: Tensor, gold: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-    """The summed loss, the places that count, and those of them that are right.
+    """The summed loss, the number of positions that count, and of correct ones.
 
     Args:
         logits: N×classes.

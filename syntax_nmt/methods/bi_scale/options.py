@@ -19,7 +19,7 @@ CHUNK_ATTENTIONS = (CHUNK, WORD)
 CONTEXT, STATE, BOTH = "context", "state", "both"
 CHUNK_READOUTS = (CONTEXT, STATE, BOTH)
 
-# Without effect where --bi-scale does not switch the decoder on.
+# Without effect unless --bi-scale switches the decoder on.
 _OF_BI_SCALE_DECODER = (
     "chunk_context",
     "chunk_attention",
@@ -35,36 +35,36 @@ class BiScaleOptions(FairseqDataclass):
 
     bi_scale: bool = decoder_option(
         False,
-        "bi-scale decoder (Zhou et al., 2017): a chunk state p beside the word state "
-        "s, over a conditional GRU (default: off; bi_scale_rnn: on)",
+        "bi-scale decoder (Zhou et al., 2017): a chunk state p in addition to the "
+        "word state s of a conditional GRU (default: off; bi_scale_rnn: on)",
     )
     chunk_context: ChoiceEnum(CHUNK_CONTEXTS) = decoder_option(  # type: ignore[valid-type]
         BOUNDARY,
-        "bi-scale decoder: the source context pc of a chunk is taken where the chunk "
-        "opens and shared by its words (boundary, the paper), or anew at every word (step, the "
-        "released code) (default: boundary; bi_scale_rnn: step)",
+        "bi-scale decoder: compute the source context pc of a chunk where it begins, shared by "
+        "its words (boundary, the paper), or at every word (step, the released code) (default: "
+        "boundary; bi_scale_rnn: step)",
     )
     chunk_attention: ChoiceEnum(CHUNK_ATTENTIONS) = decoder_option(  # type: ignore[valid-type]
         CHUNK,
-        "bi-scale decoder: words read the context of their chunk (chunk), or one of "
-        "their own attention (word, Table 2) (default: chunk)",
+        "bi-scale decoder: words read the context of their chunk (chunk), or that "
+        "of their own attention (word, Table 2) (default: chunk)",
     )
     chunk_readout: ChoiceEnum(CHUNK_READOUTS) = decoder_option(  # type: ignore[valid-type]
         CONTEXT,
-        "bi-scale decoder: besides word and word state the readout reads the source "
-        "context, as RNNsearch's does, the chunk state p, as equations 6 and 7 probably say, "
-        "or both (default: context)",
+        "bi-scale decoder: the readout reads, in addition to word and word state, the source "
+        "context as in RNNsearch, the chunk state p, as equations 6 and 7 probably say, or both "
+        "(default: context)",
     )
     no_joint_score: bool = decoder_option(
         False,
-        "bi-scale decoder: a search adds no log-probability of chunk boundary and tag "
-        "to that of the word (default: off, it adds them); an option of the model, so that "
-        "fairseq-generate takes it as --model-overrides \"{'no_joint_score': True}\"",
+        "bi-scale decoder: do not add the log-probability of chunk boundary and tag to that of "
+        "the word in a search (default: off); a model option: give it to fairseq-generate as "
+        "--model-overrides \"{'no_joint_score': True}\"",
     )
     chunk_tags: Optional[str] = decoder_option(
         None,
         "bi-scale decoder: the types of chunks in the order of their ids, separated by "
-        "spaces; checkpoints keep them (default: those of dict.chunks.txt in the data folder)",
+        "spaces; checkpoints store them (default: those of dict.chunks.txt in the data folder)",
     )
 
 
@@ -77,7 +77,7 @@ class ChunkLossOptions(FairseqDataclass):
 
 
 def check_bi_scale_decoder(options: BiScaleOptions) -> None:
-    """Refuses options that have no effect, and types of chunks that come twice.
+    """Refuses options that have no effect, and duplicate chunk types.
 
     Raises:
         UserError: there are such.

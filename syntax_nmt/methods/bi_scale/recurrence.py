@@ -45,12 +45,12 @@ class BiScaleGRU(Recurrence):
 
     `s~_t = GRU1(y_{t−1}, s_{t−1})`; the gate reads s~ and y; the chunk clock moves where a chunk
     opens; `s_t = GRU2(context, s~_t)`, to whose gates and candidate the chunk state p_t is added.
-    The context is pc, that of the chunk; with word attention it is one of its own, queried by s~_t,
-    and parameters have the names and sizes of
-    :class:`~syntax_nmt.backbone.attentive_recurrence.ConditionalGRU`, besides the new ones.
+    The context is pc, that of the chunk; with word attention it is a separate one, queried by s~_t,
+    and the parameters shared with :class:`~syntax_nmt.backbone.attentive_recurrence.ConditionalGRU`
+    have the same names and sizes.
 
     Computed outside of the loop over steps: the products with the words y, those of both GRU2 with
-    the context (taken with the annotations, once a sentence) and, where all boundaries are given,
+    the context (computed from the annotations, once per sentence) and, if all boundaries are given,
     the gate.
 
     Args:
@@ -58,7 +58,7 @@ class BiScaleGRU(Recurrence):
         state_dim: C; also the width of chunk state and chunk representation.
         memory_dim: M, width of the annotations.
         attention_dim: A.
-        word_attention: the words' context comes from an attention of their own.
+        word_attention: words have their own attention and context.
         context_every_step: as of :class:`ChunkClock`.
     """
 
@@ -85,7 +85,7 @@ class BiScaleGRU(Recurrence):
         self.chunk_projection = nn.Linear(state_dim, GATES * state_dim, bias=False)  # p to words
 
     def remember(self, annotations: Tensor, padding: Tensor) -> AttentionMemory:
-        """What the steps need of the source: first for the chunk clock, then for the words.
+        """The source input of the steps: first for the chunk clock, then for the words.
 
         Args:
             annotations: B×S×M.
@@ -129,7 +129,8 @@ class BiScaleGRU(Recurrence):
             chunk: before the first step.
             memory: of :meth:`remember`; N is a multiple of its number of sentences.
             boundaries: T×N; 1 = a chunk opens, 0 = none does, −1 = the gate decides.
-            chooses: whether there may be a −1; if not, the gate is computed for all steps at once.
+            chooses: whether there may be a −1; otherwise the gate is computed for all steps at
+                once.
         """
         of_chunk, of_word = self._parts(memory)
         gate_words = self.gate.word(words)

@@ -22,10 +22,10 @@ def supervised_head_log_probabilities(
 ) -> Tensor:
     """Log-probabilities of the child head and the parent head (Wang et al., 2019, section 3.2).
 
-    They are computed from the logits of the first two heads alone, which are projected here a
-    second time, at 2/H of the cost of two projections. So the layer itself is unchanged, with all
-    its heads on the fused kernel, and at inference, which does not need them, they cost nothing.
-    They do not include the dropout of attention weights.
+    They are computed from the logits of the first two heads, which are projected a second time, at
+    2/H of the cost of two projections. So the layer itself does not change: all its heads use the
+    fused kernel. Inference does not compute them. They do not include the dropout of attention
+    weights.
 
     Args:
         attention: a self-attention of H ≥ 2 heads.

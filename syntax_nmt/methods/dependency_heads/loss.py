@@ -1,4 +1,4 @@
-"""Dependency-supervised self-attention: the loss that ties two heads to the source parse."""
+"""Dependency-supervised self-attention: the loss that trains two heads on the source parse."""
 
 from __future__ import annotations
 
@@ -31,8 +31,8 @@ class DependencyObjective(AuxiliaryObjective):
 
     `Lp = −Σ_i log Pp[i, parent(i)]`, where the root is its own parent.
     `Lc = −Σ_i Σ_j Wc[i, j] log Pc[i, j]`, where `Wc[i, j] = 1/n_i` for the n_i children j of i, and
-    `Wc[i, i] = 1` for a leaf. Neither matrix is ever built: both sums are read off with one gather
-    along the head indices. Tokens of sentences without a parse, EOS and pads take no part.
+    `Wc[i, i] = 1` for a leaf. Neither matrix is built: one gather along the head indices gives both
+    sums. Tokens of sentences without a parse, EOS and pads do not count.
 
     Args:
         child_weight: α.
@@ -114,7 +114,7 @@ class DependencyObjective(AuxiliaryObjective):
 
 
 def parent_head_losses(log_probabilities: Tensor, heads: Tensor) -> tuple[Tensor, Tensor]:
-    """Each token's part of Lp, and whether the head's strongest weight is on its parent.
+    """Each token's part of Lp, and whether the head's largest weight is on its parent.
 
     Args:
         log_probabilities: of the parent head, B×S×S.
@@ -151,5 +151,5 @@ def child_head_losses(log_probabilities: Tensor, heads: Tensor) -> Tensor:
     as_child = as_child / children.gather(1, parents).clamp(min=1)
     as_leaf = log_probabilities.diagonal(dim1=1, dim2=2)
     is_leaf = supervised & children.eq(0)
-    # Selected, not multiplied by 0: what is not selected may be −inf.
+    # Selected, not multiplied by 0: unselected values may be −inf.
     return -(as_child.masked_fill(~is_child, 0.0) + as_leaf.masked_fill(~is_leaf, 0.0))

@@ -1,4 +1,4 @@
-"""The options of supervised heads and their loss (Wang et al., 2019), and the layer that is meant.
+"""The options of supervised heads and their loss (Wang et al., 2019), and their layer.
 
 fairseq reads the types of the fields at run time: no postponed annotations in this file.
 """
@@ -23,8 +23,8 @@ class DependencyHeadOptions(FairseqDataclass):
         None,
         "supervised attention heads (Wang et al., 2019): the encoder layer whose first "
         "two self-attention heads learn the source dependency tree, child head and parent "
-        "head; 0 is the lowest, -1 the top layer, the paper's choice; gates or a window that the "
-        "layer has as well are left out of what they learn (default: no layer; "
+        "head; 0 is the lowest, -1 the top layer, the paper's choice; the heads learn "
+        "without the layer's gates or window (default: no layer; "
         "dependency_transformer: -1)",
     )
 

@@ -1,19 +1,19 @@
 """Synchronous latent phrase structure (Harada and Watanabe, ACL-SRW 2021).
 
 The lowest layers induce phrases without annotation: syntactic distances between words gate their
-self-attention. A loss draws source and target structures together through the cross-attention.
+self-attention. A loss makes source and target structures similar through the cross-attention.
 
 | equation | here |
 |---|---|
 | 4: d, the syntactic distances | `distances.SyntacticDistance` |
 | 5: α, the openness between two distances | `gates.hardtanh_log_openness`, `sigmoid_log_openness` |
-| 5, 6: g, the product of α on the way, as a logarithm | `gates.log_phrase_gates` |
+| 5, 6: g, the product of α between two positions, as a logarithm | `gates.log_phrase_gates` |
 | 6: attention times gates, normalised | `attention.PhraseGatedAttention` |
 | 7: squared error of projected distances | `loss.mse_loss` |
 | 8: ê, source distances seen from the target | `loss.project` |
 | 10: rank loss of pairs of positions | `loss.rank_loss` |
-| 11: λ·L_sync, beside the translation loss | `loss.SynchronousObjective` |
-| which layers are tied | `tied_layers` |
-| compared with: near positions alone | `backbone.attention_change.local_attention_bias` |
-| compared with: attention that is tied (Deguchi et al., 2021) | `loss.attention_loss` |
+| 11: λ·L_sync, added to the translation loss | `loss.SynchronousObjective` |
+| which layers the constraint compares | `tied_layers` |
+| compared with: near positions only | `backbone.attention_change.local_attention_bias` |
+| compared with: a constraint on attention (Deguchi et al., 2021) | `loss.attention_loss` |
 """

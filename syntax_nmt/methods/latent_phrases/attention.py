@@ -25,10 +25,10 @@ class PhraseGatedAttention(FusedMultiheadAttention):
 
     The distances come from the keys, the gates from the distances, and the gates enter the fused
     kernel as a bias of the logits. Incremental decoding projects one key and computes one distance
-    a step; both are kept and follow the beam.
+    per step; both are cached and follow the beam.
 
-    Gates and weights are several S×S tensors a head. Of long sentences they are computed for some
-    heads at a time, and again in the backward pass.
+    Gates and weights take several S×S tensors per head. For long sentences they are computed for
+    some heads at a time, and again in the backward pass.
 
     Args:
         embed_dim: C.
@@ -36,7 +36,7 @@ class PhraseGatedAttention(FusedMultiheadAttention):
         lookback: how many positions back a distance looks, M of equation 4.
         temperature: τ.
         alpha: α, `hardtanh` or `sigmoid`.
-        causal: as in a decoder: the future is closed.
+        causal: as in a decoder: the future is masked.
         **kwargs: as of :class:`FusedMultiheadAttention`.
     """
 
@@ -75,7 +75,7 @@ class PhraseGatedAttention(FusedMultiheadAttention):
         factor: Tensor | None = None,
         need_distances: bool = False,
     ) -> tuple[Tensor, Tensor | None] | tuple[Tensor, Tensor | None, Tensor]:
-        """Attends from each position to those that its phrases leave open.
+        """Attends from each position to those within its phrases.
 
         Args:
             query: T×B×C.
@@ -85,12 +85,11 @@ class PhraseGatedAttention(FusedMultiheadAttention):
             incremental_state: the cache of incremental decoding.
             need_weights: also return the weights, averaged over heads.
             static_kv: not for self-attention.
-            attn_mask: T×T, added to the logits; −inf = masked. The mask of the future may be left
-                out of a causal attention.
-            before_softmax: not supported: the gates act on what comes after.
+            attn_mask: T×T, added to the logits; −inf = masked. A causal attention needs no mask of
+                the future. before_softmax: not supported: the gates act after the softmax.
             need_head_weights: return the weights of each head.
             bias: of :class:`AttentionChange`, added to the gates'.
-            factor: of :class:`AttentionChange`. It multiplies the logits, and gates act beside it.
+            factor: of :class:`AttentionChange`. It multiplies the logits; gates are added.
             need_distances: also return the distances.
 
         Returns:
@@ -150,7 +149,7 @@ class PhraseGatedAttention(FusedMultiheadAttention):
         bias: Tensor | None,
         padding: Tensor | None,
     ) -> Tensor:
-        """The output of all heads; of long sentences some heads at a time."""
+        """The output of all heads; for long sentences some heads at a time."""
         heads = max(1, _PAIRS // (q.size(0) * q.size(2) * k.size(2)))
         if heads >= q.size(1):
             return self._attended(q, k, v, distances, bias, padding)

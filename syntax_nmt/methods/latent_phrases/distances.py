@@ -1,4 +1,4 @@
-"""Syntactic distances, read off attention keys (Harada and Watanabe, 2021, equation 4)."""
+"""Syntactic distances, computed from attention keys (Harada and Watanabe, 2021, equation 4)."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from syntax_nmt.backbone.numerics import exact_type
 class SyntacticDistance(nn.Module):
     """`d_i = tanh(W [k_{i−M}; …; k_i] + b)`, the height of the gap before position i.
 
-    A convolution over a head's own keys that looks back only, so that a decoder may use it. Each
-    head has its own weights. Before the start of the sentence the keys are zeros.
+    A convolution over a head's own keys that reads only earlier positions, so that a decoder can
+    use it. Each head has its own weights. Before the start of the sentence the keys are zeros.
 
     Args:
         num_heads: H.
@@ -62,7 +62,7 @@ class SyntacticDistance(nn.Module):
         return torch.tanh(summed)
 
     def of_last(self, keys: Tensor) -> Tensor:
-        """The distance of the last position alone, which a step of a search asks for.
+        """The distance of only the last position, for a search step.
 
         Args:
             keys: B×H×S×D without pads, the last lookback + 1 at most.

@@ -11,7 +11,7 @@ from torch import Tensor
 from torch.autograd.function import once_differentiable
 from torch.nn.functional import logsigmoid
 
-# Further apart than any two distances; what is compared with it is open whatever the temperature.
+# Greater than any difference of two distances; gates to it are open at every temperature.
 _FAR = 1e4
 
 
@@ -33,18 +33,18 @@ def log_phrase_gates(
 ) -> Tensor:
     """`log g`, which is added to the logits of an attention: equations 5 and 6.
 
-    From t to an earlier i, `g_{i,t} = Π_{j=i+1}^{t−1} α(d_t − d_j)`. To a later i the paper has no
-    formula; it is the mirror image, as d_j is the gap before j: `Π_{j=t+2}^{i} α(d_{t+1} − d_j)`.
-    A position itself and its neighbours are always open. `g·a / Σ g·a` of softmax weights a is the
-    softmax of the logits plus `log g`.
+    From t to an earlier i, `g_{i,t} = Π_{j=i+1}^{t−1} α(d_t − d_j)`. The paper has no formula for a
+    later i; it is the mirror image, because d_j is the gap before j:
+    `Π_{j=t+2}^{i} α(d_{t+1} − d_j)`. A position itself and its neighbours are always open.
+    `g·a / Σ g·a` of softmax weights a is the softmax of the logits plus `log g`.
 
-    Time and memory are O(S²) a head. Sums of logarithms run over the open factors alone; closed
-    ones are counted, so that a product with a zero is −inf exactly.
+    Time and memory are O(S²) per head. Sums of logarithms include only open factors; closed factors
+    are counted, so that a product with a zero is exactly −inf.
 
     Args:
         distances: d, B×H×S, in float32 at least.
-        padding: B×S, True = pad; pads are closed and take part in no product. In their own rows,
-            which nobody reads, something stays open, as a softmax needs.
+        padding: B×S, True = pad; pads are closed and enter no product. Their own rows, which are
+            not read, keep an open position for the softmax.
         both_directions: also to later positions; otherwise these are closed.
         temperature: τ.
         alpha: α, `hardtanh` or `sigmoid`.
@@ -69,7 +69,7 @@ def log_phrase_gates(
 
 
 def _of_last(distances: Tensor, temperature: float, alpha: str) -> Tensor:
-    """The row of the last position t, B×H×1×S: a step of a search in few kernels.
+    """The row of the last position t, B×H×1×S: few kernels for a search step.
 
     At i it has the sum of log α over the positions between i and t.
     """

@@ -47,8 +47,8 @@ class SynchronousConstraint:
         weight: λ.
         normalize: `sum` as in the paper, or `mean`.
         margin: of the rank loss.
-        shift: tie position t of the projected source to position t + 1 of the target.
-        layers: how many layers are tied.
+        shift: compare position t of the projected source with position t + 1 of the target. layers:
+            number of compared layers.
         encoder_layers: whose attention the attention loss reads; empty = the lowest.
         decoder_layers: whose self-attention it reads; empty = the lowest.
         cross_layers: whose cross-attention it reads; empty = the top.
@@ -68,14 +68,14 @@ class SynchronousConstraint:
 class SynchronousObjective(AuxiliaryObjective):
     """`λ·L_sync` of Harada and Watanabe (2021), equations 7 to 11.
 
-    Distances are averaged over heads, so is the cross-attention C. Position t of the decoder reads
+    Distances and the cross-attention C are averaged over heads. Position t of the decoder reads
     y_{t−1} and predicts y_t: its distance d_t belongs to the word that it reads, its row of C to
-    the word that it predicts. The paper ties equal indices; with `shift` the projected distance ê_t
-    goes with d_{t+1}. Positions whose predicted symbol is no real word (EOS, pads) take no part.
+    the word that it predicts. The paper compares equal indices; `shift` compares the projected
+    distance ê_t with d_{t+1}. Positions that predict no real word (EOS, pads) do not count.
 
-    Losses are summed over a sentence's positions or pairs of positions, as in the paper. Under
-    `mean` a sentence's mean is multiplied by its number of words, so that it grows with the length
-    as the translation loss does, not with its square.
+    Losses are summed over a sentence's positions or pairs of positions, as in the paper. `mean`
+    multiplies a sentence's mean by its number of words, so that it grows linearly with the length,
+    like the translation loss, and not with its square.
 
     Args:
         constraint: what defines it.
@@ -116,8 +116,8 @@ class SynchronousObjective(AuxiliaryObjective):
         ]
         if any(chosen) and loss != ATTENTION:
             raise UserError(
-                "--sync-encoder-layers, --sync-decoder-layers and --sync-cross-layers go with "
-                "--sync-loss attention; otherwise --sync-layers says which layers are tied"
+                "--sync-encoder-layers, --sync-decoder-layers and --sync-cross-layers are "
+                "for --sync-loss attention; otherwise use --sync-layers"
             )
         if all(chosen):
             warn_of_changed(options, ["sync_layers"], "three lists of --sync-…-layers")
@@ -231,10 +231,10 @@ def rank_loss(
 ) -> tuple[Tensor, Tensor, Tensor, Tensor]:
     """`Σ_{i<j} max(0, m − sign(d_i − d_j)·(ê_i − ê_j))`, equation 10; every pair counts once.
 
-    The order of the target's distances is what the source's are to follow: there is no gradient to
-    d here. Pairs of equal distances take no part. Distances lie in (−1, 1), so that not all pairs
-    of more than two words can be a margin of 1 apart: most violate it whatever is learned, and
-    their order shows what has been learned.
+    The source's distances follow the order of the target's: d gets no gradient here. Pairs of equal
+    distances do not count. Distances lie in (−1, 1), so not all pairs of more than two words can
+    differ by a margin of 1: most violate it after any training, and their order shows what was
+    learned.
 
     Args:
         projected: ê, B×T.

@@ -1,5 +1,5 @@
 """The options of latent phrases and the synchronous constraint (Harada and Watanabe, 2021), and the
-attention that they mean.
+attention built from them.
 
 fairseq reads the types of the fields at run time: no postponed annotations in this file.
 """
@@ -28,18 +28,18 @@ _OF_GATES = (
 
 @dataclass
 class LatentPhraseOptions(FairseqDataclass):
-    """In how many layers, and how, attention stays within latent phrases or near positions."""
+    """The layers whose attention stays within latent phrases or near positions."""
 
     latent_phrase_layers: int = option(
         0,
-        "latent phrase structure induction (Harada and Watanabe, 2021): number of layers "
-        "of the encoder and of the decoder, the lowest, that attend within the phrases "
-        "that syntactic distances make (default: 0; latent_phrase_transformer: 2)",
+        "latent phrase structure induction (Harada and Watanabe, 2021): number of lowest layers "
+        "of encoder and decoder that attend within the phrases of syntactic distances (default: "
+        "0; latent_phrase_transformer: 2)",
     )
     syntactic_distance_lookback: int = option(
         5,
-        "latent phrases: M of equation 4, the keys before its own that a distance is "
-        "computed from (default: 5)",
+        "latent phrases: M of equation 4, number of earlier keys that a "
+        "distance is computed from (default: 5)",
     )
     syntactic_distance_temperature: float = option(
         1.0,
@@ -54,7 +54,7 @@ class LatentPhraseOptions(FairseqDataclass):
     local_attention_window: int = encoder_option(
         0,
         "local attention, which the paper compares latent phrases with: number of "
-        "neighbours on either side that tokens see in the lowest encoder layers (the paper: "
+        "neighbours on either side that tokens attend to in the lowest encoder layers (the paper: "
         "2; default: 0, no window)",
     )
     local_attention_layers: int = encoder_option(
@@ -79,9 +79,9 @@ class SynchronousLossOptions(FairseqDataclass):
     )
     sync_layers: int = option(
         2,
-        "number of cross-attention layers, counted from the top, that are tied, the "
-        "lowest of them to the lowest layer with distances; as many as "
-        "--latent-phrase-layers (default: 2)",
+        "number of cross-attention layers, counted from the top, in the constraint; the lowest of "
+        "them goes with the lowest layer with distances; equal to --latent-phrase-layers "
+        "(default: 2)",
     )
     sync_normalize: ChoiceEnum([SUM, MEAN]) = option(  # type: ignore[valid-type]
         SUM,
@@ -91,31 +91,31 @@ class SynchronousLossOptions(FairseqDataclass):
     sync_margin: float = option(1.0, "margin of the rank loss, 1 in equation 10 (default: 1.0)")
     sync_shift: bool = option(
         False,
-        "tie the projected distance of position t, which predicts a word, to the "
-        "distance of position t+1, which reads it (default: off, equal positions as in the "
+        "compare the projected distance of position t, which predicts a word, with "
+        "the distance of position t+1, which reads it (default: off, equal positions as in the "
         "paper)",
     )
     sync_encoder_layers: str = option(
         "",
-        "--sync-loss attention: encoder layers whose self-attention is tied, such as "
+        "--sync-loss attention: encoder layers whose self-attention is compared, such as "
         "0,1 or -2,-1 (default: the --sync-layers lowest)",
     )
     sync_decoder_layers: str = option(
         "",
-        "--sync-loss attention: decoder layers whose self-attention is tied (default: "
+        "--sync-loss attention: decoder layers whose self-attention is compared (default: "
         "the --sync-layers lowest)",
     )
     sync_cross_layers: str = option(
         "",
-        "--sync-loss attention: decoder layers whose cross-attention projects "
-        "(default: the --sync-layers top ones)",
+        "--sync-loss attention: decoder layers whose cross-attention is the "
+        "projection (default: the --sync-layers top ones)",
     )
 
 
 def self_attentions(
     cfg: TransformerConfig, options: LatentPhraseOptions, half: str
 ) -> list[BuildAttention]:
-    """What builds the self-attention of each layer, the lowest first: with gates, or the plain one.
+    """Builders of the self-attention of each layer, the lowest first: with or without gates.
 
     Args:
         cfg: fairseq's options of the Transformer.

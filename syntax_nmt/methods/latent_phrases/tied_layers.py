@@ -1,4 +1,4 @@
-"""Which layers of a model the synchronous constraint ties together."""
+"""The layers of a model that the synchronous constraint compares."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def tied_attention(
 
     Args:
         model: its encoder and decoder are Transformers.
-        layers: how many, where none are chosen.
+        layers: their number, if none are chosen.
         encoder_layers: chosen, counted from 0, the lowest, or from −1, the top.
         decoder_layers: the same.
         cross_layers: the same.
@@ -89,7 +89,7 @@ def tied_attention(
 
 
 def _layer_counts(model: nn.Module) -> tuple[int, int]:
-    """The numbers of the model's encoder and decoder layers, which can be tied."""
+    """The numbers of the model's encoder and decoder layers."""
     encoder: Any = getattr(model, "encoder", None)
     decoder: Any = getattr(model, "decoder", None)
     for name, half in (("encoder", encoder), ("decoder", decoder)):

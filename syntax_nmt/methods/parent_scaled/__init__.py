@@ -1,7 +1,7 @@
 """Parent-scaled self-attention, PASCAL (Bugliarello and Okazaki, ACL 2020).
 
-In one encoder layer the logits of some heads are multiplied by a density around the middle of the
-word that the token's word depends on. The paper's equations, and what computes them:
+In one encoder layer, a density centred at the head of the token's word multiplies the logits of
+some attention heads. The paper's equations and the code:
 
 | paper | here |
 |---|---|

@@ -1,4 +1,4 @@
-"""The options of parent-scaled self-attention, and what is built of them.
+"""The options of parent-scaled self-attention, and the factor built from them.
 
 fairseq reads the types of the fields at run time: no postponed annotations in this file.
 """
@@ -26,27 +26,27 @@ class ParentScaledOptions(FairseqDataclass):
     parent_scaled_layer: Optional[int] = encoder_option(
         None,
         "parent-scaled self-attention (Bugliarello and Okazaki, 2020): the encoder layer whose "
-        "heads scale their logits by the distance to the parent in the dependency tree, which "
-        "--load-dependencies or --parser-config gives; 0 is the lowest, the paper's choice "
-        "(default: no layer; pascal_transformer: 0)",
+        "heads scale their logits by the distance to the parent in the dependency tree (needs "
+        "--load-dependencies or --parser-config); 0 is the lowest, the paper's choice (default: "
+        "no layer; pascal_transformer: 0)",
     )
     parent_scaled_heads: Optional[int] = encoder_option(
         None,
-        "parent-scaled self-attention: h, how many heads of the layer are scaled; the released "
-        "settings have 2 to 8 of 8 (default: all)",
+        "parent-scaled self-attention: h, number of scaled heads of the layer; the released "
+        "settings use 2 to 8 of 8 (default: all)",
     )
     parent_scaled_variance: float = encoder_option(
         1.0, "parent-scaled self-attention: σ² of the density around the parent (default: 1)"
     )
     parent_ignoring: float = encoder_option(
         0.0,
-        "parent-scaled self-attention: q, the probability that a token passes over its parent in "
-        "training; the released settings have 0 to 0.4 (default: 0)",
+        "parent-scaled self-attention: q, the probability that a token ignores its parent "
+        "in training; the released settings use 0 to 0.4 (default: 0)",
     )
     parent_ignoring_per_head: bool = encoder_option(
         False,
-        "parent-scaled self-attention: draw --parent-ignoring for each head on its own, as the "
-        "authors' released code does (default: off, once a token)",
+        "parent-scaled self-attention: draw --parent-ignoring separately for each head, as the "
+        "authors' released code does (default: off, once per token)",
     )
 
 

@@ -13,15 +13,15 @@ from syntax_nmt.backbone.word_spans import Spans
 class ParentScaling(nn.Module):
     """`D[t, j] = (2πσ²)^−½ exp(−(j − p_t)² / 2σ²)`, p_t being :func:`parent_positions`.
 
-    The row of a token without a parse, such as EOS, is 1, so that its logits stay as they are. In
+    The row of a token without a parse, such as EOS, is 1, so that its logits do not change. In
     training, *parent ignoring* makes rows 1 at random.
 
     Args:
         num_heads: H.
-        scaled_heads: h, how many heads are scaled, the first ones; the factor of the others is 1.
+        scaled_heads: h, number of scaled heads, the first ones; the factor of the others is 1.
         variance: σ².
         ignoring: q, the probability that a token's row is 1 in training.
-        ignoring_per_head: draw for each head on its own, as the authors' released code does.
+        ignoring_per_head: draw separately for each head, as the authors' released code does.
     """
 
     def __init__(
@@ -74,7 +74,7 @@ class ParentScaling(nn.Module):
 
 
 def parent_positions(heads: Tensor, spans: Spans) -> Tensor:
-    """p_t: the middle of the subwords of the word that t's word depends on, which may end in ½.
+    """p_t: the middle of the subwords of the head of t's word, which may end in ½.
 
     All subwords of a word have the same; a root's are around the middle of its own word.
 
@@ -83,7 +83,7 @@ def parent_positions(heads: Tensor, spans: Spans) -> Tensor:
         spans: of the words, B×S each.
 
     Returns:
-        B×S float; where there is no head, of no meaning.
+        B×S float; meaningless where there is no head.
     """
     parents = heads.long().gather(1, spans.first).clamp(min=0)
     return (spans.first.gather(1, parents) + spans.last.gather(1, parents)) / 2

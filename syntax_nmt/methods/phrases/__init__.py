@@ -1,7 +1,7 @@
 """Phrase representation (Xu et al., ACL 2020).
 
-Every encoder and decoder layer attends to phrases of the source as well, whose vectors are built
-anew out of the tokens that each encoder layer reads.
+Every encoder and decoder layer also attends to phrases of the source. Each encoder layer computes
+their vectors from the tokens that it reads.
 
 | equation | here |
 |---|---|
@@ -11,5 +11,5 @@ anew out of the tokens that each encoder layer reads.
 | 7, 8: attention to phrases, combined with the tokens | `combination.AttentiveCombination` |
 | attention to a memory as short as phrases are | `mapped_attention.MappedAttention` |
 | the order of the sublayers, of encoder and decoder | `layers` |
-| what the decoder reads of the encoder | `memory.PhraseMemory` |
+| the phrases that the decoder reads | `memory.PhraseMemory` |
 """

@@ -18,15 +18,15 @@ class AttentiveCombination(nn.Module):
     """Attentive combination: equations 7 and 8.
 
     `attn = MultiHead(x, phrases)` with x as queries and the phrases as keys and values (the paper's
-    sentence has it the other way round), `out = W4 sigmoid(W3 [x ; attn] + b3) + b4`. Dropout acts
-    on the output and, as in an FFN, with a probability of its own after the sigmoid. Residual and
-    norm are left to the layer around it.
+    sentence exchanges them), `out = W4 sigmoid(W3 [x ; attn] + b3) + b4`. Dropout acts on the
+    output and, as in an FFN, with a separate probability after the sigmoid. The layer around it
+    adds residual and norm.
 
     The sigmoid is centred at ½, `out = W4 (sigmoid(…) − ½) + b`. This is the same function with
     `b4 = b − ½ W4·1`, unless dropout acts after the sigmoid. Without centring, all inputs of W4 are
     positive: they add a large constant to the tokens from the start, dropout turns it into noise,
-    and a step of Adam moves all of them together. `literal_sigmoid` does not centre, as equation 8:
-    training differs, and with dropout so does the function.
+    and an Adam step moves all of them together. `literal_sigmoid` does not centre, like equation 8:
+    training differs, and with dropout the function, too.
 
     Args:
         attention: from x to the phrases; its query width is C.
@@ -70,7 +70,7 @@ class AttentiveCombination(nn.Module):
         phrase_padding: Tensor | None,
         incremental_state: IncrementalState | None = None,
     ) -> Tensor:
-        """What a residual connection adds to the tokens.
+        """The residual to add to the tokens.
 
         Args:
             x: T×B×C.
@@ -100,7 +100,7 @@ class AttentiveCombination(nn.Module):
         drops = dropout.p > 0 and (self.training or dropout.apply_during_inference)
         if not self.literal_sigmoid:
             if not drops and hidden.dtype in EXACT and is_plain(self.output):
-                # Subtracted from the sum, not from every number: one pass over the tokens less.
+                # Subtracted from the sum, not from every number: this saves a pass over the tokens.
                 bias = self.output.bias - _MIDPOINT * self.output.weight.sum(dim=1)
                 return self.dropout_module(F.linear(hidden, self.output.weight, bias))
             hidden = hidden - _MIDPOINT

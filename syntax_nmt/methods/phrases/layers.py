@@ -1,4 +1,4 @@
-"""Transformer layers whose tokens attend to the source's phrases as well (Xu et al., 2020)."""
+"""Transformer layers whose tokens also attend to the source's phrases (Xu et al., 2020)."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class PhraseSizes:
         combine_dim: rows of W3; None = the layer's FFN width.
         residual_attention: see :class:`AttentiveCombination`.
         literal_sigmoid: see :class:`AttentiveCombination`.
-        eos_apart: in an n-gram segmentation EOS is a phrase of its own.
+        eos_apart: in an n-gram segmentation EOS is a separate phrase.
     """
 
     summary: str
@@ -111,7 +111,7 @@ class PhraseDecoderLayer(FusedDecoderLayer):
 
     Args:
         cfg: fairseq's options of the Transformer.
-        no_encoder_attn: leave the source cross-attention out.
+        no_encoder_attn: omit the source cross-attention.
         build_attention: builds the self-attention, that of a method or the plain one.
     """
 
@@ -143,7 +143,7 @@ class PhraseDecoderLayer(FusedDecoderLayer):
         phrase_padding: Tensor | None,
         tokens: Tensor | None = None,
     ) -> tuple[Tensor, Tensor | None, None]:
-        """The layer's output and, where wanted, the weights of the source cross-attention.
+        """The layer's output and, if wanted, the weights of the source cross-attention.
 
         Args:
             x: T×B×C.
@@ -162,7 +162,8 @@ class PhraseDecoderLayer(FusedDecoderLayer):
             T×B×C, the weights or None, and None for a state that only fairseq's ONNX export has.
         """
         # fairseq's layer runs its sublayers in one method, with no hook between self-attention and
-        # source cross-attention, where phrases are read: so they are called here one by one.
+        # source cross-attention, where phrases are read: so the sublayers are called here one by
+        # one.
         residual, weights = x, None
         x = self._before(self.self_attn_layer_norm, x)
         x, _ = self.self_attn(
@@ -194,11 +195,11 @@ class PhraseDecoderLayer(FusedDecoderLayer):
         return x, weights, None
 
     def _before(self, norm: torch.nn.Module, x: Tensor) -> Tensor:
-        """What a sublayer reads."""
+        """The input of a sublayer."""
         return norm(x) if self.normalize_before else x
 
     def _after(self, norm: torch.nn.Module, x: Tensor, residual: Tensor) -> Tensor:
-        """What a sublayer hands on."""
+        """The output of a sublayer."""
         x = self.residual_connection(x, residual)
         return x if self.normalize_before else norm(x)
 

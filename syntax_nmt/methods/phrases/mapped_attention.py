@@ -13,7 +13,7 @@ from syntax_nmt.backbone.numerics import EXACT
 
 
 class MappedMemory(NamedTuple):
-    """A memory of P vectors a sentence, as H heads of an attention read it; W has K rows.
+    """A memory of P vectors per sentence, for H heads of an attention; W has K rows.
 
     Attributes:
         keys: `W_qᵀ k / √D` of each head, B×C×(H·P).
@@ -33,11 +33,11 @@ class MappedAttention(FusedMultiheadAttention):
 
     Token by token, the projections of queries and outputs and the map cost `(2C + K) C`
     multiplications, K = rows of W. But `q · k = x · W_qᵀ k`, and `W W_o Σ_i a_i v_i` is
-    `Σ_i a_i W W_o v_i`: all three may be applied to the memory instead. Then a token costs
+    `Σ_i a_i W W_o v_i`: all three can be applied to the memory instead. Then a token costs
     `H P (C + K)`: with C = 512, K = 2048 and eight phrases a ninth of that. Results are the same.
 
-    The second way is taken on a CPU, in float32 and float64, where it needs fewer multiplications.
-    A GPU keeps the fused kernel.
+    A CPU uses the second way, in float32 and float64, if it needs fewer multiplications. A GPU uses
+    the fused kernel.
     """
 
     def mapped(
@@ -53,7 +53,7 @@ class MappedAttention(FusedMultiheadAttention):
 
         Args:
             query: T×B×C.
-            memory: P×B×C; may be None where its projections are cached.
+            memory: P×B×C; may be None if its projections are cached.
             padding: B×P, True = masked.
             incremental_state: the cache of incremental decoding.
             output: W, C → K, without bias.
@@ -137,7 +137,7 @@ class MappedAttention(FusedMultiheadAttention):
         logits = torch.baddbmm(memory.offsets, x, memory.keys)
         weights = F.softmax(logits.unflatten(2, (self.num_heads, -1)), dim=-1)
         weights = self.dropout_module(weights).flatten(2)
-        # Added in place to the map of x: K numbers a token are written only once.
+        # Added in place to the map of x: K numbers per token are written only once.
         found = F.linear(x, onto, memory.bias[0, 0]).baddbmm_(weights, memory.values)
         return found.unflatten(1, (length, -1)).transpose(0, 1).reshape(length, rows, -1)
 

@@ -17,8 +17,8 @@ VECTORS, PADDING, TOKENS, ROWS = (
 class PhraseMemory:
     """The phrases of all encoder layers.
 
-    The decoder reads phrases at the first step of a search alone and caches their projections: of
-    what a search rearranges, only the row numbers beside them are.
+    The decoder reads phrases only at the first step of a search and caches their projections: a
+    search rearranges only the row numbers.
 
     Attributes:
         vectors: L+1 times P×B×C: of the embeddings and of each encoder layer's output.

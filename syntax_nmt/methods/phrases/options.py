@@ -1,4 +1,4 @@
-"""The options of phrase representation (Xu et al., 2020), and the sizes that follow from them.
+"""The options of phrase representation (Xu et al., 2020), and the sizes derived from them.
 
 fairseq reads the types of the fields at run time: no postponed annotations in this file.
 """
@@ -31,14 +31,14 @@ _OF_PHRASES = (
 
 @dataclass
 class PhraseOptions(FairseqDataclass):
-    """How phrases are made, and what is built on them; off by default."""
+    """Phrases and the sublayers that use them; off by default."""
 
     phrase_segmentation: Optional[ChoiceEnum([NGRAM, PARSED])] = encoder_option(  # type: ignore[valid-type]
         None,
-        "phrase representation (Xu et al., 2020): every layer attends to the source's "
-        "phrases, too; they are pieces of max(min(8, length/6), 3) tokens (ngram) or come from "
-        "constituency trees by the paper's Algorithm 1 (parsed, with --load-phrases) "
-        "(default: no phrases; phrase_transformer: ngram)",
+        "phrase representation (Xu et al., 2020): every layer also attends to the source's "
+        "phrases; they are n-grams of max(min(8, length/6), 3) tokens (ngram) or phrases of "
+        "constituency trees by the paper's Algorithm 1 (parsed, with --load-phrases) (default: no "
+        "phrases; phrase_transformer: ngram)",
     )
     phrase_summary: ChoiceEnum([MAX, MEAN]) = encoder_option(  # type: ignore[valid-type]
         MAX,
@@ -48,14 +48,14 @@ class PhraseOptions(FairseqDataclass):
     )
     phrase_attention: bool = encoder_option(
         False,
-        "phrase representation: weigh a phrase's tokens by comparing each with the "
-        "summary, equations 3 to 5 (the paper's +Attn; default: off; phrase_transformer: on)",
+        "phrase representation: weight a phrase's tokens by comparing each with the summary, "
+        "equations 3 to 5 (the paper's +Attn; default: off; phrase_transformer: on)",
     )
     transparent_attention: bool = decoder_option(
         False,
         "phrase representation: each decoder layer attends to a trained mixture of all "
-        "encoder layers' phrases, w of equation 6 (the paper's +TA; default: off, all see the "
-        "top layer's; phrase_transformer: on)",
+        "encoder layers' phrases, w of equation 6 (the paper's +TA; default: off, all "
+        "attend to the top layer's; phrase_transformer: on)",
     )
     phrase_hidden_dim: Optional[int] = encoder_option(
         None,
@@ -70,25 +70,25 @@ class PhraseOptions(FairseqDataclass):
     )
     phrase_eos_apart: bool = encoder_option(
         False,
-        "phrase representation: with --phrase-segmentation ngram, too, EOS is a phrase "
-        "of its own: a control for parsed phrases (default: off, EOS ends the last phrase)",
+        "phrase representation: EOS is a separate phrase also with --phrase-segmentation ngram: a "
+        "control for parsed phrases (default: off, EOS ends the last phrase)",
     )
     phrase_literal_sigmoid: bool = encoder_option(
         False,
         "phrase representation: count the sigmoid of equation 8 from 0, as the paper "
-        "prints it, and not from its midpoint: the same functions, but another training, "
-        "under --activation-dropout also another function (default: off)",
+        "prints it, and not from its midpoint: the same function but "
+        "different training; with --activation-dropout also a different function (default: off)",
     )
     phrase_residual_attention: bool = encoder_option(
         False,
-        "phrase representation: the residual around the attentive combination adds the "
-        "attention's output, too, as the authors' released code does (default: off, x alone)",
+        "phrase representation: the residual around the attentive combination also "
+        "adds the attention's output, as the authors' released code does (default: off, x alone)",
     )
     transparent_token_attention: bool = decoder_option(
         False,
-        "phrase representation: --transparent-attention mixes the encoder layers' "
-        "tokens for the source cross-attention, too, with weights of their own, as the "
-        "authors' released code does (default: off, phrases alone)",
+        "phrase representation: --transparent-attention also mixes the encoder layers' tokens for "
+        "the source cross-attention, with separate weights, as the authors' released code does "
+        "(default: off, only phrases)",
     )
 
 

@@ -1,4 +1,4 @@
-"""One vector for each phrase, out of the vectors of its tokens (Xu et al., 2020, section 3.1)."""
+"""One vector for each phrase, from the vectors of its tokens (Xu et al., 2020, section 3.1)."""
 
 from __future__ import annotations
 
@@ -17,10 +17,11 @@ class PhraseRepresentation(nn.Module):
 
     A summary `a` of the phrase, the element-wise maximum or mean of its tokens r₁ … r_m; then, with
     a hidden width, the weighted sum of the tokens whose weights are the softmax within the phrase
-    of `s_i = w2 · sigmoid(W1 [r_i ; a] + b1) + b2`. Without one, the summary itself.
+    of `s_i = w2 · sigmoid(W1 [r_i ; a] + b1) + b2`. Without hidden width, the vector is the summary
+    itself.
 
     Phrases of all lengths are handled at once. Memory is that of the tokens, plus one number for
-    each pair of a phrase and a token of the same sentence.
+    each phrase and token of a sentence.
 
     Args:
         embed_dim: C.
@@ -68,8 +69,8 @@ class PhraseRepresentation(nn.Module):
         of_phrase = of_phrase.unflatten(0, tokens.shape[:2])
         hidden = self.hidden.first(tokens).add_(of_phrase).sigmoid_()
         scores = at_least_float32(self.score(hidden).squeeze(2))  # B×S
-        # The lowest number, not −∞: the row of a phrase that is not there stays finite. No score in
-        # float16 is as low as that of float32.
+        # The lowest number, not −∞: the row of a missing phrase stays finite. No score in float16
+        # is as low as that of float32.
         lowest = torch.finfo(scores.dtype).min
         scores = scores.unsqueeze(1).masked_fill(~phrases.members, lowest)
         return torch.softmax(scores, dim=2)
@@ -79,7 +80,7 @@ def _maximum(tokens: Tensor, phrases: PhraseBatch) -> Tensor:
     """The element-wise maximum of each phrase's tokens, B×P×C; 0 where there is no phrase.
 
     Tokens that share a maximum share its gradient evenly. (The backward pass of
-    `torch.segment_reduce` shares out positive gradients alone.)
+    `torch.segment_reduce` shares only positive gradients.)
     """
     words = tokens.masked_fill(phrases.token_padding.unsqueeze(2), float("-inf")).flatten(0, 1)
     vectors = words.new_full((phrases.lengths.numel(), words.size(1)), float("-inf"))

@@ -15,12 +15,12 @@ from syntax_nmt.errors import UserError
 class PhraseBatch:
     """The phrases of a batch of sentences, which may be padded on either side.
 
-    P counts the phrases of the sentence that has most, and may count a few that no sentence has.
+    P is at least the largest number of phrases in a sentence.
 
     Attributes:
         lengths: tokens of each phrase from left to right, B×P; 0 = no phrase.
         padding: B×P, True = no phrase.
-        index: the phrase of each token, B×S; some phrase of the sentence for a pad.
+        index: the phrase of each token, B×S; any phrase of the sentence for a pad.
         members: B×P×S, True = the token belongs to the phrase.
         token_padding: B×S, True = pad.
     """
@@ -33,7 +33,7 @@ class PhraseBatch:
 
     @classmethod
     def of_lengths(cls, lengths: Tensor, token_padding: Tensor) -> PhraseBatch:
-        """Lays phrases out over the tokens.
+        """Assigns phrases to tokens.
 
         Args:
             lengths: tokens of each phrase, B×P; rows add up to the sentences' sizes.
@@ -60,7 +60,7 @@ def ngram_phrases(token_padding: Tensor, eos_apart: bool = False) -> PhraseBatch
 
     Args:
         token_padding: B×S, True = pad.
-        eos_apart: the last token is an n-gram of its own; the sentence's size still counts it.
+        eos_apart: the last token is a separate n-gram; the sentence's size still counts it.
     """
     return PhraseBatch.of_lengths(_ngram_lengths(token_padding, eos_apart), token_padding)
 
@@ -71,7 +71,7 @@ def parsed_phrases(token_padding: Tensor, phrase_lengths: Tensor) -> PhraseBatch
     Args:
         token_padding: B×S, True = pad.
         phrase_lengths: tokens of each phrase, EOS included, B×P; 0 = no phrase. A row that begins
-            with −1 has no parse and is cut into n-grams.
+            with −1 has no parse and is split into n-grams.
 
     Raises:
         UserError: on a CPU, where the phrases of a sentence do not add up to its size; a GPU stops
@@ -101,12 +101,12 @@ def parsed_phrases(token_padding: Tensor, phrase_lengths: Tensor) -> PhraseBatch
 def _ngram_lengths(token_padding: Tensor, eos_apart: bool = False) -> Tensor:
     """Tokens of each phrase of the n-gram segmentation, B×P; P follows from the padded width.
 
-    So nothing has to be read back from a GPU.
+    This reads nothing back from a GPU.
     """
     width = token_padding.size(1)
     sizes = (~token_padding).sum(dim=1, keepdim=True)
     limits = phrase_limit(sizes)
-    # Where the limit grows with the size, six phrases are the most that any size needs.
+    # Where the limit grows with the size, no size needs more than six phrases.
     most = min(-(-width // 3), max(6, -(-width // phrase_limit(width))))
     apart = int(eos_apart)
     starts = torch.arange(most + apart, device=sizes.device) * limits

@@ -1,4 +1,5 @@
-"""Biases of self-attention that know positions alone: baselines for what knows the sentence.
+"""Biases of self-attention that depend only on positions: baselines for methods that depend on the
+sentence.
 
 | bias | paper | here |
 |---|---|---|

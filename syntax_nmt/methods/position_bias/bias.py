@@ -1,4 +1,4 @@
-"""Biases of self-attention that know positions alone: baselines for what knows the sentence."""
+"""Biases of self-attention that depend only on positions: baselines for syntax."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ class PositionBias(nn.Module):
     """A number for each distance between query i and key j, added to the logits.
 
     Args:
-        causal: the future, j > i, is closed.
+        causal: the future, j > i, is masked.
     """
 
     def __init__(self, causal: bool) -> None:
@@ -52,7 +52,7 @@ class PositionBias(nn.Module):
         if queries == 1:
             return values[None, :, None]
         values = F.pad(values, (0, queries - 1 - ahead), value=float("-inf"))
-        # Row i of a bias of distances is the row before it, moved by one.
+        # Row i of a distance bias is the previous row, shifted by one.
         rows = torch.arange(queries - 1, -1, -1, device=like.device)
         columns = rows.unsqueeze(1) + torch.arange(length, device=like.device)
         return values[:, columns].unsqueeze(0)
@@ -74,7 +74,7 @@ class Decay(PositionBias):
 class ALiBi(PositionBias):
     """`−m_h |i − j|` with a slope m_h for each head (Press, Smith and Lewis, 2022, section 3).
 
-    They bias decoders; an encoder takes the same bias in both directions.
+    The paper biases decoders; an encoder gets the same bias in both directions.
     """
 
     slopes: Tensor
@@ -92,8 +92,8 @@ class ALiBi(PositionBias):
 class T5Bias(PositionBias):
     """A trained number for each head and bucket of j − i (Raffel et al., 2020, section 2.1).
 
-    An encoder has as many buckets for keys behind the query as for those ahead. The numbers begin
-    as zeros; those of T5 are drawn.
+    An encoder has the same number of buckets for keys before and after the query. The numbers start
+    at zero; T5 draws them at random.
     """
 
     buckets, farthest = 32, 128
@@ -125,8 +125,8 @@ def build_position_bias(kind: str, num_heads: int, causal: bool) -> PositionBias
 def alibi_slopes(num_heads: int) -> list[float]:
     """m_h: `2^(−8h/H)` for H a power of two, h = 1 … H.
 
-    For another H those of the power of two below it, then every other one of the next power, as in
-    the released code.
+    Another H takes those of the power of two below it, then every other one of the next power, as
+    in the released code.
     """
     power = 2 ** int(math.log2(num_heads))
     slopes = [2.0 ** (-8 * h / power) for h in range(1, power + 1)]
@@ -137,8 +137,8 @@ def alibi_slopes(num_heads: int) -> list[float]:
 def t5_buckets(buckets: int, farthest: int) -> list[int]:
     """The bucket of each distance from 0 to `farthest`; all beyond share the last.
 
-    The first half are single distances. The others grow by one factor up to `farthest`. Whole
-    numbers decide, so that no rounding of a logarithm moves a distance to the next bucket.
+    The first half are single distances. The others grow by a constant factor up to `farthest`.
+    Integer arithmetic avoids rounding errors of logarithms.
     """
     exact = buckets // 2
     grown = buckets - exact

@@ -1,4 +1,4 @@
-"""The options of position biases, and what is built of them.
+"""The options of position biases, and the biases built from them.
 
 fairseq reads the types of the fields at run time: no postponed annotations in this file.
 """
@@ -20,7 +20,7 @@ from syntax_nmt.methods.position_bias.bias import (
 )
 from syntax_nmt.option_checks import check_choice, refuse_changed, refuse_together
 
-# As many as the presets of latent phrases, whose control it is.
+# The same number as in the presets of latent phrases, whose control it is.
 _DECAY_LAYERS = 2
 
 
@@ -30,21 +30,21 @@ class PositionBiasOptions(FairseqDataclass):
 
     position_bias: Optional[ChoiceEnum([DECAY, ALIBI, T5])] = option(  # type: ignore[valid-type]
         None,
-        "a bias of self-attention that knows positions alone, a control for latent phrases and a "
-        "baseline for all methods: decay, the gates of equal syntactic distances, −(|i−j|−1) ln 2; "
-        "alibi, −m_h |i−j| (Press, Smith and Lewis, 2022); t5, a trained number for each head and "
-        "bucket of distances (Raffel et al., 2020). alibi and t5 were published without position "
-        "embeddings (--no-token-positional-embeddings) (default: none)",
+        "a bias of self-attention that depends only on positions, a control for latent phrases "
+        "and a baseline for all methods: decay, the gates of equal syntactic distances, "
+        "−(|i−j|−1) ln 2; alibi, −m_h |i−j| (Press, Smith and Lewis, 2022); t5, a trained number "
+        "for each head and bucket of distances (Raffel et al., 2020). alibi and t5 were published "
+        "without position embeddings (--no-token-positional-embeddings) (default: none)",
     )
     position_bias_layers: Optional[int] = option(
         None,
-        "number of layers of the encoder and of the decoder, the lowest, that --position-bias is "
-        "for (default: 2 for decay, as of latent phrases; all for alibi and t5)",
+        "number of lowest layers of encoder and decoder with --position-bias (default: 2 "
+        "for decay, as for latent phrases; all for alibi and t5)",
     )
 
 
 def position_bias_layers(cfg: TransformerConfig, options: Any, half: str) -> int:
-    """How many layers, the lowest, have a position bias.
+    """The number of lowest layers with a position bias.
 
     Args:
         options: of the model, :class:`PositionBiasOptions` among them.

@@ -1,7 +1,7 @@
 """Relation networks over the words of the source (Zhang et al., COLING 2018).
 
-Layers among the GRUs of an RNN encoder, or on top of any encoder, in which each word receives a
-message from every word.
+Layers among the GRUs of an RNN encoder, or on top of any encoder, which relate every word to every
+other word.
 
 | equation | here |
 |---|---|

@@ -17,14 +17,14 @@ SLOPE = 0.1  # of LeakyReLU below zero, everywhere in the relation network
 class WordConvolution(nn.Module):
     """One convolution over words: `BN(LeakyReLU(W [x_{i−⌊(k−1)/2⌋} ; … ] + b))`.
 
-    Left and right of the sentence there are zeros, as many as keep its length.
+    Zeros on both sides of the sentence keep its length.
 
     Args:
         input_dim: channels of a word.
         kernel: k, the words that a filter sees.
         output_dim: number of filters.
         norm_before_activation: `LeakyReLU(BN(W [ … ]))`, as the authors' released code has it;
-            there is no b then, the norm's own bias takes its place.
+            the norm's own bias then replaces b.
     """
 
     def __init__(
@@ -63,8 +63,8 @@ class WordConvolutions(nn.Module):
     Args:
         width: C, channels of a word.
         kernels: width and number of filters of each convolution.
-        parallel: every convolution reads the words and their outputs are laid side by side, as in
-            the authors' released code; by default each reads the output of the one before.
+        parallel: every convolution reads the words and their outputs are concatenated, as in the
+            authors' released code; by default each reads the output of the previous one.
         norm_before_activation: see :class:`WordConvolution`.
     """
 
@@ -93,7 +93,7 @@ class WordConvolutions(nn.Module):
         """Computes the context of each word.
 
         Args:
-            words: B×S×C; what pads hold is not read.
+            words: B×S×C; values at pads are not read.
             rows: where the batch's words are.
 
         Returns:

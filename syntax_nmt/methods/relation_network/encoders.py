@@ -1,5 +1,5 @@
 """The encoder networks of Rnmt, GRUs and relation network layers (Zhang et al., 2018), and the
-baseline of its released code: two GRUs, one over the other.
+baseline of its released code: two stacked GRUs.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ BuildLayer = Callable[[int], nn.Module]
 class InterleavedEncoder(EncoderNetwork):
     """Forward GRU → relation network → backward GRU → relation network (Section 5.2).
 
-    Around every block l there is a residual connection, equation 11, and after it a dense one,
-    equation 12: ``h^l = in^l + out^l;  in^{l+1} = W_dc [h^1; …; h^l] + b``; the last are the
-    annotations. The first input is the embedding, so it is as wide as a GRU.
+    Every block l has a residual connection, equation 11, and then a dense one, equation 12:
+    ``h^l = in^l + out^l;  in^{l+1} = W_dc [h^1; …; h^l] + b``; the last are the annotations. The
+    first input is the embedding, so it is as wide as a GRU.
 
     Args:
         state_dim: C, width of the embeddings and units of each GRU.
@@ -72,7 +72,7 @@ class InterleavedEncoder(EncoderNetwork):
 class RelationOnTop(EncoderNetwork):
     """One relation network layer on a bidirectional GRU (Section 3, Figure 2).
 
-    The figure leaves its residual connection out, as its caption says: h + RNL(h).
+    The figure omits its residual connection, as its caption says: h + RNL(h).
 
     Args:
         input_dim: width of the embeddings.

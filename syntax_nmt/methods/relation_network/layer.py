@@ -15,10 +15,10 @@ from syntax_nmt.methods.relation_network.propagation import GraphPropagation
 class RelationNetworkLayer(nn.Module):
     """Refines the words of a sentence by their relations with one another.
 
-    Convolutions over the words (equation 7), graph propagation between all pairs of them
-    (equations 8 and 9) and an MLP of 2 layers back to the width of the words, each followed by
-    LeakyReLU(0.1) (equation 10). In evaluation mode nothing depends on pads or on the other
-    sentences of the batch; in training the batch norms after the convolutions see all real words.
+    Convolutions over the words (equation 7), graph propagation between all pairs of them (equations
+    8 and 9) and an MLP of 2 layers back to the width of the words, each followed by LeakyReLU(0.1)
+    (equation 10). In evaluation mode nothing depends on pads or on other sentences of the batch; in
+    training the batch norms after the convolutions use all real words.
 
     Args:
         width: C.
@@ -51,10 +51,10 @@ class RelationNetworkLayer(nn.Module):
         self.output = nn.Linear(hidden_dim, width)
 
     def forward(self, states: Tensor, rows: PackedRows) -> Tensor:
-        """The words with what they have received from one another.
+        """The words, refined by their relations.
 
         Args:
-            states: B×S×C; what pads hold is not read.
+            states: B×S×C; values at pads are not read.
             rows: where the batch's words are.
 
         Returns:

@@ -14,7 +14,7 @@ from syntax_nmt.errors import UserError
 INTERLEAVED, TOP = "interleaved", "top"
 PLACEMENTS = (INTERLEAVED, TOP)
 
-# Without effect where no kernels switch the network on.
+# Without effect unless kernels switch the network on.
 OF_RELATION_NETWORK = (
     "relation_hidden_dim",
     "relation_placement",
@@ -47,8 +47,9 @@ class RelationOptions(FairseqDataclass):
     )
     relation_parallel_convolutions: bool = encoder_option(
         False,
-        "relation network: all convolutions read the same states and stand side by "
-        "side, as in the released code (default: off, one reads the other's output)",
+        "relation network: all convolutions read the same states and their outputs are "
+        "concatenated, as in the released code (default: off, each reads the previous one's "
+        "output)",
     )
     relation_dense_embedding: bool = encoder_option(
         False,
@@ -62,17 +63,17 @@ class RelationOptions(FairseqDataclass):
     )
     relation_block: Optional[int] = encoder_option(
         None,
-        "relation network: pairs of words that are computed at a time, at most; larger "
-        "is faster on a GPU and slower beyond the cache of a CPU (default: 2^18 divided by "
-        "--relation-hidden-dim, on a GPU 2^23: of 256 1024 and 32768 pairs)",
+        "relation network: maximal number of word pairs computed at a time; larger is "
+        "faster on a GPU and slower beyond the cache of a CPU (default: 2^18 divided by "
+        "--relation-hidden-dim, on a GPU 2^23: for 256, 1024 and 32768 pairs)",
     )
     relation_kept_pairs: Optional[int] = encoder_option(
         None,
-        "relation network: pairs of words of a batch, in each layer, that a training "
-        "step keeps at 4 times --relation-hidden-dim numbers each; the others are computed "
-        "again in the backward pass, which is slower and takes no memory; 0 = all of them "
-        "(default: what takes 2^26 numbers, on a GPU 2^28: of --relation-hidden-dim 256 65536 "
-        "and 262144 pairs)",
+        "relation network: number of word pairs of a batch, in each layer, whose hidden layers a "
+        "training step stores (4 times --relation-hidden-dim numbers each); the backward pass "
+        "computes the others again, which is slower and takes no memory; 0 = it computes all "
+        "again (default: what fits in 2^26 numbers, on a GPU 2^28: for --relation-hidden-dim 256, "
+        "65536 and 262144 pairs)",
     )
 
 

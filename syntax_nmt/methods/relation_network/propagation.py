@@ -1,4 +1,4 @@
-"""Every word of a sentence sends a message to each word (Zhang et al., 2018, equations 8, 9)."""
+"""Relations between all words of a sentence (Zhang et al., 2018, equations 8, 9)."""
 
 from __future__ import annotations
 
@@ -25,17 +25,17 @@ class GraphPropagation(nn.Module):
     """The GP layer of a relation network: `r_i = 1/n Σ_j MLP([c_i ; c_j])` over the n real words j.
 
     The MLP has 4 hidden layers, each followed by LeakyReLU(0.1). The products of the first,
-    `W_a c_i + W_b c_j + b`, are computed once a word instead of once a pair.
+    `W_a c_i + W_b c_j + b`, are computed once per word instead of once per pair.
 
-    Only pairs of real words are computed, block by block. What the backward pass needs is stored
-    for the first `kept_pairs` pairs of a batch, all of them if sentences are short; later blocks
-    are recomputed in the backward pass, one at a time, so that memory does not grow with n². On a
-    CPU, recomputation makes training of the layer about 40 % slower.
+    Only pairs of real words are computed, block by block. The first `kept_pairs` pairs of a batch
+    (all of them if sentences are short) store their values for the backward pass. The backward pass
+    recomputes later blocks, one at a time, so that memory does not grow with n². On a CPU,
+    recomputation makes training of the layer about 40 % slower.
 
     Args:
         input_dim: width of c.
         hidden_dim: width of all layers of the MLP.
-        block: pairs that are computed at a time, at most; a row of pairs of one word is never cut.
+        block: maximal number of pairs computed at a time; the pairs of one word are never divided.
             None = as many as make hidden layers of 2¹⁸ numbers, and 2²³ on a GPU.
         kept_pairs: pairs of a batch whose hidden layers are kept for the backward pass, at
             4·hidden_dim numbers each. None = as many as take 2²⁶ numbers, and 2²⁸ on a GPU.
@@ -61,7 +61,7 @@ class GraphPropagation(nn.Module):
         return f"block={self.block}, kept_pairs={self.kept_pairs}"
 
     def forward(self, words: Tensor, sizes: Sequence[int]) -> Tensor:
-        """The mean message that each word receives.
+        """The mean relation of each word to all words.
 
         Args:
             words: c, the words of one sentence after the other, N×input_dim. Sentences of one size
@@ -93,7 +93,7 @@ class GraphPropagation(nn.Module):
         return torch.cat(means) if means else words.new_zeros(0, hidden_dim)
 
     def _mean_message(self, first: Tensor, second: Tensor) -> Tensor:
-        """What some words i of like sentences receive from all words j of their sentence.
+        """The mean relations of some words i, in sentences of one size, to all words j.
 
         Args:
             first: W_a c_i + b, sentences × i × 1 × hidden_dim.
@@ -117,7 +117,7 @@ def _blocks(
         first: N×hidden_dim.
         second: N×hidden_dim.
         sizes: words of each sentence.
-        block: pairs in a block, at most, if a word's row of pairs is not longer.
+        block: maximal number of pairs in a block, unless one word has more.
 
     Yields:
         sentences × i × 1 × hidden_dim, the next words of `first`, and sentences × 1 × j ×
