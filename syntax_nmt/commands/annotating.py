@@ -140,12 +140,12 @@ def unused_models(args: argparse.Namespace, *tasks: str) -> list[str]:
     return [f"{options[name]}{path}" for name, path in args.stanza_model if name not in used]
 
 
-        made_by: makes the annotation, with its models.
+def run_annotation(args: argparse.Namespace, made_by: StanzaAnnotator) -> None:
     """Annotates `--input` into `--output`, or a shard of it, and reports on its lines.
 
     Args:
         args: the parsed options.
-        made_by: the annotator.
+        made_by: what annotates, with its models.
     """
     runs_on = resources(args)
     counts = annotate_file(args.input, args.output, made_by, runs_on)

@@ -47,7 +47,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Adds the options of `syntax-nmt control`."""
     parser.description = DESCRIPTION
     parser.add_argument(
-        "file", metavar="FILE", type=Path, help="the annotation: a .conllu, .trees or .chunks file, plain or .gz"
+        "file",
+        metavar="FILE",
+        type=Path,
+        help="the annotation: a .conllu, .trees or .chunks file, plain or .gz",
     )
     parser.add_argument("--kind", choices=CONTROLS, required=True, help="kind of control")
     parser.add_argument(
