@@ -8,6 +8,7 @@ from pathlib import Path
 
 from syntax_nmt.arguments import natural_int
 from syntax_nmt.data.manifest import NAME as MANIFEST
+from syntax_nmt.data.prepared_text import prepared_folder
 from syntax_nmt.data.text_files import check_writable
 from syntax_nmt.inspection.data_inspection import Inspection, inspect_data
 from syntax_nmt.inspection.data_report import json_report, text_report
@@ -68,6 +69,7 @@ def run(args: argparse.Namespace) -> None:
         UserError: it is no data-bin folder, or has no such split.
         SystemExit: something is wrong with the data.
     """
+    args.databin = str(prepared_folder(Path(args.databin))[1])
     if args.json not in (None, STDOUT):
         check_writable(Path(args.json), *_inputs(args.databin), *_inputs(args.words))
     found = inspect_data(args.databin, args.subwords, args.words)

@@ -77,7 +77,7 @@ def run(args: argparse.Namespace) -> None:
         from syntax_nmt.serve.application import Limits, application, names_of
     except ImportError:
         raise UserError(
-            "the page needs starlette and uvicorn: pip install 'syntax-nmt[serve]'"
+            "the page needs starlette and uvicorn: pip install starlette uvicorn"
         ) from None
     from syntax_nmt.inference.loading import load
     from syntax_nmt.serve.systems import ServedSystem

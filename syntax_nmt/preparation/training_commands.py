@@ -236,7 +236,10 @@ def _expectation(data: TrainingData) -> str:
     if not settings.minutes:
         return "train (there is no GPU here, and a CPU needs days for so much text)"
     minutes = max(1, round(settings.minutes))
-    return f"train (about {minutes:,} minute{'s' if minutes > 1 else ''} on one core)"
+    time = f"train (about {minutes:,} minute{'s' if minutes > 1 else ''} on one core)"
+    if settings.size.suffix != "_tiny":
+        return time
+    return f"{time}; more threads make so small a model slower:\n  export OMP_NUM_THREADS=1"
 
 
 def _settings(data: TrainingData) -> TrainingSettings:

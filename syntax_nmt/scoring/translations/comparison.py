@@ -206,7 +206,9 @@ def _notes(figures: dict[str, Any]) -> list[str]:
         over_seeds.append(f"{_INTERVAL}: interval of Δ over seeds and sentences")
     notes = ["; ".join(legend.values()), "; ".join(over_seeds)]
     if "sign_test" in there:
-        notes.append("+/-/=: sentences that make the baseline's score better, worse, or neither")
+        notes.append(
+            "+/-/=: sentences in which the system raises, lowers or keeps the baseline's score"
+        )
     if "cut" in figures:
         notes.append(f"cut: {longer_text(figures['cut'])}")
     return [*(note for note in notes if note), *signature_lines(figures)]
