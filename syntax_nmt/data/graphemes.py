@@ -43,7 +43,7 @@ def same_text(words: Sequence[str], text: str) -> bool:
 def keep_characters_whole(words: Sequence[str], text: str) -> list[str]:
     """The words, with split characters joined again.
 
-    Moses makes words of their own of joiners, of marks on signs (`❤\ufe0f`) and of the halves of a
+    Moses splits off joiners, marks on signs (`❤\ufe0f`) and the halves of a
     flag.
 
     Args:

@@ -384,7 +384,7 @@ class SyntaxTranslationTask(TranslationTask):
         """Logs the figures of all workers.
 
         Args:
-            logging_outputs: the logging outputs of the steps.
+            logging_outputs: one for each worker and batch.
         """
         super().reduce_metrics(logging_outputs, criterion)
         log_gold_boundaries(logging_outputs)
