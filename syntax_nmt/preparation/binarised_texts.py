@@ -85,7 +85,7 @@ def _refuse_prefix(
     """Refuses a prefix without text, because it would count as one without annotation.
 
     Raises:
-        UserError: there is no text, in either language or beside annotation files.
+        UserError: there is no text, in either language or for annotation files.
     """
     missing = [f"{prefix}.{lang}" for lang in pair if not Path(f"{prefix}.{lang}").is_file()]
     if annotation or len(missing) == len(pair):

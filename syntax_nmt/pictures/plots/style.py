@@ -84,7 +84,7 @@ def picture_style(texts: Iterable[str]) -> Iterator[list[str]]:
         style.context(["default", {**_SETTINGS, "font.family": families}]),
         warnings.catch_warnings(),
     ):
-        # Whoever draws says in one line which letters no font has.
+        # The caller reports in one line which letters no font has.
         warnings.filterwarnings("ignore", message=r"Glyph \d+ .*missing from font")
         yield families
 
