@@ -5,13 +5,13 @@ it; words after the head form separate chunks. In particular
 
 * NP: adjective, quantity and adverb phrases before the head belong to the chunk, coordination of
   bare words stays in one chunk, and a possessive marker begins the chunk of the possessed thing
-  (`[NP Eastern Airlines] [NP 's creditors]`); a phrase right after it is not part of that chunk; *
-  VP: auxiliaries, infinitives and the adverbs among them make one chunk with the verb they lead to,
-  also across complement clauses without a subject (`[VP may not want to sell]`); * PP and SBAR:
-  only the preposition or complementiser, with words that modify it (`[PP even in]`); * ADJP and
-  ADVP: noun phrases before the head are separate (`[NP 68 years] [ADJP old]`); * outside:
-  conjunctions and punctuation between chunks, words that belong to a clause directly, such as the
-  auxiliary of a question, and words after the head that are in no phrase.
+  (`[NP Eastern Airlines] [NP 's creditors]`); a phrase right after it is not part of that chunk;
+* VP: auxiliaries, infinitives and the adverbs among them make one chunk with the verb they lead to,
+  also across complement clauses without a subject (`[VP may not want to sell]`);
+* PP and SBAR: only the preposition or complementiser, with words that modify it (`[PP even in]`);
+* ADJP and ADVP: noun phrases before the head are separate (`[NP 68 years] [ADJP old]`);
+* outside: conjunctions and punctuation between chunks, words that belong to a clause directly, such
+  as the auxiliary of a question, and words after the head that are in no phrase.
 
 Where the paper leaves something open, the rules follow the data of the shared task.
 """

@@ -23,9 +23,9 @@ def symmetrise(
 
     - `intersection`, `union`: the links of both, of either.
     - `grow-diag`: starts with the intersection and adds links of the union that neighbour a link,
-    also diagonally, if at least one of their words is unaligned. This is Moses' algorithm: links
-    are scanned by target, then by source word; added links later in this order take part in the
-    same scan; scans are repeated until one adds nothing.
+      also diagonally, if at least one of their words is unaligned. This is Moses' algorithm: links
+      are scanned by target, then by source word; added links later in this order take part in the
+      same scan; scans are repeated until one adds nothing.
     - `grow-diag-final`: then adds every other link if at least one of its words is unaligned: first
       those of `forward`, then those of `reverse`, each in the same order, like Moses' `symal`;
       `grow-diag-final-and`: if both words are unaligned.
