@@ -1,4 +1,4 @@
-"""Constituents with marked heads: one structure that both gold trees are read off.
+"""Constituents with marked heads: the structure from which both gold trees are derived.
 
 The head of a phrase is the word reached by following the children marked `HEAD`; every other child
 depends on that word. Dependencies are therefore projective and single-rooted by construction, and

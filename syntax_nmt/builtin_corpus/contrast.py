@@ -1,6 +1,6 @@
-"""Contrastive pairs: a translation, and the same with one verb that disagrees with its subject.
+"""Contrastive pairs: a translation, and a copy with one verb that disagrees with its subject.
 
-A model that has understood whose verb it is finds the first more probable. The distance is the
+A model that finds the verb's subject prefers the first. The distance is the
 number of words between the subject's noun and the verb in the target, in whichever order they
 stand; it grows with what intervenes, nouns of the other number among it.
 """

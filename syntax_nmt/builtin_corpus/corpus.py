@@ -1,9 +1,9 @@
 """The corpus: its splits, and the order in which they are drawn.
 
-Each split has a random stream of its own. Test, validation and contrastive sentences are drawn
-first, all different from one another, and training sentences that are among them are passed over:
-so no held-out sentence is in training, the held-out sets do not depend on the training set's size,
-and memory does not grow with it. As in any corpus, a short training sentence may come twice.
+Each split has its own random stream. Test, validation and contrastive sentences are drawn first,
+all different from one another, and training sentences that equal one of them are skipped: so no
+held-out sentence is in training, the held-out sets do not depend on the training set's size, and
+memory does not grow with it. As in any corpus, a short training sentence may come twice.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ def write_corpus(folder: Path, size: CorpusSize, seed: int) -> list[str]:
 
 
 def _stream(seed: int, name: str) -> Iterator[SentencePair]:
-    """Sentences without end, those of unfair length left out."""
+    """An infinite stream of sentences, without those of unsuitable length."""
     grammar = Grammar(Draw(f"{seed} {name}"))
     while True:
         pair = SentencePair.of(grammar.sentence())
@@ -73,7 +73,7 @@ def _stream(seed: int, name: str) -> Iterator[SentencePair]:
 
 
 def _remembered(pairs: Iterator[SentencePair], seen: set[str]) -> Iterator[SentencePair]:
-    """Those pairs whose source is new, which from then on is not."""
+    """The pairs whose source is new."""
     for pair in pairs:
         if pair.source_text not in seen:
             seen.add(pair.source_text)
@@ -102,7 +102,7 @@ def _write_split(
 def _write_contrast(
     folder: Path, pairs: Iterator[ContrastivePair], seen: set[str], progress: tqdm
 ) -> None:
-    """Writes the contrastive pairs, and adds their sources to those that must not come again."""
+    """Writes the contrastive pairs, and records their sources against repetition."""
     with ExitStack() as stack:
         files = [stack.enter_context(_text(folder, name)) for name in CONTRAST_FILES]
         for pair in pairs:

@@ -1,4 +1,4 @@
-"""Random draws that come out the same on every platform and Python version.
+"""Random draws that are the same on every platform and Python version.
 
 Everything is built on :meth:`random.Random.random`, the only method whose sequence Python promises
 to keep, and on additions and divisions, which IEEE 754 rounds the same everywhere.

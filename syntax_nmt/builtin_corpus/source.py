@@ -1,7 +1,7 @@
 """The source language: subject, verb, object; prepositions; relative clauses after the noun.
 
-Verbs do not agree and nouns have no gender or case, so whoever translates must find each verb's
-subject from the order of the words.
+Verbs do not agree and nouns have no gender or case, so a translation must find each verb's subject
+from word order.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Abstract syntax: what a sentence says, before either language puts it into words.
+"""Abstract syntax: the meaning of a sentence, independent of language.
 
 The two languages are two ways to write the same abstract tree, so gold structures and alignments
 come with it. Every word of either language names the `Concept` that it expresses; words that

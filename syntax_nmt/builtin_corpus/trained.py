@@ -1,4 +1,4 @@
-"""A tiny model of the built-in corpus, trained in about a minute on a CPU, to be looked at."""
+"""A tiny model of the built-in corpus, trained in about a minute on a CPU, for demonstration."""
 
 from __future__ import annotations
 
@@ -29,11 +29,11 @@ _DONE = re.compile(r"num_updates=(\d+)")
 
 
 def train(folder: Path, manifest: Path) -> Path:
-    """Prepares the corpus of a folder and trains; what was interrupted resumes.
+    """Prepares the corpus of a folder and trains; resumes after an interruption.
 
     Args:
-        folder: that holds the corpus; `prepared` and `checkpoints` are written beside it.
-        manifest: says which corpus it is: a model of another one is not resumed, but removed.
+        folder: of the corpus; `prepared` and `checkpoints` are written there, too. manifest:
+            identifies the corpus: a model of another one is removed.
 
     Returns:
         the checkpoint.
@@ -60,7 +60,7 @@ def train(folder: Path, manifest: Path) -> Path:
 
 
 def _begin(checkpoints: Path, manifest: Path) -> None:
-    """Leaves there only what a training on this corpus made."""
+    """Removes models of another corpus."""
     trained_on = checkpoints / manifest.name
     if checkpoints.is_dir() and any(checkpoints.iterdir()):
         if not trained_on.is_file():

@@ -145,7 +145,7 @@ def run_annotation(args: argparse.Namespace, made_by: StanzaAnnotator) -> None:
 
     Args:
         args: the parsed options.
-        made_by: what annotates, with its models.
+        made_by: annotates the lines.
     """
     runs_on = resources(args)
     counts = annotate_file(args.input, args.output, made_by, runs_on)

@@ -34,11 +34,11 @@ DESCRIPTION = """\
 Annotation without syntax. Put it next to the raw text for `syntax-nmt prepare`. A gain with it does
 not come from structure. Sentences without annotation remain without annotation.
 
-  chain     the head of each word is the word before it, the first is the root (.conllu)
-  shuffled  the sentence's own tree over permuted words: its shape stays, distances do not (.conllu)
-  borrowed  the structure of another sentence of as many words, each lent once; for the only one of
-            its length, that of a nearest longer sentence, cut, or of a nearest shorter one,
-            continued (.conllu, .trees, .chunks)
+  chain     each word depends on the previous word; the first is the root (.conllu)
+  shuffled  the sentence's own tree over permuted words: same shape, other distances (.conllu)
+  borrowed  the structure of another sentence of the same length; each is used once. The only
+            sentence of its length takes that of the next longer sentence, cut, or of the next
+            shorter one, continued (.conllu, .trees, .chunks)
 """
 CHAIN, SHUFFLED, BORROWED = CONTROLS = ("chain", "shuffled", "borrowed")
 
@@ -47,10 +47,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Adds the options of `syntax-nmt control`."""
     parser.description = DESCRIPTION
     parser.add_argument(
-        "file",
-        metavar="FILE",
-        type=Path,
-        help="the annotation: a .conllu, .trees or .chunks file, plain or .gz",
+        "file", metavar="FILE", type=Path, help="a .conllu, .trees or .chunks file, plain or .gz"
     )
     parser.add_argument("--kind", choices=CONTROLS, required=True, help="kind of control")
     parser.add_argument(

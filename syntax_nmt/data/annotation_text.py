@@ -1,4 +1,4 @@
-"""Annotation files in text form, read in step with their corpus."""
+"""Annotation files in text form, read in parallel with their corpus."""
 
 from __future__ import annotations
 
@@ -19,20 +19,20 @@ class EntryCountError(UserError):
 def annotation_entries(
     file: Path, kind: AnnotationKind, attach_roots: bool = False
 ) -> Iterator[tuple[Place, Any]]:
-    """The entries of an annotation file, plain or `.gz`, as they stand there.
+    """The raw entries of an annotation file, plain or `.gz`.
 
     Args:
-        attach_roots: whether all roots of a parse but the first are made to depend on that.
+        attach_roots: whether to attach further roots of a parse to the first.
     """
     for line, entry in kind.entries(read_lines(file)):
         yield Place(file, line), kind.attach_roots(entry) if attach_roots else entry
 
 
 def in_step(streams: Mapping[str, Iterator[Any]]) -> Iterator[tuple[int, tuple]]:
-    """The entries of several files side by side: (1-based number, one entry of each file).
+    """The entries of several files in parallel: (1-based number, one entry of each file).
 
     Args:
-        streams: what each file holds, by the file's name; no entry is None.
+        streams: the content of each file, by its name; no entry is None.
 
     Raises:
         EntryCountError: the files have different numbers of entries.
@@ -44,7 +44,7 @@ def in_step(streams: Mapping[str, Iterator[Any]]) -> Iterator[tuple[int, tuple]]
 
 
 def _count_error(number: int, row: tuple, streams: Mapping[str, Iterator[Any]]) -> EntryCountError:
-    """Says how many sentences each file has; reads the longer ones to their ends."""
+    """Reports the number of sentences of each file; reads the longer ones to their ends."""
     counts = {}
     for item, (name, stream) in zip(row, streams.items()):
         ended = item is None

@@ -1,8 +1,8 @@
-"""Annotation carried over from the words it was made for to the tokens of a corpus.
+"""Transfers annotation from its words to the tokens of a corpus.
 
-Heads and leaves of constituency trees go through one alignment by characters
-(:func:`~syntax_nmt.data.character_alignment.align_words`). What is over the very tokens stays as it
-is.
+Heads and leaves of constituency trees use the same alignment by characters
+(:func:`~syntax_nmt.data.character_alignment.align_words`). Annotation of the same tokens does not
+change.
 """
 
 from __future__ import annotations
@@ -25,10 +25,10 @@ class Transferred(Generic[_Kind]):
 
     Attributes:
         annotation: the annotation.
-        bridged: whether the tokenisation was another than that of its words (a multiword token that
+        bridged: whether the tokenisation differed from that of its words (a multiword token that
             is one token of the corpus is not).
-        torn: tokens of several words that are not one subtree or constituent of it, so that
-            something of the annotation is lost there.
+        torn: tokens of several words that do not form a subtree or constituent, so that annotation
+            is lost.
     """
 
     annotation: _Kind
@@ -39,9 +39,9 @@ class Transferred(Generic[_Kind]):
 def transfer_dependencies(
     tree: DependencyTree, tokens: Sequence[str]
 ) -> Transferred[DependencyTree] | None:
-    """A dependency tree over the tokens; None where it is of another sentence.
+    """A dependency tree over the tokens; None if it is of another sentence.
 
-    The tree's words are its surface tokens (`zum`), or the syntactic words where these spell them
+    The tree's words are its surface tokens (`zum`), or the syntactic words if these spell them
     (`do` and `n't`) or the corpus has them (`zu` and `dem`).
 
     Args:
@@ -70,7 +70,7 @@ def transfer_dependencies(
 def _aligned(
     tree: DependencyTree, tokens: Sequence[str]
 ) -> tuple[Sequence[int], Sequence[int]] | None:
-    """Surface tokens or words of a tree: how many words each stands for, and the token of each."""
+    """Surface tokens or words of a tree: the number of words of each, and the token of each."""
     forms: list[str] = []
     sizes: list[int] = []
     for start, end, form in tree.surface_spans():
@@ -88,9 +88,9 @@ def _aligned(
 def transfer_constituents(
     tree: ConstituentTree, tokens: Sequence[str]
 ) -> Transferred[ConstituentTree] | None:
-    """A constituency tree over the tokens; None where it is of another sentence.
+    """A constituency tree over the tokens; None if it is of another sentence.
 
-    A token of several words takes the place of the one nearest to the root (the first of equals).
+    A token of several words replaces the one nearest to the root (the first of equals).
     A word of several tokens becomes a constituent of its own part of speech over them.
 
     Args:
@@ -110,7 +110,7 @@ def transfer_constituents(
     for node in tree.nodes:
         start, end = bisect_left(owners, node.start), bisect_left(owners, node.end)
         if start == end:
-            continue  # its words are in tokens that stand elsewhere
+            continue  # its words are in other tokens
         whole = node.leaf and end - start > 1
         nodes.append(Constituent(node.label, start, end, node.depth, node.leaf and not whole))
         if whole:
@@ -123,10 +123,10 @@ def transfer_constituents(
 
 
 def _in_place(words: Sequence[str], tokens: Sequence[str]) -> list[int] | None:
-    """Words for tokens one by one, where others stand for some: `<num>` for 5, another spelling.
+    """Words for tokens one by one, if some are replaced: `<num>` for 5, another spelling.
 
-    At least half of them must be the same, and no other a neighbour's: that is no replacement, but
-    other tokens.
+    At least half of them must be equal, and no other may equal a neighbour: otherwise the tokens
+    differ.
     """
     if len(words) != len(tokens):
         return None
@@ -141,7 +141,7 @@ def _in_place(words: Sequence[str], tokens: Sequence[str]) -> list[int] | None:
 
 
 def _filled(kept: Sequence[int | None]) -> list[int]:
-    """What tokens without a word continue: what is before them, or what follows the first."""
+    """The tokens that tokens without a word continue: previous ones, or later ones."""
     before = next(item for item in kept if item is not None)
     filled = []
     for item in kept:

@@ -1,19 +1,19 @@
-"""Base chunks out of a constituency tree, by the rules of CoNLL-2000.
+"""Base chunks from a constituency tree, by the rules of CoNLL-2000.
 
-Tjong Kim Sang and Buchholz (2000), section 2: a chunk is the head of a phrase with what stands
-before it; what follows the head makes chunks of its own. In particular
+Tjong Kim Sang and Buchholz (2000), section 2: a chunk is the head of a phrase with the words before
+it; words after the head form separate chunks. In particular
 
 * NP: adjective, quantity and adverb phrases before the head belong to the chunk, coordination of
-  bare words stays in one chunk, and a possessive marker opens the chunk of the thing possessed
-  (`[NP Eastern Airlines] [NP 's creditors]`), of which a phrase right after it is no part;
-* VP: auxiliaries, infinitives and the adverbs among them make one chunk with the verb they lead
-  to, also across complement clauses without a subject (`[VP may not want to sell]`);
-* PP and SBAR: the preposition or complementiser alone, with words that modify it (`[PP even in]`);
-* ADJP and ADVP: noun phrases before the head stand alone (`[NP 68 years] [ADJP old]`);
-* outside: conjunctions and punctuation between chunks, words that belong to a clause directly,
-  such as the auxiliary of a question, and words after the head that are in no phrase.
+  bare words stays in one chunk, and a possessive marker begins the chunk of the possessed thing
+  (`[NP Eastern Airlines] [NP 's creditors]`); a phrase right after it is not part of that chunk;
+* VP: auxiliaries, infinitives and the adverbs among them make one chunk with the verb they lead to,
+  also across complement clauses without a subject (`[VP may not want to sell]`);
+* PP and SBAR: only the preposition or complementiser, with words that modify it (`[PP even in]`);
+* ADJP and ADVP: noun phrases before the head are separate (`[NP 68 years] [ADJP old]`);
+* outside: conjunctions and punctuation between chunks, words that belong to a clause directly, such
+  as the auxiliary of a question, and words after the head that are in no phrase.
 
-What the paper leaves open is settled as in the data of the shared task.
+Where the paper leaves something open, the rules follow the data of the shared task.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _PREPOSITIONS = frozenset({"IN", "TO"})
 _VERBS = frozenset({"VB", "VBD", "VBG", "VBN", "VBP", "VBZ", "MD", "TO"})
 _POSSESSIVE = frozenset({"POS"})
 
-# What the head of a phrase is chunked as. Phrases that are not here make no chunk of their own.
+# Chunk type of a phrase's head. Other phrases form no chunk of their own.
 _CHUNKED_AS = {
     **{label: "NP" for label in ("NP", "WHNP", "NX", "NML", "NAC", "QP")},
     **{label: "ADJP" for label in ("ADJP", "WHADJP")},
@@ -43,10 +43,11 @@ _CHUNKED_AS = {
 # Phrases that are a part of the noun phrase around them, and may hold its head.
 _NOMINAL = frozenset({"NX", "NML", "NAC", "QP"})
 _MODIFIERS = frozenset({"ADJP", "WHADJP", "ADVP", "WHADVP", "CONJP", "UCP", "QP", "NML"})
-# Phrases that join the chunk of the head they stand before; words always do.
+# Phrases that join the chunk of the head they precede; words always do.
 _JOINING = {"NP": _MODIFIERS | _NOMINAL, "ADJP": _MODIFIERS, "ADVP": _MODIFIERS}
 _AMONG_VERBS = frozenset({"ADVP", "CONJP"})
-# Functions of clauses whose verbs are apart: `[VP moved] [VP to help]`, `[VP is] [VP to help]`.
+# Functions of clauses whose verbs form separate chunks: `[VP moved] [VP to help]`, `[VP is] [VP to
+# help]`.
 _NOT_COMPLEMENTS = frozenset({"ADV", "PRP", "MNR", "TMP", "LOC", "DIR", "EXT", "BNF", "PRD"})
 
 
@@ -73,9 +74,9 @@ def _start(chunk: Chunk) -> int:
 
 
 class _Chunker:
-    """Goes through a tree from the top; each phrase takes its chunk, the rest is looked into later.
+    """Traverses a tree from the top; each phrase takes its chunk, the rest follows later.
 
-    Nodes are told by their place in the tree's preorder.
+    Nodes are identified by their preorder position.
 
     Args:
         tree: of one sentence.
@@ -98,7 +99,7 @@ class _Chunker:
         self._interrupted: list[Iterator[int]] = []
 
     def chunks(self) -> list[Chunk]:
-        """All chunks but those of words outside, in no order."""
+        """All chunks except words outside, unordered."""
         self._later([0])
         while self._waiting or self._interrupted:
             if self._interrupted:
@@ -122,7 +123,7 @@ class _Chunker:
             self._later(children[last:])
 
     def _later(self, nodes: Iterable[int]) -> None:
-        """Phrases to look into; a word that comes here is outside."""
+        """Phrases to process; a word in this list is outside."""
         for node in nodes:
             if not self._nodes[node].leaf:
                 self._waiting.append((self._labels[node], self._children[node]))
@@ -130,9 +131,9 @@ class _Chunker:
     def _take(self, kind: str, nodes: Sequence[int]) -> None:
         """Makes one chunk of neighbours, if there are any.
 
-        A comma that opens the chunk is left out, and so is a quotation mark or bracket unless its
-        partner is inside. The shared task's data keep them, a few in 10,000 chunks, but parsers
-        attach marks as they like, and a chunk is of more use without.
+        A comma at the beginning of the chunk is excluded, and so is a quotation mark or bracket
+        without its partner inside. The shared task's data keep them, a few in 10,000 chunks, but
+        parsers attach marks inconsistently, and chunks without them are more useful.
         """
         paired = [at for at, node in enumerate(nodes) if self._is_word(node, _PAIRED)]
         begin = 1 if paired == [0] else 0
@@ -146,11 +147,11 @@ class _Chunker:
         return self._nodes[node].leaf and self._labels[node] in labels
 
     def _head_and_before(self, kind: str, children: Sequence[int]) -> tuple[int, int]:
-        """The children, first to last (exclusive), that the chunk of a phrase is made of."""
+        """The children, first to last (exclusive), that form the chunk of a phrase."""
         last = len(children)
         while last and not self._may_head(kind, children[last - 1]):
             last -= 1
-        if kind in ("PP", "SBAR"):  # `in order to`, `in case`: the preposition alone
+        if kind in ("PP", "SBAR"):  # `in order to`, `in case`: only the preposition
             places = [at for at in range(last) if self._is_word(children[at], _PREPOSITIONS)]
             last = places[-1] + 1 if places else last
         first = last
@@ -167,7 +168,7 @@ class _Chunker:
         return self._nodes[node].leaf or self._labels[node] in _JOINING.get(kind, ())
 
     def _noun_phrase(self, children: Sequence[int]) -> None:
-        """A chunk of the head and what stands before it, split before each possessive marker."""
+        """A chunk of the head and the words before it, split before each possessive marker."""
         first, last = self._head_and_before("NP", children)
         before, own = list(children[:first]), list(children[first:last])
         self._later(children[last:])

@@ -21,9 +21,8 @@ class BinarisedAnnotation:
     """One kind of annotation of one split.
 
     Attributes:
-        rows: one row a sentence, without EOS, as the kind says; one that begins with −1 is of a
-            sentence without annotation.
-        labels: in id order, the first having id 1; empty for a kind that has none.
+        rows: one row a sentence, without EOS, in the form of the kind; a row that begins with −1
+            has no annotation. labels: in id order from 1; empty for a kind without labels.
     """
 
     kind: AnnotationKind
@@ -34,11 +33,11 @@ class BinarisedAnnotation:
     def concatenate(
         cls, parts: Sequence[BinarisedAnnotation], repeats: Sequence[int] | None = None
     ) -> BinarisedAnnotation:
-        """The splits `train`, `train1`, … in a row, as fairseq joins their texts.
+        """The splits `train`, `train1`, … joined as fairseq joins their texts.
 
         Args:
             parts: the splits' annotation, of one kind.
-            repeats: how many times each comes (`--upsample-primary`); once by default.
+            repeats: number of repetitions of each (`--upsample-primary`); once by default.
         """
         rows = RaggedArray.concatenate([part.rows for part in parts], repeats)
         return cls(parts[0].kind, rows, parts[0].labels)
@@ -47,7 +46,7 @@ class BinarisedAnnotation:
         return len(self.rows)
 
     def batched(self, text: BatchedText) -> dict[str, Any]:
-        """What a batch gets, under the keys of the kind."""
+        """The tensors of a batch, under the keys of the kind."""
         tensor = self.kind.collate(self.rows, text, len(self.labels))
         return {self.kind.key: tensor, **self.kind.batch_flags(tensor)}
 
@@ -57,16 +56,16 @@ def open_annotation(
 ) -> BinarisedAnnotation:
     """Opens `prefix.kind.{bin,idx}` and checks that it belongs to the text.
 
-    Files are memory-mapped; `examples/benchmark` has what opening a million sentences takes.
+    Files are memory-mapped; `examples/benchmark` has the time for opening a million sentences.
 
     Args:
         prefix: fairseq's prefix of the side's tokens: `data-bin/train.de-en.de`.
         sizes: the dataset's lengths of this side with EOS, (sentences,).
-        verify: also compare checksums and look at every number. False where the caller does both.
+        verify: also compare checksums and check every number. False if the caller does both.
 
     Raises:
-        UserError: a file is missing, damaged, or not made from this text, or holds numbers that
-            the kind has no meaning for.
+        UserError: a file is missing, damaged, or not made from this text, or contains numbers that
+            are invalid for the kind.
     """
     prefix = Path(prefix)
     name = f"{prefix.name}.{kind.name}"
@@ -120,7 +119,7 @@ def _manifest_entry(prefix: Path, name: str, kind: AnnotationKind) -> Annotation
 def _check_fingerprints(
     folder: Path, name: str, entry: AnnotationFile, kind: AnnotationKind
 ) -> None:
-    """Compares every file that the manifest names with what it was."""
+    """Compares every file that the manifest names with its checksum."""
     for file_name, recorded in entry.files.items():
         path = folder / file_name
         try:
@@ -170,9 +169,9 @@ def _check_lengths(
 def _check_numbers(
     rows: RaggedArray, limits: tuple[int, np.ndarray], path: Path, source: str
 ) -> None:
-    """Refuses numbers beyond those of the kind; −1 alone says that there is no annotation.
+    """Refuses numbers that are invalid for the kind; a row of −1 has no annotation.
 
-    Batches are gathered without a look at the numbers, and models count positions by them.
+    Batches are collated without checks, and models use the numbers as positions.
     """
     least, greatest = limits
     lowest, highest = rows.ranges()
@@ -189,7 +188,7 @@ def _check_numbers(
 
 
 def read_labels(folder: Path, kind: AnnotationKind) -> tuple[str, ...]:
-    """The labels of a kind in id order, the first having id 1; () for a kind without labels.
+    """The labels of a kind in id order from 1; () for a kind without labels.
 
     Raises:
         UserError: the file that lists them cannot be read or is no text.

@@ -1,4 +1,4 @@
-"""Are the subwords of a text those that fairseq binarised? Their number alone does not tell."""
+"""Checks whether the subwords of a text are those that fairseq binarised."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from syntax_nmt.errors import UserError
 
 
 class BinarisedPieces:
-    """The tokens of a binarised text, to be compared with the text that they were made from.
+    """The tokens of a binarised text, for comparison with their text.
 
     Args:
         tokens: fairseq's prefix of them.
@@ -33,13 +33,13 @@ class BinarisedPieces:
     def check(self, line: int, pieces: Sequence[str]) -> None:
         """Compares a line, without EOS.
 
-        One of another length is passed over: that is found out, and said, elsewhere.
+        A line of another length is ignored: another check reports it.
 
         Args:
             line: its 1-based number.
 
         Raises:
-            UserError: there are others; names both.
+            UserError: they differ; names both.
         """
         if len(pieces) != self._sizes[line - 1] - 1:
             return

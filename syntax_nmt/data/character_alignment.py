@@ -1,9 +1,9 @@
 """Two tokenisations of one sentence, aligned by their characters.
 
-Annotation is over the words of a treebank or a parser, the corpus has tokens of its own: `don't`
-against `do n't`, `well-known` against `well @-@ known`, `'` against `&apos;`. Both are written as
-one string of characters in which only what tokenisers and treebanks never change is left; then
-characters that stand at the same place belong together.
+Annotation has the words of a treebank or a parser, and the corpus has other tokens: `don't` against
+`do n't`, `well-known` against `well @-@ known`, `'` against `&apos;`. Both are reduced to the
+characters that tokenisers and treebanks never change; then characters at the same position belong
+together.
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ import regex
 from syntax_nmt.data.constituents import PENN_BRACKETS
 from syntax_nmt.data.text import MOSES_ESCAPES
 
-# What is written in several characters for one: Moses's and XML's escapes and joints, Penn's
-# brackets and slashes. Looked for in the whole sentence, as a tokeniser may split an escape.
+# Several characters that represent one: escapes and joints of Moses and XML, Penn's brackets and
+# slashes. Searched in the whole sentence, because a tokeniser may split an escape.
 _ESCAPE = re.compile(
     "|".join(MOSES_ESCAPES) + r"|&#[0-9]{1,7};|@([^\w\s]|_)@|-[LR][RSC]B-|\\([/*])"
 )
@@ -39,11 +39,10 @@ _PUNCTUATION_FROM = regex.compile(r"[^\p{L}\p{N}\p{M}]*")
 
 
 class Spelling(NamedTuple):
-    """The characters of a sentence without what differs between tokenisers.
+    """The characters of a sentence that do not differ between tokenisers.
 
     Attributes:
-        characters: those of all words, end to end.
-        words: the word that each of them belongs to.
+        characters: those of all words, concatenated. words: the word of each character.
     """
 
     characters: str
@@ -53,17 +52,16 @@ class Spelling(NamedTuple):
 def align_words(words: Sequence[str], tokens: Sequence[str]) -> list[int] | None:
     """The token that each word belongs to: the one with its first character.
 
-    Case, width, accents' coding, escapes, kinds of quotes and dashes do not count. Where the
-    characters differ in punctuation only (`U.S.` at the end of a sentence against `U.S.` and `.`),
+    Case, width, coding of accents, escapes, kinds of quotes and dashes do not count. If the
+    characters differ only in punctuation (`U.S.` at the end of a sentence against `U.S.` and `.`),
     letters and digits are aligned, and the punctuation between two of them from its left. A word
-    that has none of the text's characters belongs to the token of the word before.
+    that has none of the text's characters belongs to the token of the previous word.
 
     Args:
-        words: what annotation is over.
-        tokens: what it is wanted over.
+        words: the words of the annotation. tokens: the tokens to transfer it to.
 
     Returns:
-        Indices of tokens, never falling; None where letters or digits differ: another sentence.
+        indices of tokens, never decreasing; None if letters or digits differ: another sentence.
     """
     if len(words) == len(tokens) and all(map(same_spelling, words, tokens)):
         return list(range(len(words)))
@@ -86,7 +84,7 @@ def align_words(words: Sequence[str], tokens: Sequence[str]) -> list[int] | None
 
 
 def words_of_tokens(home: Sequence[int], tokens: int) -> list[range]:
-    """The words that belong to each token; none for one that continues the word before.
+    """The words that belong to each token; none for one that continues the previous word.
 
     Args:
         home: of :func:`align_words`.
@@ -97,7 +95,7 @@ def words_of_tokens(home: Sequence[int], tokens: int) -> list[range]:
 
 
 def spelling(words: Sequence[str]) -> Spelling:
-    """The characters that are compared, and the word of each.
+    """The characters to compare, and the word of each.
 
     Args:
         words: of one sentence.
@@ -124,7 +122,7 @@ def same_spelling(left: str, right: str) -> bool:
 
 
 def _unescaped(text: str, owners: list[int]) -> tuple[str, list[int]] | None:
-    """Every escape as its character, which belongs to the word that the escape begins in."""
+    """Replaces escapes by their characters, which belong to the word where the escape begins."""
     parts: list[str] = []
     kept: list[int] = []
     end = 0
@@ -145,7 +143,7 @@ def _numbered(escape: str) -> str:
 
 @lru_cache(maxsize=1 << 16)
 def _folded(character: str) -> str:
-    """A character without case, width and composition; nothing for one that cannot be seen."""
+    """A character without case, width and composition; empty for an invisible one."""
     if unicodedata.category(character) in ("Cc", "Cf") or character.isspace():
         return ""
     if character in _SPELLED:
@@ -155,13 +153,13 @@ def _folded(character: str) -> str:
 
 
 def _pairs_by_letters(left: str, right: str) -> list[tuple[int, int]]:
-    """Indices of characters that belong together where only punctuation differs; else none."""
+    """Indices of characters that belong together if only punctuation differs; otherwise none."""
     letters = _PUNCTUATION.sub("", left)
     if not letters or letters != _PUNCTUATION.sub("", right):
         return []
     pairs = []
     one = other = 0
-    # Every letter or digit stands behind a stretch of punctuation, which may be empty.
+    # Every letter or digit follows a possibly empty sequence of punctuation.
     for _ in range(len(letters) + 1):
         stretches = [_stretch(left, one), _stretch(right, other)]
         common = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(*stretches)))
@@ -173,6 +171,6 @@ def _pairs_by_letters(left: str, right: str) -> list[tuple[int, int]]:
 
 
 def _stretch(text: str, start: int) -> str:
-    """The punctuation that begins at a place; may be empty."""
+    """The punctuation that begins at a position; may be empty."""
     match = _PUNCTUATION_FROM.match(text, start)
     return match[0] if match is not None else ""

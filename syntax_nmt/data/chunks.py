@@ -1,6 +1,4 @@
-"""Chunks as one tag a word, one line a sentence: IOB1, IOB2 and BIOES are read alike, IOB2 is
-written.
-"""
+"""Chunks as one tag per word, one line per sentence: reads IOB1, IOB2 and BIOES, writes IOB2."""
 
 from __future__ import annotations
 
@@ -19,7 +17,7 @@ _CLOSING = ("E", "S")
 class Chunk(NamedTuple):
     """A chunk: its type and its words, `start` to `end` (exclusive).
 
-    A word outside every chunk is a chunk of its own of type `O`.
+    A word outside every chunk is a separate chunk of type `O`.
     """
 
     tag: str
@@ -71,7 +69,7 @@ def parse_chunks(text: str, name: str, line: int) -> tuple[Chunk, ...] | None:
 
 
 def chunks_of_tags(tags: Iterable[str]) -> tuple[Chunk, ...]:
-    """The chunks that tags spell, which together cover the words.
+    """The chunks of tags, which together cover the words.
 
     Args:
         tags: `O`, or a kind (B, I, E or S), a hyphen and the type of the chunk; one a word.
@@ -96,7 +94,7 @@ def chunks_of_tags(tags: Iterable[str]) -> tuple[Chunk, ...]:
 
 
 def iob2_tags(chunks: Sequence[Chunk]) -> list[str]:
-    """One tag a word: `B-TYPE` opens a chunk, `I-TYPE` continues it, `O` is outside.
+    """One tag per word: `B-TYPE` begins a chunk, `I-TYPE` continues it, `O` is outside.
 
     Args:
         chunks: of one sentence, in order, covering its words.

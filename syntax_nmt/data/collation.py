@@ -1,10 +1,10 @@
 """A batch's annotation as padded tensors, gathered without a loop over tokens.
 
 Shapes: B sentences, S padded source width, T padded target width (EOS included), P phrases.
-`left_pad` says on which side fairseq padded the tokens, which the result follows.
+`left_pad` is the side on which fairseq padded the tokens; the result has the same padding.
 
-Between two batches the processor's caches fill with other things, so that the number of numpy
-calls costs more here than the number of elements they handle: few calls, over whole batches.
+The number of NumPy calls costs more here than the number of elements, because caches are cold
+between batches: so there are few calls, over whole batches.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ def collate_heads(heads: RaggedArray, ids: np.ndarray, width: int, left_pad: boo
         heads: head index per subword, counted from the sentence's first.
         ids: the sentences of the batch in order, (B,).
         width: S.
-        left_pad: whether the tokens stand at the right edge.
+        left_pad: whether the tokens are at the right edge.
     """
     if left_pad:
         batch, outside, first = _at_right_edge(heads, ids, width)
@@ -54,7 +54,7 @@ def collate_chunk_tags(
         chunks: tag id or 0 per subword.
         ids: the sentences of the batch in order, (B,).
         width: T.
-        left_pad: whether the tokens stand at the right edge.
+        left_pad: whether the tokens are at the right edge.
         eos_tag: K+1.
     """
     if left_pad:
@@ -75,7 +75,7 @@ def collate_chunk_tags(
 def collate_phrases(phrases: RaggedArray, ids: np.ndarray, lengths: np.ndarray) -> Tensor:
     """The phrase lengths of each sentence, EOS included: B×P int32, 0 = no phrase.
 
-    In a parsed sentence EOS is a phrase of its own; a sentence without parse is split into n-grams,
+    In a parsed sentence EOS is a separate phrase; a sentence without parse is split into n-grams,
     EOS belonging to the last. Each row adds up to the sentence's length.
 
     Args:
@@ -103,10 +103,10 @@ def collate_phrases(phrases: RaggedArray, ids: np.ndarray, lengths: np.ndarray) 
 def _at_right_edge(
     array: RaggedArray, ids: np.ndarray, width: int
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Rows laid where the tokens of a batch stand that is padded on the left.
+    """Rows at the positions of the tokens of a batch that is padded on the left.
 
     Returns:
-        B×width: the numbers; B×width: True = no token of an annotated sentence stands there (EOS,
+        B×width: the numbers; B×width: True = no token of an annotated sentence (EOS,
         in the last column, counts as one); B×1: the column of each sentence's first token, `width`
         without annotation.
     """
@@ -120,10 +120,10 @@ def _at_right_edge(
 def _at_left_edge(
     array: RaggedArray, ids: np.ndarray, width: int
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Rows laid where the tokens of a batch stand that is padded on the right.
+    """Rows at the positions of the tokens of a batch that is padded on the right.
 
     Returns:
-        B×width: the numbers; B×width: True = no token of an annotated sentence stands there (EOS
+        B×width: the numbers; B×width: True = no token of an annotated sentence (EOS
         counts as none); B×1: each sentence's length without EOS, which is the column of its EOS; −1
         without annotation.
     """
@@ -137,5 +137,5 @@ _counted = np.arange(1024)
 
 
 def _numbers(count: int) -> np.ndarray:
-    """0, 1, …, count − 1; a view where the numbers are there already."""
+    """0, 1, …, count − 1; a view if the numbers exist already."""
     return _counted[:count] if count <= len(_counted) else np.arange(count)

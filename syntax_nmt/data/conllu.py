@@ -1,7 +1,7 @@
 """CoNLL-U: dependency trees read from and written to the field's standard text format.
 
 Beyond the standard, a sentence that could not be parsed is a block with the comment
-`# parse = none`; it keeps its place, so that the file stays parallel to its corpus.
+`# parse = none`; the block keeps the file parallel to its corpus.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ def read_conllu(path: str | Path, one_root: bool = True) -> Iterator[DependencyT
     """The trees of a CoNLL-U file one at a time; None for a block with `# parse = none`.
 
     Args:
-        path: the file, plain or `.gz`; CoNLL-X, with 8 columns or 10, is read as well.
+        path: the file, plain or `.gz`; CoNLL-X, with 8 columns or 10, is also read.
         one_root: refuse trees with several roots, which treebanks in CoNLL-X have.
 
     Raises:
@@ -39,7 +39,8 @@ def read_conllu(path: str | Path, one_root: bool = True) -> Iterator[DependencyT
 
 
 def conllu_blocks(lines: Iterable[str]) -> Iterator[tuple[int, list[str]]]:
-    """Splits lines at blank ones: (1-based number of the first line, the lines) of each block.
+    """Splits lines into blocks at blank lines: (1-based number of the first line, the lines) of
+    each block.
 
     Args:
         lines: the lines of a file without line ends.
@@ -59,7 +60,7 @@ def conllu_blocks(lines: Iterable[str]) -> Iterator[tuple[int, list[str]]]:
 def parse_block(
     block: Sequence[str], name: str, first_line: int, one_root: bool = True
 ) -> DependencyTree | None:
-    """The tree of one block, checked; None where it says `# parse = none`.
+    """The checked tree of one block; None for `# parse = none`.
 
     Args:
         block: its lines, comments included.
@@ -80,7 +81,7 @@ def parse_block(
 
 
 def attach_roots(block: Sequence[str]) -> list[str]:
-    """A block whose roots depend on the first of them.
+    """A block with its further roots attached to the first.
 
     Args:
         block: its lines, comments included.
@@ -128,7 +129,7 @@ class _BlockParser:
             self._add_special(number, columns)
 
     def _add_special(self, number: int, columns: list[str]) -> None:
-        """A multiword range is kept, an empty node (of enhanced graphs) is passed over."""
+        """A multiword range is stored, an empty node (of enhanced graphs) is ignored."""
         expected = len(self.rows) + 1
         identifier = columns[0]
         span = _RANGE.fullmatch(identifier)

@@ -1,7 +1,7 @@
 """Constituency trees in bracketed form, one a line; `()` stands for a sentence without a tree.
 
-The reader is its own and not nltk's: it keeps spans only, which is all that segmentation and
-scoring need, is several times faster, and can say which line is wrong.
+This reader replaces nltk's: it stores only spans, which segmentation and scoring need, is several
+times faster, and can report the line of an error.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ PENN_BRACKETS = {
 class Constituent(NamedTuple):
     """A node of a tree: words `start` to `end` (exclusive), `depth` edges below the root.
 
-    `leaf` is True for a word, which here is one node with its part-of-speech bracket: `(DT the)`
+    `leaf` is True for a word, which is one node with its part-of-speech bracket: `(DT the)`
     is a leaf labelled DT.
     """
 
@@ -48,7 +48,7 @@ class ConstituentTree:
     """A constituency tree of one sentence.
 
     Attributes:
-        words: its words, Penn bracket escapes undone, traces left out.
+        words: its words, Penn bracket escapes undone, without traces.
         nodes: every node in preorder, the root first; each covers at least one word.
         line: 1-based number of its line, for messages.
     """
@@ -75,10 +75,10 @@ def read_trees(path: str | Path) -> Iterator[ConstituentTree | None]:
 
 
 def parse_tree(text: str, name: str, line: int) -> ConstituentTree | None:
-    """The tree of one line; None for `()`, or where nothing but traces is left.
+    """The tree of one line; None for `()`, or if it has only traces.
 
-    An outer bracket without a label around one tree (Penn's habit) is taken off; traces
-    (`-NONE-`) and brackets that hold nothing else are dropped.
+    An outer bracket without a label around one tree (as in Penn's files) is removed, and so are
+    traces (`-NONE-`) and brackets that contain only traces.
 
     Args:
         name: the file, for messages.
@@ -111,7 +111,7 @@ class _OpenBracket:
 
 
 class _Builder:
-    """Turns tokens into words and nodes; a node's place in preorder is kept open until it ends."""
+    """Turns tokens into words and nodes; a node's preorder position is reserved until it ends."""
 
     def __init__(self) -> None:
         self.words: list[str] = []
@@ -177,7 +177,7 @@ class _Builder:
             )
 
     def _flush_atoms(self, top: _OpenBracket) -> None:
-        """Words that share their bracket with others are leaves of their own, without a label."""
+        """Words that share their bracket with others become leaves without a label."""
         for atom in top.atoms:
             start = len(self.words)
             self.words.append(unescape_word(atom))
@@ -187,7 +187,7 @@ class _Builder:
 
 
 def _without_outer_bracket(nodes: list[Constituent]) -> list[Constituent]:
-    """Takes off a root without a label that has a single child, moving all others up."""
+    """Removes a root without a label that has a single child."""
     root = nodes[0]
     if root.label or root.leaf or sum(node.depth == 1 for node in nodes) != 1:
         return nodes
@@ -195,7 +195,7 @@ def _without_outer_bracket(nodes: list[Constituent]) -> list[Constituent]:
 
 
 def format_tree(tree: ConstituentTree | None) -> str:
-    """A tree in one line of brackets, as :func:`parse_tree` reads it; no tree is `()`.
+    """A tree as one bracketed line, for :func:`parse_tree`; no tree is `()`.
 
     Constituents without a label become X, words without a part of speech W.
     """
@@ -214,7 +214,7 @@ def format_tree(tree: ConstituentTree | None) -> str:
 
 
 def escape_word(word: str) -> str:
-    """A word of text as it stands in a bracketed tree: `(` is `-LRB-`.
+    """A word of text in the form of a bracketed tree: `(` is `-LRB-`.
 
     Args:
         word: the word; brackets inside it are replaced, too.
@@ -226,7 +226,7 @@ def escape_word(word: str) -> str:
 
 
 def unescape_word(word: str) -> str:
-    """A word of a bracketed tree as it stands in text: `-LRB-` is `(`, `\\/` is `/`."""
+    """A word of a bracketed tree in the form of text: `-LRB-` is `(`, `\\/` is `/`."""
     if "-" in word:
         for escaped, bracket in PENN_BRACKETS.items():
             word = word.replace(escaped, bracket)

@@ -1,4 +1,4 @@
-"""A folder that should have been a data-bin folder, and fairseq's vocabularies in one that is."""
+"""Errors for folders that are no data-bin folder, and reading of fairseq's vocabularies."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _SHOWN = 120  # characters: fairseq quotes the line, which may be anything
 
 
 def no_data_bin(folder: Path, lacks: str) -> UserError:
-    """What to say of a path that is no data-bin folder: what is missing, and what to give instead.
+    """The message for a path that is no data-bin folder: what is missing, and what to give.
 
     Args:
         lacks: the files that every data-bin folder has, as a pattern.
@@ -34,7 +34,7 @@ def load_dictionary(path: str | Path) -> Dictionary:
         path: `dict.LANGUAGE.txt`.
 
     Raises:
-        UserError: it is not there, or damaged.
+        UserError: it is missing or damaged.
     """
     try:
         return Dictionary.load(str(path))

@@ -9,7 +9,7 @@ from typing import NamedTuple
 from syntax_nmt.data.character_alignment import words_of_tokens
 
 CONTINUATION = "goeswith"
-"""The relation of Universal Dependencies for the rest of a word that a text has split."""
+"""The relation of Universal Dependencies for later parts of a split word."""
 
 
 class MultiwordRange(NamedTuple):
@@ -30,7 +30,7 @@ class DependencyTree:
     Attributes:
         words: FORM of each syntactic word.
         heads: 0-based index of each word's head; the root's head is its own index.
-        relations: DEPREL of each word (`_` where the file has none).
+        relations: DEPREL of each word (`_` if the file has none).
         upos: universal part of speech of each word (`_` where the file has none).
         multiword: surface tokens that stand for several words, in order.
         line: 1-based number of the sentence's first line in its file, for messages.
@@ -54,10 +54,10 @@ class DependencyTree:
     def collapse(self, num_words: int) -> DependencyTree:
         """The tree over the words of a corpus line.
 
-        With as many corpus words as there are syntactic words the tree stays as it is. With as
-        many as there are surface tokens each multiword range becomes one word, which takes the
-        place of its word nearest to the root (the first of equals): that word's head lies outside
-        the range, and nearness to the root keeps the result a tree with one root.
+        If there is one corpus word per syntactic word, the tree does not change. If there is one
+        per surface token, each multiword range becomes one word, which replaces its word nearest to
+        the root (the first of equals): that word's head lies outside the range, and nearness to the
+        root keeps the result a tree with one root.
 
         Args:
             num_words: one of these numbers.
@@ -84,7 +84,7 @@ class DependencyTree:
         depths = word_depths(self.heads)
         groups = words_of_tokens(home, len(tokens))
         heads, relations, upos = [], [], []
-        goes_on = home[0]  # a token before the first word can only depend on what follows
+        goes_on = home[0]  # a token before the first word can only depend on a later one
         for token, group in enumerate(groups):
             if group:
                 word = min(group, key=depths.__getitem__)
@@ -101,7 +101,7 @@ class DependencyTree:
         )
 
     def leaves_several(self, words: Sequence[int]) -> bool:
-        """Whether more than one of some words has its head elsewhere: they are no subtree."""
+        """Whether several of some words have their heads elsewhere: the words form no subtree."""
         return sum(self.heads[word] == word or self.heads[word] not in words for word in words) > 1
 
     def surface_spans(self) -> list[MultiwordRange]:
@@ -139,13 +139,13 @@ def word_depths(heads: Sequence[int]) -> list[int]:
 
 
 def find_cycle(heads: Sequence[int]) -> list[int]:
-    """The words of one cycle in order, or an empty list where there is none.
+    """The words of one cycle in order, or an empty list if there is none.
 
     Args:
         heads: 0-based head of each word; a negative head is the artificial root's, and a word that
             is its own head is a cycle.
     """
-    checked = [0] * len(heads)  # the walk, counted from 1, that first came through
+    checked = [0] * len(heads)  # the walk, counted from 1, that first reached the word
     for walk, word in enumerate(range(len(heads)), start=1):
         path = []
         node = word

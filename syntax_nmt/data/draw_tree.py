@@ -1,4 +1,4 @@
-"""A dependency tree drawn for a terminal, words that differ from a reference marked."""
+"""Draws a dependency tree for a terminal, with marks at words that differ from a reference."""
 
 from __future__ import annotations
 
@@ -8,7 +8,8 @@ from typing import NamedTuple
 from syntax_nmt.data.dependency_tree import DependencyTree
 from syntax_nmt.data.text_columns import display_width
 
-# A head by whether it has dependents above and below; where others' lines pass, with a plain end.
+# Symbols of a head, by whether it has dependents above and below; with a plain end where other
+# lines pass.
 _HEADS = {(True, True): "┾", (True, False): "┶", (False, True): "┮"}
 _PASSED_HEADS = {(True, True): "┼", (True, False): "┴", (False, True): "┬"}
 _RED, _DIM, _PLAIN = "\033[31m", "\033[2m", "\033[0m"
@@ -17,7 +18,7 @@ _RED, _DIM, _PLAIN = "\033[31m", "\033[2m", "\033[0m"
 def draw_tree(
     tree: DependencyTree, reference: DependencyTree | None = None, colour: bool = False
 ) -> str:
-    """One line a word: its number, its arcs, the word, its head in the reference.
+    """One line per word: its number, its arcs, the word, its head in the reference.
 
     Args:
         tree: what to draw.
@@ -25,7 +26,7 @@ def draw_tree(
         colour: mark in red as well.
 
     Returns:
-        lines that end in a line end each.
+        lines with line ends.
     """
     arcs = _arcs(tree)
     digits = len(str(len(tree)))
@@ -42,11 +43,11 @@ def draw_tree(
 
 
 def _arcs(tree: DependencyTree) -> list[str]:
-    """The arcs and the words, a line each.
+    """The arcs and the words, one line each.
 
-    A head and its dependents are joined by an upright line, which stands to the right of the one
-    that the head hangs on, and shares its column with no other on the same lines. A word stands to
-    the right of all upright lines that pass it.
+    A vertical line joins a head and its dependents. It is to the right of the line that the head
+    depends on, and shares its column with no other on the same lines. A word is to the right of all
+    vertical lines that pass it.
     """
     uprights = _uprights(tree.heads)
     lines = []
@@ -82,14 +83,14 @@ class _Upright(NamedTuple):
 
 
 def _uprights(heads: Sequence[int]) -> dict[int, _Upright]:
-    """The upright line of each word that has dependents."""
+    """The vertical line of each word that has dependents."""
     dependents: dict[int, list[int]] = {}
     for word, head in enumerate(heads):
         if word != head:
             dependents.setdefault(head, []).append(word)
     uprights: dict[int, _Upright] = {}
     waiting = [word for word, head in enumerate(heads) if word == head]
-    for head in waiting:  # grows, so that a head comes before its dependents
+    for head in waiting:  # grows, so that heads precede their dependents
         if head not in dependents:
             continue
         column = 1 if heads[head] == head else uprights[heads[head]].column + 2

@@ -1,4 +1,4 @@
-"""Characters as readers see them, which no word boundary divides; and text that must not change."""
+"""Grapheme clusters, which no word boundary divides; and checks that text does not change."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ JOINT = "@-@"
 # An extended grapheme cluster (Unicode annex 29); flags, for which `regex` takes quadratic time,
 # come first.
 CHARACTER = r"(?:[\U0001f1e6-\U0001f1ff]{2}[\p{M}\u200c\u200d]*|\X)"
-# With what a joiner at its end holds on to: in Persian and Indic scripts a joiner stands inside a
-# word, whatever a tokeniser thinks of it.
+# Including the characters after a final joiner: in Persian and Indic scripts a joiner is inside a
+# word.
 _CHARACTER = regex.compile(rf"{CHARACTER}(?:(?<=[\u200c\u200d])(?!\p{{P}}){CHARACTER})*")
 # Nothing before the combining marks extends a character: a quick answer for most of Europe's text.
 _BEYOND_LATIN = re.compile("[\u0300-\U0010ffff]")
@@ -27,7 +27,7 @@ _EXTENDING = regex.compile(
 
 
 def same_text(words: Sequence[str], text: str) -> bool:
-    """Whether words are those of a text, tokenised and nothing else.
+    """Whether words are only a tokenisation of a text.
 
     Args:
         words: may hold :data:`JOINT` for a hyphen.
@@ -41,9 +41,9 @@ def same_text(words: Sequence[str], text: str) -> bool:
 
 
 def keep_characters_whole(words: Sequence[str], text: str) -> list[str]:
-    """The words with those put together again that a character was split into.
+    """The words, with split characters joined again.
 
-    Moses makes words of their own of joiners, of marks on signs (`❤\ufe0f`) and of the halves of a
+    Moses splits off joiners, marks on signs (`❤\ufe0f`) and the halves of a
     flag.
 
     Args:

@@ -1,7 +1,7 @@
 """fairseq's mmap format, `.idx` and `.bin`, opened only if the two are whole and agree.
 
-fairseq's own reader believes what the index says: where it is damaged, it stops with an assertion,
-or reads numbers that belong to other sentences.
+fairseq's own reader trusts the index: if it is damaged, the reader fails at an assertion, or reads
+numbers of other sentences.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ MAGIC = b"MMIDIDX\x00\x00"
 _HEADER = struct.Struct("<9sQBQ")  # magic, version, number type, rows
 _VERSION = 1
 _SIZE, _POSITION = np.dtype(np.int32), np.dtype(np.int64)
-# fairseq's codes of number types; it has floats, too, which no row of ours holds.
+# fairseq's codes of number types; our rows contain no floats.
 _NUMBER_TYPES = {
     1: np.uint8,
     2: np.int8,
@@ -34,7 +34,7 @@ class IndexedFile(NamedTuple):
     """Rows of whole numbers.
 
     Attributes:
-        values: all rows end to end, memory-mapped, of the type they are stored in.
+        values: all rows concatenated, memory-mapped, in their stored type.
         sizes: length of each row, (rows,) int64.
     """
 
@@ -45,8 +45,7 @@ class IndexedFile(NamedTuple):
 def open_indexed(prefix: str | Path, shortest: int = 0) -> IndexedFile:
     """Maps `prefix.bin` and reads `prefix.idx`.
 
-    Sizes are compared before anything is made of the rows, of which an index may promise many more
-    than there are.
+    Sizes are compared first, because an index may claim more rows than there are.
 
     Args:
         prefix: the two files without their ending.
@@ -77,7 +76,7 @@ def open_indexed(prefix: str | Path, shortest: int = 0) -> IndexedFile:
 
 
 def count_rows(prefix: str | Path) -> int:
-    """The number of rows that `prefix.idx` promises, and has room for.
+    """The number of rows according to `prefix.idx` and its size.
 
     Args:
         prefix: the file without its ending.
@@ -106,7 +105,7 @@ def _header(path: str) -> tuple[np.dtype, int]:
 
 
 def _check_positions(path: str, sizes: np.ndarray, positions: np.ndarray, width: int) -> None:
-    """Rows lie end to end: each begins where the one before ends."""
+    """Rows are contiguous: each begins where the previous one ends."""
     wrong = (sizes < 0) | (positions != (np.cumsum(sizes) - sizes) * width)
     if wrong.any():
         row = int(np.flatnonzero(wrong)[0])

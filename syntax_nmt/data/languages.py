@@ -1,4 +1,4 @@
-"""Language codes: one language has several, with or without script and region."""
+"""Language codes: one language can have several, with or without script and region."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ def base_language(lang: str) -> str:
 
 
 def plain_language(lang: str) -> str:
-    """The language in two letters where it has them, without script and region.
+    """The two-letter code if the language has one, without script and region.
 
-    Models and text are of one language where this is the same: `en` of `en_US`, `eng` and `EN`.
+    Models and text have the same language if this code is equal: `en` of `en_US`, `eng` and `EN`.
 
     Args:
         lang: language code.

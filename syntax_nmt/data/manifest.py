@@ -1,7 +1,7 @@
-"""`syntax.json`: what annotation a data-bin folder holds and what it was made from.
+"""`syntax.json`: the annotation of a data-bin folder and its sources.
 
-fairseq never checks that annotation belongs to its text; this file makes it possible. It is
-written last, so that files it does not describe, or describes otherwise, count as not there.
+fairseq never checks that annotation belongs to its text; this file makes the check possible. It is
+written last, so that files that it does not describe, or describes differently, count as missing.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _BLOCK = 1 << 20
 
 @dataclass(frozen=True)
 class Fingerprint:
-    """Size in bytes and CRC-32 of a file: tells accidents (not attacks) apart.
+    """Size in bytes and CRC-32 of a file: detects accidents (not attacks).
 
     CRC-32 because zlib computes it at several GB/s, two to five times as fast as SHA-256 or
     BLAKE2: every training run and every worker of it checks its files when it starts.
@@ -39,7 +39,7 @@ class Fingerprint:
         """Reads a file in blocks.
 
         Raises:
-            OSError: it cannot be read, or is none that ends: a device, a pipe.
+            OSError: it cannot be read, or is endless: a device, a pipe.
         """
         if not os.path.isfile(path) and os.path.exists(path):
             raise OSError(errno.EINVAL, "no regular file", str(path))
@@ -52,7 +52,7 @@ class Fingerprint:
         return cls(size, f"{checksum:08x}")
 
     def difference(self, recorded: Fingerprint) -> str:
-        """How a file differs from what it was, for a message; empty where it does not."""
+        """The difference of a file from its record, for a message; empty = none."""
         if self.bytes != recorded.bytes:
             return f"{self.bytes} bytes, {recorded.bytes} recorded in {NAME}"
         if self.crc32 != recorded.crc32:
@@ -69,8 +69,9 @@ class AnnotationFile:
         annotated: rows with annotation.
         source: the text file it was made from.
         source_text: fingerprint of that text file.
-        files: fingerprints of what loading depends on, by name in the folder: the file's own
-            `.bin` and `.idx`, those of the tokens it belongs to, their dictionary, the tag list.
+        files: fingerprints of the files that loading depends on, by name in the folder: the file's
+            own `.bin` and `.idx`, those of the tokens it belongs to, their dictionary, the tag
+            list.
     """
 
     sentences: int
@@ -81,7 +82,7 @@ class AnnotationFile:
 
 
 def read_manifest(folder: str | Path) -> dict[str, AnnotationFile]:
-    """The annotation files of a folder by name (`train.de-en.de.heads`); none without a manifest.
+    """The annotation files of a folder by name (`train.de-en.de.heads`); empty without a manifest.
 
     Args:
         folder: the data-bin folder.
@@ -106,7 +107,7 @@ def read_manifest(folder: str | Path) -> dict[str, AnnotationFile]:
 
 
 def write_manifest(folder: str | Path, files: dict[str, AnnotationFile]) -> None:
-    """Writes the manifest in one step: readers see the old one or the new one.
+    """Writes the manifest atomically: readers see the old one or the new one.
 
     Args:
         folder: the data-bin folder.
@@ -138,7 +139,7 @@ def _annotation_file(entry: dict) -> AnnotationFile:
 
 
 def _plain(name: str) -> str:
-    """A name of a file in the folder, which no folder stands before."""
+    """A plain file name in the folder."""
     if not isinstance(name, str):
         raise TypeError(f"{name!r} where the name of a file belongs")
     if name in ("", ".", "..") or os.path.basename(name) != name or "\0" in name:

@@ -1,4 +1,4 @@
-"""Annotation of other words than the text's: what is found, what is said, what is done."""
+"""Annotation whose words differ from the text: counting, reporting and the policy."""
 
 from __future__ import annotations
 
@@ -16,25 +16,24 @@ from syntax_nmt.errors import UserError
 
 STOP, SKIP = "stop", "skip"
 ON_MISMATCH_HELP = (
-    "what to do where annotation is of other words than the text's, after alignment by characters: "
-    "stop, or skip (those sentences have no annotation)"
+    "what to do if the words of annotation and text differ after alignment by "
+    "characters: stop, or skip (those sentences get no annotation)"
 )
-ATTACH_ROOTS_HELP = "where a parse has several roots, the others depend on the first"
+ATTACH_ROOTS_HELP = "if a parse has several roots, attach the others to the first"
 _LOOKED_AHEAD = 20
 _Lines = Callable[[], Iterator[Sequence[str]]]
 
 
 @dataclass
 class AnnotationFit:
-    """How the annotation of a text fits it.
+    """How the annotation fits its text.
 
     Attributes:
         sentences: of the text.
-        bridged: sentences of another tokenisation that were carried over.
-        torn: sentences among these in which something was lost: a token covers words that are no
-            subtree.
-        mismatched: numbers of the sentences whose annotation is of other words, from 1.
-        first: where the first of these is, its number, and what is wrong with it.
+        bridged: sentences transferred from another tokenisation. torn: those of them that lost
+            annotation, because a token covers words that form no subtree. mismatched: numbers of
+            the sentences whose annotation has other words, from 1. first: position, number and
+            error of the first of these.
     """
 
     sentences: int = 0
@@ -51,7 +50,7 @@ class AnnotationFit:
             self.torn += found.torn > 0
 
     def add_mismatch(self, number: int, error: OtherTextError) -> None:
-        """Counts a sentence whose annotation is of other words.
+        """Counts a sentence whose annotation has other words.
 
         Args:
             number: of the sentence, from 1.
@@ -70,7 +69,7 @@ class AnnotationFit:
         self.first = self.first or other.first
 
     def note(self, file: Path) -> str:
-        """What a user should know; empty where all is over the text's words."""
+        """Notes for the user; empty if all annotation has the text's words."""
         if not self.bridged:
             return ""
         torn = ""
@@ -82,10 +81,10 @@ class AnnotationFit:
         )
 
     def refusal(self, remedy: str) -> UserError:
-        """The error for annotation of other words, told once.
+        """The error for annotation with other words, raised once.
 
         Args:
-            remedy: what to do, besides annotating this text.
+            remedy: what else to do than annotating this text.
         """
         return UserError(
             f"{self.first} ({len(self.mismatched):,} of {self.sentences:,} sentences have other "
@@ -101,14 +100,15 @@ def refuse_shift(
     text: Path,
     attach_roots: bool = False,
 ) -> None:
-    """Finds out whether a sentence's annotation is that of one nearby: a sentence is missing.
+    """Checks whether a sentence's annotation is that of a nearby one, because a sentence is
+    missing.
 
-    Everything behind would be of other words, which no policy is meant for. Chunks do not tell:
-    their files have no words.
+    All later annotation would then have other words, and no policy applies. Chunks cannot be
+    checked: their files have no words.
 
     Args:
-        lines: the words of the text from its beginning.
-        number: the first sentence whose annotation is of other words, from 1.
+        lines: the words of the text from its first line.
+        number: the first sentence whose annotation has other words, from 1.
         text: the text's file, for the message.
         attach_roots: see :func:`~syntax_nmt.data.annotation_text.annotation_entries`.
 
@@ -155,10 +155,10 @@ def refuse_shift(
 def refuse_missing(
     file: Path, kind: AnnotationKind, lines: _Lines, text: Path, attach_roots: bool = False
 ) -> None:
-    """Finds out which sentence is missing where an annotation has too few entries, or too many.
+    """Finds the missing or additional sentence if an annotation has too few or too many entries.
 
     Args:
-        lines: the words of the text from its beginning.
+        lines: the words of the text from its first line.
         text: the text's file, for the message.
         attach_roots: see :func:`~syntax_nmt.data.annotation_text.annotation_entries`.
 

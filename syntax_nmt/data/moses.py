@@ -1,4 +1,4 @@
-"""The Moses tokeniser, which is kept from changing the text that it tokenises, and its letters."""
+"""The Moses tokeniser, prevented from changing the text, and its sets of letters."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from sacremoses import MosesDetokenizer, MosesTokenizer
 from syntax_nmt.data.graphemes import JOINT, same_text
 from syntax_nmt.data.languages import plain_language
 
-# Raised when the same text becomes other words.
+# Increased when the same text gives other words.
 RULES = 2
 
 # Accents written behind their letter, as in Yoruba, stressed Russian and decomposed text, and what
@@ -33,10 +33,11 @@ class MosesWords:
         self._joiner = MosesDetokenizer(known)
 
     def tokenise(self, text: str, hyphens_apart: bool = False) -> list[str] | None:
-        """The words of a line; None where Moses would change what it says.
+        """The words of a line; None if Moses would change its text.
 
-        Moses takes combining marks for punctuation: they are put back when the words are known.
-        sacremoses 0.2 takes `DOTMULTI` in a text for its own placeholder and makes it a dot.
+        Moses treats combining marks as punctuation: they are removed before and put back after
+        tokenisation. sacremoses 0.2 takes `DOTMULTI` in a text for its own placeholder and makes it
+        a dot.
 
         Args:
             text: a cleaned line.
@@ -64,7 +65,7 @@ class MosesWords:
 
 
 def _taken_off(text: str) -> tuple[str, Mapping[int, str]]:
-    """The text without the marks of letters, and these by how many characters stand before them.
+    """The text without combining marks, and the marks by the number of characters before them.
 
     Spaces do not count, nor do other marks.
     """
@@ -91,9 +92,9 @@ def _put_back(words: Sequence[str], marks: Mapping[int, str]) -> list[str]:
 
 
 class _FastMosesTokenizer(MosesTokenizer):
-    """Moses with its two questions about letters answered from sets that are made once.
+    """Moses with cached sets for its two tests of letters.
 
-    The original makes a set of all letters of Unicode anew for every word like `U.S.`: more than a
+    The original builds a set of all letters of Unicode for every word like `U.S.`: more than a
     second for a line of two thousand.
     """
 

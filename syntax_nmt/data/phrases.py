@@ -1,7 +1,7 @@
 """Segmenting a sentence into phrases (Xu et al., 2020, section 3 and Algorithm 1).
 
 Lengths count subword tokens. The limit n is that of the sentence as the encoder sees it, with EOS;
-what is stored covers the sentence without EOS, which is a phrase of its own in a parsed sentence.
+the stored lengths exclude EOS, which is a separate phrase in a parsed sentence.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ def phrase_limit(size: _Size) -> _Size:
 
 
 def parsed_lengths(tree: ConstituentTree, pieces_per_word: Sequence[int]) -> list[int]:
-    """Lengths of the phrases of the parsed segmentation, EOS left out; they add up to the pieces.
+    """Lengths of the phrases of the parsed segmentation, without EOS; they add up to the pieces.
 
     Args:
         pieces_per_word: the number of subword tokens of each of its words, each at least 1.
@@ -47,9 +47,9 @@ def parsed_lengths(tree: ConstituentTree, pieces_per_word: Sequence[int]) -> lis
 def segment(spans: Sequence[tuple[int, int, int]], limit: int) -> list[int]:
     """Algorithm 1: takes sub-trees off the right edge until nothing is left.
 
-    Each phrase is the largest sub-tree at the right edge of what is left that has no more than
-    `limit` tokens (the shallowest of equals), and with it, while they fit, the sub-trees of
-    exactly its depth that end where what was taken begins. A leaf over the limit stands alone.
+    Each phrase is the largest sub-tree at the right edge of the rest that has at most `limit`
+    tokens (the shallowest of equals). While they fit, sub-trees of the same depth that end where
+    the phrase begins are added. A leaf over the limit is a separate phrase.
 
     Args:
         spans: (first token, one past the last, depth) of every node of a tree, leaves included.

@@ -1,6 +1,6 @@
-"""How `prepare` segmented the text of a folder.
+"""The segmentation of a folder that `prepare` wrote.
 
-New text for its models is segmented the same way.
+New text for its models is segmented in the same way.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from syntax_nmt.errors import UserError
 
 FILE_NAME = "segmentation.json"
 RECORD = "prepare.json"
-"""What `prepare` has done; every folder that it made has one."""
+"""The log of `prepare`; every folder that it wrote has one."""
 
 _PATHS = ("sentencepiece_model", "segmenter")
 
@@ -37,7 +37,7 @@ class TextSegmentation:
     segmenter: Path | None = None
 
     def tokenizer_options(self, side: str) -> list[str]:
-        """What `--tokenizer syntax_words` is told of a side.
+        """The options of `--tokenizer syntax_words` for a side.
 
         Args:
             side: `source` or `target`.
@@ -49,13 +49,13 @@ class TextSegmentation:
 
 
 def write_segmentation(folder: Path, languages: Mapping[str, TextSegmentation]) -> None:
-    """Writes the file, whole or not at all.
+    """Writes the file atomically.
 
     Paths below its folder are relative to it.
 
     Args:
-        folder: that was prepared.
-        languages: how text is segmented, by language.
+        folder: written by `prepare`.
+        languages: the segmentation of each language.
     """
     values: dict[str, dict[str, str]] = {}
     for language, text in languages.items():
@@ -68,10 +68,10 @@ def write_segmentation(folder: Path, languages: Mapping[str, TextSegmentation]) 
 
 
 def read_segmentation(folder: Path) -> dict[str, TextSegmentation]:
-    """How text is segmented, by language.
+    """The segmentation of each language.
 
     Args:
-        folder: that was prepared.
+        folder: written by `prepare`.
 
     Raises:
         UserError: the file is missing, as older versions wrote none, or is damaged, or names a
@@ -107,7 +107,7 @@ def read_segmentation(folder: Path) -> dict[str, TextSegmentation]:
 
 
 def prepared_folder(data: Path) -> tuple[Path, Path]:
-    """The folder that `prepare` wrote, and the data-bin folder in it, by the name of either.
+    """The folder that `prepare` wrote, and its data-bin folder, from the path of either.
 
     Args:
         data: one of both.

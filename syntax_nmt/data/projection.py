@@ -1,4 +1,4 @@
-"""Word-level structures carried over to subwords, as int32 arrays without EOS."""
+"""Projects word-level structures to subwords, as int32 arrays without EOS."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def project_heads(heads: Sequence[int], pieces_per_word: Sequence[int]) -> np.nd
     """The head of each subword: (number of pieces,) int32.
 
     A word's first piece carries its relations: its head is the first piece of the word's head (the
-    root's first piece is its own head). Every other piece hangs on the first piece of its word.
+    root's first piece is its own head). Every other piece depends on the first piece of its word.
 
     Args:
         heads: 0-based head of each word; the root's is its own index.
@@ -42,9 +42,9 @@ def project_phrases(tree: ConstituentTree, pieces_per_word: Sequence[int]) -> np
 def project_chunks(
     chunks: Sequence[Chunk], pieces_per_word: Sequence[int], tag_ids: Mapping[str, int]
 ) -> np.ndarray:
-    """The tag id (1..K) where a chunk opens, 0 inside: (number of pieces,) int32.
+    """The tag id (1..K) where a chunk begins, 0 inside: (number of pieces,) int32.
 
-    The first piece of a chunk's first word opens it.
+    A chunk begins at the first piece of its first word.
 
     Args:
         chunks: consecutive chunks that cover the words.

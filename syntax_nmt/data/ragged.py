@@ -14,16 +14,15 @@ from syntax_nmt.data.indexed_file import open_indexed
 
 
 class RaggedArray:
-    """One row of int32 per sentence, laid end to end; a row that begins with −1 is no annotation.
+    """One row of int32 per sentence, concatenated; a row that begins with −1 has no annotation.
 
     fairseq's own dataset class hands out one row per call, as int64; here a whole batch of rows is
     gathered with a few numpy calls. Files are mapped, not read: worker processes share the pages.
 
     Attributes:
-        values: all rows end to end.
-        starts: where each row begins, (number of rows,) int64.
+        values: all rows concatenated. starts: where each row begins, (number of rows,) int64.
         sizes: the length of each row, (number of rows,) int64.
-        bounds: start and length of each row side by side, (number of rows, 2) int64; the length is
+        bounds: start and length of each row, (number of rows, 2) int64; the length is
             −1 for a row without annotation, an empty one included.
     """
 
@@ -68,12 +67,14 @@ class RaggedArray:
     def concatenate(
         cls, arrays: Sequence[RaggedArray], repeats: Sequence[int] | None = None
     ) -> RaggedArray:
-        """The rows of several arrays in a row, as fairseq joins `train`, `train1`, ….
+        """The rows of several arrays, joined as fairseq joins `train`, `train1`, ….
 
-        Read into memory once: 4 bytes a subword, shared by forked workers. Repeats cost nothing.
+        Read into memory once: 4 bytes per subword, shared by forked workers. Repetitions cost
+        nothing.
 
         Args:
-            repeats: how many times each part's rows come (`--upsample-primary`); once by default.
+            repeats: number of repetitions of each part's rows (`--upsample-primary`); once by
+                default.
         """
         joined = cls(
             np.concatenate([array.values for array in arrays]),
@@ -100,7 +101,7 @@ class RaggedArray:
     def ranges(self) -> tuple[np.ndarray, np.ndarray]:
         """The least and the greatest number of each row, (number of rows,); 0 of an empty one.
 
-        For rows that lie in `values` in order, as those of a file do.
+        Rows must be in order in `values`, as those of a file are.
         """
         filled = self.sizes > 0  # reduceat gives an empty row its neighbour's first number
         lowest, highest = np.zeros((2, len(self)), dtype=np.int32)
@@ -115,12 +116,12 @@ class RaggedArray:
         Args:
             position: int64 of any shape.
         """
-        if not len(self.values):  # nothing but sentences without words
+        if not len(self.values):  # only sentences without words
             return np.full(position.shape, -1, dtype=np.int32)
         return self.values.take(position, mode="clip")
 
     def __getstate__(self) -> dict[str, Any]:
-        """A mapped array travels to spawned workers as its name: pickling would copy the data."""
+        """A mapped array is pickled as its name, because pickling would copy the data."""
         if self._prefix is not None:
             return {"prefix": self._prefix}
         return self.__dict__
@@ -131,12 +132,12 @@ class RaggedArray:
 
 
 class RaggedWriter:
-    """Writes rows one after the other; the memory it takes does not grow with their length."""
+    """Writes rows one by one; memory does not grow with their number."""
 
     def __init__(self, prefix: str | Path) -> None:
         """Args: prefix: the files to write, without `.bin` and `.idx`."""
         self._prefix = str(prefix)
-        # dtype is given: left to itself fairseq picks an unsigned type, and −1 becomes 65535.
+        # dtype is given: by default fairseq chooses an unsigned type, and −1 becomes 65535.
         self._builder = MMapIndexedDatasetBuilder(data_file_path(self._prefix), dtype=np.int32)
 
     def add(self, row: np.ndarray) -> None:
@@ -148,5 +149,5 @@ class RaggedWriter:
         self._builder.add_item(torch.from_numpy(row))
 
     def close(self) -> None:
-        """Writes the index; without it the files are of no use."""
+        """Writes the index, without which the files cannot be read."""
         self._builder.finalize(index_file_path(self._prefix))

@@ -1,4 +1,4 @@
-"""A corpus and its annotation file, read in step and projected to subwords batch by batch."""
+"""Projects a corpus and its annotation file to subwords, batch by batch."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _BATCH = 500
 
 
 class Sentence(NamedTuple):
-    """What belongs together, as it stands in the files; `line` is a 1-based line number."""
+    """The entries of one sentence in all files; `line` is a 1-based line number."""
 
     line: int
     pieces: str
@@ -34,7 +34,7 @@ class Sentence(NamedTuple):
 
 
 class Projected(NamedTuple):
-    """Rows of one batch end to end, their sizes, and what was seen on the way."""
+    """Rows of one batch, concatenated, their sizes, and statistics."""
 
     values: np.ndarray
     sizes: np.ndarray
@@ -51,7 +51,7 @@ class Projector:
         kind: of the annotation file.
         file: the annotation file.
         pieces: the segmented text.
-        words: the tokenised text, or None where the pieces alone say what the words are.
+        words: the tokenised text, or None if the pieces determine the words.
         scheme: one of `subwords.SCHEMES`.
         tokens: fairseq's prefix of the binarised tokens, for messages.
         label_ids: id of each label of a kind that has some.
@@ -70,11 +70,11 @@ class Projector:
     def batches(
         self, sizes: np.ndarray, binarised: BinarisedPieces | None = None
     ) -> Iterator[list[Sentence]]:
-        """Reads all files in step.
+        """Reads all files in parallel.
 
         Args:
             sizes: the data-bin's own lengths, EOS included, (sentences,).
-            binarised: its tokens, which the subwords must be.
+            binarised: its tokens, which must equal the subwords.
 
         Raises:
             UserError: the files have different numbers of sentences, or the subwords are others.
@@ -100,7 +100,7 @@ class Projector:
     def project(self, batch: Sequence[Sentence]) -> Projected:
         """Parses, checks and projects a batch.
 
-        A sentence whose annotation is of other words is counted by the fit, and has no row.
+        A sentence whose annotation has other words is counted by the fit, and has no row.
 
         Args:
             batch: from :meth:`batches`.

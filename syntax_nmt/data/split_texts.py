@@ -1,7 +1,7 @@
-"""The binarised texts of a split, found as fairseq finds them and checked before it maps them.
+"""Finds the binarised texts of a split as fairseq does, and checks them before it maps them.
 
-fairseq reads the index of a damaged file until something breaks: an assertion, a number that the
-embedding has no row for, or nothing at all.
+fairseq reads a damaged file until an assertion fails or the embedding has no row for a number, or
+without any error.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ REMEDY = "run fairseq-preprocess again, then `syntax-nmt binarize` if there is s
 def split_prefixes(folder: Path, split: str, source: str, target: str, combine: bool) -> list[Path]:
     """fairseq's files of a split without language and ending: `data-bin/train.de-en`.
 
-    The pair in the name may be the other way round, as the folder serves both directions.
+    The pair in the name may be reversed, because the folder serves both directions.
 
     Args:
         folder: the data-bin folder.
@@ -42,11 +42,11 @@ def split_prefixes(folder: Path, split: str, source: str, target: str, combine: 
 
 
 def check_texts(prefix: Path, dictionaries: dict[str, Dictionary]) -> None:
-    """Checks the languages of one split: whole, parallel, and of their dictionaries.
+    """Checks the texts of one split: complete, parallel, and consistent with their dictionaries.
 
     Args:
         prefix: of :func:`split_prefixes`.
-        dictionaries: vocabulary by language; a language whose text is not there is passed over.
+        dictionaries: vocabulary by language; a language without text is ignored.
 
     Raises:
         UserError: a file is missing or damaged, texts have different numbers of sentences, or one
@@ -55,7 +55,7 @@ def check_texts(prefix: Path, dictionaries: dict[str, Dictionary]) -> None:
     counts: dict[str, int] = {}
     for language, dictionary in dictionaries.items():
         text = Path(f"{prefix}.{language}")
-        # The older formats of fairseq are left to it.
+        # fairseq handles its older formats.
         if _is_there(text) and infer_dataset_impl(str(text)) in (None, "mmap"):
             counts[f"{text}.idx"] = _check_text(text, dictionary, f"dict.{language}.txt")
     if len(set(counts.values())) > 1:
@@ -64,7 +64,7 @@ def check_texts(prefix: Path, dictionaries: dict[str, Dictionary]) -> None:
 
 
 def _is_there(text: Path) -> bool:
-    """Whether a text has its files; one without the other is a mistake.
+    """Whether a text has its files; one file without the other is a mistake.
 
     Raises:
         UserError: one is missing.
@@ -77,7 +77,7 @@ def _is_there(text: Path) -> bool:
 
 
 def _check_text(text: Path, dictionary: Dictionary, dictionary_name: str) -> int:
-    """Checks the files of one text; gives its number of sentences."""
+    """Checks the files of one text; returns its number of sentences."""
     try:
         tokens, sizes = open_indexed(text, shortest=1)
     except (OSError, ValueError) as error:

@@ -1,6 +1,6 @@
 """From a segmented line to the pieces of each word.
 
-Two conventions are understood: sentencepiece (`▁` opens a word) and subword-nmt (`@@` at the end
+Two conventions are supported: sentencepiece (`▁` begins a word) and subword-nmt (`@@` at the end
 of a piece says that the word continues). A piece belongs to exactly one word.
 """
 
@@ -18,7 +18,7 @@ SENTENCEPIECE: Final = "sentencepiece"
 SUBWORD_NMT: Final = "subword-nmt"
 NO_SUBWORDS: Final = "none"
 SCHEMES: Final = (SENTENCEPIECE, SUBWORD_NMT, NO_SUBWORDS)
-AUTO = "auto"  # the scheme that a text itself tells
+AUTO = "auto"  # detect the scheme from the text
 
 OPENER = "▁"
 CONTINUED = "@@"
@@ -26,11 +26,11 @@ _LINES_LOOKED_AT = 100_000
 
 
 def detect_scheme(lines: Iterable[str]) -> str:
-    """Which of :data:`SCHEMES` segmented a text, by the text itself.
+    """Detects which of :data:`SCHEMES` segmented a text.
 
-    sentencepiece marks every word, so most lines hold a piece that opens with `▁`; anything that
-    ends with `@@` otherwise speaks for subword-nmt. Words that merely look like it (a stray `▁`)
-    therefore do not mislead.
+    sentencepiece marks every word, so most lines contain a piece that begins with `▁`; otherwise
+    any piece that ends with `@@` indicates subword-nmt. Single words that look like marked pieces
+    (a stray `▁`) therefore do not mislead.
 
     Args:
         lines: the segmented text; no more than the first 100,000 are read.
@@ -51,7 +51,7 @@ _FEW_CUT = 20  # a text is in pieces if more than one line of this number has cu
 
 
 def scheme_of_text(lines: Sequence[str]) -> str:
-    """Which of :data:`SCHEMES` cut a text that may be raw, in which a few words may end in `@@`."""
+    """Detects the scheme of a text that may be raw, in which a few words may end in `@@`."""
     scheme = detect_scheme(lines)
     if scheme != SUBWORD_NMT:
         return scheme
@@ -59,12 +59,12 @@ def scheme_of_text(lines: Sequence[str]) -> str:
     return SUBWORD_NMT if cut * _FEW_CUT > len(lines) else NO_SUBWORDS
 
 
-# One marked entry of a vocabulary in this number speaks for a scheme; stray marks are fewer.
+# One marked entry of a vocabulary in this number indicates a scheme; stray marks are fewer.
 _MARKED_SHARE = 100
 
 
 def vocabulary_scheme(symbols: Sequence[str]) -> str:
-    """Which of :data:`SCHEMES` segmented the text of a vocabulary, by its entries.
+    """Detects which of :data:`SCHEMES` segmented the text of a vocabulary.
 
     Args:
         symbols: the entries without special symbols.
@@ -77,12 +77,12 @@ def vocabulary_scheme(symbols: Sequence[str]) -> str:
 
 
 class PieceMarks(NamedTuple):
-    """What the rules of :func:`pieces_per_word` ask about a piece, for each entry of a dictionary.
+    """The properties of dictionary entries that the rules of :func:`pieces_per_word` need.
 
     Attributes:
         marked: begins with `▁`.
-        filled: has letters besides.
-        over: has a `▁` behind its letters, so that it reaches over a word's end.
+        filled: also has letters. over: has a `▁` after its letters, so that it crosses a word's
+            end.
         continued: ends with `@@`, so that the next piece belongs to the same word.
     """
 
@@ -116,7 +116,7 @@ def pieces_per_word(pieces: Sequence[str], scheme: str, where: str) -> list[int]
         where: file and line, for messages.
 
     Raises:
-        UserError: a sentencepiece piece reaches over a word's end.
+        UserError: a sentencepiece piece crosses a word's end.
     """
     if scheme == NO_SUBWORDS:
         return [1] * len(pieces)
@@ -139,7 +139,7 @@ def _subword_nmt(pieces: Sequence[str]) -> list[int]:
 
 def _sentencepiece(pieces: Sequence[str], where: str) -> list[int]:
     counts: list[int] = []
-    inside = False  # the last word has letters, so that the next `▁` opens another
+    inside = False  # the last word has letters, so that the next `▁` begins another
     for piece in pieces:
         letters = piece.lstrip(OPENER)
         if OPENER in letters:
@@ -155,7 +155,7 @@ def _sentencepiece(pieces: Sequence[str], where: str) -> list[int]:
         else:
             counts[-1] += 1
         inside = inside or bool(letters)
-    if len(counts) > 1 and not inside:  # a lone ▁ at the end has no word to open
+    if len(counts) > 1 and not inside:  # a lone ▁ at the end begins no word
         lone = counts.pop()
         counts[-1] += lone
     return counts

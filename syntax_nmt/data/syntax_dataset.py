@@ -16,9 +16,8 @@ from syntax_nmt.errors import UserError
 class SyntaxDataset(BaseWrapperDataset):
     """Adds annotation to the batches of a `LanguagePairDataset`.
 
-    The batch gets the tensor of each kind under its key, in its own order of sentences; see
-    :mod:`syntax_nmt.data.annotation`. Nothing is added for what was not given, nor for the target
-    where there is none.
+    The batch gets the tensor of each kind under its key, in the batch's order of sentences; see
+    :mod:`syntax_nmt.data.annotation`. Without a target, no annotation of the target is added.
 
     Args:
         annotations: the annotation of these sentences.
@@ -64,11 +63,11 @@ class SyntaxDataset(BaseWrapperDataset):
         return batch
 
     def __getitems__(self, indices: list[int]) -> list[dict]:
-        """The samples of a batch, for torch's data loader: one call fewer a sentence."""
+        """The samples of a batch, for torch's data loader: this saves one call per sentence."""
         dataset = self.dataset
         return [dataset[index] for index in indices]
 
-    # What fairseq reads off a sentence-pair dataset and BaseWrapperDataset does not hand through.
+    # Attributes that fairseq reads from a sentence-pair dataset and BaseWrapperDataset lacks.
 
     def num_tokens_vec(self, indices: np.ndarray) -> np.ndarray:
         """The larger of source and target length of each pair, which `--max-tokens` counts."""
@@ -81,6 +80,6 @@ class SyntaxDataset(BaseWrapperDataset):
 
     def __getattr__(self, name: str) -> Any:
         """Texts, lengths and dictionaries."""
-        if name == "dataset":  # while it is unpickled there is none
+        if name == "dataset":  # not yet set during unpickling
             raise AttributeError(name)
         return getattr(self.dataset, name)

@@ -1,4 +1,4 @@
-"""Lines of text before they are words: cleaning, and where English contractions split."""
+"""Lines of text before tokenisation: cleaning, and splitting of English contractions."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from collections.abc import Sequence
 # Modes of tokenisation.
 MODES = ("penn", "moses", "char", "stanza", "none")
 
-# What Moses writes for some characters, if it escapes them.
-# `&amp;` comes last, for who replaces one after another: `&amp;lt;` is the text `&lt;`.
+# Moses's escapes of some characters. `&amp;` is last, for replacement one by one: `&amp;lt;` is the
+# text `&lt;`.
 MOSES_ESCAPES = {
     "&bar;": "|",
     "&#124;": "|",
@@ -25,8 +25,8 @@ MOSES_ESCAPES = {
     "&amp;": "&",
 }
 
-# Python (str.split, and with it fairseq and every reader of annotation) takes more characters
-# for the end of a word, some even for the end of a line, than tokenisers do.
+# Python (str.split, and so fairseq and every reader of annotation) treats more characters as the
+# end of a word, some even as the end of a line, than tokenisers do.
 _SPACES = "\t\v\f\r\n\x1c-\x1f\x85\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000"
 # Control characters and invisible marks; not U+200C and U+200D, which spell words in Persian and
 # Indic scripts and hold emoji together.
@@ -44,11 +44,11 @@ _NEGATION_ENDS = ("'t", "'T")
 def clean_line(text: str, counts: Counter[str] | None = None) -> str:
     """The line with every character that could move a word or line boundary replaced.
 
-    Spaces other than U+0020 (no-break, ideographic, tabs, every kind of line break) become a
-    space, control and invisible formatting characters are dropped, and U+2581, which sentencepiece
-    marks the beginning of a word with, becomes an underscore. Joiners (U+200C, U+200D) stay, but
-    not where a word begins, as they would become invisible words. Nothing else changes; letters are
-    not normalised.
+    Spaces other than U+0020 (no-break, ideographic, tabs, every kind of line break) become a space,
+    control and invisible formatting characters are dropped, and U+2581, which sentencepiece marks
+    the beginning of a word with, becomes an underscore. Joiners (U+200C, U+200D) are kept, except
+    at the beginning of a word, where they would become invisible words. Nothing else changes;
+    letters are not normalised.
 
     Args:
         text: one line, without the newline that ends it.
@@ -78,7 +78,7 @@ def penn_negations(words: Sequence[str]) -> list[str]:
     """Splits negations as the Penn Treebank does: `don 't` becomes `do n't`, word for word.
 
     Args:
-        words: words tokenised the way of Moses; the number of words stays.
+        words: words tokenised by Moses; the number of words does not change.
     """
     cut = list(words)
     for i in range(len(cut) - 1):
@@ -92,7 +92,7 @@ def moses_negations(words: Sequence[str]) -> list[str]:
     """The inverse of :func:`penn_negations`: `do n't` becomes `don 't`.
 
     Args:
-        words: words tokenised the way of the Penn Treebank; the number of words stays.
+        words: words tokenised as in the Penn Treebank; the number of words does not change.
     """
     cut = list(words)
     for i in range(len(cut) - 1):

@@ -1,4 +1,4 @@
-"""Text laid out in the columns of a terminal: tables, labelled lists, numbers as cells."""
+"""Text in columns for a terminal: tables, labelled lists, numbers as cells."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _WIDTH = 100
 
 
 def display_width(text: str) -> int:
-    """The columns that a terminal takes for a text: two for wide characters, none for accents.
+    """The number of terminal columns of a text: two for wide characters, none for accents.
 
     Args:
         text: one line without control characters.
@@ -21,11 +21,11 @@ def display_width(text: str) -> int:
 
 
 def table(rows: Sequence[Sequence[str]], left: int) -> str:
-    """Lines with columns under one another, two spaces apart.
+    """Lines with aligned columns, two spaces apart.
 
     Args:
-        rows: the cells, of which there are equally many in each row.
-        left: how many columns, from the first, are set left; numbers are set right.
+        rows: the cells, the same number in each row. left: number of left-aligned columns, from the
+            first; the others are right-aligned.
     """
     widths = [max(map(display_width, column)) for column in zip(*rows)]
     return "\n".join(_GAP.join(_cells(row, widths, left)).rstrip() for row in rows)
@@ -38,7 +38,7 @@ def _cells(row: Sequence[str], widths: Sequence[int], left: int) -> Iterator[str
 
 
 def labelled(label: str, parts: Sequence[str]) -> list[str]:
-    """A label and a list of parts, on as many lines as it takes."""
+    """A label and a list of parts, wrapped to lines."""
     margin = max(8, display_width(label)) + 2
     lines = [label + " " * (margin - display_width(label))]
     for part in parts:
@@ -49,7 +49,7 @@ def labelled(label: str, parts: Sequence[str]) -> list[str]:
 
 
 def share_text(share: float | None) -> str:
-    """A share between 0 and 1 with two digits; neither all nor nothing by rounding."""
+    """A share between 0 and 1 with two digits; never rounded to 0 or 1."""
     if share is None:
         return NO_FIGURE
     if 0 < share < 0.0001:

@@ -1,6 +1,4 @@
-"""Files: text and JSON read with one-line errors; written whole or not at all; recognised by
-checksum.
-"""
+"""Files: reads text and JSON with one-line errors, writes atomically, computes checksums."""
 
 from __future__ import annotations
 
@@ -24,7 +22,7 @@ _ENCODING = "utf-8-sig"  # a byte order mark at the beginning is no part of the 
 BYTE_ORDER_MARK = "\ufeff"
 
 
-# A file's name may have bytes that are not UTF-8. They are written as `\udcff`, as JSON does it.
+# A file's name may have bytes that are not UTF-8. They are written as `\udcff`, as in JSON.
 UNKNOWN_BYTES = "backslashreplace"
 
 
@@ -34,11 +32,11 @@ _BLOCK = 1 << 20
 def open_text(path: str | Path) -> IO[str]:
     """Opens a UTF-8 text file for reading; a name ending in `.gz` is decompressed on the fly.
 
-    A line ends at a newline and nowhere else. A carriage return or another separator of Unicode
-    that ended one, too, would move all later sentences away from those of the other side.
+    Only a newline ends a line. If a carriage return or another Unicode separator did, too, all
+    later sentences would be shifted against those of the other side.
 
     Raises:
-        UserError: the file is not there or may not be read.
+        UserError: the file is missing or not readable.
     """
     try:
         if str(path).endswith(".gz"):
@@ -76,7 +74,7 @@ def read_lines(path: str | Path) -> Iterator[str]:
 
 
 def _undecodable_line(path: str | Path) -> int:
-    """The decoder works on blocks and cannot tell the line: looks for it again, line by line."""
+    """Finds the line of a decoding error; the decoder works on blocks."""
     opener = gzip.open if str(path).endswith(".gz") else open
     with opener(path, "rb") as stream:
         for number, line in enumerate(stream, start=1):
@@ -88,7 +86,7 @@ def _undecodable_line(path: str | Path) -> int:
 
 
 def find_text(path: str | Path) -> Path | None:
-    """The file itself, or the same name with `.gz`, or None where neither is there.
+    """The file itself, or the same name with `.gz`, or None if neither exists.
 
     Args:
         path: the name without `.gz`.
@@ -100,7 +98,7 @@ def find_text(path: str | Path) -> Path | None:
 
 
 def refuse_pipe(path: str | Path) -> None:
-    """Refuses what is read more than once and can be read only once.
+    """Refuses a file that can be read only once but must be read again.
 
     Raises:
         UserError: it is no regular file.
@@ -112,11 +110,11 @@ def refuse_pipe(path: str | Path) -> None:
 
 @contextmanager
 def write_atomically(path: Path) -> Iterator[TextIO]:
-    """A text file to write to that takes its name only when all of it is on disk.
+    """A text file to write to, which gets its name only when it is complete.
 
     Args:
-        path: the final name; its folder is made. An exception inside leaves what was there. A link
-            stays, and what it points to is replaced; a device or a pipe is written straight into.
+        path: the final name; its folder is made. After an exception the old file remains. A link is
+            kept and its target replaced; a device or a pipe is written directly.
 
     Raises:
         UserError: the file cannot be written.
@@ -138,7 +136,7 @@ def write_binary_atomically(path: Path) -> Iterator[BinaryIO]:
 
 
 def write_bytes_atomically(path: Path, content: bytes) -> None:
-    """Writes a whole binary file as :func:`write_atomically` writes text.
+    """Writes a binary file like :func:`write_atomically`.
 
     Raises:
         UserError: the file cannot be written.
@@ -155,7 +153,7 @@ def _open_output(path: Path, mode: str, **text: Any) -> Iterator[Any]:
     try:
         straight = _written_straight(path)
         if straight is not None:
-            sys.stdout.flush()  # what was printed before comes before
+            sys.stdout.flush()  # earlier output comes first
             with open(straight, mode, closefd=straight is path, **text) as stream:
                 yield stream
             return
@@ -167,19 +165,19 @@ def _open_output(path: Path, mode: str, **text: Any) -> Iterator[Any]:
         os.replace(partial, target)
     except (OSError, RuntimeError) as error:
         cause = error if isinstance(error, OSError) else error.__context__
-        if not isinstance(cause, OSError):  # torch's writer hides that of the disk behind its own
+        if not isinstance(cause, OSError):  # torch's writer hides the disk's error behind its own
             raise
         reason = cause.strerror or cause
         raise UserError(f"{path}: cannot be written ({reason}): check the folder") from error
     finally:
-        with suppress(OSError):  # there may be no such file, nor even its folder
+        with suppress(OSError):  # the file or its folder may not exist
             partial.unlink()
 
 
 def _written_straight(path: Path) -> Path | int | None:
     """A device or a pipe, or the stream of this process that a path such as /dev/stdout names.
 
-    The stream may go to a file: were that replaced, what else is printed there would be lost.
+    The stream may go to a file; if that were replaced, other output there would be lost.
     """
     if not path.exists() or path.is_dir():
         return None
@@ -191,12 +189,11 @@ def _written_straight(path: Path) -> Path | int | None:
 
 
 def check_writable(path: Path, *inputs: Path) -> None:
-    """Finds out before long work whether its result can be written.
+    """Checks before long work whether its result can be written.
 
     Args:
-        path: a text file that is to be written, uncompressed; its folder is made. A device or a
-            pipe is left to be tried.
-        *inputs: what it is made from.
+        path: a text file to write, uncompressed; its folder is created. A device or a pipe is not
+            checked. *inputs: the files that it is made from.
 
     Raises:
         UserError: the path is a folder or one of the inputs, ends in `.gz`, or its folder cannot be
@@ -213,7 +210,7 @@ def check_writable(path: Path, *inputs: Path) -> None:
     try:
         folder = path.resolve().parent
         folder.mkdir(parents=True, exist_ok=True)
-        # Permissions alone do not tell of a file system that is full or read-only.
+        # Permissions do not show that a file system is full or read-only.
         with tempfile.TemporaryFile(dir=folder):
             pass
     except OSError as error:
@@ -223,7 +220,7 @@ def check_writable(path: Path, *inputs: Path) -> None:
 
 
 def portable_path(target: Path, folder: Path) -> str:
-    """A path as it is written into a file of a folder: relative below it, absolute elsewhere.
+    """A path for a file in a folder: relative below the folder, absolute elsewhere.
 
     Args:
         folder: the folder, which may be moved as a whole.
@@ -255,7 +252,7 @@ def read_json(path: str | Path) -> Any:
 
 
 def parse_json(text: str, path: str | Path, wanted: str) -> Any:
-    """The value that a file's text stands for.
+    """The value of a JSON text.
 
     Args:
         path: of the file, for messages.

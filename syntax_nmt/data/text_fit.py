@@ -1,7 +1,7 @@
-"""Does text look like what a model was trained on? One check for all that give text to a model.
+"""Checks whether text looks like a model's training text, for all programs that read text.
 
-Raw text that is taken for pieces, pieces that are cut again, and the other language of a pair are
-translated, aligned and scored like any other text: nothing fails, and the figures are wrong.
+Raw text read as pieces, pieces segmented again, and the other language of a pair can be translated,
+aligned and scored like any text: nothing fails, but the figures are wrong.
 """
 
 from __future__ import annotations
@@ -65,11 +65,10 @@ class TextFit:
         advice: Mapping[str, str],
         target: bool = False,
     ) -> str | None:
-        """What is wrong with a text, and what to do; None = nothing that shows.
+        """What is wrong with a text, and what to do; None = no visible error.
 
         Args:
-            lines: as they were given.
-            pieces: what the model reads of each line.
+            lines: the raw lines. pieces: the model's pieces of each line.
             advice: what to do about :data:`CUT_TWICE`, :data:`UNCUT`, :data:`UNKNOWN` and
                 :data:`SWAPPED`.
             target: whether they are of the target language.
@@ -112,7 +111,7 @@ class TextFit:
         return float((shares[0] - shares[1])[ids].mean())
 
     def _counts(self, side: int) -> np.ndarray | None:
-        """How often each token stands in the (beginning of the) training text; None = no text."""
+        """The frequency of each token in the (beginning of the) training text; None = no text."""
         if side not in self._all_counts:
             pair = "-".join(self.languages)
             prefix = self.folder / f"train.{pair}.{self.languages[side]}"
@@ -124,7 +123,7 @@ class TextFit:
         return self._all_counts[side]
 
     def other_model(self, pieces: Collection[str]) -> str | None:
-        """What tells that a sentencepiece model did not cut the source; None = nothing.
+        """Evidence that a sentencepiece model did not segment the source; None = none.
 
         Args:
             pieces: all that the model has.
@@ -134,7 +133,7 @@ class TextFit:
             return None
         dictionary, known = self.dictionaries[0], set(pieces)
         seen = [dictionary.symbols[i] for i in np.flatnonzero(counts) if i >= dictionary.nspecial]
-        # Single letters: a model leaves out those that are too rare.
+        # Single letters: a model omits rare ones.
         types = [piece for piece in seen if len(piece.removeprefix(OPENER)) > 1]
         if len(types) < _FEWEST_TYPES:
             return None

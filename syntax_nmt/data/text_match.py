@@ -1,4 +1,4 @@
-"""Does annotation belong to its corpus? What is said where its words are others."""
+"""Checks whether annotation belongs to its corpus, and reports differing words."""
 
 from __future__ import annotations
 
@@ -17,8 +17,7 @@ class OtherTextError(UserError):
 
     Args:
         where: file and line of the annotation.
-        detail: the difference, both sides of it.
-        remedy: what to do.
+        detail: the difference, with both sides. remedy: what to do.
     """
 
     def __init__(self, where: str, detail: str, remedy: str) -> None:
@@ -38,7 +37,7 @@ def other_text(
         corpus: file and line of the corpus.
 
     Raises:
-        OtherTextError: always; with both texts from where they begin to differ.
+        OtherTextError: always, with both texts from their first difference.
     """
     same = sum(1 for _ in takewhile(lambda pair: same_spelling(*pair), zip(annotated, tokens)))
     start = max(0, min(same, len(annotated) - 1, len(tokens) - 1) - 2)

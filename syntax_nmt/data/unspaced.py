@@ -1,4 +1,4 @@
-"""Text in scripts that put no spaces between words: split into characters, and joined again."""
+"""Splits text in scripts without spaces between words into characters, and joins it again."""
 
 from __future__ import annotations
 
@@ -14,15 +14,16 @@ from syntax_nmt.data.languages import plain_language
 _CHINESE = ("zh", "yue", "wuu", "hak", "nan", "gan", "lzh")
 _LANGUAGES = frozenset((*_CHINESE, "th", "lo", "km", "my", "ja"))
 _SCRIPTS = ("Han", "Hiragana", "Katakana", "Bopomofo", "Thai", "Lao", "Khmer", "Myanmar")
-# Beside the scripts: the prolonged sound marks, the closing mark and the kana repeat marks, which
-# Unicode counts to several scripts. Digits of Thai and its neighbours are digits like others.
+# In addition to the scripts: the prolonged sound marks, the closing mark and the kana repeat marks,
+# which Unicode assigns to several scripts. Digits of Thai and its neighbours are digits like
+# others.
 _LETTER = (
     "[["
     + "".join(rf"\p{{{script}}}" for script in _SCRIPTS)
     + r"\u30fc\uff70\u3006\u3031-\u3035]--\p{Nd}]"
 )
 _SPACED = rf"[[\p{{L}}\p{{M}}\p{{N}}\u200c\u200d]--{_LETTER}]"
-# Signs that stand inside a word: Wi-Fi, 3.5, U.S., http://a.b/c_d; between digits 3,000 and 12:30.
+# Signs inside words: Wi-Fi, 3.5, U.S., http://a.b/c_d; between digits 3,000 and 12:30.
 _CONNECTOR = r"(?:://|[-\u2010\u2011.'’_/@&+]|(?<=\p{Nd})[,:](?=\p{Nd}))"
 _WORD = regex.compile(
     rf"(?={_LETTER})\X"
@@ -41,7 +42,7 @@ _LETTERS = regex.compile(rf"[{_LETTER}--\p{{M}}]", regex.VERSION1)
 _SPACES_INSIDE = regex.compile(rf"(?<={_WIDE})\s+(?={_WIDE})", regex.VERSION1)
 _OPENS = regex.compile(r"[\p{Ps}\p{Pi}\p{Sc}¿¡]+")
 _CLOSES = regex.compile(r"[\p{Pe}\p{Pf}.,;:!?%‰°℃℉…]+")
-# Signs that scripts without spaces share with others, and there write without spaces around.
+# Signs that scripts without spaces share with others, and write without spaces around them.
 _SHARED_SIGN = regex.compile(r"[“”‘’…—–·]+")
 _LINKS = ("-", "~", "/", "+", "=", "&")
 _STRAIGHT_QUOTES = ('"', "'")
@@ -55,17 +56,18 @@ def is_unspaced(lang: str) -> bool:
     """Whether a language is written without spaces between words (Chinese, Japanese, Thai, …).
 
     Args:
-        lang: language code, a region or script behind it or not: `zh`, `zh_TW`, `zho_Hant`.
+        lang: language code, with or without a region or script: `zh`, `zh_TW`, `zho_Hant`.
     """
     return plain_language(lang) in _LANGUAGES
 
 
 def split_characters(text: str) -> list[str]:
-    """Every character of a script without spaces as a word; other words, numbers, signs apart.
+    """Every character of a script without spaces as a word; also splits other words, numbers,
+    signs.
 
-    Characters are those that readers see (grapheme clusters), so that a Thai vowel stays with its
-    consonant. Words of other scripts keep the signs inside them (`Wi-Fi`, `3.5`); a sign that is
-    repeated (`……`) stays one word. Nothing is changed or dropped but spaces.
+    Characters are grapheme clusters, so that a Thai vowel stays with its consonant. Words of other
+    scripts keep the signs inside them (`Wi-Fi`, `3.5`); a repeated sign (`……`) is one word. Only
+    spaces change.
 
     Args:
         text: a cleaned line.
@@ -74,9 +76,9 @@ def split_characters(text: str) -> list[str]:
 
 
 def join_characters(words: Sequence[str]) -> str:
-    """The text of words in a script without spaces; between words of other scripts spaces stay.
+    """The text of words in a script without spaces; spaces between words of other scripts are kept.
 
-    Spaces that the text had beside a character of such a script do not come back.
+    Spaces of the text next to a character of such a script are lost.
 
     Args:
         words: from :func:`split_characters`, or longer words of the same scripts.
@@ -105,10 +107,10 @@ def join_characters(words: Sequence[str]) -> str:
 
 
 def looks_segmented(lines: Iterable[str]) -> bool:
-    """Whether text in a script without spaces has been split into words already.
+    """Whether text in a script without spaces is already split into words.
 
-    A line is split already if it has a space for every eight letters or more. Thai puts spaces
-    between phrases, but not as many.
+    A line counts as split if it has at least one space for every eight letters. Thai has spaces
+    between phrases, but fewer.
 
     Args:
         lines: raw text; no more than 2,000 lines of six letters or more in such scripts are read.
@@ -122,7 +124,7 @@ def looks_segmented(lines: Iterable[str]) -> bool:
 
 
 def _takes_no_space(word: str, unspaced: bool) -> tuple[bool, bool]:
-    """Whether a word takes no space before it, and none behind it.
+    """Whether a word takes no space before it, and none after it.
 
     Args:
         unspaced: the line holds letters of a script without spaces.

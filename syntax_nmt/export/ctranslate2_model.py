@@ -1,4 +1,4 @@
-"""A stock Transformer as a model of CTranslate2, compared with fairseq before it is given away."""
+"""Exports a stock Transformer to CTranslate2, after a comparison with fairseq."""
 
 from __future__ import annotations
 
@@ -20,8 +20,7 @@ from syntax_nmt.export.stock_transformer import save_dictionaries
 QUANTIZATIONS = ("int8", "int8_float16", "int8_bfloat16", "int16", "float16", "bfloat16")
 CONFIG = "config.json"  # CTranslate2's own, which takes more keys than it knows
 LIMITS = ("max_source_positions", "max_target_positions")
-# fairseq's options that CTranslate2's converter does not ask for; it fails on what they change, or
-# leaves it out.
+# fairseq's options that CTranslate2's converter ignores; it fails on their effects, or omits them.
 _NOT_ASKED_FOR = (
     "adaptive_softmax_cutoff",
     "cross_self_attention",
@@ -90,7 +89,7 @@ def convert(
 
 
 def _unknown_options(args: Namespace) -> str:
-    """Names those of the model's options that CTranslate2 may have stumbled over, if any."""
+    """Names the options of the model that may have made CTranslate2 fail, if any."""
     usual = {"decoder_output_dim": args.decoder_embed_dim}
     given = [
         flag(name)
@@ -123,5 +122,5 @@ def _difference(translator: object, model: TransformerModel, task: FairseqTask) 
 
 
 def _tokens(dictionary: Dictionary, count: int) -> list[int]:
-    """Tokens from all over the dictionary, each at another place."""
+    """Tokens from the whole dictionary, each at another position."""
     return torch.linspace(dictionary.nspecial, len(dictionary) - 1, count).long().tolist()

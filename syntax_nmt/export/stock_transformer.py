@@ -1,4 +1,4 @@
-"""A model that computes what fairseq's `transformer` computes, as a checkpoint of that."""
+"""Exports a model that computes the same as fairseq's `transformer` as its checkpoint."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _SAME_AT_INFERENCE = {"_name", "supervised_layer", *(f"{half}_family" for half i
 
 
 def feature_in_the_way(model: BaseFairseqModel, cfg: Any) -> str | None:
-    """What the model computes that a stock Transformer does not, as an option; None = nothing."""
+    """The option of a feature that a stock Transformer lacks; None = there is none."""
     if not isinstance(model, TransformerModel):
         return f"--arch {cfg.arch}, which is no Transformer"
     for half in HALVES:
@@ -46,10 +46,10 @@ def feature_in_the_way(model: BaseFairseqModel, cfg: Any) -> str | None:
 def stock_transformer(
     model: BaseFairseqModel, cfg: Any, task: FairseqTask
 ) -> tuple[TransformerModel, Namespace]:
-    """The same weights in fairseq's own class, and options that name nothing but fairseq's.
+    """The same weights in fairseq's own class, with only fairseq's options.
 
     Args:
-        model: with no feature in the way.
+        model: without such features.
 
     Raises:
         UserError: the weights are not those of a Transformer.

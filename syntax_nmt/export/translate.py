@@ -26,7 +26,7 @@ _LONGEST = 200  # as --max-len-b of fairseq
 
 
 def main() -> None:
-    """Translates line by line: as many lines come out as go in."""
+    """Translates line by line: one output line per input line."""
     parser = argparse.ArgumentParser(
         prog="python -m syntax_nmt.export.translate",
         description="translates stdin with a model that `syntax-nmt export --to ctranslate2` wrote",
@@ -36,7 +36,7 @@ def main() -> None:
         "--beam", type=positive_int, default=5, help="1 = greedy (default: %(default)s)"
     )
     parser.add_argument(
-        "--segmented", action="store_true", help="lines are pieces already, and stay pieces"
+        "--segmented", action="store_true", help="lines are already segmented, and output is, too"
     )
     parser.add_argument(
         "--device",
@@ -51,7 +51,7 @@ def main() -> None:
         help="threads of one batch; 0 = chosen by CTranslate2 (default: %(default)s)",
     )
     args = parser.parse_args()
-    # What is no UTF-8 comes through, to be named with its line.
+    # Invalid UTF-8 is passed on, so that an error can name its line.
     lines = io.TextIOWrapper(
         sys.stdin.buffer, encoding="utf-8", errors="surrogateescape", newline="\n"
     )
@@ -64,7 +64,8 @@ def main() -> None:
 
 
 def translations(lines: Iterable[str], args: argparse.Namespace) -> Iterator[str]:
-    """The translation of each line; a line that is too long is named, and its translation empty.
+    """The translation of each line; a warning names a line that is too long, and its translation is
+    empty.
 
     Args:
         args: of the command line.
@@ -81,7 +82,7 @@ def translations(lines: Iterable[str], args: argparse.Namespace) -> Iterator[str
         )
     except UserError:
         raise
-    except Exception as error:  # two libraries trip over damage in many ways
+    except Exception as error:  # two libraries raise many kinds of errors on damage
         raise UserError(
             f"{args.folder}: cannot be loaded with --device {args.device} ({reason_of(error)}): "
             "try another device, or export the model again"
@@ -129,7 +130,7 @@ def _limits(folder: Path) -> list[int]:
 def segmentation(
     folder: Path,
 ) -> tuple[Callable[[str], list[str]], Callable[[list[str]], str]]:
-    """What cuts a source line into pieces, and what joins those of a translation.
+    """The functions that segment a source line and join the pieces of a translation.
 
     Args:
         folder: with the files of segmentation, as `syntax-nmt prepare` and `export` write them.

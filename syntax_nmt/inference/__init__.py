@@ -1,1 +1,1 @@
-"""A trained model: loaded, searched, forced to translations, and asked for its structures."""
+"""A trained model: loading, beam search, forced decoding, and extraction of structures."""

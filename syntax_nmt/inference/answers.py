@@ -1,4 +1,4 @@
-"""What a loaded model tells of a pair of sentences besides its translation."""
+"""Results of a loaded model for sentence pairs."""
 
 from __future__ import annotations
 
@@ -64,12 +64,12 @@ class ChunkedSentence:
 
 @dataclass(frozen=True)
 class AttendedPair:
-    """A sentence and its translation, and how the decoder attends.
+    """A sentence, its translation, and the decoder's attention.
 
     Attributes:
         source: words of the sentence.
         target: words of the translation.
-        weights: target words × source words; what goes to the end of the sentence is left out.
+        weights: target words × source words; without the weight of the end of the sentence.
     """
 
     source: tuple[str, ...]

@@ -13,22 +13,22 @@ GEN_SUBSET = "test"
 
 
 def add_base_argument(group: argparse._ActionsContainer, option: str, whose: str) -> None:
-    """Adds whether words are counted from 0 or 1.
+    """Adds the option for the number of the first word, 0 or 1.
 
     Args:
         group: of the command's parser, or the parser.
-        whose: what counts so.
+        whose: what the numbers are in.
     """
     group.add_argument(
         option,
         type=int,
         choices=(0, 1),
         default=0,
-        help=f"what {whose} call the first word (default: %(default)s)",
+        help=f"number of the first word in {whose} (default: %(default)s)",
     )
 
 
-# Which model, and how it reads text; a command has some of them.
+# Options of the model and its text; each command has some of them.
 _OF_MODELS = {
     "databin": None,
     "path": None,
@@ -43,7 +43,7 @@ _OF_MODELS = {
 
 
 def refuse_beside_hypothesis(args: argparse.Namespace, options: Sequence[str]) -> None:
-    """Refuses options about a model where its results are given as --hypothesis.
+    """Refuses model options if --hypothesis gives the results.
 
     Args:
         options: names in `args` of those that only this command has.
@@ -70,13 +70,13 @@ def add_model_arguments(group: argparse._ActionsContainer, needed: bool = False)
         needed: refuses a command line without them.
     """
     add = group.add_argument
-    databin = "data folder that the model was trained with"
+    databin = "data folder of the model's training"
     add("databin", metavar="DATABIN", nargs=None if needed else "?", help=databin)
     add("--path", metavar="FILE", required=needed, help="checkpoint of the model")
 
 
 def add_parser_argument(group: argparse._ActionsContainer) -> None:
-    """Adds how sources are parsed."""
+    """Adds the option for parsing sources."""
     add_files(
         group,
         parser_config="for models that read dependencies or phrases of parsed sources: the file "
@@ -85,11 +85,10 @@ def add_parser_argument(group: argparse._ActionsContainer) -> None:
 
 
 def add_batch_arguments(group: argparse._ArgumentGroup, tokens: int, unit: str) -> None:
-    """Adds the size of batches, and where the model runs.
+    """Adds the options for batch size and device.
 
     Args:
-        tokens: of a batch, by default.
-        unit: what a batch is made of.
+        tokens: of a batch, by default. unit: name of the items in a batch.
     """
     add = group.add_argument
     add(
@@ -97,14 +96,14 @@ def add_batch_arguments(group: argparse._ArgumentGroup, tokens: int, unit: str) 
         metavar="N",
         type=positive_int,
         default=tokens,
-        help="tokens of a batch on either side, padding included (default: %(default)s)",
+        help="tokens per batch on either side, padding included (default: %(default)s)",
     )
     add("--batch-size", metavar="N", type=positive_int, help=f"{unit} of a batch (default: any)")
     add_device_arguments(group)
 
 
 def add_device_arguments(group: argparse._ArgumentGroup) -> None:
-    """Adds where the model runs."""
+    """Adds the option for the device."""
     device = group.add_mutually_exclusive_group()
     device.add_argument(
         "--cpu", action="store_const", const="cpu", dest="device", help="use no GPU"

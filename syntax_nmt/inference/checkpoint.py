@@ -1,4 +1,4 @@
-"""A trained model and its task out of a checkpoint, to be asked for structures."""
+"""Loads a trained model and its task from a checkpoint, to extract structures."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from syntax_nmt.checkpoints.check import check_loaded, reason_of
 from syntax_nmt.data.annotation import KINDS
 from syntax_nmt.errors import UserError
 
-# Structures come out of the text alone: no annotation file is read, no token is left out.
+# Structures depend only on the text: no annotation file is read, no token is omitted.
 _TEXT_ALONE = {
     **{kind.option: False for kind in KINDS},
     "parser_config": None,
@@ -30,9 +30,10 @@ _TEXT_ALONE = {
 
 @contextmanager
 def quiet_fairseq() -> Iterator[None]:
-    """Keeps fairseq's progress messages off stderr within, and a warning that it causes.
+    """Within the context, suppresses fairseq's progress messages and a warning that it causes.
 
-    These are dictionary sizes and the like; its iterators ask torch for pinned memory, GPU or not.
+    The messages are dictionary sizes and the like; fairseq's iterators request pinned memory even
+    without a GPU.
     """
     logger = logging.getLogger("fairseq")
     level = logger.level
@@ -102,7 +103,7 @@ def _other_vocabulary(path: str | Path, data: str | Path) -> UserError:
 
 
 def choose_device(name: str | None) -> torch.device:
-    """The device of a name, checked; without one a GPU if there is one.
+    """The checked device of a name; by default a GPU if there is one.
 
     Args:
         name: such as `cpu`, `cuda` or `cuda:1`.

@@ -1,4 +1,4 @@
-"""A trained model of a command line, which is forced to given translations."""
+"""The trained model of a command line, for forced decoding."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ MAX_TOKENS = 4000  # logits of 32,000 words in float32 take 0.5 GB, and their so
 
 
 def add_forcing_arguments(parser: argparse.ArgumentParser, batches: bool = True) -> None:
-    """Adds how text is segmented and how the model runs.
+    """Adds the options for segmentation and execution.
 
     Args:
         batches: whether it runs over a corpus, and not over one pair.
@@ -34,7 +34,7 @@ def add_forcing_arguments(parser: argparse.ArgumentParser, batches: bool = True)
 
 
 def forced_model(args: argparse.Namespace, path: str) -> tuple[ForcedDecoder, Segment, Segment]:
-    """A checkpoint, and what segments its source and its target.
+    """A checkpoint, and the segmenters of its source and its target.
 
     Raises:
         UserError: the checkpoint, the parser's configuration or a tokenizer cannot be used.
@@ -47,7 +47,7 @@ def forced_model(args: argparse.Namespace, path: str) -> tuple[ForcedDecoder, Se
 def read_forced(
     args: argparse.Namespace, decoder: ForcedDecoder, segment: Segment, segment_target: Segment
 ) -> list[TokenPair]:
-    """The pairs of `--source` and `--target`; says on stderr where a text looks wrong.
+    """The pairs of `--source` and `--target`; warns on stderr if a text looks wrong.
 
     Raises:
         UserError: a file cannot be read, or they have different numbers of lines.

@@ -26,10 +26,10 @@ class ForcedBatch:
     """Pairs that go through the model together, the longest source first.
 
     Attributes:
-        indices: which pairs they are, in the order of the rows.
+        indices: the indices of the pairs, in the order of the rows.
         sources: their numbers of source tokens, EOS included.
         targets: their numbers of target tokens, EOS included.
-        sample: fairseq's batch: `net_input` is what the model reads, `target` (B×T) what it is to
+        sample: fairseq's batch: `net_input` is the model's input, `target` (B×T) the tokens to
             predict.
     """
 
@@ -40,13 +40,13 @@ class ForcedBatch:
 
 
 class ForcedDecoder:
-    """A trained model of any architecture, in evaluation mode, and what it needs to be forced.
+    """A trained model of any architecture, in evaluation mode, prepared for forced decoding.
 
     Args:
-        parser: of what the model reads of the source's syntax; None = there is none.
+        parser: for source annotation that the model reads; None = there is none.
 
     Raises:
-        UserError: the model reads what is parsed, and there is no parser.
+        UserError: the model reads parses, and there is no parser.
     """
 
     def __init__(
@@ -67,8 +67,8 @@ class ForcedDecoder:
         """Every pair that is not too long for the model, in batches of similar length.
 
         Args:
-            max_tokens: of a batch on either side, padding included; a longer pair is a batch of its
-                own.
+            max_tokens: of a batch on either side, padding included; a longer pair is a separate
+                batch.
             batch_size: pairs of a batch; None = as many as fit.
         """
         lengths = [max(len(pair.source), len(pair.target)) + 1 for pair in pairs]
@@ -83,7 +83,7 @@ class ForcedDecoder:
 
     @torch.no_grad()
     def forward(self, batch: ForcedBatch, **options: Any) -> tuple[Tensor, Any]:
-        """What the model gives for a batch: logits (B×T×V), and its extra output.
+        """The model's output for a batch: logits (B×T×V), and its extra output.
 
         Args:
             **options: of the model's own forward.
@@ -101,7 +101,7 @@ class ForcedDecoder:
             # Padding goes to the right, so that the tokens of a row are its first ones.
             left_pad_source=False, left_pad_target=False,
         )  # fmt: skip
-        # The longest source comes first, as fairseq's recurrent encoders want it.
+        # The longest source is first, as fairseq's recurrent encoders require.
         sample = dataset.collater([dataset[row] for row in range(len(dataset))])
         order = sample["id"].tolist()
         inputs = sample["net_input"]
@@ -123,12 +123,12 @@ def load_forced_decoder(
     parser_config: str | None = None,
     option: str = "--parser-config",
 ) -> ForcedDecoder:
-    """A checkpoint to be forced.
+    """Loads a checkpoint for forced decoding.
 
     Args:
         data: the data-bin folder it was trained with.
-        parser_config: the file of `--parser-config`, which a model without use for it never reads.
-        option: that is advised where it is missing.
+        parser_config: the file of `--parser-config`, which is read only if the model needs it.
+            option: to recommend if it is missing.
 
     Raises:
         UserError: the checkpoint or the parser's configuration cannot be used; names the file.

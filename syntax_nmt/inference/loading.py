@@ -1,4 +1,4 @@
-"""Loads a checkpoint, and how its text was segmented, for raw text."""
+"""Loads a checkpoint and its text segmentation, for raw text."""
 
 from __future__ import annotations
 
@@ -41,14 +41,14 @@ def load(
 
     Args:
         path: the checkpoint, of any architecture of this package or fairseq.
-        data: the folder that `syntax-nmt prepare` wrote, which says how text is segmented; or a
+        data: the folder that `syntax-nmt prepare` wrote, which stores the segmentation; or a
             data-bin folder, with `segmentation`.
         device: such as `cpu` or `cuda:1`; by default a GPU if there is one.
         parser_config: for models that read dependencies or phrases of parsed sources, the parser's
             file; by default `parser.json` of the prepared folder.
-        **segmentation: in place of what the folder says, the options of `fairseq-interactive`
-            about text, such as `tokenizer="moses"`, `bpe="subword_nmt"`, `bpe_codes="codes"`; or
-            `segmented=True` for text that is segmented already.
+        **segmentation: in place of the folder's segmentation, the text options of
+            `fairseq-interactive`, such as `tokenizer="moses"`, `bpe="subword_nmt"`,
+            `bpe_codes="codes"`; or `segmented=True` for text that is segmented already.
 
     Raises:
         UserError: the checkpoint, the folder or an option cannot be used; one line says why.
@@ -70,7 +70,7 @@ def load(
                 "it out"
             )
         with open_dict(cfg):
-            cfg.tokenizer = cfg.bpe = None  # what the training was given, which had no raw text
+            cfg.tokenizer = cfg.bpe = None  # options of the training, which had no raw text
         hub = GeneratorHubInterface(cfg, task, [model])
     hub.tokenizer, hub.bpe = sides[0].tokenizer, _Subwords(*sides)
     hub.to(next(model.parameters()).device)
@@ -78,7 +78,7 @@ def load(
 
 
 def _parser_of(folder: Path, model: BaseFairseqModel) -> Path:
-    """The file that says how new text is parsed like that of a prepared folder."""
+    """The parser configuration of a prepared folder."""
     file = folder / PARSER_CONFIG
     if not file.is_file():
         what = " and ".join(kind.description for kind in parsed_kinds(model))
@@ -92,7 +92,7 @@ def _parser_of(folder: Path, model: BaseFairseqModel) -> Path:
 
 @dataclass(frozen=True)
 class _Subwords:
-    """fairseq's `bpe` of a source and a target of which one may be of words."""
+    """fairseq's `bpe` of source and target; one of them may consist of words."""
 
     source: Segment
     target: Segment
@@ -105,7 +105,7 @@ class _Subwords:
 
 
 def _segmentation_arguments(folder: Path, given: dict[str, Any]) -> argparse.Namespace:
-    """The options of the commands about text, as Python gives them."""
+    """The text options of the commands, from Python."""
     parser = argparse.ArgumentParser()
     add_segmentation_arguments(parser)
     args = parser.parse_args([])

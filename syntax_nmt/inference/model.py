@@ -1,4 +1,4 @@
-"""A trained model that takes raw text: translations, and the structures that the model sees."""
+"""A trained model that takes raw text and returns translations and structures."""
 
 from __future__ import annotations
 
@@ -42,14 +42,15 @@ DEPENDENCIES, CONSTITUENTS, CHUNKED = "dependencies", "constituents", "chunks"
 class LoadedModel:
     """A trained model that takes raw text.
 
-    Methods take one sentence, or a list and then give a list. What is too long for the model is
-    None among trees, alignments and chunks, and an error in a translation. Threads take turns.
+    Methods take one sentence, or a list and then return a list. A sentence that is too long for the
+    model gives None for trees, alignments and chunks, and an error in translation. Threads take
+    turns.
 
     Args:
         hub: fairseq's interface to the model, its task and options.
         segment: segments source text into pieces.
         segment_target: segments target text into pieces.
-        parser: of sources, for a model that reads their dependencies or phrases.
+        parser: for a model that reads dependencies or phrases of the source.
     """
 
     def __init__(
@@ -72,11 +73,11 @@ class LoadedModel:
     def translate(
         self, sentences: str | Sequence[str], beam: int = 5, **options: Any
     ) -> str | list[str]:
-        """Translations, as `fairseq-interactive` gives them.
+        """Translations, as from `fairseq-interactive`.
 
         Args:
             sentences: raw source text.
-            beam: hypotheses that the search keeps.
+            beam: number of hypotheses in the search.
             **options: of fairseq's search, such as `lenpen` and `max_len_b`.
 
         Raises:
@@ -89,11 +90,11 @@ class LoadedModel:
         return [hypotheses[0].text for hypotheses in found]
 
     def nbest(self, sentences: str | Sequence[str], beam: int = 5, **options: Any) -> Any:
-        """All hypotheses that the search ends with, the best first, and their scores.
+        """All final hypotheses of the search, the best first, with their scores.
 
         Args:
             sentences: raw source text.
-            beam: hypotheses that the search keeps.
+            beam: number of hypotheses in the search.
             **options: as of :meth:`translate`.
 
         Returns:
@@ -108,7 +109,7 @@ class LoadedModel:
 
     @property
     def structures(self) -> tuple[str, ...]:
-        """What the model tells of syntax, among `dependencies`, `constituents` and `chunks`."""
+        """The structures that the model has: `dependencies`, `constituents`, `chunks`."""
         encoder, decoder = self.model.encoder, self.model.decoder
         known = {
             DEPENDENCIES: getattr(encoder, "supervised_layer", None) is not None,
@@ -120,19 +121,19 @@ class LoadedModel:
     def trees(
         self, sentences: str | Sequence[str], kind: str | None = None, *, as_text: bool = False
     ) -> Any:
-        """Trees of the source, as `syntax-nmt trees` gives them.
+        """Trees of the source, as from `syntax-nmt trees`.
 
         Args:
             sentences: raw source text.
             kind: `dependencies` of supervised heads, or `constituents` of latent phrases; by
-                default the latter where the model has both.
-            as_text: as the command writes them: a block of CoNLL-U, or a line of brackets.
+                default constituents if the model has both. as_text: in the command's format: a
+                block of CoNLL-U, or a line of brackets.
 
         Returns:
             for each sentence a :class:`DependencyTree` or :class:`ConstituentTree`, or text.
 
         Raises:
-            UserError: the model has no such trees, or there are none of the kind.
+            UserError: the model has no such trees, or the kind is unknown.
         """
         if kind is None:
             kind = CONSTITUENTS if CONSTITUENTS in self.structures else DEPENDENCIES
@@ -140,7 +141,7 @@ class LoadedModel:
         return _of_each(partial(self._trees, kind, as_text), sentences)
 
     def align(self, source: str | Sequence[str], target: str | Sequence[str]) -> Any:
-        """Word alignments, as `syntax-nmt align` gives them.
+        """Word alignments, as from `syntax-nmt align`.
 
         Args:
             source: raw source text.
@@ -168,7 +169,7 @@ class LoadedModel:
         return _of_each(self._attended, source, target)
 
     def chunks(self, source: str | Sequence[str], target: str | Sequence[str]) -> Any:
-        """The chunks that a bi-scale decoder sees in translations, as `syntax-nmt chunks` does.
+        """The chunks that a bi-scale decoder finds in translations, as in `syntax-nmt chunks`.
 
         Args:
             source: raw source text.
@@ -199,7 +200,7 @@ class LoadedModel:
                         f"takes {limit}: shorten it"
                     )
             batches = self.hub.cfg.dataset
-            if batches.max_tokens is not None:  # that of the training, which left long pairs out
+            if batches.max_tokens is not None:  # that of the training, which skipped long pairs
                 batches.max_tokens = max([batches.max_tokens, *map(len, tokens)])
             try:
                 found = self.hub.generate(tokens, beam, **options)
@@ -262,7 +263,7 @@ class LoadedModel:
         return chunked
 
     def _segmented(self, source: Sequence[str], target: Sequence[str]) -> SegmentedPairs:
-        """What the model is forced to."""
+        """The pairs for forced decoding."""
         if len(source) != len(target):
             raise UserError(
                 f"{len(source)} sentences and {len(target)} translations: give one of each"
@@ -279,7 +280,7 @@ _ONE_AT_A_TIME = threading.Lock()
 
 
 def _of_each(function: Callable[..., Any], *texts: str | Sequence[str]) -> Any:
-    """The results for lists of sentences, or the one result where each is a single sentence."""
+    """The results for lists of sentences, or the single result for single sentences."""
     single = [isinstance(text, str) for text in texts]
     if any(single) and not all(single):
         raise UserError("a sentence and a list: give two sentences, or two lists")

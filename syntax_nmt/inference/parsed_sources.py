@@ -1,4 +1,4 @@
-"""What a model reads of the source besides its tokens, parsed out of the pieces at hand."""
+"""Source annotation that a model reads, parsed from the pieces."""
 
 from __future__ import annotations
 
@@ -18,17 +18,17 @@ from syntax_nmt.task.source_parser import SourceParser
 
 
 def parsed_kinds(model: BaseFairseqModel) -> list[AnnotationKind]:
-    """What a model reads and a parser gives; nothing for models of fairseq's own."""
+    """The kinds that a model reads and a parser supplies; none for fairseq's own models."""
     return [kind for kind in declared([model]) if kind in PARSED_KINDS]
 
 
 def source_parser(
     model: BaseFairseqModel, dictionary: Dictionary, parser_config: str | Path | None
 ) -> SourceParser | None:
-    """The parsers of what a model reads; None = it reads nothing of the kind, or no file is given.
+    """The parsers for a model; None = it reads no parses, or no file is given.
 
     Args:
-        parser_config: the file of `--parser-config`; where there is no use for it, it is not read.
+        parser_config: the file of `--parser-config`; it is read only if needed.
 
     Raises:
         UserError: the file cannot be used, or models that it needs are missing.
@@ -44,13 +44,13 @@ def source_parser(
 def check_parser(
     model: BaseFairseqModel, parser: SourceParser | None, option: str = "--parser-config"
 ) -> None:
-    """Refuses a model that reads what is parsed, if there is no parser.
+    """Refuses a model that reads parses, if there is no parser.
 
     Args:
         option: that gives one.
 
     Raises:
-        UserError: says what the model reads.
+        UserError: names the annotation that the model reads.
     """
     kinds = parsed_kinds(model)
     if kinds and parser is None:
@@ -59,13 +59,13 @@ def check_parser(
 
 
 class ParsedSources:
-    """Parses sources for a model as it declares.
+    """Parses sources for a model according to its declarations.
 
     Args:
         parser: None = there is none.
 
     Raises:
-        UserError: the model reads what is parsed, and there is no parser.
+        UserError: the model reads parses, and there is no parser.
     """
 
     def __init__(self, model: BaseFairseqModel, parser: SourceParser | None) -> None:
@@ -76,7 +76,7 @@ class ParsedSources:
     def of(
         self, src_tokens: Tensor, segmented: Sequence[Sequence[str] | None]
     ) -> dict[str, Tensor]:
-        """The model's inputs besides the tokens, by name.
+        """The model's inputs in addition to the tokens, by name.
 
         Args:
             src_tokens: B×S, padded on one side, EOS last.

@@ -1,4 +1,4 @@
-"""Options of fairseq's search, as Python gives them."""
+"""Options of fairseq's search, from Python."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _OF_THE_SEARCH = (
     *("sampling", "sampling_topk", "sampling_topp"),
     *("diverse_beam_groups", "diverse_beam_strength", "diversity_rate"),
 )
-# What fairseq's interface itself takes beside the options of the search.
+# Arguments of fairseq's interface in addition to the options of the search.
 _OF_THE_HUB = (
     "verbose",
     "skip_invalid_size_inputs",
@@ -32,11 +32,10 @@ _OF_THE_HUB = (
 
 
 def check_search(beam: int, options: Mapping[str, Any]) -> None:
-    """Refuses what fairseq would pass over, or fail at.
+    """Refuses options that fairseq would ignore or fail at.
 
     Args:
-        beam: hypotheses that are kept.
-        options: the others, by fairseq's names.
+        beam: number of hypotheses. options: the others, by fairseq's names.
 
     Raises:
         UserError: names the option, and the one that it may have been meant for.

@@ -1,4 +1,4 @@
-"""Raw text into the pieces that a model reads, on both sides."""
+"""Segments raw text into the pieces that a model reads, on both sides."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ class Segment:
     """Segments lines of one side into pieces.
 
     Attributes:
-        tokenizer: fairseq's or ours, whose `encode` is that side's; None = words are given.
-        bpe: fairseq's; None = words are not segmented.
-        scheme: how pieces tell words, one of `subwords.SCHEMES`; None = detected from the text.
+        tokenizer: fairseq's or ours, whose `encode` is that side's; None = the input is words. bpe:
+            fairseq's; None = words are not segmented. scheme: how pieces mark words, one of
+            `subwords.SCHEMES`; None = detected from the text.
     """
 
     tokenizer: Any = None
@@ -39,7 +39,7 @@ class Segment:
         return tuple(line.split())
 
 
-# The file that each kind of subwords needs.
+# The file option of each subword scheme.
 _FILES = {
     "sentencepiece": "sentencepiece_model",
     "subword_nmt": "bpe_codes",
@@ -48,16 +48,16 @@ _FILES = {
 
 
 def add_segmentation_arguments(parser: argparse.ArgumentParser) -> None:
-    """Adds how text is segmented, if not as the folder of `syntax-nmt prepare` says."""
+    """Adds the options of segmentation, for text not prepared by `syntax-nmt prepare`."""
     group = parser.add_argument_group(
-        "segmenting the text (default: as `syntax-nmt prepare` did that made DATABIN)"
+        "segmenting the text (default: as `syntax-nmt prepare` did for DATABIN)"
     )
     add = group.add_argument
-    add("--segmented", action="store_true", help="the text is segmented already")
+    add("--segmented", action="store_true", help="the text is already segmented")
     add(
         "--tokenizer",
         choices=sorted(encoders.TOKENIZER_REGISTRY),
-        help="as for fairseq-interactive (default with --bpe: the text is tokenised already)",
+        help="as for fairseq-interactive (default with --bpe: the text is already tokenised)",
     )
     add("--bpe", choices=list(_FILES), help="subwords (default with --tokenizer: none)")
     add(
@@ -67,10 +67,10 @@ def add_segmentation_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def check_segmentation(args: argparse.Namespace) -> None:
-    """Refuses options that do not go together, before a model is loaded.
+    """Refuses incompatible options, before a model is loaded.
 
     Raises:
-        UserError: says which; or nothing says how text is segmented.
+        UserError: options are incompatible, or the segmentation is unknown.
     """
     if args.segmented and (args.tokenizer or args.bpe):
         option = "--tokenizer" if args.tokenizer else "--bpe"
@@ -88,9 +88,9 @@ def check_segmentation(args: argparse.Namespace) -> None:
 
 
 def segmenters(args: argparse.Namespace, task: FairseqTask) -> tuple[Segment, Segment]:
-    """What segments source lines, and what segments target lines.
+    """The segmenters of source lines and of target lines.
 
-    fairseq's tokenizers encode the source alone. The target's is the same one with the sides
+    fairseq's tokenizers encode only the source. The target's tokenizer is the same with the sides
     swapped.
 
     Raises:
@@ -122,7 +122,7 @@ def segmenters(args: argparse.Namespace, task: FairseqTask) -> tuple[Segment, Se
 def _as_prepared(
     own: TextSegmentation, other: TextSegmentation, language: str, other_language: str
 ) -> Segment:
-    """By fairseq's options that encode one language, and decode the other."""
+    """From fairseq's options, which encode one language and decode the other."""
     options = {
         "tokenizer": "syntax_words",
         "source_tokenizer": own.tokenizer,

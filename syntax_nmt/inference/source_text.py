@@ -1,4 +1,4 @@
-"""The sentences that a model is asked about: their tokens, and the words they belong to."""
+"""The sentences of a text: their tokens and words."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class SourceSentence:
 
     Attributes:
         tokens: ids, EOS last.
-        words: its words; where the segmented text is not at hand, unknown pieces are `<unk>`.
+        words: its words; without the segmented text, unknown pieces are `<unk>`.
         counts: the number of pieces of each word.
         name: file and line, for messages.
     """
@@ -37,12 +37,12 @@ class SourceSentence:
 
 
 class SourceText(Sequence[SourceSentence]):
-    """Sentences by position; words are found when a sentence is asked for.
+    """Sentences by position; words are computed on access.
 
     Args:
         name: of the file, for messages.
         tokens: the ids of each sentence, EOS last.
-        lines: the segmented text; None = the strings of the vocabulary stand for it.
+        lines: the segmented text; None = the strings of the vocabulary are used.
         scheme: `auto`, or one of `subwords.SCHEMES`.
     """
 
@@ -65,14 +65,14 @@ class SourceText(Sequence[SourceSentence]):
 
     @property
     def unknown(self) -> str | None:
-        """What stands in words for unknown pieces; None where words are complete."""
+        """The symbol for unknown pieces in words; None if words are complete."""
         return self.dictionary.unk_word if self.lines is None else None
 
     def unsure(self, settled: Sequence[object | None]) -> int:
-        """The number of sentences in which unknown pieces leave open where words end.
+        """The number of sentences in which unknown pieces hide where words end.
 
         Args:
-            settled: for each sentence, whether something else confirms its words.
+            settled: for each sentence, whether its words are otherwise confirmed.
         """
         if self.lines is not None or self.scheme == NO_SUBWORDS:
             return 0
@@ -108,7 +108,7 @@ class SourceText(Sequence[SourceSentence]):
         )
 
     def segmented(self, index: int) -> list[str] | None:
-        """The pieces of a sentence; None where the segmented text is not at hand.
+        """The pieces of a sentence; None without the segmented text.
 
         Args:
             index: 0-based.
@@ -116,7 +116,7 @@ class SourceText(Sequence[SourceSentence]):
         return None if self.lines is None else self.lines[index].split()
 
     def pieces(self, index: int) -> list[str]:
-        """The pieces of a sentence, unknown ones as the vocabulary writes them where need be.
+        """The pieces of a sentence; without the text, unknown ones are the vocabulary's symbol.
 
         Args:
             index: 0-based.
@@ -154,13 +154,13 @@ def read_split(
 
     Without the segmented text the pieces are the vocabulary's strings. Then an unknown piece has
     lost its mark, and a word that it begins (sentencepiece) or does not end (subword-nmt) is split
-    wrongly. Both errors go one way: sentencepiece words only become fewer, the others only more.
-    So a sentence with the right number of words has the right words.
+    wrongly. Errors have one direction: sentencepiece words only become fewer, subword-nmt words
+    only more. So a sentence with the right number of words has the right words.
 
     Args:
         task: fairseq's translation task or one built on it.
         split: train, valid, test, …
-        segmented: the text that fairseq-preprocess was given.
+        segmented: the input of fairseq-preprocess.
         scheme: `auto`, or one of `subwords.SCHEMES`.
         side: `source` or `target`.
 
@@ -186,7 +186,7 @@ def read_side(
 ) -> SourceText:
     """The sentences of one side that `--input`, `--translations` or `--gen-subset` name.
 
-    Says on stderr where a text looks unlike what the model was trained on.
+    Warns on stderr if a text does not look like the training text.
 
     Args:
         side: `source` or `target`.
@@ -216,7 +216,7 @@ def _check_same_tokens(
     split: str,
     side: str,
 ) -> None:
-    """Refuses a segmented text that the split was not made from."""
+    """Refuses a segmented text that is not that of the split."""
     remedy = f"give --segmented the {side} text that fairseq-preprocess was given"
     if len(lines) != len(tokens):
         raise UserError(
@@ -239,10 +239,11 @@ def token_ids(pieces: Sequence[str], dictionary: Dictionary) -> Tensor:
 def length_batches(
     indices: Sequence[int], lengths: Sequence[int], max_tokens: int, batch_size: int | None
 ) -> Iterator[list[int]]:
-    """Batches of sentences of similar length, the longest first: what does not fit fails at once.
+    """Batches of sentences of similar length, the longest first, so that memory errors occur at
+    once.
 
     Args:
-        indices: of the sentences to be put into batches.
+        indices: of the sentences to batch.
         lengths: of all sentences.
         max_tokens: of a batch, padding included.
         batch_size: sentences of a batch; None = as many as fit.

@@ -1,4 +1,4 @@
-"""Says on stderr that a text looks unlike what a model was trained on, and what is likely meant."""
+"""Warns on stderr if a text does not look like the training text, with advice."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ ADVICE_ON_PIECES = {
 
 
 def forcing_advice(args: argparse.Namespace) -> dict[str, str]:
-    """What to do about text that looks wrong, by the options of text that is segmented here."""
+    """Advice for text that looks wrong, from the segmentation options."""
     return {
         CUT_TWICE: "add --segmented",
         UNCUT: "leave --segmented out" if args.segmented else "add --bpe and its model",
@@ -41,11 +41,10 @@ def note_unfit(
     advice: Mapping[str, str],
     target: bool = False,
 ) -> None:
-    """Says on stderr that a text looks unlike what the model was trained on, if it does.
+    """Warns on stderr if a text does not look like the training text.
 
     Args:
-        lines: as they were given.
-        pieces: what the model reads of each line.
+        lines: the raw lines. pieces: the model's pieces of each line.
         advice: as of :meth:`TextFit.problem`.
         target: whether they are of the target language.
     """

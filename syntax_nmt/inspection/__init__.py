@@ -1,1 +1,1 @@
-"""What a data-bin folder holds: figures, checks and samples (`syntax-nmt inspect`)."""
+"""Reports on a data-bin folder: figures, checks and samples (`syntax-nmt inspect`)."""

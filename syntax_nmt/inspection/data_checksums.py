@@ -1,4 +1,4 @@
-"""The files that `syntax.json` names, compared with what they were: every difference.
+"""Compares all files that `syntax.json` names with their checksums.
 
 Loading (:mod:`syntax_nmt.data.binarised_annotation`) stops at the first difference; a report
 names all, and reads each file once, however many annotation files depend on it.
@@ -14,7 +14,7 @@ from syntax_nmt.data.manifest import REMEDY, AnnotationFile, Fingerprint
 
 
 class Change(NamedTuple):
-    """A file that is missing, or not what it was.
+    """A missing or changed file.
 
     Attributes:
         path: the file.

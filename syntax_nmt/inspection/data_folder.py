@@ -1,4 +1,4 @@
-"""What lies in a data-bin folder, by its file names."""
+"""The content of a data-bin folder, from its file names."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ class DataFolder:
 
 
 def find_data(path: str | Path) -> DataFolder:
-    """Looks through a data-bin folder; opens no file.
+    """Lists a data-bin folder; opens no file.
 
     Raises:
         UserError: there is no such folder, or fairseq-preprocess has not written to it.

@@ -1,4 +1,4 @@
-"""A data-bin folder looked through: figures of all text and annotation, and what is wrong."""
+"""The inspection of a data-bin folder: figures of all text and annotation, and errors."""
 
 from __future__ import annotations
 
@@ -70,8 +70,7 @@ class Inspection:
         data: the folder's names.
         manifest: its annotation files by name; empty without syntax.json.
         texts: those that can be read.
-        problems: what makes the data wrong, one line each.
-        warnings: what is odd but does no harm.
+        problems: errors in the data, one line each. warnings: unusual but harmless findings.
     """
 
     data: DataFolder
@@ -92,7 +91,7 @@ def inspect_data(
         words: folder of the texts that annotation is made from; None = they are not checked.
 
     Raises:
-        UserError: it is no data-bin folder. Whatever else is wrong is in the result.
+        UserError: it is no data-bin folder. Other errors are in the result.
     """
     return _Inspector(Inspection(find_data(folder)), scheme).run(words)
 
@@ -200,7 +199,7 @@ class _Inspector:
                     )
 
     def _warn(self, manifest_is_readable: bool) -> None:
-        """Names what nothing will ever load."""
+        """Reports files that are never loaded."""
         warn = self.result.warnings.append
         if manifest_is_readable:
             for name in self.result.data.annotation:
@@ -234,7 +233,7 @@ def _count(text: InspectedText, tokens: TokenFile, annotations: Annotations) -> 
 
 
 def _detect_scheme(tokens: TokenFile) -> str:
-    """How a text was segmented, by its first block, and by all of it if that has no mark."""
+    """The scheme of a text, from its first block, or from all of it if that has no mark."""
     pieces = np.array(tokens.dictionary.symbols, dtype=object)
     continued = np.array([piece.endswith(CONTINUED) for piece in pieces])
     scheme = NO_SUBWORDS

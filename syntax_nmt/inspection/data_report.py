@@ -1,4 +1,4 @@
-"""What `syntax-nmt inspect` says about a data-bin folder: tables for people, JSON for programs."""
+"""The output of `syntax-nmt inspect` about a data-bin folder: tables and JSON."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def text_report(found: Inspection) -> str:
     """The figures in tables.
 
     Args:
-        found: a folder looked through.
+        found: an inspected folder.
     """
     parts = [_header(found), _text_table(found.texts)]
     parts += [_annotation_table(found.texts, kind) for kind in KINDS]
@@ -31,7 +31,7 @@ def json_report(found: Inspection) -> str:
     """The same figures as a JSON object, null where there are none.
 
     Args:
-        found: a folder looked through.
+        found: an inspected folder.
     """
     content = {
         "folder": str(found.data.path),

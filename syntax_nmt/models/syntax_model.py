@@ -73,7 +73,7 @@ class SyntaxModel(CheckedHub, PretrainedWeights):
 
         Returns:
             logits, B×T×V, None where `token_loss` takes their place; and a dictionary: `attn`, the
-            weights of the cross-attention, B×T×S; what the decoder gives besides; with supervised
+            weights of the cross-attention, B×T×S; further outputs of the decoder; with supervised
             heads `supervised_heads`, the log-probabilities of the child and the parent head,
             B×2×S×S; wanted structures under their names; under `token_loss` what that gives.
         """

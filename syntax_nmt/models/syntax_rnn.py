@@ -31,9 +31,9 @@ class SyntaxRNNModel(SyntaxModel, FairseqEncoderDecoderModel):
 
     - Conditional GRU (`--conditional-gru`): RNNsearch*, the decoder of the dl4mt tutorial.
     - Bi-scale decoder (`--bi-scale`; Zhou et al., 2017): a chunk state in addition to the word
-    state; see :mod:`syntax_nmt.methods.bi_scale.decoder`.
+      state; see :mod:`syntax_nmt.methods.bi_scale.decoder`.
     - Relation network (`--relation-kernels`; Zhang et al., 2018): an encoder that relates every
-    word to every other; see :mod:`syntax_nmt.methods.relation_network.encoders`.
+      word to every other; see :mod:`syntax_nmt.methods.relation_network.encoders`.
 
     All parameters start uniformly in (−0.1, 0.1), as in the paper on relation networks, or as
     `--initialization` says; norms start at 1 and 0.

@@ -50,7 +50,7 @@ class SyntaxTransformerModel(SyntaxModel, TransformerModel):
       encoder layer are trained on the source dependency tree; see
       :mod:`syntax_nmt.methods.dependency_heads.loss`.
     - Phrase representation (`--phrase-segmentation`; Xu et al., 2020): every layer also attends to
-    the vectors of the source's phrases; see :mod:`syntax_nmt.methods.phrases.layers`.
+      the vectors of the source's phrases; see :mod:`syntax_nmt.methods.phrases.layers`.
     - Latent phrases (`--latent-phrase-layers`; Harada and Watanabe, 2021): the lowest layers attend
       within phrases that they induce; see :mod:`syntax_nmt.methods.latent_phrases.attention`.
     """

@@ -1,1 +1,1 @@
-"""Stanza, offline: what it says about sentences that are already split into words."""
+"""Stanza, offline: analyses of sentences that are already split into words."""

@@ -1,4 +1,4 @@
-"""Sentences that are already words, given to Stanza offline; what it cannot analyse is None."""
+"""Analyses tokenised sentences with Stanza, offline; None if Stanza fails."""
 
 from __future__ import annotations
 
@@ -39,8 +39,7 @@ class StanzaAnalyser(ABC, Generic[Analysis]):
         batch_size: words in a batch. Small batches of even length are the fastest on a CPU.
 
     Raises:
-        UserError: when there is no such device, or the models do not load or are of another
-            language.
+        UserError: there is no such device, or the models do not load or are of another language.
     """
 
     def __init__(self, models: StanzaModels, device: str = "cpu", batch_size: int = 1000) -> None:
@@ -61,12 +60,12 @@ class StanzaAnalyser(ABC, Generic[Analysis]):
     def analyse(self, sentences: Sequence[Sequence[str]]) -> list[Analysis | None]:
         """One analysis for each sentence, None where Stanza fails.
 
-        None, too, for a sentence that has a word of more than :data:`LONGEST_WORD` characters:
-        Stanza is not given it.
+        Also None for a sentence with a word of more than :data:`LONGEST_WORD` characters, which
+        Stanza does not get.
 
         Args:
-            sentences: words of the corpus; no sentence and no word empty. Sentences of like length
-                that stand together are analysed fastest.
+            sentences: words of the corpus; no sentence and no word empty. Sorting sentences by
+                length is fastest.
 
         Raises:
             UserError: Stanza fails on several sentences in a row and then on a harmless one: the
@@ -109,12 +108,12 @@ class StanzaAnalyser(ABC, Generic[Analysis]):
         return parser_words(words, self.lang)
 
     def _input(self, sentences: list[list[str]]) -> Any:
-        """What the pipeline is given: lists of words, unless the task needs more."""
+        """The input of the pipeline: lists of words, unless the task needs more."""
         return sentences
 
     @abstractmethod
     def _analysis(self, sentence: Any, words: Sequence[str]) -> Analysis | None:
-        """The result of one sentence in this project's terms; None if it does not fit the words."""
+        """The result of one sentence in this project's form; None if it does not fit the words."""
 
 
 def _bearable(words: Sequence[str]) -> bool:
@@ -136,7 +135,7 @@ def _load(models: StanzaModels, device: str, batch_size: int) -> Any:
         **{name: str(path) for name, path in models.files},
     }
     if "ner" in models.processors:
-        # Left out, Stanza takes them for its own and finds nothing to load.
+        # If omitted, Stanza uses its own and finds nothing to load.
         options |= dict.fromkeys(
             ("ner_pretrain_path", "ner_forward_charlm_path", "ner_backward_charlm_path"), ""
         )

@@ -1,4 +1,4 @@
-"""The file of `--parser-config`: how source text is parsed while it is translated."""
+"""The file of `--parser-config`: settings for parsing source text during translation."""
 
 from __future__ import annotations
 
@@ -25,16 +25,17 @@ _NUMBERS = ("max_words", "batch_size")
 
 @dataclass(frozen=True)
 class ParserConfig:
-    """Parsers of dependencies, constituents or both, and how their text is segmented.
+    """Parsers of dependencies, constituents or both, and the segmentation of their text.
 
     The file is a JSON object whose keys are the attributes below; those of `files` (such as
-    `pos_model_path`) stand in it side by side with the others. `lang` and `subwords` must be there.
+    `pos_model_path`) are at the same level as the others. `lang` and `subwords` must be there.
 
     Attributes:
         lang: language code of the source, as Stanza knows it.
         subwords: one of `subwords.SCHEMES`.
         stanza_dir: folder of models, as for `syntax-nmt parse --stanza-dir`.
-        files: (Stanza's name, path) of each model file that is named; they go before `stanza_dir`.
+        files: (Stanza's name, path) of each model file that is named; they take precedence over
+            `stanza_dir`.
         device: `cpu`, `cuda` or `cuda:N`.
         max_words: longer sentences are not parsed; memory grows with the square of the length.
         batch_size: words in a batch.
@@ -57,7 +58,7 @@ class ParserConfig:
         max_words: int = 250,
         batch_size: int = 1000,
     ) -> ParserConfig:
-        """The configuration that parses as the given models did.
+        """The configuration for the given models.
 
         Args:
             models: of `dependencies`, `constituents` or both, found for one language in one folder
@@ -108,7 +109,7 @@ class ParserConfig:
         return cls(files=tuple(files.items()), **values)
 
     def write(self, path: str | Path) -> None:
-        """Writes the file, whole or not at all.
+        """Writes the file atomically.
 
         Paths below its folder are written relative to it, so that the folder can be moved as a
         whole; others are absolute, so that it can be used from any working directory.
@@ -143,7 +144,7 @@ class ParserConfig:
 
 
 def device_in(path: Path) -> str:
-    """The device that a file names, however old its other keys are; `cpu` where there is none."""
+    """The device that a file names, even if other keys are outdated; `cpu` if there is none."""
     try:
         found = _read_object(path).get("device")
     except UserError:
@@ -160,7 +161,7 @@ def _read_object(path: Path) -> dict[str, Any]:
 
 
 def _check_value(path: Path, key: str, value: Any) -> None:
-    """Refuses a key that is not known, or a value that it cannot have."""
+    """Refuses an unknown key, or an invalid value."""
     fits, wanted = isinstance(value, str) and bool(value), "a text"
     if key in _NUMBERS:
         fits, wanted = type(value) is int and value >= 1, "a whole number of 1 or more"

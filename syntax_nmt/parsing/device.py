@@ -1,4 +1,4 @@
-"""Names of devices: which there are, and whether this machine has the one named."""
+"""Names of devices, and checks that this machine has them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What Stanza calls a language that others call `en_US` or `cmn`."""
+"""Stanza's names of languages such as `en_US` or `cmn`."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ _SCRIPT_OF_REGION = {"zh-tw": "zh-hant", "zh-hk": "zh-hant", "zh-mo": "zh-hant",
 
 
 def stanza_names(lang: str, folder: Path) -> list[str]:
-    """What Stanza may call a language, the most exact name first.
+    """Stanza's possible names of a language, the most exact first.
 
     Args:
         lang: language code.
-        folder: in Stanza's own layout; what its list of resources calls by another name is.
+        folder: in Stanza's own layout; its list of resources may contain aliases.
     """
     _, *rest = lang.lower().replace("_", "-").split("-")
     exact = "-".join([plain_language(lang), *rest])
@@ -28,7 +28,7 @@ def stanza_names(lang: str, folder: Path) -> list[str]:
 
 
 def resources(folder: Path) -> dict[str, dict[str, Any]]:
-    """What a folder in Stanza's own layout lists, by language; nothing if it has no such list."""
+    """The resources of a folder in Stanza's own layout, by language; empty without a list."""
     try:
         return dict(read_json(folder / "resources.json"))
     except (OSError, ValueError, TypeError):

@@ -1,4 +1,4 @@
-"""Which Stanza models to load for a task, found on disk; nothing is ever downloaded."""
+"""Finds the Stanza models of a task on disk; nothing is ever downloaded."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ class ModelFile:
     """One file of a task.
 
     Attributes:
-        single: what `--stanza-model` calls it; empty = it has an option of its own.
+        single: its name in `--stanza-model`; empty = it has a separate option.
         file_name: its name in a folder of models of one language.
-        needed: whether the task can do without.
+        needed: whether the task requires it.
     """
 
     single: str
@@ -29,7 +29,7 @@ class ModelFile:
 
     @property
     def option(self) -> str:
-        """The option that names it, up to the file."""
+        """The option that names it, without the file."""
         return f"--stanza-model {self.single}=" if self.single else "--chunk-model "
 
 
@@ -56,7 +56,7 @@ _SHARED_FOLDERS = ("pretrain", "forward_charlm", "backward_charlm", "lemma")
 
 @dataclass(frozen=True)
 class StanzaModels:
-    """Where the models of one task lie.
+    """The paths of the models of one task.
 
     Attributes:
         task: one of :data:`TASKS`.
@@ -72,7 +72,7 @@ class StanzaModels:
 
     @property
     def processors(self) -> list[str]:
-        """Stanza's processors of the task, in order, those included that its models ask for."""
+        """Stanza's processors of the task, in order, including those that its models need."""
         wanted = [processor(name) for name, file in TASKS[self.task].items() if file.needed]
         if self.has("mwt") and "mwt_model_path" in TASKS[self.task]:
             wanted.insert(0, "mwt")
@@ -91,7 +91,7 @@ class StanzaModels:
         return self.stanza_dir is not None and _any_model(self.stanza_dir / self.lang / name)
 
     def fingerprint(self) -> list[str]:
-        """Checksums of everything that decides what the models say."""
+        """Checksums of everything that affects the models' output."""
         found = [path for _, path in self.files]
         if self.stanza_dir is not None:
             for name in (*self.processors[1:], *_SHARED_FOLDERS):
@@ -120,7 +120,7 @@ def find_models(
     stanza_dir: Path | None = None,
     given: Mapping[str, Path | None] | None = None,
 ) -> StanzaModels:
-    """The models of a task, looked for on disk only.
+    """The models of a task, from disk only.
 
     Args:
         task: one of :data:`TASKS`.
@@ -128,10 +128,10 @@ def find_models(
         stanza_dir: a folder that holds models of one language under the names of :data:`TASKS`
             (`tagger.pt`, …), or a folder in Stanza's own layout (`resources.json` and `LANG/…`);
             by default Stanza's own folder.
-        given: files by Stanza's name; they go before what is in `stanza_dir`.
+        given: files by Stanza's name; they take precedence over `stanza_dir`.
 
     Raises:
-        UserError: names what was looked for where, and what to do.
+        UserError: names the expected files and what to do.
     """
     wanted = TASKS[task]
     named = {name: path for name, path in (given or {}).items() if path and name in wanted}

@@ -1,4 +1,4 @@
-"""What running Stanza without a network, from files alone, takes everywhere."""
+"""Runs Stanza without a network, from files only."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def default_folder() -> Path:
 
 
 def download_command(lang: str, folder: Path, processors: str | None = None) -> str:
-    """What downloads models, for the shell, whatever the folder is called.
+    """A shell command that downloads models, for any folder name.
 
     Args:
         lang: as Stanza names it.
@@ -56,7 +56,7 @@ def empty_resources() -> Iterator[str]:
 def one_thread() -> Iterator[None]:
     """One torch thread inside: models this small get slower with more, and differ in rounding.
 
-    Whoever else of this process wants in waits.
+    Other threads of this process wait.
     """
     with _ALONE:
         threads = torch.get_num_threads()
@@ -118,19 +118,19 @@ def results_by_halving(
     items: Sequence[Item],
     note: Callable[[str], object] = lambda error: None,
 ) -> list[Result | None]:
-    """What Stanza makes of each item, None for one at which it fails.
+    """Stanza's result for each item, None if it fails.
 
-    A failing item makes Stanza fail for all beside it: halves until it is alone.
+    A failing item makes Stanza fail for its whole batch, so batches are halved until the item is
+    alone.
 
     Args:
-        work: gives one result for each item.
-        note: told each error, in a line.
+        work: returns one result for each item. note: called with each error, in one line.
     """
     if not items:
         return []
     try:
         return work(items)
-    except Exception as error:  # whatever Stanza raises: one item must not end a long job
+    except Exception as error:  # any error of Stanza: one item must not end a long job
         note(first_sentence(error))
     if len(items) == 1:
         return [None]
@@ -142,10 +142,10 @@ def results_by_halving(
 
 
 def first_sentence(error: Exception) -> str:
-    """What an error is, in one line: those of torch and Stanza fill a page.
+    """An error in one line: those of torch and Stanza fill a page.
 
     Args:
-        error: whatever they raised.
+        error: any exception.
     """
     line = str(error).strip().partition("\n")[0]
     said = " ".join(re.split(r"(?<=[.!?])\s", line, maxsplit=1)[0].split()).rstrip(".")

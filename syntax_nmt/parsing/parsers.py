@@ -19,9 +19,9 @@ _WORDS = {"word", "delta"}
 class DependencyParser(StanzaAnalyser[DependencyTree]):
     """A tagger and a dependency parser.
 
-    Where there is a model of multiword tokens, words that it has seen as such are parsed as the
-    words they stand for (`zum` as `zu dem`, which is what the parser was trained on) and count as
-    one again in the tree (:meth:`~syntax_nmt.data.dependency_tree.DependencyTree.collapse`).
+    If there is a model of multiword tokens, known multiword tokens are parsed as their words (`zum`
+    as `zu dem`, as in the parser's training data) and joined again in the tree
+    (:meth:`~syntax_nmt.data.dependency_tree.DependencyTree.collapse`).
     """
 
     def _input(self, sentences: list[list[str]]) -> Any:
@@ -91,7 +91,7 @@ class ChunkTagger(StanzaAnalyser[tuple[Chunk, ...]]):
     """A sequence tagger that was trained on chunks (`syntax-nmt chunk --train`).
 
     Trained on CoNLL-2000 it knows quotes and brackets by their names in the Penn Treebank; it gets
-    them so then, whatever the corpus writes.
+    them in this form, for any form in the corpus.
     """
 
     def _spelled(self, words: Sequence[str]) -> list[str]:

@@ -1,4 +1,4 @@
-"""Words of running text by a tokeniser model of Stanza, offline."""
+"""Tokenises running text with a tokeniser model of Stanza, offline."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ _BREAK = "\n\n"
 
 
 def find_segmenter(lang: str, given: Path | None = None) -> Path:
-    """The file of the model that splits a language into words, looked for on disk only.
+    """The file of the tokeniser model of a language, from disk only.
 
     Args:
         lang: language code of the text.
@@ -45,7 +45,7 @@ def find_segmenter(lang: str, given: Path | None = None) -> Path:
             Stanza's own folder.
 
     Raises:
-        UserError: names what was looked for where, and what to do.
+        UserError: names the expected files and what to do.
     """
     if given is not None and given.is_file():
         return given
@@ -93,9 +93,9 @@ class StanzaSegmenter:
     def segment(self, lines: Sequence[str]) -> list[list[str] | None]:
         """The words of each line, None for a line on which Stanza fails.
 
-        A line is one line however many sentences Stanza sees in it, and a multiword token is one
-        word. The words are parts of the line itself: they say what it says. A line comes out the
-        same whatever lines come with it.
+        A line stays one line even if Stanza finds several sentences in it, and a multiword token is
+        one word. The words are parts of the line itself. The result of a line does not depend on
+        other lines.
 
         Args:
             lines: cleaned lines; may be empty.
@@ -181,7 +181,7 @@ def _words(text: str, ends: Sequence[int]) -> list[str] | None:
 
 
 def _joined(parts: Sequence[list[str] | None]) -> list[str] | None:
-    """The words of a line out of those of its stretches."""
+    """The words of a line from those of its segments."""
     if any(part is None for part in parts):
         return None
     return [word for part in parts if part is not None for word in part]

@@ -1,4 +1,4 @@
-"""The corpus's words as a parser expects them, one for one."""
+"""The corpus's words in the form that a parser expects, one for one."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ _DOUBLE_QUOTES = ('"', "“", "”", "„")
 
 
 def parser_words(words: Sequence[str], lang: str) -> list[str]:
-    """The words as treebanks spell them; their number and order stay.
+    """The words in the spelling of treebanks; their number and order do not change.
 
     Undone are Moses's escapes (`&apos;`) and marked joints (`@-@`) and the bracket and quote names
     of the Penn Treebank, which Universal Dependencies do not use. In English, negations are split
-    as treebanks do (`don 't` becomes `do n't`): left alone they cost 19 points of unlabelled
+    as treebanks do (`don 't` becomes `do n't`): otherwise they cost 19 points of unlabelled
     attachment in the sentences that hold one.
 
     Args:

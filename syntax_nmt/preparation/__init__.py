@@ -1,1 +1,1 @@
-"""Raw parallel text to a data-bin folder with annotation."""
+"""Turns raw parallel text into a data-bin folder with annotation."""

@@ -1,4 +1,4 @@
-"""Annotation that lies beside the raw text, taken along when it fits the words."""
+"""Annotation next to the raw text, which is used if it fits the words."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _Check = Callable[[], "Transferred[Any] | None"]
 
 
 def find_annotation_file(raw_prefix: str, lang: str, kind: AnnotationKind) -> Path | None:
-    """The annotation beside a raw text, `PREFIX.LANG.ENDING` with or without `.gz`.
+    """The annotation next to a raw text, `PREFIX.LANG.ENDING` with or without `.gz`.
 
     Args:
         raw_prefix: path of the raw text up to the language.
@@ -32,7 +32,7 @@ def find_annotation_file(raw_prefix: str, lang: str, kind: AnnotationKind) -> Pa
 
 
 def unused_annotation(splits: Iterable[Split], source: str, target: str) -> Iterator[str]:
-    """What to say of annotation beside raw text that is called so that nothing reads it."""
+    """Warnings of annotation next to raw text whose name is wrong."""
     for split in splits:
         for kind in KINDS:
             lang, other = (source, target) if kind.side == SOURCE else (target, source)
@@ -47,7 +47,7 @@ def unused_annotation(splits: Iterable[Split], source: str, target: str) -> Iter
 
 @dataclass(frozen=True)
 class GivenAnnotation:
-    """An annotation and the text it is wanted for.
+    """An annotation and its text.
 
     Attributes:
         file: the annotation.
@@ -62,7 +62,7 @@ class GivenAnnotation:
     attach_roots: bool = False
 
     def check(self) -> AnnotationFit:
-        """Reads all of it beside the text; what is malformed is an error wherever it stands.
+        """Reads all of it in parallel with the text; every malformed entry is an error.
 
         Raises:
             UserError: an entry is malformed, or there are too many or too few.
@@ -79,12 +79,12 @@ class GivenAnnotation:
         return findings
 
     def write(self, destination: Path) -> None:
-        """Writes it over the words of the text; what is over them already stays as it is.
+        """Writes it for the words of the text; annotation of the same words does not change.
 
-        A sentence whose annotation is of other words has none.
+        A sentence whose annotation has other words gets none.
 
         Args:
-            destination: the new file, there only once it is whole.
+            destination: the new file, which appears only when it is complete.
         """
         with write_atomically(destination) as out:
             for _, entry, words, check in self._sentences():
@@ -117,7 +117,7 @@ def copy_annotation_file(file: Path, destination: Path) -> None:
 
     Args:
         file: the file, plain or `.gz`.
-        destination: the new file, there only once it is whole.
+        destination: the new file, which appears only when it is complete.
     """
     with open_text(file) as source, write_atomically(destination) as out:
         shutil.copyfileobj(source, out)

@@ -1,4 +1,4 @@
-"""The annotation of a corpus's words: taken along where it is given, otherwise made."""
+"""The annotation of a corpus's words: given, or made by an annotator."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ from syntax_nmt.preparation.splits import Split
 from syntax_nmt.preparation.steps import Report, Steps
 
 _ASKED_FOR = {HEADS: "--parse", PHRASES: "--constituents", CHUNKS: "--chunks"}
-# In a report: where annotation was taken from; and that this is the user's file beside the words.
+# Keys of a report: the source of annotation; whether it is the user's file next to the words.
 _FROM, _IN_PLACE = "from", "in place"
 
 
 class AnnotationTexts:
-    """The annotation files at word level, one a split and kind.
+    """The annotation files at word level, one per split and kind.
 
     Args:
         plan: what to make.
@@ -46,10 +46,10 @@ class AnnotationTexts:
         self._note = note
 
     def given(self, split: Split) -> list[Path]:
-        """The annotation of a split that is there already, taken along where it fits.
+        """The existing annotation of a split, if it fits.
 
         Raises:
-            UserError: it does not fit, or what is to annotate the others does not load.
+            UserError: it does not fit, or an annotator of the others does not load.
         """
         plan = self._plan
         found = []
@@ -58,7 +58,7 @@ class AnnotationTexts:
             if self._taken_along(split, kind):
                 found.append(path)
             elif kind in plan.annotators and self._steps.report(f"words/{path.name}") is None:
-                plan.annotators[kind]().load()  # what is wrong with models is reported now
+                plan.annotators[kind]().load()  # errors of models are reported now
         return found
 
     def all(self, split: Split, given: Container[Path]) -> list[Path]:
@@ -82,7 +82,7 @@ class AnnotationTexts:
         return found
 
     def _leave_out(self, path: Path, kind: AnnotationKind) -> None:
-        """What a run with other options left: a copy goes, hours of parsing stay."""
+        """Handles files of a run with other options: removes copies, keeps parses."""
         report = self._steps.report(f"words/{path.name}") or {}
         if _FROM in report:
             path.unlink()
@@ -93,7 +93,7 @@ class AnnotationTexts:
             )
 
     def _taken_along(self, split: Split, kind: AnnotationKind) -> bool:
-        """Takes the annotation of a split along, if there is one; gives whether there is."""
+        """Uses the annotation of a split, if there is one; returns whether there is."""
         destination = self._plan.annotation_text(split.name, kind)
         given = self._given(split, kind, destination)
         if given is None:
@@ -105,7 +105,7 @@ class AnnotationTexts:
     def _given(
         self, split: Split, kind: AnnotationKind, destination: Path
     ) -> GivenAnnotation | None:
-        """The user's annotation: beside the raw text, or beside the words."""
+        """The user's annotation: next to the raw text, or next to the words."""
         plan, lang = self._plan, self._plan.language(kind)
         found = find_annotation_file(split.prefix, lang, kind)
         if found is None and self._made_elsewhere(kind, destination):
@@ -123,7 +123,7 @@ class AnnotationTexts:
         }
 
     def _take(self, given: GivenAnnotation, destination: Path) -> Report:
-        """Checks all of it, and writes it over the words."""
+        """Checks all of it, and writes it for the words."""
         fit, found = given.check(), given.file
         if found == destination:
             self._note(
@@ -139,7 +139,7 @@ class AnnotationTexts:
             raise fit.refusal("or give --on-mismatch skip (they have no annotation)")
         if found != destination and (fit.bridged or skipped or given.attach_roots):
             given.write(destination)
-        elif found != destination:  # over the text's words already
+        elif found != destination:  # has the text's words
             copy_annotation_file(found, destination)
         report: Report = {_FROM: str(found), _IN_PLACE: found == destination}
         if skipped:
@@ -148,7 +148,7 @@ class AnnotationTexts:
         return report
 
     def _made_elsewhere(self, kind: AnnotationKind, annotation_text: Path) -> bool:
-        """Whether annotation beside the words is the user's, such as parsed by jobs and merged."""
+        """Whether annotation next to the words is the user's, such as merged parses of jobs."""
         if kind in self._plan.annotators and PartFolder(annotation_text).heads():
             return False  # its parts are removed when it is done
         report = self._steps.report(f"words/{annotation_text.name}")
@@ -172,14 +172,14 @@ class AnnotationTexts:
             return dict(counts)
 
         self._step(f"words/{destination.name}", made_from, make, lambda: [destination])
-        # Until it is on record, the parts tell that this was not given.
+        # Until it is recorded, the parts show that this was not given.
         parts = PartFolder(destination)
         if {head.options for head in parts.heads()} == {options_sum(options, part_size)}:
             parts.remove()
 
 
 def _is_in_place(report: Report, annotation_text: Path) -> bool:
-    """Whether a report is of the user's file beside the words, wherever the folder was then.
+    """Whether a report is about the user's file next to the words, even if the folder was moved.
 
     Records of 0.1.0 have its path alone, as the folder was called at that time.
     """

@@ -1,4 +1,4 @@
-"""The texts that annotation is put beside: their subwords, words, annotation files and tokens."""
+"""The texts of a data-bin folder: their subwords, words, annotation files and tokens."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ class BinarisedText:
         split: as fairseq names it.
         lang: its language.
         pieces: the text in subwords.
-        words: the tokenised text; None = the subwords alone say what the words are.
+        words: the tokenised text; None = the subwords determine the words.
         base: name of the annotation files without their endings.
         tokens: fairseq's prefix of the binarised tokens.
-        annotation: the annotation files that there are.
+        annotation: the existing annotation files.
     """
 
     split: str
@@ -37,11 +37,11 @@ class BinarisedText:
     annotation: dict[AnnotationKind, Path]
 
     def annotation_path(self, kind: AnnotationKind) -> Path:
-        """Where the annotation file of a kind is looked for."""
+        """The expected path of the annotation file of a kind."""
         return Path(f"{self.base}.{kind.ending}")
 
     def taking(self, only: Container[Path]) -> BinarisedText:
-        """The same text with no annotation files but these."""
+        """The same text with only these annotation files."""
         annotation = {kind: path for kind, path in self.annotation.items() if path in only}
         return replace(self, annotation=annotation)
 
@@ -82,10 +82,10 @@ def find_text_files(
 def _refuse_prefix(
     prefix: str, pair: tuple[str, str], annotation: Container[AnnotationKind]
 ) -> None:
-    """A prefix without text must not pass for one without annotation.
+    """Refuses a prefix without text, because it would count as one without annotation.
 
     Raises:
-        UserError: there is no text, in either language or beside annotation files.
+        UserError: there is no text, in either language or for annotation files.
     """
     missing = [f"{prefix}.{lang}" for lang in pair if not Path(f"{prefix}.{lang}").is_file()]
     if annotation or len(missing) == len(pair):
@@ -108,7 +108,7 @@ def _token_prefix(destdir: Path, split: str, pair: tuple[str, str], lang: str) -
 
 
 def report_missing(text: BinarisedText, side: str, report: Callable[[str], None]) -> None:
-    """Reports the kinds of annotation that a text could have and has not.
+    """Reports the kinds of annotation that a text lacks.
 
     Args:
         side: `source` or `target`.

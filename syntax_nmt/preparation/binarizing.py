@@ -1,4 +1,4 @@
-"""`syntax-nmt binarize`: puts annotation beside fairseq's own files in a data-bin folder."""
+"""`syntax-nmt binarize`: adds annotation to a data-bin folder of fairseq-preprocess."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ from syntax_nmt.preparation.binarised_texts import BinarisedText, find_text_file
 from syntax_nmt.preparation.splits import split_prefixes
 from syntax_nmt.progress import Progress
 
-_STAGING = ".binarize-"  # the folder of what is not whole yet, and some letters
+_STAGING = ".binarize-"  # prefix of the folder of incomplete files
 
 
 def binarize(
@@ -57,8 +57,7 @@ def binarize(
 
     Labels, such as chunk types, are those of the training text, all its parts together. A
     validation or test sentence with one that training does not have counts as not annotated, and
-    the report says so. All files appear together at the end: after a failure the folder is as it
-    was.
+    the report says so. All files appear together at the end: a failure does not change the folder.
 
     Args:
         destdir: the data-bin folder.
@@ -69,16 +68,15 @@ def binarize(
         words: folder of the tokenised text and the annotation files; the prefixes' own by default.
         subwords: `auto` or one of `subwords.SCHEMES`, or one for each language.
         only: the annotation files to take; by default all that are found.
-        on_mismatch: `stop` or `skip` where annotation is of other words than the text's.
+        on_mismatch: `stop` or `skip` if the words of annotation and text differ.
         attach_roots: see :func:`~syntax_nmt.data.annotation_text.annotation_entries`.
-        report: called with each line that says what was found.
+        report: called with each line of the report.
 
     Returns:
-        What was written, by name (`train.de-en.de.heads`).
+        the written files, by name (`train.de-en.de.heads`).
 
     Raises:
-        UserError: nothing was found, something does not belong together, or another process writes
-            there.
+        UserError: nothing was found, files do not match, or another process writes there.
     """
     destdir = Path(destdir)
     splits = split_prefixes(trainpref, validpref, testpref)
@@ -106,7 +104,7 @@ def binarize(
 
 
 class _Choices(NamedTuple):
-    """How annotation files are read."""
+    """Options for reading annotation files."""
 
     subwords: str | Mapping[str, str]
     workers: int
@@ -120,7 +118,7 @@ def _write_all(
     choices: _Choices,
     report: Callable[[str], None],
 ) -> dict[str, AnnotationFile]:
-    """Writes into a folder of its own, then moves all files, the manifest last."""
+    """Writes into a temporary folder, then moves all files, the manifest last."""
     try:
         staging = Path(tempfile.mkdtemp(prefix=_STAGING, dir=destdir))
     except OSError as error:
@@ -148,7 +146,7 @@ def _write_all(
 def _projectors(
     text: BinarisedText, choices: _Choices, labels: Mapping[AnnotationKind, Sequence[str]]
 ) -> Iterator[Projector]:
-    """What is to be done for one text: one projector an annotation file."""
+    """The projectors of one text, one per annotation file."""
     for kind, file in text.annotation.items():
         schemes = choices.subwords
         scheme = schemes if isinstance(schemes, str) else schemes[text.lang]
@@ -162,7 +160,7 @@ def _projectors(
 def _labels(
     kind: AnnotationKind, texts: Sequence[BinarisedText], destdir: Path, staging: Path
 ) -> tuple[str, ...]:
-    """The labels of the training text in order of name, written down; or those on file."""
+    """The labels of the training text, sorted and written to a file; or those of the file."""
     annotated = [text for text in texts if kind in text.annotation]
     if kind.labels_file is None or not annotated:
         return ()
@@ -187,7 +185,7 @@ def _labels_in(kind: AnnotationKind, files: Sequence[Path]) -> set[str]:
 
 
 def _check_recorded_labels(destdir: Path, labels_file: str) -> None:
-    """Refuses a list of labels that is not the one other annotation files were made with."""
+    """Refuses a list of labels that differs from that of other annotation files."""
     found = Fingerprint.of(destdir / labels_file)
     for name, entry in read_manifest(destdir).items():
         if entry.files.get(labels_file, found) != found:
@@ -232,7 +230,7 @@ def _write_one(
 
 
 def _explained(projector: Projector, results: Iterator[Projected]) -> Iterator[Projected]:
-    """The results as they come; where an annotation file lacks a sentence, that is said."""
+    """Yields the results; reports sentences that an annotation file lacks."""
     place = (projector.file, projector.kind, projector.words_of_lines)
     text = projector.words or projector.pieces
     known = False
@@ -270,7 +268,7 @@ def _dictionary_file(tokens: Path) -> Path:
 
 
 def _fingerprints(projector: Projector, prefix: Path) -> dict[str, Fingerprint]:
-    """What loading depends on: the new files, their tokens and dictionary, the tag list."""
+    """The files that loading depends on: new files, tokens, dictionary, tag list."""
     paths = [
         path(str(base))
         for base in (prefix, projector.tokens)

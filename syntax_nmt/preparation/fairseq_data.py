@@ -1,4 +1,4 @@
-"""fairseq-preprocess, run in a process of its own: pieces to a data-bin folder."""
+"""Runs fairseq-preprocess in a separate process: pieces to a data-bin folder."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _SUMMARY = re.compile(
 
 @dataclass(frozen=True)
 class FairseqData:
-    """What fairseq-preprocess is asked to do.
+    """The settings of fairseq-preprocess.
 
     Attributes:
         source: source language.
@@ -32,7 +32,7 @@ class FairseqData:
         splits: names of the splits, `train` among them.
         joined: one dictionary for both languages.
         workers: processes.
-        vocabularies: the most words that the dictionary of a language keeps; of the others all.
+        vocabularies: the maximal dictionary size by language; without limit for others.
     """
 
     source: str
@@ -62,16 +62,16 @@ class FairseqData:
 
 
 def preprocess(data: FairseqData, destination: Path, log: Path) -> dict[str, float]:
-    """Writes a data-bin folder, which takes its name only when it is whole.
+    """Writes a data-bin folder, which gets its name only when it is complete.
 
-    After a failure of any kind nothing half-written is left.
+    A failure leaves no incomplete files.
 
     What was in the folder before is removed, annotation of another text included.
 
     Args:
         data: what to do.
         destination: the data-bin folder.
-        log: gets everything that fairseq says.
+        log: gets fairseq's output.
 
     Returns:
         The percentage of pieces without an entry in the dictionary, by `SPLIT.LANG`.
@@ -79,7 +79,7 @@ def preprocess(data: FairseqData, destination: Path, log: Path) -> dict[str, flo
     Raises:
         UserError: fairseq failed; names the log and its last line.
     """
-    destination = destination.resolve()  # a link stays
+    destination = destination.resolve()  # a link is kept
     partial = destination.with_name(destination.name + ".partial")
     shutil.rmtree(partial, ignore_errors=True)
     log.parent.mkdir(parents=True, exist_ok=True)

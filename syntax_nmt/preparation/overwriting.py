@@ -1,4 +1,4 @@
-"""Files of the user's that a preparation would write over: found before it begins."""
+"""Finds files of the user that a preparation would overwrite, before it begins."""
 
 from __future__ import annotations
 
@@ -13,15 +13,14 @@ from syntax_nmt.preparation.steps import recorded_steps
 
 
 def refuse_to_overwrite(plan: Plan, models: Iterable[Path]) -> None:
-    """Refuses outputs in whose place something else is.
+    """Refuses outputs that would overwrite other files.
 
     Args:
-        plan: what would be made.
-        models: files and folders that it reads besides the text.
+        plan: the planned outputs. models: files and folders that it reads in addition to the text.
 
     Raises:
-        UserError: an input would be overwritten, or lies in the data-bin folder, which is replaced
-            as a whole; or that folder holds what no preparation made.
+        UserError: an input would be overwritten, or is in the data-bin folder, which is replaced as
+            a whole; or that folder contains other files.
     """
     outputs = {path.resolve() for path in plan.outputs}
     for split in plan.splits:

@@ -1,4 +1,4 @@
-"""What is to be prepared, how, and where each file goes."""
+"""The plan of a preparation: inputs, settings and output paths."""
 
 from __future__ import annotations
 
@@ -21,21 +21,19 @@ from syntax_nmt.preparation.tokenize import Tokenizer
 
 @dataclass(frozen=True)
 class Plan:
-    """Everything that decides what is made.
+    """All settings of a preparation.
 
     Attributes:
         source: source language.
         target: target language.
         splits: the raw text, checked.
-        folder: where everything goes.
-        tokenizers: of each language.
+        folder: the output folder. tokenizers: of each language.
         vocab_size: pieces of a sentencepiece model that is trained.
-        piece_model: a sentencepiece model to use instead of training one.
+        piece_model: a sentencepiece model to use in place of training one.
         joined: one model and one dictionary for both languages.
         vocabularies: the most words of a language whose tokens are its words, not pieces.
-        annotators: what annotates the words, asked for only where annotation is not given.
-        resources: what the work runs on.
-        on_mismatch: `stop` or `skip` where given annotation is of other words.
+        annotators: annotate the words; called only if annotation is not given. resources: the
+            workers. on_mismatch: `stop` or `skip` if given annotation has other words.
         attach_roots: see :func:`~syntax_nmt.data.annotation_text.annotation_entries`.
     """
 
@@ -75,17 +73,17 @@ class Plan:
 
     @property
     def parser_config(self) -> Path:
-        """The file that says how new text is parsed (`--parser-config`)."""
+        """The parser configuration for new text (`--parser-config`)."""
         return self.folder / FILE_NAME
 
     @property
     def record(self) -> Path:
-        """The file that remembers which steps are done."""
+        """The file that records finished steps."""
         return self.folder / RECORD
 
     @property
     def segmentation(self) -> dict[str, TextSegmentation]:
-        """How the text of each language is segmented."""
+        """The segmentation of each language."""
         models = {lang: self.model(lang) for lang in self.cut_languages}
         return {
             lang: TextSegmentation(used.mode, models.get(lang), used.segmenter)
@@ -94,7 +92,7 @@ class Plan:
 
     @property
     def outputs(self) -> list[Path]:
-        """What is written: every file, and the data-bin folder, which comes as a whole."""
+        """The outputs: every file, and the data-bin folder as a whole."""
         found = [self.record, self.parser_config, self.folder / SEGMENTATION]
         found += [self.data_bin, self.data_bin / NAME]
         found += map(self.model, self.cut_languages)

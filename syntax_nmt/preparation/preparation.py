@@ -32,7 +32,7 @@ from syntax_nmt.preparation.splits import Split, prefix_options
 from syntax_nmt.preparation.steps import Report, Steps
 from syntax_nmt.preparation.tokenize import loaded_tokenizer, tokenize_file
 
-# Raised when a step makes something else out of the same input, so that old results are not reused.
+# Increased when a step gives another result for the same input, so that old results are not reused.
 FORMAT = 2
 
 _REPLACED = (
@@ -44,11 +44,10 @@ _REPLACED = (
 
 
 class Preparation:
-    """Carries out a plan, leaving out what an earlier run has done.
+    """Carries out a plan, without steps that an earlier run has done.
 
     Args:
-        plan: what to make.
-        note: called with one line about each thing that happens.
+        plan: the settings. note: called with one line about each event.
 
     Attributes:
         reports: figures of each step by its name.
@@ -64,7 +63,7 @@ class Preparation:
         """Makes everything.
 
         Raises:
-            UserError: for what the user can correct; what is finished is kept.
+            UserError: for mistakes that the user can correct; finished steps are kept.
         """
         with sole_user(self.plan.folder, self.plan.outputs):
             self._run()
@@ -217,10 +216,10 @@ class Preparation:
         )
 
     def _parser_config(self) -> None:
-        """Says how new text is to be parsed like this one, if this one was."""
+        """Writes the parser configuration for new text, if this text was parsed."""
         parsers = [self.plan.annotators[kind]() for kind in PARSED_KINDS if self.parsed(kind)]
         if parsers:
-            # Not the device of this run: who translates may have written another there.
+            # Not the device of this run: the user may have written another one.
             ParserConfig.of(
                 [parser.models for parser in parsers],
                 NO_SUBWORDS if self.plan.source in self.plan.vocabularies else SENTENCEPIECE,
@@ -270,7 +269,7 @@ class Preparation:
 
 
 def _side_information(data_bin: Path) -> list[Path]:
-    """The files of annotation that a data-bin folder says it holds."""
+    """The annotation files that a data-bin folder's manifest lists."""
     names = read_manifest(data_bin)
     files = [data_bin / f"{name}.{ending}" for name in names for ending in ("bin", "idx")]
     labels = [data_bin / kind.labels_file for kind in KINDS if kind.labels_file is not None]
@@ -278,6 +277,6 @@ def _side_information(data_bin: Path) -> list[Path]:
 
 
 def _remove_annotation(data_bin: Path) -> None:
-    """Removes what an earlier run left: what is not made again would stay and be believed."""
+    """Removes outdated files of an earlier run, which would otherwise be used."""
     for path in reversed(_side_information(data_bin)):
         path.unlink()

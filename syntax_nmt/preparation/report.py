@@ -1,4 +1,4 @@
-"""What `syntax-nmt prepare` made, in a few lines."""
+"""A short report of `syntax-nmt prepare`."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def _row(done: Preparation, name: str) -> tuple[str, ...]:
 
 
 def _annotated_shares(done: Preparation, name: str) -> str:
-    """Of each kind of annotation where it is from, and how many lines have it."""
+    """The source of each kind of annotation, and the number of lines that have it."""
     shares = []
     for kind in KINDS:
         report = done.reports.get(f"words/{name}.{kind.ending}")

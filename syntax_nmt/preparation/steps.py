@@ -1,4 +1,4 @@
-"""Steps of a long job that are done once: each remembers what it was made from."""
+"""Steps of a long job, done once, with a record of their inputs."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ Report = dict[str, Any]
 class Steps:
     """The record of a folder's finished steps, kept in a JSON file.
 
-    A step is skipped when it was made from the same things and its files still have the content
-    they had; a step that was interrupted has no record and runs again.
+    A step is skipped if its inputs are the same and its files have not changed; a step that was
+    interrupted has no record and runs again.
 
     Args:
         record: the JSON file; the files of steps are named relative to its folder.
@@ -67,7 +67,7 @@ class Steps:
         return report
 
     def report(self, name: str) -> Report | None:
-        """What a finished step reported; None if there was none or its files are others by now."""
+        """The report of a finished step; None if there was none or its files have changed."""
         done = self._done.get(name)
         return done["report"] if done is not None and self._unchanged(done["files"]) else None
 

@@ -1,4 +1,4 @@
-"""Raw text to words, line by line, in parallel."""
+"""Tokenises raw text, line by line, in parallel."""
 
 from __future__ import annotations
 
@@ -43,8 +43,7 @@ def tokenize_file(raw: Path, words: Path, tokenizer: Tokenizer, mapped: OrderedM
     Args:
         raw: UTF-8 text; may be `.gz`.
         words: the file to write.
-        tokenizer: what tokenises.
-        mapped: where the work runs.
+        tokenizer: tokenises lines. mapped: runs the work in parallel.
 
     Returns:
         Counts: `lines`, `words`, `empty` lines, and the characters replaced by cleaning: `space`,

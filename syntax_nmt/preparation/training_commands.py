@@ -1,4 +1,4 @@
-"""What to type next: for each method that a data folder has the annotation of, a training line."""
+"""Training commands for each method whose annotation a data folder has."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ _SMOOTHED = "label_smoothed_cross_entropy"
 
 @dataclass(frozen=True)
 class TrainingData:
-    """What a data-bin folder holds, as far as training lines depend on it.
+    """The properties of a data-bin folder that training commands depend on.
 
     Attributes:
         folder: that `syntax-nmt prepare` made, or the data-bin folder's own.
@@ -149,15 +149,13 @@ def _parsed(folder: Path, source: str) -> list[AnnotationKind]:
 
 @dataclass(frozen=True)
 class _Method:
-    """How a method is trained.
+    """The training options of a method.
 
     Attributes:
-        title: what it is.
-        arch: its architecture, without a size.
-        save_dir: name of the folder of its checkpoints.
-        options: besides.
+        title: a description. arch: its architecture, without a size. save_dir: name of the folder
+            of its checkpoints. options: further options.
         criterion: its training objective.
-        reads: annotation that it translates with, and not only learns from.
+        reads: annotation that it also needs in translation.
         is_rnn: whether its sizes are those of an RNN.
         warmups: how many times as long the warm-up is.
     """
@@ -173,7 +171,7 @@ class _Method:
 
 
 def _methods(data: TrainingData) -> list[_Method]:
-    """Those that there is the annotation for."""
+    """The methods whose annotation exists."""
     kinds = data.annotated["train"]
     supervised = HEADS in kinds
     methods = [
@@ -229,7 +227,7 @@ def next_commands(data: TrainingData, user_dir: Path) -> str:
 
 
 def _expectation(data: TrainingData) -> str:
-    """Where training lines run and how long they take."""
+    """The device of training commands and the estimated time."""
     settings = _settings(data)
     if settings.gpu:
         return "train on the GPU"
@@ -274,7 +272,7 @@ def _train(data: TrainingData, method: _Method, user_dir: str) -> str:
 
 def _translate(data: TrainingData, method: _Method, user_dir: str) -> str:
     """Typed text where it can be segmented, and parsed if need be; otherwise the last split."""
-    # Which checkpoint is best, validation tells; without it there is the last.
+    # Validation selects the best checkpoint; without it use the last.
     name = "checkpoint_best.pt" if data.validated else "checkpoint_last.pt"
     path = ["--path", str(data.folder / method.save_dir / name), *data.text_options]
     shared = [str(data.data_bin), *_shared(data, user_dir)]

@@ -1,4 +1,4 @@
-"""How large a model to train on a corpus, and how long: from its size and the machine's.
+"""Model size and training time, from the sizes of the corpus and the machine.
 
 The settings of small corpora were tried on parts of Multi30k (1,000 and 29,000 pairs), those of
 large ones are fairseq's for IWSLT and those of Vaswani et al. (2017).
@@ -59,10 +59,10 @@ class ModelSize:
 
 @dataclass(frozen=True)
 class TrainingSettings:
-    """What a training line says beside the method.
+    """The settings of a training command, without the method.
 
     Attributes:
-        below: they are for corpora of fewer pairs.
+        below: upper limit of the number of pairs.
         size: of the model.
         max_tokens: of a batch.
         update_freq: batches of an update.
@@ -182,7 +182,7 @@ def training_settings(pairs: int, gpu: bool) -> TrainingSettings:
 
 
 def default_vocabulary(pairs: int) -> int:
-    """Sentencepiece pieces for a corpus: few words that are rare, where text is scarce.
+    """The number of sentencepiece pieces for a corpus: small for little text.
 
     Args:
         pairs: of the training text.

@@ -1,1 +1,1 @@
-"""Files in, figures out: translations, alignments, trees, chunks, contrast; without torch."""
+"""Scores files of translations, alignments, trees, chunks and contrastive pairs, without torch."""

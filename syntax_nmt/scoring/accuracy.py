@@ -1,4 +1,4 @@
-"""Shares in percent: precision, recall and F1, and how far chance may have moved an accuracy."""
+"""Shares in percent: precision, recall and F1, and confidence intervals of accuracies."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class Accuracy:
     def interval(self) -> tuple[float, float]:
         """The 95 % interval of :attr:`percent`: Wilson's, without continuity correction (1927).
 
-        Unlike the normal approximation it stays within 0 and 100, and has a width where all
+        Unlike the normal approximation it is within 0 and 100, and has a width even if all
         decisions are right. Without decisions it is 0 to 100.
         """
         n = self.total
@@ -66,18 +66,16 @@ def accuracy_figures(accuracy: Accuracy) -> dict[str, Any]:
 
 
 def percent(part: float, whole: float, of_nothing: float = math.nan) -> float:
-    """A share; `of_nothing` where there is nothing to have a share of."""
+    """A share; `of_nothing` if the whole is 0."""
     return 100 * part / whole if whole else of_nothing
 
 
 class PrecisionRecall:
-    """The shares of what a dataclass has counted.
+    """Shares from the counts of a dataclass.
 
     Attributes:
-        gold: what is in the reference.
-        predicted: what is in the hypothesis.
-        correct: what is in both.
-        of_nothing: shares of what is empty.
+        gold: number in the reference. predicted: number in the hypothesis. correct: number in both.
+            of_nothing: the value of shares of 0.
     """
 
     gold: int

@@ -25,7 +25,7 @@ def read_figures(path: str, command: str) -> dict[str, Any]:
 
 
 def other_file(path: str, command: str) -> UserError:
-    """What to say of a file that is JSON, but another command's.
+    """The message for a JSON file of another command.
 
     Args:
         command: that writes the files that are wanted.
@@ -34,7 +34,7 @@ def other_file(path: str, command: str) -> UserError:
 
 
 def free_name(name: str, path: str, taken: Mapping[str, Any]) -> str:
-    """A system's name, with its file where another system has the same.
+    """A system's name, with its file if another system has the same name.
 
     Args:
         taken: the names so far.

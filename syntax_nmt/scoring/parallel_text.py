@@ -139,7 +139,7 @@ def read_parallel(*paths: str | Path) -> list[list[str]]:
 
 
 def add_subwords_argument(group: argparse._ActionsContainer) -> None:
-    """Adds how a text was segmented.
+    """Adds the option for the segmentation of a text.
 
     Args:
         group: of the command's parser, or the parser.
@@ -148,10 +148,10 @@ def add_subwords_argument(group: argparse._ActionsContainer) -> None:
         "--subwords",
         choices=(AUTO, *SCHEMES),
         default=AUTO,
-        help="how pieces tell words, if the text is in pieces (default: detected from the text)",
+        help="subword scheme, if the text is in pieces (default: detected from the text)",
     )
 
 
 def chosen_scheme(args: argparse.Namespace) -> str | None:
-    """One of `subwords.SCHEMES`; None = to be detected from the text."""
+    """One of `subwords.SCHEMES`; None = detect it from the text."""
     return None if args.subwords == AUTO else args.subwords

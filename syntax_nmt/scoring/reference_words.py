@@ -1,4 +1,4 @@
-"""The words of a reference, and those of a hypothesis, which may be of another text."""
+"""Compares the words of a reference and a hypothesis."""
 
 from __future__ import annotations
 
@@ -12,12 +12,13 @@ from syntax_nmt.errors import UserError
 
 @dataclass
 class OtherWords:
-    """Counts them over a corpus; spelling habits of tokenisers and treebanks do not count.
+    """Counts differing words over a corpus; spelling conventions of tokenisers and treebanks do not
+    count.
 
     Attributes:
         words: that differ.
         sentences: that have such words.
-        first: where the first one stands, and both words.
+        first: position of the first one, and both words.
     """
 
     words: int = 0
@@ -40,7 +41,7 @@ class OtherWords:
             self.first = f"{where}: {ours!r} for {theirs!r}"
 
     def note(self) -> Iterator[str]:
-        """What to say of them, if there are any."""
+        """A warning about them, if there are any."""
         if self.words:
             yield (
                 f"{self.words} words in {self.sentences} sentences are not those of the reference, "
@@ -61,8 +62,8 @@ def over_reference_words(
     Args:
         where: file and line of the reference, for messages.
         name: file and line of the words, for messages.
-        unknown: what stands in words for unknown pieces; such words are the reference's. None =
-            words are complete.
+        unknown: the symbol for unknown pieces in words; such words are taken from the reference.
+            None = words are complete.
         option: that gave the reference, for messages.
 
     Raises:

@@ -1,1 +1,1 @@
-"""A page on the user's own machine: translations and the syntax in them, while one types."""
+"""A local web page: translations and their syntax, updated during typing."""

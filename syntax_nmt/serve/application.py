@@ -42,7 +42,7 @@ _HEADERS = {
 
 @dataclass(frozen=True)
 class Limits:
-    """What one request, and all of them together, may ask for.
+    """The limits of requests.
 
     Attributes:
         characters: of one text.
@@ -84,7 +84,7 @@ _HOST = re.compile(r"(\[[0-9a-f:.]+\]|[^:\[\]]+)(:[0-9]+)?", re.IGNORECASE)
 
 
 def names_of(host: str) -> tuple[str, ...]:
-    """The names under which a page that listens at an address may be asked for.
+    """The host names allowed for an address.
 
     Args:
         host: an address or a name.
@@ -101,7 +101,7 @@ def names_of(host: str) -> tuple[str, ...]:
 
 
 class _KnownHosts:
-    """Refuses other names of this machine: a foreign page may have made one up for it.
+    """Refuses other host names, because a foreign page may have pointed one at this machine.
 
     An address is no such name. starlette's own TrustedHostMiddleware answers in plain text, and in
     older versions cuts an IPv6 address at its first colon.
@@ -134,7 +134,7 @@ def _is_address(name: str) -> bool:
 
 
 class _Answers:
-    """What programs and the page are answered.
+    """The answers to programs and the page.
 
     Args:
         systems: of different names.
@@ -176,7 +176,7 @@ class _Answers:
 
     @asynccontextmanager
     async def _turn_of(self, request: Request) -> AsyncIterator[None]:
-        """Within, nothing else is computed; a request that was hung up on has no turn."""
+        """Runs one computation at a time; skips requests that the client closed."""
         try:
             with fail_after(self.limits.seconds):
                 await self.turn.acquire()
@@ -192,7 +192,7 @@ class _Answers:
     async def _answered(
         self, request: Request, texts: Sequence[str], question: Callable[..., Any]
     ) -> Response:
-        """What a system answers to the texts of the request, or why it does not."""
+        """A system's answer to the texts of the request, or an error."""
         try:
             given = await self._read(request, texts)
             name = given.get("system", next(iter(self.systems)))
@@ -213,12 +213,11 @@ class _Answers:
 def application(
     systems: Sequence[ServedSystem], hosts: Collection[str], limits: Limits | None = None
 ) -> Starlette:
-    """What a server of ASGI runs.
+    """The ASGI application.
 
     Args:
         systems: trained systems, of different names.
-        hosts: the names under which the page may be asked for, beside addresses; others come from
-            foreign pages.
+        hosts: the allowed host names, in addition to addresses; others come from foreign pages.
     """
     answers = _Answers(systems, limits or Limits())
     files = [
@@ -238,7 +237,7 @@ def application(
 
 
 async def _not_there(request: Request, error: Exception) -> Response:
-    """A path that there is not, or a method that a path does not have."""
+    """Answers unknown paths and methods."""
     assert isinstance(error, HTTPException)
     asked = f"{request.method} {request.url.path}: {error.detail}"
     return _error(f"{asked}: there are {_PATHS}", error.status_code, error.headers)

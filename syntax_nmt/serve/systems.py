@@ -1,4 +1,4 @@
-"""What the page asks of trained systems, as plain values."""
+"""The results of trained systems for the page, as plain values."""
 
 from __future__ import annotations
 
@@ -24,8 +24,7 @@ class ServedSystem:
 
     Attributes:
         name: that the page shows.
-        model: the checkpoint with its way of cutting text.
-        beam: hypotheses that the search keeps.
+        model: the checkpoint with its segmentation. beam: number of hypotheses in the search.
     """
 
     name: str
@@ -53,7 +52,7 @@ class ServedSystem:
         }
 
     def structures(self, source: str, translation: str) -> dict[str, Any]:
-        """What the model knows of one sentence and its translation.
+        """The structures of one sentence and its translation.
 
         Args:
             source: raw text.

@@ -18,15 +18,15 @@ from syntax_nmt.errors import UserError
 
 
 class AnnotatedSplits:
-    """Opens the annotation that the options ask for, and compares it with the text.
+    """Opens the annotation that the options load, and compares it with the text.
 
     Args:
         cfg: the options of the task.
         vocabularies: of source and target.
 
     Attributes:
-        kinds: which annotation is asked for.
-        labels: of the kinds that have some, as far as their files are open.
+        kinds: the loaded kinds of annotation. labels: of the kinds that have labels, if their files
+            are open.
     """
 
     def __init__(self, cfg: Any, vocabularies: tuple[Dictionary, Dictionary]) -> None:
@@ -36,7 +36,7 @@ class AnnotatedSplits:
         self.labels: dict[AnnotationKind, tuple[str, ...]] = {}
 
     def check(self, split: str, epoch: int, combine: bool) -> list[Path]:
-        """Checks a split's texts before fairseq maps them; gives their names without language.
+        """Checks a split's texts before fairseq maps them; returns their names without language.
 
         Args:
             split: train, valid, test, …
@@ -97,7 +97,7 @@ class AnnotatedSplits:
         return Path(paths[(epoch - 1) % len(paths)])
 
     def _refuse_what_moves_tokens(self) -> None:
-        """Refuses what shifts tokens: annotation counts them from the sentence's start."""
+        """Refuses options that shift tokens: annotation counts from the sentence's start."""
         refused = {
             "--truncate-source": self._cfg.truncate_source,
             "--num-batch-buckets": self._cfg.num_batch_buckets > 0,

@@ -1,9 +1,9 @@
-"""The one place where annotation goes from the batch into the inputs of models.
+"""Copies annotation from the batch into the inputs of models; no other code does.
 
 A model declares the kinds that it reads as `reads_annotation`; it takes each as the argument
-`kind.key` of its own forward, which trains and scores, and of its encoder's, which translates, and
-leaves aside those of other models of an ensemble, which is given one input. A model that was built
-for the labels of a data folder has them as `annotation_labels`.
+`kind.key` of its own forward, for training and scoring, and of its encoder's, for translation. It
+ignores those of other models of an ensemble, which has one input. A model that was built for the
+labels of a data folder stores them as `annotation_labels`.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from syntax_nmt.task.typed_input import KnowsPieces
 
 logger = logging.getLogger(__name__)
 
-# Makes the tensor of a batch out of its source tokens, B×S, and what is known of typed sentences.
+# Makes the tensor of a batch from its source tokens, B×S, and the text of typed sentences.
 Parser = Callable[[Tensor, "KnowsPieces | None"], Tensor]
 
 
@@ -31,7 +31,7 @@ def declared(models: Iterable[Any]) -> tuple[AnnotationKind, ...]:
 
 
 def without(kind: AnnotationKind, sample: dict[str, Any]) -> dict[str, Any]:
-    """A copy of a batch that does not know a kind, neither at its top nor among the inputs."""
+    """A copy of a batch without a kind, neither at its top nor among the inputs."""
 
     def rest(values: dict[str, Any]) -> dict[str, Any]:
         return {key: value for key, value in values.items() if key not in kind.keys}
@@ -42,12 +42,12 @@ def without(kind: AnnotationKind, sample: dict[str, Any]) -> dict[str, Any]:
 class AnnotationInputs:
     """Gives models the annotation that they declare, and no other.
 
-    What nobody reads is left out, because a model of fairseq's would not know the argument; the
-    options that ask for it are warned of, once.
+    Kinds that no model reads are omitted, because fairseq's models would not accept the argument;
+    the log warns once of options that load them.
 
     Args:
-        labels: of the annotation files, as far as they are loaded by now.
-        parsers: make a kind at inference where the batch has none.
+        labels: of the annotation files that are already loaded.
+        parsers: supply a kind at inference if the batch lacks it.
 
     Attributes:
         objectives: of the criterion, which read the top of the batch.
@@ -70,10 +70,10 @@ class AnnotationInputs:
             self._asked_for.append((parser_option, tuple(parsers)))
 
     def check_loaded(self, model: nn.Module) -> None:
-        """Tells before a training what its first batch would fail for want of.
+        """Reports annotation that is missing before the first batch of a training.
 
         Raises:
-            UserError: the criterion or the model reads what no option loads.
+            UserError: no option loads annotation that the criterion or the model reads.
         """
         for kind in declared(self.objectives):
             if kind not in self._loaded:
@@ -86,13 +86,14 @@ class AnnotationInputs:
                 raise kind.missing()
 
     def for_forward(self, models: Sequence[nn.Module], sample: dict[str, Any]) -> dict[str, Any]:
-        """The batch with the declared inputs that it came with, those of the target among them.
+        """The batch with all declared inputs that it has, including those of the target.
 
         Args:
-            sample: the batch, which stays as it is.
+            sample: the batch, which is not changed.
 
         Raises:
-            UserError: a model takes none of what another reads, or was built for other labels.
+            UserError: a model does not accept annotation that another reads, or was built for other
+                labels.
         """
         self._warn_of_unread(models)
         return self._given(models, sample, KINDS)
@@ -104,11 +105,11 @@ class AnnotationInputs:
         typed: KnowsPieces | None,
         scores: bool,
     ) -> dict[str, Any]:
-        """The batch with the declared inputs; what it came without is parsed if there is a parser.
+        """The batch with the declared inputs; a parser, if there is one, supplies missing ones.
 
         Args:
-            sample: the batch, which stays as it is.
-            scores: whether the target is known, and not searched for.
+            sample: the batch, which is not changed.
+            scores: whether the target is known (no search).
 
         Raises:
             UserError: as of :meth:`for_forward`; or a parser fails.

@@ -1,4 +1,4 @@
-"""How a dataset is divided into batches: the same ones in whatever epoch a training resumes."""
+"""Divides a dataset into batches, the same ones in every epoch at which a training resumes."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def divided(
     Args:
         build: of fairseq's own task.
         options: of `build`.
-        first_kept: whether fairseq will keep these batches, and has none of the dataset yet.
+        first_kept: whether fairseq will store these batches, and has none of the dataset yet.
         limit_of: the option that limits the tokens of a batch.
 
     Raises:
@@ -40,10 +40,10 @@ def divided(
 def _same_batches(
     build: Callable[..., EpochBatchIterator], dataset: FairseqDataset, options: dict[str, Any]
 ) -> EpochBatchIterator:
-    """The batches of the first epoch, in the order of the epoch that is asked for.
+    """The batches of the first epoch, in the order of the requested epoch.
 
-    fairseq draws the order of equally long sentences by the epoch in which it first splits the
-    batches, and keeps these batches ever after: they are to be those of the first epoch.
+    fairseq draws the order of equally long sentences for the epoch in which it first makes batches,
+    and then keeps these batches: they must be those of the first epoch.
     """
     iterator = build(dataset, **{**options, "epoch": 1})
     iterator.epoch = max(options.get("epoch", 1), 1)

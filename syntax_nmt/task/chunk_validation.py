@@ -23,15 +23,15 @@ def under_own_boundaries(
     model: nn.Module,
     criterion: nn.Module,
 ) -> Validated:
-    """The loss of a batch under the model's own boundaries, and figures under those given.
+    """The loss of a batch with the model's own boundaries, and figures with the gold boundaries.
 
-    Gold boundaries reveal part of the next word, so the loss under them cannot be compared with a
-    baseline's. Checkpoints are therefore chosen by the loss under the model's own boundaries. A
-    second pass under gold boundaries gives the figures for boundaries and tags.
+    Gold boundaries reveal part of the next word, so the loss with them is not comparable with a
+    baseline's. Therefore the loss with the model's own boundaries selects checkpoints. A second
+    pass with gold boundaries gives the figures for boundaries and tags.
 
     Args:
         validate: computes loss, sample size and log of a batch.
-        sample: has the annotation at its top and among the inputs.
+        sample: with the annotation at its top and among the inputs.
         model: in evaluation mode.
 
     Returns:
@@ -42,16 +42,16 @@ def under_own_boundaries(
     with torch.no_grad():  # fairseq-validate computes gradients unless told otherwise
         _, _, gold = criterion(model, sample)
     logs.update({name: gold[name] for name in LOGGED if name in gold})
-    # Without label smoothing the loss is the nll, and is logged alone.
+    # Without label smoothing the loss is the nll, and the log has only the loss.
     logs.update({_NLL: gold.get("nll_loss", gold["loss"]), _TOKENS: gold["ntokens"]})
     return loss, size, logs
 
 
 def log_gold_boundaries(logging_outputs: Iterable[Mapping[str, Any]]) -> None:
-    """Logs, beside the losses, the nll under the boundaries of the annotation.
+    """Logs, in addition to the losses, the nll with the boundaries of the annotation.
 
     Args:
-        logging_outputs: sums of all workers and batches; those of training have none of it.
+        logging_outputs: sums of all workers and batches; those of training have no such sum.
     """
     nll, tokens = (
         float(sum(log.get(name, 0) for log in logging_outputs)) for name in (_NLL, _TOKENS)

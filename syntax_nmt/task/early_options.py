@@ -1,4 +1,4 @@
-"""Options that fairseq's programs act upon before they ask the task, checked while they are parsed.
+"""Checks options that fairseq's programs use before they call the task, while they are parsed.
 
 A task has no other hook so early. `fairseq-hydra-train` parses its options itself.
 """
@@ -25,7 +25,7 @@ def check_while_parsing(parser: argparse.ArgumentParser) -> None:
     Args:
         parser: of a program of fairseq.
     """
-    # What is added again takes the place of the first.
+    # An option that is added again replaces the first.
     group = parser.add_argument_group("checked by the task", conflict_handler="resolve")
     for option, (beside, action, meaning) in _ACTIONS.items():
         if parser.get_default(beside) is not None:
@@ -42,7 +42,7 @@ class _Checked(argparse.Action):
         setattr(namespace, self.dest, value)
 
     def check(self, value: Any) -> None:
-        """Raises a :class:`UserError` for what fairseq would stop at, or pass over."""
+        """Raises a :class:`UserError` for values that fairseq would fail at or ignore."""
         raise NotImplementedError
 
 
@@ -67,10 +67,10 @@ class _Checkpoints(_Checked):
 
 
 class _Input(argparse.Action):
-    """Makes a file the standard input, where lines end at newlines alone, and has that read.
+    """Makes a file the standard input, where only newlines end lines.
 
-    `fairseq-interactive` would open the file so that a carriage return within a line ends it, too:
-    every later translation would belong to another line.
+    `fairseq-interactive` would open the file so that a carriage return also ends a line: every
+    later translation would belong to another line.
     """
 
     def __call__(self, _parser: Any, namespace: Any, value: Any, option: Any = None) -> None:
@@ -82,7 +82,7 @@ class _Input(argparse.Action):
 
 def _opened(path: str) -> TextIO:
     try:
-        # What is no UTF-8 comes through, to be named with its line.
+        # Invalid UTF-8 is passed on, so that an error can name its line.
         return open(path, encoding="utf-8", errors="surrogateescape", newline="\n")
     except OSError as error:
         raise UserError(
@@ -90,7 +90,7 @@ def _opened(path: str) -> TextIO:
         ) from None
 
 
-# Each option, with another option of its group that shows whether the program has the group.
+# Each option, with another option of its group that tells whether the program has the group.
 _ACTIONS = {
     "--save-dir": ("save_dir", _SaveDir, "folder of the checkpoints"),
     "--path": ("quiet", _Checkpoints, "checkpoints, with colons between"),

@@ -1,4 +1,4 @@
-"""Which languages a data-bin folder has, checked before fairseq trips over them."""
+"""Checks the languages of a data-bin folder before fairseq reads them."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ def check_languages(cfg: TranslationConfig) -> None:
         cfg: the options of the task.
 
     Raises:
-        UserError: one is missing, and the message says which there are; or the folders of a
-            training that is split up (`data1:data2`) have different dictionaries.
+        UserError: one is missing, and the message lists those that exist; or the folders of a
+            divided training set (`data1:data2`) have different dictionaries.
     """
     folder, *others = map(Path, utils.split_paths(cfg.data))
     dictionaries = {path.name for path in folder.glob("dict.*.txt")}
@@ -49,10 +49,10 @@ def check_languages(cfg: TranslationConfig) -> None:
 
 
 def _check_same_dictionaries(folder: Path, other: Path, languages: Sequence[str]) -> None:
-    """fairseq reads those of the first folder: the numbers of another mean what they say there.
+    """fairseq reads those of the first folder, and uses them for the ids of the others.
 
     Raises:
-        UserError: the other folder has another dictionary, or is not there.
+        UserError: the other folder has another dictionary, or does not exist.
     """
     if not other.is_dir():
         raise UserError(f"{other}: no such folder; give data-bin folders with : between them")

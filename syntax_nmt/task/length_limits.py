@@ -1,4 +1,4 @@
-"""Sentences longer than a model can take: named, and never left out in silence."""
+"""Sentences that are too long for a model: reported, and never silently omitted."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ def within_limits(
     may_skip: bool,
     before: int | None = None,
 ) -> np.ndarray:
-    """The sentences that are not too long; the others are warned of.
+    """The sentences that are not too long; a warning names the others.
 
     Args:
         indices: numbers of sentences in the dataset.
         limits: of task and models: tokens with EOS, of source and target.
         may_skip: `--skip-invalid-size-inputs-valid-test` was given, or this is training.
-        before: of a buffer of typed lines: lines before it, as output lines count them. All of a
-            buffer may be skipped; others follow.
+        before: for a buffer of typed lines: the number of lines before it, as output lines count
+            them. All lines of a buffer may be skipped.
 
     Raises:
         UserError: a sentence is too long and must not be skipped, or all are.
@@ -56,7 +56,7 @@ def within_limits(
 
 
 def _text(sizes: Any) -> str:
-    """Sizes of source and target as text; there may be none of the target."""
+    """Sizes of source and target as text; the target may be missing."""
     if not isinstance(sizes, tuple):
         return str(sizes)
     sides = [f"{size} {side}" for size, side in zip(sizes, ("source", "target")) if size]

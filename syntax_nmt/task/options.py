@@ -17,10 +17,10 @@ from syntax_nmt.data.annotation import KINDS
 class ProgramOptions(TranslationConfig):
     """fairseq's options of the translation task, and options of the program that has the task.
 
-    The latter are not the task's own: each takes the value of the option it names.
+    Those of the program each take the value of the option they name.
     """
 
-    # of a training, which may be a killed one that is started again
+    # of a training, possibly a killed one that is started again
     save_dir: str = II("checkpoint.save_dir")
     restore_file: str = II("checkpoint.restore_file")
     continue_once: Optional[str] = II("checkpoint.continue_once")
@@ -54,12 +54,12 @@ class SyntaxTranslationConfig(_LoadingOptions):
 
     parser_config: Optional[str] = option(
         None,
-        "parse the source while it is translated, for models that read dependencies or phrases, in "
+        "parse the source during translation, for models that read dependencies or phrases, in "
         "place of --load-dependencies or --load-phrases: the file parser.json that `syntax-nmt "
         "prepare` wrote, or another JSON file of lang, subwords, stanza_dir or model files, "
         "device, max_words, batch_size",
     )
-    # of a program that loads models, which are checked beforehand
+    # of a program that loads models, which are checked first
     path: Optional[str] = II("common_eval.path")
     lm_path: Optional[str] = II("generation.lm_path")
     checkpoint_shard_count: int = II("checkpoint.checkpoint_shard_count")

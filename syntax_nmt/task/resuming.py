@@ -1,4 +1,4 @@
-"""A killed training that is started again: the checkpoint that it goes on from, and its end."""
+"""A killed training that is started again: the checkpoint that it resumes from, and its end."""
 
 from __future__ import annotations
 
@@ -21,19 +21,19 @@ STATE = "patience"  # in a checkpoint's state of the task
 
 _LAST = "checkpoint_last.pt"  # fairseq's default of --restore-file, looked for in --save-dir
 _BEST, _COUNT = "best", "num_runs"  # as fairseq calls them
-# Where fairseq's function that stops a training is: in a program that was started by its file, in
-# one that such a program starts, and in all others.
+# Modules of fairseq's function that stops a training: of a program that was started by its file, of
+# its child processes, and of all others.
 _MODULES = ("__main__", "__mp_main__", "fairseq_cli.train")
 
 
 class Resuming:
-    """What a training goes on from.
+    """The state that a training resumes from.
 
     A killed training that is started again ends as if it had not been killed. fairseq alone differs
     in four ways: from the second epoch on its batches depend on the epoch that the process began
-    with (:func:`~syntax_nmt.task.batches.same_batches`); `checkpoint_last.pt` can be left half
-    written; `--patience` begins to count anew; and a training that had reached `--max-update` makes
-    one update more.
+    with (:func:`~syntax_nmt.task.batches.same_batches`); `checkpoint_last.pt` can be incomplete;
+    `--patience` starts counting again; and a training that had reached `--max-update` makes one
+    more update.
 
     Args:
         cfg: the options of the task, with those of the training.
@@ -41,12 +41,12 @@ class Resuming:
 
     def __init__(self, cfg: Any) -> None:
         self._cfg = cfg
-        self._updates_before = 0  # that the checkpoint has made from which fairseq goes on
+        self._updates_before = 0  # made before the checkpoint that fairseq resumes from
         self._resumed: tuple[str, Mapping[str, Any]] | None = None  # a checkpoint, and its options
         self._begin: str | None = None
 
     def begin(self, vocabularies: tuple[Dictionary, Dictionary]) -> None:
-        """Finds and checks the checkpoint that fairseq will load; an incomplete one is made whole.
+        """Finds and checks the checkpoint that fairseq will load; completes an incomplete one.
 
         Args:
             vocabularies: of source and target.
@@ -59,7 +59,7 @@ class Resuming:
         if self._begin is None:
             return
         state = check_weights(self._begin, vocabularies)
-        # fairseq counts on only with the state of the optimizer.
+        # fairseq continues counting only with the state of the optimizer.
         fresh = self._begin == self._tuned() or self._option("reset_optimizer")
         if not fresh and state.get("last_optimizer_state") is not None:
             history = state.get("optimizer_history") or [{}]
@@ -80,7 +80,7 @@ class Resuming:
             model.begins_with_weights_of_another = self._begin == self._tuned()
 
     def warn_of_changed_options(self, group: str, built: Any, options: Any) -> None:
-        """Says in the log which options differ from those of the checkpoint that is resumed.
+        """Logs options that differ from those of the resumed checkpoint.
 
         Args:
             group: of the options, `model` or `criterion`.
@@ -91,7 +91,7 @@ class Resuming:
             warn_of_changed_options(path, built, saved.get(group), options)
 
     def end(self) -> str | None:
-        """Why the training was at its end before this process; None if it was not."""
+        """Why the training had ended before this process; None if it had not."""
         wanted, updates = self._option("max_update") or 0, self._updates_before
         if 0 < wanted <= updates:
             return f"{updates} updates have been made, --max-update {wanted} are wanted"
@@ -99,20 +99,21 @@ class Resuming:
         return f"--patience {patience} ended the training" if is_at_end(patience) else None
 
     def checkpoint(self) -> str | None:
-        """The checkpoint that fairseq will load, made whole; None = training begins anew.
+        """The checkpoint that fairseq will load, completed; None = training starts from the
+        beginning.
 
         Raises:
-            UserError: there is no such file, or it cannot be made whole.
+            UserError: there is no such file, or it cannot be completed.
         """
         restore, folder = self._option("restore_file"), self._option("save_dir")
         if restore is None or folder is None:
             return None
         if restore != _LAST:
             begin = self._of_this_worker(restore)
-            # A file for each worker, whose number fairseq adds later, may stand in its place.
+            # There may be one file per worker instead, whose number fairseq adds later.
             shard = begin.replace(".pt", "-shard0.pt")
             if not any(map(PathManager.isfile, (begin, shard))):
-                if Path(restore).name == _LAST:  # as scripts name it before there is one
+                if Path(restore).name == _LAST:  # scripts may name it before it exists
                     return None
                 raise UserError(
                     f"--restore-file {restore}: no such file; leave the option out to resume from "
@@ -153,19 +154,19 @@ class Resuming:
 
 
 def counted_validations() -> dict[str, float]:
-    """The best validation loss and how many validations followed it; empty before the first.
+    """The best validation loss and the number of validations since; empty before the first.
 
-    fairseq keeps both as attributes of the function that stops a training, and in no checkpoint.
+    fairseq stores both as attributes of the function that stops a training, but in no checkpoint.
     """
     decide = _deciding_function()
     return {name: getattr(decide, name) for name in (_BEST, _COUNT) if hasattr(decide, name)}
 
 
 def forget_training_before() -> None:
-    """Forgets the validations of the training that this process did before, if it did one.
+    """Forgets the validations of an earlier training in this process.
 
-    `fairseq-hydra-train -m` has one after another. fairseq would compare the losses of the second
-    with the best of the first: it would stop too early, and keep no best checkpoint.
+    `fairseq-hydra-train -m` runs several trainings. fairseq would compare the losses of the second
+    with the best of the first: it would stop too early, and save no best checkpoint.
     """
     for function in (_deciding_function(), checkpoint_utils.save_checkpoint):
         for name in (_BEST, _COUNT):
@@ -182,7 +183,7 @@ def is_at_end(patience: int) -> bool:
 
 
 def _resume_count(checkpoint: Mapping[str, Any]) -> None:
-    """Goes on counting where a checkpoint stopped."""
+    """Continues counting from a checkpoint."""
     counted = (checkpoint.get("task_state") or {}).get(STATE) or {}
     decide = _deciding_function()
     if decide is not None:

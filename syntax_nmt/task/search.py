@@ -1,5 +1,5 @@
-"""A search of fairseq's: what it and our decoders are told beforehand, and `--replace-unk`, a word
-for each unknown one by the source word that it attends to most.
+"""fairseq's search: its preparation with our decoders, and `--replace-unk`, which replaces an
+unknown word by the source word that it attends to most.
 """
 
 from __future__ import annotations
@@ -23,11 +23,11 @@ from syntax_nmt.errors import UserError
 
 @contextmanager
 def prepared_for(generator: Any, models: Sequence[nn.Module]) -> Iterator[None]:
-    """Within, our decoders know the beam size and whether attention weights are wanted.
+    """Within the context, our decoders know the beam size and whether attention weights are needed.
 
-    Joint scores (`joint_score` of a decoder) are left out of sampling, whose top-p counts on
-    probabilities that add up to 1, and where some models of an ensemble have none: in the mean of
-    the probabilities such a model would outweigh the others.
+    Joint scores (`joint_score` of a decoder) are omitted in sampling, whose top-p needs
+    probabilities that add up to 1, and in an ensemble in which some models have none: these models
+    would outweigh the others in the mean of the probabilities.
 
     Args:
         generator: fairseq's generator or scorer.
@@ -35,7 +35,7 @@ def prepared_for(generator: Any, models: Sequence[nn.Module]) -> Iterator[None]:
     beam_size = getattr(generator, "beam_size", 1)
     aligns = isinstance(generator, SequenceGeneratorWithAlignment)
     need_attn = aligns or getattr(generator, "compute_alignment", False)  # fairseq's scorer
-    # It adds up the weights of an ensemble even so: all models must have them.
+    # It still adds up the weights of an ensemble: all models must have them.
     need_attn = need_attn or (isinstance(generator, SequenceScorer) and len(models) > 1)
     every_decoder: list[Any] = [getattr(model, "decoder", None) for model in models]
     decoders = [decoder for decoder in every_decoder if hasattr(decoder, "prepare_for_search")]
@@ -59,9 +59,9 @@ def prepared_for(generator: Any, models: Sequence[nn.Module]) -> Iterator[None]:
 def of_empty_sources(
     found: list[list[dict[str, Any]]], src_tokens: Tensor, dictionary: Dictionary
 ) -> list[list[dict[str, Any]]]:
-    """The hypotheses of a batch, where a sentence without words has an empty one, of score 0.
+    """The hypotheses of a batch; a sentence without words gets an empty one of score 0.
 
-    A model that never saw such a sentence makes up a translation.
+    A model invents a translation of such a sentence if it has never seen one.
 
     Args:
         found: of fairseq's search, for each sentence, the best first.
@@ -78,7 +78,7 @@ def of_empty_sources(
 
 
 def _empty(hypothesis: dict[str, Any], eos: int) -> dict[str, Any]:
-    """A hypothesis that is EOS alone; what is by position is cut to that."""
+    """A hypothesis with only EOS; values by position are cut accordingly."""
     tokens = hypothesis["tokens"].new_tensor([eos])
     scores = hypothesis["positional_scores"].new_zeros(1)
     empty = {**hypothesis, "tokens": tokens, "positional_scores": scores}
@@ -91,10 +91,10 @@ def _empty(hypothesis: dict[str, Any], eos: int) -> dict[str, Any]:
 
 
 def numbered_for(generator: Any, sample: dict[str, Any]) -> dict[str, Any]:
-    """A batch whose sentences a search with diverse groups can tell apart.
+    """A batch whose sentences a search with diverse groups can distinguish.
 
-    fairseq's keeps what the groups have said by the place of a sentence in the batch, and looks it
-    up by the number of the sentence in its text.
+    fairseq's search stores the output of the groups by the position of a sentence in the batch, but
+    looks it up by the number of the sentence in its text.
 
     Args:
         generator: fairseq's generator or scorer.
@@ -105,10 +105,10 @@ def numbered_for(generator: Any, sample: dict[str, Any]) -> dict[str, Any]:
 
 
 class Link(tuple[int, int]):
-    """A link of an alignment, (source, target), that is its source where an index is wanted.
+    """A link of an alignment, (source, target), that serves as its source where an index is needed.
 
-    fairseq's programs print alignments as pairs, but where they replace an unknown word they look
-    for the source word at `alignment[target]` itself, which a pair is no index for.
+    fairseq's programs print alignments as pairs, but to replace an unknown word they use
+    `alignment[target]` itself as index of the source word, and a pair is no index.
     """
 
     def __index__(self) -> int:
@@ -118,16 +118,16 @@ class Link(tuple[int, int]):
 def build_replacing(
     build: Callable[..., Any], models: Any, args: Any, *more: Any, **kw: Any
 ) -> Any:
-    """Builds a search; if unknown words are to be replaced it aligns, asked to or not.
+    """Builds a search; with `--replace-unk` it always aligns.
 
     Args:
         build: of fairseq's task.
-        args: fairseq's options of the search; they decide what is printed, and stay as they are.
+        args: fairseq's options of the search; they decide what is printed, and are not changed.
         *more: for `build`.
         **kw: for `build`.
 
     Raises:
-        UserError: alignments of another form are wanted as well.
+        UserError: another form of alignments is also requested.
     """
     if getattr(args, "replace_unk", None) is None or getattr(args, "score_reference", False):
         return build(models, args, *more, **kw)
@@ -146,7 +146,7 @@ def build_replacing(
 def extract_links(
     attention: Tensor, source: Tensor, target: Tensor, pad: int, eos: int
 ) -> list[Link]:
-    """The link of each target word to the source word of most weight.
+    """The link of each target word to the source word with the largest weight.
 
     Args:
         attention: T×S.
@@ -155,7 +155,7 @@ def extract_links(
         eos: id of EOS.
 
     Returns:
-        One a word of the target. A source without words has but EOS, at 0, to link to.
+        one link per target word. A source without words has only EOS, at 0.
     """
     links = utils.extract_hard_alignment(attention, source, target, pad, eos)
     words = int((target.ne(pad) & target.ne(eos)).sum())

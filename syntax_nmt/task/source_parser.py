@@ -1,4 +1,4 @@
-"""Annotation of source sentences that are parsed while they are translated."""
+"""Annotation of source sentences by a parser during translation."""
 
 from __future__ import annotations
 
@@ -31,15 +31,16 @@ _REMEMBERED = 20_000  # annotations of sentences; about 1 kB each
 
 
 class SourceParser:
-    """What models read of the source's syntax, without files: every kind that can be parsed.
+    """The source annotation that models read, without files: every kind that a parser supplies.
 
-    Tokens become pieces, pieces words, and the words go to Stanza; the kind projects what Stanza
-    finds to the pieces. This is what `syntax-nmt parse` and `binarize` do with a file, and gives
-    the same.
+    Tokens are joined to pieces and pieces to words, and Stanza parses the words; the kind projects
+    the parse to the pieces. `syntax-nmt parse` and `binarize` do the same with a file, with the
+    same result.
 
-    A sentence's tree does not depend on its companions in the batch, but for this: Stanza pads
-    sentences to batches, so that scores differ by float32 rounding, and where two trees tie to that
-    precision either may come out. Sentences are handed over in order of length, which pads least.
+    A sentence's tree does not depend on the other sentences of the batch, with one exception:
+    Stanza pads sentences to batches, so that scores differ by float32 rounding, and if two trees
+    tie to that precision, either may result. Sentences are sorted by length, which needs the least
+    padding.
 
     Args:
         name: the configuration's file, for messages.
@@ -51,7 +52,7 @@ class SourceParser:
         self._name = name
         self._dictionary = dictionary
         self._warned: set[str] = set()
-        # Rows as the kind projects them; used last stands last.
+        # Rows in the form of the kind; the most recently used is last.
         self._remembered: dict[tuple[AnnotationKind, Pieces], np.ndarray] = {}
         self._models: dict[AnnotationKind, StanzaModels] = {}
         self._check_scheme()
@@ -69,10 +70,10 @@ class SourceParser:
         return cls(ParserConfig.read(file), file, dictionary)
 
     def find(self, kinds: Iterable[AnnotationKind]) -> None:
-        """Finds the models that annotate, without loading them: what is missing is known early.
+        """Finds the parsing models without loading them, so that missing ones are reported early.
 
         Args:
-            kinds: those that no parser gives are passed over.
+            kinds: kinds without a parser are ignored.
 
         Raises:
             UserError: models of one of them are missing.
@@ -85,16 +86,16 @@ class SourceParser:
     def parse(
         self, kind: AnnotationKind, src_tokens: Tensor, typed: KnowsPieces | None = None
     ) -> Tensor:
-        """The tensor of a batch as its kind collates it, on the device of the tokens.
+        """The collated tensor of a batch, on the device of the tokens.
 
-        In fairseq-generate an unknown piece has lost its string, and with it its mark. It then
-        ends the word before it (sentencepiece) or its own (subword-nmt), rightly or not, and is
-        left out of the word that the parser reads; lengths add up all the same.
+        In fairseq-generate an unknown piece has lost its string, and with it its mark. It then ends
+        the previous word (sentencepiece) or its own (subword-nmt), rightly or not, and the parser's
+        word omits it; lengths still add up.
 
         Args:
             kind: one that can be parsed.
             src_tokens: B×S, padded on one side, EOS last.
-            typed: knows the pieces of the batch, such as those of typed sentences.
+            typed: has the pieces of the batch, such as those of typed sentences.
 
         Raises:
             UserError: models are missing or do not load, or Stanza fails on one sentence after
@@ -105,7 +106,7 @@ class SourceParser:
         rows = unpadded(src_tokens, pad)
         given = [None] * len(rows) if typed is None else typed.pieces(rows)
         sentences = [
-            # A typed `<pad>` is a piece, but no token that anybody reads.
+            # A typed `<pad>` is a piece, but a token that is not read.
             tuple(pieces)
             if pieces is not None and len(pieces) == len(tokens) - 1
             else self._spelled(tokens[:-1])
@@ -128,7 +129,7 @@ class SourceParser:
         return tuple(None if token == unknown else self._dictionary[token] for token in tokens)
 
     def _rows(self, kind: AnnotationKind, sentences: Sequence[Pieces]) -> list[np.ndarray]:
-        """The row of each sentence; a sentence that was parsed lately is not parsed again."""
+        """The row of each sentence; recently parsed sentences are not parsed again."""
         rows = {
             pieces: self._remembered.pop((kind, pieces))
             for pieces in dict.fromkeys(sentences)
@@ -166,7 +167,7 @@ class SourceParser:
             raise UserError(f"{self._name}: {error}") from None
 
     def _words(self, pieces: Pieces) -> tuple[list[str], list[int]]:
-        """The words and the number of pieces of each; none where a piece has parts of two words."""
+        """The words and the number of pieces of each; none if a piece has parts of two words."""
         scheme, unknown = self.config.subwords, self._dictionary.unk_word
         marked = [unknown if piece is None else piece for piece in pieces]
         try:
@@ -187,7 +188,7 @@ class SourceParser:
             )
 
     def _warn(self, message: str) -> None:
-        """Says something once."""
+        """Logs a message once."""
         if message not in self._warned:
             self._warned.add(message)
             logger.warning(message)

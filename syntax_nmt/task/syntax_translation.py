@@ -57,10 +57,10 @@ logger = logging.getLogger(__name__)
 class SyntaxTranslationTask(TranslationTask):
     """Translation with annotation: source dependencies and phrases, target chunks.
 
-    The hooks that fairseq calls are here; what they do is done by the parts of the task. It differs
-    from fairseq's own task even without annotation: trainings may be killed, no sentence is lost,
-    and mistakes in data, checkpoints and options are reported in one line. Outside training every
-    sentence is in a batch: `--required-batch-size-multiple`, which silently leaves out a last
+    This class has the hooks that fairseq calls; the parts of the task do the work. It differs from
+    fairseq's own task even without annotation: killed trainings resume exactly, no sentence is
+    lost, and mistakes in data, checkpoints and options are reported in one line. Outside training
+    every sentence is in a batch: `--required-batch-size-multiple`, which silently drops a last
     batch, counts as 1 there.
 
     Args:
@@ -70,15 +70,14 @@ class SyntaxTranslationTask(TranslationTask):
     Attributes:
         splits: the texts of the data folder and their annotation.
         inputs: gives models the annotation that they declare.
-        parser: of what models read of the source and the batch does not have, if there is one.
-        fit: tells whether text looks like what the data folder holds.
-        typed: what people type into `fairseq-interactive` and the Python interface.
-        training: how a training was started, if there is one.
-        resuming: what it goes on from.
+        parser: supplies source annotation that the batch lacks, if there is one. fit: checks
+            whether text looks like that of the data folder. typed: text typed into
+            `fairseq-interactive` and the Python interface. training: the start of a training, if
+            there is one. resuming: the state that it resumes from.
     """
 
     cfg: SyntaxTranslationConfig
-    hands_over_annotation = True  # which the models of this package count on
+    hands_over_annotation = True  # which the models of this package rely on
 
     def __init__(
         self, cfg: SyntaxTranslationConfig, src_dict: Dictionary, tgt_dict: Dictionary
@@ -102,7 +101,7 @@ class SyntaxTranslationTask(TranslationTask):
 
     @classmethod
     def add_args(cls, parser: argparse.ArgumentParser) -> None:
-        """Adds the options of the task, and checks of some that are not its own.
+        """Adds the options of the task, and checks of some other options.
 
         Args:
             parser: of a program of fairseq.
@@ -118,7 +117,7 @@ class SyntaxTranslationTask(TranslationTask):
             **kwargs: as of fairseq's own task.
 
         Raises:
-            UserError: no such folder or language, and one line says which there are; or a
+            UserError: no such folder or language, and one line lists those that exist; or a
                 dictionary, a model of `--path` or the configuration of the parsers has a mistake.
         """
         with exits_in_fairseq_programs():
@@ -144,7 +143,7 @@ class SyntaxTranslationTask(TranslationTask):
     def load_dataset(
         self, split: str, epoch: int = 1, combine: bool = False, **kwargs: Any
     ) -> None:
-        """Loads a split and the annotation that the options ask for, both checked before.
+        """Loads a split and its requested annotation, after checks.
 
         Args:
             split: train, valid, test, …
@@ -154,7 +153,7 @@ class SyntaxTranslationTask(TranslationTask):
 
         Raises:
             UserError: the split or its annotation files are missing, damaged or of another text, or
-                an option cannot be honoured together with them; one line says which.
+                an option is incompatible with them; one line says which.
         """
         with exits_in_fairseq_programs():
             prefixes = self.splits.check(split, epoch, combine)
@@ -165,7 +164,7 @@ class SyntaxTranslationTask(TranslationTask):
             self.datasets[split] = self.splits.annotated(self.datasets[split], prefixes, split)
 
     def get_batch_iterator(self, dataset: FairseqDataset, **kwargs: Any) -> EpochBatchIterator:
-        """Divides a dataset into batches, the same ones in whatever epoch a training resumes.
+        """Divides a dataset into batches, the same ones in every epoch at which a training resumes.
 
         Args:
             **kwargs: as of fairseq's own task.
@@ -196,7 +195,7 @@ class SyntaxTranslationTask(TranslationTask):
         return self.datasets.get(interpolated_option(self.cfg, "train_subset"))
 
     def _will_keep_batches(self, dataset: FairseqDataset, options: dict[str, Any]) -> bool:
-        """Whether fairseq will keep the batches of a dataset, and has none of it yet."""
+        """Whether fairseq will store the batches of a dataset, and has none yet."""
         anew = options.get("disable_iterator_cache") or options.get("update_epoch_batch_itr")
         keeps = self.can_reuse_epoch_itr(dataset) and not anew
         return keeps and dataset not in self.dataset_to_epoch_iter
@@ -213,7 +212,7 @@ class SyntaxTranslationTask(TranslationTask):
         Args:
             indices: numbers of sentences.
             max_positions: the limits in tokens with EOS.
-            ignore_invalid_inputs: longer sentences may be left out, with a warning.
+            ignore_invalid_inputs: longer sentences may be skipped, with a warning.
 
         Raises:
             UserError: they may not; one line names the first.
@@ -239,7 +238,7 @@ class SyntaxTranslationTask(TranslationTask):
         return super().build_tokenizer(args)
 
     def build_bpe(self, args: Any) -> Any:
-        """Builds what cuts words into pieces; warns of a sentencepiece model of another corpus.
+        """Builds the subword segmentation; warns of a sentencepiece model of another corpus.
 
         Args:
             args: fairseq's options of the subwords, or None.
@@ -253,7 +252,7 @@ class SyntaxTranslationTask(TranslationTask):
     def get_interactive_tokens_and_lengths(
         self, lines: Sequence[str], encode_fn: Callable[[str], str]
     ) -> tuple[list[Tensor], list[int]]:
-        """The tokens of typed lines, whose pieces are kept for the parser.
+        """The tokens of typed lines; their pieces are stored for the parser.
 
         Args:
             lines: raw text.
@@ -280,15 +279,16 @@ class SyntaxTranslationTask(TranslationTask):
         return self.typed.with_pieces(dataset, src_tokens)
 
     def build_model(self, cfg: Any, from_checkpoint: bool = False) -> BaseFairseqModel:
-        """Builds the model; before a training it checks how that was started, and what it resumes.
+        """Builds the model; before a training it checks the start of the training and its
+        checkpoint.
 
         Args:
-            from_checkpoint: whether its weights will be loaded: it is not to be trained.
+            from_checkpoint: whether its weights will be loaded, without training.
 
         Raises:
-            UserError: there is no training as it was started, its checkpoint is missing, damaged or
-                of other data, a YAML has a key that is no option of the model, or the parser of
-                what it reads is missing; one line says so.
+            UserError: the training was started wrongly, its checkpoint is missing, damaged or of
+                other data, a YAML has a key that is no option of the model, or a parser is missing;
+                one line says so.
         """
         with exits_in_fairseq_programs():
             if from_checkpoint:  # perhaps of a newer version, with options unknown here
@@ -314,7 +314,7 @@ class SyntaxTranslationTask(TranslationTask):
         return model
 
     def build_criterion(self, cfg: Any, from_checkpoint: bool = False) -> FairseqCriterion:
-        """Builds the criterion, and warns if it leaves a part of the model without training.
+        """Builds the criterion, and warns if it does not train a part of the model.
 
         Args:
             from_checkpoint: whether it is that of a checkpoint, not of a training.
@@ -331,11 +331,11 @@ class SyntaxTranslationTask(TranslationTask):
         return criterion
 
     def begin_epoch(self, epoch: int, model: Any) -> None:
-        """What is done before the batches of an epoch, and before a thread prepares them.
+        """Runs before the batches of an epoch, and before a thread prepares them.
 
         Raises:
-            SystemExit: with status 0: the training is at its end, which fairseq does not ask
-                before the first update.
+            SystemExit: with status 0: the training has ended, which fairseq does not check before
+                the first update.
         """
         end = self.resuming.end()
         if end is not None:
@@ -344,7 +344,7 @@ class SyntaxTranslationTask(TranslationTask):
         super().begin_epoch(epoch, model)
 
     def state_dict(self) -> dict[str, Any]:
-        """What a checkpoint keeps of the task."""
+        """The state of the task in a checkpoint."""
         return {**super().state_dict(), STATE: counted_validations()}
 
     def train_step(
@@ -355,8 +355,8 @@ class SyntaxTranslationTask(TranslationTask):
 
         Args:
             update_num: updates so far.
-            ignore_grad: the batch only stands in for one that this worker does not have; it counts
-                in no statistics of batch norms either.
+            ignore_grad: the batch only replaces one that this worker does not have; batch norms
+                ignore it, too.
         """
         with exits_in_fairseq_programs():
             sample = self.inputs.for_forward([model], sample)
@@ -368,8 +368,8 @@ class SyntaxTranslationTask(TranslationTask):
     ) -> tuple[Tensor, Any, dict[str, Any]]:
         """Computes the loss of one batch, and with `--eval-bleu` its translations.
 
-        A model that chooses chunk boundaries does so here, too; with `--load-chunks` it is compared
-        with the annotation in a second pass.
+        A model that chooses chunk boundaries also does so here; with `--load-chunks` a second pass
+        compares it with the annotation.
         """
         validate = partial(super().valid_step, model=model, criterion=criterion)
         with exits_in_fairseq_programs():
@@ -384,13 +384,13 @@ class SyntaxTranslationTask(TranslationTask):
         """Logs the figures of all workers.
 
         Args:
-            logging_outputs: what the steps gave for the log.
+            logging_outputs: one for each worker and batch.
         """
         super().reduce_metrics(logging_outputs, criterion)
         log_gold_boundaries(logging_outputs)
 
     def build_generator(self, models: Sequence[nn.Module], args: Any, *more: Any, **kw: Any) -> Any:
-        """Builds what searches or scores; with `--replace-unk` a search aligns, too.
+        """Builds the generator or scorer; with `--replace-unk` a search also aligns.
 
         Args:
             args: fairseq's options of the search.
@@ -414,7 +414,7 @@ class SyntaxTranslationTask(TranslationTask):
         """Generates for one batch, or scores it.
 
         Annotation of the source comes from annotation files (`--load-…`), otherwise from parsers
-        (`--parser-config`); that of the target is given where references are scored, never in a
+        (`--parser-config`). Annotation of the target is used to score references, never in a
         search.
 
         Args:

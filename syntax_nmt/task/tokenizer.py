@@ -22,7 +22,7 @@ logger = logging.getLogger(__name__)
 
 @dataclass
 class SyntaxWordsConfig(FairseqDataclass):
-    """Options of `--tokenizer syntax_words`: the ones that `syntax-nmt prepare` was given."""
+    """Options of `--tokenizer syntax_words`: the same as for `syntax-nmt prepare`."""
 
     source_lang: Optional[str] = option(None, "source language")
     target_lang: Optional[str] = option(None, "target language")
@@ -35,8 +35,8 @@ class SyntaxWordsConfig(FairseqDataclass):
     )
     target_segmenter: Optional[str] = option(
         None,
-        "for --target-tokenizer stanza: as for the source; joining target words does "
-        "without the model, which therefore need not be there",
+        "for --target-tokenizer stanza: as for the source; the model may "
+        "be missing, because joining target words does not need it",
     )
 
 
@@ -48,7 +48,7 @@ class SyntaxWords:
         cfg: languages, modes and models of both sides.
 
     Raises:
-        UserError: one line, when a language or a model is missing that its mode needs.
+        UserError: a language or a model that its mode needs is missing.
     """
 
     def __init__(self, cfg: SyntaxWordsConfig) -> None:
@@ -62,7 +62,7 @@ class SyntaxWords:
             self.source.check()
 
     def encode(self, x: str) -> str:
-        """The source words of a line, as `syntax-nmt prepare` tokenised them.
+        """The source words of a line, tokenised as by `syntax-nmt prepare`.
 
         Args:
             x: one line of raw source text.
@@ -70,7 +70,7 @@ class SyntaxWords:
         return self.source.tokenize(x)
 
     def decode(self, x: str) -> str:
-        """Target text out of target words.
+        """Joins target words to text.
 
         Args:
             x: one line of words separated by spaces.
@@ -105,12 +105,12 @@ def check_sentencepiece_file(args: Any) -> None:
 
 
 def warn_of_other_sentencepiece(bpe: Any, args: Any, fit: TextFit) -> None:
-    """Says in the log that a sentencepiece model did not cut the text of the data folder.
+    """Warns if the sentencepiece model is not that of the data folder.
 
     Args:
         bpe: fairseq's subwords of any kind, or None.
         args: fairseq's options of them.
-        fit: what the text of the folder looks like.
+        fit: the statistics of the folder's text.
     """
     model = getattr(bpe, "sp", None)
     if model is None:

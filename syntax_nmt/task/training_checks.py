@@ -1,4 +1,4 @@
-"""Mistakes in how a training was started, told before its first update."""
+"""Checks the start of a training before its first update."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from syntax_nmt.task.yaml_options import refuse_unknown_options
 
 logger = logging.getLogger(__name__)
 
-# What torchrun tells the processes that it starts.
+# Variables that torchrun sets for its processes.
 _TORCHRUN = ("MASTER_ADDR", "MASTER_PORT", "RANK", "WORLD_SIZE")
 
 
@@ -30,13 +30,13 @@ _DEFAULT_RATE = 0.25
 
 
 class TrainingStart:
-    """A training, as the task knows it before its first update.
+    """A training before its first update.
 
     Args:
         cfg: the options of the task, with those of the training.
 
     Attributes:
-        happens: whether a model was built that is to be trained.
+        happens: whether a model was built for training.
     """
 
     def __init__(self, cfg: Any) -> None:
@@ -45,10 +45,10 @@ class TrainingStart:
         self.happens = False
 
     def check(self, model_options: Any) -> None:
-        """Checks how the training of a model with these options was started.
+        """Checks the start of the training of a model with these options.
 
         Raises:
-            UserError: it would not be the training that is wanted.
+            UserError: it would not be the intended training.
         """
         check_joined()
         refuse_unknown_options(model_options)
@@ -58,7 +58,7 @@ class TrainingStart:
         self.happens = True
 
     def warn_of_long_warmup(self, batches: int) -> None:
-        """Says in the log if the learning rate will not reach its peak.
+        """Warns if the learning rate will not reach its peak.
 
         Args:
             batches: of an epoch, of one worker.
@@ -72,9 +72,9 @@ class TrainingStart:
 
 
 def check_joined() -> None:
-    """Refuses to train alone where torchrun has started several processes.
+    """Refuses to train alone if torchrun has started several processes.
 
-    fairseq takes the number of GPUs that a process sees for the number of workers. On CPUs, and on
+    fairseq takes the number of visible GPUs as the number of workers. On CPUs, and on
     machines of one GPU each, that is 1: every process would train by itself and all would write the
     same checkpoints.
 
@@ -99,13 +99,13 @@ def check_joined() -> None:
 
 
 def check_device(cfg: Any) -> None:
-    """Refuses what fairseq can do on another device alone.
+    """Refuses options that fairseq supports only on another device.
 
     Args:
         cfg: the options of the task, with those of the training.
 
     Raises:
-        UserError: says which option does it here.
+        UserError: names the option to use here.
     """
     fp16, tpu, on_cpu, *others = (
         interpolated_option(cfg, name)
@@ -124,7 +124,7 @@ def check_device(cfg: Any) -> None:
 
 
 def warn_of_default_rate(rates: Any) -> None:
-    """Says in the log that no learning rate was given: fairseq's default diverges with Adam.
+    """Warns if no learning rate was given: fairseq's default diverges with Adam.
 
     Args:
         rates: `--lr`, one an epoch.
@@ -137,10 +137,10 @@ def warn_of_default_rate(rates: Any) -> None:
 
 
 def check_output_layer(model: Any, criterion: FairseqCriterion) -> None:
-    """Refuses a model with an adaptive softmax that another criterion trains.
+    """Refuses an adaptive softmax with another criterion.
 
     Raises:
-        UserError: says which criterion does.
+        UserError: names the criterion to use.
     """
     decoder = getattr(model, "decoder", None)
     if getattr(decoder, "adaptive_softmax", None) is None or isinstance(criterion, AdaptiveLoss):
@@ -152,7 +152,7 @@ def check_output_layer(model: Any, criterion: FairseqCriterion) -> None:
 
 
 def warn_of_untrained_parts(model: Any, objectives: Iterable[Any]) -> None:
-    """Says in the log that a part of the model learns annotation that no objective reads."""
+    """Warns if no objective trains a part of the model that learns annotation."""
     read = declared(objectives)
     for kind in getattr(model, "learns_annotation", ()):
         if kind not in read:
@@ -161,7 +161,7 @@ def warn_of_untrained_parts(model: Any, objectives: Iterable[Any]) -> None:
 
 
 def planned_updates(batches: int, update_freq: int, max_epoch: int, max_update: int) -> float:
-    """How many updates a training makes; infinite where nothing ends it.
+    """The number of updates of a training; infinite without a limit.
 
     Args:
         batches: of an epoch, of one worker.
@@ -173,7 +173,7 @@ def planned_updates(batches: int, update_freq: int, max_epoch: int, max_update: 
 
 
 def warn_of_long_warmup(warmup: int, updates: float) -> None:
-    """Says in the log if the learning rate will not reach its peak.
+    """Warns if the learning rate will not reach its peak.
 
     Args:
         warmup: `--warmup-updates`.

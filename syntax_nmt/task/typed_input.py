@@ -1,5 +1,5 @@
-"""Sentences typed into fairseq-interactive or given to the Python interface: lines counted over all
-buffers, and pieces that keep their own strings.
+"""Sentences typed into fairseq-interactive or given to the Python interface: counts lines over all
+buffers, and stores the strings of pieces.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ logger = logging.getLogger(__name__)
 
 Pieces = list[str]
 
-_ENOUGH_PIECES = 1000  # the text so far tells; what follows is like it
+_ENOUGH_PIECES = 1000  # the first text decides; later text is assumed to be similar
 _ADVICE = {
     CUT_TWICE: "type raw text, or leave --bpe and --tokenizer out",
     UNCUT: "add --bpe, its model and --tokenizer, as `syntax-nmt options --training` prints them",
@@ -30,7 +30,7 @@ _ADVICE = {
 
 
 class KnowsPieces(Protocol):
-    """Knows the segmented text of a batch, in which unknown pieces keep their own strings."""
+    """Provides the segmented text of a batch, with the strings of unknown pieces."""
 
     def pieces(self, rows: Sequence[Sequence[int]]) -> list[Pieces | None]:
         """The pieces of each sentence of the batch; None where they are not known.
@@ -41,14 +41,14 @@ class KnowsPieces(Protocol):
 
 
 class TypedSentences(BaseWrapperDataset):
-    """A dataset that knows the segmented text of its sentences.
+    """A dataset with the segmented text of its sentences.
 
-    fairseq-interactive takes nothing but tokens out of a batch, and in tokens every unknown piece
-    is the same. So the pieces of a batch are found again by its unpadded tokens. Sentences of the
-    same tokens are told apart by their order in the batch, which stays.
+    fairseq-interactive reads only the tokens of a batch, and in tokens all unknown pieces are
+    equal. So the unpadded tokens are used to find the pieces of a batch. Sentences with the same
+    tokens are distinguished by their order in the batch, which does not change.
 
     Args:
-        sentences: fairseq's dataset of what was typed.
+        sentences: fairseq's dataset of the typed sentences.
         segmented: the pieces of each of its sentences.
     """
 
@@ -73,7 +73,7 @@ class TypedSentences(BaseWrapperDataset):
         return batch
 
     def pieces(self, rows: Sequence[Sequence[int]]) -> list[Pieces | None]:
-        """The pieces of each sentence of the batch made last; None for other sentences.
+        """The pieces of each sentence of the last batch; None for other sentences.
 
         Args:
             rows: its unpadded tokens.
@@ -95,10 +95,10 @@ def unpadded(tokens: Tensor, pad: int) -> list[list[int]]:
 
 
 class TypedLines:
-    """Counts the lines that were typed.
+    """Counts typed lines.
 
     Attributes:
-        before: lines before those of the buffer at hand.
+        before: lines before the current buffer.
     """
 
     def __init__(self) -> None:
@@ -106,14 +106,14 @@ class TypedLines:
         self._buffered = 0
 
     def add(self, lines: Sequence[str]) -> None:
-        """Takes the next buffer.
+        """Starts the next buffer.
 
         Args:
             lines: raw text.
 
         Raises:
-            UserError: a line is not UTF-8. Where the locale is C or POSIX, Python reads such bytes
-                as surrogates, which no subword model takes.
+            UserError: a line is not UTF-8. In the C or POSIX locale, Python reads such bytes as
+                surrogates, which no subword model accepts.
         """
         self.before += self._buffered
         self._buffered = len(lines)
@@ -127,15 +127,15 @@ class TypedLines:
 
 
 class TypedInput:
-    """The text that people type into a task.
+    """The text typed into a task.
 
     Args:
-        keeps_pieces: whether a parser wants the pieces of the sentences.
-        fit: tells whether the text looks like what the model was trained on.
+        keeps_pieces: whether a parser needs the pieces of the sentences. fit: checks whether the
+            text looks like the training text.
 
     Attributes:
         lines: counts the lines.
-        sentences: those of the buffer at hand, if their pieces are kept.
+        sentences: those of the current buffer, if their pieces are stored.
     """
 
     def __init__(self, keeps_pieces: bool, fit: TextFit) -> None:
@@ -153,7 +153,7 @@ class TypedInput:
         lines: Sequence[str],
         encode: Callable[[str], str],
     ) -> tuple[list[Tensor], list[int]]:
-        """The tokens of typed lines, whose pieces are remembered.
+        """The tokens of typed lines; stores their pieces.
 
         Args:
             tokenize: of fairseq's own task.
@@ -173,7 +173,7 @@ class TypedInput:
         return tokens, lengths
 
     def _look_at(self, lines: Sequence[str], pieces: Sequence[Pieces]) -> None:
-        """Warns, once, of text that does not look like what the model was trained on."""
+        """Warns once of text that does not look like the training text."""
         if self._looked_at is None:
             return
         self._looked_at += zip(lines, pieces)
@@ -187,7 +187,7 @@ class TypedInput:
     def with_pieces(
         self, dataset: LanguagePairDataset, src_tokens: list[Tensor]
     ) -> LanguagePairDataset | TypedSentences:
-        """The dataset of a buffer, which knows its pieces where a parser wants them.
+        """The dataset of a buffer, with its pieces if a parser needs them.
 
         Args:
             dataset: fairseq's, of `src_tokens`.

@@ -1,4 +1,4 @@
-"""Words out of raw text and text out of words, the same at preparation and at inference."""
+"""Splits raw text into words and joins words to text, in preparation and at inference."""
 
 from __future__ import annotations
 
@@ -38,9 +38,9 @@ class WordTokenizer:
     """Splits lines of one language into words separated by single spaces, and joins them again.
 
     - `moses`: the Moses tokeniser, without escapes (`&apos;`) and without splitting at hyphens.
-    - `penn`: English as today's treebanks tokenise it, which is what parsers are trained on: Moses,
-      then `do n't`, `can not`, and hyphens between letters apart, written `@-@` so that they can be
-      joined again. Brackets and quotes stay what they are; a typographic apostrophe inside a word
+    - `penn`: English in the tokenisation of current treebanks, on which parsers are trained: Moses,
+      then `do n't`, `can not`, and separate hyphens between letters, written `@-@` so that they can
+      be joined again. Brackets and quotes do not change; a typographic apostrophe inside a word
       becomes a plain one.
     - `char`: for languages without spaces; each of their characters is a word, words of other
       scripts stay whole (:func:`~syntax_nmt.data.unspaced.split_characters`).
@@ -48,9 +48,8 @@ class WordTokenizer:
     - `none`: the words are already separated by spaces.
 
     Every mode cleans the line first (:func:`~syntax_nmt.data.text.clean_line`) and then changes
-    nothing but spaces, the two habits of `penn` excepted. One line in is one line out, the empty
-    one included. A line that Moses would change, or on which Stanza fails, is tokenised as by
-    `char`.
+    only spaces, except for the two rules of `penn`. Every input line gives one output line, also an
+    empty one. A line that Moses would change, or on which Stanza fails, is tokenised as by `char`.
 
     Args:
         mode: one of :data:`MODES`.
@@ -81,20 +80,20 @@ class WordTokenizer:
             self._moses = MosesWords(lang)
 
     def check(self) -> None:
-        """Finds out before long work whether what tokenising needs is there.
+        """Checks before long work that the tokeniser's model exists.
 
         Raises:
-            UserError: the model of mode `stanza` is not there, does not load, or is of another
+            UserError: the model of mode `stanza` is missing, does not load, or is of another
                 language.
         """
         if self.mode == "stanza":
             loaded_segmenter(self.lang, find_segmenter(self.lang, self._segmenter))
 
     def fingerprint(self) -> list[str]:
-        """What decides how lines are tokenised: mode, language, rules, checksum of the model.
+        """The settings of the tokenisation: mode, language, rules, checksum of the model.
 
         Raises:
-            UserError: the model of mode `stanza` is not there.
+            UserError: the model of mode `stanza` is missing.
         """
         if self.mode in ("moses", "penn"):
             return [self.mode, self.lang, f"rules {RULES}"]
@@ -115,8 +114,8 @@ class WordTokenizer:
         """The words of each line, separated by single spaces; as many lines as come in.
 
         Args:
-            lines: raw text. Mode `stanza` is fast for many lines at a time; they come out as they
-                do one by one.
+            lines: raw text. Mode `stanza` is fast for many lines at a time; the result is the same
+                line by line.
             counts: adds up the characters replaced by cleaning, by kind, as `apostrophe` those
                 that mode `penn` made plain, and as `fallback` the lines tokenised in mode `char` in
                 place of the tokeniser's own.

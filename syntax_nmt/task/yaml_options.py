@@ -20,8 +20,7 @@ _OF_FAIRSEQ = ("_name", "arch")
 def refuse_unknown_options(cfg: Any) -> None:
     """Refuses a key that is no option of the architecture, and text in place of a number.
 
-    fairseq checks everything else, but models that are registered for its command line take
-    whatever they find.
+    fairseq checks the other groups, but models registered for its command line accept any key.
 
     Args:
         cfg: the options of a model; only those of fairseq-hydra-train are checked.

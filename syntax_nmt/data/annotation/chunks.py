@@ -1,4 +1,4 @@
-"""Chunks of the target: where each opens, and its type."""
+"""Chunks of the target: their first subwords and types."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from syntax_nmt.data.text_match import OtherTextError
 
 
 class Chunks(AnnotationKind):
-    """The id of its type where a chunk opens, 0 inside; out of IOB tags."""
+    """The id of its type where a chunk begins, 0 inside; from IOB tags."""
 
     name = "chunks"
     ending = "chunks"
@@ -80,7 +80,7 @@ class Chunks(AnnotationKind):
         return 0, np.asarray(labels)
 
     def draw(self, size: int, labels: int, random: np.random.Generator) -> np.ndarray:
-        """One opens at the first subword, and at every second on average."""
+        """A chunk begins at the first subword, and at every second on average."""
         opens = random.integers(2, size=size)
         opens[0] = 1
         return (opens * random.integers(1, labels + 1, size=size)).astype(np.int32)
@@ -90,11 +90,11 @@ class Chunks(AnnotationKind):
         return collate_chunk_tags(rows, text.ids, text.width, text.left_pad, labels + 1)
 
     def batch_flags(self, tensor: Tensor) -> dict[str, bool]:
-        """Whether no sentence of the batch is without annotation."""
+        """Whether every sentence of the batch has annotation."""
         return {"all_annotated": bool(tensor.amax(dim=1).ge(0).all())}
 
     def figures(self, labels: Sequence[str] = ()) -> ChunkFigures:
-        """How many of each type."""
+        """The number of chunks of each type."""
         return ChunkFigures(tags=tuple(labels))
 
     def show(

@@ -93,7 +93,7 @@ class Heads(AnnotationKind):
         return 0, sizes - 1
 
     def draw(self, size: int, labels: int, random: np.random.Generator) -> np.ndarray:
-        """Each subword hangs on one before it, in an order drawn at random."""
+        """Each subword depends on an earlier one, in a random order."""
         order = random.permutation(size)
         heads = np.empty(size, dtype=np.int32)
         heads[order[0]] = order[0]

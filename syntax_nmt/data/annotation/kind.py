@@ -1,4 +1,4 @@
-"""What a kind of annotation is: everything that the rest of the code asks about it."""
+"""The interface of a kind of annotation."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ SOURCE, TARGET = "source", "target"
 
 
 class Place(NamedTuple):
-    """Where an entry stands, for messages: its file and 1-based line."""
+    """The position of an entry, for messages: file and 1-based line."""
 
     file: Path
     line: int
@@ -41,7 +41,7 @@ class BatchedText:
         ids: the sentences of the batch in order, (B,).
         sizes: the length with EOS of every sentence of the dataset, (sentences,).
         width: S or T, the padded width of the batch.
-        left_pad: whether the tokens stand at the right edge.
+        left_pad: whether the tokens are at the right edge.
     """
 
     ids: np.ndarray
@@ -52,11 +52,11 @@ class BatchedText:
 
 @dataclass(frozen=True)
 class SegmentedSentence:
-    """A sentence to be shown.
+    """A sentence to display.
 
     Attributes:
         pieces: its subwords.
-        words: its words; the pieces where words are not known.
+        words: its words; the pieces if words are not known.
         counts: the number of pieces of each word.
         scheme: one of `subwords.SCHEMES`.
     """
@@ -82,23 +82,23 @@ class AnnotationKind(ABC):
     A kind knows the text form (:meth:`entries`, :meth:`parse`, :meth:`transfer`), the binarised
     form, a row of int32 a sentence without EOS (:meth:`row`), and the tensor of a batch
     (:meth:`collate`). Models and criterions declare the kinds that they read as `reads_annotation`;
-    a model is given what the batch has of it as the arguments :attr:`keys` of its forward pass.
+    a model gets the batch's tensors as the arguments :attr:`keys` of its forward pass.
 
     Attributes:
         name: of the binarised files, `train.de-en.de.NAME.bin`.
         ending: of the text files, `train.de.ENDING`.
-        side: `source` or `target`. What belongs to the target is not known in a search.
+        side: `source` or `target`. Annotation of the target is not known in a search.
         keys: names of the batch entries that this kind adds; the first is the tensor.
         description: a noun phrase for messages, such as "chunks of the target".
         option: of the task, which loads it.
         help: of that option.
         title: of its figures.
-        parsed_by: the task of `parsing.models` whose analyses :meth:`of_analysis` takes; None =
-            nothing annotates text while it is translated.
-        has_words: whether an entry of a text file says what it is over.
+        parsed_by: the task of `parsing.models` whose analyses :meth:`of_analysis` takes; None = no
+            parser annotates text during translation.
+        has_words: whether an entry of a text file contains the words.
         labels_file: the file in the data folder that lists the labels; None = it has no labels.
-        label: what a label is called in messages.
-        no_label: the label that is listed if the training text has none.
+        label: the name of a label in messages. no_label: the label to list if the training text has
+            none.
         empty_entry: of a sentence without annotation, for messages.
     """
 
@@ -118,7 +118,7 @@ class AnnotationKind(ABC):
     empty_entry: ClassVar[str]
 
     def __eq__(self, other: object) -> bool:
-        """A kind that a worker process has unpickled is the same kind."""
+        """Unpickling in a worker process returns the same object."""
         return type(self) is type(other)
 
     def __hash__(self) -> int:
@@ -138,7 +138,7 @@ class AnnotationKind(ABC):
         return flag(self.option)
 
     def of(self, annotation: Mapping[str, Tensor]) -> Tensor:
-        """Its tensor among the inputs of a model that cannot do without.
+        """Its tensor among the inputs of a model that requires it.
 
         Args:
             annotation: by the keys of their kinds.
@@ -151,7 +151,7 @@ class AnnotationKind(ABC):
         return annotation[self.key]
 
     def missing(self) -> UserError:
-        """What to say where a model cannot do without it."""
+        """The message if a model requires it and it is missing."""
         remedy = "; typed text never has them"
         if self.parsed_by is not None:
             remedy = ", or --parser-config FILE to parse (fairseq-generate, -interactive)"
@@ -183,12 +183,12 @@ class AnnotationKind(ABC):
         place: Place,
         corpus: str,
     ) -> Transferred[Any]:
-        """The annotation over the words of the corpus, into which it is carried over.
+        """The annotation, transferred to the words of the corpus.
 
         Args:
             annotation: of :meth:`parse`.
             words: the words of the corpus line.
-            place: where the annotation stands.
+            place: file and line of the annotation.
             corpus: file and line of the corpus.
 
         Raises:
@@ -216,11 +216,11 @@ class AnnotationKind(ABC):
         """
 
     def entry_text(self, entry: Any) -> str:
-        """An entry as it stands in the file, its line end included."""
+        """An entry in the form of the file, its line end included."""
         return f"{entry}\n"
 
     def attach_roots(self, entry: Any) -> Any:
-        """The entry with all roots but the first made to depend on that, where it has several."""
+        """The entry with further roots, if there are any, attached to the first."""
         return entry
 
     def labels(self, annotation: Any) -> Iterable[str]:
@@ -228,7 +228,7 @@ class AnnotationKind(ABC):
         return ()
 
     def of_analysis(self, analysis: Any) -> Any:
-        """The annotation in what a parser says of a sentence; None where it says nothing.
+        """The annotation in a parser's analysis of a sentence; None if it has none.
 
         Args:
             analysis: of the task :attr:`parsed_by`.
@@ -252,7 +252,7 @@ class AnnotationKind(ABC):
         return np.full(size, NO_ANNOTATION, dtype=np.int32)
 
     def covered(self, rows: RaggedArray, sizes: np.ndarray) -> np.ndarray:
-        """The number of subwords that each row covers, to be compared with the sentences' `sizes`.
+        """The number of subwords that each row covers, for comparison with the sentences' `sizes`.
 
         Args:
             sizes: lengths of its sentences without EOS, (sentences,).
@@ -261,7 +261,7 @@ class AnnotationKind(ABC):
 
     @abstractmethod
     def limits(self, sizes: np.ndarray, labels: int) -> tuple[int, np.ndarray]:
-        """The least and the greatest number that a row may hold where there is annotation.
+        """The least and the greatest number that a row with annotation may contain.
 
         Args:
             sizes: lengths of the sentences without EOS, (sentences,).
@@ -287,11 +287,11 @@ class AnnotationKind(ABC):
         """
 
     def batch_flags(self, tensor: Tensor) -> dict[str, Any]:
-        """What the data loader knows about a tensor, so that no model waits for its GPU to ask."""
+        """Facts about a tensor from the data loader, so that no model synchronises its GPU."""
         return {}
 
     def figures(self, labels: Sequence[str] = ()) -> AnnotationFigures:
-        """What is counted of a file; nothing yet.
+        """The statistics of a file, still empty.
 
         Args:
             labels: in the order of their ids.

@@ -1,4 +1,4 @@
-"""Phrases of the source, out of its constituency trees (Xu et al., 2020)."""
+"""Phrases of the source from its constituency trees (Xu et al., 2020)."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from syntax_nmt.data.text_match import other_text
 
 
 class Phrases(AnnotationKind):
-    """Lengths of the phrases in subwords, from left to right; out of bracketed trees."""
+    """Lengths of the phrases in subwords, from left to right; from bracketed trees."""
 
     name = "phrases"
     ending = "trees"
@@ -34,7 +34,7 @@ class Phrases(AnnotationKind):
     description = "phrases of the source's constituency trees"
     empty_entry = "the line '()'"
     option = "load_phrases"
-    help = "load the phrases out of the constituents of the source"
+    help = "load the phrases of the source, from its constituents"
     title = "phrases, in subwords"
     parsed_by = "constituents"
 
@@ -69,7 +69,7 @@ class Phrases(AnnotationKind):
         return project_phrases(annotation, counts)
 
     def no_row(self, size: int) -> np.ndarray:
-        """One −1, whatever the length."""
+        """One −1 for any length."""
         return super().no_row(1)
 
     def covered(self, rows: RaggedArray, sizes: np.ndarray) -> np.ndarray:

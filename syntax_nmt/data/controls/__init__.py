@@ -1,1 +1,1 @@
-"""Annotation without syntax: what a method is compared with to see whether structure helps it."""
+"""Annotation without syntax, as a control of whether structure helps a method."""

@@ -1,4 +1,4 @@
-"""Structures of other sentences: which sentence lends to which, and how they fit other words."""
+"""Structures of other sentences: their assignment, and their fit to other words."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ NOBODY = -1
 def draw_lenders(sizes: Sequence[int], random: Random) -> list[int]:
     """The sentence that lends its structure to each; no sentence borrows its own.
 
-    Sentences of one length lend to each other in a circle that is drawn at random, so that each of
-    them lends once. The only one of its length borrows from one of the nearest greater length, or
-    where there is none, of the nearest smaller.
+    Sentences of one length lend to each other in a random cycle, so that each lends once. The only
+    sentence of its length borrows from one of the next greater length, or if there is none, of the
+    next smaller.
 
     Args:
         sizes: words of each sentence; 0 = it has no annotation, and neither lends nor borrows.
 
     Returns:
-        The lenders' places; `NOBODY` for sentences without annotation.
+        the lenders' positions; `NOBODY` for sentences without annotation.
 
     Raises:
         ValueError: a single sentence has annotation.
@@ -48,10 +48,9 @@ def draw_lenders(sizes: Sequence[int], random: Random) -> list[int]:
 
 
 def resized_tree(tree: ConstituentTree, words: Sequence[str]) -> ConstituentTree:
-    """A constituency tree over other words: parts of speech and labels stay in their places.
+    """A constituency tree over other words: parts of speech and labels keep their positions.
 
-    Constituents that are cut end with the sentence. Words beyond the end of the tree hang on its
-    root.
+    Constituents that are cut end with the sentence. Further words depend on its root.
     """
     size = len(words)
     nodes = [node._replace(end=min(node.end, size)) for node in tree.nodes if node.start < size]

@@ -12,14 +12,14 @@ _ROOT, _DEPENDENT = "root", "dep"
 
 
 class Arcs(NamedTuple):
-    """A dependency tree but for its words: the head and the relation of each."""
+    """A dependency tree without its words: heads and relations."""
 
     heads: Sequence[int]
     relations: Sequence[str]
 
 
 def chain(size: int) -> Arcs:
-    """Each word hangs on the one before it; the first is the root.
+    """Each word depends on the previous one; the first is the root.
 
     Args:
         size: words of the sentence.
@@ -29,9 +29,9 @@ def chain(size: int) -> Arcs:
 
 
 def shuffled(arcs: Arcs, random: Random) -> Arcs:
-    """The same tree over words that are permuted at random: π(k) hangs on π(head of k).
+    """The same tree over randomly permuted words: π(k) depends on π(head of k).
 
-    Numbers of dependents, and depths, stay; distances and projectivity do not.
+    Numbers of dependents and depths do not change; distances and projectivity do.
     """
     size = len(arcs.heads)
     places = random.sample(range(size), size)
@@ -45,10 +45,10 @@ def shuffled(arcs: Arcs, random: Random) -> Arcs:
 def resized_arcs(arcs: Arcs, size: int) -> Arcs:
     """The tree of a sentence for one of another length.
 
-    Words beyond the end of the tree hang on the word before them. Where the tree is cut, the first
-    word becomes the root if the root is cut; a word whose head is cut hangs on the nearest word
-    before it that does not depend on it, or on the root where all of them do. So it is a tree with
-    one root again.
+    Words beyond the end of the tree depend on the previous word. If the root is cut off, the first
+    word becomes the root. A word whose head is cut off depends on the nearest previous word that
+    does not depend on it, or on the root if all previous words do. So the result is a tree with one
+    root.
 
     Args:
         size: words of the other sentence.
@@ -67,7 +67,7 @@ def resized_arcs(arcs: Arcs, size: int) -> Arcs:
 
 
 def _depends(word: int, other: int, heads: Sequence[int]) -> bool:
-    """Whether the way up from a word, as far as its heads are not cut, leads to another."""
+    """Whether a word is an ancestor of another, along heads that are not cut off."""
     while word != other and word < len(heads) and heads[word] != word:
         word = heads[word]
     return word == other
@@ -76,7 +76,8 @@ def _depends(word: int, other: int, heads: Sequence[int]) -> bool:
 def with_arcs(block: Sequence[str], arcs: Arcs) -> list[str]:
     """A sentence of CoNLL-U with another tree over its words.
 
-    All else stays, multiword tokens among it; enhanced graphs, which are syntax too, go.
+    All else is kept, including multiword tokens; enhanced graphs are removed, because they are
+    syntax.
 
     Args:
         block: its lines, comments included.

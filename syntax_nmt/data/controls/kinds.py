@@ -1,4 +1,4 @@
-"""What a control asks about each kind of annotation, and what is counted of it."""
+"""The operations of a control on each kind of annotation, and its statistics."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from syntax_nmt.data.phrases import parsed_lengths
 
 
 class ControlledKind(ABC):
-    """A kind of annotation whose structures can be exchanged; it adds up what is counted of them.
+    """A kind of annotation whose structures can be exchanged, with statistics.
 
     Attributes:
         kind: of the annotation files.
@@ -32,7 +32,7 @@ class ControlledKind(ABC):
 
     @abstractmethod
     def size(self, annotation: Any) -> int:
-        """The words that an annotation is over."""
+        """The words of an annotation."""
 
     @abstractmethod
     def structure(self, annotation: Any) -> Any:
@@ -60,11 +60,11 @@ class ControlledKind(ABC):
 
     @abstractmethod
     def sums(self, structure: Any) -> dict[str, int]:
-        """What is added up over sentences."""
+        """Sums over sentences."""
 
     @abstractmethod
     def figures(self, sums: dict[str, int]) -> dict[str, float | None]:
-        """Means and shares of what was added up; None where there is nothing to divide by."""
+        """Means and shares; None if the divisor is 0."""
 
 
 class ControlledHeads(ControlledKind):
@@ -204,7 +204,7 @@ class ControlledChunks(ControlledKind):
         }
 
     def figures(self, sums: dict[str, int]) -> dict[str, float | None]:
-        """Length in words, and what is outside."""
+        """Length in words, and words outside."""
         return {
             "mean length of chunks": ratio(sums["inside"], sums["chunks"]),
             "chunks a sentence": ratio(sums["chunks"], sums["sentences"]),
@@ -216,5 +216,5 @@ CONTROLLED = (ControlledHeads(), ControlledTrees(), ControlledChunks())
 
 
 def _phrases(tree: ConstituentTree) -> list[int]:
-    """Lengths in words of the phrases that models of phrases are given."""
+    """Lengths in words of the phrases for phrase models."""
     return parsed_lengths(tree, [1] * len(tree))

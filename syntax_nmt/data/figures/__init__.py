@@ -1,1 +1,1 @@
-"""What is counted over a binarised text and its annotation files."""
+"""Statistics of a binarised text and its annotation files."""

@@ -1,4 +1,4 @@
-"""What is counted of an annotation file of any kind; each kind adds figures of its own."""
+"""Statistics of an annotation file of any kind; each kind adds its own."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from syntax_nmt.data.figures.text_figures import SegmentedBlock, ratio
 from syntax_nmt.data.ragged import RaggedArray
 from syntax_nmt.data.text_columns import count_text, share_text
 
-# The head of a column, the name of the figure that stands in it, and how it is written.
+# The head of a column, the name of its figure, and its format.
 Column = tuple[str, str, Callable[[Any], str]]
 
 
 @dataclass
 class Faults:
-    """Sentences that are not what they ought to be: how many, and the line of the first."""
+    """Faulty sentences: their number, and the line of the first."""
 
     found: dict[str, tuple[int, int]] = field(default_factory=dict)
 
@@ -46,9 +46,8 @@ class AnnotationFigures:
 
     Attributes:
         sentences: all, and those `annotated`.
-        unsure: annotated sentences left out of the figures, as unknown subwords hide where their
-            words end.
-        faults: sentences that cannot be right.
+        unsure: annotated sentences excluded from the figures, because unknown subwords hide where
+            their words end. faults: faulty sentences.
     """
 
     columns: ClassVar[tuple[Column, ...]] = (
@@ -72,7 +71,7 @@ class AnnotationFigures:
         self.annotated += int((rows.bounds[first : first + sentences, 1] >= 0).sum())
 
     def figures(self) -> dict[str, Any]:
-        """All of it by name, None where there is nothing to divide by."""
+        """All figures by name; None if the divisor is 0."""
         return {
             "annotated": self.annotated,
             "annotated_share": ratio(self.annotated, self.sentences),

@@ -20,10 +20,10 @@ NOT_OPENED = "that no chunk opens"
 
 @dataclass
 class PhraseFigures(AnnotationFigures):
-    """What is counted, block by block.
+    """The statistics, updated block by block.
 
     Attributes:
-        phrases: of the annotated sentences; EOS, a phrase of its own, is not counted.
+        phrases: of the annotated sentences; EOS, a separate phrase, is not counted.
         subwords: in them.
         longest: subwords of the longest phrase, on line `longest_line` (counted from 1).
     """
@@ -58,7 +58,7 @@ class PhraseFigures(AnnotationFigures):
             self.longest, self.longest_line = int(lengths[place]), first + int(owners[place]) + 1
 
     def figures(self) -> dict[str, Any]:
-        """All of it by name, None where there is nothing to divide by."""
+        """All figures by name; None if the divisor is 0."""
         return {
             **super().figures(),
             "phrases": self.phrases,
@@ -71,7 +71,7 @@ class PhraseFigures(AnnotationFigures):
 
 @dataclass
 class ChunkFigures(AnnotationFigures):
-    """What is counted, block by block; sentences that cannot be right are not.
+    """The statistics, updated block by block; sentences that cannot be right are not.
 
     Attributes:
         tags: chunk types in id order.
@@ -125,7 +125,7 @@ class ChunkFigures(AnnotationFigures):
         self.words += np.bincount(tags, words, len(self.tags)).astype(np.int64)
 
     def figures(self) -> dict[str, Any]:
-        """All of it by name. What is outside of every chunk (`O`) is counted as words only."""
+        """All figures by name. Only words are counted outside of chunks (`O`)."""
         inside = np.array([tag != OUTSIDE for tag in self.tags], dtype=bool)
         chunks = int(self.counts[inside].sum())
         counts = {tag: int(count) for tag, count in zip(self.tags, self.counts) if tag != OUTSIDE}
@@ -145,7 +145,7 @@ def _annotated_rows(
     """Numbers of the annotated rows among `number` rows from `first` on.
 
     Returns:
-        the numbers end to end, the row of each counted from `first`, and (number,) True =
+        the concatenated numbers, the row of each counted from `first`, and (number,) True =
         annotated.
     """
     sizes = rows.sizes[first : first + number]

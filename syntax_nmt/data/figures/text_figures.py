@@ -18,9 +18,8 @@ class SegmentedBlock:
 
     Attributes:
         block: the sentences.
-        opens: True where a token opens a word, (tokens,).
-        unknown: unknown subwords of each sentence, int64.
-        unsure: True where they leave open where words end, (sentences,).
+        opens: True where a token begins a word, (tokens,). unknown: unknown subwords of each
+            sentence, int64. unsure: True where they hide where words end, (sentences,).
     """
 
     block: Block
@@ -38,12 +37,12 @@ class SegmentedBlock:
 
 @dataclass
 class TextFigures:
-    """What is counted, block by block.
+    """The statistics, updated block by block.
 
     Attributes:
         sentences: lines, empty ones included.
         subwords: tokens without EOS.
-        words: as far as unknown subwords tell.
+        words: as far as unknown subwords allow.
         unknown: unknown subwords.
         with_unknown: sentences with unknown subwords.
         unsure: those of them whose words are not known.
@@ -77,7 +76,7 @@ class TextFigures:
             self.longest, self.longest_line = int(sizes[row]), text.block.first + row + 1
 
     def figures(self) -> dict[str, Any]:
-        """All of it by name, None where there is nothing to divide by."""
+        """All figures by name; None if the divisor is 0."""
         return {
             "sentences": self.sentences,
             "empty_sentences": self.empty,
@@ -93,7 +92,7 @@ class TextFigures:
 
 
 def row_sums(values: np.ndarray, sizes: np.ndarray) -> np.ndarray:
-    """The sum of each row of rows that lie end to end, empty ones among them; int64.
+    """The sum of each of several concatenated rows, also empty ones; int64.
 
     Args:
         sizes: the length of each.
@@ -104,5 +103,5 @@ def row_sums(values: np.ndarray, sizes: np.ndarray) -> np.ndarray:
 
 
 def ratio(part: float, whole: float) -> float | None:
-    """A quotient, None where there is nothing to divide by."""
+    """A quotient; None if the divisor is 0."""
     return part / whole if whole else None

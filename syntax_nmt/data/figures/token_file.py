@@ -14,7 +14,7 @@ from syntax_nmt.data.indexed_file import open_indexed
 from syntax_nmt.errors import UserError
 
 _REMEDY = "run fairseq-preprocess again"
-_BLOCK = 1 << 18  # tokens read at a time: what numpy works on stays in the processor's cache
+_BLOCK = 1 << 18  # tokens read at a time: NumPy's arrays stay in the processor's cache
 
 
 @dataclass(frozen=True)
@@ -23,7 +23,7 @@ class Block:
 
     Attributes:
         first: position of the first of them in the text, counted from 0.
-        tokens: ids end to end, EOS left out.
+        tokens: concatenated ids, without EOS.
         sizes: length of each sentence without EOS, int64.
     """
 
@@ -85,7 +85,7 @@ class TokenFile:
         """All sentences in order.
 
         Args:
-            limit: tokens of a block; a longer sentence is a block of its own.
+            limit: tokens of a block; a longer sentence is a separate block.
 
         Raises:
             UserError: a sentence does not end in EOS, or the dictionary is too small.
@@ -101,7 +101,7 @@ class TokenFile:
             first, begin = last, int(ends[last - 1])
 
     def _check(self, tokens: np.ndarray, closing: np.ndarray, first: int) -> None:
-        """Refuses what is not a text of this dictionary, before anything is looked up."""
+        """Refuses a text of another dictionary, before any look-up."""
         unclosed = np.diff(closing, prepend=-1) < 1  # not even EOS
         unclosed |= tokens[closing] != self.dictionary.eos() if len(tokens) else True
         if unclosed.any():

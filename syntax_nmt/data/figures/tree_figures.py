@@ -20,7 +20,7 @@ OTHER_WORDS = "whose heads do not follow the words of the text"
 
 @dataclass
 class TreeFigures(AnnotationFigures):
-    """What is counted, block by block.
+    """The statistics, updated block by block.
 
     Attributes:
         measured: trees over words; what follows is about these.
@@ -90,7 +90,7 @@ class TreeFigures(AnnotationFigures):
             self.deepest, self.deepest_line = int(heights[row]), int(lines[row])
 
     def figures(self) -> dict[str, Any]:
-        """All of it by name, None where there is nothing to divide by."""
+        """All figures by name; None if the divisor is 0."""
         return {
             **super().figures(),
             "trees_measured": self.measured,

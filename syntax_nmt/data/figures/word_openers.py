@@ -1,4 +1,4 @@
-"""Which subwords open a word, for millions of sentences at once."""
+"""Finds the subwords that begin a word, for millions of sentences at once."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from syntax_nmt.data.subwords import SENTENCEPIECE, SUBWORD_NMT, piece_marks
 class WordOpeners:
     """The rules of :func:`~syntax_nmt.data.subwords.pieces_per_word` on token ids.
 
-    What a rule asks about a piece is looked up in a table with an entry for each dictionary entry.
+    The rules use a table with the properties of each dictionary entry.
 
     Args:
         pieces: the dictionary's entries in the order of their ids.
@@ -25,7 +25,7 @@ class WordOpeners:
         self._marks = piece_marks(pieces)
 
     def reach_over(self, block: Block) -> bool:
-        """Whether a sentencepiece piece reaches over a word's end, so that words are not known.
+        """Whether a sentencepiece piece crosses a word's end, so that words are not known.
 
         Args:
             block: some sentences.
@@ -33,14 +33,14 @@ class WordOpeners:
         return self.scheme == SENTENCEPIECE and bool(self._marks.over[block.tokens].any())
 
     def __call__(self, block: Block) -> np.ndarray:
-        """True where a token opens a word, (tokens,).
+        """True where a token begins a word, (tokens,).
 
         Args:
             block: some sentences.
         """
         if self.scheme == SENTENCEPIECE:
             filled = self._marks.filled[block.tokens]
-            # A lone ▁ opens a word that the next piece continues, marked or not.
+            # A lone ▁ begins a word that the next piece continues, marked or not.
             opens = self._marks.marked[block.tokens] & np.roll(filled, 1)
         elif self.scheme == SUBWORD_NMT:
             opens = ~np.roll(self._marks.continued[block.tokens], 1)
@@ -53,7 +53,7 @@ class WordOpeners:
 
 
 def _close_lone_openers(opens: np.ndarray, filled: np.ndarray, block: Block) -> None:
-    """A lone ▁ at the end of a sentence has no word to open: it belongs to the word before."""
+    """A lone ▁ at the end of a sentence begins no word: it belongs to the previous word."""
     starts = block.starts[block.sizes > 0]
     ends = starts + block.sizes[block.sizes > 0]
     lone = ~filled[ends - 1]

@@ -1,7 +1,7 @@
-"""Dependency trees over words out of heads over subwords, for many sentences at once.
+"""Dependency trees over words from heads over subwords, for many sentences at once.
 
-Sentences lie end to end. Heads in files count from the start of their sentence; parents here count
-from the start of the block, and a root is its own parent.
+Sentences are concatenated. Heads in files count from the start of their sentence; parents here
+count from the start of the block, and a root is its own parent.
 """
 
 from __future__ import annotations
@@ -31,10 +31,10 @@ class WordTrees:
     def depths(self) -> tuple[np.ndarray, np.ndarray]:
         """The number of arcs between each word and its root, and which sentences are trees.
 
-        Each round looks twice as far up as the one before (pointer jumping).
+        Each round looks up twice as far as the previous one (pointer jumping).
 
         Returns:
-            (words,) int64, of no meaning where there is a cycle; (sentences,), True = one root and
+            (words,) int64, meaningless where there is a cycle; (sentences,), True = one root and
             no cycle.
         """
         ancestors = self.parents
@@ -52,7 +52,7 @@ class WordTrees:
         return depths, one_root & np.logical_and.reduceat(roots[ancestors], self.starts)
 
     def projective(self, depths: np.ndarray) -> np.ndarray:
-        """Which trees are projective: every word and what hangs on it are a stretch of words.
+        """Finds projective trees: every word and its descendants are contiguous.
 
         Args:
             depths: of the words, from :meth:`depths`; every sentence is a tree.

@@ -1,1 +1,1 @@
-"""Structures out of trained models: trees, alignments, attention, chunks, probabilities."""
+"""Extraction from trained models: trees, alignments, attention, chunks, probabilities."""

@@ -1,4 +1,4 @@
-"""Word alignments out of the attention between pieces."""
+"""Word alignments from the attention between pieces."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ from syntax_nmt.scoring.parallel_text import SegmentedPairs, chosen_scheme
 def word_attention(
     weights: np.ndarray, source_counts: Sequence[int], target_counts: Sequence[int]
 ) -> np.ndarray:
-    """The attention between words, out of that between pieces.
+    """The attention between words, from that between pieces.
 
-    What a target word attends to is the mean over its pieces' rows; what a source word gets is the
-    sum over its pieces' columns.
+    Rows are averaged over the pieces of a target word; columns are summed over the pieces of a
+    source word.
 
     Args:
         weights: T×S between pieces, without EOS.

@@ -1,4 +1,4 @@
-"""The attention weights of every head of a layer, out of a model forced to a translation."""
+"""The attention weights of every head of a layer, by forced decoding."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class HeadWeights:
             last; keys of its self-attention are the pieces that it reads, EOS first. The source's
             EOS is last.
         layer: its index from 0; None = the model has one attention, without layers.
-        with_eos: False = rows and columns of EOS are left out, as recurrent models are asked.
+        with_eos: False = without rows and columns of EOS, as for recurrent models.
         supervised: whether its first two heads were trained along the dependency tree.
     """
 
@@ -42,12 +42,12 @@ class HeadWeights:
 def head_weights(
     decoder: ForcedDecoder, pair: TokenPair, attention: str, layer: int | None = None
 ) -> HeadWeights:
-    """Asks a half that is a Transformer, of fairseq or of this package, for any of its attentions.
+    """Gets any attention of a Transformer half, of fairseq or of this package.
 
-    Of another decoder it is that over the source.
+    For another decoder it is the attention to the source.
 
     Args:
-        pair: a sentence and its translation; none is needed for the encoder's attention. It fits.
+        pair: a sentence and its translation; not needed for the encoder's attention. It must fit.
         attention: one of :data:`ATTENTIONS`.
         layer: counted from 0 at the bottom or −1 at the top; None = the supervised one of the
             encoder, else the penultimate one, or the only one.
@@ -97,12 +97,12 @@ def _recurrent_weights(
 
 @contextmanager
 def unfused_attention(half: Any, attention: Any) -> Iterator[None]:
-    """While it lasts, fairseq's own modules compute attention in Python.
+    """Within the context, fairseq's own modules compute attention in Python.
 
-    Only then each head's weights exist.
+    Only this gives the weights of each head.
 
     Args:
-        half: an encoder or decoder, of which no layer may go round its attention.
+        half: an encoder or decoder; none of its layers may bypass its attention.
         attention: one of its modules.
     """
     # fairseq 0.12.2 has kernels of torch compute a whole layer, or the mean over heads.

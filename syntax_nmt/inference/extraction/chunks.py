@@ -1,4 +1,4 @@
-"""The chunks that a bi-scale decoder sees in given translations."""
+"""The chunks that a bi-scale decoder finds in given translations."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from syntax_nmt.task.annotation_inputs import declared
 
 @dataclass(frozen=True)
 class PieceChunks:
-    """The chunks of one translation, by piece; EOS is left out.
+    """The chunks of one translation, by piece, without EOS.
 
     Attributes:
         tags: the id of the likeliest type where a chunk opens, 0 inside; T.
@@ -42,7 +42,7 @@ class PieceChunks:
     nll: np.ndarray
 
     def of_words(self, counts: Sequence[int], names: Sequence[str]) -> tuple[Chunk, ...]:
-        """The chunks over words: what opens within a word opens nothing.
+        """The chunks over words: boundaries within a word do not count.
 
         Args:
             counts: they add up to T.
@@ -61,8 +61,8 @@ class PieceChunks:
     ) -> np.ndarray:
         """The attention of chunks to source words: chunks × source words.
 
-        A chunk has the mean over its pieces, which share their context unless the model takes it
-        at every step; a source word has the sum over its pieces.
+        Weights are averaged over the pieces of a chunk, which share their context unless the model
+        computes it at every step, and summed over the pieces of a source word.
 
         Args:
             chunks: of :meth:`of_words`.
@@ -100,10 +100,10 @@ class ChunkPredictor:
         self.limits = (max_tokens, batch_size)
 
     def choices(self, pairs: Sequence[TokenPair]) -> Iterator[tuple[int, PieceChunks]]:
-        """The model's own boundaries and the likeliest type of each chunk, as a search has them.
+        """The model's own boundaries and the likeliest type of each chunk, as in a search.
 
         Args:
-            pairs: the translations; those too long for the model do not come out.
+            pairs: the translations; those too long for the model are skipped.
 
         Yields:
             which pair it is, and its chunks.
@@ -111,7 +111,7 @@ class ChunkPredictor:
         for batch in self.decoder.batches(pairs, *self.limits):
             features, extra = self.decoder.forward(batch, features_only=True)
             opened = extra["opened"][0]
-            # A chunk of words is of some type, whatever the probability that the sentence ends.
+            # A chunk of words has a type, even if the end of the sentence is more probable.
             tags = extra["tag_logits"][0][..., : len(self.names)].argmax(dim=-1) + 1
             tags = tags.masked_fill(~opened, 0)
             weights = extra["chunk_attn"][0].float().cpu().numpy()
@@ -148,7 +148,7 @@ class ChunkPredictor:
         return Accuracy(boundaries_right, boundaries), Accuracy(tags_right, tags)
 
     def _count(self, batch: ForcedBatch, rows: Sequence[np.ndarray]) -> torch.Tensor:
-        """Boundaries, those of them that are right, tags, and those that are right."""
+        """Numbers of boundaries, correct boundaries, tags and correct tags."""
         gold = torch.full(batch.sample["target"].shape, -1, dtype=torch.long)
         for row, tags in enumerate(rows):
             gold[row, : len(tags)] = torch.from_numpy(tags)
@@ -166,7 +166,7 @@ class ChunkPredictor:
 
 
 def corpus_of_model(args: argparse.Namespace) -> ChunkedCorpus:
-    """The chunks that `--path` sees in `--target`, a translation of `--source`.
+    """The chunks that the model finds in `--target`, a translation of `--source`.
 
     Raises:
         UserError: the model or a file cannot be used, or they do not belong together.
@@ -198,7 +198,7 @@ def corpus_of_model(args: argparse.Namespace) -> ChunkedCorpus:
 def _predict(
     predictor: ChunkPredictor, text: SegmentedPairs, corpus: ChunkedCorpus
 ) -> dict[int, tuple[np.ndarray, np.ndarray]]:
-    """Fills in what the model says; gives tags and losses of the pieces of each sentence."""
+    """Fills in the model's results; returns tags and losses of the pieces of each sentence."""
     found = tqdm(
         predictor.choices(text.pairs), total=len(corpus), unit="sentence", leave=False, disable=None
     )
@@ -217,7 +217,7 @@ def _predict(
 def _gold_pieces(
     corpus: ChunkedCorpus, text: SegmentedPairs, names: Sequence[str]
 ) -> dict[int, np.ndarray]:
-    """The reference as the model has it, by sentence; unknown types have an id of their own."""
+    """The reference in the model's ids, by sentence; unknown types have a separate id."""
     ids = {name: number for number, name in enumerate(names, start=1)}
     unknown = len(names) + 2  # after the end of the sentence
     gold = corpus.gold or []

@@ -1,4 +1,4 @@
-"""Constituency trees that a model with latent phrases has induced without having seen any."""
+"""Constituency trees that a model with latent phrases induces without supervision."""
 
 from __future__ import annotations
 
@@ -62,8 +62,7 @@ def word_gaps(distances: np.ndarray, sentence: SourceSentence) -> list[float]:
 
 
 def corpus_of_model(args: argparse.Namespace) -> BracketedCorpus:
-    """The trees that a trained model has induced, whose text is checked against the gold trees
-    beforehand.
+    """The trees that a trained model induces; its text is first checked against the gold trees.
 
     Raises:
         UserError: the model has no syntactic distances, or files do not belong together.
@@ -83,7 +82,7 @@ def corpus_of_model(args: argparse.Namespace) -> BracketedCorpus:
 def _text_and_distances(
     args: argparse.Namespace, model: BaseFairseqModel, task: FairseqTask
 ) -> tuple[SourceText, ModelAnswers]:
-    """The side whose trees are wanted."""
+    """The side whose trees are requested."""
     layer = args.layer or 0
     parser = source_parser(model, task.source_dictionary, args.parser_config)
     if args.side != TARGET:

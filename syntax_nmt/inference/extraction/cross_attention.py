@@ -1,4 +1,4 @@
-"""Attention of target to source pieces, out of a model that is forced to given translations."""
+"""Attention of target to source pieces, by forced decoding of given translations."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ PENULTIMATE = -2
 class CrossAttention:
     """The cross-attention weights of one decoder layer, before dropout, as means over heads.
 
-    A recurrent decoder has one attention, which is taken.
+    For a recurrent decoder it is the only attention.
 
     Args:
         layer: counted from 0 at the bottom, or from −1 at the top; None = the penultimate one
@@ -35,8 +35,8 @@ class CrossAttention:
     ) -> None:
         self.decoder = decoder
         self.options: dict[str, Any] = {}
-        # What takes these arguments is a Transformer of fairseq's, or a model of this package; a
-        # recurrent decoder of the latter has no layers.
+        # Transformers of fairseq and models of this package take these arguments; recurrent
+        # decoders have no layers.
         takes = inspect.signature(decoder.model.forward).parameters
         if "alignment_layer" not in takes or not hasattr(decoder.model.decoder, "layers"):
             if layer is not None or heads is not None:
@@ -59,13 +59,13 @@ class CrossAttention:
     def matrices(
         self, pairs: Sequence[TokenPair], max_tokens: int, batch_size: int | None = None
     ) -> Iterator[tuple[int, np.ndarray]]:
-        """The weights of each pair, as (its index, T×S matrix), in an order of their own.
+        """The weights of each pair, as (its index, T×S matrix), in any order.
 
-        Row t is what the decoder attends to while it predicts target piece t; the row of EOS and
-        the column of EOS are left out, so that rows need not add up to 1.
+        Row t is the attention while the decoder predicts target piece t. The row and the column of
+        EOS are omitted, so rows need not add up to 1.
 
         Args:
-            pairs: the pairs; those too long for the model do not come out.
+            pairs: the pairs; those too long for the model are skipped.
             max_tokens: as of :meth:`ForcedDecoder.batches`.
         """
         for batch in self.decoder.batches(pairs, max_tokens, batch_size):

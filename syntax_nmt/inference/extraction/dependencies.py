@@ -1,4 +1,4 @@
-"""Dependency trees out of the parent head of a trained encoder (Wang et al., 2019)."""
+"""Dependency trees from the parent head of a trained encoder (Wang et al., 2019)."""
 
 from __future__ import annotations
 
@@ -26,14 +26,13 @@ from syntax_nmt.task.source_parser import SourceParser
 
 
 class ParentHead(EncoderAnswers):
-    """Asks for the log-probabilities of the parent head, `[dependent, head]` of the pieces.
+    """Gets the log-probabilities of the parent head, `[dependent, head]` of the pieces.
 
     Args:
         model: in evaluation mode.
 
     Raises:
-        UserError: the model has no supervised heads, or it reads what is parsed, and there is no
-            parser.
+        UserError: the model has no supervised heads, or it reads parses, and there is no parser.
     """
 
     def __init__(
@@ -49,9 +48,9 @@ class ParentHead(EncoderAnswers):
 
 
 def parsed(sentence: SourceSentence, scores: np.ndarray | None) -> ParsedSentence:
-    """The best tree, and the strongest weights, under scores between pieces.
+    """The best tree, and the heads of largest weight, under scores between pieces.
 
-    A word stands where its first piece stands.
+    A word is represented by its first piece.
 
     Args:
         scores: `[dependent, head]`, the diagonal that of being the root; None = no parse.
@@ -65,13 +64,13 @@ def parsed(sentence: SourceSentence, scores: np.ndarray | None) -> ParsedSentenc
 
 
 def _tree_of(words: tuple[str, ...], heads: Sequence[int]) -> DependencyTree:
-    """Heads as a tree whose relations only tell the root, which is its own head."""
+    """Heads as a tree whose relations only mark the root, which is its own head."""
     relations = tuple("root" if head == word else "dep" for word, head in enumerate(heads))
     return DependencyTree(words, tuple(heads), relations, ("_",) * len(words))
 
 
 def corpus_of_model(args: argparse.Namespace) -> ParsedCorpus:
-    """The parses of a trained model, whose text is checked against the reference beforehand.
+    """The parses of a trained model; its text is first checked against the reference.
 
     Raises:
         UserError: the model has no supervised heads, or files do not belong together.
@@ -107,7 +106,7 @@ def maximum_arborescence(scores: np.ndarray) -> list[int]:
     """The 0-based head of each word in the tree with one root whose arcs' scores add up to most.
 
     The algorithm is Stanza's (Stanojević and Cohen, 2021, for the single root). Adding a number to
-    a whole row changes nothing, so that rows need not be normalised.
+    a whole row changes nothing, so rows need not be normalised.
 
     Args:
         scores: n×n, `scores[dependent, head]`; the diagonal is the score of being the root. −inf
@@ -129,10 +128,10 @@ def maximum_arborescence(scores: np.ndarray) -> list[int]:
     rooted = np.zeros((words + 1, words + 1))  # Stanza: node 0 is an artificial root
     rooted[1:, 1:] = finite
     rooted[1:, 0] = np.diagonal(finite)
-    # Its penalty against a second root is a multiple of the lowest score, wherever that stands.
+    # Its penalty against a second root is a multiple of the lowest score.
     np.fill_diagonal(rooted, finite.max())
     rooted[0] = finite.max()
-    # Imported here: with it comes all of Stanza, which other commands need not wait for.
+    # Imported here, because it imports all of Stanza, which slows down other commands.
     from stanza.models.common.chuliu_edmonds import chuliu_edmonds_one_root
 
     heads = chuliu_edmonds_one_root(rooted)[1:] - 1

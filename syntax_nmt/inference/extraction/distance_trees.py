@@ -14,11 +14,11 @@ from syntax_nmt.scoring.constituents.bracketing import Span
 
 
 def spans_of_gaps(gaps: Sequence[float]) -> list[Span]:
-    """The brackets of the binary tree that distances stand for.
+    """The brackets of the binary tree of distances.
 
     A sentence is split at its largest gap, the leftmost of equals, and so are its parts. Hence a
-    gap splits what lies between the next gap on its left that is at least as large and the next one
-    on its right that is larger, which takes time linear in the number of words.
+    gap splits the span between the next gap on its left that is at least as large and the next one
+    on its right that is larger. This takes time linear in the number of words.
 
     Args:
         gaps: the distance before each word but the first.
@@ -27,7 +27,7 @@ def spans_of_gaps(gaps: Sequence[float]) -> list[Span]:
         one span a gap, in the order of the gaps.
     """
     starts, ends = [0] * len(gaps), [len(gaps) + 1] * len(gaps)
-    larger: list[int] = []  # gaps that may bound those to come, from left to right
+    larger: list[int] = []  # gaps that may bound later ones, from left to right
     for gap, distance in enumerate(gaps):
         while larger and gaps[larger[-1]] < distance:
             ends[larger.pop()] = gap + 1

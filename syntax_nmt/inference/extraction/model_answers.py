@@ -1,4 +1,4 @@
-"""What a trained model says of each sentence of a text, in batches, and in the text's order."""
+"""Structures of a trained model for each sentence of a text, in batches, in the text's order."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from syntax_nmt.inference.parsed_sources import ParsedSources
 from syntax_nmt.inference.source_text import SourceSentence, SourceText, length_batches
 from syntax_nmt.task.source_parser import SourceParser
 
-_WINDOW = 4096  # sentences that are sorted by length together; results come out window by window
+_WINDOW = 4096  # number of sentences sorted by length together; results follow window by window
 
 T = TypeVar("T")
 
 
 class ModelAnswers(Protocol):
-    """Asks a model about the sentences of a text."""
+    """Gets a model's structures for the sentences of a text."""
 
     def fits(self, index: int) -> bool:
         """Whether the model has positions for a sentence."""
@@ -29,28 +29,28 @@ class ModelAnswers(Protocol):
     def of(
         self, indices: Sequence[int], max_tokens: int, batch_size: int | None
     ) -> Iterator[tuple[int, np.ndarray]]:
-        """The answers for some sentences, as (index, numbers of the pieces, without EOS).
+        """The structures of some sentences, as (index, numbers of the pieces, without EOS).
 
-        They come in an order of their own.
+        The order may differ.
 
         Args:
             indices: of the sentences; each fits.
-            max_tokens: of a batch, padding included; a longer sentence is a batch of its own.
+            max_tokens: of a batch, padding included; a longer sentence is a separate batch.
             batch_size: sentences of a batch; None = as many as fit.
         """
 
 
 class EncoderAnswers:
-    """Asks the encoder alone, whose positions are those of the source.
+    """Uses only the encoder, whose positions are those of the source.
 
     Args:
         model: in evaluation mode.
         read: the numbers in the encoder's output, B×S or B×S×S.
-        parser: of what the model reads of the source's syntax; None = there is none.
-        options: of the encoder's forward.
+        parser: for source annotation that the model reads; None = there is none. options: of the
+            encoder's forward.
 
     Raises:
-        UserError: the model reads what is parsed, and there is no parser.
+        UserError: the model reads parses, and there is no parser.
     """
 
     def __init__(
@@ -102,14 +102,14 @@ def structures_of(
     batch_size: int | None = None,
     known_words: Sequence[tuple[str, ...] | None] | None = None,
 ) -> Iterator[T]:
-    """The structures of a text, every sentence in its place.
+    """The structures of a text, in the order of its sentences.
 
     Args:
-        structure: makes that of a sentence; the answer is None where the sentence has no word or
-            is too long for the model.
-        max_tokens: of a batch, padding included; a longer sentence is a batch of its own.
+        structure: computes that of a sentence; the result is None if the sentence has no word or is
+            too long for the model.
+        max_tokens: of a batch, padding included; a longer sentence is a separate batch.
         batch_size: sentences of a batch; None = as many as fit.
-        known_words: for each sentence its words where the text does not tell them all.
+        known_words: for each sentence its words, if the text does not have them all.
     """
     for start in range(0, len(text), _WINDOW):
         window = range(start, min(start + _WINDOW, len(text)))

@@ -1,4 +1,4 @@
-"""Syntactic distances out of a trained model: one for each piece of a sentence, of its encoder or,
+"""Syntactic distances from a trained model: one for each piece of a sentence, of its encoder or,
 by forced decoding, of its decoder (Harada and Watanabe, 2021)."""
 
 from __future__ import annotations
@@ -21,15 +21,14 @@ from syntax_nmt.task.source_parser import SourceParser
 
 
 class EncoderDistances(EncoderAnswers):
-    """Asks for the distance of the gap before each piece.
+    """Gets the distance of the gap before each piece.
 
     Args:
         model: in evaluation mode.
         layer: of the encoder, counted from the lowest, which is 0.
 
     Raises:
-        UserError: the model has no distances there, or reads what is parsed, and there is no
-            parser.
+        UserError: the model has no distances there, or reads parses, and there is no parser.
     """
 
     def __init__(
@@ -49,19 +48,18 @@ def _source_distances(out: Any) -> np.ndarray:
 
 
 class DecoderDistances:
-    """Forces the decoder to given translations.
+    """Forced decoding of given translations.
 
     Position 0 of the decoder reads EOS and position t the piece before the one it predicts, so the
     gap before the target's piece p is the one before position p + 1.
 
     Args:
         model: in evaluation mode.
-        target: their translations, whose distances are wanted.
+        target: their translations, whose distances are requested.
         layer: of the decoder, counted from the lowest, which is 0.
 
     Raises:
-        UserError: the model has no distances there, or reads what is parsed, and there is no
-            parser.
+        UserError: the model has no distances there, or reads parses, and there is no parser.
     """
 
     def __init__(
@@ -104,7 +102,7 @@ def mean_over_heads(distances: Tensor) -> np.ndarray:
 
 
 def layers_with_distances(model: BaseFairseqModel, half: str) -> int:
-    """How many of the lowest layers have distances.
+    """The number of lowest layers with distances.
 
     Args:
         model: any model; only Transformers have any.

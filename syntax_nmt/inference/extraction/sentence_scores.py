@@ -21,8 +21,8 @@ def sentence_scores(
 ) -> list[float | None]:
     """For each pair the natural log of P(target, EOS included | source), not divided by length.
 
-    The tokens' log-probabilities are the model's own (float32); they are added up in float64. A
-    pair that comes twice is scored once, so that equal pairs have equal scores to the last bit.
+    The tokens' log-probabilities are the model's own (float32); they are added up in float64.
+    Duplicate pairs are scored once, so that they have bit-identical scores.
 
     Args:
         pairs: sentences and their translations.

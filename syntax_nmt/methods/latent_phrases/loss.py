@@ -116,8 +116,8 @@ class SynchronousObjective(AuxiliaryObjective):
         ]
         if any(chosen) and loss != ATTENTION:
             raise UserError(
-                "--sync-encoder-layers, --sync-decoder-layers and --sync-cross-layers are "
-                "for --sync-loss attention; otherwise use --sync-layers"
+                "--sync-encoder-layers, --sync-decoder-layers and --sync-cross-layers go with "
+                "--sync-loss attention; otherwise use --sync-layers"
             )
         if all(chosen):
             warn_of_changed(options, ["sync_layers"], "three lists of --sync-…-layers")

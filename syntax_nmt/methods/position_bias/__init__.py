@@ -1,5 +1,4 @@
-"""Biases of self-attention that depend only on positions: baselines for methods that depend on the
-sentence.
+"""Biases of self-attention that depend only on positions: baselines for syntax.
 
 | bias | paper | here |
 |---|---|---|

@@ -1,4 +1,4 @@
-"""The kinds of pictures that `syntax-nmt plot` draws: their options, and what they are made from.
+"""The kinds of pictures that `syntax-nmt plot` draws: their options and data.
 
 A module has `add_arguments(parser)` and `figure(args)`, which alone loads matplotlib.
 """

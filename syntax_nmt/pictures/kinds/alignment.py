@@ -31,7 +31,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def figure(args: argparse.Namespace) -> Figure:
-    """Draws what the command line asks for.
+    """Draws the picture of a command line.
 
     Raises:
         UserError: options or files cannot be used.

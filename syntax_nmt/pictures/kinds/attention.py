@@ -69,7 +69,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def figure(args: argparse.Namespace) -> Figure:
-    """Draws what the command line asks for.
+    """Draws the picture of a command line.
 
     Raises:
         UserError: options, the model or the files cannot be used.

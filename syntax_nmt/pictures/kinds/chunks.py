@@ -1,4 +1,4 @@
-"""`syntax-nmt plot chunks`: the chunks of a sentence, or what chunks attend to."""
+"""`syntax-nmt plot chunks`: the chunks of a sentence, or their attention."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def figure(args: argparse.Namespace) -> Figure:
-    """Draws what the command line asks for.
+    """Draws the picture of a command line.
 
     Raises:
         UserError: options or files cannot be used, or the sentence has no chunks.

@@ -25,7 +25,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def figure(args: argparse.Namespace) -> Figure:
-    """Draws what the command line asks for.
+    """Draws the picture of a command line.
 
     Raises:
         UserError: files cannot be used, or the sentence has no tree.

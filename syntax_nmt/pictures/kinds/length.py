@@ -35,7 +35,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def figure(args: argparse.Namespace) -> Figure:
-    """Draws what the command line asks for.
+    """Draws the picture of a command line.
 
     Raises:
         UserError: files cannot be used, or do not go together.
@@ -73,7 +73,7 @@ def figure(args: argparse.Namespace) -> Figure:
 
 
 def _bar(score: dict[str, Any]) -> str | None:
-    """What stands around a score."""
+    """The labels of a score."""
     if score["interval"]:
         return "95 % intervals"
     return None if score["spread"] is None else "standard deviation over runs"

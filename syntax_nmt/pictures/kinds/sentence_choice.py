@@ -83,7 +83,7 @@ def chosen_trees(
 
 
 def note(text: str) -> None:
-    """Tells what a picture leaves out.
+    """Reports what a picture omits.
 
     Args:
         text: one line.

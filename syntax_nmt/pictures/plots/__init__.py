@@ -1,4 +1,4 @@
-"""Pictures of structures and figures: each module draws one, out of plain data, with matplotlib.
+"""Pictures of structures and figures: each module draws one kind from plain data, with matplotlib.
 
 matplotlib takes a second to load, so nothing imports these modules before a picture is drawn.
 """

@@ -106,7 +106,7 @@ def _shade(axes: Axes, panel: Panel, top: float, cell: float) -> AxesImage:
 
 
 def _across(panels: int, width: float, height: float) -> int:
-    """Panels side by side, so that all together are somewhat wider than high."""
+    """Arranges panels so that the whole is somewhat wider than high."""
     fewest = min(
         range(1, panels + 1),
         key=lambda n: abs(np.log(n * width / (-(-panels // n) * height) / _WIDE)),

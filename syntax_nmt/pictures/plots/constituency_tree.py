@@ -43,7 +43,7 @@ def draw_constituents(
     title: str = "",
     room: float | None = None,
 ) -> Figure:
-    """All words stand on one line, a node above the middle between its outer children.
+    """All words are on one line; a node is above the middle between its outer children.
 
     Branches run level and then down, so that none meets another, however deep the tree is.
 
@@ -159,7 +159,7 @@ def _heights(nodes: Sequence[Constituent]) -> list[int]:
 
 
 def _node_places(nodes: Sequence[Constituent], words: Sequence[float]) -> list[float]:
-    """Where each node stands: above the middle between its first and its last child."""
+    """The position of each node: above the middle between its first and its last child."""
     parents = _parents(nodes)
     places = [words[node.start] for node in nodes]
     children: list[list[int]] = [[] for _ in nodes]

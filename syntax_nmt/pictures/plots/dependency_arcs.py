@@ -1,4 +1,4 @@
-"""A dependency tree as arcs above the words, and what a reference has otherwise below them."""
+"""A dependency tree as arcs above the words; differing arcs of a reference are below."""
 
 from __future__ import annotations
 
@@ -108,7 +108,7 @@ def word_places(tree: DependencyTree, families: list[str]) -> tuple[list[float],
 
 
 def draw_arcs(axes: Axes, tree: DependencyTree, centres: Sequence[float], base: float) -> None:
-    """Arcs above words that stand in a line, without names.
+    """Arcs above a line of words, without names.
 
     Args:
         axes: whose coordinates are points.

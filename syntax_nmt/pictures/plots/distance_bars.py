@@ -49,7 +49,7 @@ class TokenDistances:
 
 
 def draw_distances(sides: Sequence[TokenDistances], title: str = "") -> Figure:
-    """Rows of bars, one a head; the tokens stand below the rows of their side.
+    """Rows of bars, one per head; the tokens are below the rows of their side.
 
     A bar stands between the two tokens that it parts; the higher, the further apart they are in the
     tree. Bars begin at the least distance that is shown: only their order has a meaning.

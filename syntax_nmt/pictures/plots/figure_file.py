@@ -33,7 +33,7 @@ _REFERENCE = re.compile(rb'(?<=url\(#)[^)]+|(?<=href="#)[^"]+')
 
 
 def save_figure(figure: Figure, path: str | Path) -> None:
-    """Writes a figure; the file takes its name when all of it is there.
+    """Writes a figure; the file gets its name when it is complete.
 
     Args:
         figure: as the modules of this folder draw them; its label becomes the title.
@@ -46,7 +46,7 @@ def save_figure(figure: Figure, path: str | Path) -> None:
 
 
 def svg_text(figure: Figure, mark: str = "") -> str:
-    """A figure as an `<svg>` element to stand in a page, beside others.
+    """A figure as an `<svg>` element of a page.
 
     Letters are text: they can be searched and copied. Ids that nothing refers to are
     left out, and the others are those of this figure alone.
@@ -71,7 +71,7 @@ def svg_text(figure: Figure, mark: str = "") -> str:
 
 
 def unshown(figure: Figure) -> str:
-    """The letters of a figure that no installed font has, each once; boxes stand for them.
+    """The letters of a figure that no installed font has, each once; they are shown as boxes.
 
     Args:
         figure: as the modules of this folder draw them.

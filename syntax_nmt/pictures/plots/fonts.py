@@ -1,4 +1,4 @@
-"""Fonts that have the letters of a text: matplotlib's own, then what is installed."""
+"""Fonts that have the letters of a text: matplotlib's own, then installed fonts."""
 
 from __future__ import annotations
 
@@ -105,7 +105,7 @@ def _letters_of(family: str) -> frozenset[str]:
 
 
 def _add_new_fonts() -> None:
-    """matplotlib's list of fonts is kept in a file, and does not know what was installed since."""
+    """matplotlib caches its list of fonts in a file, without fonts installed since."""
     known = {str(entry.fname) for entry in font_manager.fontManager.ttflist}
     for path in font_manager.findSystemFonts():
         if path not in known:

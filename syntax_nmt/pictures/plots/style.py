@@ -71,7 +71,7 @@ def plain_axes(axes: Axes) -> None:
 
 @contextmanager
 def picture_style(texts: Iterable[str]) -> Iterator[list[str]]:
-    """matplotlib's settings for a picture; outside they stay what they were.
+    """matplotlib's settings for a picture, only within the context.
 
     Args:
         texts: what will be written in it.
@@ -84,7 +84,7 @@ def picture_style(texts: Iterable[str]) -> Iterator[list[str]]:
         style.context(["default", {**_SETTINGS, "font.family": families}]),
         warnings.catch_warnings(),
     ):
-        # Whoever draws says in one line which letters no font has.
+        # The caller reports in one line which letters no font has.
         warnings.filterwarnings("ignore", message=r"Glyph \d+ .*missing from font")
         yield families
 
@@ -106,7 +106,7 @@ def text_width(text: str, size: float, families: list[str]) -> float:
 
 
 def figure_in_points(width: float, height: float) -> Figure:
-    """An empty figure; what reaches over its edges is kept when it is written."""
+    """An empty figure; content beyond its edges is kept when it is written."""
     return Figure(figsize=(max(width, 1) / POINTS, max(height, 1) / POINTS))
 
 

@@ -26,7 +26,7 @@ _TESTS = {
 
 
 def page_html(data: ReportData, pictures: Pictures, title: str, width: int, how_chosen: str) -> str:
-    """One file that loads nothing: style and pictures stand in it, and it has no script.
+    """One file that loads nothing: it contains style and pictures, and no script.
 
     Args:
         pictures: what makes pictures.

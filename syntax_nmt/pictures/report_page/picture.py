@@ -1,4 +1,4 @@
-"""A picture in the page: SVG beside other SVG, described in words."""
+"""A picture in the page: SVG with a description."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class Pictures:
         self.unshown: set[str] = set()
 
     def notes(self) -> list[str]:
-        """What the user should know of the pictures so far."""
+        """Notes for the user about the pictures so far."""
         from syntax_nmt.pictures.plots.fonts import advice
 
         return [advice("".join(sorted(self.unshown)))] if self.unshown else []

@@ -24,7 +24,7 @@ _CHRF = "chrf"
 
 @dataclass(frozen=True)
 class ReportData:
-    """The figures, and what pictures are made of.
+    """The figures, and the data of pictures.
 
     Attributes:
         scores: of `syntax-nmt score`, with intervals.

@@ -14,7 +14,7 @@ from syntax_nmt.scoring.translations.evaluated_systems import EvaluationSet
 
 @dataclass(frozen=True)
 class Translation:
-    """What a system made of a sentence.
+    """A system's output for a sentence.
 
     Attributes:
         system: its name.

@@ -70,7 +70,7 @@ class StructureGroup:
 def structure_groups(
     structures: Structures, sentence: int, pictures: Pictures
 ) -> list[StructureGroup]:
-    """What there is to show of a sentence.
+    """The data to show for a sentence.
 
     Args:
         structures: of all sentences.

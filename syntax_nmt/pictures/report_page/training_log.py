@@ -1,6 +1,6 @@
 """The log of fairseq-train: what a model is, and how its losses and accuracies went.
 
-Understood are `--log-format simple`, and the lines that `tqdm` leaves at the end of an epoch. A log
+It reads `--log-format simple`, and the lines of `tqdm` at the end of an epoch. A log
 may hold several starts of one training, one after the other: what a later start does again replaces
 what an earlier one did.
 """
@@ -83,7 +83,7 @@ class TrainingLog:
         return min(rows, key=lambda row: row.values[quantity], default=None)
 
     def forget_after(self, updates: int) -> None:
-        """Drops what was measured later in an earlier start.
+        """Removes later measurements of an earlier start.
 
         Args:
             updates: where the new start begins.
@@ -95,7 +95,7 @@ class TrainingLog:
         self.facts.pop("done", None)
 
     def add(self, subset: str, measurement: Measurement) -> None:
-        """Adds a line, which takes the place of others of the same or a later time.
+        """Adds a line, which replaces others of the same or a later time.
 
         Args:
             subset: as in :attr:`series`.

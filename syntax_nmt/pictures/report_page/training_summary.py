@@ -1,4 +1,4 @@
-"""What the logs of all systems say: a row for each training, and curves by quantity."""
+"""The logs of all systems: a row for each training, and curves by quantity."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ def _curve(rows: Sequence[Measurement], quantity: str) -> list[tuple[float, floa
 
 
 def training_figures(log: TrainingLog) -> dict[str, Any]:
-    """What there is to know of a training, by name."""
+    """The properties of a training, by name."""
     last, best = log.last, log.best()
     parameters = log.facts.get("parameters")
     return {

@@ -46,7 +46,7 @@ def differing_runs(text: str, references: Sequence[str]) -> list[Run]:
 
 
 def _words(text: str) -> tuple[list[str], list[bool]]:
-    """Words and signs, and whether a space stands before each."""
+    """Words and signs, and whether a space precedes each."""
     words, spaced = [], []
     for token in text.split():
         parts = split_characters(token)

@@ -1,1 +1,1 @@
-"""Annotation of a text of any size, piece by piece, on any number of processes."""
+"""Annotation of a text of any size, in parts, on any number of processes."""

@@ -22,20 +22,19 @@ from syntax_nmt.preparation.annotation.shard import Shard
 from syntax_nmt.progress import Progress
 
 PART_SIZE = 2000
-# Sentences that a worker is given at a time: the bar moves by these, and they fill some batches.
+# Sentences per task of a worker: the steps of the progress bar; they fill some batches.
 _SLICE = 200
 _REASONS = ("empty", "too long", "failed")
 
 
 @dataclass(frozen=True)
 class Resources:
-    """What the work runs on.
+    """The workers and parts of an annotation.
 
     Attributes:
         workers: processes of this machine; 1 = this one.
-        dask_scheduler: address of a Dask scheduler whose workers do the work instead.
-        part_size: lines that are kept at a time.
-        shard: the part of the work that is this job's; the whole by default.
+        dask_scheduler: address of a Dask scheduler whose workers do the work. part_size: lines
+            saved at a time. shard: this job's share of the work; by default all.
     """
 
     workers: int = 1
@@ -45,7 +44,7 @@ class Resources:
 
 
 class _Slice(NamedTuple):
-    """Where sentences that are annotated together stand in their part; the last completes it."""
+    """The positions of sentences annotated together in their part; the last completes it."""
 
     part: _OpenPart
     places: list[int]
@@ -54,7 +53,7 @@ class _Slice(NamedTuple):
 
 @dataclass
 class _OpenPart:
-    """A part whose entries are on their way."""
+    """A part in progress."""
 
     part: Part
     sentences: list[list[str]]
@@ -76,16 +75,14 @@ def annotate_file(
     resources: Resources | None = None,
     keep_parts: bool = False,
 ) -> Counter[str]:
-    """Annotates a text, one entry a line; if interrupted and called again, it resumes.
+    """Annotates a text, one entry per line; if interrupted and called again, it resumes.
 
-    Finished parts wait in a folder beside the output, `OUTPUT.parts`, until all are there. One job
-    of several (a shard) leaves its parts there, to be merged when every job is done.
+    Finished parts are in a folder next to the output, `OUTPUT.parts`, until all are finished. One
+    job of several (a shard) leaves its parts there for a later merge.
 
     Args:
-        text: words separated by spaces, a sentence a line; may be `.gz`.
-        annotator: what annotates.
-        resources: what the work runs on.
-        keep_parts: leave them there when they are merged.
+        text: words separated by spaces, one sentence per line; may be `.gz`. annotator: annotates
+            sentences. resources: the workers. keep_parts: do not remove parts after the merge.
 
     Returns:
         Counts of lines: `lines`, `annotated`, `empty`, `too long`, `failed`, and `reused` of an
@@ -93,7 +90,7 @@ def annotate_file(
 
     Raises:
         UserError: the text cannot be read, the output not be written (found before models are
-            loaded), models do not load, or a worker died. What is finished is kept.
+            loaded), models do not load, or a worker died. Finished parts are kept.
     """
     resources = resources or Resources()
     refuse_pipe(text)
@@ -103,7 +100,7 @@ def annotate_file(
     if lines <= resources.part_size and resources.dask_scheduler is None:
         resources = replace(resources, workers=1)  # a single part keeps no pool busy
     if resources.workers == 1 and resources.dask_scheduler is None:
-        annotator.load()  # what is wrong with it is said before the progress bar starts
+        annotator.load()  # errors are reported before the progress bar starts
     counts: Counter[str] = Counter(lines=0)
     whole = resources.shard.count == 1
     progress = Progress(lines, output.name, "sentences")
@@ -118,7 +115,7 @@ def annotate_file(
 
 
 def describe(counts: Counter[str]) -> str:
-    """What was annotated and what was not, in words.
+    """A sentence about annotated lines and others.
 
     Args:
         counts: of :func:`annotate_file`.
@@ -137,7 +134,7 @@ def _annotated_parts(
     resources: Resources,
     progress: Callable[[int], Any],
 ) -> Iterator[Counter[str]]:
-    """Counts of this job's parts as they get ready; those of an earlier run are among them."""
+    """Counts of this job's parts as they finish, including those of an earlier run."""
     options = options_sum(annotator.fingerprint(), resources.part_size)
     parts.refuse_other_options(options)
     reused: Counter[str] = Counter()
@@ -173,7 +170,7 @@ def _annotated_parts(
 
 
 def _slices(part: Part, max_words: int) -> Iterator[_Slice]:
-    """A part's sentences in order of length, so that batches are even, some at a time."""
+    """A part's sentences in groups, ordered by length, so that batches are even."""
     sentences = [line.split() for line in part.lines]
     counts, wanted = _sort_out(sentences, max_words)
     opened = _OpenPart(part, sentences, counts)
@@ -183,7 +180,7 @@ def _slices(part: Part, max_words: int) -> Iterator[_Slice]:
 
 
 def _sort_out(sentences: Sequence[Sequence[str]], max_words: int) -> tuple[Counter[str], list[int]]:
-    """Counts of what is not to be annotated, and the positions of the rest, by length."""
+    """Counts of lines not to annotate, and the positions of the others, by length."""
     lengths = [len(words) for words in sentences]
     counts = Counter(lines=len(lengths), empty=lengths.count(0))
     counts["too long"] = sum(length > max_words for length in lengths)

@@ -1,4 +1,4 @@
-"""What annotates the sentences of a text, and what one entry of the result looks like."""
+"""Annotators of sentences, and the entries of their output."""
 
 from __future__ import annotations
 
@@ -18,25 +18,25 @@ from syntax_nmt.parsing.models import StanzaModels
 from syntax_nmt.parsing.parsers import loaded_analyser
 from syntax_nmt.preparation.annotation.executor import pinned_device
 
-# Raised when the same models and options give other entries.
+# Increased when the same models and options give other entries.
 FORMAT = 3
 
 
 class Annotator(Protocol):
-    """Annotates sentences. It travels to other processes, so it is small and can be pickled."""
+    """Annotates sentences. It is sent to other processes, so it is small and can be pickled."""
 
     @property
     def max_words(self) -> int:
-        """Longer sentences are not given to it."""
+        """It never gets longer sentences."""
 
     def fingerprint(self) -> str:
-        """A text that changes when the annotation of a sentence might."""
+        """A string that changes when annotation might change."""
 
     def load(self) -> None:
-        """Loads what it needs, so that what is wrong with it is known before the work."""
+        """Loads models, so that errors occur before the work."""
 
     def annotate(self, sentences: Sequence[Sequence[str]]) -> list[str | None]:
-        """The entry of each sentence, its line end included; None where there is no annotation.
+        """The entry of each sentence, its line end included; None without annotation.
 
         Args:
             sentences: words; no sentence empty, in order of length.
@@ -51,7 +51,7 @@ class Annotator(Protocol):
 
 
 class _Entries(NamedTuple):
-    """How a task's results are written."""
+    """Writes the results of a task."""
 
     found: Callable[[Sequence[str], Any], str]
     missing: Callable[[Sequence[str]], str]
@@ -90,11 +90,11 @@ class StanzaAnnotator:
     """Stanza with the models of one task.
 
     Attributes:
-        models: what to load; their task decides what is annotated.
+        models: models to load; their task decides the kind of annotation.
         device: `cpu`, `cuda` (the GPU of this process's local rank) or `cuda:N`.
         max_words: longer sentences are not annotated; memory grows with the square of the length.
         batch_size: words in a batch.
-        as_chunks: whether constituency trees are written as the base chunks in them.
+        as_chunks: whether to write the base chunks of constituency trees.
     """
 
     models: StanzaModels
@@ -104,7 +104,7 @@ class StanzaAnnotator:
     as_chunks: bool = False
 
     def fingerprint(self) -> str:
-        """A text that changes when the annotation of a sentence might."""
+        """A string that changes when annotation might change."""
         import stanza
 
         versions = [FORMAT, stanza.__version__, torch.__version__]

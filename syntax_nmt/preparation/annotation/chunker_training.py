@@ -1,7 +1,7 @@
 """Training a chunker: a Stanza sequence tagger that learns the chunks of a CoNLL-2000 file.
 
-To Stanza chunks are named entities. Its tagger is a bidirectional LSTM over word and character
-embeddings with a CRF on top; nothing is pretrained, so that it trains offline.
+Stanza treats chunks as named entities. Its tagger is a bidirectional LSTM over word and character
+embeddings with a CRF on top; nothing is pretrained, so it trains offline.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _STEP = re.compile(r"step (\d+)/(\d+), loss =")
 _SCORE = re.compile(r"step (\d+): .*dev_score = ([0-9.]+)")
 _LEARNING_RATE = 0.002
 # Options of Stanza's trainer; they reach a chunk F1 of about 93 on CoNLL-2000. The learning rate
-# decays by 0.6 where an epoch brings no gain, and training ends where 1/40 of it is left.
+# decays by 0.6 if an epoch brings no gain, and training ends when 1/40 of it is left.
 _SETTINGS: dict[str, Any] = {
     "seed": 1234,
     "log_step": 50,
@@ -50,7 +50,7 @@ _SETTINGS: dict[str, Any] = {
 
 
 class TrainedChunker(NamedTuple):
-    """What came of a training.
+    """The result of a training.
 
     Attributes:
         training_sentences: learnt from.
@@ -73,14 +73,14 @@ def train_chunker(
 ) -> TrainedChunker:
     """Trains a chunker and writes it; the same data, steps and machine give the same bytes.
 
-    Every 20th sentence is not learnt from, and decides which epoch is kept. Where training fails,
-    its log is kept beside the output, as `OUTPUT.log`.
+    Every 20th sentence is held out, to choose the best epoch. If training fails, its log is saved
+    next to the output, as `OUTPUT.log`.
 
     Args:
         train: chunked text in the columns of CoNLL-2000, plain or `.gz`.
-        output: the model's file; it takes its name only when all of it is on disk.
+        output: the model's file; it gets its name only when it is complete.
         lang: language code of the text.
-        max_steps: updates of the parameters, at most.
+        max_steps: maximal number of updates.
         note: called with one line after each epoch.
 
     Raises:
@@ -103,7 +103,7 @@ def train_chunker(
         command = [
             *[sys.executable, "-m", "stanza.models.ner_tagger", "--mode", "train", "--cpu"],
             *["--no_pretrain", "--shorthand", f"{lang}_chunks"],
-            # Relative names: the model records them, and is to be the same from any folder.
+            # Relative names: the model records them, and must be the same from any folder.
             *["--train_file", "train.json", "--eval_file", "valid.json"],
             *["--save_dir", ".", "--save_name", _MODEL],
             *(part for name, value in options.items() for part in (f"--{name}", str(value))),
@@ -121,7 +121,7 @@ def train_chunker(
 
 
 def _data(train: Path) -> tuple[list[ChunkedSentence], list[ChunkedSentence]]:
-    """What is learnt from, and what decides which epoch is kept."""
+    """The training sentences, and those held out to choose the best epoch."""
     sentences = list(read_conll2000(train))
     if all(tag == "O" for sentence in sentences for tag in sentence.tags):
         raise UserError(
@@ -184,7 +184,7 @@ def _follow(
 
 
 def _how_long(first: tuple[int, float], second: tuple[int, float], steps_in_all: int) -> str:
-    """What a training will take, by two of its steps; those before loaded and warmed up."""
+    """The estimated time of a training, from two of its steps after warm-up."""
     seconds = (second[1] - first[1]) / (second[0] - first[0]) * (steps_in_all - second[0])
     return (
         f"{steps_in_all:,} steps at most, which take {max(1, round(seconds / 60)):,} more minutes "
@@ -193,7 +193,7 @@ def _how_long(first: tuple[int, float], second: tuple[int, float], steps_in_all:
 
 
 def _model_bytes(path: Path) -> bytes:
-    """A trained model, which is known to load; Stanza does not stop where it could not save one.
+    """A trained model, checked by loading, because Stanza does not report an error in saving.
 
     Stanza saves in torch's old format, which holds addresses in memory; the new one does not.
     """
@@ -206,7 +206,7 @@ def _model_bytes(path: Path) -> bytes:
 
 
 def _failure(train: Path, output: Path, problem: str, log: Sequence[str]) -> UserError:
-    """Keeps the log; the error says what its last line says."""
+    """Saves the log; the error has its last line."""
     kept = output.with_name(f"{output.name}.log")
     with write_atomically(kept) as out:
         out.writelines(log)

@@ -17,30 +17,31 @@ _SECONDS_TO_ANSWER = 10
 
 @contextmanager
 def open_cluster(scheduler: str) -> Iterator[tuple[Executor, int]]:
-    """The cluster's executor and how many calls it runs at a time.
+    """The cluster's executor and its number of parallel calls.
 
-    The workers must see the same model files as this process. A worker that dies is replaced by
-    another: its work is done again there.
+    The workers must see the same model files as this process. If a worker dies, another does its
+    work again.
 
     Args:
         scheduler: the scheduler's address, `tcp://HOST:PORT`.
 
     Raises:
-        UserError: Dask is not installed, nobody answers, or the cluster has no workers.
+        UserError: Dask is not installed, the scheduler does not answer, or the cluster has no
+            workers.
     """
     try:
         from distributed import Client, KilledWorker
         from distributed.comm import CommClosedError, parse_address, parse_host_port
     except ImportError:
         raise UserError("--dask-scheduler needs Dask: pip install 'syntax-nmt[cluster]'") from None
-    # What matters is said here, in a line.
+    # The error is reported here, in one line.
     for name in ("asyncio", "distributed", "distributed.client"):
         logging.getLogger(name).setLevel(logging.CRITICAL)
     try:
         parse_host_port(parse_address(scheduler, strict=True)[1])
         asyncio.run(_greet(scheduler))
         client = Client(scheduler, timeout=_SECONDS_TO_ANSWER, set_as_default=False)
-    except Exception as error:  # of a stranger's answer Dask makes what it likes
+    except Exception as error:  # Dask can raise anything on an unexpected answer
         said = str(error) or "it listens and says nothing"
         raise UserError(
             f"--dask-scheduler {scheduler}: no scheduler answers ({said}): check the address"
@@ -54,7 +55,7 @@ def open_cluster(scheduler: str) -> Iterator[tuple[Executor, int]]:
             )
         _check_versions(client)
         try:
-            # Impure: nothing is kept on the cluster by the hash of its arguments.
+            # Impure: the cluster caches no result by the hash of its arguments.
             yield client.get_executor(pure=False), threads
         except KilledWorker as error:
             raise UserError(
@@ -69,7 +70,7 @@ def open_cluster(scheduler: str) -> Iterator[tuple[Executor, int]]:
 
 
 async def _greet(scheduler: str) -> None:
-    """Finds out whether a scheduler answers: a client waits for ever for others that listen.
+    """Checks whether a scheduler answers, because a client waits forever for another server.
 
     Raises:
         Exception: whatever went wrong.
@@ -84,7 +85,7 @@ async def _greet(scheduler: str) -> None:
 
 
 def _check_versions(client: Any) -> None:
-    """Other versions may annotate otherwise.
+    """Refuses workers with other versions, which may annotate differently.
 
     Raises:
         UserError: a worker has other versions than this process.

@@ -1,6 +1,6 @@
-"""Where work runs: in this process, in a pool of processes, or on a cluster; one interface.
+"""One interface to run work in this process, in a pool of processes, or on a cluster.
 
-Everything that works in parallel is a function of one picklable task, mapped over tasks.
+All parallel work is a function of one picklable task, mapped over tasks.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ import torch
 from syntax_nmt.errors import UserError
 
 OrderedMap = Callable[[Callable[[Any], Any], Iterable[Any]], Iterator[Any]]
-"""A `map` that draws tasks one by one, and gives their results in order as they get ready."""
+"""A `map` that reads tasks one by one, and yields their results in order."""
 
-LOCAL_RANK = "LOCAL_RANK"  # torchrun's name; the workers of a pool are given one, too
+LOCAL_RANK = "LOCAL_RANK"  # torchrun's name; workers of a pool get one, too
 _SLURM_LOCAL_RANK = "SLURM_LOCALID"
 
 
@@ -32,12 +32,11 @@ def ordered_map(workers: int, dask_scheduler: str | None = None) -> Iterator[Ord
     """A `map` on this machine, or on a Dask cluster.
 
     Processes are spawned, not forked: a fork of a process that runs threads (torch does) can hang.
-    What they are to run must be importable by name.
+    Their functions must be importable by name.
 
     Args:
         workers: how many processes; 1 means in this process.
-        dask_scheduler: address of a scheduler, `tcp://HOST:PORT`; `workers` then counts for
-            nothing.
+        dask_scheduler: address of a scheduler, `tcp://HOST:PORT`; `workers` is then ignored.
 
     Raises:
         UserError: the cluster cannot be used, or a worker died.
@@ -67,7 +66,7 @@ def ordered_map(workers: int, dask_scheduler: str | None = None) -> Iterator[Ord
 def _results(
     executor: Executor, workers: int, function: Callable[[Any], Any], tasks: Iterable[Any]
 ) -> Iterator[Any]:
-    """Tasks are drawn two a worker ahead, so that they need not all be in memory."""
+    """Reads two tasks per worker ahead, so that not all tasks are in memory."""
     pending: deque[Future[Any]] = deque()
     for task in tasks:
         pending.append(executor.submit(function, task))
@@ -80,7 +79,7 @@ def _results(
 def _start_process(started: Any, workers: int) -> None:
     """Gives a new process of the pool its local rank, so that pools of several ranks share GPUs.
 
-    A worker waits for work for ever, also from a parent that was killed: then it ends itself.
+    A worker ends itself if its parent was killed, because it would wait forever.
     """
     threading.Thread(target=_end_with_parent, daemon=True).start()
     with started.get_lock():
@@ -97,7 +96,7 @@ def _end_with_parent() -> None:
 
 
 def pinned_device(device: str) -> str:
-    """`cuda` made definite by the process's local rank; anything else stays as it is.
+    """The GPU of the process's local rank for `cuda`; other names unchanged.
 
     Args:
         device: `cpu`, `cuda` or `cuda:N`.
@@ -108,6 +107,6 @@ def pinned_device(device: str) -> str:
 
 
 def local_rank() -> int:
-    """The number of this process among those of its machine; 0 where nothing tells."""
+    """The local rank of this process; 0 if unknown."""
     rank = os.environ.get(LOCAL_RANK) or os.environ.get(_SLURM_LOCAL_RANK) or "0"
     return int(rank) if rank.isdigit() else 0

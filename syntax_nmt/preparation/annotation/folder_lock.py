@@ -1,4 +1,4 @@
-"""A folder that processes keep for themselves, or share with their like."""
+"""Exclusive and shared locks of folders."""
 
 from __future__ import annotations
 
@@ -18,12 +18,11 @@ _PARTIAL_FILE = re.compile(r"\.partial[0-9]+")
 
 @contextmanager
 def folder_lock(folder: Path, busy: str, shared: bool = False) -> Iterator[None]:
-    """Holds a folder until the end of the block. A process that dies lets go of it.
+    """Locks a folder until the end of the block. The lock ends with the process.
 
     Args:
-        folder: made if it is not there.
-        busy: what to say when another process holds it.
-        shared: others that share it may hold it, too; none may that wants it alone.
+        folder: created if missing. busy: message if another process holds it. shared: allow other
+            shared locks, but no exclusive lock.
 
     Raises:
         UserError: another process holds it, or the folder cannot be made.
@@ -47,12 +46,11 @@ def folder_lock(folder: Path, busy: str, shared: bool = False) -> Iterator[None]
 
 @contextmanager
 def sole_user(folder: Path, outputs: Iterable[Path] = ()) -> Iterator[None]:
-    """Keeps a folder to this process, and clears away what a killed one left half-written.
+    """Locks a folder for this process, and removes incomplete files of a killed one.
 
     Args:
-        folder: made if it is not there.
-        outputs: the files and folders that are written there. Cleared away are, beside each, files
-            `NAME.partial<digits>` and a folder `NAME.partial`; all else is the user's.
+        folder: created if missing. outputs: the files and folders to write there. For each, files
+            `NAME.partial<digits>` and a folder `NAME.partial` are removed, and nothing else.
 
     Raises:
         UserError: when another process works there, or the folder cannot be made.

@@ -1,4 +1,4 @@
-"""A text in parts whose annotation is kept on disk, so that an interrupted run resumes."""
+"""A text in parts whose annotation is saved on disk, so that an interrupted run can resume."""
 
 from __future__ import annotations
 
@@ -45,11 +45,10 @@ class PartHead:
     """The first line of a finished part's file.
 
     Attributes:
-        options: checksum of what decides the annotation.
+        options: checksum of the annotator's settings.
         text: checksum of the lines.
-        entries: checksum of all that follows.
-        lines: how many lines there are.
-        counts: of lines, by what became of them.
+        entries: checksum of all following lines. lines: number of lines. counts: of lines, by
+            result.
     """
 
     options: str
@@ -73,7 +72,7 @@ def parts_of(text: Path, part_size: int) -> Iterator[Part]:
 
 
 class PartFolder:
-    """Finished parts, a file each, beside the file that they will make.
+    """Finished parts, one file each, next to their output file.
 
     Args:
         output: that file, or a link to it; the folder is `OUTPUT.parts`.
@@ -93,13 +92,13 @@ class PartFolder:
 
     @contextmanager
     def held(self, shared: bool = False) -> Iterator[None]:
-        """Keeps other runs off the folder; it is made, and removed again if nothing is in it.
+        """Locks the folder against other runs; creates it, and removes it if it stays empty.
 
         Args:
             shared: with other shards.
 
         Raises:
-            UserError: another run is at work on the same output.
+            UserError: another run works on the same output.
         """
         busy = f"{self.path}: another run is at work on this output: wait for it"
         with folder_lock(self.path, busy, shared):
@@ -110,13 +109,13 @@ class PartFolder:
                     self.path.rmdir()
 
     def refuse_other_options(self, options: str) -> None:
-        """Work that is finished is not thrown away by mistake.
+        """Checks that no finished work is lost by mistake.
 
         Args:
-            options: checksum of what decides the annotation.
+            options: checksum of the annotator's settings.
 
         Raises:
-            UserError: parts are there that were made with other models or options.
+            UserError: there are parts made with other models or options.
         """
         others = sum(head.options != options for head in self.heads())
         if others:
@@ -127,16 +126,15 @@ class PartFolder:
             )
 
     def file(self, number: int) -> Path:
-        """Where a part goes."""
+        """The path of a part."""
         return self.path / f"{number:06d}{_PART_ENDING}"
 
     def write(self, part: Part, options: str, entries: str, counts: Counter[str]) -> None:
-        """Writes a finished part: there as a whole or not at all.
+        """Writes a finished part atomically.
 
         Args:
-            options: checksum of what decided the annotation.
-            entries: one entry a line of the text, end to end.
-            counts: of lines, by what became of them.
+            options: checksum of the annotator's settings. entries: one entry per line of the text,
+                concatenated. counts: of lines, by result.
 
         Raises:
             UserError: it cannot be written.
@@ -147,10 +145,10 @@ class PartFolder:
             out.write(entries)
 
     def finished(self, part: Part, options: str) -> Counter[str] | None:
-        """The counts of a part that is there and whole; None where it is still to be done.
+        """The counts of a complete part; None if it is not done.
 
         Args:
-            options: checksum of what decides the annotation.
+            options: checksum of the annotator's settings.
         """
         head = self.head(part.number)
         if head is None or (head.options, head.text) != (options, part.text_sum):
@@ -162,12 +160,12 @@ class PartFolder:
         return Counter(head.counts)
 
     def heads(self) -> list[PartHead]:
-        """What the files of finished parts say of themselves, in no order."""
+        """The headers of finished parts, unordered."""
         numbers = (int(path.stem) for path in self.path.glob(f"[0-9]*{_PART_ENDING}"))
         return [head for head in map(self.head, numbers) if head is not None]
 
     def head(self, number: int) -> PartHead | None:
-        """What a part's file says of itself; None if it is not there or says nothing."""
+        """The header of a part's file; None if it is missing or has no header."""
         try:
             with open(self.file(number), encoding="utf-8", newline="\n") as stream:
                 return PartHead(**json.loads(next(stream)))
@@ -178,7 +176,7 @@ class PartFolder:
         """The entries of a part.
 
         Raises:
-            UserError: they are not what they were.
+            UserError: their checksum differs.
         """
         path = self.file(number)
         with open(path, encoding="utf-8", errors="replace", newline="\n") as stream:

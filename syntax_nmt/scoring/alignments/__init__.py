@@ -1,1 +1,1 @@
-"""Word alignments out of files, their symmetrisation, and their score; without a model."""
+"""Word alignments from files: reading, symmetrisation and scoring, without a model."""

@@ -23,11 +23,11 @@ class AlignedCorpus:
     """Alignments of the same sentences, all written as (source, target).
 
     Attributes:
-        name: the file that tells how many sentences there are, for messages.
-        alignments: by name: `forward`, `reverse`, and what they were symmetrised to; the last one
-            is the result.
+        name: the file that gives the number of sentences, for messages.
+        alignments: by name: `forward`, `reverse`, and their symmetrisation; the last one is the
+            result.
         lengths: source and target words of each sentence; None = not known.
-        names: the file of an alignment that was read.
+        names: the file of each alignment that was read.
         too_long: numbers of the pairs too long for a model, whose alignment is empty.
     """
 
@@ -42,7 +42,7 @@ class AlignedCorpus:
 
     @property
     def result(self) -> list[Alignment]:
-        """The alignments that are wanted."""
+        """The resulting alignments."""
         return list(self.alignments.values())[-1]
 
     def add(self, name: str, alignments: Sequence[Alignment | None]) -> None:
@@ -68,7 +68,7 @@ class AlignedCorpus:
         self.add(REVERSE, links if args.reverse_in_order else [flipped(each) for each in links])
 
     def add_symmetrised(self, method: str, strict: bool) -> None:
-        """Puts both directions together.
+        """Symmetrises both directions.
 
         Args:
             method: one of `symmetrisation.METHODS`.
@@ -88,7 +88,7 @@ def corpus_of_files(args: argparse.Namespace) -> AlignedCorpus:
     corpus = AlignedCorpus(args.hypothesis, names={FORWARD: args.hypothesis})
     corpus.add(FORWARD, read_alignments(args.hypothesis, args.hypothesis_base))
     if args.source:
-        # Words, or pieces that tell their words.
+        # Words, or pieces that mark words.
         pairs = read_pairs(args.source, args.target)
         check_parallel(args.source, len(pairs), corpus.name, len(corpus))
         names = args.source, args.target

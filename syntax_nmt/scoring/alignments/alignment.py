@@ -23,7 +23,7 @@ Alignment = frozenset[Link]
 
 @dataclass(frozen=True)
 class GoldAlignment:
-    """What annotators say of a sentence (Och and Ney, 2003).
+    """The gold links of a sentence (Och and Ney, 2003).
 
     Attributes:
         sure: links that an alignment should have.
@@ -39,15 +39,15 @@ def read_gold(path: str | Path, base: int = 0, option: str = "--gold-base") -> l
 
     A link that is given as both sure and possible is sure.
 
-    A note says where links may count from 1 and nobody said so.
+    A note warns of links that may count from 1 without the option.
 
     Args:
         path: the file, plain or `.gz`.
-        base: what the first word of a sentence is called, 0 or 1, where the format does not say it.
-        option: that tells the base, for messages.
+        base: the number of a sentence's first word, 0 or 1, if the format does not define it.
+            option: the option for the base, for messages.
 
     Raises:
-        UserError: the file cannot be read, or something in it is no link.
+        UserError: the file cannot be read, or it has an invalid link.
     """
     lines = list(read_lines(path))
     from_1 = counts_from_1(lines)
@@ -65,14 +65,14 @@ def read_gold(path: str | Path, base: int = 0, option: str = "--gold-base") -> l
 
 
 def read_alignments(path: str | Path, base: int = 0) -> list[Alignment]:
-    """Alignments of sentences; possible links count as any other.
+    """Alignments of sentences; possible links count like sure ones.
 
     Args:
         path: the file, plain or `.gz`.
         base: as of :func:`read_gold`.
 
     Raises:
-        UserError: the file cannot be read, or something in it is no link.
+        UserError: the file cannot be read, or it has an invalid link.
     """
     return [gold.possible for gold in read_gold(path, base, "--hypothesis-base")]
 
@@ -88,7 +88,7 @@ def flipped(alignment: Iterable[Link]) -> Alignment:
 
 
 def links_outside(alignment: Iterable[Link], source: int, target: int) -> Iterator[Link]:
-    """The links to words that the sentences do not have."""
+    """The links to words that do not exist."""
     for link in alignment:
         if link[0] >= source or link[1] >= target:
             yield link

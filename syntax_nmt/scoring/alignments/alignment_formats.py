@@ -1,4 +1,4 @@
-"""The formats of alignment files, told apart by their lines.
+"""The formats of alignment files, detected from their lines.
 
 - Pharaoh: a sentence a line, `i-j`; possible links `ipj`, `i?j` or `i-j-P`; a score may follow a
   link (`0-1:0.93`, `0-1/0.93`, `0-1-0.93`);
@@ -31,7 +31,7 @@ _SPARSEST = 1000  # sentences for each link; a higher number is a damaged one
 
 
 class WrittenLink(NamedTuple):
-    """A link as a file has it; `sure` is False of a possible one."""
+    """A link of a file; `sure` is False for a possible one."""
 
     source: int
     target: int
@@ -43,7 +43,7 @@ class WrittenLinks(NamedTuple):
     """The links of a sentence.
 
     Attributes:
-        line: where they stand, for messages.
+        line: their line, for messages.
         links: as written.
     """
 
@@ -52,7 +52,7 @@ class WrittenLinks(NamedTuple):
 
 
 def format_of(lines: Sequence[str]) -> str:
-    """Which format a file is in; Pharaoh where it is no other."""
+    """Detects the format of a file; Pharaoh if it is no other."""
     filled = [line for line in lines if line.strip()]
     if any(_FAIRSEQ.match(line) for line in filled):
         return FAIRSEQ
@@ -90,7 +90,7 @@ def written_links(lines: Sequence[str], name: str) -> Iterator[WrittenLinks]:
 
 
 def counts_from_1(lines: Sequence[str]) -> bool | None:
-    """Whether the format says what the first word is called; None = it does not."""
+    """The number of the first word, if the format defines it; otherwise None."""
     return {NAACL: True, GIZA: True, FAIRSEQ: False}.get(format_of(lines))
 
 

@@ -1,4 +1,4 @@
-"""What `syntax-nmt align` says about alignments: error rates and oddities."""
+"""The output of `syntax-nmt align`: error rates and warnings."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class AlignmentReport:
         return {name: score_alignments(links, self.gold) for name, links in items}
 
     def findings(self) -> Findings:
-        """A row for each alignment, and a line for each oddity."""
+        """A row for each alignment, and a line for each warning."""
         scores = self.scores()
         alignments: list[dict[str, object]] = [
             {"name": name, "links": sum(map(len, links)), **_figures(scores.get(name))}
@@ -75,7 +75,7 @@ class AlignmentReport:
             yield self.gold_name, [gold.possible for gold in self.gold]
 
     def _outside(self) -> Iterator[str]:
-        """The links to words that are not there, with file and sentence."""
+        """The links to words that do not exist, with file and sentence."""
         for name, alignments in self._read():
             sentences = zip(alignments, self.corpus.lengths or [])
             for place, (links, (source, target)) in enumerate(sentences, start=1):

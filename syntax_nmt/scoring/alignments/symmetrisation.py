@@ -1,4 +1,4 @@
-"""Alignments of both directions put together (Och and Ney, 2003; Koehn et al., 2003)."""
+"""Symmetrisation of alignments of both directions (Och and Ney, 2003; Koehn et al., 2003)."""
 
 from __future__ import annotations
 
@@ -12,30 +12,30 @@ GROW_DIAG, GROW_DIAG_FINAL = "grow-diag", "grow-diag-final"
 GROW_DIAG_FINAL_AND = "grow-diag-final-and"
 METHODS = (INTERSECTION, UNION, GROW_DIAG, GROW_DIAG_FINAL, GROW_DIAG_FINAL_AND)
 
-# Steps of (target, source), in the order in which Moses looks around a link.
+# Neighbours as (target, source) steps, in Moses' order.
 _NEIGHBOURS = ((-1, 0), (0, -1), (1, 0), (0, 1), (-1, -1), (-1, 1), (1, -1), (1, 1))
 
 
 def symmetrise(
     forward: Alignment, reverse: Alignment, method: str, strict: bool = False
 ) -> Alignment:
-    """One alignment out of those of the two directions.
+    """One alignment from those of the two directions.
 
     - `intersection`, `union`: the links of both, of either.
-    - `grow-diag`: the intersection, to which links of the union are added that neighbour one of it,
-      diagonally as well, where one of their words at least is not aligned yet. This is Moses'
-      algorithm: links are scanned by target, then by source word; what is added takes part in the
-      scan under way where it comes later in this order; scans are repeated until one adds nothing.
-    - `grow-diag-final`: then every other link, where one of its words at least is not aligned yet:
-      first those of `forward`, then those of `reverse`, each in the same order, as Moses' `symal`
-      does; `grow-diag-final-and`: where neither is.
+    - `grow-diag`: starts with the intersection and adds links of the union that neighbour a link,
+      also diagonally, if at least one of their words is unaligned. This is Moses' algorithm: links
+      are scanned by target, then by source word; added links later in this order take part in the
+      same scan; scans are repeated until one adds nothing.
+    - `grow-diag-final`: then adds every other link if at least one of its words is unaligned: first
+      those of `forward`, then those of `reverse`, each in the same order, like Moses' `symal`;
+      `grow-diag-final-and`: if both words are unaligned.
 
     Args:
         forward: links from source to target.
         reverse: those of the other direction, also written as (source, target).
         method: one of :data:`METHODS`.
-        strict: grow-diag adds a neighbour only where neither of its words is aligned yet, as
-            another well-known form of the algorithm does.
+        strict: grow-diag adds a neighbour only if both of its words are unaligned, as in another
+            well-known form of the algorithm.
     """
     if method == UNION:
         return forward | reverse
@@ -51,7 +51,7 @@ def symmetrise(
 
 
 class _Growing:
-    """Links that become more, as (target, source), so that their order is that of the scan.
+    """A growing set of links, as (target, source), so that their order is that of the scan.
 
     Args:
         intersection: the links to begin with, as (source, target).
@@ -67,15 +67,15 @@ class _Growing:
             self._add((target, source))
 
     def one_open(self, link: Link) -> bool:
-        """Whether at least one word of a link is not aligned yet."""
+        """Whether at least one word of a link is unaligned."""
         return link[0] not in self.targets or link[1] not in self.sources
 
     def both_open(self, link: Link) -> bool:
-        """Whether no word of a link is aligned yet."""
+        """Whether both words of a link are unaligned."""
         return link[0] not in self.targets and link[1] not in self.sources
 
     def grow(self, wanted: Callable[[Link], bool]) -> None:
-        """Adds neighbours until there is none to add."""
+        """Adds neighbours until none is left."""
         before = -1
         while len(self.links) > before:
             before = len(self.links)

@@ -1,1 +1,1 @@
-"""Chunks of translations out of files, and their score; without a model."""
+"""Chunks of translations from files, and their scores, without a model."""

@@ -1,8 +1,7 @@
 """Chunk F1 as conlleval, the scorer of CoNLL-2000, computes it.
 
-A predicted chunk is correct when a gold chunk has its type, its first and its last word
-(Tjong Kim Sang and Buchholz 2000, section 3). Words outside chunks count in the accuracy of tags
-alone.
+A predicted chunk is correct when a gold chunk has its type, its first and its last word (Tjong Kim
+Sang and Buchholz 2000, section 3). Words outside chunks count only in the accuracy of tags.
 """
 
 from __future__ import annotations
@@ -22,7 +21,7 @@ Chunked = Union[Sequence[Chunk], Sequence[str]]
 
 @dataclass(frozen=True)
 class PhraseScore(PrecisionRecall):
-    """How many chunks there are and how many are found; shares in percent, 0 where none are.
+    """Numbers of chunks and of correct chunks; shares in percent, 0 without chunks.
 
     Attributes:
         gold: chunks of the reference.
@@ -38,11 +37,11 @@ class PhraseScore(PrecisionRecall):
 
 @dataclass(frozen=True)
 class ChunkScores:
-    """What was counted over a corpus.
+    """Counts over a corpus.
 
     Attributes:
         words: of the corpus.
-        correct_tags: words that have the tag of the reference.
+        correct_tags: words with the tag of the reference.
         types: the score of each type of chunk, by name.
     """
 

@@ -1,9 +1,9 @@
-"""Chunks out of files, read as conlleval reads them.
+"""Chunks from files, read as by conlleval.
 
-A file has the tags of a sentence a line, separated by spaces, an empty line where there are none.
-Or it has a word a line in columns, of which the last one is the chunk tag, and an empty line after
-each sentence (CoNLL-2000; in conlleval's own input the reference stands before the hypothesis).
-IOB1, IOB2 and IOBES are read alike; an I- without its B- opens a chunk.
+A file has one line of tags per sentence, separated by spaces, an empty line for no tags. Or it has
+one word per line in columns, the last of which is the chunk tag, and an empty line after each
+sentence (CoNLL-2000; conlleval's own input has the reference before the hypothesis). IOB1, IOB2 and
+IOBES are accepted; an I- without its B- begins a chunk.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from syntax_nmt.data.text_files import read_lines
 from syntax_nmt.errors import UserError
 
 _TAG = re.compile(r"O|[BIES](-\S+)?")
-_LIKE_TAG = re.compile(r"[A-Z](-\S+)?")  # of another scheme, or mistyped
+_LIKE_TAG = re.compile(r"[A-Z](-\S+)?")  # of another scheme, or misspelt
 _COLUMNS = re.compile("[ \t]+")  # other Unicode spaces may be part of a word
 _BOUNDARY = "-X-"  # conlleval's other sign for the end of a sentence
 _NO_TYPE = "_"
@@ -32,8 +32,7 @@ class ChunkFile:
 
     Attributes:
         tags: one a word, those without a type with one; None = no annotation.
-        chunks: what they spell.
-        words: the first column; None = the file has no words.
+        chunks: their chunks. words: the first column; None = the file has no words.
         reference: the tags of the last column but one; None = there is no such column.
     """
 
@@ -86,7 +85,7 @@ def check_words(
 
 
 def _in_columns(rows: Sequence[Sequence[str]]) -> bool:
-    """Whether every line ends in a tag, and some begin with what is no tag of any kind."""
+    """Whether every line ends in a tag, and some begin with a word that is no tag."""
     return all(len(row) > 1 and _TAG.fullmatch(row[-1]) for row in rows) and not all(
         _LIKE_TAG.fullmatch(row[0]) for row in rows
     )

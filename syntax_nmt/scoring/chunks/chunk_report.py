@@ -1,4 +1,4 @@
-"""What `syntax-nmt chunks` writes: chunks as text, alignments, and figures."""
+"""The output of `syntax-nmt chunks`: chunks as text, alignments, and figures."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ class ChunkReport:
             yield json.dumps(sentence, ensure_ascii=False) + "\n"
 
     def findings(self) -> Findings:
-        """Accuracies, F1 by type, and what they leave out.
+        """Accuracies, F1 by type, and exclusions.
 
         `nll_by_position` is in nats a piece, under the model's own boundaries.
         """
@@ -106,7 +106,7 @@ class ChunkReport:
         return Findings(figures, [accuracies, self.scores.table()], heading, notes)
 
     def _chunks(self) -> int:
-        """How many chunks there are. Words outside of chunks do not count, however grouped."""
+        """The number of chunks, without words outside of chunks."""
         return sum(chunk.tag != OUTSIDE for found in self.corpus.chunks for chunk in found or ())
 
     def _scores(self) -> ChunkScores | None:
@@ -118,7 +118,7 @@ class ChunkReport:
             return chunk_f1(
                 [corpus.gold[index] or () for index in scored], map(corpus.found, scored)
             )
-        # Tags as they are written: conlleval counts them.
+        # Tags in their written form: conlleval counts them.
         return chunk_f1(
             [corpus.gold_tags[index] or () for index in scored],
             [corpus.tags[index] or corpus.found(index) for index in scored],

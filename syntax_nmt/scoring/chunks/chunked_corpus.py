@@ -30,12 +30,12 @@ class ChunkedCorpus:
         sources: the words of the sources; None = not known.
         alignments: chunks × source words; None = not asked for.
         gold: the reference; None = there is none; an entry None = it has no annotation.
-        losses: of the pieces by their place in a chunk, those of the reference if there is one,
-            otherwise the model's own; None = there is no model.
+        losses: of the pieces by their position in a chunk of the reference if there is one,
+            otherwise of the model; None = there is no model.
         accuracies: of boundaries and of tags; None = nothing to compare with.
         too_long: sentences too long for the model.
-        tags: as a file has them; None = the chunks are a model's, which has some of every sentence
-            that is not too long.
+        tags: from a file; None = the chunks are a model's, which exist for every sentence that is
+            not too long.
         gold_tags: likewise, of the reference.
     """
 
@@ -64,7 +64,7 @@ class ChunkedCorpus:
         ]
 
     def without_chunks(self) -> list[int]:
-        """The sentences whose chunks count as not found, as a file has none for them."""
+        """The sentences without chunks in the file, whose gold chunks count as not found."""
         return [index for index in self.scored() if self.chunks[index] is None]
 
     def found(self, index: int) -> Chunks:
@@ -140,7 +140,7 @@ def word_accuracies(corpus: ChunkedCorpus) -> tuple[Accuracy, Accuracy]:
 
 
 def _starts(chunk: Chunk) -> range:
-    """Words that open a chunk: every word outside is a chunk of its own."""
+    """Words that begin a chunk: every word outside is a separate chunk."""
     return range(chunk.start, chunk.end if chunk.tag == OUTSIDE else chunk.start + 1)
 
 

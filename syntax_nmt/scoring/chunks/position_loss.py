@@ -1,4 +1,4 @@
-"""How well words are predicted at the beginning of a chunk, and further inside."""
+"""The prediction loss of words by their position in a chunk."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-APART = 4  # positions that stand alone; later ones are one group
+APART = 4  # number of single positions; later ones form one group
 
 
 @dataclass(frozen=True)

@@ -1,1 +1,1 @@
-"""Constituency trees out of files, their brackets, and their score; without a model."""
+"""Constituency trees from files, their brackets, and their scores, without a model."""

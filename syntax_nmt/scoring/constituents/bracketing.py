@@ -1,8 +1,8 @@
 """Unlabelled bracket F1 of constituency trees, with the conventions of evalb.
 
-Otherwise than in evalb, because labels do not count, brackets around one word never count, and
-brackets around the same words (a unary chain) count once. Where trees have neither, all counts are
-those of evalb with `LABELED 0`.
+Unlike in evalb, because labels do not count, brackets around one word never count, and brackets
+around the same words (a unary chain) count once. Otherwise all counts are those of evalb with
+`LABELED 0`.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ Span = tuple[int, int]
 """Words `start` to `end` (exclusive)."""
 
 COLLINS_LABELS = frozenset({"TOP", "-NONE-", ",", ":", "``", "''", "."})
-"""The labels that evalb's COLLINS.prm deletes: a word so tagged goes, of a bracket only itself."""
+"""The labels that evalb's COLLINS.prm deletes: words so tagged, and brackets so labelled."""
 
 
 def deleted_words(tree: ConstituentTree, labels: Set[str]) -> tuple[int, ...]:
@@ -48,7 +48,7 @@ def comparable(spans: Iterable[Span], words: int, deleted: Iterable[int] = ()) -
 
     Args:
         spans: over the whole sentence.
-        deleted: the words that are taken out.
+        deleted: the words to delete.
     """
     deleted = tuple(deleted)
     if not deleted:
@@ -56,18 +56,18 @@ def comparable(spans: Iterable[Span], words: int, deleted: Iterable[int] = ()) -
     kept = np.ones(words + 1, dtype=np.int64)
     kept[0] = 0
     kept[[word + 1 for word in deleted]] = 0
-    before = np.cumsum(kept).tolist()  # how many words are left before each of them
+    before = np.cumsum(kept).tolist()  # number of remaining words before each word
     moved = ((before[start], before[end]) for start, end in spans)
     return frozenset(span for span in moved if span[1] - span[0] > 1)
 
 
 @dataclass
 class BracketCounts(PrecisionRecall):
-    """What was counted over a corpus, and the shares of it in percent, NaN of nothing.
+    """Counts over a corpus, and shares in percent, NaN if the whole is 0.
 
     Attributes:
         gold: brackets of the gold trees.
-        predicted: brackets of the trees that are scored.
+        predicted: brackets of the scored trees.
         correct: those in both.
         averaged: sentences with a bracket on either side; only they have an F1 of their own.
         sum_of_f1: over these sentences, as shares.

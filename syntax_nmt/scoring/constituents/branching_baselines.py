@@ -1,4 +1,4 @@
-"""Trees that know nothing of the sentence but its length: what induced trees are compared with."""
+"""Trees that depend only on the sentence length: baselines for induced trees."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def left_branching(words: int) -> frozenset[Span]:
 def balanced(words: int) -> frozenset[Span]:
     """The brackets of the tree that is halved again and again: `((a b) (c d))`.
 
-    Of an odd number of words the right half gets one more: `(a (b c))`.
+    With an odd number of words the right half gets one more: `(a (b c))`.
 
     Args:
         words: how many there are.

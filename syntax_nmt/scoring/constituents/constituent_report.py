@@ -1,4 +1,4 @@
-"""What `syntax-nmt trees --kind constituents` says: bracket F1, beside trees that know nothing."""
+"""The output of `syntax-nmt trees --kind constituents`: bracket F1, with baseline trees."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ class ConstituentReport(TreeReport[BracketedSentence]):
         return f"{title}\n{draw_brackets(tree, wrong, colour)}"
 
     def findings(self) -> Findings:
-        """The figures, and what they leave out."""
+        """The figures, and exclusions."""
         figures: dict[str, object] = {
             "sentences": self.sentences,
             "sentences_without_tree": self.without_tree,

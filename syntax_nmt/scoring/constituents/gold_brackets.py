@@ -1,4 +1,4 @@
-"""Gold constituency trees as the brackets that others are compared with."""
+"""Gold constituency trees as brackets, for comparison."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ class GoldBrackets:
     """The gold brackets of a sentence.
 
     Attributes:
-        words: how many words are left of it.
-        spans: of its constituents, over these words, as :func:`bracketing.comparable` gives them.
-        deleted: the words that were taken out, by their place in the whole sentence.
+        words: number of its remaining words. spans: of its constituents, over these words, as
+            :func:`bracketing.comparable` gives them.
+        deleted: the deleted words, by their position in the whole sentence.
     """
 
     words: int
@@ -32,7 +32,7 @@ class GoldBrackets:
     deleted: tuple[int, ...] = ()
 
     def of(self, tree: ConstituentTree, labels: Set[str]) -> frozenset[Span]:
-        """The spans of another tree over the same sentence, after the same words are taken out.
+        """The spans of another tree over the same sentence, without the same words.
 
         Args:
             labels: brackets with such a label do not count.
@@ -61,7 +61,7 @@ class GoldCorpus:
         return len(self.sentences)
 
     def add(self, tree: ConstituentTree | None, words: tuple[str, ...] | None = None) -> None:
-        """Takes the next sentence.
+        """Adds the next sentence.
 
         Args:
             tree: its gold tree; None = there is none.

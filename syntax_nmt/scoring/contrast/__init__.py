@@ -1,1 +1,1 @@
-"""Contrastive pairs, and how often models prefer the right one; without a model."""
+"""Contrastive pairs, and accuracies from scores, without a model."""

@@ -14,7 +14,7 @@ DEFAULT_BINS = (0, 1, 2, 3, 4, 6, 8, 11, 15)
 
 @dataclass(frozen=True)
 class PairScores:
-    """What a model gives the two translations of a pair: sums of log-probabilities (natural).
+    """A model's scores of the two translations of a pair: sums of natural log-probabilities.
 
     Attributes:
         correct: of the reference.
@@ -26,7 +26,7 @@ class PairScores:
 
     @property
     def right(self) -> bool:
-        """Whether the reference scores higher. A tie is wrong: the model sees no difference."""
+        """Whether the reference scores higher. A tie is wrong."""
         return self.correct > self.incorrect
 
     @property
@@ -62,7 +62,7 @@ class ContrastAccuracy:
         by_distance: of the pairs with a distance, in the order of the distances.
         by_category: of the pairs with a category, in alphabetical order.
         ties: pairs whose two scores are the same; they count as wrong.
-        too_long: pairs left out, as the model has no positions for them.
+        too_long: pairs excluded, because the model has no positions for them.
     """
 
     overall: Accuracy
@@ -92,7 +92,7 @@ def contrast_accuracy(
 
     Args:
         scores: of each pair; None = too long for the model, left out.
-        bins: of distances, from 0 upwards without gaps. Those without pairs do not come out.
+        bins: of distances, from 0 upwards without gaps. Bins without pairs are omitted.
 
     Raises:
         ValueError: another number of scores than of pairs.

@@ -1,4 +1,4 @@
-"""What `syntax-nmt contrast` says: a table of models side by side, JSON, and each pair's scores."""
+"""The output of `syntax-nmt contrast`: a table of models, JSON, and each pair's scores."""
 
 from __future__ import annotations
 

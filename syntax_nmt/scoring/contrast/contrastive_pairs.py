@@ -64,7 +64,7 @@ def read_json_pairs(path: str | Path) -> list[ContrastivePair]:
     Args:
         path: the file, plain or `.gz`. Each object of its list has `source`, `reference` and
             `errors`, and each of these `contrastive` and, where they are known, `type` and
-            `distance`. What else there is (`origin`, `frequency`) is not read.
+            `distance`. Other keys (`origin`, `frequency`) are ignored.
 
     Raises:
         UserError: the file cannot be read, or is of another form.
@@ -102,7 +102,7 @@ def _value(container: Any, key: str, kind: type, where: str) -> Any:
 
 
 def _distance(value: Any, where: str) -> int | None:
-    """A number of words out of a line or a JSON value; None where there is none."""
+    """A number of words from a line or a JSON value; None if there is none."""
     if value is None:
         return None
     text = str(value)

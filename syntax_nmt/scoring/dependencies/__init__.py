@@ -1,1 +1,1 @@
-"""Dependency trees out of files, their reference, and their score; without a model."""
+"""Dependency trees from files, their reference, and their score, without a model."""

@@ -25,8 +25,8 @@ class ParsedSentence:
     Attributes:
         words: its words.
         tree: None = no parse.
-        strongest: the words' strongest weights under the same type, although they need not be a
-            tree; None = not known.
+        strongest: the heads of largest weight in the same type, although they need not form a tree;
+            None = not known.
     """
 
     words: tuple[str, ...]
@@ -48,8 +48,8 @@ class ParsedCorpus(TreeCorpus[ParsedSentence]):
         reference: trees over the same words; None = there is no reference.
         selection: which sentences are scored.
         unknown: whether a sentence has an unknown token.
-        other_words: words that are not those of the reference.
-        carried_over: parses of the reference that were of another tokenisation.
+        other_words: words that differ from the reference. carried_over: parses of the reference
+            transferred from another tokenisation.
         scored: the reference, with None in place of sentences that are not selected.
     """
 

@@ -1,4 +1,4 @@
-"""Reference parses, brought over the same words as what is scored against them."""
+"""Reference parses, transferred to the words of the hypothesis."""
 
 from __future__ import annotations
 
@@ -42,15 +42,15 @@ def over_corpus_words(
 ) -> tuple[tuple[str, ...], DependencyTree]:
     """The words of a corpus line, completed, and the reference over them.
 
-    A reference of another tokenisation is carried over by characters, as by `syntax-nmt binarize`.
+    A reference of another tokenisation is transferred by characters, as in `syntax-nmt binarize`.
 
     Args:
-        reference: over the same words, or over those that multiword tokens stand for, or over the
-            same text cut otherwise.
+        reference: over the same words, or over those that multiword tokens stand for, or over
+            another tokenisation of the text.
         where: file and line of the reference, for messages.
         name: file and line of the words, for messages.
-        unknown: what stands in words for unknown pieces; such words are the reference's. None =
-            words are complete.
+        unknown: the symbol for unknown pieces in words; such words are taken from the reference.
+            None = words are complete.
 
     Raises:
         UserError: other numbers of words, or other words.

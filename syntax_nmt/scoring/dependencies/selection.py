@@ -1,4 +1,4 @@
-"""The sentences of a corpus that are scored: by length, and whether the model knows their words."""
+"""Selects the sentences to score: by length, and by unknown words."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _RANGE = re.compile(r"(\d+)-(\d+)")
 
 @dataclass(frozen=True)
 class Selection:
-    """Which sentences count.
+    """The selection of sentences.
 
     Attributes:
         least: words of a sentence.
@@ -42,15 +42,15 @@ class Selection:
         return cls(int(found[1]), int(found[2]), args.known_words)
 
     def __str__(self) -> str:
-        """What it asks for, for people."""
+        """A description of the selection."""
         length = [] if self.most is None else [f"{self.least} to {self.most} words"]
         return " and ".join([*length, *(["only known words"] if self.known else [])])
 
     def apply(self, reference: Trees, unknown: Sequence[bool]) -> list[bool]:
-        """Which sentences count, of those that have a reference parse; others do not.
+        """Selects among the sentences with a reference parse.
 
         Args:
-            unknown: whether a sentence has an unknown token; not read unless that matters.
+            unknown: whether a sentence has an unknown token; read only if needed.
         """
         return [
             gold is not None

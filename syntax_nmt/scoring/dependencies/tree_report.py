@@ -1,4 +1,4 @@
-"""What `syntax-nmt trees` says about a parsed corpus: UAS, and drawings."""
+"""The output of `syntax-nmt trees` for a parsed corpus: UAS, and drawings."""
 
 from __future__ import annotations
 
@@ -38,13 +38,13 @@ class ParseReport(TreeReport[ParsedSentence]):
         return attachment_score(self._trees, self.corpus.scored, self.punctuation)
 
     def strongest_score(self) -> AttachmentScore | None:
-        """The score of the strongest weights before they become trees, or None."""
+        """The score of the heads of largest weight, before the tree search, or None."""
         if self.corpus.scored is None or not any(self._strongest):
             return None
         return attachment_score(self._strongest, self.corpus.scored, self.punctuation)
 
     def not_selected(self) -> int:
-        """The sentences with a reference that are not scored, as the selection leaves them out."""
+        """The number of sentences with a reference that the selection excludes."""
         reference, scored = self.corpus.reference or (), self.corpus.scored or ()
         return sum(gold is not None for gold in reference) - sum(
             gold is not None for gold in scored
@@ -67,7 +67,7 @@ class ParseReport(TreeReport[ParsedSentence]):
         return f"{title}\n{draw_tree(tree, reference, colour)}"
 
     def findings(self) -> Findings:
-        """The figures, and what they leave out."""
+        """The figures, and exclusions."""
         score, strongest = self.score(), self.strongest_score()
         figures: dict[str, object] = {
             "sentences": self.sentences,

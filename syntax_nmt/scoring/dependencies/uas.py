@@ -21,14 +21,14 @@ _OTHER_UPOS = (
 
 @dataclass(frozen=True)
 class AttachmentScore:
-    """What was counted over a corpus, and the shares of it in percent.
+    """Counts over a corpus, and shares in percent.
 
     Attributes:
         sentences: with a reference parse.
-        words: of these sentences; without punctuation if that was asked for.
+        words: of these sentences; optionally without punctuation.
         correct: words whose head is that of the reference; the root has none in both.
         correct_roots: sentences whose root is that of the reference.
-        without_reference: sentences left out, as their reference has no parse.
+        without_reference: sentences excluded, because their reference has no parse.
     """
 
     sentences: int = 0
@@ -81,7 +81,7 @@ def attachment_score(
 def is_punctuation(tree: DependencyTree, word: int) -> bool:
     """Whether a word is punctuation: by its UPOS, or by its characters where the file has none.
 
-    Other files, such as CoNLL-X, have tags of their treebank in that column.
+    Other files, such as CoNLL-X, have treebank tags in that column.
     """
     if tree.upos[word] in (_PUNCTUATION, *_OTHER_UPOS):
         return tree.upos[word] == _PUNCTUATION

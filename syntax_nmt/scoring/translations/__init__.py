@@ -1,1 +1,1 @@
-"""Scores of translations, by length as well, and tests between systems."""
+"""Scores of translations, also by length, and tests between systems."""

@@ -1,4 +1,4 @@
-"""What `syntax-nmt compare` says: its figures, ready for JSON, and the tables made of them."""
+"""The output of `syntax-nmt compare`: figures for JSON, and tables."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ from syntax_nmt.scoring.translations.text_tables import (
 )
 
 BOOTSTRAP, RANDOMISATION, SIGN, SEEDS = TESTS = ("bootstrap", "randomisation", "sign", "seeds")
-# In tables: the head of a test's column, and what it stands for.
+# Column heads of tests in tables, and their meaning.
 _COLUMNS = {
     "bootstrap": ("p boot", "paired bootstrap"),
     "randomisation": ("p rand", "approximate randomisation"),
@@ -46,7 +46,7 @@ _INTERVAL = "95 %"
 
 @dataclass(frozen=True)
 class Sampling:
-    """Which tests, and how.
+    """The tests and their parameters.
 
     Attributes:
         tests: some of :data:`TESTS`.
@@ -63,7 +63,7 @@ class Sampling:
     enough: int | None = None
 
     def signature(self) -> dict[str, object]:
-        """What the p-values depend on, under sacrebleu's names."""
+        """The parameters of the p-values, under sacrebleu's names."""
         found: dict[str, object] = {}
         if self.draws_sentences:
             found["bs"] = self.resamples

@@ -1,4 +1,4 @@
-"""The translations to measure: files of any system, and the references that belong to them."""
+"""The translations to score: files of any system, and their references."""
 
 from __future__ import annotations
 
@@ -31,12 +31,12 @@ from syntax_nmt.scoring.translations.output_formats import (
     parse_generate_output,
 )
 
-_UNKNOWN = "<<unk>>"  # how fairseq writes words of a reference that are not in its vocabulary
+_UNKNOWN = "<<unk>>"  # fairseq's symbol for unknown words of a reference
 
 
 @dataclass(frozen=True)
 class Text:
-    """Sentences, and where they come from.
+    """Sentences, and their file.
 
     Attributes:
         name: for messages and tables.
@@ -49,7 +49,7 @@ class Text:
 
 @dataclass(frozen=True)
 class System:
-    """A system that is measured.
+    """A system to score.
 
     Attributes:
         name: for tables.
@@ -62,7 +62,7 @@ class System:
 
 @dataclass(frozen=True)
 class EvaluationSet:
-    """A test set: its references, and the translations that systems made of it.
+    """A test set: its references, and the translations of systems.
 
     Attributes:
         systems: the first one is the baseline of comparisons.
@@ -81,7 +81,7 @@ class EvaluationSet:
 
     @cached_property
     def source_words(self) -> tuple[str, ...]:
-        """The sentences of the source, with words that are known to be in pieces put together."""
+        """The sentences of the source, with known pieces joined to words."""
         return () if self.source is None else in_words(self.source, join=True).sentences
 
 
@@ -93,9 +93,9 @@ def add_test_set_arguments(parser: argparse.ArgumentParser) -> None:
         "outputs",
         nargs="*",
         metavar="FILE",
-        help="translations, each file a system: plain text with a sentence a line, or the output "
-        "of fairseq-generate or fairseq-interactive, or an n-best list of Moses or Marian; may be "
-        ".gz",
+        help="translations, one file per system: plain text with one sentence per line, or the "
+        "output of fairseq-generate or fairseq-interactive, or an n-best list of Moses or Marian; "
+        "may be .gz",
     )
     add(
         "--system",
@@ -103,8 +103,8 @@ def add_test_set_arguments(parser: argparse.ArgumentParser) -> None:
         nargs="+",
         default=[],
         metavar=("NAME FILE", "FILE"),
-        help="a system by name, and its translations; several files are several training seeds, "
-        "whose scores are averaged. May be given several times, instead of FILE",
+        help="a named system and its translations; several files are training seeds, whose "
+        "scores are averaged. Repeat for more systems, in place of FILE",
     )
     add(
         "--reference",
@@ -116,8 +116,7 @@ def add_test_set_arguments(parser: argparse.ArgumentParser) -> None:
     )
     add_flags(
         group,
-        join_subwords="put words together again in texts that are in pieces of sentencepiece (▁) "
-        "or subword-nmt (@@)",
+        join_subwords="join subwords in texts segmented by sentencepiece (▁) or subword-nmt (@@)",
     )
 
 
@@ -130,7 +129,8 @@ def files_of_test_set(args: argparse.Namespace) -> list[str]:
 
 
 def read_test_set(args: argparse.Namespace) -> EvaluationSet:
-    """Reads the files that a command line names; says on stderr which look unlike plain words.
+    """Reads the files of a command line; warns on stderr of files that do not look like plain
+    words.
 
     Raises:
         UserError: a file is damaged, or the files have unequal numbers of sentences.
@@ -190,11 +190,10 @@ def _read_output(path: str) -> GenerateOutput:
 
 
 def in_words(text: Text, join: bool, quiet: bool = False) -> Text:
-    """A text with its words put together; otherwise says on stderr that it is in pieces.
+    """A text with joined words; otherwise warns on stderr that it is in pieces.
 
     Args:
-        join: whether to put words together.
-        quiet: say nothing.
+        join: whether to join subwords. quiet: do not warn.
 
     Raises:
         UserError: a piece reaches over the end of a word.

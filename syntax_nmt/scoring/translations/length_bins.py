@@ -12,7 +12,7 @@ DEFAULT_EDGES = (15, 30, 45)
 
 @dataclass(frozen=True)
 class LengthBins:
-    """Where one group of lengths ends and the next begins.
+    """The boundaries of length groups.
 
     Attributes:
         edges: ascending lengths.
@@ -25,7 +25,7 @@ class LengthBins:
 
     @property
     def labels(self) -> tuple[str, ...]:
-        """What to call each group; the numbers are the shortest and longest length in it."""
+        """The name of each group; the numbers are its shortest and longest length."""
         step = int(self.upper_inclusive)
         first, last = ("≤", ">") if self.upper_inclusive else ("<", "≥")
         between = [

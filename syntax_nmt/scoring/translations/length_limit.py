@@ -1,7 +1,7 @@
-"""Translations that run away: longer than their source can ask for.
+"""Translations that are far too long for their source.
 
-A search that does not find the end of a sentence stops at fairseq's `--max-len-a` and `--max-len-b`
-alone, and a handful of such translations moves BLEU by a point.
+A search that does not find the end of a sentence stops only at fairseq's `--max-len-a` and
+`--max-len-b`, and a few such translations change BLEU by a point.
 """
 
 from __future__ import annotations
@@ -18,10 +18,10 @@ from syntax_nmt.scoring.translations.evaluated_systems import EvaluationSet, Sys
 
 @dataclass(frozen=True)
 class LengthLimit:
-    """The most words that a translation may have: `ratio` × words of the source + `words`.
+    """The maximal number of words of a translation: `ratio` × words of the source + `words`.
 
     Attributes:
-        ratio: exact, as 1.2 × 5 is to be 6.
+        ratio: exact, so that 1.2 × 5 is 6.
         words: a constant, at least 0.
     """
 
@@ -32,7 +32,7 @@ class LengthLimit:
         return f"{float(self.ratio):g} × source + {float(self.words):g} words"
 
     def longer(self, translations: Sequence[str], sources: Sequence[str]) -> int:
-        """How many translations are longer.
+        """The number of longer translations.
 
         Args:
             translations: words separated by spaces.
@@ -42,7 +42,7 @@ class LengthLimit:
         return sum(len(line.split()) > self._most(source) for line, source in pairs)
 
     def cut(self, translations: Sequence[str], sources: Sequence[str]) -> tuple[str, ...]:
-        """The translations, of longer ones the first words; others stay as they are.
+        """The translations, longer ones cut to the limit.
 
         Args:
             translations: words separated by spaces.

@@ -1,6 +1,6 @@
 """Corpus metrics of translation: sacrebleu's BLEU, chrF and TER, character BLEU, and RIBES.
 
-All of them are functions of sums over sentences. So each sentence is looked at once, and scores by
+All of them are functions of sums over sentences. So each sentence is processed once, and scores by
 length, of resampled test sets or with a sentence replaced cost a few additions.
 """
 
@@ -30,7 +30,7 @@ _BLOCK = 1000
 
 @dataclass(frozen=True)
 class MetricSettings:
-    """How the metrics count.
+    """The settings of the metrics.
 
     Attributes:
         tokenize: of BLEU and RIBES, sacrebleu's name; None = its default, 13a.
@@ -94,7 +94,7 @@ class MetricSet:
         return signatures
 
     def figures(self, **extra: object) -> dict[str, dict[str, Any]]:
-        """What there is to know of each metric, for JSON.
+        """A description of each metric, for JSON.
 
         Args:
             **extra: as of :meth:`signatures`.
@@ -122,7 +122,7 @@ class MetricSet:
     def statistics(
         self, systems: Sequence[System], references: Sequence[Text]
     ) -> list[list[np.ndarray]]:
-        """What the scores of a corpus are made of, for each sentence; shows progress on a terminal.
+        """The statistics of each sentence; shows progress on a terminal.
 
         Args:
             systems: with translations of as many sentences as each reference has.
@@ -186,7 +186,7 @@ class MetricSet:
         return np.stack(scores, axis=1)
 
     def details(self, sums: Sequence[float]) -> dict[str, dict[str, Any]]:
-        """What else there is to know, by metric: of BLEU the brevity penalty and its reasons.
+        """Further figures by metric: for BLEU the brevity penalty and its lengths.
 
         Args:
             sums: of the statistics over the sentences of a corpus.
@@ -205,7 +205,7 @@ class MetricSet:
         return details
 
     def columns(self, name: str) -> slice:
-        """Where the statistics of a metric stand.
+        """The columns of a metric's statistics.
 
         Args:
             name: one of `names`.
@@ -246,8 +246,8 @@ class ShortestReferenceBLEU(BLEU):
 def score_rows(metric: Metric, sums: np.ndarray) -> np.ndarray:
     """The score of each row, in percent, for resampling, which scores very many corpora.
 
-    The formulas are those of sacrebleu, over columns in place of one corpus. Corpora in which a
-    count is 0, where sacrebleu smooths, are left to it.
+    The formulas are those of sacrebleu, over columns in place of one corpus. sacrebleu itself
+    scores corpora in which a count is 0, because it smooths them.
 
     Args:
         metric: BLEU, chrF, or any whose score is 100 times the ratio of its two statistics.
@@ -289,7 +289,7 @@ def _build(key: str, settings: MetricSettings) -> Metric:
     tokenize = "char" if key == "char-bleu" else settings.tokenize
     bleu = ShortestReferenceBLEU if settings.brevity == SHORTEST else BLEU
     try:
-        # force: sacrebleu warns of tokenised text for each block anew; the commands do it once.
+        # force: sacrebleu would warn of tokenised text for each block; the commands warn once.
         metric = bleu(force=True, tokenize=tokenize, lowercase=settings.lowercase)
     except (ImportError, RuntimeError, OSError) as error:
         raise UserError(f"--tokenize {tokenize}: {error}") from error

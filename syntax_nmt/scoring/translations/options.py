@@ -1,6 +1,6 @@
-"""The options that `syntax-nmt score`, `compare` and `report` share, and what they ask for.
+"""The options that `syntax-nmt score`, `compare` and `report` share, and their objects.
 
-Those of metrics have the names that users of sacrebleu know.
+Options of metrics have sacrebleu's names.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ def add_length_arguments(parser: argparse.ArgumentParser) -> None:
     add = group.add_argument
     add_files(
         group,
-        source="text that the lengths are counted on, in tokens separated by spaces: the segmented "
+        source="text for the lengths, in tokens separated by spaces: the segmented "
         "source for lengths in subwords (default: the S- lines of fairseq-generate, if there are "
         "any, which are words unless fairseq was run without --bpe and --post-process)",
     )
@@ -59,7 +59,7 @@ def add_length_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def length_bins(args: argparse.Namespace, test_set: EvaluationSet) -> LengthBins:
-    """The groups that a command line asks for; says on stderr where no lengths are known."""
+    """The length groups of a command line; warns on stderr if no lengths are known."""
     if test_set.source is None:
         print("note: no scores by length: give the source text as --source", file=sys.stderr)
     return LengthBins(args.bins, args.upper_inclusive)
@@ -92,7 +92,7 @@ def add_metric_arguments(parser: argparse.ArgumentParser) -> None:
         help="the reference whose length the brevity penalty of BLEU reads: the one closest to the "
         "translation's, or the shortest, as in NIST's mteval (default: closest)",
     )
-    add("--force", action="store_true", help="no warning when the text looks tokenised")
+    add("--force", action="store_true", help="do not warn if the text looks tokenised")
     add(
         "--chrf-word-order",
         "-cw",
@@ -105,12 +105,12 @@ def add_metric_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def metric_set(args: argparse.Namespace, test_set: EvaluationSet) -> MetricSet:
-    """The metrics that a command line asks for.
+    """The metrics of a command line.
 
-    Says on stderr where a text looks tokenised and BLEU is going to tokenise it again.
+    Warns on stderr if a text looks tokenised and BLEU would tokenise it again.
 
     Args:
-        test_set: what they are to measure.
+        test_set: the texts to score.
 
     Raises:
         UserError: the tokeniser needs something that is not installed.
@@ -158,10 +158,10 @@ def add_sampling_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def sampling_of(args: argparse.Namespace, test_set: EvaluationSet) -> Sampling:
-    """The tests that a command line asks for; says on stderr where they mean little.
+    """The tests of a command line; warns on stderr if they mean little.
 
     Args:
-        test_set: what they are about.
+        test_set: the texts to compare.
     """
     if test_set.sentences < _FEW and set(args.tests) - {SIGN}:
         print(

@@ -1,4 +1,4 @@
-"""What systems write besides plain text: the output of fairseq-generate and fairseq-interactive,
+"""Output formats other than plain text: the output of fairseq-generate and fairseq-interactive,
 and n-best lists of Moses and Marian.
 """
 
@@ -21,13 +21,13 @@ _ENTRY = re.compile(r"(\d+) \|\|\| (.*?)(?: ?\|\|\|.*)?", re.ASCII)
 
 @dataclass(frozen=True)
 class GenerateOutput:
-    """What a file says about each sentence, in order.
+    """The contents of a file for each sentence, in order.
 
     Attributes:
         hypotheses: the best one of each sentence, from the `D-` lines, or the `H-` lines if there
             are no others.
-        references: from the `T-` lines; None where not every sentence has one.
-        sources: from the `S-` lines; None where not every sentence has one.
+        references: from the `T-` lines; None unless every sentence has one.
+        sources: from the `S-` lines; None unless every sentence has one.
     """
 
     hypotheses: Sequence[str]
@@ -74,7 +74,7 @@ def parse_generate_output(lines: Sequence[str], name: str) -> GenerateOutput:
 
 
 def _text(kind: str, line: str, where: str) -> str:
-    """What follows the number, and the score where there is one."""
+    """The text after the number, and the score if there is one."""
     fields = line.split("\t", 2 if kind in "HD" else 1)[1:]
     if kind in "ST":
         return fields[0] if fields else ""

@@ -2,14 +2,15 @@
 
 Random numbers and p-values are those of sacrebleu: with one run a system, the figures are the same,
 with two exceptions. The bootstrap's p of two systems without any difference is 1. Randomisation
-counts trials that equal the real difference, as its authors do; sacrebleu leaves them out, so that
-a difference in a single sentence has the smallest p of all.
+counts trials that equal the real difference, as its authors do; sacrebleu excludes them, so that a
+difference in a single sentence has the smallest possible p.
 
-Three things are added. A system may have several runs (training seeds), whose scores are averaged;
-a test set may be large, as resamples are drawn in blocks; and all metrics share the draws.
+There are three extensions. A system may have several runs (training seeds), whose scores are
+averaged; a test set may be large, because resamples are drawn in blocks; and all metrics share the
+draws.
 
-The tests ask whether the difference would be there on other sentences. Whether it would be there
-with other training runs is asked in `seed_tests`.
+The tests ask whether the systems differ on other sentences. `seed_tests` asks whether they differ
+with other training runs.
 """
 
 from __future__ import annotations
@@ -67,11 +68,11 @@ def interval(resampled: np.ndarray) -> dict[str, float]:
 
 
 def bootstrap_p_value(baseline: np.ndarray, system: np.ndarray, difference: float) -> float:
-    """How often a resampled difference exceeds the mean of all by more than the real difference.
+    """The share of resampled differences that exceed their mean by more than the real difference.
 
-    This is sacrebleu's way (after Koehn, 2004, and Moses' script). As it takes absolute values
-    before the mean, it gives too small values where the systems hardly differ: the more so, the
-    nearer p is to 1. Randomisation does not.
+    This is sacrebleu's method (after Koehn, 2004, and Moses' script). It takes absolute values
+    before the mean, so the values are too small if the systems hardly differ, increasingly so as p
+    approaches 1. Randomisation has no such bias.
 
     Args:
         baseline: resampled scores of one metric.
@@ -94,7 +95,7 @@ def randomisation_p_values(
 ) -> np.ndarray:
     """Two-sided approximate randomisation (Riezler and Maxwell, 2005), one p-value a metric.
 
-    In each trial the translations of every sentence are handed out anew to the two sides. With
+    Each trial reassigns the translations of every sentence to the two sides. With
     several runs, all of a sentence's translations are pooled (Clark et al., 2011, with sides of any
     size). p is the share of trials whose difference is at least the real one.
 
@@ -103,8 +104,8 @@ def randomisation_p_values(
         system: likewise; the number of runs may differ.
         scores: from sums of statistics.
         trials: how many, at most.
-        enough: trials end once so many had, by each metric, at least the real difference (Besag and
-            Clifford, 1991): a large p needs few. None = all trials are made.
+        enough: trials end when this number had, for each metric, at least the real difference
+            (Besag and Clifford, 1991): a large p needs few trials. None = all trials are made.
     """
     first, second = (
         _mean_scores([run.sum(axis=0)[None] for run in side], scores) for side in (baseline, system)
@@ -125,7 +126,7 @@ def randomisation_p_values(
 def _shuffled_sums(
     runs: Sequence[np.ndarray], trials: int, rng: np.random.Generator
 ) -> Iterator[list[np.ndarray]]:
-    """Sums over the sentences after their translations changed places between the runs.
+    """Sums over the sentences after their translations were exchanged between the runs.
 
     Yields a block of trials at a time: for each run, trials × statistics.
     """
@@ -138,7 +139,7 @@ def _shuffled_sums(
             sums = stay @ runs[0] + (1 - stay) @ runs[1]
             yield [sums, total - sums]
         return
-    # A row for each sentence's translation by each run; 1 where a trial has it in some place.
+    # A row for each sentence's translation by each run; 1 if a trial uses it.
     pool = np.stack(runs, axis=1).reshape(sentences * len(runs), -1)
     for size in _block_sizes(trials, len(pool)):
         order = np.argsort(rng.random((size, sentences, len(runs))), axis=2)

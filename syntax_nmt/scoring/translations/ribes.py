@@ -1,8 +1,8 @@
-"""RIBES: the order of the words that a translation shares with its reference.
+"""RIBES: a score of the order of words shared by translation and reference.
 
 Isozaki et al. (2010), "Automatic Evaluation of Translation Quality for Distant Language Pairs", in
-the form of the authors' own scorer (version 1.03): words that occur several times are told apart by
-their neighbours, and the score of a sentence is
+the form of the authors' own scorer (version 1.03): words that occur several times are distinguished
+by their neighbours, and the score of a sentence is
 
     RIBES = NKT · P^alpha · BP^beta
 
@@ -32,7 +32,7 @@ def sentence_ribes(
 
     Args:
         hypothesis: words of the translation.
-        reference: words of the reference; where there are none, there is nothing to compare with.
+        reference: words of the reference; may be empty.
         alpha: exponent of the precision.
         beta: exponent of the brevity penalty.
     """
@@ -56,8 +56,8 @@ def matched_positions(hypothesis: Sequence[str], reference: Sequence[str]) -> li
     """The reference positions of the hypothesis' words, in the order of the hypothesis.
 
     A word that occurs once on both sides is matched. Any other is matched by the shortest run of
-    words, ending or else beginning with it, that occurs once on both sides; without one, the word
-    is left out.
+    words, ending or else beginning with it, that occurs once on both sides; without such a run, the
+    word is omitted.
     """
     # One character a word, so that runs of words are substrings.
     characters: dict[str, str] = {}
@@ -116,7 +116,7 @@ def _ascending_pairs(order: Sequence[int]) -> int:
 
 
 class RIBESSignature(Signature):
-    """What a RIBES score depends on.
+    """The settings of a RIBES score.
 
     Args:
         args: attributes of the metric.

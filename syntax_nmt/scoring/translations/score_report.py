@@ -1,4 +1,4 @@
-"""What `syntax-nmt score` says: its figures, ready for JSON, and the tables made of them."""
+"""The output of `syntax-nmt score`: figures for JSON, and tables."""
 
 from __future__ import annotations
 
@@ -42,8 +42,8 @@ def score_figures(
     """All figures, as objects that JSON knows.
 
     Args:
-        test_set: without a source there are neither scores by length nor counts of translations
-            that run away.
+        test_set: without a source there are no scores by length and no counts of overlong
+            translations.
         runs: statistics, by system and run.
         confidence: None = no intervals.
     """
@@ -81,7 +81,7 @@ def _system_figures(
 def _certain_scores(
     metrics: MetricSet, runs: Sequence[np.ndarray], confidence: Confidence | None
 ) -> dict[str, dict[str, Any]]:
-    """By metric the mean of the runs, their spread, and an interval where it is wanted."""
+    """By metric the mean of the runs, their spread, and optionally an interval."""
     found: dict[str, dict[str, Any]] = {
         name: {"score": statistics.mean(of_runs), "spread": spread(of_runs), "interval": None}
         for name, of_runs in metrics.run_scores(runs).items()

@@ -1,16 +1,15 @@
-"""Would the difference be there with other training seeds? Welch's t-test, and an interval.
+"""Tests of differences over training seeds: Welch's t-test, and an interval.
 
-Tests over sentences ask whether these trained models differ on other sentences. Here the seeds are
-what is drawn: is the method better when it is trained again (Reimers and Gurevych, 2017)?
+Tests over sentences ask whether these trained models differ on other sentences. Here seeds are the
+sample: is the method better when it is trained again (Reimers and Gurevych, 2017)?
 
 The interval is that of a bootstrap that draws seeds of each system, and sentences that all runs
 share. Seeds need not be drawn: with n of them the bootstrap's variance of their mean is (n − 1)/n
-times s²/n, s² the sample variance. That is too small, with three seeds by a third, and s²/n is
-taken in its place. Sentences are drawn. A seed's luck with the very sentences of the test set is in
-both, in the spread of the seeds and in that over sentences, and must count once: it is left in the
-spread of the seeds, and of the variance over sentences there counts what all seeds of a system have
-in common, the covariances of runs on resampled test sets. The quantile is Student's, with
-Satterthwaite's degrees of freedom.
+times s²/n, s² the sample variance. That is too small, with three seeds by a third, so s²/n is used
+in its place. Sentences are drawn. The interaction of seeds and test sentences is part of both the
+variance over seeds and that over sentences, and must count once. It counts in the variance over
+seeds; the variance over sentences includes only what all seeds of a system share, the covariances
+of runs on resampled test sets. The quantile is Student's, with Satterthwaite's degrees of freedom.
 """
 
 from __future__ import annotations
@@ -38,13 +37,13 @@ def spread(scores: Sequence[float]) -> float | None:
 
 @dataclass(frozen=True)
 class SeedTest:
-    """What runs with several seeds say of a difference.
+    """A difference over several seeds.
 
     Attributes:
         seeds: number of the baseline's runs, and of the system's.
-        p_value: of Welch's t-test (1947), two-sided, about these sentences; at three seeds it is
-            rather too large than too small. None = fewer than three seeds of one of them,
-            or scores that do not differ between the seeds of either.
+        p_value: of Welch's t-test (1947), two-sided, on these sentences; conservative at three
+            seeds. None = fewer than three seeds of one of them, or scores that do not differ
+            between the seeds of either.
         degrees: of freedom, of Welch and Satterthwaite; None as before.
         low: lower end of the 95 % interval of the difference, over seeds and sentences; None as
             before.

@@ -1,4 +1,4 @@
-"""Scores of sentences by metrics that are not here, such as COMET, out of files."""
+"""Sentence scores of external metrics, such as COMET, from files."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class SentenceScores:
     systems: Sequence[Sequence[np.ndarray]]
 
     def statistics(self) -> list[list[np.ndarray]]:
-        """Of each run the scores and ones, which add up to what the mean is made of."""
+        """For each run the scores and ones, whose sums give the mean."""
         return [
             [np.stack([run, np.ones_like(run)], axis=1) for run in runs] for runs in self.systems
         ]
@@ -65,20 +65,19 @@ def add_sentence_score_arguments(parser: argparse.ArgumentParser) -> None:
         nargs="+",
         default=[],
         metavar=("NAME FILE", "FILE"),
-        help="a system by the name that it has in the tables, and its scores by sentence, a file "
-        "for each of its runs: one number a line, or what comet-score prints. Once for each "
-        "system",
+        help="a system by its name in the tables, and its sentence scores, one file for each run: "
+        "one number per line, or the output of comet-score. Repeat for each system",
     )
     add(
         "--sentence-metric",
         metavar="NAME",
-        help="what the metric is called (default: COMET, or 'sentence score')",
+        help="name of the metric (default: COMET, or 'sentence score')",
     )
-    add("--sentence-lower", action="store_true", help="less is better, as of error rates")
+    add("--sentence-lower", action="store_true", help="lower is better, as for error rates")
 
 
 def sentence_scores(args: argparse.Namespace, test_set: EvaluationSet) -> SentenceScores | None:
-    """The scores that a command line names; None = none.
+    """The scores of a command line; None = none.
 
     Args:
         test_set: what they are scores of.
