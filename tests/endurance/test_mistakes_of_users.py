@@ -10,6 +10,8 @@ from commands import USER_DIR, fairseq, refuse
 from fairseq import options, tasks
 from fairseq_cli import train
 
+pytestmark = pytest.mark.dear
+
 PLUGIN = ("--user-dir", USER_DIR, "--task", "syntax_translation", "--cpu")
 TRAIN = ("--arch", "dependency_transformer_tiny", "--share-all-embeddings", "--optimizer", "sgd")
 TRAIN += ("--lr", "0.1", "--max-update", "1")

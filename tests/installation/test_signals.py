@@ -10,6 +10,8 @@ import time
 
 import pytest
 
+pytestmark = pytest.mark.dear
+
 
 def stopped(tmp_path, number, *arguments):
     """What a command writes to stderr that is sent a signal once it has begun to work."""

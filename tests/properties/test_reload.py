@@ -3,9 +3,12 @@
 import subprocess
 import sys
 
+import pytest
 import torch
 from methods import ARCHITECTURES
 from small_models import annotated_batch, build, random_sentences, save_checkpoint
+
+pytestmark = pytest.mark.dear
 
 LOADER = """
 import sys, torch, syntax_nmt.plugin
