@@ -20,7 +20,7 @@ from syntax_nmt.errors import UserError, exits_in_fairseq_programs
 
 
 def check_while_parsing(parser: argparse.ArgumentParser) -> None:
-    """Puts checks in the place of options that a program's parser has.
+    """Replaces options of a program's parser by checked ones.
 
     Args:
         parser: of a program of fairseq.

@@ -17,7 +17,7 @@ from syntax_nmt.data.annotation import KINDS
 class ProgramOptions(TranslationConfig):
     """fairseq's options of the translation task, and options of the program that has the task.
 
-    Those of the program each take the value of the option they name.
+    Each program option copies the value of the option it names.
     """
 
     # of a training, possibly a killed one that is started again

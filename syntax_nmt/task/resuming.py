@@ -29,11 +29,10 @@ _MODULES = ("__main__", "__mp_main__", "fairseq_cli.train")
 class Resuming:
     """The state that a training resumes from.
 
-    A killed training that is started again ends as if it had not been killed. fairseq alone differs
-    in four ways: from the second epoch on its batches depend on the epoch that the process began
-    with (:func:`~syntax_nmt.task.batches.same_batches`); `checkpoint_last.pt` can be incomplete;
-    `--patience` starts counting again; and a training that had reached `--max-update` makes one
-    more update.
+    A killed training that is started again ends as if it had not been killed. Plain fairseq fails
+    this in four ways: from the second epoch on, batches depend on the epoch in which the process
+    began (`task/batches.py`); `checkpoint_last.pt` can be incomplete; `--patience` restarts its
+    count; a training that had reached `--max-update` makes one more update.
 
     Args:
         cfg: the options of the task, with those of the training.

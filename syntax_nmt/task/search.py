@@ -105,7 +105,7 @@ def numbered_for(generator: Any, sample: dict[str, Any]) -> dict[str, Any]:
 
 
 class Link(tuple[int, int]):
-    """A link of an alignment, (source, target), that serves as its source where an index is needed.
+    """An alignment link (source, target) that, used as an index, gives its source.
 
     fairseq's programs print alignments as pairs, but to replace an unknown word they use
     `alignment[target]` itself as index of the source word, and a pair is no index.

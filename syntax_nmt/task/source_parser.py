@@ -88,9 +88,9 @@ class SourceParser:
     ) -> Tensor:
         """The collated tensor of a batch, on the device of the tokens.
 
-        In fairseq-generate an unknown piece has lost its string, and with it its mark. It then ends
-        the previous word (sentencepiece) or its own (subword-nmt), rightly or not, and the parser's
-        word omits it; lengths still add up.
+        In fairseq-generate an unknown piece has lost its string, and with it its mark. It then
+        counts, rightly or not, as the end of the previous word (sentencepiece) or its own
+        (subword-nmt); the parser sees the word without it; piece counts still add up.
 
         Args:
             kind: one that can be parsed.

@@ -24,7 +24,7 @@ _TAKEN_APART = re.compile(r"\b(can) (not)\b|\b(gon|wan) (na)\b|\b(got) (ta)\b", 
 
 
 def default_mode(lang: str) -> str:
-    """The mode for a language whose text is not split into words: see :data:`DEFAULT_MODES`.
+    """The default mode for raw text in a language: see :data:`DEFAULT_MODES`.
 
     Args:
         lang: a language code such as `en` or `en_US`.
@@ -113,12 +113,10 @@ class WordTokenizer:
     def tokenize_lines(self, lines: Iterable[str], counts: Counter[str] | None = None) -> list[str]:
         """The words of each line, separated by single spaces; as many lines as come in.
 
-        Args:
-            lines: raw text. Mode `stanza` is fast for many lines at a time; the result is the same
-                line by line.
-            counts: adds up the characters replaced by cleaning, by kind, as `apostrophe` those
-                that mode `penn` made plain, and as `fallback` the lines tokenised in mode `char` in
-                place of the tokeniser's own.
+        Args: lines: raw text. Mode `stanza` is fast for many lines at a time; the result is the
+            same line by line. counts: adds up characters replaced by cleaning, by kind;
+            `apostrophe`: those made plain by mode `penn`; `fallback`: lines tokenised in mode
+            `char` in place of the tokeniser's own.
         """
         cleaned = [self._plain(clean_line(line, counts), counts) for line in lines]
         tokenized = []

@@ -1,6 +1,6 @@
 """Relation networks over the words of the source (Zhang et al., COLING 2018).
 
-Layers among the GRUs of an RNN encoder, or on top of any encoder, which relate every word to every
+Layers between the GRUs of an RNN encoder, or on top of any encoder, relate every word to every
 other word.
 
 | equation | here |
