@@ -37,13 +37,14 @@ EXAMPLE = (
 )
 
 
-DESCRIPTION = r"""\ Dependency trees from the parent head of a model with supervised attention heads:
-the best tree with one root under the attention weights between words (a word is its first subword).
-The trees go to stdout or --output as CoNLL-U; UAS against --conllu goes to stderr and --json. With
---kind constituents: binary trees, one bracketed tree per line, from the syntactic distances of a
-model with latent phrases, averaged over heads. A sentence is split at its largest gap (the leftmost
-of equals), and so are its parts; only gaps before a word's first subword count. Unlabelled bracket
-F1 against --trees is given for the corpus and as a mean over sentences (with a bracket), with and
+DESCRIPTION = """\
+Dependency trees from the parent head of a model with supervised attention heads: the best tree with
+one root under the attention weights between words (a word is its first subword). The trees go to
+stdout or --output as CoNLL-U; UAS against --conllu goes to stderr and --json. With --kind
+constituents: binary trees, one bracketed tree per line, from the syntactic distances of a model
+with latent phrases, averaged over heads. A sentence is split at its largest gap (the leftmost of
+equals), and so are its parts; only gaps before a word's first subword count. Unlabelled bracket F1
+against --trees is given for the corpus and as a mean over sentences (with a bracket), with and
 without the whole-sentence bracket. The table also has right-branching, left-branching and balanced
 trees (an odd word goes to the right half) over the words that are not deleted. With --hypothesis
 the trees come from a file, and no model is needed.
