@@ -113,10 +113,12 @@ class WordTokenizer:
     def tokenize_lines(self, lines: Iterable[str], counts: Counter[str] | None = None) -> list[str]:
         """The words of each line, separated by single spaces; as many lines as come in.
 
-        Args: lines: raw text. Mode `stanza` is fast for many lines at a time; the result is the
-            same line by line. counts: adds up characters replaced by cleaning, by kind;
-            `apostrophe`: those made plain by mode `penn`; `fallback`: lines tokenised in mode
-            `char` in place of the tokeniser's own.
+        Args:
+            lines: raw text. Mode `stanza` is fast for many lines at a time; the result is the same
+                line by line.
+            counts: adds up characters replaced by cleaning, by kind; `apostrophe`: those made
+                plain by mode `penn`; `fallback`: lines tokenised in mode `char` in place of the
+                tokeniser's own.
         """
         cleaned = [self._plain(clean_line(line, counts), counts) for line in lines]
         tokenized = []
