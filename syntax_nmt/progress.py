@@ -18,7 +18,8 @@ class Progress:
     """Counts items; shows the rate and the remaining time.
 
     Args:
-        total: number of items. unit: name of the items, in the plural.
+        total: number of items.
+        unit: name of the items, in the plural.
     """
 
     def __init__(self, total: int, what: str, unit: str) -> None:

@@ -16,7 +16,7 @@ from commands import REPOSITORY
 pytestmark = pytest.mark.dear
 
 BLOCK = re.compile(
-    r"^ *```(?:python|text) (new|end|before) (\S+)(?: \"([^\n]*)\")?\n(.*?)^ *```$", re.M | re.S
+    r"^ *```(?:python|text) (new|before) (\S+)(?: \"([^\n]*)\")?\n(.*?)^ *```$", re.M | re.S
 )
 
 KIND = """

@@ -4,6 +4,7 @@ import ast
 import inspect
 import re
 
+import pytest
 from commands import REPOSITORY
 
 SMALL = set(re.findall(r"\w+", "a an and are as be by for from has have in is it its of on or that "
@@ -11,14 +12,14 @@ SMALL = set(re.findall(r"\w+", "a an and are as be by for from has have in is it
 ENTRY = re.compile(r"^    \*{0,2}(\w+): (.*(?:\n {5,}.*)*)", re.M)
 
 
-def entries():
-    """The arguments of every docstring: place, name and description."""
+def entries(heading="Args"):
+    """What every docstring lists below a heading: place, name and description."""
     for part in ("syntax_nmt", "examples"):
         for path in (REPOSITORY / part).rglob("*.py"):
             for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
                 if isinstance(node, ast.FunctionDef | ast.ClassDef):
                     text = inspect.cleandoc(ast.get_docstring(node) or "")
-                    for block in re.findall(r"^Args:\n((?:    .*\n?)+)", text, re.M):
+                    for block in re.findall(rf"^{heading}:\n((?:    .*\n?)+)", text, re.M):
                         place = f"{path.relative_to(REPOSITORY)}:{node.lineno}"
                         yield from ((place, *entry) for entry in ENTRY.findall(block))
 
@@ -43,6 +44,13 @@ def test_no_entry_says_nothing():
         f"{path}: {name}: {text}" for path, name, text in entries() if says_nothing(name, text)
     ]
     assert not found, "leave them out, or say what the name does not:\n" + "\n".join(found)
+
+
+@pytest.mark.parametrize("heading", ["Args", "Attributes"])
+def test_every_entry_begins_a_line(heading):
+    hidden = re.compile(r"\.\s+[a-z_]+:\s")
+    found = [f"{place}: {name}" for place, name, text in entries(heading) if hidden.search(text)]
+    assert not found, "the next entry stands within this one:\n" + "\n".join(found)
 
 
 def test_what_says_nothing():

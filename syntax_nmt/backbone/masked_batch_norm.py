@@ -124,8 +124,8 @@ def ignored_batch(model: nn.Module, ignored: bool = True) -> Iterator[None]:
     worker's part, which is zero.
 
     Args:
-        model: contains the modules; may be wrapped for distributed training. ignored: whether to
-            ignore the batch; otherwise nothing happens.
+        model: contains the modules; may be wrapped for distributed training.
+        ignored: whether to ignore the batch; otherwise nothing happens.
     """
     norms = [module for module in model.modules() if isinstance(module, MaskedBatchNorm)]
     for norm in norms:

@@ -32,8 +32,8 @@ def train(folder: Path, manifest: Path) -> Path:
     """Prepares the corpus of a folder and trains; resumes after an interruption.
 
     Args:
-        folder: of the corpus; `prepared` and `checkpoints` are written there, too. manifest:
-            identifies the corpus: a model of another one is removed.
+        folder: of the corpus; `prepared` and `checkpoints` are written there, too.
+        manifest: identifies the corpus: a model of another one is removed.
 
     Returns:
         the checkpoint.

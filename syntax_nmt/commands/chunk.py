@@ -128,9 +128,13 @@ def chunk_annotator(
         stanza_dir: used instead of `--stanza-dir`.
 
     Raises:
-        UserError: models are missing.
+        UserError: models are missing, or a tagger is given to the rules.
     """
     if by == "rules":
+        if args.chunk_model is not None:
+            raise UserError(
+                f"--chunk-model {args.chunk_model}: the rules use no tagger: leave it out"
+            )
         return replace(annotator(args, "constituents", lang, stanza_dir), as_chunks=True)
     return annotator(args, "chunks", lang, stanza_dir)
 

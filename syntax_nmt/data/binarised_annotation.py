@@ -22,7 +22,8 @@ class BinarisedAnnotation:
 
     Attributes:
         rows: one row a sentence, without EOS, in the form of the kind; a row that begins with −1
-            has no annotation. labels: in id order from 1; empty for a kind without labels.
+            has no annotation.
+        labels: in id order from 1; empty for a kind without labels.
     """
 
     kind: AnnotationKind

@@ -42,7 +42,8 @@ class Spelling(NamedTuple):
     """The characters of a sentence that do not differ between tokenisers.
 
     Attributes:
-        characters: those of all words, concatenated. words: the word of each character.
+        characters: those of all words, concatenated.
+        words: the word of each character.
     """
 
     characters: str
@@ -58,7 +59,7 @@ def align_words(words: Sequence[str], tokens: Sequence[str]) -> list[int] | None
     that has none of the text's characters belongs to the token of the previous word.
 
     Args:
-        words: the words of the annotation. tokens: the tokens to transfer it to.
+        tokens: of the text that gets the annotation.
 
     Returns:
         indices of tokens, never decreasing; None if letters or digits differ: another sentence.

@@ -30,10 +30,10 @@ class AnnotationFit:
 
     Attributes:
         sentences: of the text.
-        bridged: sentences transferred from another tokenisation. torn: those of them that lost
-            annotation, because a token covers words that form no subtree. mismatched: numbers of
-            the sentences whose annotation has other words, from 1. first: position, number and
-            error of the first of these.
+        bridged: sentences transferred from another tokenisation.
+        torn: those of them that lost annotation, because a token covers words that form no subtree.
+        mismatched: numbers of the sentences whose annotation has other words, from 1.
+        first: position, number and error of the first of these.
     """
 
     sentences: int = 0

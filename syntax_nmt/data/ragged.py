@@ -20,7 +20,8 @@ class RaggedArray:
     gathered with a few numpy calls. Files are mapped, not read: worker processes share the pages.
 
     Attributes:
-        values: all rows concatenated. starts: where each row begins, (number of rows,) int64.
+        values: all rows concatenated.
+        starts: where each row begins, (number of rows,) int64.
         sizes: the length of each row, (number of rows,) int64.
         bounds: start and length of each row, (number of rows, 2) int64; the length is
             −1 for a row without annotation, an empty one included.
@@ -132,10 +133,13 @@ class RaggedArray:
 
 
 class RaggedWriter:
-    """Writes rows one by one; memory does not grow with their number."""
+    """Writes rows one by one; memory does not grow with their number.
+
+    Args:
+        prefix: the files to write, without `.bin` and `.idx`.
+    """
 
     def __init__(self, prefix: str | Path) -> None:
-        """Args: prefix: the files to write, without `.bin` and `.idx`."""
         self._prefix = str(prefix)
         # dtype is given: by default fairseq chooses an unsigned type, and −1 becomes 65535.
         self._builder = MMapIndexedDatasetBuilder(data_file_path(self._prefix), dtype=np.int32)

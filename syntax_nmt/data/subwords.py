@@ -81,8 +81,8 @@ class PieceMarks(NamedTuple):
 
     Attributes:
         marked: begins with `▁`.
-        filled: also has letters. over: has a `▁` after its letters, so that it crosses a word's
-            end.
+        filled: also has letters.
+        over: has a `▁` after its letters, so that it crosses a word's end.
         continued: ends with `@@`, so that the next piece belongs to the same word.
     """
 

@@ -24,8 +24,8 @@ def table(rows: Sequence[Sequence[str]], left: int) -> str:
     """Lines with aligned columns, two spaces apart.
 
     Args:
-        rows: the cells, the same number in each row. left: number of left-aligned columns, from the
-            first; the others are right-aligned.
+        rows: the cells, the same number in each row.
+        left: number of left-aligned columns, from the first; the others are right-aligned.
     """
     widths = [max(map(display_width, column)) for column in zip(*rows)]
     return "\n".join(_GAP.join(_cells(row, widths, left)).rstrip() for row in rows)

@@ -68,7 +68,8 @@ class TextFit:
         """What is wrong with a text, and what to do; None = no visible error.
 
         Args:
-            lines: the raw lines. pieces: the model's pieces of each line.
+            lines: before segmentation.
+            pieces: the model's pieces of each line.
             advice: what to do about :data:`CUT_TWICE`, :data:`UNCUT`, :data:`UNKNOWN` and
                 :data:`SWAPPED`.
             target: whether they are of the target language.

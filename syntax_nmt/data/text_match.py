@@ -17,7 +17,8 @@ class OtherTextError(UserError):
 
     Args:
         where: file and line of the annotation.
-        detail: the difference, with both sides. remedy: what to do.
+        detail: the difference, with both sides.
+        remedy: what to do.
     """
 
     def __init__(self, where: str, detail: str, remedy: str) -> None:

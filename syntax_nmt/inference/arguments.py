@@ -88,7 +88,8 @@ def add_batch_arguments(group: argparse._ArgumentGroup, tokens: int, unit: str) 
     """Adds the options for batch size and device.
 
     Args:
-        tokens: of a batch, by default. unit: name of the items in a batch.
+        tokens: of a batch, by default.
+        unit: name of the items in a batch.
     """
     add = group.add_argument
     add(

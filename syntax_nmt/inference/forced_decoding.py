@@ -128,7 +128,7 @@ def load_forced_decoder(
     Args:
         data: the data-bin folder it was trained with.
         parser_config: the file of `--parser-config`, which is read only if the model needs it.
-            option: to recommend if it is missing.
+        option: to recommend if it is missing.
 
     Raises:
         UserError: the checkpoint or the parser's configuration cannot be used; names the file.

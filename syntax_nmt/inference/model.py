@@ -126,8 +126,8 @@ class LoadedModel:
         Args:
             sentences: raw source text.
             kind: `dependencies` of supervised heads, or `constituents` of latent phrases; by
-                default constituents if the model has both. as_text: in the command's format: a
-                block of CoNLL-U, or a line of brackets.
+                default constituents if the model has both.
+            as_text: in the command's format: a block of CoNLL-U, or a line of brackets.
 
         Returns:
             for each sentence a :class:`DependencyTree` or :class:`ConstituentTree`, or text.

@@ -35,7 +35,8 @@ def check_search(beam: int, options: Mapping[str, Any]) -> None:
     """Refuses options that fairseq would ignore or fail at.
 
     Args:
-        beam: number of hypotheses. options: the others, by fairseq's names.
+        beam: number of hypotheses.
+        options: the others, by fairseq's names.
 
     Raises:
         UserError: names the option, and the one that it may have been meant for.

@@ -22,9 +22,9 @@ class Segment:
     """Segments lines of one side into pieces.
 
     Attributes:
-        tokenizer: fairseq's or ours, whose `encode` is that side's; None = the input is words. bpe:
-            fairseq's; None = words are not segmented. scheme: how pieces mark words, one of
-            `subwords.SCHEMES`; None = detected from the text.
+        tokenizer: fairseq's or ours, whose `encode` is that side's; None = the input is words.
+        bpe: fairseq's; None = words are not segmented.
+        scheme: how pieces mark words, one of `subwords.SCHEMES`; None = detected from the text.
     """
 
     tokenizer: Any = None

@@ -44,7 +44,8 @@ def note_unfit(
     """Warns on stderr if a text does not look like the training text.
 
     Args:
-        lines: the raw lines. pieces: the model's pieces of each line.
+        lines: before segmentation.
+        pieces: the model's pieces of each line.
         advice: as of :meth:`TextFit.problem`.
         target: whether they are of the target language.
     """

@@ -70,7 +70,8 @@ class Inspection:
         data: the folder's names.
         manifest: its annotation files by name; empty without syntax.json.
         texts: those that can be read.
-        problems: errors in the data, one line each. warnings: unusual but harmless findings.
+        problems: errors in the data, one line each.
+        warnings: unusual but harmless findings.
     """
 
     data: DataFolder

@@ -21,8 +21,8 @@ class AuxiliaryObjective(ABC):
     """A loss added to the translation loss. It reads gold structures from the top of the batch.
 
     Attributes:
-        reads_annotation: the annotation that it reads there. options: the options that switch it
-            on, for messages.
+        reads_annotation: the annotation that it reads there.
+        options: the options that switch it on, for messages.
     """
 
     reads_annotation: ClassVar[tuple[AnnotationKind, ...]] = ()
@@ -95,7 +95,8 @@ def log_percentage(name: str, part: float, whole: float) -> None:
 
     Args:
         name: under which it is logged.
-        part: number of items that count. whole: number of all items.
+        part: number of items that count.
+        whole: number of all items.
     """
     if whole > 0:
         metrics.log_scalar(name, 100 * part / whole, whole, round=2)

@@ -27,7 +27,8 @@ class PretrainedWeights:
     Attributes:
         begins_with_weights_of_another: modules that a checkpoint lacks keep their random start. Off
             if a checkpoint must be the model's own; the task switches it on when a training begins
-            with `--finetune-from-model`. origin: the file of the weights, if the task knows it.
+            with `--finetune-from-model`.
+        origin: the file of the weights, if the task knows it.
     """
 
     origin = "the checkpoint"

@@ -124,7 +124,8 @@ def results_by_halving(
     alone.
 
     Args:
-        work: returns one result for each item. note: called with each error, in one line.
+        work: returns one result for each item.
+        note: called with each error, in one line.
     """
     if not items:
         return []

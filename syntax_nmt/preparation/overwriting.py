@@ -16,7 +16,8 @@ def refuse_to_overwrite(plan: Plan, models: Iterable[Path]) -> None:
     """Refuses outputs that would overwrite other files.
 
     Args:
-        plan: the planned outputs. models: files and folders that it reads in addition to the text.
+        plan: the planned outputs.
+        models: files and folders that it reads in addition to the text.
 
     Raises:
         UserError: an input would be overwritten, or is in the data-bin folder, which is replaced as

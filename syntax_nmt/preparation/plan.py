@@ -27,13 +27,15 @@ class Plan:
         source: source language.
         target: target language.
         splits: the raw text, checked.
-        folder: the output folder. tokenizers: of each language.
+        folder: the output folder.
+        tokenizers: of each language.
         vocab_size: pieces of a sentencepiece model that is trained.
         piece_model: a sentencepiece model to use in place of training one.
         joined: one model and one dictionary for both languages.
         vocabularies: the most words of a language whose tokens are its words, not pieces.
-        annotators: annotate the words; called only if annotation is not given. resources: the
-            workers. on_mismatch: `stop` or `skip` if given annotation has other words.
+        annotators: annotate the words; called only if annotation is not given.
+        resources: the workers.
+        on_mismatch: `stop` or `skip` if given annotation has other words.
         attach_roots: see :func:`~syntax_nmt.data.annotation_text.annotation_entries`.
     """
 

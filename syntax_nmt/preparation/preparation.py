@@ -47,7 +47,7 @@ class Preparation:
     """Carries out a plan, without steps that an earlier run has done.
 
     Args:
-        plan: the settings. note: called with one line about each event.
+        note: called with one line about each event.
 
     Attributes:
         reports: figures of each step by its name.

@@ -43,7 +43,8 @@ def tokenize_file(raw: Path, words: Path, tokenizer: Tokenizer, mapped: OrderedM
     Args:
         raw: UTF-8 text; may be `.gz`.
         words: the file to write.
-        tokenizer: tokenises lines. mapped: runs the work in parallel.
+        tokenizer: tokenises lines.
+        mapped: runs the work in parallel.
 
     Returns:
         Counts: `lines`, `words`, `empty` lines, and the characters replaced by cleaning: `space`,

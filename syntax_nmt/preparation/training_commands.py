@@ -152,8 +152,10 @@ class _Method:
     """The training options of a method.
 
     Attributes:
-        title: a description. arch: its architecture, without a size. save_dir: name of the folder
-            of its checkpoints. options: further options.
+        title: a description.
+        arch: its architecture, without a size.
+        save_dir: name of the folder of its checkpoints.
+        options: further options.
         criterion: its training objective.
         reads: annotation that it also needs in translation.
         is_rnn: whether its sizes are those of an RNN.

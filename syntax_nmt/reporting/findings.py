@@ -31,7 +31,8 @@ _TABLES = {TEXT: "simple", MARKDOWN: "pipe", LATEX: "latex_booktabs"}
 _NAME_WIDTH = 28  # of the first column, so that tables of a few columns stay within 100
 # Plain LaTeX has these only in mathematics.
 _IN_LATEX = {"≥": r"$\geq$", "≤": r"$\leq$", "±": r"$\pm$", "↓": r"$\downarrow$", "–": "--"}
-_IN_LATEX |= {"Δ": r"$\Delta$", "…": r"\dots{}", "−": "$-$", "→": r"$\to$"}
+_IN_LATEX |= {"Δ": r"$\Delta$", "…": r"\dots{}", "−": "$-$", "→": r"$\to$", "×": r"$\times$"}
+_IN_LATEX |= {"λ": r"$\lambda$", "α": r"$\alpha$", "β": r"$\beta$", "τ": r"$\tau$"}
 _MINUS = re.compile(r"(?<= )-(?=\d)")
 
 
@@ -207,6 +208,7 @@ def _wrapped(name: str) -> str:
 
 
 def _latex_text(text: str) -> str:
+    text = text.replace("--", "-{}-")  # of options; LaTeX makes one dash of two
     for character, command in _IN_LATEX.items():
         text = text.replace(character, command)
     return _MINUS.sub("$-$", text)

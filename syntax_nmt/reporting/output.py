@@ -37,8 +37,8 @@ def write_lines(path: str | None, lines: Iterable[str], stdout_is_free: bool) ->
     """Writes the structures of a command, and computes them even if no output is requested.
 
     Args:
-        path: as of :func:`open_output`; None = no path given. stdout_is_free: whether they then go
-            to stdout.
+        path: as of :func:`open_output`; None = no path given.
+        stdout_is_free: whether they then go to stdout.
     """
     if path is None and not stdout_is_free:
         for _ in lines:
@@ -52,8 +52,8 @@ def check_outputs(outputs: Iterable[str | None], inputs: Iterable[str | Path | N
     """Checks before long work whether its results can be written.
 
     Args:
-        outputs: files, `-` for stdout, None = no output. inputs: files that are read and must not
-            change; None = no file.
+        outputs: files, `-` for stdout, None = no output.
+        inputs: files that are read and must not change; None = no file.
 
     Raises:
         UserError: an output cannot be written, is an input, or the same as another output.

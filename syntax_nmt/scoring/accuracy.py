@@ -74,8 +74,10 @@ class PrecisionRecall:
     """Shares from the counts of a dataclass.
 
     Attributes:
-        gold: number in the reference. predicted: number in the hypothesis. correct: number in both.
-            of_nothing: the value of shares of 0.
+        gold: number in the reference.
+        predicted: number in the hypothesis.
+        correct: number in both.
+        of_nothing: the value of shares of 0.
     """
 
     gold: int

@@ -24,7 +24,8 @@ class ServedSystem:
 
     Attributes:
         name: that the page shows.
-        model: the checkpoint with its segmentation. beam: number of hypotheses in the search.
+        model: the checkpoint with its segmentation.
+        beam: number of hypotheses in the search.
     """
 
     name: str

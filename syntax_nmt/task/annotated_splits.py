@@ -25,8 +25,8 @@ class AnnotatedSplits:
         vocabularies: of source and target.
 
     Attributes:
-        kinds: the loaded kinds of annotation. labels: of the kinds that have labels, if their files
-            are open.
+        kinds: the loaded kinds of annotation.
+        labels: of the kinds that have labels, if their files are open.
     """
 
     def __init__(self, cfg: Any, vocabularies: tuple[Dictionary, Dictionary]) -> None:

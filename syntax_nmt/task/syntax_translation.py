@@ -70,10 +70,11 @@ class SyntaxTranslationTask(TranslationTask):
     Attributes:
         splits: the texts of the data folder and their annotation.
         inputs: gives models the annotation that they declare.
-        parser: supplies source annotation that the batch lacks, if there is one. fit: checks
-            whether text looks like that of the data folder. typed: text typed into
-            `fairseq-interactive` and the Python interface. training: the start of a training, if
-            there is one. resuming: the state that it resumes from.
+        parser: supplies source annotation that the batch lacks, if there is one.
+        fit: checks whether text looks like that of the data folder.
+        typed: text typed into `fairseq-interactive` and the Python interface.
+        training: the start of a training, if there is one.
+        resuming: the state that it resumes from.
     """
 
     cfg: SyntaxTranslationConfig

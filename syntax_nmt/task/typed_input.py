@@ -130,8 +130,8 @@ class TypedInput:
     """The text typed into a task.
 
     Args:
-        keeps_pieces: whether a parser needs the pieces of the sentences. fit: checks whether the
-            text looks like the training text.
+        keeps_pieces: whether a parser needs the pieces of the sentences.
+        fit: checks whether the text looks like the training text.
 
     Attributes:
         lines: counts the lines.

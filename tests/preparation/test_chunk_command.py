@@ -48,6 +48,10 @@ def test_chunks_of_given_trees(tmp_path, capsys):
             "--chunk-model FILE, or train one: syntax-nmt chunk --train",
         ),
         (["--train", "gone", "--output", "out"], "gone: cannot be read"),
+        (
+            ["--input", "x", "--output", "out", "--by", "rules", "--chunk-model", "a.pt"],
+            "--chunk-model a.pt: the rules use no tagger",
+        ),
     ],
 )
 def test_mistakes_are_one_line(arguments, message, tmp_path, monkeypatch):

@@ -97,8 +97,8 @@ class AnnotationKind(ABC):
             parser annotates text during translation.
         has_words: whether an entry of a text file contains the words.
         labels_file: the file in the data folder that lists the labels; None = it has no labels.
-        label: the name of a label in messages. no_label: the label to list if the training text has
-            none.
+        label: the name of a label in messages.
+        no_label: the label to list if the training text has none.
         empty_entry: of a sentence without annotation, for messages.
     """
 

@@ -47,7 +47,8 @@ class AnnotationFigures:
     Attributes:
         sentences: all, and those `annotated`.
         unsure: annotated sentences excluded from the figures, because unknown subwords hide where
-            their words end. faults: faulty sentences.
+            their words end.
+        faults: faulty sentences.
     """
 
     columns: ClassVar[tuple[Column, ...]] = (

@@ -18,8 +18,9 @@ class SegmentedBlock:
 
     Attributes:
         block: the sentences.
-        opens: True where a token begins a word, (tokens,). unknown: unknown subwords of each
-            sentence, int64. unsure: True where they hide where words end, (sentences,).
+        opens: True where a token begins a word, (tokens,).
+        unknown: unknown subwords of each sentence, int64.
+        unsure: True where they hide where words end, (sentences,).
     """
 
     block: Block

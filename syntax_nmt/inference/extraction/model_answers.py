@@ -46,8 +46,8 @@ class EncoderAnswers:
     Args:
         model: in evaluation mode.
         read: the numbers in the encoder's output, B×S or B×S×S.
-        parser: for source annotation that the model reads; None = there is none. options: of the
-            encoder's forward.
+        parser: for source annotation that the model reads; None = there is none.
+        options: of the encoder's forward.
 
     Raises:
         UserError: the model reads parses, and there is no parser.

@@ -86,7 +86,8 @@ class PhraseGatedAttention(FusedMultiheadAttention):
             need_weights: also return the weights, averaged over heads.
             static_kv: not for self-attention.
             attn_mask: T×T, added to the logits; −inf = masked. A causal attention needs no mask of
-                the future. before_softmax: not supported: the gates act after the softmax.
+                the future.
+            before_softmax: not supported: the gates act after the softmax.
             need_head_weights: return the weights of each head.
             bias: of :class:`AttentionChange`, added to the gates'.
             factor: of :class:`AttentionChange`. It multiplies the logits; gates are added.

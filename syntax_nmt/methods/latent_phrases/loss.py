@@ -47,8 +47,8 @@ class SynchronousConstraint:
         weight: λ.
         normalize: `sum` as in the paper, or `mean`.
         margin: of the rank loss.
-        shift: compare position t of the projected source with position t + 1 of the target. layers:
-            number of compared layers.
+        shift: compare position t of the projected source with position t + 1 of the target.
+        layers: number of compared layers.
         encoder_layers: whose attention the attention loss reads; empty = the lowest.
         decoder_layers: whose self-attention it reads; empty = the lowest.
         cross_layers: whose cross-attention it reads; empty = the top.

@@ -33,8 +33,9 @@ class Resources:
 
     Attributes:
         workers: processes of this machine; 1 = this one.
-        dask_scheduler: address of a Dask scheduler whose workers do the work. part_size: lines
-            saved at a time. shard: this job's share of the work; by default all.
+        dask_scheduler: address of a Dask scheduler whose workers do the work.
+        part_size: lines saved at a time.
+        shard: this job's share of the work; by default all.
     """
 
     workers: int = 1
@@ -81,8 +82,9 @@ def annotate_file(
     job of several (a shard) leaves its parts there for a later merge.
 
     Args:
-        text: words separated by spaces, one sentence per line; may be `.gz`. annotator: annotates
-            sentences. resources: the workers. keep_parts: do not remove parts after the merge.
+        text: words separated by spaces, one sentence per line; may be `.gz`.
+        annotator: annotates sentences.
+        keep_parts: do not remove parts after the merge.
 
     Returns:
         Counts of lines: `lines`, `annotated`, `empty`, `too long`, `failed`, and `reused` of an

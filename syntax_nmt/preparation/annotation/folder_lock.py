@@ -21,8 +21,9 @@ def folder_lock(folder: Path, busy: str, shared: bool = False) -> Iterator[None]
     """Locks a folder until the end of the block. The lock ends with the process.
 
     Args:
-        folder: created if missing. busy: message if another process holds it. shared: allow other
-            shared locks, but no exclusive lock.
+        folder: created if missing.
+        busy: message if another process holds it.
+        shared: allow other shared locks, but no exclusive lock.
 
     Raises:
         UserError: another process holds it, or the folder cannot be made.
@@ -49,8 +50,9 @@ def sole_user(folder: Path, outputs: Iterable[Path] = ()) -> Iterator[None]:
     """Locks a folder for this process, and removes incomplete files of a killed one.
 
     Args:
-        folder: created if missing. outputs: the files and folders to write there. For each, files
-            `NAME.partial<digits>` and a folder `NAME.partial` are removed, and nothing else.
+        folder: created if missing.
+        outputs: the files and folders to write there. For each, files `NAME.partial<digits>` and a
+            folder `NAME.partial` are removed, and nothing else.
 
     Raises:
         UserError: when another process works there, or the folder cannot be made.

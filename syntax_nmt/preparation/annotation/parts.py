@@ -47,8 +47,9 @@ class PartHead:
     Attributes:
         options: checksum of the annotator's settings.
         text: checksum of the lines.
-        entries: checksum of all following lines. lines: number of lines. counts: of lines, by
-            result.
+        entries: checksum of all following lines.
+        lines: number of lines.
+        counts: of lines, by result.
     """
 
     options: str
@@ -133,8 +134,9 @@ class PartFolder:
         """Writes a finished part atomically.
 
         Args:
-            options: checksum of the annotator's settings. entries: one entry per line of the text,
-                concatenated. counts: of lines, by result.
+            options: checksum of the annotator's settings.
+            entries: one entry per line of the text, concatenated.
+            counts: of lines, by result.
 
         Raises:
             UserError: it cannot be written.

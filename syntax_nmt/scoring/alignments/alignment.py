@@ -44,7 +44,7 @@ def read_gold(path: str | Path, base: int = 0, option: str = "--gold-base") -> l
     Args:
         path: the file, plain or `.gz`.
         base: the number of a sentence's first word, 0 or 1, if the format does not define it.
-            option: the option for the base, for messages.
+        option: the option for the base, for messages.
 
     Raises:
         UserError: the file cannot be read, or it has an invalid link.

@@ -32,7 +32,8 @@ class ChunkFile:
 
     Attributes:
         tags: one a word, those without a type with one; None = no annotation.
-        chunks: their chunks. words: the first column; None = the file has no words.
+        chunks: their chunks.
+        words: the first column; None = the file has no words.
         reference: the tags of the last column but one; None = there is no such column.
     """
 

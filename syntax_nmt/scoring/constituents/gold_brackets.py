@@ -22,8 +22,8 @@ class GoldBrackets:
     """The gold brackets of a sentence.
 
     Attributes:
-        words: number of its remaining words. spans: of its constituents, over these words, as
-            :func:`bracketing.comparable` gives them.
+        words: number of its remaining words.
+        spans: of its constituents, over these words, as :func:`bracketing.comparable` gives them.
         deleted: the deleted words, by their position in the whole sentence.
     """
 

@@ -48,8 +48,8 @@ class ParsedCorpus(TreeCorpus[ParsedSentence]):
         reference: trees over the same words; None = there is no reference.
         selection: which sentences are scored.
         unknown: whether a sentence has an unknown token.
-        other_words: words that differ from the reference. carried_over: parses of the reference
-            transferred from another tokenisation.
+        other_words: words that differ from the reference.
+        carried_over: parses of the reference transferred from another tokenisation.
         scored: the reference, with None in place of sentences that are not selected.
     """
 

@@ -193,7 +193,8 @@ def in_words(text: Text, join: bool, quiet: bool = False) -> Text:
     """A text with joined words; otherwise warns on stderr that it is in pieces.
 
     Args:
-        join: whether to join subwords. quiet: do not warn.
+        join: whether to join subwords.
+        quiet: do not warn.
 
     Raises:
         UserError: a piece reaches over the end of a word.
