@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import gzip
 import json
 import os
@@ -16,6 +17,7 @@ import pytest
 from fairseq.data import Dictionary, data_utils
 
 from syntax_nmt.cli import main
+from syntax_nmt.commands import prepare
 from syntax_nmt.data import text_files
 from syntax_nmt.data.conllu import read_conllu
 from syntax_nmt.preparation.annotation.folder_lock import sole_user
@@ -281,6 +283,7 @@ def test_a_model_is_reused(raw, prepared, tmp_path):
         ("", ["--target-tokenizer", "penn"], "tokenizer 'penn' is for English"),
         ("", ["--target-lang", "en"], "--source-lang and --target-lang are both en"),
         ("", ["--sentencepiece-model", "gone"], "gone: cannot be read as a sentencepiece model"),
+        ("", ["--chunk-model", "a.pt"], "--chunk-model does nothing without --chunks: add it"),
     ],
 )
 def test_mistakes_are_one_line_and_leave_nothing(raw, tmp_path, break_it, more, message):
@@ -302,6 +305,26 @@ def test_mistakes_are_one_line_and_leave_nothing(raw, tmp_path, break_it, more, 
     assert message in said
     assert "\n" not in said
     assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize(
+    ("more", "said"),
+    [
+        (["--vocab-size", "9"], []),
+        (["--vocab-size", "9", "--sentencepiece-model", "m"], ["the pieces are those of m"]),
+        (["--vocab-size", "9", "--source-words", "5", "--target-words", "5"], ["both sides are"]),
+        (["--no-parse", "--stanza-dir", "x"], ["--stanza-dir does nothing without --parse"]),
+        (["--stanza-model", "constituency=x"], ["constituency=x does nothing: it is no model of"]),
+    ],
+)
+def test_settings_that_do_nothing_are_told(more, said):
+    parser = argparse.ArgumentParser()
+    prepare.add_arguments(parser)
+    args = parser.parse_args([str(word) for word in command(Path("raw"), Path("out"), *more)[1:]])
+    args.stanza_dir = args.stanza_dir if "--stanza-dir" in more else None
+    found = list(prepare._idle_settings(args))
+    assert len(found) == len(said)
+    assert all(part in line for part, line in zip(said, found))
 
 
 def test_a_failure_of_fairseq_names_its_log(raw, tmp_path, monkeypatch):
