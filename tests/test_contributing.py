@@ -24,7 +24,7 @@ import numpy as np
 import torch
 
 from syntax_nmt.data.annotation.kind import SOURCE, Transferred, AnnotationKind
-from syntax_nmt.data.text_match import OtherTextError
+from syntax_nmt.data.annotation_transfer import OtherTextError
 
 
 class WordNumbers(AnnotationKind):

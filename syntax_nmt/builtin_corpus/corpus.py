@@ -16,10 +16,9 @@ from typing import TextIO
 
 from tqdm import tqdm
 
-from syntax_nmt.builtin_corpus.contrast import ContrastivePair, contrastive_pairs
 from syntax_nmt.builtin_corpus.draw import Draw
 from syntax_nmt.builtin_corpus.grammar import Grammar
-from syntax_nmt.builtin_corpus.pair import SentencePair
+from syntax_nmt.builtin_corpus.pair import ContrastivePair, SentencePair, contrastive_pairs
 
 SPLIT_SUFFIXES = ("src", "tgt", "src.conllu", "src.trees", "tgt.chunks", "align")
 CONTRAST_FILES = tuple(

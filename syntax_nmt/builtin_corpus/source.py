@@ -6,15 +6,18 @@ from word order.
 
 from __future__ import annotations
 
-from syntax_nmt.builtin_corpus.constituents import HEAD, Constituent, Phrase, Word
 from syntax_nmt.builtin_corpus.inflection import AGREEMENTS
 from syntax_nmt.builtin_corpus.lexicon import DATIVE_PREPOSITION, PERSON
 from syntax_nmt.builtin_corpus.syntax import (
+    HEAD,
     AdpositionalPhrase,
     Clause,
     Concept,
+    Constituent,
     NounPhrase,
+    Phrase,
     Sentence,
+    Word,
 )
 
 DETERMINERS = {"definite": "lo", "indefinite": "un", "demonstrative": "dis"}

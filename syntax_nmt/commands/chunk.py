@@ -21,8 +21,7 @@ from syntax_nmt.commands.annotating import (
     run_annotation,
 )
 from syntax_nmt.data.base_chunks import base_chunks
-from syntax_nmt.data.chunks import OUTSIDE, iob2_tags, read_chunks
-from syntax_nmt.data.conll2000 import ChunkedSentence, read_conll2000
+from syntax_nmt.data.chunks import OUTSIDE, ChunkedSentence, iob2_tags, read_chunks, read_conll2000
 from syntax_nmt.data.constituents import read_trees
 from syntax_nmt.data.text_files import check_writable, write_atomically
 from syntax_nmt.errors import UserError

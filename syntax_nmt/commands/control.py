@@ -11,10 +11,13 @@ from typing import Any
 
 from syntax_nmt.arguments import natural_int
 from syntax_nmt.data.annotation import HEADS
-from syntax_nmt.data.controls.borrowing import draw_lenders
-from syntax_nmt.data.controls.heads import chain, shuffled
-from syntax_nmt.data.controls.indexed_entries import IndexedEntries, indexed_entries
-from syntax_nmt.data.controls.kinds import CONTROLLED, ControlledKind
+from syntax_nmt.data.controls.kinds import (
+    CONTROLLED,
+    ControlledKind,
+    IndexedEntries,
+    indexed_entries,
+)
+from syntax_nmt.data.controls.structures import chain, draw_lenders, shuffled
 from syntax_nmt.data.text_columns import count_text, decimal_text, share_text
 from syntax_nmt.errors import UserError
 from syntax_nmt.reporting.findings import (

@@ -29,10 +29,8 @@ from syntax_nmt.errors import UserError
 from syntax_nmt.option_checks import refuse_idle
 from syntax_nmt.preparation.annotation.annotator import StanzaAnnotator
 from syntax_nmt.preparation.annotation_files import find_annotation_file, unused_annotation
-from syntax_nmt.preparation.overwriting import refuse_to_overwrite
-from syntax_nmt.preparation.plan import Plan
-from syntax_nmt.preparation.preparation import Preparation
-from syntax_nmt.preparation.report import summary
+from syntax_nmt.preparation.plan import Plan, refuse_to_overwrite
+from syntax_nmt.preparation.preparation import Preparation, summary
 from syntax_nmt.preparation.segment import load_model
 from syntax_nmt.preparation.splits import Split, find_splits
 from syntax_nmt.preparation.tokenize import Tokenizer, loaded_tokenizer

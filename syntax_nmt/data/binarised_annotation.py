@@ -10,9 +10,8 @@ from typing import Any
 import numpy as np
 
 from syntax_nmt.data.annotation.kind import AnnotationKind, BatchedText
-from syntax_nmt.data.indexed_file import count_rows
 from syntax_nmt.data.manifest import NAME, REMEDY, AnnotationFile, Fingerprint, read_manifest
-from syntax_nmt.data.ragged import RaggedArray
+from syntax_nmt.data.ragged import RaggedArray, count_rows
 from syntax_nmt.errors import UserError
 
 

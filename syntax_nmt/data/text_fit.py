@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 from fairseq.data import Dictionary, indexed_dataset
 
-from syntax_nmt.data.indexed_file import open_indexed
+from syntax_nmt.data.ragged import open_indexed
 from syntax_nmt.data.subwords import (
     NO_SUBWORDS,
     OPENER,

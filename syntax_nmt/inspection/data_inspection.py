@@ -16,9 +16,7 @@ from syntax_nmt.data.annotation.kind import AnnotationKind
 from syntax_nmt.data.binarised_annotation import BinarisedAnnotation, open_annotation
 from syntax_nmt.data.data_bin import load_dictionary
 from syntax_nmt.data.figures.annotation_figures import AnnotationFigures
-from syntax_nmt.data.figures.text_figures import SegmentedBlock, TextFigures
-from syntax_nmt.data.figures.token_file import TokenFile
-from syntax_nmt.data.figures.word_openers import WordOpeners
+from syntax_nmt.data.figures.text_figures import SegmentedBlock, TextFigures, TokenFile, WordOpeners
 from syntax_nmt.data.manifest import NAME, REMEDY, AnnotationFile, read_manifest
 from syntax_nmt.data.subwords import AUTO, CONTINUED, NO_SUBWORDS, SUBWORD_NMT, detect_scheme
 from syntax_nmt.errors import UserError

@@ -8,8 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from syntax_nmt.data.annotation.kind import SegmentedSentence
-from syntax_nmt.data.figures.text_figures import row_sums
-from syntax_nmt.data.figures.token_file import TokenFile
+from syntax_nmt.data.figures.text_figures import TokenFile, row_sums
 from syntax_nmt.data.subwords import NO_SUBWORDS, join_pieces, pieces_per_word
 from syntax_nmt.data.text_columns import labelled
 from syntax_nmt.errors import UserError

@@ -14,14 +14,14 @@ from syntax_nmt.errors import UserError
 from syntax_nmt.models.family_options import TRANSFORMER, refuse_while_parsing
 from syntax_nmt.models.model_building import build_for_syntax_translation
 from syntax_nmt.models.options import SyntaxRNNOptions
-from syntax_nmt.models.pretrained_embeddings import load_embeddings
+from syntax_nmt.models.pretrained_weights import load_embeddings
 from syntax_nmt.models.rnn_parts import (
     build_decoder,
     build_encoder,
     initialize,
     prepare_for_rnn_decoder,
+    rnn_sizes,
 )
-from syntax_nmt.models.rnn_sizes import rnn_sizes
 from syntax_nmt.models.syntax_model import SyntaxModel
 
 

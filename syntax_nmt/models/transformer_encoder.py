@@ -19,7 +19,7 @@ from syntax_nmt.backbone.word_spans import WordSpans
 from syntax_nmt.data.annotation import HEADS, PHRASES
 from syntax_nmt.data.annotation.kind import AnnotationKind
 from syntax_nmt.errors import UserError, exits_in_fairseq_programs
-from syntax_nmt.methods.dependency_heads.attention import (
+from syntax_nmt.methods.dependency_heads.loss import (
     NO_SUPERVISED_HEADS,
     supervised_head_log_probabilities,
 )

@@ -9,8 +9,7 @@ from pathlib import Path
 from syntax_nmt.data.languages import plain_language
 from syntax_nmt.data.text_files import checksum
 from syntax_nmt.errors import UserError
-from syntax_nmt.parsing.languages import resources, stanza_names
-from syntax_nmt.parsing.offline import default_folder, download_command
+from syntax_nmt.parsing.offline import default_folder, download_command, resources, stanza_names
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""Runs Stanza without a network, from files only."""
+"""Runs Stanza without a network, from files only; its names of languages, and devices."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ from typing import Any, TypeVar
 import torch
 
 from syntax_nmt.data.languages import plain_language
+from syntax_nmt.data.text_files import read_json
 from syntax_nmt.errors import UserError
 
 Item = TypeVar("Item")
@@ -151,3 +152,59 @@ def first_sentence(error: Exception) -> str:
     line = str(error).strip().partition("\n")[0]
     said = " ".join(re.split(r"(?<=[.!?])\s", line, maxsplit=1)[0].split()).rstrip(".")
     return f"{type(error).__name__}: {said}" if said else type(error).__name__
+
+
+# Stanza's names have two letters where ISO 639-1 has; those of Chinese go by script, not region.
+_SCRIPT_OF_REGION = {"zh-tw": "zh-hant", "zh-hk": "zh-hant", "zh-mo": "zh-hant", "zh-cn": "zh-hans"}
+
+
+def stanza_names(lang: str, folder: Path) -> list[str]:
+    """Stanza's possible names of a language, the most exact first.
+
+    Args:
+        lang: language code.
+        folder: in Stanza's own layout; its list of resources may contain aliases.
+    """
+    _, *rest = lang.lower().replace("_", "-").split("-")
+    exact = "-".join([plain_language(lang), *rest])
+    parts = _SCRIPT_OF_REGION.get(exact, exact).split("-")
+    names = ["-".join(parts[:length]) for length in range(len(parts), 0, -1)]
+    listed = resources(folder)
+    return [listed.get(name, {}).get("alias", name) for name in names]
+
+
+def resources(folder: Path) -> dict[str, dict[str, Any]]:
+    """The resources of a folder in Stanza's own layout, by language; empty without a list."""
+    try:
+        return dict(read_json(folder / "resources.json"))
+    except (OSError, ValueError, TypeError):
+        return {}
+
+
+DEVICES = "cpu, cuda or cuda:N"
+_DEVICE = re.compile(r"cpu|cuda(?::(?P<number>\d{1,4}))?", re.ASCII)
+
+
+def is_device(device: str) -> bool:
+    """Whether a text is `cpu`, `cuda` or `cuda:N`."""
+    return _DEVICE.fullmatch(device) is not None
+
+
+def check_device(device: str, name: str) -> None:
+    """Refuses a device that this machine does not have.
+
+    Args:
+        name: the option, or file and key, that names the device.
+
+    Raises:
+        UserError: it is not one of :data:`DEVICES`, or torch sees no such GPU.
+    """
+    match = _DEVICE.fullmatch(device)
+    if match is None:
+        raise UserError(f"{name} {device}: no such device; give {DEVICES}")
+    if device == "cpu":
+        return
+    seen = torch.cuda.device_count() if torch.cuda.is_available() else 0
+    if int(match["number"] or 0) >= seen:
+        gpus = {0: "no GPU", 1: "one GPU (cuda:0)"}.get(seen, f"{seen} GPUs (from cuda:0)")
+        raise UserError(f"{name} {device}: torch sees {gpus} here; give another, or cpu")

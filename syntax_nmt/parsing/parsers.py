@@ -9,9 +9,8 @@ from typing import Any
 from syntax_nmt.data.chunks import OUTSIDE, Chunk, chunks_of_tags
 from syntax_nmt.data.constituents import escape_word
 from syntax_nmt.data.dependency_tree import DependencyTree, MultiwordRange
-from syntax_nmt.parsing.analyser import StanzaAnalyser
+from syntax_nmt.parsing.analyser import OPENING_QUOTE, StanzaAnalyser, penn_words
 from syntax_nmt.parsing.models import StanzaModels
-from syntax_nmt.parsing.words import OPENING_QUOTE, penn_words
 
 _WORDS = {"word", "delta"}
 

@@ -13,7 +13,6 @@ import regex
 
 from syntax_nmt.data.languages import plain_language
 from syntax_nmt.errors import UserError
-from syntax_nmt.parsing.languages import stanza_names
 from syntax_nmt.parsing.offline import (
     check_language,
     default_folder,
@@ -23,6 +22,7 @@ from syntax_nmt.parsing.offline import (
     one_thread,
     open_pipeline,
     results_by_halving,
+    stanza_names,
 )
 
 # Characters: longer paragraphs, which Stanza reads in windows, come out otherwise in a batch than

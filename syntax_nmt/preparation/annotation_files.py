@@ -11,11 +11,9 @@ from typing import Any
 
 from syntax_nmt.data.annotation import KINDS
 from syntax_nmt.data.annotation.kind import SOURCE, AnnotationKind
-from syntax_nmt.data.annotation_text import annotation_entries, in_step
-from syntax_nmt.data.annotation_transfer import Transferred
-from syntax_nmt.data.mismatch import AnnotationFit, refuse_shift
+from syntax_nmt.data.annotation_transfer import OtherTextError, Transferred
+from syntax_nmt.data.mismatch import AnnotationFit, annotation_entries, in_step, refuse_shift
 from syntax_nmt.data.text_files import find_text, open_text, read_lines, write_atomically
-from syntax_nmt.data.text_match import OtherTextError
 from syntax_nmt.preparation.splits import Split
 
 _Check = Callable[[], "Transferred[Any] | None"]
@@ -53,7 +51,7 @@ class GivenAnnotation:
         file: the annotation.
         kind: of the annotation.
         words: the text.
-        attach_roots: see :func:`~syntax_nmt.data.annotation_text.annotation_entries`.
+        attach_roots: see :func:`~syntax_nmt.data.mismatch.annotation_entries`.
     """
 
     file: Path

@@ -15,16 +15,21 @@ from fairseq.data import indexed_dataset
 
 from syntax_nmt.data.annotation import KINDS
 from syntax_nmt.data.annotation.kind import SOURCE, TARGET, AnnotationKind
-from syntax_nmt.data.annotation_text import EntryCountError, annotation_entries
 from syntax_nmt.data.binarised_annotation import read_labels
-from syntax_nmt.data.binarised_pieces import BinarisedPieces
 from syntax_nmt.data.data_bin import load_dictionary
-from syntax_nmt.data.indexed_file import open_indexed
 from syntax_nmt.data.manifest import NAME as MANIFEST
 from syntax_nmt.data.manifest import AnnotationFile, Fingerprint, read_manifest, write_manifest
-from syntax_nmt.data.mismatch import SKIP, STOP, AnnotationFit, refuse_missing, refuse_shift
-from syntax_nmt.data.ragged import RaggedWriter
-from syntax_nmt.data.sentence_projection import Projected, Projector
+from syntax_nmt.data.mismatch import (
+    SKIP,
+    STOP,
+    AnnotationFit,
+    EntryCountError,
+    annotation_entries,
+    refuse_missing,
+    refuse_shift,
+)
+from syntax_nmt.data.ragged import RaggedWriter, open_indexed
+from syntax_nmt.data.sentence_projection import BinarisedPieces, Projected, Projector
 from syntax_nmt.data.subwords import detect_scheme
 from syntax_nmt.data.text_files import read_lines
 from syntax_nmt.errors import UserError
@@ -69,7 +74,7 @@ def binarize(
         subwords: `auto` or one of `subwords.SCHEMES`, or one for each language.
         only: the annotation files to take; by default all that are found.
         on_mismatch: `stop` or `skip` if the words of annotation and text differ.
-        attach_roots: see :func:`~syntax_nmt.data.annotation_text.annotation_entries`.
+        attach_roots: see :func:`~syntax_nmt.data.mismatch.annotation_entries`.
         report: called with each line of the report.
 
     Returns:

@@ -1,8 +1,8 @@
-"""The plan of a preparation: inputs, settings and output paths."""
+"""The plan of a preparation: inputs, settings, and outputs, which overwrite no file of the user."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -12,10 +12,13 @@ from syntax_nmt.data.manifest import NAME
 from syntax_nmt.data.mismatch import STOP
 from syntax_nmt.data.prepared_text import FILE_NAME as SEGMENTATION
 from syntax_nmt.data.prepared_text import RECORD, TextSegmentation
+from syntax_nmt.errors import UserError
 from syntax_nmt.parsing.config import FILE_NAME
 from syntax_nmt.preparation.annotation.annotate import Resources
 from syntax_nmt.preparation.annotation.annotator import StanzaAnnotator
+from syntax_nmt.preparation.annotation_files import find_annotation_file
 from syntax_nmt.preparation.splits import Split
+from syntax_nmt.preparation.steps import recorded_steps
 from syntax_nmt.preparation.tokenize import Tokenizer
 
 
@@ -36,7 +39,7 @@ class Plan:
         annotators: annotate the words; called only if annotation is not given.
         resources: the workers.
         on_mismatch: `stop` or `skip` if given annotation has other words.
-        attach_roots: see :func:`~syntax_nmt.data.annotation_text.annotation_entries`.
+        attach_roots: see :func:`~syntax_nmt.data.mismatch.annotation_entries`.
     """
 
     source: str
@@ -137,3 +140,55 @@ class Plan:
         if self.piece_model is not None or self.joined:
             return self.folder / "sentencepiece.model"
         return self.folder / f"sentencepiece.{lang}.model"
+
+
+def refuse_to_overwrite(plan: Plan, models: Iterable[Path]) -> None:
+    """Refuses outputs that would overwrite other files.
+
+    Args:
+        plan: the planned outputs.
+        models: files and folders that it reads in addition to the text.
+
+    Raises:
+        UserError: an input would be overwritten, or is in the data-bin folder, which is replaced as
+            a whole; or that folder contains other files.
+    """
+    outputs = {path.resolve() for path in plan.outputs}
+    for split in plan.splits:
+        for raw in (split.source, split.target):
+            if raw.resolve() in outputs:
+                raise UserError(f"{raw} would be overwritten: give another --destdir")
+    data_bin = plan.data_bin.resolve()
+    for path in (*_texts(plan), *models):
+        if path.resolve().is_relative_to(data_bin):
+            raise UserError(
+                f"{path} lies in {plan.data_bin}, which is made anew as a whole: move it, or give "
+                "another --destdir"
+            )
+    if _is_of_another(plan):
+        raise UserError(
+            f"{plan.data_bin}: would be replaced, and {plan.record} does not tell that `syntax-nmt "
+            "prepare` made it: give another --destdir, or remove it"
+        )
+
+
+def _texts(plan: Plan) -> Iterator[Path]:
+    """The raw text and its annotation."""
+    for split in plan.splits:
+        yield from (split.source, split.target)
+        for kind in KINDS:
+            file = find_annotation_file(split.prefix, plan.language(kind), kind)
+            if file is not None:
+                yield file
+
+
+def _is_of_another(plan: Plan) -> bool:
+    """Whether there is a data-bin that is not an earlier run's."""
+    if not plan.data_bin.is_dir():
+        return plan.data_bin.exists()
+    if not any(plan.data_bin.iterdir()):
+        return False
+    # A run that was killed may have made it and not have written that down; the pieces are on
+    # record then. A record that is damaged tells nothing, but that there was a run.
+    steps = recorded_steps(plan.record)
+    return steps is not None and not any(name.startswith(("data-bin", "pieces/")) for name in steps)

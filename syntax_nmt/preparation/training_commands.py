@@ -13,7 +13,6 @@ from fairseq.data.data_utils import infer_language_pair
 from syntax_nmt.data.annotation import CHUNKS, HEADS, PHRASES
 from syntax_nmt.data.annotation.kind import AnnotationKind
 from syntax_nmt.data.data_bin import no_data_bin
-from syntax_nmt.data.indexed_file import count_rows
 from syntax_nmt.data.manifest import read_manifest
 from syntax_nmt.data.prepared_text import FILE_NAME as SEGMENTATION
 from syntax_nmt.data.prepared_text import (
@@ -22,6 +21,7 @@ from syntax_nmt.data.prepared_text import (
     prepared_folder,
     read_segmentation,
 )
+from syntax_nmt.data.ragged import count_rows
 from syntax_nmt.data.text_files import checksum
 from syntax_nmt.errors import UserError
 from syntax_nmt.parsing.config import FILE_NAME as PARSER_CONFIG

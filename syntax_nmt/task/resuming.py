@@ -12,8 +12,7 @@ from fairseq.data import Dictionary
 from fairseq.distributed.utils import get_global_rank
 from fairseq.file_io import PathManager
 
-from syntax_nmt.checkpoints.changed_options import warn_of_changed_options
-from syntax_nmt.checkpoints.interrupted_copy import finish_interrupted_copy
+from syntax_nmt.checkpoints.resumed import finish_interrupted_copy, warn_of_changed_options
 from syntax_nmt.checkpoints.task_checkpoints import check_weights, interpolated_option
 from syntax_nmt.errors import UserError
 

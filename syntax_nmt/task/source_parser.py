@@ -17,8 +17,8 @@ from syntax_nmt.data.ragged import RaggedArray
 from syntax_nmt.data.subwords import NO_SUBWORDS, join_pieces, pieces_per_word, vocabulary_scheme
 from syntax_nmt.errors import UserError, errors_of
 from syntax_nmt.parsing.config import ParserConfig
-from syntax_nmt.parsing.device import check_device
 from syntax_nmt.parsing.models import StanzaModels
+from syntax_nmt.parsing.offline import check_device
 from syntax_nmt.parsing.parsers import loaded_analyser
 from syntax_nmt.task.typed_input import KnowsPieces, unpadded
 

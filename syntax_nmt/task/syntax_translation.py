@@ -31,13 +31,11 @@ from syntax_nmt.data.data_bin import load_dictionary
 from syntax_nmt.data.text_fit import TextFit
 from syntax_nmt.errors import UserError, exits_in_fairseq_programs
 from syntax_nmt.models.model_building import keep_defaults
-from syntax_nmt.task.annotated_splits import AnnotatedSplits
+from syntax_nmt.task.annotated_splits import AnnotatedSplits, check_languages
 from syntax_nmt.task.annotation_inputs import AnnotationInputs, Parser, declared
-from syntax_nmt.task.batches import divided
+from syntax_nmt.task.batches import divided, within_limits
 from syntax_nmt.task.chunk_validation import log_gold_boundaries, under_own_boundaries
 from syntax_nmt.task.early_options import check_while_parsing
-from syntax_nmt.task.languages import check_languages
-from syntax_nmt.task.length_limits import within_limits
 from syntax_nmt.task.options import SyntaxTranslationConfig
 from syntax_nmt.task.resuming import STATE, Resuming, counted_validations
 from syntax_nmt.task.search import build_replacing, numbered_for, of_empty_sources, prepared_for

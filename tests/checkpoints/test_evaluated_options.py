@@ -13,7 +13,7 @@ from fairseq.data.encoders import BPE_REGISTRY
 from fairseq.models import ARCH_MODEL_REGISTRY, MODEL_REGISTRY
 from fairseq.tasks import TASK_REGISTRY
 
-from syntax_nmt.checkpoints.components import MODULES
+from syntax_nmt.checkpoints.loading import MODULES
 from syntax_nmt.checkpoints.options import _FILE_NAMES, is_evaluated
 
 SOURCE = Path(fairseq.__file__).parent

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 import torch
 
-from syntax_nmt.checkpoints import interrupted_copy
-from syntax_nmt.checkpoints.interrupted_copy import finish_interrupted_copy, is_whole
+from syntax_nmt.checkpoints import resumed
+from syntax_nmt.checkpoints.resumed import finish_interrupted_copy, is_whole
 from syntax_nmt.errors import UserError
 
 
@@ -70,7 +70,7 @@ def test_no_other_checkpoint(tmp_path):
 
 
 def test_other_workers_wait_for_the_first(folder, monkeypatch):
-    monkeypatch.setattr(interrupted_copy, "get_global_rank", lambda: 1)
+    monkeypatch.setattr(resumed, "get_global_rank", lambda: 1)
     newest = (folder / "checkpoint_1_9.pt").read_bytes()
     last = folder / "checkpoint_last.pt"
     last.write_bytes(newest[:100])

@@ -13,7 +13,7 @@ from fairseq import checkpoint_utils, criterions, models, tasks
 from fairseq.data import encoders
 from omegaconf import OmegaConf
 
-from syntax_nmt.checkpoints.components import MODULES, foreign_component
+from syntax_nmt.checkpoints.loading import MODULES, foreign_component
 
 FOLDERS = (Path(fairseq.__file__).parent, Path(fairseq_cli.__file__).parent)
 READS = {"load_checkpoint_to_cpu"}

@@ -8,8 +8,7 @@ import pytest
 from stanza_pipeline import stanza_pipeline
 
 from syntax_nmt.data.base_chunks import base_chunks
-from syntax_nmt.data.chunks import chunks_of_tags
-from syntax_nmt.data.conll2000 import read_conll2000
+from syntax_nmt.data.chunks import chunks_of_tags, read_conll2000
 from syntax_nmt.data.constituents import parse_tree, read_trees
 from syntax_nmt.scoring.chunks.chunk_f1 import chunk_f1
 

@@ -2,8 +2,7 @@ import gzip
 
 import pytest
 
-from syntax_nmt.data.chunks import chunks_of_tags
-from syntax_nmt.data.conll2000 import ChunkedSentence, read_conll2000
+from syntax_nmt.data.chunks import ChunkedSentence, chunks_of_tags, read_conll2000
 from syntax_nmt.errors import UserError
 
 TEXT = "He PRP B-NP\nhas VBZ B-VP\ncome VBN I-VP\n. . O\n\nWe PRP B-NP\nsee VBP B-VP\n"

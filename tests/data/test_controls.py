@@ -7,8 +7,16 @@ import pytest
 
 from syntax_nmt.data.chunks import Chunk
 from syntax_nmt.data.constituents import ConstituentTree, format_tree, parse_tree
-from syntax_nmt.data.controls.borrowing import draw_lenders, resized_chunks, resized_tree
-from syntax_nmt.data.controls.heads import Arcs, chain, resized_arcs, shuffled, with_arcs
+from syntax_nmt.data.controls.structures import (
+    Arcs,
+    chain,
+    draw_lenders,
+    resized_arcs,
+    resized_chunks,
+    resized_tree,
+    shuffled,
+    with_arcs,
+)
 from syntax_nmt.data.dependency_tree import find_cycle, word_depths
 
 

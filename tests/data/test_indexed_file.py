@@ -6,7 +6,7 @@ import tracemalloc
 import numpy as np
 import pytest
 
-from syntax_nmt.data.indexed_file import _HEADER, MAGIC, count_rows, open_indexed
+from syntax_nmt.data.ragged import _HEADER, MAGIC, count_rows, open_indexed
 from syntax_nmt.errors import UserError
 
 ROWS = 1 << 24  # 200 MB of index, of which the disk holds nothing

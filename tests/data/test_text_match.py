@@ -1,7 +1,7 @@
 import pytest
 
+from syntax_nmt.data.annotation_transfer import check_same_text
 from syntax_nmt.data.character_alignment import same_spelling
-from syntax_nmt.data.text_match import check_same_text
 from syntax_nmt.errors import UserError
 
 

@@ -23,10 +23,11 @@ from syntax_nmt.backbone.packing import PackedRows
 from syntax_nmt.criterions.cross_entropy import SyntaxCrossEntropyCriterion
 from syntax_nmt.data.annotation import CHUNKS
 from syntax_nmt.methods.bi_scale.loss import ChunkObjective
-from syntax_nmt.methods.dependency_heads.attention import supervised_head_log_probabilities
-from syntax_nmt.methods.dependency_heads.loss import DependencyObjective
-from syntax_nmt.methods.latent_phrases.attention import PhraseGatedAttention
-from syntax_nmt.methods.latent_phrases.distances import SyntacticDistance
+from syntax_nmt.methods.dependency_heads.loss import (
+    DependencyObjective,
+    supervised_head_log_probabilities,
+)
+from syntax_nmt.methods.latent_phrases.attention import PhraseGatedAttention, SyntacticDistance
 from syntax_nmt.methods.latent_phrases.gates import log_phrase_gates
 from syntax_nmt.methods.latent_phrases.loss import SynchronousConstraint, SynchronousObjective
 from syntax_nmt.methods.phrases.combination import AttentiveCombination

@@ -143,7 +143,7 @@ def test_trees_phrases_and_chunks_are_those_of_a_plain_count(corpus, figures):
 
 def test_blocks_change_nothing(corpus, figures, monkeypatch):
     whole = figures(corpus[0])
-    blocks = "syntax_nmt.data.figures.token_file.TokenFile.blocks"
+    blocks = "syntax_nmt.data.figures.text_figures.TokenFile.blocks"
     for limit in (1, 7, 20):
         monkeypatch.setattr(f"{blocks}.__defaults__", (limit,))
         assert figures(corpus[0]) == whole

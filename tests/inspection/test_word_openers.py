@@ -3,8 +3,7 @@ import random
 import numpy as np
 import pytest
 
-from syntax_nmt.data.figures.token_file import Block
-from syntax_nmt.data.figures.word_openers import WordOpeners
+from syntax_nmt.data.figures.text_figures import Block, WordOpeners
 from syntax_nmt.data.subwords import SCHEMES, pieces_per_word
 
 PIECES = {

@@ -12,8 +12,7 @@ from small_models import assert_trains, batch, build, enlarge, random_sentences,
 from syntax_nmt.backbone.masked_batch_norm import MaskedBatchNorm
 from syntax_nmt.errors import UserError
 from syntax_nmt.models.options import SyntaxRNNOptions
-from syntax_nmt.models.rnn_parts import build_encoder_network
-from syntax_nmt.models.rnn_sizes import rnn_sizes
+from syntax_nmt.models.rnn_parts import build_encoder_network, rnn_sizes
 from syntax_nmt.models.syntax_rnn import SyntaxRNNModel
 
 RELATION = ["--relation-kernels=1:6,3:8", "--relation-hidden-dim=10"]

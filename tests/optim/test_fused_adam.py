@@ -7,8 +7,7 @@ from fairseq.optim.adam import Adam, FairseqAdam
 from torch import nn
 
 from syntax_nmt.errors import UserError
-from syntax_nmt.optim.adam_step import FusedAdam
-from syntax_nmt.optim.fused_adam import FusedAdamConfig, FusedFairseqAdam
+from syntax_nmt.optim.fused_adam import FusedAdam, FusedAdamConfig, FusedFairseqAdam
 
 SETTINGS = {"lr": 1e-2, "betas": (0.9, 0.98), "eps": 1e-4, "weight_decay": 0.01}
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from syntax_nmt.errors import UserError
-from syntax_nmt.parsing.device import check_device, is_device
+from syntax_nmt.parsing.offline import check_device, is_device
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from syntax_nmt.parsing.words import parser_words, penn_words
+from syntax_nmt.parsing.analyser import parser_words, penn_words
 
 
 @pytest.mark.parametrize("lang", ["en", "en_US", "en-GB", "EN"])

@@ -437,7 +437,7 @@ def test_a_malformed_address_is_one_line(text, tmp_path):
 
 
 def test_no_cluster_is_one_line(text, tmp_path, monkeypatch):
-    module = "syntax_nmt.preparation.annotation.dask_cluster"
+    module = "syntax_nmt.preparation.annotation.executor"
     monkeypatch.setattr(f"{module}._SECONDS_TO_ANSWER", 0.5)
     with pytest.raises(
         UserError, match=r"tcp://127.0.0.1:9: no scheduler answers .*check the addr"

@@ -9,8 +9,7 @@ import subprocess
 import pytest
 from stanza_pipeline import stanza_pipeline
 
-from syntax_nmt.data.chunks import chunks_of_tags, iob2_tags
-from syntax_nmt.data.conll2000 import read_conll2000
+from syntax_nmt.data.chunks import chunks_of_tags, iob2_tags, read_conll2000
 from syntax_nmt.errors import UserError
 from syntax_nmt.preparation.annotation import chunker_training
 from syntax_nmt.preparation.annotation.chunker_training import train_chunker

@@ -8,7 +8,7 @@ from itertools import product
 import pytest
 
 from syntax_nmt.preparation.recipes import clean
-from syntax_nmt.preparation.recipes.length import Measure
+from syntax_nmt.preparation.recipes.clean import Measure
 from syntax_nmt.task.word_tokenizer import WordTokenizer
 
 

@@ -59,7 +59,7 @@ def test_workers_of_a_pool_take_one_gpu_each(monkeypatch):
 )
 def test_a_port_that_is_no_schedulers(monkeypatch, answer, said):
     """Dask's client waits for the first for ever, and takes the second for a size."""
-    monkeypatch.setattr("syntax_nmt.preparation.annotation.dask_cluster._SECONDS_TO_ANSWER", 1)
+    monkeypatch.setattr("syntax_nmt.preparation.annotation.executor._SECONDS_TO_ANSWER", 1)
     with socket.create_server(("127.0.0.1", 0)) as server:
         kept = []
 

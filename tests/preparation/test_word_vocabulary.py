@@ -14,7 +14,7 @@ from syntax_nmt.data.conllu import format_conllu
 from syntax_nmt.data.prepared_text import TextSegmentation, read_segmentation, write_segmentation
 from syntax_nmt.data.ragged import RaggedArray
 from syntax_nmt.errors import UserError
-from syntax_nmt.parsing.languages import resources
+from syntax_nmt.parsing.offline import resources
 from syntax_nmt.preparation.steps import recorded_steps
 
 pytestmark = pytest.mark.dear

@@ -89,7 +89,7 @@ def test_other_numbers_are_refused(predicted):
 
 def test_the_baseline_of_the_shared_task(shared):
     """The most frequent chunk tag of each part of speech has the F1 that the shared task prints."""
-    from syntax_nmt.data.conll2000 import read_conll2000
+    from syntax_nmt.data.chunks import read_conll2000
 
     folder = shared / "data/conll2000"
     counts: dict[str, Counter] = {}

@@ -8,7 +8,7 @@ import pytest
 from fairseq.tasks.translation import TranslationConfig
 
 from syntax_nmt.errors import UserError
-from syntax_nmt.task.languages import check_languages
+from syntax_nmt.task.annotated_splits import check_languages
 
 
 @pytest.fixture

@@ -8,7 +8,7 @@ import torch
 from fairseq.data import Dictionary, LanguagePairDataset
 
 from syntax_nmt.errors import UserError
-from syntax_nmt.task.length_limits import within_limits
+from syntax_nmt.task.batches import within_limits
 from syntax_nmt.task.typed_input import TypedLines
 
 

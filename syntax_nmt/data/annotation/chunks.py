@@ -14,14 +14,13 @@ from syntax_nmt.data.annotation.kind import (
     Place,
     SegmentedSentence,
 )
-from syntax_nmt.data.annotation_transfer import Transferred
+from syntax_nmt.data.annotation_transfer import OtherTextError, Transferred
 from syntax_nmt.data.chunks import OUTSIDE, Chunk, iob2_tags, parse_chunks
 from syntax_nmt.data.collation import collate_chunk_tags
-from syntax_nmt.data.figures.segment_figures import ChunkFigures
+from syntax_nmt.data.figures.annotation_figures import ChunkFigures
 from syntax_nmt.data.projection import project_chunks
 from syntax_nmt.data.ragged import RaggedArray
 from syntax_nmt.data.text_columns import labelled
-from syntax_nmt.data.text_match import OtherTextError
 
 
 class Chunks(AnnotationKind):

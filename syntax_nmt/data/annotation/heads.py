@@ -15,7 +15,7 @@ from syntax_nmt.data.annotation.kind import (
     Place,
     SegmentedSentence,
 )
-from syntax_nmt.data.annotation_transfer import Transferred, transfer_dependencies
+from syntax_nmt.data.annotation_transfer import Transferred, other_text, transfer_dependencies
 from syntax_nmt.data.collation import collate_heads
 from syntax_nmt.data.conllu import (
     attach_roots,
@@ -26,11 +26,10 @@ from syntax_nmt.data.conllu import (
 )
 from syntax_nmt.data.dependency_tree import DependencyTree
 from syntax_nmt.data.draw_tree import draw_tree
-from syntax_nmt.data.figures.tree_figures import TreeFigures
+from syntax_nmt.data.figures.annotation_figures import TreeFigures
 from syntax_nmt.data.figures.word_trees import lift_heads
 from syntax_nmt.data.projection import project_heads
 from syntax_nmt.data.ragged import RaggedArray
-from syntax_nmt.data.text_match import other_text
 
 
 class Heads(AnnotationKind):

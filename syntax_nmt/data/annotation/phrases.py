@@ -14,14 +14,13 @@ from syntax_nmt.data.annotation.kind import (
     Place,
     SegmentedSentence,
 )
-from syntax_nmt.data.annotation_transfer import Transferred, transfer_constituents
+from syntax_nmt.data.annotation_transfer import Transferred, other_text, transfer_constituents
 from syntax_nmt.data.collation import collate_phrases
 from syntax_nmt.data.constituents import ConstituentTree, format_tree, parse_tree
-from syntax_nmt.data.figures.segment_figures import PhraseFigures
+from syntax_nmt.data.figures.annotation_figures import PhraseFigures
 from syntax_nmt.data.projection import project_phrases
 from syntax_nmt.data.ragged import RaggedArray
 from syntax_nmt.data.text_columns import labelled
-from syntax_nmt.data.text_match import other_text
 
 
 class Phrases(AnnotationKind):

@@ -1,21 +1,34 @@
-"""The operations of a control on each kind of annotation, and its statistics."""
+"""The operations of a control on each kind of annotation, its statistics, and its entries in any
+order.
+"""
 
 from __future__ import annotations
 
+import tempfile
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
-from typing import Any, ClassVar
+from array import array
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO, Any, ClassVar
 
 import numpy as np
 
 from syntax_nmt.data.annotation import CHUNKS, HEADS, PHRASES, AnnotationKind
+from syntax_nmt.data.annotation.kind import Place
 from syntax_nmt.data.chunks import OUTSIDE, Chunk, iob2_tags
 from syntax_nmt.data.constituents import ConstituentTree
-from syntax_nmt.data.controls.borrowing import resized_chunks, resized_tree
-from syntax_nmt.data.controls.heads import Arcs, resized_arcs, with_arcs
+from syntax_nmt.data.controls.structures import (
+    Arcs,
+    resized_arcs,
+    resized_chunks,
+    resized_tree,
+    with_arcs,
+)
 from syntax_nmt.data.dependency_tree import DependencyTree, word_depths
 from syntax_nmt.data.figures.text_figures import ratio
 from syntax_nmt.data.figures.word_trees import WordTrees
+from syntax_nmt.data.mismatch import annotation_entries
 from syntax_nmt.data.phrases import parsed_lengths
 
 
@@ -82,11 +95,11 @@ class ControlledHeads(ControlledKind):
         return Arcs(annotation.heads, annotation.relations)
 
     def resized(self, structure: Arcs, own: DependencyTree) -> Arcs:
-        """See :func:`~syntax_nmt.data.controls.heads.resized_arcs`."""
+        """See :func:`~syntax_nmt.data.controls.structures.resized_arcs`."""
         return resized_arcs(structure, len(own))
 
     def text(self, entry: Sequence[str], structure: Arcs) -> str:
-        """See :func:`~syntax_nmt.data.controls.heads.with_arcs`."""
+        """See :func:`~syntax_nmt.data.controls.structures.with_arcs`."""
         return self.kind.entry_text(with_arcs(entry, structure))
 
     def same(self, structure: Arcs, other: Arcs) -> int:
@@ -134,7 +147,7 @@ class ControlledTrees(ControlledKind):
         return annotation
 
     def resized(self, structure: ConstituentTree, own: ConstituentTree) -> ConstituentTree:
-        """See :func:`~syntax_nmt.data.controls.borrowing.resized_tree`."""
+        """See :func:`~syntax_nmt.data.controls.structures.resized_tree`."""
         return resized_tree(structure, own.words)
 
     def text(self, entry: str, structure: ConstituentTree) -> str:
@@ -182,7 +195,7 @@ class ControlledChunks(ControlledKind):
         return annotation
 
     def resized(self, structure: Sequence[Chunk], own: Sequence[Chunk]) -> Sequence[Chunk]:
-        """See :func:`~syntax_nmt.data.controls.borrowing.resized_chunks`."""
+        """See :func:`~syntax_nmt.data.controls.structures.resized_chunks`."""
         return resized_chunks(structure, own[-1].end)
 
     def text(self, entry: str, structure: Sequence[Chunk]) -> str:
@@ -218,3 +231,50 @@ CONTROLLED = (ControlledHeads(), ControlledTrees(), ControlledChunks())
 def _phrases(tree: ConstituentTree) -> list[int]:
     """Lengths in words of the phrases for phrase models."""
     return parsed_lengths(tree, [1] * len(tree))
+
+
+class IndexedEntries:
+    """An annotation file, checked and copied to a temporary one where each entry's place is known.
+
+    Args:
+        file: the file, plain or `.gz`.
+        copy: an empty file to read and write bytes.
+
+    Attributes:
+        sizes: words of each sentence; 0 = it has no annotation.
+
+    Raises:
+        UserError: an entry is malformed.
+    """
+
+    def __init__(self, file: Path, of: ControlledKind, copy: IO[bytes]) -> None:
+        self.file, self.kind, self._copy = file, of.kind, copy
+        self.sizes = array("l")
+        self._starts, self._lines = array("q", [0]), array("q")
+        for place, entry in annotation_entries(file, self.kind):
+            annotation = self.kind.parse(entry, place)
+            self.sizes.append(0 if annotation is None else of.size(annotation))
+            self._lines.append(place.line)
+            self._starts.append(self._starts[-1] + copy.write(self.kind.entry_text(entry).encode()))
+
+    def __len__(self) -> int:
+        return len(self.sizes)
+
+    def __getitem__(self, number: int) -> tuple[Any, Any]:
+        """An entry, and the annotation in it; None where it has none."""
+        start, end = self._starts[number], self._starts[number + 1]
+        self._copy.seek(start)
+        lines = self._copy.read(end - start).decode().split("\n")[:-1]
+        ((_, entry),) = self.kind.entries(iter(lines))
+        return entry, self.kind.parse(entry, Place(self.file, self._lines[number]))
+
+
+@contextmanager
+def indexed_entries(file: Path, of: ControlledKind) -> Iterator[IndexedEntries]:
+    """The entries of an annotation file, as long as the context lasts.
+
+    Args:
+        file: the file, plain or `.gz`.
+    """
+    with tempfile.TemporaryFile() as copy:
+        yield IndexedEntries(file, of, copy)

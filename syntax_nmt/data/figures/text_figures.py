@@ -1,15 +1,175 @@
-"""Counts of a binarised text: sentences, subwords, words, unknown subwords."""
+"""fairseq's binarised text, block by block: where words begin, and counts of a text."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
+from fairseq.data import Dictionary
+from fairseq.data.indexed_dataset import data_file_path, index_file_path, infer_dataset_impl
 
-from syntax_nmt.data.figures.token_file import Block
-from syntax_nmt.data.figures.word_openers import WordOpeners
-from syntax_nmt.data.subwords import NO_SUBWORDS
+from syntax_nmt.data.ragged import open_indexed
+from syntax_nmt.data.subwords import NO_SUBWORDS, SENTENCEPIECE, SUBWORD_NMT, piece_marks
+from syntax_nmt.errors import UserError
+
+_REMEDY = "run fairseq-preprocess again"
+_BLOCK = 1 << 18  # tokens read at a time: NumPy's arrays stay in the processor's cache
+
+
+@dataclass(frozen=True)
+class Block:
+    """Consecutive sentences.
+
+    Attributes:
+        first: position of the first of them in the text, counted from 0.
+        tokens: concatenated ids, without EOS.
+        sizes: length of each sentence without EOS, int64.
+    """
+
+    first: int
+    tokens: np.ndarray
+    sizes: np.ndarray
+
+    @property
+    def starts(self) -> np.ndarray:
+        """Where each sentence begins in `tokens`, int64."""
+        return np.cumsum(self.sizes) - self.sizes
+
+
+class TokenFile:
+    """One language of one split, memory-mapped.
+
+    Attributes:
+        prefix: its files without their ending.
+        dictionary: its vocabulary.
+        sizes: length of each sentence with EOS, (sentences,) int64.
+    """
+
+    def __init__(self, prefix: str | Path, dictionary: Dictionary) -> None:
+        """Args as the attributes.
+
+        Raises:
+            UserError: a file is missing or damaged, or of another format than fairseq's mmap.
+        """
+        self.prefix = str(prefix)
+        self.dictionary = dictionary
+        index_path, data_path = index_file_path(self.prefix), data_file_path(self.prefix)
+        for path in (index_path, data_path):
+            if not Path(path).is_file():
+                raise UserError(f"{path}: not found: {_REMEDY}")
+        impl = infer_dataset_impl(self.prefix)
+        if impl not in (None, "mmap"):
+            raise UserError(
+                f"{index_path}: fairseq's format {impl!r}, only mmap can be inspected: run "
+                f"fairseq-preprocess with --dataset-impl mmap (its default)"
+            )
+        try:
+            self._values, self.sizes = open_indexed(self.prefix, shortest=1)
+        except (OSError, ValueError) as error:
+            raise UserError(f"{error}: {_REMEDY}") from error
+
+    def __len__(self) -> int:
+        return len(self.sizes)
+
+    def tokens(self, row: int) -> np.ndarray:
+        """The ids of one sentence with EOS.
+
+        Args:
+            row: its position, counted from 0.
+        """
+        start = int(self.sizes[:row].sum())
+        return np.array(self._values[start : start + self.sizes[row]], dtype=np.int64)
+
+    def blocks(self, limit: int = _BLOCK) -> Iterator[Block]:
+        """All sentences in order.
+
+        Args:
+            limit: tokens of a block; a longer sentence is a separate block.
+
+        Raises:
+            UserError: a sentence does not end in EOS, or the dictionary is too small.
+        """
+        ends = np.cumsum(self.sizes)
+        first = begin = 0
+        while first < len(ends):
+            last = max(first + 1, int(np.searchsorted(ends, begin + limit, side="right")))
+            tokens = np.array(self._values[begin : ends[last - 1]])
+            closing = ends[first:last] - 1 - begin
+            self._check(tokens, closing, first)
+            yield Block(first, np.delete(tokens, closing), self.sizes[first:last] - 1)
+            first, begin = last, int(ends[last - 1])
+
+    def _check(self, tokens: np.ndarray, closing: np.ndarray, first: int) -> None:
+        """Refuses a text of another dictionary, before any look-up."""
+        unclosed = np.diff(closing, prepend=-1) < 1  # not even EOS
+        unclosed |= tokens[closing] != self.dictionary.eos() if len(tokens) else True
+        if unclosed.any():
+            line = first + int(np.flatnonzero(unclosed)[0]) + 1
+            raise UserError(
+                f"{self.prefix}.bin: sentence {line} does not end in the end-of-sentence token: "
+                f"{_REMEDY}"
+            )
+        if tokens.max() >= len(self.dictionary) or tokens.min() < 0:
+            raise UserError(
+                f"{self.prefix}.bin: token {tokens.max()}, the dictionary has "
+                f"{len(self.dictionary)} entries: the dictionary is another text's; {_REMEDY}"
+            )
+
+
+class WordOpeners:
+    """The rules of :func:`~syntax_nmt.data.subwords.pieces_per_word` on token ids.
+
+    The rules use a table with the properties of each dictionary entry.
+
+    Args:
+        pieces: the dictionary's entries in the order of their ids.
+        scheme: one of `subwords.SCHEMES`.
+    """
+
+    def __init__(self, pieces: Sequence[str], scheme: str) -> None:
+        self.scheme = scheme
+        self._marks = piece_marks(pieces)
+
+    def reach_over(self, block: Block) -> bool:
+        """Whether a sentencepiece piece crosses a word's end, so that words are not known.
+
+        Args:
+            block: some sentences.
+        """
+        return self.scheme == SENTENCEPIECE and bool(self._marks.over[block.tokens].any())
+
+    def __call__(self, block: Block) -> np.ndarray:
+        """True where a token begins a word, (tokens,).
+
+        Args:
+            block: some sentences.
+        """
+        if self.scheme == SENTENCEPIECE:
+            filled = self._marks.filled[block.tokens]
+            # A lone ▁ begins a word that the next piece continues, marked or not.
+            opens = self._marks.marked[block.tokens] & np.roll(filled, 1)
+        elif self.scheme == SUBWORD_NMT:
+            opens = ~np.roll(self._marks.continued[block.tokens], 1)
+        else:
+            return np.ones(len(block.tokens), dtype=bool)
+        opens[block.starts[block.sizes > 0]] = True
+        if self.scheme == SENTENCEPIECE:
+            _close_lone_openers(opens, filled, block)
+        return opens
+
+
+def _close_lone_openers(opens: np.ndarray, filled: np.ndarray, block: Block) -> None:
+    """A lone ▁ at the end of a sentence begins no word: it belongs to the previous word."""
+    starts = block.starts[block.sizes > 0]
+    ends = starts + block.sizes[block.sizes > 0]
+    lone = ~filled[ends - 1]
+    if lone.any():
+        openers = np.flatnonzero(opens)
+        last = openers[np.searchsorted(openers, ends[lone]) - 1]
+        opens[last[last > starts[lone]]] = False
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ from fairseq.models.transformer import TransformerConfig
 
 from syntax_nmt.arguments import encoder_option, option
 from syntax_nmt.errors import UserError
-from syntax_nmt.methods.dependency_heads.attention import SUPERVISED_HEADS
+from syntax_nmt.methods.dependency_heads.loss import SUPERVISED_HEADS
 from syntax_nmt.option_checks import layer_from_bottom, refuse_together
 
 

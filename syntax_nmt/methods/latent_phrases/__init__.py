@@ -5,7 +5,7 @@ self-attention. A loss makes source and target structures similar through the cr
 
 | equation | here |
 |---|---|
-| 4: d, the syntactic distances | `distances.SyntacticDistance` |
+| 4: d, the syntactic distances | `attention.SyntacticDistance` |
 | 5: α, the openness between two distances | `gates.hardtanh_log_openness`, `sigmoid_log_openness` |
 | 5, 6: g, the product of α between two positions, as a logarithm | `gates.log_phrase_gates` |
 | 6: attention times gates, normalised | `attention.PhraseGatedAttention` |

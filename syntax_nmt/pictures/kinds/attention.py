@@ -20,7 +20,7 @@ from syntax_nmt.inference.extraction.attention_heads import (
     HeadWeights,
     head_weights,
 )
-from syntax_nmt.methods.dependency_heads.attention import CHILD_HEAD, PARENT_HEAD
+from syntax_nmt.methods.dependency_heads.loss import CHILD_HEAD, PARENT_HEAD
 from syntax_nmt.pictures.kinds.model_sentence import (
     ModelSentence,
     Side,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING
 
-from syntax_nmt.data.text_match import check_same_text
+from syntax_nmt.data.annotation_transfer import check_same_text
 from syntax_nmt.errors import UserError
 from syntax_nmt.pictures.kinds.sentence_choice import add_sentence_argument, chosen_trees
 from syntax_nmt.scoring.constituents.tree_file import read_tree_file

@@ -18,7 +18,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from syntax_nmt.data.conll2000 import ChunkedSentence, read_conll2000
+from syntax_nmt.data.chunks import ChunkedSentence, read_conll2000
 from syntax_nmt.data.text_files import check_writable, write_atomically, write_bytes_atomically
 from syntax_nmt.errors import UserError
 

@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from syntax_nmt.data.annotation_transfer import transfer_dependencies
+from syntax_nmt.data.annotation_transfer import check_same_text, transfer_dependencies
 from syntax_nmt.data.conllu import read_conllu
 from syntax_nmt.data.dependency_tree import DependencyTree
-from syntax_nmt.data.text_match import check_same_text
 from syntax_nmt.errors import UserError
 from syntax_nmt.scoring.dependencies.uas import Trees
 from syntax_nmt.scoring.reference_words import over_reference_words

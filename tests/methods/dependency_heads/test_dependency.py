@@ -9,11 +9,11 @@ from small_models import batch, build, random_sentences, write_dictionaries
 
 from syntax_nmt.backbone.fused_attention import FusedMultiheadAttention
 from syntax_nmt.errors import UserError
-from syntax_nmt.methods.dependency_heads.attention import supervised_head_log_probabilities
 from syntax_nmt.methods.dependency_heads.loss import (
     DependencyObjective,
     child_head_losses,
     parent_head_losses,
+    supervised_head_log_probabilities,
 )
 
 UNSUPERVISED = -1

@@ -4,8 +4,7 @@ import latent_phrase_loops as loops
 import pytest
 import torch
 
-from syntax_nmt.methods.latent_phrases.attention import PhraseGatedAttention
-from syntax_nmt.methods.latent_phrases.distances import SyntacticDistance
+from syntax_nmt.methods.latent_phrases.attention import PhraseGatedAttention, SyntacticDistance
 
 C, H, T = 12, 3, 9
 LEFT = torch.tensor([[True] * 4 + [False] * 5, [False] * 9])
