@@ -22,7 +22,7 @@ from syntax_nmt.scoring.translations.comparison import (
     comparison_figures,
 )
 from syntax_nmt.scoring.translations.evaluated_systems import EvaluationSet
-from syntax_nmt.scoring.translations.length_limit import USUAL
+from syntax_nmt.scoring.translations.lengths import USUAL
 from syntax_nmt.scoring.translations.metrics import MetricSet
 from syntax_nmt.scoring.translations.resampling import RESAMPLES, SEED
 from syntax_nmt.scoring.translations.text_tables import is_significant
