@@ -13,7 +13,7 @@ from syntax_nmt.inference.arguments import (
     refuse_beside_hypothesis,
 )
 from syntax_nmt.inference.extraction.alignments import corpus_of_models
-from syntax_nmt.inference.forced_arguments import add_forcing_arguments
+from syntax_nmt.inference.forced_decoding import add_forcing_arguments
 from syntax_nmt.inference.segmentation import check_segmentation
 from syntax_nmt.option_checks import refuse_idle
 from syntax_nmt.reporting.findings import add_findings_arguments, findings_outputs, write_findings

@@ -12,7 +12,7 @@ from syntax_nmt.inference.arguments import (
     refuse_beside_hypothesis,
 )
 from syntax_nmt.inference.extraction.chunks import corpus_of_model
-from syntax_nmt.inference.forced_arguments import add_forcing_arguments
+from syntax_nmt.inference.forced_decoding import add_forcing_arguments
 from syntax_nmt.inference.segmentation import check_segmentation
 from syntax_nmt.reporting.findings import add_findings_arguments, findings_outputs, write_findings
 from syntax_nmt.reporting.output import STDOUT, check_outputs, write_lines

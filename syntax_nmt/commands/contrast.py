@@ -7,10 +7,17 @@ import argparse
 from syntax_nmt.arguments import add_files, ascending_numbers
 from syntax_nmt.errors import UserError
 from syntax_nmt.inference.arguments import files_of_model
-from syntax_nmt.inference.extraction.sentence_scores import sentence_scores
-from syntax_nmt.inference.forced_arguments import add_forcing_arguments, forced_model
-from syntax_nmt.inference.segmentation import Segment, check_segmentation
-from syntax_nmt.inference.unfit_text import forcing_advice, note_unfit
+from syntax_nmt.inference.forced_decoding import (
+    add_forcing_arguments,
+    forced_model,
+    sentence_scores,
+)
+from syntax_nmt.inference.segmentation import (
+    Segment,
+    check_segmentation,
+    forcing_advice,
+    note_unfit,
+)
 from syntax_nmt.reporting.findings import add_findings_arguments, findings_outputs, write_findings
 from syntax_nmt.reporting.output import STDOUT, check_outputs, write_lines
 from syntax_nmt.scoring.contrast.contrast_report import (
