@@ -16,7 +16,7 @@ from syntax_nmt.scoring.translations.evaluated_systems import (
     check_parallel,
     read_text,
 )
-from syntax_nmt.scoring.translations.length_bins import LengthBins
+from syntax_nmt.scoring.translations.lengths import LengthBins
 from syntax_nmt.scoring.translations.metrics import MetricSet, MetricSettings
 from syntax_nmt.scoring.translations.score_report import score_figures
 from syntax_nmt.scoring.translations.seed_tests import spread

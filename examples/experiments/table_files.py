@@ -14,7 +14,7 @@ from experiments.comparisons import FEWER_TRIALS, MANY_RUNS, TRIALS, verdict
 from experiments.programs import write_json
 from syntax_nmt.data.text_files import write_bytes_atomically
 from syntax_nmt.reporting.findings import LATEX, TSV, Findings, Table, p_value_text
-from syntax_nmt.scoring.translations.length_limit import USUAL
+from syntax_nmt.scoring.translations.lengths import USUAL
 from syntax_nmt.scoring.translations.seed_tests import spread
 from syntax_nmt.scoring.translations.text_tables import SIGNIFICANT, interval_text, p_text
 

@@ -13,14 +13,14 @@ from syntax_nmt.inference.arguments import (
     refuse_beside_hypothesis,
 )
 from syntax_nmt.inference.extraction.alignments import corpus_of_models
-from syntax_nmt.inference.forced_arguments import add_forcing_arguments
+from syntax_nmt.inference.forced_decoding import add_forcing_arguments
 from syntax_nmt.inference.segmentation import check_segmentation
 from syntax_nmt.option_checks import refuse_idle
 from syntax_nmt.reporting.findings import add_findings_arguments, findings_outputs, write_findings
 from syntax_nmt.reporting.output import STDOUT, check_outputs, write_lines
 from syntax_nmt.scoring.alignments.aligned_corpus import AlignedCorpus, corpus_of_files
 from syntax_nmt.scoring.alignments.alignment import GoldAlignment, format_alignment, read_gold
-from syntax_nmt.scoring.alignments.alignment_report import AlignmentReport
+from syntax_nmt.scoring.alignments.alignment_report import alignment_findings
 from syntax_nmt.scoring.alignments.symmetrisation import GROW_DIAG, METHODS
 from syntax_nmt.scoring.parallel_text import add_subwords_argument
 
@@ -146,12 +146,12 @@ def run(args: argparse.Namespace) -> None:
     _check_gold(args, gold, corpus)
     if args.reverse or args.reverse_path:
         corpus.add_symmetrised(args.symmetrise or GROW_DIAG, args.strict)
-    report = AlignmentReport(corpus, gold, args.score)
     nothing_new = args.hypothesis and not args.reverse
     taken = nothing_new or STDOUT in findings_outputs(args)
     lines = (f"{format_alignment(links)}\n" for links in corpus.result)
     write_lines(args.output, lines, stdout_is_free=not taken)
-    write_findings(report.findings(), args, stdout_is_free=False)
+    findings = alignment_findings(corpus, gold, args.score)
+    write_findings(findings, args, stdout_is_free=False)
 
 
 def _check_gold(

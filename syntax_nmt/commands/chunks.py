@@ -12,11 +12,18 @@ from syntax_nmt.inference.arguments import (
     refuse_beside_hypothesis,
 )
 from syntax_nmt.inference.extraction.chunks import corpus_of_model
-from syntax_nmt.inference.forced_arguments import add_forcing_arguments
+from syntax_nmt.inference.forced_decoding import add_forcing_arguments
 from syntax_nmt.inference.segmentation import check_segmentation
 from syntax_nmt.reporting.findings import add_findings_arguments, findings_outputs, write_findings
 from syntax_nmt.reporting.output import STDOUT, check_outputs, write_lines
-from syntax_nmt.scoring.chunks.chunk_report import BRACKETS, CHUNK_FORMATS, IOB2, ChunkReport
+from syntax_nmt.scoring.chunks.chunk_report import (
+    BRACKETS,
+    CHUNK_FORMATS,
+    IOB2,
+    attention_lines,
+    chunk_findings,
+    chunk_lines,
+)
 from syntax_nmt.scoring.chunks.chunked_corpus import ChunkedCorpus, corpus_of_file
 from syntax_nmt.scoring.parallel_text import add_subwords_argument, chosen_scheme
 
@@ -100,13 +107,12 @@ def run(args: argparse.Namespace) -> None:
     form = args.chunk_format or IOB2
     if args.hypothesis:
         _check_use(args, corpus)
-    report = ChunkReport(corpus)
     nothing_new = args.hypothesis and form == IOB2
     taken = STDOUT in (*findings_outputs(args), args.alignments)
-    write_lines(args.output, report.lines(form), stdout_is_free=not (nothing_new or taken))
+    write_lines(args.output, chunk_lines(corpus, form), stdout_is_free=not (nothing_new or taken))
     if args.alignments:
-        write_lines(args.alignments, report.alignments(), stdout_is_free=False)
-    write_findings(report.findings(), args, stdout_is_free=False)
+        write_lines(args.alignments, attention_lines(corpus), stdout_is_free=False)
+    write_findings(chunk_findings(corpus), args, stdout_is_free=False)
 
 
 def _check_options(args: argparse.Namespace) -> None:

@@ -21,7 +21,7 @@ from syntax_nmt.scoring.translations.evaluated_systems import (
     files_of_test_set,
     read_test_set,
 )
-from syntax_nmt.scoring.translations.length_limit import length_limit
+from syntax_nmt.scoring.translations.lengths import length_limit
 from syntax_nmt.scoring.translations.options import (
     add_metric_arguments,
     add_sampling_arguments,

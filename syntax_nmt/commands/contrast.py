@@ -7,14 +7,27 @@ import argparse
 from syntax_nmt.arguments import add_files, ascending_numbers
 from syntax_nmt.errors import UserError
 from syntax_nmt.inference.arguments import files_of_model
-from syntax_nmt.inference.extraction.sentence_scores import sentence_scores
-from syntax_nmt.inference.forced_arguments import add_forcing_arguments, forced_model
-from syntax_nmt.inference.segmentation import Segment, check_segmentation
-from syntax_nmt.inference.unfit_text import forcing_advice, note_unfit
+from syntax_nmt.inference.forced_decoding import (
+    add_forcing_arguments,
+    forced_model,
+    sentence_scores,
+)
+from syntax_nmt.inference.segmentation import (
+    Segment,
+    check_segmentation,
+    forcing_advice,
+    note_unfit,
+)
 from syntax_nmt.reporting.findings import add_findings_arguments, findings_outputs, write_findings
 from syntax_nmt.reporting.output import STDOUT, check_outputs, write_lines
-from syntax_nmt.scoring.contrast.contrast_accuracy import DEFAULT_BINS, PairScores, distance_bins
-from syntax_nmt.scoring.contrast.contrast_report import ContrastReport, ScoredModel
+from syntax_nmt.scoring.contrast.contrast_report import (
+    DEFAULT_BINS,
+    PairScores,
+    ScoredModel,
+    contrast_findings,
+    distance_bins,
+    pair_lines,
+)
 from syntax_nmt.scoring.contrast.contrastive_pairs import (
     ContrastivePair,
     read_json_pairs,
@@ -100,10 +113,10 @@ def run(args: argparse.Namespace) -> None:
         ScoredModel(name, path, _pair_scores(args, path, pairs))
         for name, path in zip(names, args.path)
     ]
-    report = ContrastReport(pairs, models, distance_bins(args.bins))
     if args.output is not None:
-        write_lines(args.output, report.tsv(), stdout_is_free=False)
-    write_findings(report.findings(), args, stdout_is_free=args.output != STDOUT)
+        write_lines(args.output, pair_lines(pairs, models), stdout_is_free=False)
+    findings = contrast_findings(pairs, models, distance_bins(args.bins))
+    write_findings(findings, args, stdout_is_free=args.output != STDOUT)
 
 
 def _pair_scores(

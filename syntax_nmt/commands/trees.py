@@ -26,7 +26,7 @@ from syntax_nmt.reporting.output import STDOUT, check_outputs, open_output, writ
 from syntax_nmt.scoring.constituents import constituent_corpus
 from syntax_nmt.scoring.constituents.constituent_report import ConstituentReport
 from syntax_nmt.scoring.dependencies import parsed_corpus
-from syntax_nmt.scoring.dependencies.selection import Selection
+from syntax_nmt.scoring.dependencies.parsed_corpus import Selection
 from syntax_nmt.scoring.dependencies.tree_report import ParseReport
 from syntax_nmt.scoring.parallel_text import add_subwords_argument
 from syntax_nmt.scoring.tree_corpus import TreeCorpus, TreeReport

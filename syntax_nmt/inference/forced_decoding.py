@@ -1,23 +1,40 @@
-"""Forced decoding: a trained model reads given translations token by token (teacher forcing)."""
+"""Forced decoding: a trained model reads given translations token by token (teacher forcing).
+
+Also the options for it, and the log-probabilities of the translations.
+"""
 
 from __future__ import annotations
 
+import argparse
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import torch
 from fairseq import utils
-from fairseq.data import LanguagePairDataset
+from fairseq.data import LanguagePairDataset, data_utils
 from fairseq.models import BaseFairseqModel
 from fairseq.tasks import FairseqTask
 from torch import Tensor
+from tqdm import tqdm
 
 from syntax_nmt.errors import errors_of
-from syntax_nmt.inference.checkpoint import load_model, quiet_fairseq
+from syntax_nmt.inference.arguments import (
+    add_batch_arguments,
+    add_device_arguments,
+    add_parser_argument,
+)
+from syntax_nmt.inference.checkpoint import choose_device, load_model, quiet_fairseq
 from syntax_nmt.inference.parsed_sources import ParsedSources, check_parser, source_parser
+from syntax_nmt.inference.segmentation import (
+    Segment,
+    add_segmentation_arguments,
+    forcing_advice,
+    note_unfit,
+    segmenters,
+)
 from syntax_nmt.inference.source_text import length_batches, token_ids
-from syntax_nmt.scoring.parallel_text import TokenPair
+from syntax_nmt.scoring.parallel_text import TokenPair, read_parallel
 from syntax_nmt.task.source_parser import SourceParser
 
 
@@ -139,3 +156,89 @@ def load_forced_decoder(
     with errors_of(path):
         check_parser(model, parser, option)
         return ForcedDecoder(model, task, parser)
+
+
+MAX_TOKENS = 4000  # logits of 32,000 words in float32 take 0.5 GB, and their softmax as much again
+
+
+def add_forcing_arguments(parser: argparse.ArgumentParser, batches: bool = True) -> None:
+    """Adds the options for segmentation and execution.
+
+    Args:
+        batches: whether it runs over a corpus, and not over one pair.
+    """
+    add_segmentation_arguments(parser)
+    group = parser.add_argument_group("running the model")
+    add_parser_argument(group)
+    if batches:
+        add_batch_arguments(group, MAX_TOKENS, "pairs")
+    else:
+        add_device_arguments(group)
+
+
+def forced_model(args: argparse.Namespace, path: str) -> tuple[ForcedDecoder, Segment, Segment]:
+    """A checkpoint, and the segmenters of its source and its target.
+
+    Raises:
+        UserError: the checkpoint, the parser's configuration or a tokenizer cannot be used.
+    """
+    device = choose_device(args.device)
+    decoder = load_forced_decoder(path, args.databin, device, args.parser_config)
+    return decoder, *segmenters(args, decoder.task)
+
+
+def read_forced(
+    args: argparse.Namespace, decoder: ForcedDecoder, segment: Segment, segment_target: Segment
+) -> list[TokenPair]:
+    """The pairs of `--source` and `--target`; warns on stderr if a text looks wrong.
+
+    Raises:
+        UserError: a file cannot be read, or they have different numbers of lines.
+    """
+    sources, targets = read_parallel(args.source, args.target)
+    pairs = [TokenPair(segment(x), segment_target(y)) for x, y in zip(sources, targets)]
+    advice = forcing_advice(args)
+    note_unfit(decoder.task, args.source, sources, [pair.source for pair in pairs], advice)
+    note_unfit(decoder.task, args.target, targets, [pair.target for pair in pairs], advice, True)
+    return pairs
+
+
+def sentence_scores(
+    decoder: ForcedDecoder,
+    pairs: Sequence[TokenPair],
+    max_tokens: int,
+    batch_size: int | None = None,
+) -> list[float | None]:
+    """For each pair the natural log of P(target, EOS included | source), not divided by length.
+
+    The tokens' log-probabilities are the model's own (float32); they are added up in float64.
+    Duplicate pairs are scored once, so that they have bit-identical scores.
+
+    Args:
+        pairs: sentences and their translations.
+        max_tokens: as of :meth:`ForcedDecoder.batches`.
+
+    Returns:
+        one score a pair; None = too long for the model.
+    """
+    distinct = list(dict.fromkeys(pairs))
+    scores: dict[TokenPair, float] = {}
+    with tqdm(total=len(distinct), unit="sentence", leave=False, disable=None) as progress:
+        for batch in decoder.batches(distinct, max_tokens, batch_size):
+            for index, score in zip(batch.indices, _batch_scores(decoder, batch).tolist()):
+                scores[distinct[index]] = score
+            progress.update(len(batch.indices))
+    return [scores.get(pair) for pair in pairs]
+
+
+@torch.no_grad()
+def _batch_scores(decoder: ForcedDecoder, batch: ForcedBatch) -> Tensor:
+    """The sums of a batch, B, in float64."""
+    target = batch.sample["target"]
+    probabilities = decoder.model.get_normalized_probs(
+        decoder.forward(batch), log_probs=True, sample=batch.sample
+    )
+    tokens = probabilities.gather(2, target.unsqueeze(2)).squeeze(2)
+    lengths = torch.tensor(batch.targets, device=target.device)
+    padding = data_utils.lengths_to_padding_mask(lengths)
+    return tokens.cpu().double().masked_fill(padding.cpu(), 0.0).sum(dim=1)

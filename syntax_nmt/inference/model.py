@@ -5,36 +5,100 @@ from __future__ import annotations
 import math
 import threading
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from functools import cached_property, partial
 from typing import Any
 
+import numpy as np
 from fairseq.hub_utils import GeneratorHubInterface
 
+from syntax_nmt.data.chunks import Chunk
 from syntax_nmt.data.constituents import ConstituentTree
 from syntax_nmt.data.dependency_tree import DependencyTree
 from syntax_nmt.errors import UserError
-from syntax_nmt.inference.answers import (
-    AlignedPair,
-    AttendedPair,
-    ChunkedSentence,
-    ScoredTranslation,
-)
 from syntax_nmt.inference.checkpoint import quiet_fairseq
 from syntax_nmt.inference.extraction import constituents
-from syntax_nmt.inference.extraction.alignments import align_words, word_attention
+from syntax_nmt.inference.extraction.alignments import CrossAttention, align_words, word_attention
 from syntax_nmt.inference.extraction.chunks import ChunkPredictor
-from syntax_nmt.inference.extraction.cross_attention import CrossAttention
 from syntax_nmt.inference.extraction.dependencies import ParentHead, parsed
 from syntax_nmt.inference.extraction.model_answers import structures_of
 from syntax_nmt.inference.extraction.model_distances import EncoderDistances
-from syntax_nmt.inference.forced_arguments import MAX_TOKENS
-from syntax_nmt.inference.forced_decoding import ForcedDecoder
+from syntax_nmt.inference.forced_decoding import MAX_TOKENS, ForcedDecoder
 from syntax_nmt.inference.search_options import check_search
 from syntax_nmt.inference.segmentation import Segment
 from syntax_nmt.inference.source_text import AUTO, SourceText, token_ids
 from syntax_nmt.option_checks import check_choice
+from syntax_nmt.scoring.alignments.alignment import Alignment, format_alignment
+from syntax_nmt.scoring.chunks.chunk_report import bracketed
 from syntax_nmt.scoring.parallel_text import SegmentedPairs, TokenPair
 from syntax_nmt.task.source_parser import SourceParser
+
+
+@dataclass(frozen=True)
+class ScoredTranslation:
+    """A hypothesis of a search.
+
+    Attributes:
+        text: as raw text.
+        score: as `fairseq-interactive` prints it: the sum of the tokens' log-probabilities to base
+            2, EOS included, by default divided by their number (`lenpen`, `unnormalized`).
+    """
+
+    text: str
+    score: float
+
+    def __str__(self) -> str:
+        return self.text
+
+
+@dataclass(frozen=True)
+class AlignedPair:
+    """A sentence and its translation; as text the links in Pharaoh's form, `0-0 1-2`.
+
+    Attributes:
+        source: words of the sentence.
+        target: words of the translation.
+        links: (source word, target word), counted from 0.
+    """
+
+    source: tuple[str, ...]
+    target: tuple[str, ...]
+    links: Alignment
+
+    def __str__(self) -> str:
+        return format_alignment(self.links)
+
+
+@dataclass(frozen=True)
+class ChunkedSentence:
+    """A translation and its chunks; as text `[NP the garden] [VP grows] .`.
+
+    Attributes:
+        words: of the translation.
+        chunks: type, first word, one past the last word; together they cover the words.
+    """
+
+    words: tuple[str, ...]
+    chunks: tuple[Chunk, ...]
+
+    def __str__(self) -> str:
+        return bracketed(self.chunks, self.words)
+
+
+@dataclass(frozen=True)
+class AttendedPair:
+    """A sentence, its translation, and the decoder's attention.
+
+    Attributes:
+        source: words of the sentence.
+        target: words of the translation.
+        weights: target words × source words; without the weight of the end of the sentence.
+    """
+
+    source: tuple[str, ...]
+    target: tuple[str, ...]
+    weights: np.ndarray
+
 
 DEPENDENCIES, CONSTITUENTS, CHUNKED = "dependencies", "constituents", "chunks"
 

@@ -16,7 +16,7 @@ from syntax_nmt.data.subwords import AUTO, NO_SUBWORDS, detect_scheme, join_piec
 from syntax_nmt.data.text_files import read_lines
 from syntax_nmt.errors import UserError
 from syntax_nmt.inference.arguments import SOURCE
-from syntax_nmt.inference.unfit_text import ADVICE_ON_PIECES, note_unfit
+from syntax_nmt.inference.segmentation import ADVICE_ON_PIECES, note_unfit
 
 
 @dataclass(frozen=True)

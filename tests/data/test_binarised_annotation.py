@@ -12,7 +12,7 @@ from syntax_nmt.data.binarised_annotation import open_annotation
 from syntax_nmt.data.manifest import AnnotationFile, Fingerprint, read_manifest, write_manifest
 from syntax_nmt.data.ragged import RaggedArray, RaggedWriter
 from syntax_nmt.errors import UserError
-from syntax_nmt.inspection.data_checksums import changed_files
+from syntax_nmt.inspection.data_inspection import changed_files
 
 NAME = "train.de-en.de"
 SIZES = [3, 1, 4]  # tokens with EOS

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 pytest.importorskip("jsonschema", reason="the extra `experiments` is not installed")
-from experiments.holm import holm
+from experiments.comparisons import holm
 
 
 def test_known_values():

@@ -16,7 +16,7 @@ from syntax_nmt.scoring.alignments.alignment import (
     read_alignments,
     read_gold,
 )
-from syntax_nmt.scoring.alignments.alignment_error_rate import score_alignments
+from syntax_nmt.scoring.alignments.alignment_report import score_alignments
 from syntax_nmt.scoring.alignments.symmetrisation import symmetrise
 
 TARGETS = [*PIECES[3:], *PIECES[:3]]

@@ -10,8 +10,12 @@ from forced_models import checkpoint_of
 from parser_files import PIECES
 
 from syntax_nmt.errors import UserError
-from syntax_nmt.inference.extraction.alignments import align_words, strongest_links, word_attention
-from syntax_nmt.inference.extraction.cross_attention import CrossAttention
+from syntax_nmt.inference.extraction.alignments import (
+    CrossAttention,
+    align_words,
+    strongest_links,
+    word_attention,
+)
 from syntax_nmt.inference.forced_decoding import load_forced_decoder
 from syntax_nmt.scoring.parallel_text import SegmentedPairs, TokenPair
 

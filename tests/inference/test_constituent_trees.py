@@ -13,8 +13,12 @@ from syntax_nmt.backbone.structures import StructureLayers
 from syntax_nmt.data.constituents import format_tree
 from syntax_nmt.errors import UserError
 from syntax_nmt.inference.checkpoint import load_model
-from syntax_nmt.inference.extraction.constituents import bracketed, word_gaps
-from syntax_nmt.inference.extraction.distance_trees import spans_of_gaps, tree_of_spans
+from syntax_nmt.inference.extraction.constituents import (
+    bracketed,
+    spans_of_gaps,
+    tree_of_spans,
+    word_gaps,
+)
 from syntax_nmt.inference.extraction.model_answers import structures_of
 from syntax_nmt.inference.extraction.model_distances import DecoderDistances, EncoderDistances
 from syntax_nmt.inference.source_text import SourceText, token_ids

@@ -15,9 +15,8 @@ from trees_of import words_in
 
 from syntax_nmt.cli import main
 from syntax_nmt.data.constituents import format_tree, read_trees
-from syntax_nmt.inference.extraction.distance_trees import tree_of_spans
-from syntax_nmt.scoring.constituents.bracketing import COLLINS_LABELS
-from syntax_nmt.scoring.constituents.branching_baselines import BASELINES
+from syntax_nmt.inference.extraction.constituents import tree_of_spans
+from syntax_nmt.scoring.constituents.bracketing import BASELINES, COLLINS_LABELS
 
 COMMAND = "trees"  # the fixture that runs it
 

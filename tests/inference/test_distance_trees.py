@@ -9,7 +9,7 @@ import nltk
 import pytest
 
 from syntax_nmt.data.constituents import format_tree, parse_tree
-from syntax_nmt.inference.extraction.distance_trees import spans_of_gaps, tree_of_spans
+from syntax_nmt.inference.extraction.constituents import spans_of_gaps, tree_of_spans
 
 
 def split(start, end, gaps):

@@ -12,8 +12,7 @@ from parser_files import PIECES
 from small_models import build, save_checkpoint
 
 from syntax_nmt.errors import UserError
-from syntax_nmt.inference.extraction.sentence_scores import sentence_scores
-from syntax_nmt.inference.forced_decoding import ForcedDecoder, load_forced_decoder
+from syntax_nmt.inference.forced_decoding import ForcedDecoder, load_forced_decoder, sentence_scores
 from syntax_nmt.scoring.parallel_text import TokenPair
 
 CPU = torch.device("cpu")

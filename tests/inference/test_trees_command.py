@@ -15,7 +15,7 @@ from trees_of import words_in
 from syntax_nmt.cli import main
 from syntax_nmt.data.conllu import format_conllu, format_no_parse, read_conllu
 from syntax_nmt.data.dependency_tree import DependencyTree
-from syntax_nmt.scoring.dependencies.selection import Selection
+from syntax_nmt.scoring.dependencies.parsed_corpus import Selection
 
 COMMAND = "trees"  # the fixture that runs it
 

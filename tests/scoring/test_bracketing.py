@@ -9,6 +9,7 @@ import pytest
 
 from syntax_nmt.data.constituents import parse_tree, read_trees
 from syntax_nmt.scoring.constituents.bracketing import (
+    BASELINES,
     COLLINS_LABELS,
     BracketCounts,
     BracketScore,
@@ -16,7 +17,6 @@ from syntax_nmt.scoring.constituents.bracketing import (
     comparable,
     deleted_words,
 )
-from syntax_nmt.scoring.constituents.branching_baselines import BASELINES
 
 # The example of evalb's README.
 MONDAY = (

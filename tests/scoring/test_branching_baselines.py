@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from syntax_nmt.scoring.constituents.branching_baselines import (
+from syntax_nmt.scoring.constituents.bracketing import (
     BASELINES,
     balanced,
     left_branching,

@@ -10,7 +10,7 @@ import pytest
 
 from syntax_nmt.errors import UserError
 from syntax_nmt.scoring.accuracy import Accuracy
-from syntax_nmt.scoring.contrast.contrast_accuracy import (
+from syntax_nmt.scoring.contrast.contrast_report import (
     DistanceBin,
     PairScores,
     contrast_accuracy,

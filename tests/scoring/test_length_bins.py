@@ -3,7 +3,7 @@ import argparse
 import pytest
 
 from syntax_nmt.arguments import ascending_numbers
-from syntax_nmt.scoring.translations.length_bins import LengthBins
+from syntax_nmt.scoring.translations.lengths import LengthBins
 
 
 def by_definition(bins, length):

@@ -4,7 +4,7 @@ import pytest
 from translations import figures, generated, noisy, refused, sentences, write
 
 from syntax_nmt.cli import main
-from syntax_nmt.scoring.translations.length_limit import length_limit
+from syntax_nmt.scoring.translations.lengths import length_limit
 
 
 @pytest.mark.parametrize(

@@ -11,8 +11,7 @@ from translations import WORDS, figures, noisy, run_statistics, sentences, write
 from syntax_nmt.cli import main
 from syntax_nmt.scoring.translations.metrics import MetricSet, MetricSettings
 from syntax_nmt.scoring.translations.resampling import bootstrap_scores
-from syntax_nmt.scoring.translations.seed_tests import seed_test
-from syntax_nmt.scoring.translations.student_t import quantile_95, two_sided_p_value
+from syntax_nmt.scoring.translations.seed_tests import quantile_95, seed_test, two_sided_p_value
 
 ONE, TWO = (18.7, 20.6, 18.9, 19.1), (18.0, 18.6, 18.1)
 

@@ -4,7 +4,7 @@ import math
 
 import pytest
 
-from syntax_nmt.scoring.translations.student_t import quantile_95, two_sided_p_value
+from syntax_nmt.scoring.translations.seed_tests import quantile_95, two_sided_p_value
 
 
 # Columns of the tables in every textbook: two-sided 5 %, 1 % and 0.1 %.

@@ -11,7 +11,7 @@ import numpy as np
 
 from syntax_nmt.backbone.layer_hooks import collecting, handing_over
 from syntax_nmt.errors import UserError
-from syntax_nmt.inference.extraction.cross_attention import CrossAttention, layer_index
+from syntax_nmt.inference.extraction.alignments import CrossAttention, layer_index
 from syntax_nmt.inference.forced_decoding import ForcedDecoder
 from syntax_nmt.models.family_options import DECODER, ENCODER
 from syntax_nmt.scoring.parallel_text import TokenPair

@@ -18,11 +18,14 @@ from syntax_nmt.data.chunks import Chunk
 from syntax_nmt.data.projection import first_pieces, project_chunks
 from syntax_nmt.errors import UserError, errors_of
 from syntax_nmt.inference.extraction.alignments import word_attention
-from syntax_nmt.inference.forced_arguments import forced_model, read_forced
-from syntax_nmt.inference.forced_decoding import ForcedBatch, ForcedDecoder
+from syntax_nmt.inference.forced_decoding import (
+    ForcedBatch,
+    ForcedDecoder,
+    forced_model,
+    read_forced,
+)
 from syntax_nmt.scoring.accuracy import Accuracy
-from syntax_nmt.scoring.chunks.chunked_corpus import ChunkedCorpus
-from syntax_nmt.scoring.chunks.position_loss import nll_by_position
+from syntax_nmt.scoring.chunks.chunked_corpus import ChunkedCorpus, nll_by_position
 from syntax_nmt.scoring.parallel_text import SegmentedPairs, TokenPair, chosen_scheme
 from syntax_nmt.task.annotation_inputs import declared
 

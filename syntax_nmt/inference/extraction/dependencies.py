@@ -19,9 +19,8 @@ from syntax_nmt.inference.extraction.model_answers import EncoderAnswers, struct
 from syntax_nmt.inference.parsed_sources import source_parser
 from syntax_nmt.inference.source_text import SourceSentence, SourceText, read_side
 from syntax_nmt.methods.dependency_heads.loss import NO_SUPERVISED_HEADS, PARENT_HEAD
-from syntax_nmt.scoring.dependencies.parsed_corpus import ParsedCorpus, ParsedSentence
+from syntax_nmt.scoring.dependencies.parsed_corpus import ParsedCorpus, ParsedSentence, Selection
 from syntax_nmt.scoring.dependencies.reference import over_corpus_words, read_reference
-from syntax_nmt.scoring.dependencies.selection import Selection
 from syntax_nmt.task.source_parser import SourceParser
 
 

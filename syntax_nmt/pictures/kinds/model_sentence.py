@@ -10,10 +10,13 @@ from syntax_nmt.data.subwords import OPENER, detect_scheme, join_pieces, pieces_
 from syntax_nmt.data.text_files import read_lines
 from syntax_nmt.errors import UserError
 from syntax_nmt.inference.arguments import add_model_arguments
-from syntax_nmt.inference.forced_arguments import add_forcing_arguments, forced_model, read_forced
-from syntax_nmt.inference.forced_decoding import ForcedDecoder
-from syntax_nmt.inference.segmentation import check_segmentation
-from syntax_nmt.inference.unfit_text import forcing_advice, note_unfit
+from syntax_nmt.inference.forced_decoding import (
+    ForcedDecoder,
+    add_forcing_arguments,
+    forced_model,
+    read_forced,
+)
+from syntax_nmt.inference.segmentation import check_segmentation, forcing_advice, note_unfit
 from syntax_nmt.pictures.kinds.sentence_choice import add_sentence_argument, chosen
 from syntax_nmt.scoring.parallel_text import TokenPair, add_subwords_argument, chosen_scheme
 

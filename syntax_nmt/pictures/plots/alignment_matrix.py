@@ -10,12 +10,12 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import Patch, Rectangle
 
-from syntax_nmt.pictures.plots.matrix_axes import label_matrix
 from syntax_nmt.pictures.plots.style import (
     LINK,
     axes_in_points,
     cell_size,
     figure_in_points,
+    label_matrix,
     legend_below,
     mark_cell,
     picture_style,

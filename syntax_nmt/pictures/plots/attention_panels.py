@@ -11,17 +11,18 @@ from matplotlib.figure import Figure
 from matplotlib.image import AxesImage
 from matplotlib.patches import Patch
 
-from syntax_nmt.pictures.plots.matrix_axes import label_matrix, words_height
 from syntax_nmt.pictures.plots.style import (
     COLOUR_MAP,
     FONT_SIZE,
     axes_in_points,
     cell_size,
     figure_in_points,
+    label_matrix,
     legend_below,
     mark_cell,
     picture_style,
     text_width,
+    words_height,
 )
 
 GOLD = "reference"

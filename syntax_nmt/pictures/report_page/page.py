@@ -8,12 +8,11 @@ from typing import Any
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from syntax_nmt.data.text_columns import NO_FIGURE
-from syntax_nmt.pictures.report_page.picture import Pictures
+from syntax_nmt.pictures.report_page.picture import Pictures, length_pictures, training_pictures
 from syntax_nmt.pictures.report_page.report_data import ReportData
-from syntax_nmt.pictures.report_page.score_pictures import length_pictures, training_pictures
 from syntax_nmt.pictures.report_page.structure_pictures import structure_groups
-from syntax_nmt.pictures.report_page.training_summary import training_figures
-from syntax_nmt.scoring.translations.length_limit import longer_text
+from syntax_nmt.pictures.report_page.training_log import training_figures
+from syntax_nmt.scoring.translations.lengths import longer_text
 from syntax_nmt.scoring.translations.text_tables import interval_text, is_significant, p_text
 
 _TEMPLATES = Path(__file__).with_name("templates")

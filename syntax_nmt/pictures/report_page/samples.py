@@ -1,14 +1,17 @@
-"""Sentences of the test set with all translations, and which of them to show."""
+"""Sentences to show: which of the test set, and how their translations differ from references."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from difflib import SequenceMatcher
+from itertools import groupby
+from typing import NamedTuple
 
 import numpy as np
 
+from syntax_nmt.data.unspaced import split_characters
 from syntax_nmt.pictures.report_page.structures import words_of
-from syntax_nmt.pictures.report_page.word_differences import Run, differing_runs
 from syntax_nmt.scoring.translations.evaluated_systems import EvaluationSet
 
 
@@ -107,3 +110,48 @@ def choose_samples(lengths: Sequence[int], scores: np.ndarray, count: int) -> li
             best = np.argsort(of_group[0], kind="stable")[(len(group) - 1) // 2]
         chosen.append(int(group[best]))
     return chosen
+
+
+class Run(NamedTuple):
+    """A part of a text; `differs` says whether its words are not those of the reference."""
+
+    text: str
+    differs: bool
+
+
+def differing_runs(text: str, references: Sequence[str]) -> list[Run]:
+    """A text in parts that agree or differ; put together they are the text, spaces made single.
+
+    Compared with the reference that has most in common with it (difflib's longest matching blocks).
+    Punctuation counts as words, and so does each character of scripts without spaces.
+
+    Args:
+        references: of the same sentence, one or more.
+    """
+    words, spaced = _words(text)
+    matchers = [
+        SequenceMatcher(None, words, _words(reference)[0], autojunk=False)
+        for reference in references
+    ]
+    nearest = max(matchers, key=SequenceMatcher.ratio)
+    differs = [True] * len(words)
+    for start, _, size in nearest.get_matching_blocks():
+        differs[start : start + size] = [False] * size
+    runs = []
+    for different, places in groupby(range(len(words)), key=differs.__getitem__):
+        group = list(places)
+        parts = [" " * (spaced[place] and place != group[0]) + words[place] for place in group]
+        if group[0] and spaced[group[0]]:  # a space between runs is not marked
+            runs.append(Run(" ", False))
+        runs.append(Run("".join(parts), different))
+    return runs
+
+
+def _words(text: str) -> tuple[list[str], list[bool]]:
+    """Words and signs, and whether a space precedes each."""
+    words, spaced = [], []
+    for token in text.split():
+        parts = split_characters(token)
+        words += parts
+        spaced += [place == 0 for place in range(len(parts))]
+    return words, spaced

@@ -1,97 +1,129 @@
-"""The output of `syntax-nmt align`: error rates and warnings."""
+"""The output of `syntax-nmt align`: alignment error rate (Och and Ney, 2003), and warnings."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 
 from syntax_nmt.reporting.findings import Findings, Table, cell, number
+from syntax_nmt.scoring.accuracy import percent
 from syntax_nmt.scoring.alignments.aligned_corpus import AlignedCorpus
 from syntax_nmt.scoring.alignments.alignment import Alignment, GoldAlignment, links_outside
-from syntax_nmt.scoring.alignments.alignment_error_rate import AlignmentScore, score_alignments
 
 
-class AlignmentReport:
-    """The figures of a corpus.
+@dataclass(frozen=True)
+class AlignmentScore:
+    """Links counted over a corpus, and the shares of them in percent.
+
+    Attributes:
+        links: of the alignments that are scored (A).
+        sure: of the gold alignments (S).
+        possible: of the gold alignments, the sure ones among them (P).
+        links_sure: links that are sure (A ∩ S).
+        links_possible: links that are possible (A ∩ P).
+    """
+
+    links: int
+    sure: int
+    possible: int
+    links_sure: int
+    links_possible: int
+
+    @property
+    def precision(self) -> float:
+        """|A ∩ P| / |A|, in percent; NaN without links."""
+        return percent(self.links_possible, self.links)
+
+    @property
+    def recall(self) -> float:
+        """|A ∩ S| / |S|, in percent; NaN without sure links."""
+        return percent(self.links_sure, self.sure)
+
+    @property
+    def aer(self) -> float:
+        """1 − (|A ∩ S| + |A ∩ P|) / (|A| + |S|), in percent; NaN where both are empty."""
+        links = self.links + self.sure
+        return 100 * (1 - (self.links_sure + self.links_possible) / links) if links else math.nan
+
+    def figures(self) -> dict[str, object]:
+        """The shares and the counts, for JSON."""
+        shares = {"aer": self.aer, "precision": self.precision, "recall": self.recall}
+        return {**{name: number(share) for name, share in shares.items()}, **asdict(self)}
+
+
+def score_alignments(
+    alignments: Sequence[Alignment], gold: Sequence[GoldAlignment]
+) -> AlignmentScore:
+    """Scores a corpus; links are added up over all sentences (micro average).
+
+    Args:
+        alignments: one a sentence.
+        gold: likewise.
+
+    Raises:
+        ValueError: another number of sentences.
+    """
+    pairs = list(zip(alignments, gold, strict=True))
+    return AlignmentScore(
+        links=sum(len(links) for links in alignments),
+        sure=sum(len(reference.sure) for reference in gold),
+        possible=sum(len(reference.possible) for reference in gold),
+        links_sure=sum(len(links & reference.sure) for links, reference in pairs),
+        links_possible=sum(len(links & reference.possible) for links, reference in pairs),
+    )
+
+
+def alignment_findings(
+    corpus: AlignedCorpus, gold: Sequence[GoldAlignment] | None, gold_name: str | None
+) -> Findings:
+    """A row for each alignment, and a line for each warning.
 
     Args:
         gold: one a sentence; None = there are none.
+        gold_name: their file, for messages.
     """
-
-    def __init__(
-        self,
-        corpus: AlignedCorpus,
-        gold: Sequence[GoldAlignment] | None = None,
-        gold_name: str = "",
-    ) -> None:
-        self.corpus = corpus
-        self.gold = gold
-        self.gold_name = gold_name
-        self.outside = list(self._outside())
-
-    def scores(self) -> dict[str, AlignmentScore]:
-        """The score of each alignment by its name; empty without gold."""
-        if self.gold is None:
-            return {}
-        items = self.corpus.alignments.items()
-        return {name: score_alignments(links, self.gold) for name, links in items}
-
-    def findings(self) -> Findings:
-        """A row for each alignment, and a line for each warning."""
-        scores = self.scores()
-        alignments: list[dict[str, object]] = [
-            {"name": name, "links": sum(map(len, links)), **_figures(scores.get(name))}
-            for name, links in self.corpus.alignments.items()
-        ]
-        figures = {
-            "sentences": len(self.corpus),
-            "sentences_too_long": len(self.corpus.too_long),
-            "links_outside_sentences": len(self.outside),
-            "alignments": alignments,
-        }
-        head, rows = ["alignment", "links"], [[str(each["name"])] for each in alignments]
-        for row, each in zip(rows, alignments):
-            row.append(str(each["links"]))
-        if scores:
-            head += ["sure", "possible", "AER", "precision", "recall"]
-        for row, score in zip(rows, scores.values()):
+    outside = list(_outside(corpus, gold, gold_name))
+    head = ["alignment", "links"]
+    if gold is not None:
+        head += ["sure", "possible", "AER", "precision", "recall"]
+    figures, rows = [], []
+    for name, links in corpus.alignments.items():
+        item: dict[str, object] = {"name": name, "links": sum(map(len, links))}
+        row = [name, str(item["links"])]
+        if gold is not None:
+            score = score_alignments(links, gold)
+            item |= score.figures()
             row += [str(score.sure), str(score.possible)]
             row += [cell(score.aer), cell(score.precision), cell(score.recall)]
-        heading = f"{len(self.corpus)} sentences"
-        return Findings(figures, [Table(head, rows)], heading, [*self._notes()])
-
-    def _notes(self) -> Iterator[str]:
-        if self.corpus.too_long:
-            yield f"{len(self.corpus.too_long)} alignments empty, too long for the model"
-        if self.outside:
-            first = self.outside[0]
-            yield f"{len(self.outside)} links outside their sentences, the first in {first}"
-
-    def _read(self) -> Iterator[tuple[str, list[Alignment]]]:
-        """The links that came from files, with their names."""
-        for name, path in self.corpus.names.items():
-            yield path, self.corpus.alignments[name]
-        if self.gold is not None:
-            yield self.gold_name, [gold.possible for gold in self.gold]
-
-    def _outside(self) -> Iterator[str]:
-        """The links to words that do not exist, with file and sentence."""
-        for name, alignments in self._read():
-            sentences = zip(alignments, self.corpus.lengths or [])
-            for place, (links, (source, target)) in enumerate(sentences, start=1):
-                for link in sorted(links_outside(links, source, target)):
-                    yield (
-                        f"{name}, sentence {place}: source word {link[0] + 1} of {source}, target "
-                        f"word {link[1] + 1} of {target}"
-                    )
-
-
-def _figures(score: AlignmentScore | None) -> dict[str, object]:
-    if score is None:
-        return {}
-    return {
-        "aer": number(score.aer),
-        "precision": number(score.precision),
-        "recall": number(score.recall),
-        **asdict(score),
+        figures.append(item)
+        rows.append(row)
+    content = {
+        "sentences": len(corpus),
+        "sentences_too_long": len(corpus.too_long),
+        "links_outside_sentences": len(outside),
+        "alignments": figures,
     }
+    notes = []
+    if corpus.too_long:
+        notes.append(f"{len(corpus.too_long)} alignments empty, too long for the model")
+    if outside:
+        notes.append(f"{len(outside)} links outside their sentences, the first in {outside[0]}")
+    return Findings(content, [Table(head, rows)], f"{len(corpus)} sentences", notes)
+
+
+def _outside(
+    corpus: AlignedCorpus, gold: Sequence[GoldAlignment] | None, gold_name: str | None
+) -> Iterator[str]:
+    """The links out of files to words that do not exist, with file and sentence."""
+    read = [(path, corpus.alignments[name]) for name, path in corpus.names.items()]
+    if gold is not None:
+        read.append((str(gold_name), [each.possible for each in gold]))
+    for path, alignments in read:
+        sentences = zip(alignments, corpus.lengths or [])
+        for place, (links, (source, target)) in enumerate(sentences, start=1):
+            for link in sorted(links_outside(links, source, target)):
+                yield (
+                    f"{path}, sentence {place}: source word {link[0] + 1} of {source}, target "
+                    f"word {link[1] + 1} of {target}"
+                )

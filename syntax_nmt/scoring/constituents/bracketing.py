@@ -2,13 +2,14 @@
 
 Unlike in evalb, because labels do not count, brackets around one word never count, and brackets
 around the same words (a unary chain) count once. Otherwise all counts are those of evalb with
-`LABELED 0`.
+`LABELED 0`. Trees that depend only on the sentence length are baselines for induced ones.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Set
+from collections.abc import Callable, Iterable, Set
 from dataclasses import dataclass, field
+from typing import Final
 
 import numpy as np
 
@@ -123,3 +124,47 @@ class BracketScore:
         whole = {(0, words)}
         self.with_whole.add(hypothesis, gold)
         self.without_whole.add(hypothesis - whole, gold - whole)
+
+
+def right_branching(words: int) -> frozenset[Span]:
+    """The brackets of `(a (b (c d)))`.
+
+    Args:
+        words: how many there are; fewer than two have no brackets.
+    """
+    return frozenset((start, words) for start in range(words - 1))
+
+
+def left_branching(words: int) -> frozenset[Span]:
+    """The brackets of `(((a b) c) d)`.
+
+    Args:
+        words: how many there are.
+    """
+    return frozenset((0, end) for end in range(2, words + 1))
+
+
+def balanced(words: int) -> frozenset[Span]:
+    """The brackets of the tree that is halved again and again: `((a b) (c d))`.
+
+    With an odd number of words the right half gets one more: `(a (b c))`.
+
+    Args:
+        words: how many there are.
+    """
+    brackets = []
+    waiting = [(0, words)]
+    while waiting:
+        start, end = waiting.pop()
+        if end - start > 1:
+            brackets.append((start, end))
+            middle = (start + end) // 2
+            waiting += [(start, middle), (middle, end)]
+    return frozenset(brackets)
+
+
+BASELINES: Final[dict[str, Callable[[int], frozenset[Span]]]] = {
+    "right-branching": right_branching,
+    "left-branching": left_branching,
+    "balanced": balanced,
+}

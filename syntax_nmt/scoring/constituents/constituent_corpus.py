@@ -1,16 +1,68 @@
-"""A corpus with its constituency trees, as they come, and its gold brackets."""
+"""A corpus with its constituency trees, as they come, and its gold trees as brackets."""
 
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence, Set
+from dataclasses import dataclass, field
+from typing import Optional
 
 from syntax_nmt.data.constituents import ConstituentTree, format_tree
-from syntax_nmt.scoring.constituents.bracketing import COLLINS_LABELS
-from syntax_nmt.scoring.constituents.gold_brackets import CorpusLine, GoldCorpus, read_gold_brackets
+from syntax_nmt.errors import UserError
+from syntax_nmt.scoring.constituents.bracketing import (
+    COLLINS_LABELS,
+    Span,
+    brackets_of,
+    comparable,
+    deleted_words,
+)
 from syntax_nmt.scoring.constituents.tree_file import read_tree_file, tree_texts
+from syntax_nmt.scoring.reference_words import OtherWords, over_reference_words
 from syntax_nmt.scoring.tree_corpus import TreeCorpus
+
+CorpusLine = tuple[Optional[Sequence[str]], str]
+"""The words of a sentence, None = not known; and file and line, for messages."""
+
+
+@dataclass(frozen=True)
+class GoldBrackets:
+    """The gold brackets of a sentence.
+
+    Attributes:
+        words: number of its remaining words.
+        spans: of its constituents, over these words, as :func:`bracketing.comparable` gives them.
+        deleted: the deleted words, by their position in the whole sentence.
+    """
+
+    words: int
+    spans: frozenset[Span]
+    deleted: tuple[int, ...] = ()
+
+    def of(self, tree: ConstituentTree, labels: Set[str]) -> frozenset[Span]:
+        """The spans of another tree over the same sentence, without the same words.
+
+        Args:
+            labels: brackets with such a label do not count.
+        """
+        return comparable(brackets_of(tree, labels), len(tree), self.deleted)
+
+
+@dataclass
+class GoldCorpus:
+    """The gold brackets of a corpus.
+
+    Attributes:
+        labels: parts of speech that are deleted with their words, and brackets that do not count.
+        sentences: one a line; None = there is no tree.
+        words: the whole words of sentences in which unknown pieces had hidden some, by index; and
+            None of those where they had not.
+        other_words: those of a corpus that is complete.
+    """
+
+    labels: frozenset[str]
+    sentences: list[GoldBrackets | None] = field(default_factory=list)
+    words: list[tuple[str, ...] | None] = field(default_factory=list)
+    other_words: OtherWords = field(default_factory=OtherWords)
 
 
 @dataclass(frozen=True)
@@ -65,10 +117,41 @@ def gold_brackets(
 ) -> GoldCorpus | None:
     """The gold brackets of `--trees`, if they are given.
 
+    Args:
+        lines: of each sentence of the corpus the words, and file and line for messages.
+        name: of the corpus, for messages.
+        unknown: what stands in words of the corpus for unknown pieces; None = words are complete.
+
     Raises:
-        UserError: as :func:`read_gold_brackets`.
+        UserError: the file is damaged, has another number of lines, other words, or no tree at all.
     """
-    if not args.trees:
+    path = args.trees
+    if not path:
         return None
-    labels = COLLINS_LABELS if args.collins else frozenset()
-    return read_gold_brackets(args.trees, lines, sentences, name, unknown, labels)
+    there = sum(1 for _ in tree_texts(path))
+    if there != sentences:
+        raise UserError(
+            f"{path} has {there} trees, {name} {sentences} sentences: give --trees the "
+            f"trees of this very text, one a line ('()' where there is none)"
+        )
+    gold = GoldCorpus(COLLINS_LABELS if args.collins else frozenset())
+    for tree, (words, line) in zip(read_tree_file(path), lines):
+        whole = None
+        if tree is not None and words is not None:
+            where = f"{path}:{tree.line}"
+            whole = over_reference_words(words, tree.words, where, line, unknown, "--trees")
+            if unknown is None:
+                gold.other_words.add(words, tree.words, line)
+        gold.words.append(whole if whole != words else None)
+        gold.sentences.append(None if tree is None else _brackets(tree, gold.labels))
+    if not any(gold.sentences):
+        raise UserError(
+            f"{path}: no sentence has a tree, there is nothing to score against: give the gold ones"
+        )
+    return gold
+
+
+def _brackets(tree: ConstituentTree, labels: Set[str]) -> GoldBrackets:
+    deleted = deleted_words(tree, labels)
+    spans = comparable(brackets_of(tree, labels), len(tree), deleted)
+    return GoldBrackets(len(tree) - len(deleted), spans, deleted)

@@ -6,8 +6,12 @@ from collections.abc import Collection, Iterator
 
 from syntax_nmt.data.constituents import Constituent
 from syntax_nmt.reporting.findings import Findings, Table, cell, number
-from syntax_nmt.scoring.constituents.bracketing import BracketCounts, BracketScore, comparable
-from syntax_nmt.scoring.constituents.branching_baselines import BASELINES
+from syntax_nmt.scoring.constituents.bracketing import (
+    BASELINES,
+    BracketCounts,
+    BracketScore,
+    comparable,
+)
 from syntax_nmt.scoring.constituents.constituent_corpus import BracketedCorpus, BracketedSentence
 from syntax_nmt.scoring.constituents.draw_brackets import draw_brackets
 from syntax_nmt.scoring.tree_corpus import TreeReport

@@ -13,7 +13,7 @@ import numpy as np
 from syntax_nmt.data.text_columns import NO_FIGURE
 from syntax_nmt.reporting.findings import Findings, Table
 from syntax_nmt.scoring.translations.evaluated_systems import EvaluationSet
-from syntax_nmt.scoring.translations.length_limit import longer_text
+from syntax_nmt.scoring.translations.lengths import longer_text
 from syntax_nmt.scoring.translations.metrics import MetricSet
 from syntax_nmt.scoring.translations.resampling import (
     bootstrap_p_value,

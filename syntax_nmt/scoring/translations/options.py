@@ -14,7 +14,7 @@ from sacrebleu.metrics import BLEU, CHRF
 from syntax_nmt.arguments import add_files, add_flags, ascending_numbers, natural_int, positive_int
 from syntax_nmt.scoring.translations.comparison import SIGN, TESTS, Sampling
 from syntax_nmt.scoring.translations.evaluated_systems import EvaluationSet
-from syntax_nmt.scoring.translations.length_bins import DEFAULT_EDGES, LengthBins
+from syntax_nmt.scoring.translations.lengths import DEFAULT_EDGES, LengthBins
 from syntax_nmt.scoring.translations.metrics import (
     BREVITIES,
     CLOSEST,

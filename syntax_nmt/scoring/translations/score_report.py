@@ -11,8 +11,7 @@ import numpy as np
 
 from syntax_nmt.reporting.findings import Findings, Table
 from syntax_nmt.scoring.translations.evaluated_systems import EvaluationSet, System, Text
-from syntax_nmt.scoring.translations.length_bins import LengthBins
-from syntax_nmt.scoring.translations.length_limit import USUAL, longer_text
+from syntax_nmt.scoring.translations.lengths import USUAL, LengthBins, longer_text
 from syntax_nmt.scoring.translations.metrics import MetricSet
 from syntax_nmt.scoring.translations.resampling import bootstrap_scores, interval
 from syntax_nmt.scoring.translations.seed_tests import spread

@@ -14,6 +14,7 @@ from parser_files import PIECES
 
 from syntax_nmt.backbone.structures import SOURCE_ATTENTION, TARGET_ATTENTION, StructureLayers
 from syntax_nmt.errors import UserError
+from syntax_nmt.inference.extraction.alignments import CrossAttention
 from syntax_nmt.inference.extraction.attention_heads import (
     CROSS,
     DECODER,
@@ -21,7 +22,6 @@ from syntax_nmt.inference.extraction.attention_heads import (
     head_weights,
     unfused_attention,
 )
-from syntax_nmt.inference.extraction.cross_attention import CrossAttention
 from syntax_nmt.inference.forced_decoding import load_forced_decoder
 from syntax_nmt.scoring.parallel_text import TokenPair
 

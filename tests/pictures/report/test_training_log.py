@@ -8,9 +8,11 @@ from training_logs import EPOCH, LogWriter, loss_after
 from translations import write
 
 from syntax_nmt.errors import UserError
-from syntax_nmt.pictures.report_page.training_log import INTERVAL, TRAIN, read_training_log
-from syntax_nmt.pictures.report_page.training_summary import (
+from syntax_nmt.pictures.report_page.training_log import (
+    INTERVAL,
+    TRAIN,
     quantities,
+    read_training_log,
     training_curve,
     training_figures,
     validation_curve,

@@ -2,7 +2,7 @@
 
 import pytest
 
-from syntax_nmt.pictures.report_page.word_differences import differing_runs
+from syntax_nmt.pictures.report_page.samples import differing_runs
 
 
 def marked(text, *references):
