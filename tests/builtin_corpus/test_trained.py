@@ -23,6 +23,7 @@ def test_the_printed_model_has_both_kinds_of_trees(tmp_path):
     assert len(model.trees(words, "constituents")) == len(words.split())
 
 
+@pytest.mark.dear
 def test_what_failed_is_said(tmp_path):
     with pytest.raises(UserError, match=r"prepare\.log: syntax_nmt\.cli failed: .*train\.src"):
         train(tmp_path, tmp_path / "demo.json")

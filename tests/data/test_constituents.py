@@ -107,6 +107,7 @@ def nltk_nodes(tree):
     return visit(tree, 0, 0)[1]
 
 
+@pytest.mark.dear
 def test_craft_reads_whole_and_as_nltk_reads_it(shared):
     path = shared / "data" / "craft" / "craft_penn.mrg.gz"
     trees = list(read_trees(path))

@@ -176,6 +176,7 @@ def test_drawings(trees, reference):
     assert stdout.split(titles[3])[1].count("✗") == wrong
 
 
+@pytest.mark.dear
 def test_a_fresh_process_prints_trees_and_nothing_else(parser):
     command = [sys.executable, "-m", "syntax_nmt.cli", "trees", parser.data, "--cpu"]
     command += ["--path", parser.checkpoint]

@@ -291,6 +291,7 @@ def test_a_worker_that_dies_costs_only_its_part(text, whole, tmp_path):
     assert counts["lines"] == 1020
 
 
+@pytest.mark.dear
 def test_workers_end_with_a_parent_that_is_killed(text, tmp_path):
     job = subprocess.Popen(
         [sys.executable, stand_in.__file__, str(text), str(tmp_path / "out"), "2", "5", "0.2"],
@@ -332,6 +333,7 @@ def killed_once(arguments: list[str], seconds: float) -> bool:
     return True
 
 
+@pytest.mark.dear
 @pytest.mark.parametrize("kills", [1, pytest.param(10, marks=pytest.mark.slow)])
 def test_killed_at_random_moments(text, whole, tmp_path, kills):
     rng = random.Random(kills)
@@ -361,6 +363,7 @@ def small_disk(folder: Path, size: str):
         subprocess.run(["umount", str(folder)], check=True)
 
 
+@pytest.mark.dear
 def test_a_full_disk_is_one_line_and_nothing_is_lost(text, whole, tmp_path):
     with small_disk(tmp_path / "disk", "256k") as disk:
         output = disk / "out"
@@ -402,6 +405,7 @@ if __name__ == "__main__":
 """
 
 
+@pytest.mark.dear
 def test_a_cluster_that_is_killed_is_one_line(text, tmp_path):
     pytest.importorskip("distributed")
     script = tmp_path / "cluster.py"

@@ -18,6 +18,7 @@ def presets():
         yield pytest.param(arch, marks=[] if arch.endswith("_tiny") else [pytest.mark.slow])
 
 
+@pytest.mark.dear
 @pytest.mark.parametrize("arch", presets())
 def test_fits_fifty_sentences(dictionaries, arch):
     model, task, _ = build(dictionaries[False], arch, width=64)
