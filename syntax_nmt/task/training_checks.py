@@ -29,8 +29,6 @@ logger = logging.getLogger(__name__)
 
 # Variables that torchrun sets for its processes.
 _TORCHRUN = ("MASTER_ADDR", "MASTER_PORT", "RANK", "WORLD_SIZE")
-
-
 _DEFAULT_RATE = 0.25
 
 

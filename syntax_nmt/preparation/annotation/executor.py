@@ -45,8 +45,6 @@ def ordered_map(workers: int, dask_scheduler: str | None = None) -> Iterator[Ord
         UserError: the cluster cannot be used, or a worker died.
     """
     if dask_scheduler is not None:
-        from syntax_nmt.preparation.annotation.executor import open_cluster
-
         with open_cluster(dask_scheduler) as cluster:
             yield partial(_results, *cluster)
     elif workers == 1:
