@@ -1,13 +1,11 @@
-"""Checks the start of a training before its first update, and the keys of its YAML."""
+"""Checks the start of a training before its first update."""
 
 from __future__ import annotations
 
 import logging
 import math
 import os
-from argparse import Action
-from collections.abc import Collection, Iterable, Mapping
-from difflib import get_close_matches
+from collections.abc import Iterable
 from importlib.util import find_spec
 from typing import Any
 
@@ -15,20 +13,19 @@ import torch
 import torch.distributed as dist
 from fairseq.criterions import FairseqCriterion
 from fairseq.criterions.adaptive_loss import AdaptiveLoss
-from fairseq.models import ARCH_MODEL_REGISTRY
-from omegaconf import OmegaConf
 
-from syntax_nmt.arguments import flag
 from syntax_nmt.checkpoints.task_checkpoints import interpolated_option
 from syntax_nmt.criterions.cross_entropy import ways_to_learn
 from syntax_nmt.errors import UserError
-from syntax_nmt.models.family_options import command_line_options, how_to_have, is_of_another
 from syntax_nmt.task.annotation_inputs import declared
+from syntax_nmt.task.yaml_options import refuse_unknown_options
 
 logger = logging.getLogger(__name__)
 
 # Variables that torchrun sets for its processes.
 _TORCHRUN = ("MASTER_ADDR", "MASTER_PORT", "RANK", "WORLD_SIZE")
+
+
 _DEFAULT_RATE = 0.25
 
 
@@ -189,50 +186,3 @@ def warn_of_long_warmup(warmup: int, updates: float) -> None:
             f"--warmup-updates {max(1, int(updates) // 4)} or less, or train longer (--max-epoch, "
             "--max-update)"
         )
-
-
-_OF_FAIRSEQ = ("_name", "arch")
-
-
-def refuse_unknown_options(cfg: Any) -> None:
-    """Refuses a key that is no option of the architecture, and text in place of a number.
-
-    fairseq checks the other groups, but models registered for its command line accept any key.
-
-    Args:
-        cfg: the options of a model; only those of fairseq-hydra-train are checked.
-
-    Raises:
-        UserError: names the key, and the option that it may have been meant for.
-    """
-    if not OmegaConf.is_config(cfg):
-        return
-    name = cfg.get("_name")
-    model = ARCH_MODEL_REGISTRY.get(name)
-    if model is None or not hasattr(model, "add_args"):
-        return
-    options = command_line_options(model)
-    _refuse(name, cfg.keys(), options)
-    _refuse_text(cfg, options)
-
-
-def _refuse(name: str, keys: Iterable[Any], known: Collection[str]) -> None:
-    for key in map(str, keys):
-        if key in known or key in _OF_FAIRSEQ:
-            continue
-        if is_of_another(key):
-            raise UserError(f"model.{key}: {flag(key)} {how_to_have(key)}")
-        close = get_close_matches(key, known, n=1)
-        advice = f"did you mean model.{close[0]}?" if close else "leave it out"
-        raise UserError(f"model.{key}: architecture {name} has no such option; {advice}")
-
-
-def _refuse_text(cfg: Any, options: Mapping[str, Action]) -> None:
-    """Text in place of a number or a switch; `"false"` would switch on."""
-    for key, option in options.items():
-        is_switch = option.nargs == 0
-        if isinstance(cfg.get(key), str) and (is_switch or option.type in (int, float)):
-            wanted = "true or false" if is_switch else "a number"
-            raise UserError(
-                f"model.{key}: '{cfg[key]}' is text: give {wanted}, without quotation marks"
-            )

@@ -27,7 +27,7 @@ from prepared_corpus import TEST_SENTENCES
 from syntax_nmt.data.annotation import CHUNKS, KINDS, PHRASES
 from syntax_nmt.errors import UserError
 from syntax_nmt.models.family_options import command_line_options
-from syntax_nmt.task.training_checks import refuse_unknown_options
+from syntax_nmt.task.yaml_options import refuse_unknown_options
 
 pytestmark = pytest.mark.dear
 

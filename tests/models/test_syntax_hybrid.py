@@ -24,7 +24,7 @@ from syntax_nmt.models.family_options import HALVES, halves_of
 from syntax_nmt.models.options import SyntaxTransformerOptions
 from syntax_nmt.models.syntax_hybrid import build_of_families
 from syntax_nmt.models.syntax_rnn import SyntaxRNNModel
-from syntax_nmt.task.training_checks import refuse_unknown_options
+from syntax_nmt.task.yaml_options import refuse_unknown_options
 
 TAGS = ("NP", "VP", "O")
 TRANSFORMER, RNN = "transformer", "rnn"
