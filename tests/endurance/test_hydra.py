@@ -20,6 +20,7 @@ from fairseq.models import ARCH_CONFIG_REGISTRY, ARCH_MODEL_REGISTRY
 from fairseq_cli.train import main as train
 from hydra import compose, initialize_config_dir
 from hydra.core.global_hydra import GlobalHydra
+from methods import inputs_of
 from omegaconf import DictConfig, OmegaConf
 from omegaconf.errors import ConfigKeyError
 from prepared_corpus import TEST_SENTENCES
@@ -277,8 +278,9 @@ def test_program(paper, precision, prepared, tmp_path):
     # fairseq saves float32 in any case: the numbers show what the model was trained in.
     kind = {"bf16": torch.bfloat16}.get(precision, torch.float16)
     assert torch.equal(weights, weights.to(kind).float()) == (precision != "float32")
+    inputs = inputs_of("pascal_transformer") if paper == "parent_scaled" else ()
     generated = succeed(
-        *("fairseq_cli.generate", prepared.data, "--user-dir", USER_DIR),
+        *("fairseq_cli.generate", prepared.data, "--user-dir", USER_DIR, *inputs),
         *("--task", "syntax_translation", "--cpu", "--path", path, "--beam", "2"),
     )
     assert generated.stdout.count("\nD-") == TEST_SENTENCES
