@@ -1,7 +1,5 @@
 """Options and arguments: their spelling, their types, and those of several subcommands."""
 
-from __future__ import annotations
-
 import argparse
 from dataclasses import field
 from typing import Any

@@ -6,8 +6,6 @@ correct. With `RESUMES`, the name of an option, the same command resumes an inte
 this option.
 """
 
-from __future__ import annotations
-
 import argparse
 import importlib
 import signal

@@ -1,7 +1,5 @@
 """Mistakes that a user can correct, reported in one line without a traceback."""
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager

@@ -1,7 +1,5 @@
 """Checks of options, shared by models, criterions, the optimizer and commands."""
 
-from __future__ import annotations
-
 import argparse
 import logging
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence

@@ -1,7 +1,5 @@
 """Chromium, driven over two pipes: what a person does with a page."""
 
-from __future__ import annotations
-
 import base64
 import json
 import os

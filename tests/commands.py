@@ -1,7 +1,5 @@
 """fairseq's and our own programs, run as a user runs them: in processes of their own."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

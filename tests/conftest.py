@@ -1,7 +1,5 @@
 """Shared by all tests: the flags for dear and slow ones, real data if it is there, small models."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """Untrained checkpoints of several families over the pieces of the tests, to be forced."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import torch

@@ -1,7 +1,5 @@
 """fairseq's programs and ours, in processes forked where all is imported: quick to start."""
 
-from __future__ import annotations
-
 import importlib
 import multiprocessing
 import os

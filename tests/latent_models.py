@@ -1,7 +1,5 @@
 """Untrained checkpoints with syntactic distances, whose heads and positions differ."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import torch

@@ -1,7 +1,5 @@
 """Latent phrase structure written as loops from the equations of Harada and Watanabe (2021)."""
 
-from __future__ import annotations
-
 import math
 
 import torch

@@ -3,8 +3,6 @@
 What a test must know about a method is declared here, once, and read by all tests.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from fairseq.models import ARCH_MODEL_REGISTRY

@@ -1,7 +1,5 @@
 """A Transformer encoder of phrases, gates and relations written as loops, in float64."""
 
-from __future__ import annotations
-
 from latent_phrase_loops import gated_attention
 from phrase_loops import encoder_layer, ngrams
 from relation_loops import relation_network

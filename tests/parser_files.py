@@ -1,7 +1,5 @@
 """What the tests of this folder parse with: a text in pieces, data-bin folders, checkpoints."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from pathlib import Path
 

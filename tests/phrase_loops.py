@@ -3,8 +3,6 @@
 One sentence without pads at a time. Nothing here comes from the package but the weights.
 """
 
-from __future__ import annotations
-
 import math
 
 import torch

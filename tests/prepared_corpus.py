@@ -1,7 +1,5 @@
 """A small built-in corpus, prepared once for all tests and for the processes that run them."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Small models built through fairseq's own command line, and batches for them."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from pathlib import Path
 

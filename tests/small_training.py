@@ -1,7 +1,5 @@
 """Small models of every method with all that a training step takes."""
 
-from __future__ import annotations
-
 from methods import BASES, MIXED
 from small_models import batch, chain_heads, chunks_of_tokens, phrases_of_tokens, random_sentences
 from torch import nn

@@ -1,7 +1,5 @@
 """A stand-in for Stanza's tokeniser with its habits, bad ones included."""
 
-from __future__ import annotations
-
 import re
 from types import SimpleNamespace
 

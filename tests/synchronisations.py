@@ -5,8 +5,6 @@ host's, not of the device's, where it was made without a device, was taken to th
 computed from such tensors alone.
 """
 
-from __future__ import annotations
-
 import sys
 from collections import Counter
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """What CONTRIBUTING.md and the list of kinds promise, carried out in a copy of the package."""
 
-from __future__ import annotations
-
 import json
 import os
 import re

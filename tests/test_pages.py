@@ -1,7 +1,5 @@
 """Every command of the pages is one that its program takes; links lead somewhere."""
 
-from __future__ import annotations
-
 import argparse
 import importlib
 import re

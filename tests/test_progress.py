@@ -1,7 +1,5 @@
 """Long work says how far it is: on a terminal, and in a file."""
 
-from __future__ import annotations
-
 import io
 import re
 

@@ -1,7 +1,5 @@
 """What docs/training.md says, made by the code that prints the lines of `prepare`."""
 
-from __future__ import annotations
-
 from syntax_nmt.preparation.training_commands import wrapped
 from syntax_nmt.preparation.training_settings import default_vocabulary, training_settings
 

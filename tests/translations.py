@@ -1,7 +1,5 @@
 """Small test sets for the commands that score translations, and those commands."""
 
-from __future__ import annotations
-
 import json
 import random
 from pathlib import Path

@@ -5,8 +5,6 @@ being the number of arcs between them in the tree; tokens without a head get the
 that the properties of every model are really tested.
 """
 
-from __future__ import annotations
-
 import torch
 from fairseq.models import register_model, register_model_architecture
 from fairseq.models.transformer import base_architecture

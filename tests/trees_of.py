@@ -1,7 +1,5 @@
 """Trees written short, for tests of this folder."""
 
-from __future__ import annotations
-
 from syntax_nmt.data.dependency_tree import DependencyTree
 
 

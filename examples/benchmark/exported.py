@@ -3,8 +3,6 @@
 python examples/benchmark/exported.py --size base --threads 1 2
 """
 
-from __future__ import annotations
-
 import argparse
 import tempfile
 import time

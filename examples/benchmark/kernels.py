@@ -7,8 +7,6 @@ a CPU the names are those of torch's operators; there is none for the gradient o
 latent phrases train by.
 """
 
-from __future__ import annotations
-
 import argparse
 import re
 import tempfile

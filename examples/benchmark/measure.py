@@ -1,7 +1,5 @@
 """Times, memory and operations of systems, side by side."""
 
-from __future__ import annotations
-
 import statistics
 import time
 from collections.abc import Callable, Sequence

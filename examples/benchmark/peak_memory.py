@@ -1,7 +1,5 @@
 """The highest point of a system's memory, in a process of its own; prints bytes."""
 
-from __future__ import annotations
-
 import argparse
 import shlex
 import subprocess

@@ -1,7 +1,5 @@
 """Benchmarks print figures, and nothing of what libraries remark while systems are built."""
 
-from __future__ import annotations
-
 import logging
 import warnings
 

@@ -1,7 +1,5 @@
 """Random sentences with random annotation of every kind, in batches, and their vocabulary."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any

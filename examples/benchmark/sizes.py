@@ -1,7 +1,5 @@
 """Sizes of models and batches, by name or one by one."""
 
-from __future__ import annotations
-
 import argparse
 from dataclasses import dataclass, replace
 

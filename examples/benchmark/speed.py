@@ -9,8 +9,6 @@ measurements take turns, so that whatever slows the machine slows all; ratios ar
 round and their median is reported with the range.
 """
 
-from __future__ import annotations
-
 import argparse
 import json
 import tempfile

@@ -1,7 +1,5 @@
 """Systems as fairseq's command line builds them, to be trained and searched without it."""
 
-from __future__ import annotations
-
 from argparse import Namespace
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Figures as a Markdown table."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

@@ -1,7 +1,5 @@
 """What systems are made to do: train, and translate with several beams and batches."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 

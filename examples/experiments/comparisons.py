@@ -4,8 +4,6 @@ A difference counts where both tests agree: approximate randomisation says wheth
 differ on other sentences, Welch's t-test whether the methods differ with other training seeds.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from operator import itemgetter

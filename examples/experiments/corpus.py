@@ -1,7 +1,5 @@
 """The data of a table: text by its checksum, chosen training pairs, and `syntax-nmt prepare`."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 import shutil

@@ -1,7 +1,5 @@
 """The picture of all gains: a forest plot, method by corpus, the controls in grey beside each."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """The figures of a table, out of the records that there are; ready for JSON."""
 
-from __future__ import annotations
-
 import statistics
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path

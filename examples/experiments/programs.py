@@ -1,7 +1,5 @@
 """The programs that jobs start: fairseq's and ours, of the snapshot that the jobs run in."""
 
-from __future__ import annotations
-
 import fcntl
 import json
 import shlex

@@ -1,7 +1,5 @@
 """Records of runs: a file each while a table grows, all in one file once the table is whole."""
 
-from __future__ import annotations
-
 import gzip
 import json
 import lzma

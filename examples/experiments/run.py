@@ -7,8 +7,6 @@ out of git and installed into FOLDER/snapshots, and the workflow there does the 
 come with `--help`. So files may be edited while a table grows for days.
 """
 
-from __future__ import annotations
-
 import argparse
 import io
 import os

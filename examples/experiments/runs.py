@@ -1,7 +1,5 @@
 """The trainings of a table, each known by the key of all that its figures depend on."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass

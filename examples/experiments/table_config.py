@@ -1,7 +1,5 @@
 """A table as its YAML declares it; `table.schema.yaml` says what may stand there."""
 
-from __future__ import annotations
-
 import itertools
 import re
 import shlex

@@ -1,7 +1,5 @@
 """A table as Markdown and JSON, and for whoever asks as LaTeX and tab-separated values."""
 
-from __future__ import annotations
-
 import statistics
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from operator import itemgetter

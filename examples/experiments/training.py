@@ -1,7 +1,5 @@
 """One run as a job: train or resume, evaluate, write the record, remove the checkpoints."""
 
-from __future__ import annotations
-
 import gzip
 import json
 import math

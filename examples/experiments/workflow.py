@@ -5,8 +5,6 @@ then the second, and so on, so that a table that was stopped has as many rows as
 are made of the records that there are, whatever is still missing.
 """
 
-from __future__ import annotations
-
 import argparse
 import logging
 import os

@@ -1,7 +1,5 @@
 """Additive attention over a sentence whose keys are projected once."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any

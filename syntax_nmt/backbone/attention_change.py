@@ -1,7 +1,5 @@
 """Changes of the logits of a self-attention: the only hook for biases and factors."""
 
-from __future__ import annotations
-
 from typing import NamedTuple, Optional
 
 import torch

@@ -1,7 +1,5 @@
 """Recurrent networks that attend to the source at every step: RNNsearch and RNNsearch*."""
 
-from __future__ import annotations
-
 from abc import ABC, abstractmethod
 
 import torch

@@ -1,7 +1,5 @@
 """Multi-head attention with torch's fused kernel unless weights are requested."""
 
-from __future__ import annotations
-
 from typing import Any, Optional
 
 import torch

@@ -1,7 +1,5 @@
 """The initial parameters of the RNN family: uniform, or orthogonal as in the dl4mt tutorial."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from torch import Tensor, nn

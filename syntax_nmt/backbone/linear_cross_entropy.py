@@ -1,7 +1,5 @@
 """Label-smoothed cross-entropy of an output layer without storing all logits at once."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any

@@ -1,7 +1,5 @@
 """A linear map of the concatenation of two vectors, without building it."""
 
-from __future__ import annotations
-
 import math
 
 from torch import Tensor, nn

@@ -1,7 +1,5 @@
 """The precision of losses, probabilities and means."""
 
-from __future__ import annotations
-
 import torch
 from torch import Tensor
 

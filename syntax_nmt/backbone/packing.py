@@ -2,8 +2,6 @@
 words, and the sentence of each hypothesis of a search.
 """
 
-from __future__ import annotations
-
 from functools import cached_property
 
 import torch

@@ -1,7 +1,5 @@
 """The combination of state, word and context before the output layer of an RNN decoder."""
 
-from __future__ import annotations
-
 import torch
 from torch import Tensor, nn
 

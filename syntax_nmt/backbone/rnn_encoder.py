@@ -1,7 +1,5 @@
 """The encoder of the RNN family, and RNNsearch's network in it: one GRU in each direction."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from fairseq.data import Dictionary

@@ -1,7 +1,5 @@
 """The structures that a forward pass returns on request: syntactic distances and attention."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any
 

@@ -1,7 +1,5 @@
 """fairseq's Transformer layers with fused attention, wrapped as fairseq wraps its own."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import Any

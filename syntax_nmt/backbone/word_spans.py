@@ -1,7 +1,5 @@
 """The words of a batch of subwords, for modules that work on words."""
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import torch

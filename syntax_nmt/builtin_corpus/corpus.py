@@ -6,8 +6,6 @@ held-out sentence is in training, the held-out sets do not depend on the trainin
 memory does not grow with it. As in any corpus, a short training sentence may come twice.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from contextlib import ExitStack
 from dataclasses import asdict, dataclass

@@ -4,8 +4,6 @@ Everything is built on :meth:`random.Random.random`, the only method whose seque
 to keep, and on additions and divisions, which IEEE 754 rounds the same everywhere.
 """
 
-from __future__ import annotations
-
 import random
 from bisect import bisect_right
 from collections.abc import Sequence

@@ -9,8 +9,6 @@ Every attachment can be told from the words, as a parser must be able to:
 - a relative clause goes with the nearest person (`ki`), or the nearest other noun (`ke`).
 """
 
-from __future__ import annotations
-
 from syntax_nmt.builtin_corpus.draw import Draw
 from syntax_nmt.builtin_corpus.lexicon import (
     COMITATIVE_PREPOSITION,

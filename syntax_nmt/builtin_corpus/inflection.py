@@ -1,7 +1,5 @@
 """The forms of target words: case and number of nouns, agreement of what goes with them."""
 
-from __future__ import annotations
-
 from syntax_nmt.builtin_corpus.syntax import Agreement
 
 VOWELS = "aeiouöü"

@@ -4,8 +4,6 @@ Each list stands in order of frequency. Some two hundred stems are coined once,
 deterministically; function words are few and written out.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from functools import cache
 

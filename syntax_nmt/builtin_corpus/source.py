@@ -4,8 +4,6 @@ Verbs do not agree and nouns have no gender or case, so a translation must find 
 from word order.
 """
 
-from __future__ import annotations
-
 from syntax_nmt.builtin_corpus.inflection import AGREEMENTS
 from syntax_nmt.builtin_corpus.lexicon import DATIVE_PREPOSITION, PERSON
 from syntax_nmt.builtin_corpus.syntax import (

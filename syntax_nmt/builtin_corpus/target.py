@@ -5,8 +5,6 @@ adjuncts, and relative clauses whose subject is missing, follow it. Adjuncts of 
 between subject and object, complement clauses before the verb, and subordinate clauses first.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from syntax_nmt.builtin_corpus.inflection import (

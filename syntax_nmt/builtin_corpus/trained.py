@@ -1,7 +1,5 @@
 """A tiny model of the built-in corpus, trained in about a minute on a CPU, for demonstration."""
 
-from __future__ import annotations
-
 import os
 import re
 import shlex

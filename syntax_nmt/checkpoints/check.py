@@ -5,8 +5,6 @@ torch compares no checksums when it loads (a flipped bit becomes a weight), and 
 damaged file takes a page.
 """
 
-from __future__ import annotations
-
 import re
 import zipfile
 from argparse import Namespace

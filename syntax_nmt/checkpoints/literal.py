@@ -4,8 +4,6 @@ Both are allow-lists of syntax: a deny-list would have to know every way in whic
 (a comprehension that assigns `__class_getitem__` needs no call).
 """
 
-from __future__ import annotations
-
 import ast
 
 _LENGTH = 2_000  # characters of an expression

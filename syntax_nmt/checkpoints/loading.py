@@ -14,8 +14,6 @@ built from the same options. Therefore a check is added to two functions of
 `fairseq.checkpoint_utils`; nothing else of fairseq is patched.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from contextvars import ContextVar
 from functools import wraps

@@ -6,8 +6,6 @@ Transformer, `decoder_attention` of an LSTM, layers of its convolutional models)
 checkpoint could run anything.
 """
 
-from __future__ import annotations
-
 import re
 from argparse import Namespace
 from collections.abc import Iterator

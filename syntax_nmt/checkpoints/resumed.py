@@ -8,8 +8,6 @@ fairseq silently takes new options. If `--save-dir` belongs to another training 
 training would continue, or end at once, under the new training's name.
 """
 
-from __future__ import annotations
-
 import argparse
 import glob
 import logging

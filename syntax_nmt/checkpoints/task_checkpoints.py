@@ -4,8 +4,6 @@ fairseq sets up the task before it loads a model: an error here takes one line, 
 traceback.
 """
 
-from __future__ import annotations
-
 import logging
 from argparse import Namespace
 from collections.abc import Mapping

@@ -1,7 +1,5 @@
 """`syntax-nmt align`: extracts, symmetrises and scores word alignments."""
 
-from __future__ import annotations
-
 import argparse
 
 from syntax_nmt.arguments import add_files, add_flags, positive_int

@@ -1,7 +1,5 @@
 """Shared code of commands that annotate: options of models and workers, run and report."""
 
-from __future__ import annotations
-
 import argparse
 import sys
 from collections.abc import Mapping

@@ -1,7 +1,5 @@
 """`syntax-nmt average`: one checkpoint whose weights are the mean of several."""
 
-from __future__ import annotations
-
 import argparse
 from collections.abc import Sequence
 from pathlib import Path

@@ -1,7 +1,5 @@
 """`syntax-nmt binarize`: adds annotation to a data-bin folder of fairseq-preprocess."""
 
-from __future__ import annotations
-
 import argparse
 
 from syntax_nmt.arguments import positive_int

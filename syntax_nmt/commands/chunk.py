@@ -1,7 +1,5 @@
 """`syntax-nmt chunk`: base chunks by a tagger or by rules; trains the tagger, scores both."""
 
-from __future__ import annotations
-
 import argparse
 import re
 import sys

@@ -1,7 +1,5 @@
 """`syntax-nmt chunks`: extracts chunks from a trained bi-scale decoder, and scores them."""
 
-from __future__ import annotations
-
 import argparse
 
 from syntax_nmt.arguments import add_files, add_flags

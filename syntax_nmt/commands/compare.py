@@ -1,7 +1,5 @@
 """`syntax-nmt compare`: tests whether systems differ from the baseline by more than chance."""
 
-from __future__ import annotations
-
 import argparse
 from typing import Any
 

@@ -1,7 +1,5 @@
 """`syntax-nmt contrast`: measures how often models prefer references to copies with an error."""
 
-from __future__ import annotations
-
 import argparse
 
 from syntax_nmt.arguments import add_files, ascending_numbers

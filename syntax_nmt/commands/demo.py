@@ -1,7 +1,5 @@
 """`syntax-nmt demo`: writes the built-in corpus."""
 
-from __future__ import annotations
-
 import argparse
 import json
 import shutil

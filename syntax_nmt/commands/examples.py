@@ -1,7 +1,5 @@
 """`syntax-nmt examples`: copies the examples, for users without a checkout."""
 
-from __future__ import annotations
-
 import argparse
 import shutil
 from pathlib import Path

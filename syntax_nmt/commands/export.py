@@ -1,7 +1,5 @@
 """`syntax-nmt export`: exports a trained model to CTranslate2 or stock fairseq."""
 
-from __future__ import annotations
-
 import argparse
 import shlex
 import shutil

@@ -1,7 +1,5 @@
 """`syntax-nmt inspect`: shows the content of a data-bin folder and checks it."""
 
-from __future__ import annotations
-
 import argparse
 import sys
 from pathlib import Path

@@ -1,7 +1,5 @@
 """`syntax-nmt merge`: checks and joins the parts of several jobs."""
 
-from __future__ import annotations
-
 import argparse
 import shlex
 import sys

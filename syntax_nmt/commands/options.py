@@ -3,8 +3,6 @@
 fairseq prints its help before it adds the options of the architecture, the task or the criterion.
 """
 
-from __future__ import annotations
-
 import argparse
 import sys
 from collections.abc import Mapping

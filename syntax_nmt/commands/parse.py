@@ -1,7 +1,5 @@
 """`syntax-nmt parse`: parses a tokenised text with Stanza, offline."""
 
-from __future__ import annotations
-
 import argparse
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """`syntax-nmt plot`: pictures of structures and figures, as SVG, PNG or PDF."""
 
-from __future__ import annotations
-
 import argparse
 import importlib
 import sys

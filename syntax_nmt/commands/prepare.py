@@ -1,7 +1,5 @@
 """`syntax-nmt prepare`: turns raw parallel text into a data-bin folder; resumable."""
 
-from __future__ import annotations
-
 import argparse
 import os
 import sys

@@ -1,7 +1,5 @@
 """`syntax-nmt report`: writes one HTML page about one or more trained models."""
 
-from __future__ import annotations
-
 import argparse
 import sys
 

@@ -1,7 +1,5 @@
 """`syntax-nmt score`: computes BLEU, chrF, TER, RIBES and character BLEU, also by length."""
 
-from __future__ import annotations
-
 import argparse
 
 from syntax_nmt.arguments import natural_int, positive_int

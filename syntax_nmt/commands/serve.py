@@ -1,7 +1,5 @@
 """`syntax-nmt serve`: serves trained systems on a local web page."""
 
-from __future__ import annotations
-
 import argparse
 import logging
 import signal

@@ -1,7 +1,5 @@
 """`syntax-nmt trees`: extracts and scores trees of a trained model."""
 
-from __future__ import annotations
-
 import argparse
 import os
 from collections.abc import Iterator

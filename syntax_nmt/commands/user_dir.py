@@ -1,7 +1,5 @@
 """`syntax-nmt user-dir`: prints the folder of the plugin."""
 
-from __future__ import annotations
-
 import argparse
 
 from syntax_nmt import FOLDER

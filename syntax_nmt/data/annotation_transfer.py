@@ -5,8 +5,6 @@ Heads and leaves of constituency trees use the same alignment by characters
 change.
 """
 
-from __future__ import annotations
-
 from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass

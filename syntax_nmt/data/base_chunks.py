@@ -16,8 +16,6 @@ it; words after the head form separate chunks. In particular
 Where the paper leaves something open, the rules follow the data of the shared task.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Sequence
 
 from syntax_nmt.data.chunks import OUTSIDE, Chunk

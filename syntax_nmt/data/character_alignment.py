@@ -6,8 +6,6 @@ characters that tokenisers and treebanks never change; then characters at the sa
 together.
 """
 
-from __future__ import annotations
-
 import re
 import unicodedata
 from bisect import bisect_left

@@ -2,8 +2,6 @@
 CoNLL-2000's columns: `word POS chunk`, an empty line after a sentence.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path

@@ -7,8 +7,6 @@ The number of NumPy calls costs more here than the number of elements, because c
 between batches: so there are few calls, over whole batches.
 """
 
-from __future__ import annotations
-
 import numpy as np
 import torch
 from torch import Tensor

@@ -4,8 +4,6 @@ Beyond the standard, a sentence that could not be parsed is a block with the com
 `# parse = none`; the block keeps the file parallel to its corpus.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path

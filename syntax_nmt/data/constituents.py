@@ -4,8 +4,6 @@ This reader replaces nltk's: it stores only spans, which segmentation and scorin
 times faster, and can report the line of an error.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass

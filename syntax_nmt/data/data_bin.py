@@ -4,8 +4,6 @@ fairseq reads a damaged file until an assertion fails or the embedding has no ro
 without any error.
 """
 
-from __future__ import annotations
-
 from itertools import count
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Draws a dependency tree for a terminal, with marks at words that differ from a reference."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import NamedTuple
 

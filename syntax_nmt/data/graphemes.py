@@ -1,7 +1,5 @@
 """Grapheme clusters, which no word boundary divides; and checks that text does not change."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from itertools import accumulate

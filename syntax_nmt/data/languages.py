@@ -1,7 +1,5 @@
 """Language codes: one language can have several, with or without script and region."""
 
-from __future__ import annotations
-
 import re
 
 # Codes of two letters go by ISO 639-1, those of three by 639-2 and 639-3.

@@ -1,7 +1,5 @@
 """The Moses tokeniser, prevented from changing the text, and its sets of letters."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from itertools import accumulate
 

@@ -4,8 +4,6 @@ Lengths count subword tokens. The limit n is that of the sentence as the encoder
 the stored lengths exclude EOS, which is a separate phrase in a parsed sentence.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from itertools import accumulate
 from typing import TypeVar

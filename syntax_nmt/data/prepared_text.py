@@ -3,8 +3,6 @@
 New text for its models is segmented in the same way.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Projects word-level structures to subwords, as int32 arrays without EOS."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 
 import numpy as np

@@ -4,8 +4,6 @@ Two conventions are supported: sentencepiece (`▁` begins a word) and subword-n
 of a piece says that the word continues). A piece belongs to exactly one word.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from itertools import islice
 from typing import Final, NamedTuple

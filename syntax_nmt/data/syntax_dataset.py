@@ -1,7 +1,5 @@
 """fairseq's sentence pairs with annotation in the batch."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Lines of text before tokenisation: cleaning, and splitting of English contractions."""
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Sequence

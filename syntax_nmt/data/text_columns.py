@@ -1,7 +1,5 @@
 """Text in columns for a terminal: tables, labelled lists, numbers as cells."""
 
-from __future__ import annotations
-
 import unicodedata
 from collections.abc import Iterator, Sequence
 

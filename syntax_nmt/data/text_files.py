@@ -1,7 +1,5 @@
 """Files: reads text and JSON with one-line errors, writes atomically, computes checksums."""
 
-from __future__ import annotations
-
 import gzip
 import hashlib
 import json

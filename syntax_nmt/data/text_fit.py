@@ -4,8 +4,6 @@ Raw text read as pieces, pieces segmented again, and the other language of a pai
 aligned and scored like any text: nothing fails, but the figures are wrong.
 """
 
-from __future__ import annotations
-
 from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 

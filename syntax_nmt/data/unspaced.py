@@ -1,7 +1,5 @@
 """Splits text in scripts without spaces between words into characters, and joins it again."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from itertools import islice
 

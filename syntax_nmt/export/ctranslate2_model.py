@@ -1,7 +1,5 @@
 """Exports a stock Transformer to CTranslate2, after a comparison with fairseq."""
 
-from __future__ import annotations
-
 import json
 import tempfile
 from argparse import Namespace

@@ -1,7 +1,5 @@
 """Exports a model that computes the same as fairseq's `transformer` as its checkpoint."""
 
-from __future__ import annotations
-
 import argparse
 import dataclasses
 from argparse import Namespace

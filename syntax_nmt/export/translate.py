@@ -1,7 +1,5 @@
 """Translates stdin with an exported model: `python -m syntax_nmt.export.translate DIR < text`."""
 
-from __future__ import annotations
-
 import argparse
 import io
 import sys

@@ -1,7 +1,5 @@
 """Options that several commands take, and checks of them."""
 
-from __future__ import annotations
-
 import argparse
 from collections.abc import Sequence
 

@@ -1,7 +1,5 @@
 """Loads a trained model and its task from a checkpoint, to extract structures."""
 
-from __future__ import annotations
-
 import logging
 import warnings
 from collections.abc import Iterator

@@ -3,8 +3,6 @@
 Also the options for it, and the log-probabilities of the translations.
 """
 
-from __future__ import annotations
-
 import argparse
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass

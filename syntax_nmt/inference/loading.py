@@ -1,7 +1,5 @@
 """Loads a checkpoint and its text segmentation, for raw text."""
 
-from __future__ import annotations
-
 import argparse
 from dataclasses import dataclass
 from pathlib import Path

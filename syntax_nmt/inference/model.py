@@ -1,7 +1,5 @@
 """A trained model that takes raw text and returns translations and structures."""
 
-from __future__ import annotations
-
 import math
 import threading
 from collections.abc import Callable, Sequence

@@ -1,7 +1,5 @@
 """Source annotation that a model reads, parsed from the pieces."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Options of fairseq's search, from Python."""
 
-from __future__ import annotations
-
 import dataclasses
 from collections.abc import Mapping
 from difflib import get_close_matches

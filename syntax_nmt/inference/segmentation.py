@@ -3,8 +3,6 @@
 A note on stderr warns of text that does not look like the training text.
 """
 
-from __future__ import annotations
-
 import argparse
 import sys
 from collections.abc import Mapping, Sequence

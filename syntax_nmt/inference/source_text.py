@@ -1,7 +1,5 @@
 """The sentences of a text: their tokens and words."""
 
-from __future__ import annotations
-
 import argparse
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass

@@ -4,8 +4,6 @@ Loading (:mod:`syntax_nmt.data.binarised_annotation`) stops at the first file th
 checksum; an inspection names all, and reads each once, however many annotation files depend on it.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import groupby

@@ -1,7 +1,5 @@
 """The output of `syntax-nmt inspect` about a data-bin folder: tables and JSON."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Sequence
 from itertools import chain

@@ -1,7 +1,5 @@
 """Sentences of a data-bin folder drawn with their annotation: trees, phrases, chunks."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 

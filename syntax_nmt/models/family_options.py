@@ -3,8 +3,6 @@
 A model refuses options that it does not use, and the message says which model takes them.
 """
 
-from __future__ import annotations
-
 import argparse
 from dataclasses import fields
 from functools import cache

@@ -1,7 +1,5 @@
 """Reading the options of all model families, including those that a checkpoint does not name."""
 
-from __future__ import annotations
-
 import argparse
 from argparse import Namespace
 from collections.abc import Callable

@@ -3,8 +3,6 @@
 A preset gives defaults to options; the command line overrides them.
 """
 
-from __future__ import annotations
-
 from argparse import Namespace
 from collections.abc import Callable, Mapping
 from typing import Any

@@ -2,8 +2,6 @@
 do not fit, or used to initialise a larger model.
 """
 
-from __future__ import annotations
-
 import logging
 import os
 import re

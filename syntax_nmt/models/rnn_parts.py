@@ -1,7 +1,5 @@
 """The RNN family's encoder and decoder: options checked, sizes derived from them, parts built."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from functools import partial
 from typing import Any

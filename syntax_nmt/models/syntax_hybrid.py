@@ -1,7 +1,5 @@
 """Encoders and decoders of either family in one model, with all methods."""
 
-from __future__ import annotations
-
 import argparse
 from argparse import Namespace
 from dataclasses import fields

@@ -1,7 +1,5 @@
 """The shared forward pass and declarations of all model families."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any, Optional
 

@@ -1,7 +1,5 @@
 """The Transformer family: fairseq's `transformer`, with syntax features as options."""
 
-from __future__ import annotations
-
 import argparse
 from typing import Any
 

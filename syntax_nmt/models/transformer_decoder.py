@@ -1,7 +1,5 @@
 """The decoder of the Transformer family."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from types import MappingProxyType
 from typing import Any

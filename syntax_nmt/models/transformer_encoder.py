@@ -1,7 +1,5 @@
 """The encoder of the Transformer family."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from functools import reduce
 from operator import add

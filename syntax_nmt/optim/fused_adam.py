@@ -1,7 +1,5 @@
 """`--optimizer fused_adam`: fairseq's `adam`, each step in one kernel."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass

@@ -2,8 +2,6 @@
 if Stanza fails.
 """
 
-from __future__ import annotations
-
 import re
 from abc import ABC, abstractmethod
 from collections.abc import Sequence

@@ -1,7 +1,5 @@
 """Finds the Stanza models of a task on disk; nothing is ever downloaded."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path

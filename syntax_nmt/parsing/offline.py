@@ -1,7 +1,5 @@
 """Runs Stanza without a network, from files only; its names of languages, and devices."""
 
-from __future__ import annotations
-
 import json
 import os
 import re

@@ -1,7 +1,5 @@
 """Dependency trees, constituency trees and chunks by Stanza; the analyser of each task."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from typing import Any

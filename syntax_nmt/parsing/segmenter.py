@@ -1,7 +1,5 @@
 """Tokenises running text with a tokeniser model of Stanza, offline."""
 
-from __future__ import annotations
-
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from functools import lru_cache

@@ -1,7 +1,5 @@
 """Annotation next to the raw text, which is used if it fits the words."""
 
-from __future__ import annotations
-
 import shutil
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass

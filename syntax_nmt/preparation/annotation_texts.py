@@ -1,7 +1,5 @@
 """The annotation of a corpus's words: given, or made by an annotator."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Container
 from functools import partial
 from pathlib import Path

@@ -1,7 +1,5 @@
 """`syntax-nmt binarize`: adds annotation to a data-bin folder of fairseq-preprocess."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import tempfile

@@ -1,7 +1,5 @@
 """Runs fairseq-preprocess in a separate process: pieces to a data-bin folder."""
 
-from __future__ import annotations
-
 import re
 import shutil
 import subprocess

@@ -1,7 +1,5 @@
 """The plan of a preparation: inputs, settings, and outputs, which overwrite no file of the user."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The steps from raw parallel text to a data-bin folder, in their order, and a report of them."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from importlib.metadata import version
 from pathlib import Path

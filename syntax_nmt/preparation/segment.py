@@ -1,7 +1,5 @@
 """Words to pieces with sentencepiece: training on words, and segmenting."""
 
-from __future__ import annotations
-
 import io
 import re
 from collections import Counter

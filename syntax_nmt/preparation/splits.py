@@ -1,7 +1,5 @@
 """The parts of a parallel corpus, found and checked before any work begins."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path

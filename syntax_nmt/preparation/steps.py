@@ -1,7 +1,5 @@
 """Steps of a long job, done once, with a record of their inputs."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 import time

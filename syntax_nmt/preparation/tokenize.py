@@ -1,7 +1,5 @@
 """Tokenises raw text, line by line, in parallel."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterator
 from functools import lru_cache

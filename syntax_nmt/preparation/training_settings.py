@@ -4,8 +4,6 @@ The settings of small corpora were tried on parts of Multi30k (1,000 and 29,000 
 large ones are fairseq's for IWSLT and those of Vaswani et al. (2017).
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass, replace
 

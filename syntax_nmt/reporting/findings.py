@@ -8,8 +8,6 @@ All commands use the same JSON keys: shares are in percent, null if there was no
 `low` and `high`.
 """
 
-from __future__ import annotations
-
 import argparse
 import json
 import math

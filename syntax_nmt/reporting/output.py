@@ -1,7 +1,5 @@
 """Output of a command's text: to stdout, or to a file that is complete or absent."""
 
-from __future__ import annotations
-
 import os
 import sys
 from collections.abc import Iterable, Iterator

@@ -1,7 +1,5 @@
 """Shares in percent: precision, recall and F1, and confidence intervals of accuracies."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 from statistics import NormalDist

@@ -1,7 +1,5 @@
 """Files that other commands wrote with --json."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

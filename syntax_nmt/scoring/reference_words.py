@@ -1,7 +1,5 @@
 """Compares the words of a reference and a hypothesis."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 

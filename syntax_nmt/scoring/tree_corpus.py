@@ -1,7 +1,5 @@
 """What dependency and constituency trees share: a corpus of them, and a report about it."""
 
-from __future__ import annotations
-
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass, field

@@ -1,7 +1,5 @@
 """The page and the interface for programs, over HTTP; requests are bounded in size and time."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 import re

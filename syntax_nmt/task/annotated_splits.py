@@ -1,7 +1,5 @@
 """A data folder: languages and texts, checked before fairseq reads them, and their annotation."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any

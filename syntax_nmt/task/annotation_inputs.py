@@ -6,8 +6,6 @@ ignores those of other models of an ensemble, which has one input. A model that 
 labels of a data folder stores them as `annotation_labels`.
 """
 
-from __future__ import annotations
-
 import logging
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import Any

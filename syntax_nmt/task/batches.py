@@ -3,8 +3,6 @@
 Sentences that are too long are reported, and never silently omitted.
 """
 
-from __future__ import annotations
-
 import logging
 from collections.abc import Callable
 from typing import Any

@@ -1,7 +1,5 @@
 """Validation of models that choose chunk boundaries themselves."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 

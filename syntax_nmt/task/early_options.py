@@ -3,8 +3,6 @@
 A task has no other hook so early. `fairseq-hydra-train` parses its options itself.
 """
 
-from __future__ import annotations
-
 import argparse
 import glob
 import os

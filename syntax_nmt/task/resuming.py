@@ -1,7 +1,5 @@
 """A killed training that is started again: the checkpoint that it resumes from, and its end."""
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Mapping
 from pathlib import Path

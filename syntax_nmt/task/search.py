@@ -2,8 +2,6 @@
 unknown word by the source word that it attends to most.
 """
 
-from __future__ import annotations
-
 import copy
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext

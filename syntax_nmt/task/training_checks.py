@@ -1,7 +1,5 @@
 """Checks the start of a training before its first update."""
 
-from __future__ import annotations
-
 import logging
 import math
 import os

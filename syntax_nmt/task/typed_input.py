@@ -2,8 +2,6 @@
 buffers, and stores the strings of pieces.
 """
 
-from __future__ import annotations
-
 import logging
 from collections.abc import Callable, Sequence
 from typing import Any, Protocol

@@ -1,7 +1,5 @@
 """Splits raw text into words and joins words to text, in preparation and at inference."""
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Iterable, Sequence

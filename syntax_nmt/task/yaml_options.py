@@ -1,7 +1,5 @@
 """The keys of `model:` in a YAML of fairseq-hydra-train, checked."""
 
-from __future__ import annotations
-
 from argparse import Action
 from collections.abc import Collection, Iterable, Mapping
 from difflib import get_close_matches

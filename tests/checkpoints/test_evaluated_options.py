@@ -1,7 +1,5 @@
 """fairseq's source is searched for `eval`: what it evaluates must be held to literals."""
 
-from __future__ import annotations
-
 import ast
 from collections.abc import Iterator
 from pathlib import Path

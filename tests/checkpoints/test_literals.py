@@ -1,7 +1,5 @@
 """What text may say that fairseq evaluates; everything else is refused."""
 
-from __future__ import annotations
-
 import ast
 import random
 

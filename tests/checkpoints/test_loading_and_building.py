@@ -1,7 +1,5 @@
 """fairseq's source is searched for what loads files and builds from options: all is checked."""
 
-from __future__ import annotations
-
 import ast
 from collections.abc import Iterator
 from pathlib import Path

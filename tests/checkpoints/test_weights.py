@@ -1,7 +1,5 @@
 """Weights and parts of checkpoints that programs count on, refused where any program loads them."""
 
-from __future__ import annotations
-
 import pytest
 import torch
 from commands import fairseq, refuse

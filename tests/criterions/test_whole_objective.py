@@ -1,7 +1,5 @@
 """The whole training objective of a float64 model against plain sums, to 1e-10."""
 
-from __future__ import annotations
-
 import pytest
 import torch
 from small_models import (

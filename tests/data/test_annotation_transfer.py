@@ -1,7 +1,5 @@
 """Heads, constituents and chunks over other tokens: by hand, and by walks over random trees."""
 
-from __future__ import annotations
-
 import random
 
 import pytest

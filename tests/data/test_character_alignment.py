@@ -1,7 +1,5 @@
 """Two tokenisations of a sentence: by hand, by random cuts, and where characters differ."""
 
-from __future__ import annotations
-
 import random
 
 import pytest

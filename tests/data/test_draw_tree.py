@@ -1,7 +1,5 @@
 """What a drawing looks like."""
 
-from __future__ import annotations
-
 import re
 
 from trees_of import tree_of

@@ -1,7 +1,5 @@
 """Trees written in brackets, read again by our reader and by nltk."""
 
-from __future__ import annotations
-
 from itertools import islice
 
 import nltk

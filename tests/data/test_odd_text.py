@@ -1,7 +1,5 @@
 """Odd text through every way to cut words: one line stays one line and says what it said."""
 
-from __future__ import annotations
-
 import random
 import re
 import time

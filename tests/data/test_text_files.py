@@ -1,7 +1,5 @@
 """Files that are whole or not there, and places that cannot be written to."""
 
-from __future__ import annotations
-
 import errno
 import gzip
 import os

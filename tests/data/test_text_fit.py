@@ -1,7 +1,5 @@
 """Text that does not look like what a model was trained on is told from text that does."""
 
-from __future__ import annotations
-
 import random
 
 import pytest

@@ -6,8 +6,6 @@ The check knows nothing of the alignment: a treebank says where its words stand 
 (`# text`, `SpaceAfter=No`), and tokens are looked for there one after the other.
 """
 
-from __future__ import annotations
-
 import gzip
 import html
 from collections.abc import Callable, Iterator

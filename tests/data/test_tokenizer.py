@@ -1,7 +1,5 @@
 """Words of raw text: cleaning, cutting, joining again, and fairseq's --tokenizer."""
 
-from __future__ import annotations
-
 import unicodedata
 from collections import Counter
 from pathlib import Path

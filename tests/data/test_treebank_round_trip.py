@@ -1,7 +1,5 @@
 """Gold trees of four languages to subwords and back: the same trees, through every way to cut."""
 
-from __future__ import annotations
-
 import io
 import random
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Small models of every method, on the processor and, where there is one, on a GPU."""
 
-from __future__ import annotations
-
 import pytest
 from small_models import write_dictionaries
 

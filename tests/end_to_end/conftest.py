@@ -1,7 +1,5 @@
 """A model trained on the small corpus for a few updates."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

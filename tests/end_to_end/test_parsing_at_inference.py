@@ -1,7 +1,5 @@
 """What is parsed during translation is what binarize writes, on real text."""
 
-from __future__ import annotations
-
 import contextlib
 import gzip
 import io

@@ -1,7 +1,5 @@
 """Real corpora through `syntax-nmt prepare`: every line arrives, with its annotation."""
 
-from __future__ import annotations
-
 import gzip
 from itertools import islice
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Raw text where `prepare` made words the tokens of one side, or of both."""
 
-from __future__ import annotations
-
 import re
 import shlex
 from types import SimpleNamespace

@@ -5,8 +5,6 @@ The record of the present version is written by
     PYTHONPATH=tests python tests/endurance/checkpoint_record.py FILE
 """
 
-from __future__ import annotations
-
 import base64
 import json
 import sys

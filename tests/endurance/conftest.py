@@ -1,7 +1,5 @@
 """One short training of each method, shared by all tests and by the processes that run them."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from functools import lru_cache
 from pathlib import Path

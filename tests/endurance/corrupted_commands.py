@@ -1,7 +1,5 @@
 """Our own commands on damaged input: all of `syntax-nmt MAIN`, in this process."""
 
-from __future__ import annotations
-
 import contextlib
 import io
 import os

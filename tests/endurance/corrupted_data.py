@@ -1,7 +1,5 @@
 """What of a data-bin folder and of text files is damaged, and who reads it."""
 
-from __future__ import annotations
-
 import gzip
 import re
 import shutil

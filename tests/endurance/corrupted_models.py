@@ -1,7 +1,5 @@
 """What of models, their configuration and unfinished annotation is damaged, and who reads it."""
 
-from __future__ import annotations
-
 import shutil
 from collections import Counter
 from collections.abc import Callable

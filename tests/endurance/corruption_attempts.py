@@ -2,8 +2,6 @@
 of it.
 """
 
-from __future__ import annotations
-
 import random
 import re
 import resource

@@ -3,8 +3,6 @@
 A folder under test is a copy of hard links; only what is damaged is written.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import random

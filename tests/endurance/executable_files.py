@@ -1,7 +1,5 @@
 """Model files that nobody vouches for: pickles and options that run code when loaded."""
 
-from __future__ import annotations
-
 import io
 import os
 import pickle

@@ -1,7 +1,5 @@
 """Options that fairseq alone would run as code, and the checkpoints that carry them."""
 
-from __future__ import annotations
-
 import copy
 from argparse import Namespace
 from collections.abc import Callable

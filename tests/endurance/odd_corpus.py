@@ -1,7 +1,5 @@
 """A thousand lines, some of them odd, with annotation files: what a real corpus holds somewhere."""
 
-from __future__ import annotations
-
 import random
 from pathlib import Path
 

@@ -4,8 +4,6 @@ Importing torch and fairseq takes longer than a translation of the small corpus;
 share one process. What they print is parsed.
 """
 
-from __future__ import annotations
-
 import contextlib
 import io
 import re

@@ -1,7 +1,5 @@
 """Checkpoints whose options look like others than fairseq builds from them."""
 
-from __future__ import annotations
-
 from argparse import Namespace
 from collections import Counter, OrderedDict
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """Programs on damaged files, each in a process of its own: one line, and nothing left behind."""
 
-from __future__ import annotations
-
 import shutil
 
 import pytest

@@ -3,8 +3,6 @@
 To repeat one attempt: `CORRUPTION_SEED=123 pytest tests/endurance/test_corruption.py -s -k NAME`.
 """
 
-from __future__ import annotations
-
 import logging
 import os
 

@@ -1,7 +1,5 @@
 """A checkpoint that carries code is refused by everything that loads one; nothing of it runs."""
 
-from __future__ import annotations
-
 import pickle
 from argparse import Namespace
 

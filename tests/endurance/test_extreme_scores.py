@@ -4,8 +4,6 @@ In float16 the largest number is 65,504, and 65,504 plus a half step is infinite
 a sum of such numbers overflows to must not become "not a number" further on.
 """
 
-from __future__ import annotations
-
 from types import SimpleNamespace
 
 import pytest

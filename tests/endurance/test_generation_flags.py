@@ -4,8 +4,6 @@ fairseq's own Transformer and LSTM go through the same tests, so that a failure 
 theirs, too. Scores are in base 2.
 """
 
-from __future__ import annotations
-
 import math
 
 import pytest

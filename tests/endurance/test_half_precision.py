@@ -1,7 +1,5 @@
 """Every method in float16 and bfloat16, and under autocast: close to float32 on a CPU."""
 
-from __future__ import annotations
-
 import copy
 from functools import cache
 from types import SimpleNamespace

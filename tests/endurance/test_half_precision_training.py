@@ -10,8 +10,6 @@ What runs where (fairseq 0.12.3.1):
 - fairseq-generate `--fp16`: on CPU and GPU.
 """
 
-from __future__ import annotations
-
 import json
 import logging
 

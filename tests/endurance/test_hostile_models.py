@@ -1,7 +1,5 @@
 """Model files of Stanza's that hold a command: refused in a line, and the command has not run."""
 
-from __future__ import annotations
-
 import os
 import pickle
 

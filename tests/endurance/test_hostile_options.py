@@ -1,7 +1,5 @@
 """A safe pickle whose options are code is refused by every program that takes a checkpoint."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """The YAML of each paper: the settings of its train.sh, trained by fairseq-hydra-train."""
 
-from __future__ import annotations
-
 import json
 import os
 import re

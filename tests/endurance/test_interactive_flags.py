@@ -1,7 +1,5 @@
 """fairseq-interactive with every method: buffers, pipes, constraints; and what goes with it."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 

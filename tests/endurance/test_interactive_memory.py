@@ -1,7 +1,5 @@
 """A hundred thousand lines through fairseq-interactive, whose memory stays as it is."""
 
-from __future__ import annotations
-
 import os
 import random
 import subprocess

@@ -1,7 +1,5 @@
 """`syntax_nmt.load`: what the commands give, from Python."""
 
-from __future__ import annotations
-
 import json
 import shutil
 import subprocess

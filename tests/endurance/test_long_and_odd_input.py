@@ -1,7 +1,5 @@
 """Odd and long lines through every method: none is lost, none takes the place of another."""
 
-from __future__ import annotations
-
 import shutil
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Mistakes that fairseq answers with a traceback, or not at all: one line each."""
 
-from __future__ import annotations
-
 import sys
 from unittest import mock
 

@@ -8,8 +8,6 @@ them. A new version adds a record of its own, and the older ones stay:
         tests/endurance/checkpoint_record_VERSION.json
 """
 
-from __future__ import annotations
-
 import base64
 import json
 from argparse import Namespace

@@ -1,7 +1,5 @@
 """`from_pretrained(…)` of every method: what fairseq's programs give, from Python."""
 
-from __future__ import annotations
-
 import pytest
 from commands import USER_DIR
 from fairseq.models import ARCH_MODEL_REGISTRY

@@ -1,7 +1,5 @@
 """fairseq-validate, fairseq-score, language models and ensembles of different methods."""
 
-from __future__ import annotations
-
 import contextlib
 import io
 import math

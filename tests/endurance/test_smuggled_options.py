@@ -1,7 +1,5 @@
 """What fairseq builds is what is checked: in every program that takes a checkpoint."""
 
-from __future__ import annotations
-
 import contextlib
 import io
 import shutil

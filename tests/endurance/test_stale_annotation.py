@@ -1,7 +1,5 @@
 """Annotation of another text, of an older one, or in a folder that was moved."""
 
-from __future__ import annotations
-
 import json
 import os
 import shutil

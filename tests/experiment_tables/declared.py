@@ -1,7 +1,5 @@
 """A small table's YAML, and records as a workflow would have left them."""
 
-from __future__ import annotations
-
 import gzip
 import json
 from pathlib import Path

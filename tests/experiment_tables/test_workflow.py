@@ -1,7 +1,5 @@
 """The workflow itself, with jobs that only say when they begin and end."""
 
-from __future__ import annotations
-
 import os
 import sys
 from argparse import Namespace

@@ -1,7 +1,5 @@
 """`syntax-nmt export`: another engine gives the same translations, or the command refuses."""
 
-from __future__ import annotations
-
 import re
 import shlex
 import shutil

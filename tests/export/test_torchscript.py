@@ -1,7 +1,5 @@
 """What fairseq's own tests of TorchScript ask of `transformer`, of an exported model."""
 
-from __future__ import annotations
-
 from functools import partial
 
 import pytest

@@ -1,7 +1,5 @@
 """`syntax-nmt align` from end to end, with untrained models and with files alone."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

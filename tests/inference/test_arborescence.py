@@ -1,7 +1,5 @@
 """Against every tree with one root that there is."""
 
-from __future__ import annotations
-
 import itertools
 
 import numpy as np

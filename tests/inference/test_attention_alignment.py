@@ -1,7 +1,5 @@
 """Attention out of forced decoding, and links between words out of it."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 import torch

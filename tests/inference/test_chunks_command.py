@@ -1,7 +1,5 @@
 """`syntax-nmt chunks`, with an untrained model and with files alone."""
 
-from __future__ import annotations
-
 import itertools
 import json
 import re

@@ -1,7 +1,5 @@
 """Trees out of a model: which distance belongs to which gap between words."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 import torch

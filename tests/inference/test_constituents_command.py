@@ -1,7 +1,5 @@
 """`syntax-nmt trees --kind constituents` from end to end, with an untrained model."""
 
-from __future__ import annotations
-
 import gzip
 import json
 import re

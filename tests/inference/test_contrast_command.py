@@ -1,7 +1,5 @@
 """`syntax-nmt contrast` from end to end, with untrained models."""
 
-from __future__ import annotations
-
 import json
 import math
 

@@ -1,7 +1,5 @@
 """Binary trees from gaps, against the definition written as a recursion."""
 
-from __future__ import annotations
-
 import random
 from itertools import product
 

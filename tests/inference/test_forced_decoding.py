@@ -1,7 +1,5 @@
 """Scores of given translations: against fairseq's scorer, and whatever the batches."""
 
-from __future__ import annotations
-
 import math
 
 import pytest

@@ -1,7 +1,5 @@
 """From attention to trees, with attention made by hand."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 import torch

@@ -1,7 +1,5 @@
 """`syntax-nmt trees` from end to end, with an untrained model."""
 
-from __future__ import annotations
-
 import json
 import random
 import subprocess

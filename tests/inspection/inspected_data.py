@@ -1,7 +1,5 @@
 """A small corpus with all annotation, in three segmentations, and plain counts of it."""
 
-from __future__ import annotations
-
 import contextlib
 import io
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The example scripts: an environment that somebody made is checked and never changed."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import subprocess

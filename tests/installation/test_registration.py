@@ -1,7 +1,5 @@
 """What an import registers with fairseq, and what the quick commands do without."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 import sys

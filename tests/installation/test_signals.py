@@ -1,7 +1,5 @@
 """Ctrl-C and SIGTERM: one line, a status that is not 0, and whether the same line resumes."""
 
-from __future__ import annotations
-
 import os
 import signal
 import subprocess

@@ -1,7 +1,5 @@
 """What the analyser makes of odd sentences, of broken devices and of wrong files."""
 
-from __future__ import annotations
-
 import logging
 import threading
 from pathlib import Path

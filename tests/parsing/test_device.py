@@ -1,7 +1,5 @@
 """Devices: which texts name one, and what is said where there is none of that name."""
 
-from __future__ import annotations
-
 import pytest
 
 from syntax_nmt.errors import UserError

@@ -1,7 +1,5 @@
 """Languages by Stanza's names: which models are looked for, and which fit a text."""
 
-from __future__ import annotations
-
 import ast
 import json
 import shlex

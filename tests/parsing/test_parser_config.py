@@ -1,7 +1,5 @@
 """The file of --parser-config: what is written is what is read, and mistakes are one line."""
 
-from __future__ import annotations
-
 import json
 import shutil
 import subprocess

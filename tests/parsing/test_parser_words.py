@@ -1,7 +1,5 @@
 """Words as parsers expect them: same number, same order."""
 
-from __future__ import annotations
-
 import pytest
 
 from syntax_nmt.parsing.analyser import parser_words, penn_words

@@ -1,7 +1,5 @@
 """Words by Stanza's tokeniser: which model, what happens to odd lines, and a trained one."""
 
-from __future__ import annotations
-
 import os
 import random
 import subprocess

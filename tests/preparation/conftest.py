@@ -1,7 +1,5 @@
 """A tiny treebank, and a Stanza tagger and parser trained on it, once a session."""
 
-from __future__ import annotations
-
 import os
 import random
 import subprocess

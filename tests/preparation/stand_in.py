@@ -1,7 +1,5 @@
 """An annotator that answers at once: what is tested is all that lies around the parser."""
 
-from __future__ import annotations
-
 import os
 import sys
 import time

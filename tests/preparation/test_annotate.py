@@ -1,7 +1,5 @@
 """Annotation in parts: every line has its entry, and nothing that happens to a run is lost."""
 
-from __future__ import annotations
-
 import os
 import random
 import signal

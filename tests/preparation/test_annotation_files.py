@@ -1,7 +1,5 @@
 """Given annotation: what is in order, what is of other words, and what is malformed."""
 
-from __future__ import annotations
-
 import dataclasses
 import gzip
 import re

@@ -1,7 +1,5 @@
 """`syntax-nmt chunk`: by a tagger, by rules, trained and scored."""
 
-from __future__ import annotations
-
 import gzip
 import json
 

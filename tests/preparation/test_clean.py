@@ -1,7 +1,5 @@
 """Joining and cleaning a training corpus, and the length of a line in words."""
 
-from __future__ import annotations
-
 import random
 from itertools import product
 

@@ -1,7 +1,5 @@
 """`syntax-nmt control`: what it writes, what it says, and what it refuses."""
 
-from __future__ import annotations
-
 import gzip
 import json
 import re

@@ -1,7 +1,5 @@
 """Work in this process or in others, through one interface."""
 
-from __future__ import annotations
-
 import os
 import socket
 import threading

@@ -1,7 +1,5 @@
 """Text out of the files of WMT, IWSLT, NIST and ASPEC."""
 
-from __future__ import annotations
-
 import pytest
 
 from syntax_nmt.errors import UserError

@@ -1,7 +1,5 @@
 """Given annotation of other words than the text's: told once, and never replaced in silence."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Words that stand for several are parsed as those, and stay one word of the corpus."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

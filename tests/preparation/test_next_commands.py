@@ -1,7 +1,5 @@
 """The commands that `syntax-nmt prepare` prints in the end are those of what the folder holds."""
 
-from __future__ import annotations
-
 import json
 import re
 import shlex

@@ -1,7 +1,5 @@
 """`syntax-nmt parse`: one block a line whatever the line holds, and resuming after SIGKILL."""
 
-from __future__ import annotations
-
 import gzip
 import json
 import shutil

@@ -1,7 +1,5 @@
 """`syntax-nmt prepare`: from raw text to data-bin, given or parsed, interrupted or not."""
 
-from __future__ import annotations
-
 import argparse
 import gzip
 import json

@@ -1,7 +1,5 @@
 """`syntax-nmt prepare` into a folder that holds something: what is kept, and what is made anew."""
 
-from __future__ import annotations
-
 import json
 import shutil
 from argparse import Namespace

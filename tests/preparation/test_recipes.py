@@ -1,7 +1,5 @@
 """The dataset recipes, each on a small stand-in of its data; downloads from a server here."""
 
-from __future__ import annotations
-
 import gzip
 import os
 import random

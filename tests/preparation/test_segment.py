@@ -1,7 +1,5 @@
 """sentencepiece models of words, and the pieces they cut."""
 
-from __future__ import annotations
-
 import pytest
 import sentencepiece
 

@@ -1,7 +1,5 @@
 """What a killed run left is cleared away, and nothing of the user's."""
 
-from __future__ import annotations
-
 from syntax_nmt.preparation.annotation.folder_lock import sole_user
 
 

@@ -1,7 +1,5 @@
 """Steps are done once, and again when anything they depend on is not what it was."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

@@ -1,7 +1,5 @@
 """Training lines by the number of pairs: every number, and what docs/training.md says."""
 
-from __future__ import annotations
-
 import re
 import shlex
 from pathlib import Path

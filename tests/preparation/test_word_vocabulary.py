@@ -1,7 +1,5 @@
 """`syntax-nmt prepare` with words as tokens: a side's N most frequent ones, the others unknown."""
 
-from __future__ import annotations
-
 import shlex
 from collections import Counter
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Small stand-ins for the data of the recipes, laid out as the publishers lay them out."""
 
-from __future__ import annotations
-
 import gzip
 import io
 import random

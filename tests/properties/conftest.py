@@ -1,7 +1,5 @@
 """Every architecture that this package registers, small: a new one is covered on the day it is."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from functools import cache
 

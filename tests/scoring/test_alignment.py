@@ -1,7 +1,5 @@
 """Alignments read, and scored by hand and against nltk."""
 
-from __future__ import annotations
-
 import math
 
 import pytest

@@ -1,7 +1,5 @@
 """Unlabelled bracket F1 by hand, by brute force, and against figures of evalb itself."""
 
-from __future__ import annotations
-
 import math
 from itertools import islice
 

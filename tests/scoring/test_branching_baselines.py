@@ -1,7 +1,5 @@
 """Trees that only know how long the sentence is."""
 
-from __future__ import annotations
-
 import pytest
 
 from syntax_nmt.scoring.constituents.bracketing import (

@@ -1,7 +1,5 @@
 """Contrastive pairs read and counted by hand; Wilson's interval against scipy and Newcombe."""
 
-from __future__ import annotations
-
 import gzip
 import json
 import math

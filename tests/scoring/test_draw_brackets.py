@@ -1,7 +1,5 @@
 """Constituency trees as indented brackets."""
 
-from __future__ import annotations
-
 from syntax_nmt.data.constituents import parse_tree
 from syntax_nmt.scoring.constituents.draw_brackets import draw_brackets
 

@@ -1,7 +1,5 @@
 """What every command of the evaluation keeps to: no input is lost, no output is written twice."""
 
-from __future__ import annotations
-
 import pytest
 from translations import refused
 

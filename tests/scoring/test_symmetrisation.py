@@ -1,7 +1,5 @@
 """Symmetrisation: small alignments by hand, random ones against Moses' algorithm told otherwise."""
 
-from __future__ import annotations
-
 import pytest
 
 from syntax_nmt.scoring.alignments.alignment import Alignment

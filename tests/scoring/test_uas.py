@@ -1,7 +1,5 @@
 """The attachment score, counted by hand."""
 
-from __future__ import annotations
-
 import math
 
 import pytest

@@ -1,7 +1,5 @@
 """The application in a thread, at a port of this machine."""
 
-from __future__ import annotations
-
 import json
 import socket
 import threading

@@ -1,7 +1,5 @@
 """What programs send to `syntax-nmt serve`: an answer or a message, never a hang."""
 
-from __future__ import annotations
-
 import json
 import signal
 import socket

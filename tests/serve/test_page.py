@@ -1,7 +1,5 @@
 """The page of `syntax-nmt serve` in Chromium, with small untrained models."""
 
-from __future__ import annotations
-
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest

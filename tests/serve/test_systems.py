@@ -1,7 +1,5 @@
 """What the page is told of a model: drawings of short sentences, text of all."""
 
-from __future__ import annotations
-
 from types import SimpleNamespace
 
 import pytest

@@ -1,7 +1,5 @@
 """A training that is cut up (`data1:data2`) reads every folder by the dictionaries of the first."""
 
-from __future__ import annotations
-
 import shutil
 
 import pytest

@@ -1,7 +1,5 @@
 """Parsing at inference, with a stand-in for Stanza: what it is given, and what comes of it."""
 
-from __future__ import annotations
-
 import json
 import logging
 from functools import partial

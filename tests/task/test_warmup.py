@@ -1,7 +1,5 @@
 """A warm-up that never ends is noticed."""
 
-from __future__ import annotations
-
 import math
 
 import pytest

@@ -1,7 +1,5 @@
 """Chunks of the target: their first subwords and types."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Dependency trees of the source: the head of each subword."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 

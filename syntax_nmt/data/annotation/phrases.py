@@ -1,7 +1,5 @@
 """Phrases of the source from its constituency trees (Xu et al., 2020)."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 
 import numpy as np

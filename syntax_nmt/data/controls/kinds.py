@@ -2,8 +2,6 @@
 order.
 """
 
-from __future__ import annotations
-
 import tempfile
 from abc import ABC, abstractmethod
 from array import array

@@ -2,8 +2,6 @@
 sentence. Heads are 0-based, and a root is its own head.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from random import Random
 from typing import NamedTuple

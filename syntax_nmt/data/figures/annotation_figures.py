@@ -1,7 +1,5 @@
 """Statistics of annotation files: what all kinds have, phrases and chunks, and dependency trees."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, ClassVar

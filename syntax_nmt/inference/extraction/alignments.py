@@ -1,7 +1,5 @@
 """Word alignments from the attention of target to source pieces, by forced decoding."""
 
-from __future__ import annotations
-
 import argparse
 import inspect
 from collections.abc import Iterator, Sequence

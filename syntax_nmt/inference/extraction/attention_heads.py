@@ -1,7 +1,5 @@
 """The attention weights of every head of a layer, by forced decoding."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """The chunks that a bi-scale decoder finds in given translations."""
 
-from __future__ import annotations
-
 import argparse
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass

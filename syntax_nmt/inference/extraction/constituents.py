@@ -3,8 +3,6 @@
 They are binary trees of syntactic distances: split at the largest gap, then each part again.
 """
 
-from __future__ import annotations
-
 import argparse
 from collections.abc import Iterable, Sequence
 from functools import partial

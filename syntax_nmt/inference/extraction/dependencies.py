@@ -1,7 +1,5 @@
 """Dependency trees from the parent head of a trained encoder (Wang et al., 2019)."""
 
-from __future__ import annotations
-
 import argparse
 from collections.abc import Sequence
 from functools import partial

@@ -1,7 +1,5 @@
 """Structures of a trained model for each sentence of a text, in batches, in the text's order."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any, Protocol, TypeVar

@@ -1,8 +1,6 @@
 """Syntactic distances from a trained model: one for each piece of a sentence, of its encoder or,
 by forced decoding, of its decoder (Harada and Watanabe, 2021)."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The chunk-based bi-scale decoder."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The recurrence of the bi-scale decoder: a clock of words over a clock of chunks."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 
 import torch

@@ -2,8 +2,6 @@
 section 4.1).
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Iterable
 from functools import partial

@@ -1,7 +1,5 @@
 """Which positions the syntactic distances let attend to which (Harada and Watanabe, 2021)."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The factor that parent-scaled heads multiply their logits by (Bugliarello and Okazaki, 2020)."""
 
-from __future__ import annotations
-
 import math
 
 import torch

@@ -1,7 +1,5 @@
 """Attention of tokens to phrases, combined with the tokens (Xu et al., 2020, section 3.2)."""
 
-from __future__ import annotations
-
 import torch.nn.functional as F
 from fairseq.modules.fairseq_dropout import FairseqDropout
 from torch import Tensor, nn

@@ -1,7 +1,5 @@
 """Transformer layers whose tokens also attend to the source's phrases (Xu et al., 2020)."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import torch

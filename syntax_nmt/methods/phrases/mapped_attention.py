@@ -1,7 +1,5 @@
 """Attention to a memory so short that projecting it costs less than projecting each token."""
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import torch

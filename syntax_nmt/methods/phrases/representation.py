@@ -1,7 +1,5 @@
 """One vector for each phrase, from the vectors of its tokens (Xu et al., 2020, section 3.1)."""
 
-from __future__ import annotations
-
 import torch
 from torch import Tensor, nn
 

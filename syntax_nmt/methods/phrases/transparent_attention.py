@@ -1,7 +1,5 @@
 """A mixture of all encoder layers for each decoder layer (Bapna et al., 2018)."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import torch

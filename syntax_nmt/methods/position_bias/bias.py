@@ -1,7 +1,5 @@
 """Biases of self-attention that depend only on positions: baselines for syntax."""
 
-from __future__ import annotations
-
 import math
 from abc import abstractmethod
 from bisect import bisect_right

@@ -1,7 +1,5 @@
 """Convolutions over the words of padded sentences (Zhang et al., 2018, equation 7)."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import torch

@@ -2,8 +2,6 @@
 baseline of its released code: two stacked GRUs.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable
 from itertools import chain
 

@@ -1,7 +1,5 @@
 """The relation network layer (Zhang et al., COLING 2018, section 3)."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import torch.nn.functional as F

@@ -1,7 +1,5 @@
 """Relations between all words of a sentence (Zhang et al., 2018, equations 8, 9)."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from itertools import groupby
 

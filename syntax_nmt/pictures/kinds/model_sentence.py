@@ -1,7 +1,5 @@
 """A sentence and its translation, in pieces and in words, with the model that reads them."""
 
-from __future__ import annotations
-
 import argparse
 from collections.abc import Sequence
 from dataclasses import dataclass

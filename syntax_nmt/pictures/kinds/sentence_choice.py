@@ -1,7 +1,5 @@
 """One sentence of a file, by its number."""
 
-from __future__ import annotations
-
 import argparse
 import sys
 from collections.abc import Callable, Iterable, Sequence

@@ -1,7 +1,5 @@
 """A word alignment as a matrix: links are filled cells, gold links frames."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

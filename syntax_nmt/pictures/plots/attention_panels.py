@@ -1,7 +1,5 @@
 """Attention weights as shades, one panel a head."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 

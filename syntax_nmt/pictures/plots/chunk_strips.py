@@ -1,7 +1,5 @@
 """Chunks as boxes below their words."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 

@@ -1,7 +1,5 @@
 """A constituency tree above its words."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

@@ -1,7 +1,5 @@
 """A dependency tree as arcs above the words; differing arcs of a reference are below."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any

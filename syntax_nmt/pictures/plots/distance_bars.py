@@ -1,7 +1,5 @@
 """Syntactic distances as bars over the gaps between tokens (Harada and Watanabe, 2021)."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any

@@ -1,7 +1,5 @@
 """A figure as a file, or as SVG text for a page; the same figure is the same bytes every time."""
 
-from __future__ import annotations
-
 import hashlib
 import io
 import re

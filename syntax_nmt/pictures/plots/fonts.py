@@ -1,7 +1,5 @@
 """Fonts that have the letters of a text: matplotlib's own, then installed fonts."""
 
-from __future__ import annotations
-
 import unicodedata
 from collections.abc import Iterable, Iterator
 from contextlib import suppress

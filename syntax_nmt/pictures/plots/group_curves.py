@@ -1,7 +1,5 @@
 """Figures of several systems over groups of sentences, such as BLEU by length, as curves."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any

@@ -1,7 +1,5 @@
 """The kind of file that a picture's name asks for, and its width. Needs no matplotlib."""
 
-from __future__ import annotations
-
 import argparse
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """What all pictures share: letters, lines that differ without colour, boxes, and axes in points."""
 
-from __future__ import annotations
-
 import warnings
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager

@@ -1,7 +1,5 @@
 """A loss or an accuracy in the course of trainings."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any

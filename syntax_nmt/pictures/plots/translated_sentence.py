@@ -1,7 +1,5 @@
 """A sentence, the tree that a model sees in it, and where each word of the translation looks."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np

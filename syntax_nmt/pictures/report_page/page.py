@@ -1,7 +1,5 @@
 """The page: figures, pictures and samples put into the templates of this folder."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

@@ -1,7 +1,5 @@
 """All that a report is about: read and measured, not yet drawn."""
 
-from __future__ import annotations
-
 import argparse
 from collections.abc import Sequence
 from dataclasses import dataclass

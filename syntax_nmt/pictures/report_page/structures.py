@@ -1,7 +1,5 @@
 """The structures that systems found in sentences, and those of the reference."""
 
-from __future__ import annotations
-
 import argparse
 import sys
 from collections.abc import Sequence

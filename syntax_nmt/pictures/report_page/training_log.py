@@ -5,8 +5,6 @@ may hold several starts of one training, one after the other: what a later start
 what an earlier one did. Curves and the figures of a training are made of it.
 """
 
-from __future__ import annotations
-
 import math
 import re
 from collections.abc import Mapping, Sequence

@@ -1,7 +1,5 @@
 """Annotators of sentences, and the entries of their output."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass

@@ -4,8 +4,6 @@ Stanza treats chunks as named entities. Its tagger is a bidirectional LSTM over 
 embeddings with a CRF on top; nothing is pretrained, so it trains offline.
 """
 
-from __future__ import annotations
-
 import io
 import json
 import os

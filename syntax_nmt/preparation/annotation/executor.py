@@ -3,8 +3,6 @@
 All parallel work is a function of one picklable task, mapped over tasks.
 """
 
-from __future__ import annotations
-
 import asyncio
 import logging
 import multiprocessing

@@ -1,7 +1,5 @@
 """Exclusive and shared locks of folders."""
 
-from __future__ import annotations
-
 import fcntl
 import glob
 import os

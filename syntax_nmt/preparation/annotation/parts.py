@@ -1,7 +1,5 @@
 """A text in parts whose annotation is saved on disk, so that an interrupted run can resume."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 import os

@@ -1,7 +1,5 @@
 """The share of a text that one job of several works on, as torchrun and Slurm number them."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass

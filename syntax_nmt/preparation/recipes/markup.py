@@ -3,8 +3,6 @@
 Run by the dataset recipes as `python -m syntax_nmt.preparation.recipes.markup FORMAT …`.
 """
 
-from __future__ import annotations
-
 import argparse
 import re
 import sys

@@ -1,7 +1,5 @@
 """How the dataset recipes' own commands are run: errors in one line that begins with the recipe."""
 
-from __future__ import annotations
-
 import argparse
 import os
 from collections.abc import Callable, Sequence

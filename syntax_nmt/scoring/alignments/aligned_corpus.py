@@ -1,7 +1,5 @@
 """The alignments of a corpus, by direction."""
 
-from __future__ import annotations
-
 import argparse
 from collections.abc import Sequence
 from dataclasses import dataclass, field

@@ -11,8 +11,6 @@ The format of a file is detected from its lines:
 - GIZA++ (`A3.final`): three lines a sentence, the last one `NULL ({ }) the ({ 1 }) house ({ 2 })`.
 """
 
-from __future__ import annotations
-
 import re
 import sys
 from collections.abc import Iterable, Iterator, Sequence

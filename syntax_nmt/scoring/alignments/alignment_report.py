@@ -1,7 +1,5 @@
 """The output of `syntax-nmt align`: alignment error rate (Och and Ney, 2003), and warnings."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass

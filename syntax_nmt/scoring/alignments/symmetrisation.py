@@ -1,7 +1,5 @@
 """Symmetrisation of alignments of both directions (Och and Ney, 2003; Koehn et al., 2003)."""
 
-from __future__ import annotations
-
 import heapq
 from collections.abc import Callable
 

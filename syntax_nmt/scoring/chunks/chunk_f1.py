@@ -4,8 +4,6 @@ A predicted chunk is correct when a gold chunk has its type, its first and its l
 Sang and Buchholz 2000, section 3). Words outside chunks count only in the accuracy of tags.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """The output of `syntax-nmt chunks`: chunks as text, alignments, and figures."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict

@@ -1,7 +1,5 @@
 """A corpus with its chunks and their reference, and losses by the position in a chunk."""
 
-from __future__ import annotations
-
 import argparse
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field

@@ -5,8 +5,6 @@ around the same words (a unary chain) count once. Otherwise all counts are those
 `LABELED 0`. Trees that depend only on the sentence length are baselines for induced ones.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Set
 from dataclasses import dataclass, field
 from typing import Final

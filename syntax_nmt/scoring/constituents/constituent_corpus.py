@@ -1,7 +1,5 @@
 """A corpus with its constituency trees, as they come, and its gold trees as brackets."""
 
-from __future__ import annotations
-
 import argparse
 from collections.abc import Iterable, Sequence, Set
 from dataclasses import dataclass, field

@@ -1,7 +1,5 @@
 """The output of `syntax-nmt trees --kind constituents`: bracket F1, with baseline trees."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Iterator
 
 from syntax_nmt.data.constituents import Constituent

@@ -1,7 +1,5 @@
 """A constituency tree as indented brackets, some of them marked."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 from syntax_nmt.data.constituents import UNNAMED_CONSTITUENT, Constituent, ConstituentTree

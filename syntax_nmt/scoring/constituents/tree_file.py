@@ -1,7 +1,5 @@
 """Files of bracketed trees: one a line, or over several lines as the Penn Treebank prints them."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """The output of `syntax-nmt contrast`: how often models prefer the reference of a pair."""
 
-from __future__ import annotations
-
 from bisect import bisect_right
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass

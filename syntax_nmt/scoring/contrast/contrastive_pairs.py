@@ -1,7 +1,5 @@
 """Contrastive translation pairs (Sennrich, 2017): a reference, and the same with one error."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path

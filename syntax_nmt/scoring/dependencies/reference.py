@@ -1,7 +1,5 @@
 """Reference parses, transferred to the words of the hypothesis."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """The output of `syntax-nmt trees` for a parsed corpus: UAS, and drawings."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Iterator
 
 from syntax_nmt.data.dependency_tree import DependencyTree

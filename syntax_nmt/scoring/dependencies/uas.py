@@ -1,7 +1,5 @@
 """Unlabelled attachment score: the share of words whose head is that of the reference."""
 
-from __future__ import annotations
-
 import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """The output of `syntax-nmt compare`: figures for JSON, and tables."""
 
-from __future__ import annotations
-
 import statistics
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass

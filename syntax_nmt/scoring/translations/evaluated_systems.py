@@ -1,7 +1,5 @@
 """The translations to score: files of any system, and their references."""
 
-from __future__ import annotations
-
 import argparse
 import sys
 from collections import Counter

@@ -4,8 +4,6 @@ A search that does not find the end of a sentence stops only at fairseq's `--max
 `--max-len-b`, and a few such translations change BLEU by a point.
 """
 
-from __future__ import annotations
-
 import argparse
 import math
 from collections.abc import Sequence

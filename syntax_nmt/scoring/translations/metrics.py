@@ -4,8 +4,6 @@ All of them are functions of sums over sentences. So each sentence is processed 
 length, of resampled test sets or with a sentence replaced cost a few additions.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any

@@ -3,8 +3,6 @@
 Options of metrics have sacrebleu's names.
 """
 
-from __future__ import annotations
-
 import argparse
 import sys
 from functools import partial

@@ -2,8 +2,6 @@
 and n-best lists of Moses and Marian.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

@@ -13,8 +13,6 @@ The tests ask whether the systems differ on other sentences. `seed_tests` asks w
 with other training runs.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np

@@ -12,8 +12,6 @@ differs: it looks at the right neighbours first and at fewer of them, and gives 
 translation of one word.
 """
 
-from __future__ import annotations
-
 import math
 from bisect import bisect_left, insort
 from collections.abc import Callable, Sequence

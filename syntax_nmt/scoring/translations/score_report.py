@@ -1,7 +1,5 @@
 """The output of `syntax-nmt score`: figures for JSON, and tables."""
 
-from __future__ import annotations
-
 import statistics
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -12,8 +12,6 @@ seeds; the variance over sentences includes only what all seeds of a system shar
 of runs on resampled test sets. The quantile is Student's, with Satterthwaite's degrees of freedom.
 """
 
-from __future__ import annotations
-
 import math
 import statistics
 from collections.abc import Sequence

@@ -1,7 +1,5 @@
 """Sentence scores of external metrics, such as COMET, from files."""
 
-from __future__ import annotations
-
 import argparse
 import math
 import re

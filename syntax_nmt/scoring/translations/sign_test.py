@@ -6,8 +6,6 @@ counts as better or worse as the score of the whole corpus rises or falls. The s
 how probable so uneven a count is if better and worse are equally likely.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Files that belong to a system, which its name tells: `--log NAME FILE`."""
 
-from __future__ import annotations
-
 import argparse
 from collections.abc import Sequence
 

@@ -1,7 +1,5 @@
 """Cells and lines of tables of scores, made of the figures that go into JSON."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from syntax_nmt.data.text_columns import NO_FIGURE

@@ -1,7 +1,5 @@
 """The weights of single heads, against the means and the heads that models give out otherwise."""
 
-from __future__ import annotations
-
 from types import SimpleNamespace
 
 import numpy as np

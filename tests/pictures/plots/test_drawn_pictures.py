@@ -1,7 +1,5 @@
 """What is in a picture, read off the figure's artists."""
 
-from __future__ import annotations
-
 from collections import Counter
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Files of figures: their kinds, the same bytes every time, whole or not there."""
 
-from __future__ import annotations
-
 import xml.etree.ElementTree as ET
 
 import matplotlib as mpl

@@ -1,7 +1,5 @@
 """Trees that go down the page where there is no room for them."""
 
-from __future__ import annotations
-
 import re
 
 import pytest

@@ -1,7 +1,5 @@
 """`syntax-nmt plot` from end to end: each kind on small files, and what it refuses."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 import sys

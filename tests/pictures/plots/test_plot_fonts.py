@@ -1,7 +1,5 @@
 """Which fonts are taken for which letters."""
 
-from __future__ import annotations
-
 import pytest
 from matplotlib import font_manager
 

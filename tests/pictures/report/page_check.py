@@ -1,7 +1,5 @@
 """What a browser would complain about, or fetch: found by parsing the page."""
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from html.parser import HTMLParser

@@ -1,7 +1,5 @@
 """A small test set with everything that a report can show."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from training_logs import LogWriter
