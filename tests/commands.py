@@ -58,12 +58,6 @@ def in_a_program(name: str) -> Iterator[None]:
         yield
 
 
-def assert_task_is_asked_for(*command: str | Path) -> None:
-    """Who forgets the task is told its option."""
-    task = ("--task", "syntax_translation")
-    assert " ".join(task) in refuse(*(part for part in command if part not in task))
-
-
 def syntax_nmt(*arguments: str | Path, **options) -> subprocess.CompletedProcess[str]:
     """The `syntax-nmt` command, which must succeed."""
     return succeed("syntax_nmt.cli", *arguments, **options)

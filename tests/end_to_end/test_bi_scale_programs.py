@@ -8,8 +8,6 @@ import pytest
 from commands import fairseq, refuse, succeed, syntax_nmt
 from prepared_corpus import TEST_SENTENCES
 
-from syntax_nmt.data.chunks import read_chunks
-
 pytestmark = pytest.mark.dear
 
 TRAINING = (
@@ -70,12 +68,6 @@ def test_translates_without_annotation_files(prepared, bare, checkpoint):
     assert {n: h[1] for n, h in lines("H", few).items()} == {
         n: h[1] for n, h in lines("H", many).items()
     }
-    words_alone = succeed(
-        *fairseq("generate", bare, *arguments),
-        *("--model-overrides", "{'no_joint_score': True}"),
-    ).stdout
-    scores = [{n: float(h[0]) for n, h in lines("H", x).items()} for x in (few, words_alone)]
-    assert sum(scores[1].values()) > sum(scores[0].values())
     typed = succeed(
         *fairseq("interactive", bare, *arguments, "--bpe", "sentencepiece"),
         *("--sentencepiece-model", prepared.folder / "sentencepiece.model", "--buffer-size", "7"),
@@ -86,15 +78,6 @@ def test_translates_without_annotation_files(prepared, bare, checkpoint):
     assert {n: h[1] for n, h in lines("H", typed).items()} == {
         n: h[1] for n, h in lines("H", few).items()
     }
-
-
-def test_references_are_scored_with_and_without_annotation(prepared, bare, checkpoint):
-    command = ("--path", checkpoint, "--score-reference")
-    with_chunks = succeed(*fairseq("generate", prepared.data, *command, "--load-chunks")).stdout
-    without = succeed(*fairseq("generate", bare, *command)).stdout
-    scores = [{n: float(h[0]) for n, h in lines("H", x).items()} for x in (with_chunks, without)]
-    assert len(scores[0]) == len(scores[1]) == TEST_SENTENCES
-    assert scores[0] != scores[1]
 
 
 def test_other_tags_are_refused(prepared, checkpoint):
@@ -119,61 +102,23 @@ def test_everything_at_once(prepared):
     assert '"valid_bleu"' in log
 
 
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        (("--arch", "rnn_search_tiny"), "give --arch bi_scale_rnn"),
-        (("--arch", "rnn_search_tiny", "--chunk-attention", "word"), "needs --bi-scale"),
-    ],
-)
-def test_contradicting_options(prepared, tmp_path, options, message):
-    command = fairseq("train", prepared.data, *TRAINING, *options, "--save-dir", tmp_path)
-    assert message in refuse(*command)
-
-
-def test_forgotten_annotation(prepared, tmp_path):
-    plain = [part for part in TRAINING if part != "--load-chunks"]
-    command = fairseq("train", prepared.data, *plain, "--save-dir", tmp_path)
-    assert "add --load-chunks" in refuse(*command)
-
-
-@pytest.fixture
-def chunks(prepared, checkpoint, tmp_path):
-    """`syntax-nmt chunks` over the test set; gives stdout and stderr."""
-
-    def run(*arguments):
-        done = syntax_nmt(
-            *("chunks", prepared.data, "--path", checkpoint, "--cpu"),
-            *("--source", prepared.corpus / "test.src", "--target", prepared.corpus / "test.tgt"),
-            *("--bpe", "sentencepiece"),
-            *("--sentencepiece-model", prepared.folder / "sentencepiece.model", *arguments),
-        )
-        return done.stdout, done.stderr
-
-    return run
-
-
-def test_chunks_of_given_translations(prepared, chunks, tmp_path):
+def test_chunks_of_given_translations(prepared, checkpoint, tmp_path):
+    """The figures of a model's own chunks, and the same from files alone."""
     reference = prepared.corpus / "test.tgt.chunks"
-    iob2, stderr = chunks("--score", reference, "--json", tmp_path / "figures.json")
+    model = prepared.folder / "sentencepiece.model"
+    done = syntax_nmt(
+        *("chunks", prepared.data, "--path", checkpoint, "--cpu"),
+        *("--source", prepared.corpus / "test.src", "--target", prepared.corpus / "test.tgt"),
+        *("--bpe", "sentencepiece", "--sentencepiece-model", model),
+        *("--score", reference, "--json", tmp_path / "figures.json"),
+    )
     figures = json.loads((tmp_path / "figures.json").read_text())
     assert figures["boundary_accuracy"] > 60
-    (row,) = [line for line in stderr.splitlines() if line.startswith("boundary accuracy")]
+    (row,) = [line for line in done.stderr.splitlines() if line.startswith("boundary accuracy")]
     assert row.split()[2] == f"{figures['boundary_accuracy']:.2f}"
     words = (prepared.corpus / "test.tgt").read_text(encoding="utf-8").splitlines()
-    assert [len(x.split()) for x in iob2.splitlines()] == [len(x.split()) for x in words]
+    assert [len(x.split()) for x in done.stdout.splitlines()] == [len(x.split()) for x in words]
     path = tmp_path / "found.chunks"
-    path.write_text(iob2, encoding="utf-8")
-    found = list(read_chunks(path))
-    text, _ = chunks("--format", "brackets", "--alignments", tmp_path / "alignments")
-    plain = [re.sub(r"\[\S+ ", "", line).replace("]", "").split() for line in text.splitlines()]
-    assert plain == [line.split() for line in words]
-    for line, sentence in zip((tmp_path / "alignments").read_text().splitlines(), found):
-        matrix = json.loads(line)
-        assert len(matrix["attention"]) == len(matrix["chunks"])
-        assert all(len(row) == len(matrix["source"]) for row in matrix["attention"])
-        assert all(0 <= sum(row) <= 1.001 for row in matrix["attention"])
-        assert sum(len(chunk["words"]) for chunk in matrix["chunks"]) == sentence[-1].end
-    # The same figure from files alone.
+    path.write_text(done.stdout, encoding="utf-8")
     by_file = syntax_nmt("chunks", "--hypothesis", path, "--score", reference, "--json", "-")
     assert json.loads(by_file.stdout)["f1"] == pytest.approx(figures["f1"])

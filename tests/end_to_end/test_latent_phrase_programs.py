@@ -65,12 +65,10 @@ def test_every_feature_and_every_loss_at_once(prepared, tmp_path):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (("--sync-layers", "1"), "--sync-layers 1, but --latent-phrase-layers 2"),
         (("--sync-cross-layers", "0,1"), "go with --sync-loss attention"),
         (("--sync-loss", "attention", "--sync-cross-layers", "x"), "--sync-cross-layers x"),
         (("--sync-loss", "attention", "--sync-cross-layers", "0"), "give equally many"),
         (("--sync-loss", "attention", "--sync-cross-layers", "0,2"), "--sync-cross-layers 2"),
-        (("--arch", "syntax_transformer_tiny"), "no syntactic distances"),
     ],
 )
 def test_contradicting_options(prepared, tmp_path, options, message):

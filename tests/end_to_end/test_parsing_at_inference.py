@@ -3,7 +3,6 @@
 import contextlib
 import gzip
 import io
-import json
 import random
 import re
 import shutil
@@ -12,11 +11,10 @@ from itertools import islice
 from pathlib import Path
 from types import SimpleNamespace
 
-import phrase_reader
 import pytest
 import sentencepiece
 import torch
-from commands import fairseq, refuse, succeed
+from commands import fairseq, succeed
 from fairseq import options, tasks
 from fairseq_cli import preprocess
 from fairseq_cli.interactive import make_batches
@@ -228,67 +226,6 @@ def test_no_sentence_depends_on_its_companions(corpus, kind, batch_size):
     groups = [order[start : start + batch_size] for start in range(0, SENTENCES, batch_size)]
     batches = (dataset.collater([dataset[i] for i in group]) for group in groups)
     assert read_by_a_model(task, kind, batches) == of_annotation_file(corpus.data, kind)
-
-
-@pytest.fixture(scope="module")
-def reader(corpus, tmp_path_factory):
-    """A checkpoint, untrained, of the model that writes down what it reads."""
-    path = tmp_path_factory.mktemp("reader") / "checkpoint.pt"
-    model, _, cfg = build(corpus.data, "phrase_reader")
-    return save_checkpoint(path, model, cfg)
-
-
-def program(name, data, checkpoint, *arguments):
-    plugin = ("--user-dir", Path(phrase_reader.__file__).parent, "--task", "syntax_translation")
-    beam = ("--beam", "1", "--max-len-b", "1", "-s", "src", "-t", "tgt")
-    path = ("--path", checkpoint, "--cpu")
-    return (f"fairseq_cli.{name}", data, *plugin, *path, *beam, *arguments)
-
-
-def what_was_read(path):
-    lines = path.read_text(encoding="utf-8").splitlines()
-    return sorted(json.loads(line) for line in lines)
-
-
-@pytest.mark.slow
-def test_fairseqs_own_programs(corpus, reader, tmp_path, monkeypatch):
-    """Parsing in generate, typed text in interactive and files: the model reads the same."""
-    seen = {}
-    parsing = ("--parser-config", corpus.data / "parser.json")
-    typing = ("--bpe", "sentencepiece", "--sentencepiece-model", corpus.model)
-    typing += ("--buffer-size", "50", "--batch-size", "7")
-    commands = {
-        "annotation files": program("generate", corpus.data, reader, "--load-phrases"),
-        "generate": program("generate", corpus.data, reader, *parsing, "--batch-size", "16"),
-        "scores": program("generate", corpus.data, reader, *parsing, "--score-reference"),
-        "interactive": program("interactive", corpus.data, reader, *parsing, *typing),
-    }
-    typed_text = corpus.words.read_text(encoding="utf-8")
-    for name, command in commands.items():
-        path = tmp_path / name.replace(" ", "_")
-        monkeypatch.setenv("PHRASES_READ", str(path))
-        done = succeed(*command, stdin=typed_text if name == "interactive" else "")
-        assert name == "scores" or done.stdout.count("H-") == SENTENCES
-        seen[name] = what_was_read(path)
-        assert len(seen[name]) == SENTENCES
-    assert seen["generate"] == seen["annotation files"]
-    assert seen["scores"] == seen["annotation files"]
-    assert seen["interactive"] == seen["annotation files"]
-
-
-@pytest.mark.slow
-def test_mistakes_are_one_line(corpus, reader, tmp_path):
-    config = tmp_path / "parser.json"
-    config.write_text('{"lang": "en", "subwords": "sentencepiece", "stanza_dir": "."}')
-    message = refuse(*program("generate", corpus.data, reader, "--parser-config", config))
-    assert str(config) in message
-    assert "tagger.pt" in message
-    broken = ("tagger.pt", "constituency.pt")
-    for name in broken:
-        (tmp_path / name).write_bytes(b"no model")
-    message = refuse(*program("generate", corpus.data, reader, "--parser-config", config))
-    assert str(config) in message
-    assert "cannot load" in message
 
 
 @pytest.fixture(scope="module")

@@ -3,7 +3,7 @@
 import re
 
 import pytest
-from commands import fairseq, refuse, succeed
+from commands import fairseq, succeed
 from prepared_corpus import TEST_SENTENCES
 from training import TRAINING
 
@@ -25,39 +25,14 @@ def parsed_checkpoint(prepared, tmp_path_factory):
 def generated(prepared, checkpoint, *arguments):
     command = fairseq("generate", prepared.data, "--path", checkpoint, "--max-len-b", "10")
     done = succeed(*command, "--load-phrases", "--beam", "3", *arguments)
-    return dict(re.findall(r"^H-(\d+)\t(\S+\t.*)$", done.stdout, flags=re.MULTILINE))
+    return dict(re.findall(r"^H-(\d+)\t\S+\t(.*)$", done.stdout, flags=re.MULTILINE))
 
 
 def test_translates_the_test_set(prepared, parsed_checkpoint):
     """Every sentence, and the same in batches of any size."""
     few = generated(prepared, parsed_checkpoint, "--batch-size", "3")
     assert sorted(map(int, few)) == list(range(TEST_SENTENCES))
-    many = generated(prepared, parsed_checkpoint, "--batch-size", "64")
-    words = {number: line.split("\t")[1] for number, line in few.items()}
-    assert words == {number: line.split("\t")[1] for number, line in many.items()}
-
-
-def test_scores_a_reference(prepared, parsed_checkpoint):
-    scored = generated(prepared, parsed_checkpoint, "--score-reference")
-    assert len(scored) == TEST_SENTENCES
-
-
-def test_together_with_supervised_heads(prepared, tmp_path):
-    supervised = ("--supervised-layer=-1", "--criterion", "dependency_cross_entropy")
-    train = fairseq("train", prepared.data, *TRAINING, *PHRASES, *supervised)
-    done = succeed(*train, "--save-dir", tmp_path, "--max-update", "4")
-    assert '"train_uas"' in done.stdout + done.stderr
-
-
-def test_training_without_the_phrases(prepared, tmp_path):
-    command = fairseq("train", prepared.data, *TRAINING, *PHRASES, "--save-dir", tmp_path)
-    assert "--load-phrases" in refuse(*(part for part in command if part != "--load-phrases"))
-
-
-def test_generating_without_the_phrases(prepared, parsed_checkpoint):
-    message = refuse(*fairseq("generate", prepared.data, "--path", parsed_checkpoint))
-    assert "--load-phrases" in message
-    assert "--parser-config FILE" in message
+    assert few == generated(prepared, parsed_checkpoint, "--batch-size", "64")
 
 
 STOCK = (
