@@ -4,11 +4,9 @@ import contextlib
 import io
 from pathlib import Path
 
-from fairseq import options
-from fairseq_cli import preprocess
+from cut_corpus import ALL, CUTS, run_preprocess, write_texts
 
 from syntax_nmt.cli import main
-from syntax_nmt.data.conllu import format_conllu, format_no_parse
 from syntax_nmt.data.dependency_tree import word_depths
 
 # Words ("@": cut here into pieces), heads, bracketing; chunks of the target, the same words.
@@ -32,45 +30,13 @@ VALID = [
     ("a dog", None, "(NP (D a) (N dog))", "B-NP I-NP"),
 ]
 CORPUS = {"train": TRAIN, "valid": VALID}
-CUTS = {
-    "subword-nmt": lambda text: text.replace("@", "@@ "),
-    "sentencepiece": lambda text: " ".join("▁" + w for w in text.split()).replace("@", " "),
-    "none": lambda text: text.replace("@", ""),
-}
 
 
-def words_of(text: str) -> list[str]:
-    """The words of a sentence."""
-    return text.replace("@", "").split()
-
-
-def write_corpus(
-    folder: Path, scheme: str, kinds: tuple[str, ...] = ("heads", "phrases", "chunks")
-):
+def write_corpus(folder: Path, scheme: str, kinds: tuple[str, ...] = ALL) -> Path:
     """The data-bin folder of the corpus; its texts are in `tok` and `bpe`."""
-    for name in ("tok", "bpe"):
-        (folder / name).mkdir(parents=True)
     for split, sentences in CORPUS.items():
-        texts = {}
-        if "heads" in kinds:
-            texts[f"tok/{split}.de.conllu"] = "".join(
-                format_no_parse(words_of(text)) if heads is None else conllu(text, heads)
-                for text, heads, *_ in sentences
-            )
-        if "phrases" in kinds:
-            texts[f"tok/{split}.de.trees"] = "".join(f"{tree}\n" for _, _, tree, _ in sentences)
-        if "chunks" in kinds:
-            texts[f"tok/{split}.en.chunks"] = "".join(f"{tags}\n" for *_, tags in sentences)
-        for lang in ("de", "en"):
-            texts[f"tok/{split}.{lang}"] = "".join(
-                " ".join(words_of(text)) + "\n" for text, *_ in sentences
-            )
-            texts[f"bpe/{split}.{lang}"] = "".join(
-                f"{CUTS[scheme](text)}\n" for text, *_ in sentences
-            )
-        for name, text in texts.items():
-            (folder / name).write_text(text, encoding="utf-8")
-    databin = run_preprocess(folder)
+        write_texts(folder, split, sentences, scheme, kinds)
+    databin = preprocess_corpus(folder)
     if kinds:
         prefixes = [f"--{split}pref={folder / 'bpe' / split}" for split in CORPUS]
         command = ["binarize", "-s", "de", "-t", "en", *prefixes, "--words", str(folder / "tok")]
@@ -79,19 +45,10 @@ def write_corpus(
     return databin
 
 
-def conllu(text: str, heads: list[int]) -> str:
-    """One block; `heads` are those of :func:`format_conllu`."""
-    return format_conllu(words_of(text), heads)
-
-
-def run_preprocess(folder: Path, *more: str) -> Path:
+def preprocess_corpus(folder: Path, *more: str) -> Path:
     """Runs fairseq-preprocess on the texts in `bpe`."""
-    databin = folder / "data-bin"
-    arguments = ["-s", "de", "-t", "en", "--destdir", str(databin), "--workers", "1", *more]
-    arguments += [f"--{split}pref={folder / 'bpe' / split}" for split in CORPUS]
-    with contextlib.redirect_stdout(io.StringIO()):
-        preprocess.main(options.get_preprocessing_parser().parse_args(arguments))
-    return databin
+    prefixes = {f"{split}pref": folder / "bpe" / split for split in CORPUS}
+    return run_preprocess(folder, *more, **prefixes)
 
 
 def plain_text_counts(split: str, scheme: str) -> dict[str, int]:

@@ -1,29 +1,25 @@
-import contextlib
 import errno
 import gzip
-import io
 import json
 import os
 
 import numpy as np
 import pytest
 import torch
-from fairseq import options
+from cut_corpus import CUTS, run_preprocess, write_texts
 from fairseq.data import Dictionary
 from fairseq.data.indexed_dataset import MMapIndexedDatasetBuilder
-from fairseq.tasks.translation import load_langpair_dataset
-from fairseq_cli import preprocess
 
 from syntax_nmt.cli import main
-from syntax_nmt.data.annotation import KINDS
+from syntax_nmt.data import annotation
 from syntax_nmt.data.binarised_annotation import open_annotation
-from syntax_nmt.data.conllu import format_conllu, format_no_parse
+from syntax_nmt.data.conllu import format_conllu
 from syntax_nmt.data.ragged import RaggedArray
-from syntax_nmt.data.syntax_dataset import SyntaxDataset
 from syntax_nmt.errors import UserError
 from syntax_nmt.preparation import binarizing as module
 from syntax_nmt.preparation.annotation.folder_lock import folder_lock
 from syntax_nmt.preparation.binarizing import binarize
+from syntax_nmt.task.syntax_translation import SyntaxTranslationConfig, SyntaxTranslationTask
 
 # Words ("@": cut here into pieces), heads, bracketing; chunks of the target, the same words.
 SENTENCES = [
@@ -41,63 +37,11 @@ SENTENCES = [
 HEADS = [[1, 3, 1, 3, 3], [0], [-1] * 6, [], [1, 10, 1, 9, 3, 9, 9, 6, 6, 1, 10]]
 PHRASES = [[3, 2], [1], [-1], [-1], [3, 2, 1, 3, 1, 1]]
 CHUNKS = [[1, 0, 0, 3, 0], [3], [-1] * 6, [], [1, 0, 0, 2, 0, 1, 0, 0, 0, 0, 3]]
-KIND = {kind.name: kind for kind in KINDS}
 ROWS = [("heads", "de", HEADS), ("phrases", "de", PHRASES), ("chunks", "en", CHUNKS)]
-CUTS = {
-    "subword-nmt": lambda text: text.replace("@", "@@ "),
-    "sentencepiece": lambda text: " ".join("▁" + w for w in text.split()).replace("@", " "),
-    "none": lambda text: text.replace("@", ""),
-}
-
-
-def write_texts(folder, split="train", sentences=SENTENCES, scheme="subword-nmt"):
-    for name in ("tok", "bpe"):
-        (folder / name).mkdir(exist_ok=True)
-    words = [text.replace("@", "") for text, *_ in sentences]
-    blocks = [
-        format_no_parse(line.split()) if heads is None else format_conllu(line.split(), heads)
-        for line, (_, heads, *_) in zip(words, sentences)
-    ]
-    texts = {
-        f"tok/{split}.de.conllu": "".join(blocks),
-        f"tok/{split}.de.trees": "".join(f"{tree}\n" for _, _, tree, _ in sentences),
-        f"tok/{split}.en.chunks": "".join(f"{tags}\n" for *_, tags in sentences),
-    }
-    for lang in ("de", "en"):
-        texts[f"tok/{split}.{lang}"] = "".join(f"{line}\n" for line in words)
-        pieces = [CUTS[scheme](text) for text, *_ in sentences]
-        texts[f"bpe/{split}.{lang}"] = "".join(f"{line}\n" for line in pieces)
-    for name, text in texts.items():
-        (folder / name).write_text(text, encoding="utf-8")
 
 
 def preprocess_texts(folder, **prefixes):
-    databin = folder / "data-bin"
-    arguments = ["-s", "de", "-t", "en", "--destdir", str(databin), "--workers", "1"]
-    for option, prefix in (prefixes or {"trainpref": folder / "bpe" / "train"}).items():
-        arguments += [f"--{option}", str(prefix)]
-    with contextlib.redirect_stdout(io.StringIO()):
-        preprocess.main(options.get_preprocessing_parser().parse_args(arguments))
-    return databin
-
-
-def load_pairs(databin, split="train"):
-    dictionaries = [Dictionary.load(str(databin / f"dict.{lang}.txt")) for lang in ("de", "en")]
-    return load_langpair_dataset(
-        str(databin),
-        split,
-        "de",
-        dictionaries[0],
-        "en",
-        dictionaries[1],
-        combine=False,
-        dataset_impl=None,
-        upsample_primary=1,
-        left_pad_source=True,
-        left_pad_target=False,
-        max_source_positions=99,
-        max_target_positions=99,
-    )
+    return run_preprocess(folder, **(prefixes or {"trainpref": folder / "bpe" / "train"}))
 
 
 def rows_of(databin, kind, lang, split="train"):
@@ -107,7 +51,7 @@ def rows_of(databin, kind, lang, split="train"):
 
 @pytest.fixture
 def corpus(tmp_path):
-    write_texts(tmp_path)
+    write_texts(tmp_path, "train", SENTENCES)
     return tmp_path
 
 
@@ -125,7 +69,7 @@ def run(folder, **options):
 
 @pytest.mark.parametrize("scheme", list(CUTS))
 def test_from_text_to_batch(tmp_path, scheme):
-    write_texts(tmp_path, scheme=scheme)
+    write_texts(tmp_path, "train", SENTENCES, scheme)
     databin = preprocess_texts(tmp_path)
     written, reported = run(tmp_path)
     assert sorted(written) == [
@@ -140,16 +84,14 @@ def test_from_text_to_batch(tmp_path, scheme):
         for kind, lang, rows in ROWS:
             assert rows_of(databin, kind, lang) == rows
 
-    pairs = load_pairs(databin)
-    annotations = [
-        open_annotation(
-            databin / f"train.de-en.{lang}",
-            KIND[kind],
-            pairs.src_sizes if lang == "de" else pairs.tgt_sizes,
-        )
-        for kind, lang, _ in ROWS
-    ]
-    dataset = SyntaxDataset(pairs, annotations)
+    loaded = {kind.option: True for kind in annotation.KINDS}
+    cfg = SyntaxTranslationConfig(
+        data=str(databin), source_lang="de", target_lang="en", train_subset="train",
+        dataset_impl=None, required_seq_len_multiple=1, **loaded,
+    )  # fmt: skip
+    task = SyntaxTranslationTask.setup_task(cfg)
+    task.load_dataset("train")
+    dataset = task.dataset("train")
     batch = dataset.collater([dataset[0], dataset[3], dataset[4]])
     assert batch["id"].tolist() == [4, 0, 3]
     assert (batch["heads"][2] == -1).all()
@@ -200,7 +142,7 @@ def test_the_command_says_what_it_found(corpus, capsys):
 
 
 def test_several_test_sets_gzip_and_annotation_files_beside_the_pieces(tmp_path):
-    write_texts(tmp_path, "train")
+    write_texts(tmp_path, "train", SENTENCES)
     write_texts(tmp_path, "dev", SENTENCES[:2])
     write_texts(tmp_path, "one", SENTENCES[2:])
     write_texts(tmp_path, "two", SENTENCES[1:2])
@@ -237,17 +179,13 @@ def test_other_sides_too_if_their_files_are_there(corpus):
     assert "train.de-en.en.heads" in written
     assert rows_of(databin, "heads", "en") == HEADS
     assert any("train.de.conllu, so no heads" in line for line in reported)
-
-
-def test_a_folder_made_for_the_other_direction_serves(corpus):
-    databin = preprocess_texts(corpus)
+    # A folder made for the other direction serves.
     options = {"trainpref": str(corpus / "bpe" / "train"), "words": corpus / "tok"}
-    written = binarize("en", "de", databin, report=lambda line: None, **options)
-    assert "train.de-en.de.heads" in written
+    assert written == binarize("en", "de", databin, report=lambda line: None, **options)
 
 
 def test_unseen_chunk_types_count_as_no_annotation(tmp_path):
-    write_texts(tmp_path, "train")
+    write_texts(tmp_path, "train", SENTENCES)
     write_texts(tmp_path, "dev", [SENTENCES[0], (*SENTENCES[1][:3], "B-UCP")])
     prefixes = {
         f"{s}pref": str(tmp_path / "bpe" / n) for s, n in (("train", "train"), ("valid", "dev"))
@@ -260,7 +198,7 @@ def test_unseen_chunk_types_count_as_no_annotation(tmp_path):
 
 
 def test_a_test_set_added_later_uses_the_tags_of_training(tmp_path):
-    write_texts(tmp_path, "train")
+    write_texts(tmp_path, "train", SENTENCES)
     write_texts(tmp_path, "two", SENTENCES[1:2])
     prefixes = {
         f"{s}pref": str(tmp_path / "bpe" / n) for s, n in (("train", "train"), ("test", "two"))
@@ -379,7 +317,6 @@ def test_two_at_once(corpus):
 def test_cut_off_between_the_files_and_the_manifest(corpus, monkeypatch):
     """Files that the manifest does not describe do not count."""
     databin = preprocess_texts(corpus)
-    pairs = load_pairs(databin)
     run(corpus)
     edit(corpus / "tok/train.de.conllu", "2\tcat\t_\t_\t_\t_\t3", "2\tcat\t_\t_\t_\t_\t1")
     edit(corpus / "tok/train.de.conllu", "1\tthe\t_\t_\t_\t_\t2", "1\tthe\t_\t_\t_\t_\t3")
@@ -394,8 +331,9 @@ def test_cut_off_between_the_files_and_the_manifest(corpus, monkeypatch):
     monkeypatch.setattr(os, "replace", killed)
     with pytest.raises(KeyboardInterrupt):
         run(corpus)
+    sizes = np.array([len(row) + 1 for row in HEADS])
     with pytest.raises(UserError, match=r"heads\.bin: damaged or not written by the last binarize"):
-        open_annotation(databin / "train.de-en.de", KIND["heads"], pairs.src_sizes)
+        open_annotation(databin / "train.de-en.de", annotation.HEADS, sizes)
 
 
 def test_what_is_missing_is_named(corpus):
@@ -404,9 +342,10 @@ def test_what_is_missing_is_named(corpus):
     preprocess_texts(corpus)
     with pytest.raises(UserError, match="give --trainpref, --validpref or --testpref"):
         run(corpus, trainpref=None)
-    (corpus / "bpe" / "train.de").unlink()
-    with pytest.raises(UserError, match=r"bpe/train\.de: not found: give the prefixes"):
-        run(corpus)
+    for prefix in ("bpe/train.de", "bpe/gone"):
+        message = rf"{prefix}\.de: not found: give the prefixes .*which end"
+        with pytest.raises(UserError, match=message):
+            run(corpus, trainpref=f"{corpus}/{prefix}", validpref=f"{corpus}/bpe/train")
 
 
 def test_parts_of_the_training_text_with_the_chunk_types_of_all(tmp_path):
@@ -486,10 +425,3 @@ def test_annotation_that_is_cut_otherwise_is_carried_over(corpus):
     # a ca@@ t a@@ nd the b@@ i@@ g dog go
     assert found[4] == [1, 10, 1, 1, 3, 9, 5, 6, 6, 1, 10]
     assert any("1 of 5 sentences have the text's characters in other words" in r for r in reported)
-
-
-@pytest.mark.parametrize("prefix", ["bpe/train.de", "bpe/gone"])
-def test_a_prefix_without_text_is_an_error(corpus, prefix):
-    preprocess_texts(corpus)
-    with pytest.raises(UserError, match=rf"{prefix}\.de: not found: give the prefixes .*which end"):
-        run(corpus, trainpref=str(corpus / prefix), validpref=str(corpus / "bpe/train"))
