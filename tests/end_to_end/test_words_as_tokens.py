@@ -5,9 +5,8 @@ import shlex
 from types import SimpleNamespace
 
 import pytest
-import torch
 from commands import USER_DIR, succeed
-from fairseq.dataclass.configs import GenerationConfig
+from hypotheses import hypotheses
 from small_models import build, enlarge, save_checkpoint
 
 from syntax_nmt.cli import main
@@ -49,13 +48,9 @@ def words(request, prepared, tmp_path_factory):
 def translations(words, beam):
     """By fairseq's search in pieces, which are joined here."""
     model, task, _ = words.models["dependency_transformer"]
-    generator = task.build_generator([model], GenerationConfig(beam=beam))
     found = []
-    for line in words.pieces["src"][:SENTENCES]:
-        tokens = task.source_dictionary.encode_line(line, add_if_not_exist=False).long()
-        net_input = {"src_tokens": tokens[None], "src_lengths": torch.tensor([len(tokens)])}
-        ((best, *_),) = task.inference_step(generator, [model], {"net_input": net_input})
-        text = task.target_dictionary.string(best["tokens"])
+    for (best, _), *_ in hypotheses(model, task, words.pieces["src"][:SENTENCES], beam=beam):
+        text = task.target_dictionary.string(best)
         if "target" not in words.sides:
             text = text.replace(" ", "").replace("▁", " ")
         found.append(WordTokenizer("moses", "tgt").detokenize(text))

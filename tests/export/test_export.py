@@ -10,9 +10,10 @@ from pathlib import Path
 import pytest
 import torch
 from commands import USER_DIR, refuse, succeed, syntax_nmt
-from fairseq.dataclass.configs import GenerationConfig
+from hypotheses import hypotheses
 from methods import BASES
 from small_models import build, enlarge, save_checkpoint, write_dictionaries
+from translations import refused
 
 from syntax_nmt.cli import main
 from syntax_nmt.commands.export import new_folder
@@ -23,21 +24,22 @@ from syntax_nmt.export.translate import segmentation
 WITHOUT_THE_PLUGIN = """
 import sys, torch
 from fairseq import checkpoint_utils
-folder, sentences = sys.argv[1], torch.load(sys.argv[2])
+folder, pieces, output = sys.argv[1:]
 (model,), cfg, task = checkpoint_utils.load_model_ensemble_and_task(
     [folder + "/model.pt"], {"data": folder}
 )
 cfg.generation.max_len_b = 20
 generator = task.build_generator([model.eval()], cfg.generation)
-beams = [
-    [(h["tokens"].tolist(), h["score"].item()) for h in task.inference_step(
-        generator, [model], {"net_input": {
-            "src_tokens": s[None], "src_lengths": torch.tensor([len(s)])}})[0]]
-    for s in sentences
-]
+beams = []
+for line in open(pieces, encoding="utf-8"):
+    tokens = task.source_dictionary.encode_line(line, add_if_not_exist=False).long()
+    net_input = {"src_tokens": tokens[None], "src_lengths": torch.tensor([len(tokens)])}
+    (found,) = task.inference_step(generator, [model], {"net_input": net_input})
+    beams.append([(h["tokens"].tolist(), h["score"].item()) for h in found])
 assert not any(name.startswith("syntax_nmt") for name in sys.modules)
-torch.save(beams, sys.argv[3])
+torch.save(beams, output)
 """
+TRANSLATE = "syntax_nmt.export.translate"
 EXPORTABLE = {"syntax_transformer", "dependency_transformer"}
 
 
@@ -62,32 +64,29 @@ def exported(trained, prepared, tmp_path_factory):
 
 
 @pytest.fixture(scope="module")
-def sentences(prepared, trained):
-    dictionary = trained[2].source_dictionary
-    lines = (prepared.folder / "pieces/test.src").read_text("utf-8").splitlines()
-    return [dictionary.encode_line(line, add_if_not_exist=False).long() for line in lines]
+def pieces(prepared):
+    """The test set, cut into pieces."""
+    return prepared.folder / "pieces" / "test.src"
 
 
-def beams(model, task, sentences):
-    generator = task.build_generator([model], GenerationConfig(max_len_b=20))
-    found = []
-    for tokens in sentences:
-        net_input = {"src_tokens": tokens[None], "src_lengths": torch.tensor([len(tokens)])}
-        (hypotheses,) = task.inference_step(generator, [model], {"net_input": net_input})
-        found.append([(h["tokens"].tolist(), h["score"].item()) for h in hypotheses])
-    return found
+def export(path, data, engine, output, *more):
+    command = ["export", path, "--data", data, "--to", engine, "--output", output, *more]
+    main([str(part) for part in command])
 
 
-def test_fairseq_alone_finds_the_same_beams(trained, exported, sentences, tmp_path):
-    folder, _ = exported
-    torch.save(sentences, tmp_path / "sentences")
-    command = [sys.executable, "-c", WITHOUT_THE_PLUGIN, folder]
-    subprocess.run([*command, tmp_path / "sentences", tmp_path / "beams"], check=True)
-    expected = beams(trained[1], trained[2], sentences)
+def refused_export(path, data, engine, output, *more):
+    """The line of an export that must be refused."""
+    return refused("export", path, "--data", data, "--to", engine, "--output", output, *more)
+
+
+def test_fairseq_alone_finds_the_same_beams(trained, exported, pieces, tmp_path):
+    command = [sys.executable, "-c", WITHOUT_THE_PLUGIN, exported[0], pieces, tmp_path / "beams"]
+    subprocess.run(command, check=True)
+    expected = hypotheses(*trained[1:], pieces.read_text("utf-8").splitlines(), max_len_b=20)
     found = torch.load(tmp_path / "beams")
     assert len({str(tokens) for ((tokens, _), *_) in expected}) > 5
     for one, other in zip(found, expected):
-        assert [tokens for tokens, _ in one] == [tokens for tokens, _ in other]
+        assert [tokens for tokens, _ in one] == [tokens.tolist() for tokens, _ in other]
         assert [score for _, score in one] == pytest.approx([score for _, score in other], abs=1e-5)
 
 
@@ -109,32 +108,21 @@ def translations(done):
     return re.findall(r"^D-\d+\t\S+\t(.*)$", done.stdout, re.MULTILINE)
 
 
-@pytest.mark.parametrize("quantization", [None, "int8"])
-def test_ctranslate2(trained, prepared, sentences, tmp_path, quantization):
+def test_ctranslate2(trained, prepared, pieces, tmp_path):
     pytest.importorskip("ctranslate2", reason="CTranslate2 is not installed")
-    command = ["export", str(trained[0]), "--data", str(prepared.folder), "--to", "ctranslate2"]
-    main([*command, "--output", str(tmp_path / "whole")])
-    if quantization is not None:
-        more = ["--quantization", quantization, "--output", str(tmp_path / "small")]
-        main([*command, *more])
-        sizes = [(tmp_path / name / "model.bin").stat().st_size for name in ("small", "whole")]
-        assert sizes[0] < 0.75 * sizes[1]
-        return
+    path, model, task = trained
+    export(path, prepared.folder, "ctranslate2", tmp_path / "whole")
     text = (prepared.corpus / "test.src").read_text("utf-8")
-    line = ("syntax_nmt.export.translate", tmp_path / "whole")
-    found = succeed(*line, "--beam", "1", stdin=text).stdout.splitlines()
-    _, model, task = trained
-    generator = task.build_generator([model], GenerationConfig(beam=1))
+    line = (TRANSLATE, tmp_path / "whole", "--beam", "1")
     expected = []
-    for tokens in sentences:
-        net_input = {"src_tokens": tokens[None], "src_lengths": torch.tensor([len(tokens)])}
-        ((best, *_),) = task.inference_step(generator, [model], {"net_input": net_input})
-        pieces = task.target_dictionary.string(best["tokens"])
-        expected.append(pieces.replace(" ", "").replace("▁", " ").strip())
-    assert found == expected
-
-
-TRANSLATE = "syntax_nmt.export.translate"
+    for ((tokens, _),) in hypotheses(model, task, pieces.read_text("utf-8").splitlines(), beam=1):
+        translation = task.target_dictionary.string(tokens)
+        expected.append(translation.replace(" ", "").replace("▁", " ").strip())
+    assert succeed(*line, stdin=text).stdout.splitlines() == expected
+    small = tmp_path / "small"
+    export(path, prepared.folder, "ctranslate2", small, "--quantization", "int8")
+    sizes = [(folder / "model.bin").stat().st_size for folder in (small, tmp_path / "whole")]
+    assert sizes[0] < 0.75 * sizes[1]
 
 
 @pytest.fixture(scope="module")
@@ -145,26 +133,23 @@ def of_few_positions(prepared, tmp_path_factory):
     limits = ("--max-source-positions", "8", "--max-target-positions", "6")
     model, _, cfg = build(prepared.data, "syntax_transformer", *limits)
     path = save_checkpoint(folder / "model.pt", enlarge(model, 2.0), cfg)
-    command = ["export", path, "--data", prepared.folder, "--to", "ctranslate2"]
-    main([*map(str, command), "--output", str(folder / "exported")])
+    export(path, prepared.folder, "ctranslate2", folder / "exported")
     return folder / "exported"
 
 
-def test_the_symbol_of_beginnings_is_no_part_of_the_text(prepared, tmp_path):
+def test_the_symbol_of_beginnings_is_no_part_of_the_text(prepared, pieces, tmp_path):
     """Of a model that generates it; fairseq's text has none either."""
     pytest.importorskip("ctranslate2", reason="CTranslate2 is not installed")
     model, task, cfg = build(prepared.data, "syntax_transformer", "--max-target-positions", "6")
-    source = (prepared.folder / "pieces/test.src").read_text("utf-8").splitlines()[0]
-    tokens = task.source_dictionary.encode_line(source, add_if_not_exist=False).long()
+    source = pieces.read_text("utf-8").splitlines()[0]
     weight = enlarge(model, 2.0).decoder.output_projection.weight.data
-    ((first, _), *_) = beams(model, task, [tokens])[0]
+    ((first, _), *_) = hypotheses(model, task, [source])[0]
     bos = task.target_dictionary.bos()
     weight[[bos, first[0]]] = weight[[first[0], bos]]
-    generated = beams(model, task, [tokens])[0][0][0]
+    generated = hypotheses(model, task, [source])[0][0][0]
     assert generated[0] == bos
     path = save_checkpoint(tmp_path / "model.pt", model, cfg)
-    command = ["export", path, "--data", prepared.folder, "--to", "ctranslate2"]
-    main([*map(str, command), "--output", str(tmp_path / "out")])
+    export(path, prepared.folder, "ctranslate2", tmp_path / "out")
     line = (TRANSLATE, "--segmented", tmp_path / "out")
     (found,) = succeed(*line, stdin=source + "\n").stdout.splitlines()
     assert found == task.target_dictionary.string(generated)
@@ -175,8 +160,8 @@ def test_unknown_words_are_joined_as_fairseq_joins_them(prepared):
     assert join(["▁ka", "<unk>", "▁lo"]) == "ka<unk> lo"
 
 
-def test_a_line_that_is_too_long_is_named_and_the_others_come_out(of_few_positions, prepared):
-    piece = (prepared.folder / "pieces/test.src").read_text("utf-8").split()[0]
+def test_a_line_that_is_too_long_is_named_and_the_others_come_out(of_few_positions, pieces):
+    piece = pieces.read_text("utf-8").split()[0]
     lines = [" ".join([piece] * count) for count in (1, 8, 7, 1)]
     done = succeed(TRANSLATE, of_few_positions, "--segmented", stdin="\n".join(lines))
     found = [len(line.split()) for line in done.stdout.split("\n")]
@@ -186,17 +171,6 @@ def test_a_line_that_is_too_long_is_named_and_the_others_come_out(of_few_positio
         "warning: line 2 (9 source tokens) is too long (the limit is 8, EOS counts): "
         "its translation is left empty"
     ]
-
-
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        (("--device", "tpu"), "--device: invalid choice: 'tpu'"),
-        (("--threads", "-3"), "--threads: '-3' is not a whole number"),
-    ],
-)
-def test_options_of_the_translator_are_checked(options, message):
-    assert message in refuse(TRANSLATE, "nowhere", *options)
 
 
 def test_folders_without_such_a_model_are_named(of_few_positions, exported, tmp_path):
@@ -286,19 +260,10 @@ def test_a_model_that_ctranslate2_computes_otherwise_is_refused(options, named, 
     pytest.importorskip("ctranslate2", reason="CTranslate2 is not installed")
     model, _, cfg = build(prepared.data, "syntax_transformer", *options)
     path = save_checkpoint(tmp_path / "model.pt", enlarge(model, 2.0), cfg)
-    message = refused(path, prepared.data, "ctranslate2", tmp_path / "out")
+    message = refused_export(path, prepared.data, "ctranslate2", tmp_path / "out")
     assert named in message
     assert "--to fairseq" in message
     assert not (tmp_path / "out").exists()
-
-
-def refused(path, data, engine, output, *more):
-    command = ["export", path, "--data", data, "--to", engine, "--output", output, *more]
-    with pytest.raises(SystemExit) as stopped:
-        main(list(map(str, command)))
-    message = str(stopped.value.code)
-    assert "\n" not in message
-    return message
 
 
 @pytest.mark.parametrize("arch", sorted(BASES))
@@ -309,64 +274,59 @@ def test_what_no_engine_knows_is_refused(arch, tmp_path):
         assert feature_in_the_way(model, cfg.model) is None
         return
     path = save_checkpoint(tmp_path / "model.pt", model, cfg)
-    message = refused(path, data, "fairseq", tmp_path / "out")
+    message = refused_export(path, data, "fairseq", tmp_path / "out")
     assert str(path) in message
     assert "--" in message
     assert not [name for name in tmp_path.iterdir() if "out" in name.name]
 
 
 @pytest.mark.parametrize(
-    "options",
+    ("arch", "options", "said"),
     [
-        ("--local-attention-window", "2"),
-        ("--position-bias", "alibi"),
-        ("--latent-phrase-layers", "1"),
-        ("--phrase-segmentation", "ngram"),
+        ("syntax_transformer", ("--local-attention-window", "2"), "--local-attention-window 2"),
+        ("syntax_transformer", ("--position-bias", "alibi"), "--position-bias alibi"),
+        ("syntax_transformer", ("--latent-phrase-layers", "1"), "--latent-phrase-layers 1"),
+        ("syntax_transformer", ("--phrase-segmentation", "ngram"), "--phrase-segmentation ngram"),
+        ("pascal_transformer", (), "--parser-config"),
     ],
 )
-def test_the_message_names_the_feature(options, tmp_path):
+def test_the_message_names_the_feature_and_what_translates(arch, options, said, tmp_path):
     data = write_dictionaries(tmp_path)
-    model, _, cfg = build(data, "syntax_transformer", *options)
+    model, _, cfg = build(data, arch, *options)
     path = save_checkpoint(tmp_path / "model.pt", model, cfg)
-    assert " ".join(options) in refused(path, data, "fairseq", tmp_path / "out")
-
-
-@pytest.mark.parametrize("arch", ["pascal_transformer", "phrase_transformer"])
-def test_the_message_names_what_translates(arch, tmp_path):
-    data = write_dictionaries(tmp_path)
-    model, _, cfg = build(data, arch)
-    path = save_checkpoint(tmp_path / "model.pt", model, cfg)
-    message = refused(path, data, "fairseq", tmp_path / "out")
+    message = refused_export(path, data, "fairseq", tmp_path / "out")
+    assert said in message
     assert ("--parser-config" in message) == (arch == "pascal_transformer")
 
 
 def test_mistakes(trained, prepared, tmp_path, monkeypatch):
     (tmp_path / "full").mkdir()
     (tmp_path / "full/file").touch()
-    message = refused(trained[0], prepared.folder, "fairseq", tmp_path / "full")
+    message = refused_export(trained[0], prepared.folder, "fairseq", tmp_path / "full")
     assert str(tmp_path / "full") in message
     more = ("--quantization", "int8")
-    message = refused(trained[0], prepared.folder, "fairseq", tmp_path / "out", *more)
+    message = refused_export(trained[0], prepared.folder, "fairseq", tmp_path / "out", *more)
     assert "--quantization" in message
     monkeypatch.setitem(sys.modules, "ctranslate2", None)
     monkeypatch.setitem(sys.modules, "ctranslate2.converters", None)
-    message = refused(trained[0], prepared.folder, "ctranslate2", tmp_path / "out")
+    message = refused_export(trained[0], prepared.folder, "ctranslate2", tmp_path / "out")
     assert "syntax-nmt[export]" in message
     assert not (tmp_path / "out").exists()
 
 
-def test_a_data_folder_without_segmentation_takes_pieces(trained, prepared, tmp_path, capsys):
+def test_a_data_folder_without_segmentation_takes_pieces(
+    trained, prepared, pieces, tmp_path, capsys
+):
     pytest.importorskip("ctranslate2", reason="CTranslate2 is not installed")
     data = tmp_path / "data"
     data.mkdir()
     for name in ("dict.src.txt", "dict.tgt.txt"):
         (data / name).write_bytes((prepared.data / name).read_bytes())
-    command = ["export", trained[0], "--data", data, "--to", "ctranslate2"]
-    main([*map(str, command), "--output", str(tmp_path / "out")])
+    export(trained[0], data, "ctranslate2", tmp_path / "out")
     assert "--segmented" in capsys.readouterr().out
-    pieces = (prepared.folder / "pieces/test.src").read_text("utf-8")
-    line = ("syntax_nmt.export.translate", "--segmented", tmp_path / "out")
-    assert len(succeed(*line, stdin=pieces).stdout.splitlines()) == len(pieces.splitlines())
+    text = pieces.read_text("utf-8")
+    line = (TRANSLATE, "--segmented", tmp_path / "out")
+    assert len(succeed(*line, stdin=text).stdout.splitlines()) == len(text.splitlines())
 
 
 def test_an_output_that_is_a_link_stays_one(tmp_path):

@@ -54,21 +54,6 @@ def test_model(exported, sample, tmp_path):
     assert_close(found[0], expected[0])
 
 
-def test_encoder_and_a_step_of_the_decoder(exported, sample, tmp_path):
-    model, _ = exported
-    source = {name: sample["net_input"][name] for name in ("src_tokens", "src_lengths")}
-    encoder = scripted(model.encoder, tmp_path)
-    decoder = scripted(model.decoder, tmp_path)
-    with torch.no_grad():
-        found, expected = encoder(**source), model.encoder(**source)
-        assert_close(found["encoder_out"], expected["encoder_out"])
-        tokens = torch.full((3, 1), 2)
-        for _ in range(4):
-            logits = decoder(tokens, found)[0]
-            assert_close(logits, model.decoder(tokens, expected)[0])
-            tokens = torch.cat([tokens, logits[:, -1].argmax(-1, keepdim=True)], dim=1)
-
-
 def test_sequence_generator(exported, sample, tmp_path):
     model, task = exported
     generator = SequenceGenerator([model], task.target_dictionary, beam_size=2, max_len_b=10)
