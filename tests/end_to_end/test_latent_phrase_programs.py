@@ -36,20 +36,6 @@ def test_translates_the_test_set(prepared, checkpoint, search):
     assert sorted(map(int, numbers)) == list(range(TEST_SENTENCES))
 
 
-@pytest.mark.parametrize(
-    "options",
-    [
-        ("--sync-loss", "mse", "--sync-shift", "--sync-normalize", "mean"),
-        ("--sync-loss", "attention", "--sync-cross-layers", "1,1", "--sync-encoder-layers", "0,1"),
-        ("--checkpoint-activations",),
-        ("--no-token-positional-embeddings",),
-    ],
-    ids=["mse", "attention", "checkpointed", "no-positions"],
-)
-def test_variants_train(prepared, tmp_path, options):
-    assert '"train_sync_loss"' in train(prepared, tmp_path, *LATENT, *SHORT, *options)
-
-
 def test_every_feature_and_every_loss_at_once(prepared, tmp_path):
     log = train(
         prepared, tmp_path, *LATENT, *SHORT, "--load-dependencies", "--load-phrases",

@@ -3,7 +3,6 @@
 import contextlib
 import gzip
 import io
-import random
 import re
 import shutil
 from dataclasses import dataclass
@@ -199,33 +198,6 @@ def test_interactive_parses_unknown_pieces_as_the_words_they_are(corpus, kind):
     assert sum(unknown in tokens.tolist() for tokens in task.dataset("test").src) > SENTENCES // 2
     wanted = of_annotation_file(corpus.cut, kind)
     assert read_by_a_model(task, kind, typed(task, corpus, 64)) == wanted
-
-
-def test_generate_with_unknown_pieces(corpus, kind):
-    """Words are unsure there; sizes fit, and sentences without unknown pieces are right."""
-    task = make_task(corpus.cut, "--parser-config", str(corpus.cut / "parser.json"))
-    dataset, wanted = task.dataset("test"), of_annotation_file(corpus.cut, kind)
-    found = read_by_a_model(task, kind, batches_of(task, 64))
-    for i, row in found.items():
-        size = int(dataset.src_sizes[i])
-        assert row is None or (len(row) + 1 if kind is HEADS else sum(row)) == size
-    unknown = task.source_dictionary.unk()
-    sure = [i for i in range(SENTENCES) if unknown not in dataset.src[i].tolist()]
-    assert len(sure) > 10
-    assert all(found[i] == wanted[i] for i in sure)
-    assert sum(found[i] == wanted[i] for i in range(SENTENCES)) > len(sure)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("batch_size", [1, 7, 64])
-def test_no_sentence_depends_on_its_companions(corpus, kind, batch_size):
-    """Every sentence, in other company than binarize's parser had, and in any order."""
-    task = make_task(corpus.data, "--parser-config", str(corpus.data / "parser.json"))
-    dataset, order = task.dataset("test"), list(range(SENTENCES))
-    random.Random(batch_size).shuffle(order)
-    groups = [order[start : start + batch_size] for start in range(0, SENTENCES, batch_size)]
-    batches = (dataset.collater([dataset[i] for i in group]) for group in groups)
-    assert read_by_a_model(task, kind, batches) == of_annotation_file(corpus.data, kind)
 
 
 @pytest.fixture(scope="module")
