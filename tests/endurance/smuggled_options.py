@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import torch
-from hostile_options import OPTION
+from hostile_options import OPTION, with_option
 
 FILE = "model.pt"
 
@@ -45,6 +45,11 @@ def _save(folder: Path, state: dict, *, name: str = FILE, **changed: Any) -> Non
 
 def _of_model(state: dict, options: Any) -> dict[str, Any]:
     return {**state["cfg"], "model": options}
+
+
+def _plain(state: dict, text: str, folder: Path) -> None:
+    """Where everybody looks."""
+    _save(folder, with_option(state, text))
 
 
 def _ordered_dictionary(state: dict, text: str, folder: Path) -> None:
@@ -122,6 +127,7 @@ def _named_criterion(state: dict, text: str, folder: Path) -> None:
 
 # Each writes FILE into a folder, and what it needs beside it.
 FORMS: dict[str, Callable[[dict, str, Path], None]] = {
+    "an option of the model": _plain,
     "attributes of an ordered dictionary": _ordered_dictionary,
     "attributes of a counter": _counter,
     "attributes of another mapping": _attributes_of_another_mapping,

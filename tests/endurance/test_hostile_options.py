@@ -6,10 +6,10 @@ import sys
 
 import pytest
 import torch
-from commands import REPOSITORY, USER_DIR, fairseq, in_a_program, refuse
+from commands import REPOSITORY, USER_DIR, in_a_program, refuse
 from fairseq import options
 from fairseq.dataclass.utils import convert_namespace_to_omegaconf
-from fairseq_cli import train, validate
+from fairseq_cli import train
 from hostile_options import ASSIGNING, CARRIERS, PAYLOADS, with_option
 from programs import System
 
@@ -90,12 +90,18 @@ def test_options_that_load_another_checkpoint(prepared, state, evil, tmp_path):
 
 
 @pytest.mark.parametrize("program", ["generate", "type"])
-def test_searches(prepared, good, evil, program):
-    for path in (evil, f"{good}:{evil}"):
-        with pytest.raises(SystemExit, match=REFUSED):
-            getattr(System("any", prepared.data, path), program)()
+def test_the_second_of_an_ensemble(prepared, good, evil, program):
     with pytest.raises(SystemExit, match=REFUSED):
-        getattr(System("any", prepared.data, good), program)("--lm-path", str(evil))
+        getattr(System("any", prepared.data, f"{good}:{evil}"), program)()
+
+
+def test_the_second_of_an_ensemble_in_python(prepared, good, evil):
+    (evil.parent / "good.pt").symlink_to(good)
+    files = f"good.pt{os.pathsep}evil.pt"
+    with pytest.raises(UserError, match=REFUSED):
+        SyntaxRNNModel.from_pretrained(str(evil.parent), files, str(prepared.data))
+    with pytest.raises(UserError, match="no such folder: unpack"):
+        SyntaxRNNModel.from_pretrained(f"{evil.parent}.tar.gz", files, str(prepared.data))
 
 
 PLUGIN = ("--user-dir", USER_DIR, "--task", "syntax_translation", "--cpu", "--max-tokens", "999")
@@ -110,55 +116,6 @@ def test_training(prepared, evil, tmp_path, option):
     with in_a_program("train"), pytest.raises(SystemExit, match=REFUSED):
         train.main(convert_namespace_to_omegaconf(parsed))
     assert not list(folder.glob("*.pt"))
-
-
-def test_validation(prepared, evil):
-    """fairseq loads the file; under our task its options are seen before they are evaluated."""
-    arguments = [str(prepared.data), *PLUGIN, "--path", str(evil)]
-    parsed = options.parse_args_and_arch(options.get_validation_parser(), arguments)
-    refused = r"encoder_xformers_att_config .*could run code"
-    with in_a_program("validate"), pytest.raises(SystemExit, match=refused):
-        validate.main(parsed, override_args=None)
-
-
-MODEL = ("{data}", "--path", "{evil}")
-TEXTS = ("--source", "{text}", "--target", "{text}", "--segmented")
-COMMANDS = {
-    "trees": (*MODEL, "--input", "{text}"),
-    "trees of constituents": (*MODEL, "--kind", "constituents", "--input", "{text}"),
-    "align": (*MODEL, *TEXTS),
-    "align both ways": ("{data}", "--path", "{good}", *TEXTS, "--reverse-path", "{evil}"),
-    "chunks": (*MODEL, *TEXTS),
-    "contrast": (*MODEL, *TEXTS[:2], "--correct", "{text}", "--incorrect", "{text}", "--segmented"),
-    "plot attention": (*MODEL, *TEXTS[:2], "--segmented", "--output", "{new}"),
-    "average": ("{good}", "{evil}", "--output", "{new}"),
-}
-
-
-@pytest.mark.parametrize("command", COMMANDS)
-def test_own_commands(prepared, good, evil, tmp_path, command):
-    values = {"data": prepared.data, "good": good, "evil": evil, "new": tmp_path / "new.svg"}
-    values["text"] = tmp_path / "text"
-    values["text"].write_text("ka\n")
-    first = command.split()[: 2 if command.startswith("plot") else 1]
-    with pytest.raises(SystemExit, match=REFUSED):
-        syntax_nmt([*first, *(part.format(**values) for part in COMMANDS[command])])
-    assert not values["new"].exists()
-
-
-@pytest.mark.parametrize("model", [SyntaxTransformerModel, SyntaxRNNModel])
-@pytest.mark.parametrize("files", ["evil.pt", f"good.pt{os.pathsep}evil.pt"])
-def test_python_interface(prepared, good, evil, model, files):
-    (evil.parent / "good.pt").symlink_to(good)
-    with pytest.raises(UserError, match=REFUSED):
-        model.from_pretrained(str(evil.parent), files, str(prepared.data))
-    with pytest.raises(UserError, match="no such folder: unpack"):
-        model.from_pretrained(f"{evil.parent}.tar.gz", files, str(prepared.data))
-
-
-def test_a_real_program(prepared, evil):
-    message = refuse(*fairseq("generate", prepared.data, "--path", evil))
-    assert "encoder_xformers_att_config is" in message
 
 
 def test_torch_that_loads_code(monkeypatch):
