@@ -180,23 +180,7 @@ def weights_of(parameters: Mapping[str, str]) -> dict[str, Tensor]:
     return weights
 
 
-def write(path: Path, recorded: Mapping[str, Any]) -> None:
-    """As JSON: values of one line where they hold no further mappings."""
-    path.write_text("\n".join(_lines(recorded)) + "\n", encoding="utf-8")
-
-
-def _lines(value: Any, indent: str = "") -> Iterable[str]:
-    if not isinstance(value, Mapping) or not value:
-        return [json.dumps(value, ensure_ascii=False, default=str)]
-    lines = ["{"]
-    for number, (name, inner) in enumerate(value.items(), 1):
-        first, *rest = _lines(inner, indent + " ")
-        lines.append(f"{indent} {json.dumps(name)}: {first}")
-        lines += rest
-        lines[-1] += "," if number < len(value) else ""
-    return [*lines, indent + "}"]
-
-
 if __name__ == "__main__":
     with tempfile.TemporaryDirectory() as temporary:
-        write(Path(sys.argv[1]), record(Path(temporary)))
+        text = json.dumps(record(Path(temporary)), ensure_ascii=False, indent=1, default=str)
+    Path(sys.argv[1]).write_text(f"{text}\n", encoding="utf-8")

@@ -1,4 +1,4 @@
-"""One short training of each method, shared by all tests and by the processes that run them."""
+"""Untrained models of each method, and what they read, shared by the tests of a file."""
 
 from collections.abc import Callable, Iterator
 from functools import lru_cache
@@ -6,31 +6,10 @@ from pathlib import Path
 
 import pytest
 import torch
-from commands import fairseq, succeed
-from filelock import FileLock
-from methods import COMMON, METHODS
 from parsing_stand_in import parsing
 from prepared_corpus import Prepared
 from programs import System, untrained
 from small_models import build, save_checkpoint
-
-UPDATES = 12
-
-
-@pytest.fixture(scope="session")
-def trained(prepared, shared_folder) -> Callable[[str], Path]:
-    """Gives the checkpoint of a method after a few updates; the first who asks trains it."""
-
-    def checkpoint(method: str) -> Path:
-        folder = shared_folder / "trained" / method
-        path = folder / "checkpoint_last.pt"
-        with FileLock(f"{shared_folder / method}.lock"):
-            if not path.is_file():
-                command = fairseq("train", prepared.data, *METHODS[method].training, *COMMON)
-                succeed(*command, "--max-update", UPDATES, "--save-dir", folder)
-        return path
-
-    return checkpoint
 
 
 @pytest.fixture(scope="module")

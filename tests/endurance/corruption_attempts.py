@@ -25,7 +25,6 @@ REFUSED, HARMLESS, OTHER = "refused", "harmless", "other valid"
 FORGIVEN = "words forgiven"
 WRONG, TRACEBACK, HANG, UNCLEAR = "WRONG", "TRACEBACK", "HANG", "UNCLEAR"
 FAULTS = (WRONG, TRACEBACK, HANG, UNCLEAR)
-OUTCOMES = (REFUSED, HARMLESS, OTHER, FORGIVEN, *FAULTS)
 
 _REMEDIES = re.compile(
     r": [^:]*\b(run|give|correct|write|parse|chunk|annotate|convert|fetch|number|put|use|segment"
@@ -72,29 +71,16 @@ class Subject:
         return self.expected[name]
 
 
-@dataclass
-class Tally:
-    """Counts by subject and outcome, and what must not have been."""
-
-    counts: dict[str, Counter] = field(default_factory=dict)
-    faults: list[str] = field(default_factory=list)
-
-    def table(self) -> str:
-        lines = [f"{'subject':<16}{'tried':>7}" + "".join(f"{name:>15}" for name in OUTCOMES)]
-        for name, counts in self.counts.items():
-            cells = "".join(f"{counts[outcome]:>15}" for outcome in OUTCOMES)
-            lines.append(f"{name:<16}{counts.total():>7}{cells}")
-        return "\n".join(lines)
-
-
-def attempt_all(subject: Subject, seeds: Sequence[int], tally: Tally) -> None:
-    """Damages and reads once for each seed."""
-    counts = tally.counts.setdefault(subject.name, Counter())
+def attempt_all(subject: Subject, seeds: Sequence[int]) -> tuple[Counter[str], list[str]]:
+    """Damages and reads once for each seed: counts by outcome, and what must not have been."""
+    counts: Counter[str] = Counter()
+    faults = []
     for seed in seeds:
         outcome, said = attempt(subject, seed)
         counts[outcome] += 1
         if outcome in FAULTS:
-            tally.faults.append(f"{subject.name} seed {seed}: {outcome}: {said}")
+            faults.append(f"{subject.name} seed {seed}: {outcome}: {said}")
+    return counts, faults
 
 
 def attempt(subject: Subject, seed: int) -> tuple[str, str]:

@@ -162,26 +162,32 @@ def swap_byte_order(rng: random.Random, content: bytes) -> bytes:
     return turned + content[whole:]
 
 
-def swap_lines(rng: random.Random, content: bytes) -> bytes:
-    lines = content.splitlines(keepends=True)
-    if len(lines) > 1:
-        one, other = rng.sample(range(len(lines)), 2)
-        lines[one], lines[other] = lines[other], lines[one]
-    return b"".join(lines)
+def _in_lines(change: Callable[[random.Random, list[bytes]], None]) -> Bytes:
+    """A damage to the lines of a file."""
+
+    def damaged(rng: random.Random, content: bytes) -> bytes:
+        lines = content.splitlines(keepends=True)
+        if lines:
+            change(rng, lines)
+        return b"".join(lines)
+
+    return damaged
 
 
-def delete_line(rng: random.Random, content: bytes) -> bytes:
-    lines = content.splitlines(keepends=True)
-    if lines:
-        del lines[rng.randrange(len(lines))]
-    return b"".join(lines)
+@_in_lines
+def swap_lines(rng: random.Random, lines: list[bytes]) -> None:
+    one, other = rng.choices(range(len(lines)), k=2)
+    lines[one], lines[other] = lines[other], lines[one]
 
 
-def duplicate_line(rng: random.Random, content: bytes) -> bytes:
-    lines = content.splitlines(keepends=True)
-    if lines:
-        lines.insert(rng.randrange(len(lines)), rng.choice(lines))
-    return b"".join(lines)
+@_in_lines
+def delete_line(rng: random.Random, lines: list[bytes]) -> None:
+    del lines[rng.randrange(len(lines))]
+
+
+@_in_lines
+def duplicate_line(rng: random.Random, lines: list[bytes]) -> None:
+    lines.insert(rng.randrange(len(lines)), rng.choice(lines))
 
 
 def swap_blocks(rng: random.Random, content: bytes) -> bytes:
@@ -238,32 +244,38 @@ def other_digit(rng: random.Random, content: bytes) -> bytes:
     return content[:at] + digits + content[at + 1 :]
 
 
-def json_other_number(rng: random.Random, content: bytes) -> bytes:
+def _in_json(change: Callable[[random.Random, dict], None]) -> Bytes:
+    """A damage to one of the mappings of a JSON file."""
+
+    def damaged(rng: random.Random, content: bytes) -> bytes:
+        data = json.loads(content)
+        change(rng, rng.choice([place for place in _containers(data) if place]))
+        return json.dumps(data).encode()
+
+    return damaged
+
+
+@_in_json
+def json_other_number(rng: random.Random, parent: dict) -> None:
     odd = (0, -1, 1, 10**6, 10**30, 0.5, True, None, "1", "\ud800", "a\0b", [], {}, "x" * 300)
-    return _json_replaced(rng, content, lambda value: rng.choice(odd))
+    parent[rng.choice(list(parent))] = rng.choice(odd)
 
 
-def json_without_key(rng: random.Random, content: bytes) -> bytes:
-    data = json.loads(content)
-    parent = rng.choice([place for place in _containers(data) if place])
+@_in_json
+def json_without_key(rng: random.Random, parent: dict) -> None:
     del parent[rng.choice(list(parent))]
-    return json.dumps(data).encode()
 
 
-def json_renamed_key(rng: random.Random, content: bytes) -> bytes:
-    data = json.loads(content)
-    parent = rng.choice([place for place in _containers(data) if place])
-    key, new = rng.choice(list(parent)), rng.choice(("", "x", "..", "\ud800", "a\0b", "train"))
-    parent[new] = parent.pop(key)
-    return json.dumps(data).encode()
+@_in_json
+def json_renamed_key(rng: random.Random, parent: dict) -> None:
+    new = rng.choice(("", "x", "..", "\ud800", "a\0b", "train"))
+    parent[new] = parent.pop(rng.choice(list(parent)))
 
 
-def json_exchanged_values(rng: random.Random, content: bytes) -> bytes:
-    data = json.loads(content)
-    parent = rng.choice([place for place in _containers(data) if len(place) > 1])
-    one, other = rng.sample(list(parent), 2)
+@_in_json
+def json_exchanged_values(rng: random.Random, parent: dict) -> None:
+    one, other = rng.choices(list(parent), k=2)
     parent[one], parent[other] = parent[other], parent[one]
-    return json.dumps(data).encode()
 
 
 def json_reordered(rng: random.Random, content: bytes) -> bytes:
@@ -320,11 +332,3 @@ def _containers(data) -> list[dict]:
     if not isinstance(data, dict):
         return []
     return [data, *(inner for value in data.values() for inner in _containers(value))]
-
-
-def _json_replaced(rng: random.Random, content: bytes, new: Callable) -> bytes:
-    data = json.loads(content)
-    parent = rng.choice([place for place in _containers(data) if place])
-    key = rng.choice(list(parent))
-    parent[key] = new(parent[key])
-    return json.dumps(data).encode()

@@ -21,19 +21,13 @@ from fairseq_cli import generate, interactive
 from methods import COMMON, METHODS, PLAIN
 from small_models import enlarge, save_checkpoint
 
-SMALL = (
-    *("--encoder-embed-dim", "16", "--decoder-embed-dim", "16"),
-    *("--encoder-layers", "1", "--decoder-layers", "1"),
+# A model of fairseq's own, to tell what is ours from what is fairseq's.
+STOCK = (
+    *("--arch", "transformer", "--encoder-embed-dim", "16", "--decoder-embed-dim", "16"),
+    *("--encoder-layers", "1", "--decoder-layers", "1", "--encoder-ffn-embed-dim", "16"),
+    *("--decoder-ffn-embed-dim", "16", *PLAIN),
 )
-FFN = ("--encoder-ffn-embed-dim", "16", "--decoder-ffn-embed-dim", "16")
-LSTM = ("--encoder-hidden-size", "16", "--decoder-hidden-size", "16", "--decoder-out-embed-dim")
-
-# fairseq's own models, to tell what is ours from what is fairseq's.
-STOCK: dict[str, tuple[str, ...]] = {
-    "transformer": ("--arch", "transformer", *SMALL, *FFN, *PLAIN),
-    "lstm": ("--arch", "lstm", *SMALL, *LSTM, "16", *PLAIN),
-}
-SYSTEMS = {**{name: method.training for name, method in METHODS.items()}, **STOCK}
+SYSTEMS = {**{name: method.training for name, method in METHODS.items()}, "transformer": STOCK}
 
 # Larger numbers in these would let rounding, which differs between processors, grow from step to
 # step: their layers add up.

@@ -10,7 +10,7 @@ import pytest
 from corrupted_commands import command_subjects
 from corrupted_data import data_subjects, text_subjects
 from corrupted_models import model_subjects
-from corruption_attempts import Tally, attempt_all
+from corruption_attempts import attempt_all
 
 pytestmark = pytest.mark.dear
 
@@ -64,10 +64,9 @@ def subjects(prepared, tmp_path_factory):
 def check(subject, seeds):
     if "CORRUPTION_SEED" in os.environ:
         seeds = [int(os.environ["CORRUPTION_SEED"])]
-    tally = Tally()
-    attempt_all(subject, seeds, tally)
-    print(f"\n{tally.table()}")
-    assert not tally.faults, f"{len(tally.faults)} faults\n" + "\n".join(tally.faults[:20])
+    counts, faults = attempt_all(subject, seeds)
+    print(f"\n{subject.name}: {dict(counts)}")
+    assert not faults, f"{len(faults)} faults\n" + "\n".join(faults[:20])
 
 
 @pytest.mark.parametrize("name", ATTEMPTS)

@@ -8,6 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 from commands import USER_DIR
+from fairseq.models import ARCH_MODEL_REGISTRY
 from methods import METHODS, READERS
 from parsing_stand_in import parsing
 from programs import System
@@ -15,7 +16,7 @@ from small_models import build, enlarge, save_checkpoint
 
 from syntax_nmt import cli, load
 from syntax_nmt.data.annotation import PARSED_KINDS
-from syntax_nmt.data.conllu import format_conllu, read_conllu
+from syntax_nmt.data.conllu import format_conllu
 from syntax_nmt.data.constituents import format_tree
 from syntax_nmt.errors import UserError
 
@@ -42,18 +43,35 @@ def lines(prepared):
     ]
 
 
-def command(name, system, prepared, tmp_path, *arguments):
-    """What a command of ours writes about the test set."""
-    output = tmp_path / f"{name}.output"
-    cli.main(
-        list(map(str, (name, prepared.data, "--path", system.path, "--cpu", "--output", output)))
-        + list(map(str, arguments))
-    )
-    return output
+@pytest.fixture(scope="module")
+def model(make_system, prepared):
+    """One that tells dependencies, loaded."""
+    return load(make_system("dependency_transformer").path, prepared.folder, device="cpu")
 
 
+@pytest.fixture
+def written(prepared, tmp_path):
+    """Gives the lines that a command of ours writes, given a model."""
+
+    def run(name, system, *arguments):
+        output = tmp_path / f"{name}.output"
+        given = (name, prepared.data, "--path", system.path, "--cpu", "--output", output)
+        cli.main([str(part) for part in (*given, *arguments)])
+        return output.read_text(encoding="utf-8").splitlines()
+
+    return run
+
+
+@pytest.fixture
 def forced(prepared):
+    """Options that name the test set and its translation."""
     return "--source", prepared.corpus / "test.src", "--target", prepared.corpus / "test.tgt"
+
+
+@pytest.fixture
+def segmented(prepared):
+    """Options that name the pieces of the test set."""
+    return "--segmented", prepared.folder / "pieces" / "test.src"
 
 
 def test_translates_as_interactive_does(system, inputs, prepared, lines, text):
@@ -65,14 +83,28 @@ def test_translates_as_interactive_does(system, inputs, prepared, lines, text):
     assert model.translate([]) == []
 
 
-def test_trees_are_those_of_the_command(make_system, prepared, lines, tmp_path):
-    system = make_system("dependency_transformer")
-    trees = load(system.path, prepared.data, device="cpu").trees(lines[0])
-    pieces = prepared.folder / "pieces" / "test.src"
-    written = command("trees", system, prepared, tmp_path, "--segmented", pieces)
-    assert [(tree.words, tree.heads) for tree in trees] == [
-        (tree.words, tree.heads) for tree in read_conllu(written)
-    ]
+def test_from_pretrained_translates_alike(system, inputs, prepared, lines):
+    """fairseq's own way, of every model; a parser that is missing is named."""
+    options = {"bpe": "sentencepiece", "tokenizer": "syntax_words", "user_dir": USER_DIR}
+    options["sentencepiece_model"] = str(prepared.folder / "sentencepiece.model")
+    options |= {"source_tokenizer": "none", "target_tokenizer": "none"}
+    place = (str(system.path.parent), system.path.name, str(prepared.data))
+    from_pretrained = ARCH_MODEL_REGISTRY[METHODS[system.method].training[1]].from_pretrained
+    hub = from_pretrained(*place, **options, **options_of(inputs))
+    translated = hub.translate(lines[0], beam=3, max_len_b=12)
+    model = load(system.path, prepared.folder, device="cpu", **options_of(inputs))
+    assert translated == model.translate(lines[0], beam=3, max_len_b=12)
+    odd = hub.translate(["", "  ", lines[0][3], "👨\u200d👩 \x00"], beam=3, max_len_b=12)
+    assert odd[2] == translated[3]
+    assert odd[0] == odd[1]
+    if inputs:
+        with pytest.raises(UserError, match="--parser-config FILE"):
+            from_pretrained(*place, **options).translate("ka", beam=1)
+
+
+def test_trees_are_those_of_the_command(make_system, model, lines, written, segmented):
+    found = written("trees", make_system("dependency_transformer"), *segmented)
+    assert "".join(model.trees(lines[0], as_text=True)).splitlines() == found
 
 
 def test_a_picture_of_a_sentence_that_is_translated_now(make_system, prepared, lines, tmp_path):
@@ -87,46 +119,40 @@ def test_a_picture_of_a_sentence_that_is_translated_now(make_system, prepared, l
     assert all(f">{word}<" in drawn for word in words)
 
 
-def test_constituents_are_those_of_the_command(make_system, prepared, lines, tmp_path):
+def test_constituents_are_those_of_the_command(make_system, prepared, lines, written, segmented):
     system = make_system("latent_phrase_transformer")
     trees = load(system.path, prepared.folder, device="cpu").trees(lines[0])
-    segmented = ("--segmented", prepared.folder / "pieces" / "test.src")
-    written = command("trees", system, prepared, tmp_path, "--kind", "constituents", *segmented)
-    assert [*map(format_tree, trees)] == written.read_text(encoding="utf-8").splitlines()
+    found = written("trees", system, "--kind", "constituents", *segmented)
+    assert [*map(format_tree, trees)] == found
 
 
-def test_alignments_are_those_of_the_command(system, inputs, prepared, lines, tmp_path):
+def test_alignments_are_those_of_the_command(system, inputs, prepared, lines, written, forced):
     """Also after a search, for which fairseq changes the model."""
     model = load(system.path, prepared.folder, device="cpu", **options_of(inputs))
     model.translate(lines[0][:2], beam=1, max_len_b=5)
-    written = command("align", system, prepared, tmp_path, *forced(prepared), *inputs)
     pairs = model.align(*lines)
-    assert [*map(str, pairs)] == written.read_text(encoding="utf-8").splitlines()
+    assert [*map(str, pairs)] == written("align", system, *forced, *inputs)
     assert " ".join(pairs[4].target) == lines[1][4]
     assert model.align(lines[0][4], lines[1][4]).links == pairs[4].links
 
 
-def test_chunks_are_those_of_the_command(make_system, prepared, lines, tmp_path):
+def test_chunks_are_those_of_the_command(make_system, prepared, lines, written, forced):
     system = make_system("bi_scale_rnn")
     model = load(system.path, prepared.folder, device="cpu")
-    arguments = (*forced(prepared), "--format", "brackets")
-    written = command("chunks", system, prepared, tmp_path, *arguments)
-    found = [*map(str, model.chunks(*lines))]
-    assert found == written.read_text(encoding="utf-8").splitlines()
+    found = written("chunks", system, *forced, "--format", "brackets")
+    assert [*map(str, model.chunks(*lines))] == found
 
 
-def test_text_in_pieces_needs_no_prepared_folder(make_system, prepared, lines, tmp_path):
-    system = make_system("dependency_transformer")
+def test_text_in_pieces_needs_no_prepared_folder(make_system, model, prepared, lines, tmp_path):
     shutil.copytree(prepared.data, tmp_path / "bin")
-    model = load(system.path, tmp_path / "bin", device="cpu", segmented=True)
+    path = make_system("dependency_transformer").path
+    of_pieces = load(path, tmp_path / "bin", device="cpu", segmented=True)
     pieces = (prepared.folder / "pieces" / "test.src").read_text(encoding="utf-8").splitlines()
-    whole = load(system.path, prepared.folder, device="cpu")
-    assert model.trees(pieces) == whole.trees(lines[0])
+    assert of_pieces.trees(pieces) == model.trees(lines[0])
 
 
-def test_hypotheses_and_trees_as_text(make_system, prepared):
-    model = load(make_system("dependency_transformer").path, prepared.folder, device="cpu")
-    (line, *_) = (prepared.corpus / "test.src").read_text(encoding="utf-8").splitlines()
+def test_hypotheses_and_trees_as_text(model, lines):
+    line = lines[0][0]
     found = model.nbest(line, beam=3)
     assert len(found) == 3
     assert str(found[0]) == model.translate(line, beam=3)
@@ -138,10 +164,9 @@ def test_hypotheses_and_trees_as_text(make_system, prepared):
     assert model.trees([line], as_text=True) == [text]
 
 
-def test_an_empty_sentence_has_an_empty_translation(make_system, prepared):
+def test_an_empty_sentence_has_an_empty_translation(model, lines):
     """A model that never saw one makes up a translation."""
-    model = load(make_system("dependency_transformer").path, prepared.folder, device="cpu")
-    (line, *_) = (prepared.corpus / "test.src").read_text(encoding="utf-8").splitlines()
+    line = lines[0][0]
     found = model.translate(["", line, "   "])
     assert found[0] == found[2] == model.translate("") == ""
     assert found[1] == model.translate(line) != ""
@@ -179,26 +204,21 @@ def test_mistakes_are_exceptions(make_system, prepared, tmp_path, data, options,
         load(make_system("dependency_transformer").path, tmp_path / data, **options)
 
 
-def test_mistakes_in_what_is_asked(make_system, prepared):
-    model = load(make_system("dependency_transformer").path, prepared.folder, device="cpu")
-    with pytest.raises(UserError, match="2 sentences and 1 translations"):
-        model.align(["a", "b"], ["c"])
-    with pytest.raises(UserError, match="a sentence and a list"):
-        model.align("a", ["c"])
-    with pytest.raises(UserError, match="the model chooses no chunks"):
-        model.chunks("a", "b")
-    with pytest.raises(UserError, match=r"sentence 2 has 3[0-9]+ tokens, .* takes 1024: shorten"):
-        model.translate(["a", "a " * 3000])
-    with pytest.raises(UserError, match="--kind nonsense: choose dependencies or constituents"):
-        model.trees("a", "nonsense")
-    with pytest.raises(UserError, match="encoder has no syntactic distances"):
-        model.trees("a", "constituents")
-
-
-def test_text_is_checked(make_system, prepared):
-    model = load(make_system("dependency_transformer").path, prepared.folder, device="cpu")
-    with pytest.raises(UserError, match=r"sentence 2: U\+D800 is half of a character"):
-        model.translate(["a", "a\ud800"])
+@pytest.mark.parametrize(
+    ("ask", "arguments", "message"),
+    [
+        ("align", (["a", "b"], ["c"]), "2 sentences and 1 translations"),
+        ("align", ("a", ["c"]), "a sentence and a list"),
+        ("chunks", ("a", "b"), "the model chooses no chunks"),
+        ("translate", (["a", "a " * 3000],), "sentence 2 has 3[0-9]+ tokens, .* 1024: shorten"),
+        ("translate", (["a", "a\ud800"],), r"sentence 2: U\+D800 is half of a character"),
+        ("trees", ("a", "nonsense"), "--kind nonsense: choose dependencies or constituents"),
+        ("trees", ("a", "constituents"), "encoder has no syntactic distances"),
+    ],
+)
+def test_mistakes_in_what_is_asked(model, ask, arguments, message):
+    with pytest.raises(UserError, match=message):
+        getattr(model, ask)(*arguments)
 
 
 def test_threads_take_turns(make_system, prepared, lines):
@@ -233,19 +253,18 @@ def reader(prepared, tmp_path_factory):
 
 
 @pytest.mark.parametrize("kind", ["dependencies", "constituents"])
-def test_trees_of_a_model_that_reads_parses(reader, prepared, lines, tmp_path, kind):
-    flags = ("--kind", kind, "--segmented", prepared.folder / "pieces" / "test.src")
+def test_trees_of_a_model_that_reads_parses(
+    reader, prepared, lines, written, segmented, tmp_path, kind
+):
+    flags = ("--kind", kind, *segmented)
     with pytest.raises(SystemExit, match=r"reads .* give the parser's .* as --parser-config"):
-        command("trees", reader, prepared, tmp_path, *flags)
+        written("trees", reader, *flags)
     with parsing(tmp_path / "parser") as inputs:
         model = load(reader.path, prepared.folder, device="cpu", **options_of(inputs))
         assert model.structures == ("dependencies", "constituents")
-        trees = model.trees(lines[0], kind)
-        written = command("trees", reader, prepared, tmp_path, *flags, *inputs)
-    if kind == "constituents":
-        assert [*map(format_tree, trees)] == written.read_text(encoding="utf-8").splitlines()
-    else:
-        assert [tree.heads for tree in trees] == [tree.heads for tree in read_conllu(written)]
+        trees = model.trees(lines[0], kind, as_text=True)
+        found = written("trees", reader, *flags, *inputs)
+    assert "".join(trees).splitlines() == found
 
 
 def test_the_parser_of_the_prepared_folder(make_system, prepared, lines, tmp_path):
@@ -281,8 +300,7 @@ def test_the_parser_of_the_prepared_folder(make_system, prepared, lines, tmp_pat
         ({"diverse_beam_groups": 7}, "fairseq's search cannot do this: DiverseBeamSearch"),
     ],
 )
-def test_options_of_the_search_are_checked(make_system, prepared, options, message):
-    model = load(make_system("dependency_transformer").path, prepared.folder, device="cpu")
+def test_options_of_the_search_are_checked(model, options, message):
     with pytest.raises(UserError, match=message):
         model.translate("a", **options)
     assert model.translate("ka", beam=2, lenpen=1, verbose=False)

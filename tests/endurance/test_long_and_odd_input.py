@@ -1,6 +1,5 @@
 """Odd and long lines through every method: none is lost, none takes the place of another."""
 
-import shutil
 from pathlib import Path
 
 import pytest
@@ -146,38 +145,3 @@ def test_longer_sources_are_named(system, inputs, long_lines, caplog):
     printed = system.type(*flags, "--skip-invalid-size-inputs-valid-test")
     assert printed.order == [0, 2]
     assert f"skipped: 1 ({LIMIT + 1} source tokens)" in caplog.text
-
-
-def raw_folder(system: System, source: Path, folder: Path) -> System:
-    """The method with a folder whose test set is raw text, the same on both sides."""
-    folder.mkdir()
-    for path in system.data.glob("dict.*.txt"):
-        shutil.copy(path, folder)
-    for language in ("src", "tgt"):
-        shutil.copy(source, folder / f"test.src-tgt.{language}")
-    return System("", folder, system.path)
-
-
-def test_longer_sources_of_a_test_set(system, inputs, long_lines, tmp_path, caplog):
-    method = raw_folder(system, long_lines(LIMIT), tmp_path / "raw")
-    flags = (*SEARCH, *inputs, "-s", "src", "-t", "tgt", "--dataset-impl", "raw")
-    message = r"^syntax-nmt: error: sentence 1 \(1025 source and 1025 target tokens\)"
-    with pytest.raises(SystemExit, match=message):
-        method.generate(*flags)
-    printed = method.generate(*flags, "--skip-invalid-size-inputs-valid-test")
-    assert sorted(printed.order) == [0, 2]
-    assert "1 sentence is too long" in caplog.text
-    # The words of raw text, which `--replace-unk` needs, are there.
-    unknown = (*flags, "--skip-invalid-size-inputs-valid-test", "--unkpen", "-10000")
-    replaced = method.generate(*unknown, "--replace-unk", "")  # alone it means a file "@@ "
-    assert set(" ".join(replaced.best.values()).split()) == set(replaced.one("S")[0].split())
-
-
-def test_text_that_is_not_utf8_is_one_line(tmp_path):
-    for language in ("src", "tgt"):
-        (tmp_path / f"train.{language}").write_bytes(b"good\nbad \xff\xfe\ngood\n")
-    languages = ("--source-lang", "src", "--target-lang", "tgt", "--no-parse")
-    none = ("--source-tokenizer", "none", "--target-tokenizer", "none")
-    command = ["prepare", *languages, *none, "--trainpref", str(tmp_path / "train")]
-    with pytest.raises(SystemExit, match=r"^syntax-nmt: error: [^\n]*train\.src:2: not UTF-8"):
-        main([*command, "--destdir", str(tmp_path / "out")])

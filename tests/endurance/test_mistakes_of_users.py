@@ -12,22 +12,12 @@ pytestmark = pytest.mark.dear
 
 PLUGIN = ("--user-dir", USER_DIR, "--task", "syntax_translation", "--cpu")
 TRAIN = ("--arch", "dependency_transformer_tiny", "--share-all-embeddings", "--optimizer", "sgd")
-TRAIN += ("--lr", "0.1", "--max-update", "1")
+TRAIN += ("--lr", "0.1", "--max-update", "1", "--max-tokens", "999")
 
 
 def trained(prepared, folder, *arguments):
     """Trains in this process, as `fairseq-train` does, which also reads the options."""
-    command = [
-        "fairseq-train",
-        prepared.data,
-        *PLUGIN,
-        *TRAIN,
-        "--save-dir",
-        folder,
-        "--max-tokens",
-        999,
-        *arguments,
-    ]
+    command = ["fairseq-train", prepared.data, *PLUGIN, *TRAIN, "--save-dir", folder, *arguments]
     with mock.patch.object(sys, "argv", [str(part) for part in command]):
         train.cli_main()
 
@@ -68,12 +58,6 @@ def test_a_forgotten_learning_rate(prepared, tmp_path, caplog):
     assert "--lr is 0.25, fairseq's default, with which hardly anything trains" in caplog.text
 
 
-def test_a_sentencepiece_model_that_is_missing(prepared, trained_checkpoint):
-    command = fairseq("generate", prepared.data, "--path", trained_checkpoint, "--cpu")
-    said = refuse(*command, "--bpe", "sentencepiece", "--sentencepiece-model", "nowhere.model")
-    assert said.splitlines()[-1].endswith("--sentencepiece-model nowhere.model: no such file")
-
-
 def test_a_folder_below_a_file(prepared, tmp_path):
     (tmp_path / "file").touch()
     with pytest.raises(SystemExit, match=r"--save-dir .*/file is a file: give another folder"):
@@ -99,13 +83,15 @@ def test_validation_without_a_checkpoint(prepared, tmp_path):
     assert "none.pt: no such checkpoint" in message
 
 
-def test_generation_with_small_batches(prepared, trained_checkpoint):
-    command = fairseq("generate", prepared.data, "--path", trained_checkpoint, "--max-tokens", "5")
-    assert "too long" in refuse(*command) or "--max-tokens 5" in refuse(*command)
-
-
-@pytest.fixture(scope="module")
-def trained_checkpoint(prepared, tmp_path_factory):
-    folder = tmp_path_factory.mktemp("trained")
-    trained(prepared, folder)
-    return folder / "checkpoint_last.pt"
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (
+            ("--bpe", "sentencepiece", "--sentencepiece-model", "nowhere.model"),
+            "--sentencepiece-model nowhere.model: no such file",
+        ),
+        (("--max-tokens", "5"), "--max-tokens 5: a sentence has "),
+    ],
+)
+def test_translations(prepared, good, options, said):
+    assert said in refuse(*fairseq("generate", prepared.data, "--path", good, *options))

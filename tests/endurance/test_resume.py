@@ -6,7 +6,7 @@ import random
 import pytest
 import torch
 from commands import fairseq
-from forked_programs import finished, killed, refused, text_from
+from forked_programs import finished, killed, text_from
 from methods import COMMON, METHODS, PLAIN
 
 pytestmark = pytest.mark.dear
@@ -18,14 +18,6 @@ SHORT = (
     *("--required-batch-size-multiple", "1", "--disable-validation", "--num-workers", "0"),
 )
 SAVING = ("--save-interval-updates", "1", "--keep-interval-updates", "2", "--log-interval", "1")
-# Of the tiny presets, which fairseq's own architecture does not have.
-STOCK_SIZES = (
-    "embed-dim=64",
-    "ffn-embed-dim=256",
-    "layers=2",
-    "attention-heads=4",
-    "normalize-before",
-)
 UPDATES = 14
 ITERATING = "Start iterating over samples"
 
@@ -218,31 +210,12 @@ def test_options_of_another_training_are_named(prepared, uninterrupted):
     assert "resumed with other options: --label-smoothing 0.25 (there: 0.1); for a new" in log
 
 
-def test_another_optimizer(prepared, uninterrupted, tmp_path):
-    """`--reset-optimizer` and its like keep the weights and nothing else."""
-    folder = uninterrupted(QUICK)
-    again = ("--restore-file", folder / "checkpoint_last.pt", "--optimizer", "sgd", "--lr", "0")
-    resets = [f"--reset-{what}" for what in ("optimizer", "lr-scheduler", "dataloader", "meters")]
-    finished(
-        training(prepared, QUICK, tmp_path, *again, *resets, "--max-update", "2"),
-        tmp_path / "log",
-    )
-    trained, before = state_of(tmp_path), state_of(folder)
-    assert trained["history"]["num_updates"] == 2
-    assert trained["iterator"]["epoch"] == 1
-    # lr 0 changes no parameter; a batch norm takes its statistics all the same
-    parameters = [name for name in before["model"] if "running_" not in name]
-    start, end = (
-        {name: state["model"][name] for name in parameters} for state in (before, trained)
-    )
-    assert differences(end, start) == []
-
-
 def test_begun_with_a_stock_transformer(prepared, tmp_path):
     """Its weights, and what it lacks from the random start; killed and started again, too."""
-    sizes = [f"--{side}-{size}" for side in ("encoder", "decoder") for size in STOCK_SIZES]
+    tiny = ("embed-dim=64", "ffn-embed-dim=256", "layers=2", "attention-heads=4")
+    sizes = [f"--{side}-{size}" for side in ("encoder", "decoder") for size in tiny]
+    sizes += ["--encoder-normalize-before", "--decoder-normalize-before"]
     stock = fairseq("train", prepared.data, *COMMON, *SHORT, "--arch", "transformer", *PLAIN)
-    sizes = [part for size in sizes for part in size.split("=")]
     finished((*stock, *sizes, "--max-update", "2", "--save-dir", tmp_path / "a"), tmp_path / "log")
     tuned = tmp_path / "b"
     still = ("--lr", "0", "--log-interval", "1", "--max-update", "3")
@@ -258,16 +231,3 @@ def test_begun_with_a_stock_transformer(prepared, tmp_path):
     start, end = state_of(tmp_path / "a")["model"], state_of(tuned)["model"]
     assert differences({name: end[name] for name in start}, dict(start)) == []
     assert all("phrase" in name for name in set(end) - set(start))
-
-
-def test_checkpoints_to_begin_with_that_are_none(prepared, uninterrupted, tmp_path):
-    whole = uninterrupted(QUICK) / "checkpoint_last.pt"
-    half = tmp_path / "half.pt"
-    half.write_bytes(whole.read_bytes()[:100_000])
-    for option, path, message in (
-        ("--restore-file", half, f"{half}: incomplete"),
-        ("--finetune-from-model", tmp_path / "nowhere.pt", "nowhere.pt: no such file"),
-    ):
-        command = training(prepared, QUICK, tmp_path / "new", option, path)
-        line = refused(command, tmp_path / "log")
-        assert message in line

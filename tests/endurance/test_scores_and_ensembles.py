@@ -1,23 +1,18 @@
-"""fairseq-validate, fairseq-score, language models and ensembles of different methods."""
+"""fairseq-validate, and ensembles of different methods."""
 
 import contextlib
 import io
 import math
-import re
-import shutil
-import sys
 
 import pytest
-import sacrebleu
 from commands import USER_DIR
-from fairseq import options, tasks
+from fairseq import options
 from fairseq.dataclass.utils import convert_namespace_to_omegaconf
 from fairseq.logging.progress_bar import SimpleProgressBar
-from fairseq_cli import score, validate
+from fairseq_cli import validate
 from methods import METHODS, inputs_of
 from prepared_corpus import TEST_SENTENCES
 from programs import System
-from small_models import save_checkpoint
 
 pytestmark = pytest.mark.dear
 
@@ -54,53 +49,6 @@ def test_validation_loss_is_that_of_the_scored_references(system, monkeypatch):
     )
 
 
-def test_scores_of_written_translations(system, tmp_path, monkeypatch, capsys):
-    """fairseq-score of the files gives what fairseq-generate said; sacreBLEU does without it."""
-    printed = system.generate("--beam", "1", "--prefix-size", "6", "--max-len-b", "16")
-    files = {}
-    for name, kind in (("sys", "H"), ("ref", "T")):
-        lines = printed.one(kind)
-        files[name] = [lines[n] for n in range(TEST_SENTENCES)]
-        text = "".join(f"{line}\n" for line in files[name])
-        (tmp_path / name).write_text(text, encoding="utf-8")
-    flags = ["--sys", str(tmp_path / "sys"), "--ref", str(tmp_path / "ref")]
-    said = re.search(r"BLEU4 = ([\d.]+), [\d./]+ \(BP=[\d.]+", printed.text).group()
-    monkeypatch.setattr(sys, "argv", ["fairseq-score", *flags])
-    score.cli_main()
-    assert float(re.search(r"BLEU4 = ([\d.]+)", said)[1]) > 1
-    assert said in capsys.readouterr().out
-    flags = ("--beam", "1", "--prefix-size", "6", "--max-len-b", "16", "--scoring", "sacrebleu")
-    sacre = system.generate(*flags)
-    expected = sacrebleu.corpus_bleu(files["sys"], [files["ref"]]).format()
-    assert expected.split(" (")[0] in sacre.text
-
-
-@pytest.fixture(scope="module")
-def language_model(prepared, tmp_path_factory):
-    """A data folder with a dictionary for it, and a language model of fairseq's own."""
-    folder = tmp_path_factory.mktemp("lm")
-    data = shutil.copytree(prepared.data, folder / "data-bin")
-    shutil.copy(data / "dict.tgt.txt", data / "dict.txt")
-    sizes = ("--decoder-layers", "1", "--decoder-embed-dim", "16", "--decoder-ffn-embed-dim", "16")
-    heads = ("--decoder-attention-heads", "2", "--tokens-per-sample", "64")
-    command = [str(data), "--task", "language_modeling", "--arch", "transformer_lm", *sizes, *heads]
-    args = options.parse_args_and_arch(options.get_training_parser(), command)
-    cfg = convert_namespace_to_omegaconf(args)
-    model = tasks.setup_task(cfg.task).build_model(cfg.model)
-    return data, save_checkpoint(folder / "lm.pt", model, cfg)
-
-
-def test_a_language_model_helps(system, language_model):
-    data, path = language_model
-    method = System(system.method, data, system.path)
-    plain = method.generate(*SEARCH)
-    flags = (*SEARCH, "--lm-path", path, "--lm-weight")
-    assert method.generate(*flags, "0").best == plain.best
-    weighed = method.generate(*flags, "0.8")
-    assert sorted(weighed.best) == list(range(TEST_SENTENCES))
-    assert weighed.scores != plain.scores
-
-
 def neighbour(method: str) -> str:
     """The next method."""
     methods = list(METHODS)
@@ -126,7 +74,7 @@ def test_ensembles_of_different_methods(system, make_system):
 
 def test_phrases_for_one_model_alone(make_system):
     """A model of fairseq's own would not know the argument."""
-    first, second = (make_system(m) for m in ("phrase_transformer+parsed", "lstm"))
+    first, second = (make_system(m) for m in ("phrase_transformer+parsed", "transformer"))
     both = System(first.method, first.data, f"{first.path}:{second.path}")
     with (
         contextlib.redirect_stdout(io.StringIO()),
