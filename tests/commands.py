@@ -67,3 +67,13 @@ def fairseq(program: str, data: Path, *arguments: str | Path) -> tuple[str | Pat
     """The command line of a fairseq program under our task; it starts no process to load data."""
     plugin = ("--user-dir", USER_DIR, "--task", "syntax_translation", "--num-workers", "0")
     return (f"fairseq_cli.{program}", data, *plugin, "--cpu", *arguments)
+
+
+def started(*command: str | Path, **options) -> subprocess.Popen[str]:
+    """A Python program in a session of its own, to be killed; what it prints is lost."""
+    silent = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL, "text": True}
+    environment = {**os.environ, "OMP_NUM_THREADS": "1"}
+    return subprocess.Popen(
+        [sys.executable, *map(str, command)],
+        **{**silent, "start_new_session": True, "env": environment, **options},
+    )

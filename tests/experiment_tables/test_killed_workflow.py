@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 pytest.importorskip("snakemake", reason="the extra `experiments` is not installed")
-from commands import REPOSITORY
+from commands import REPOSITORY, started
 
 EXPERIMENTS = REPOSITORY / "examples" / "experiments"
 TOY = EXPERIMENTS / "tables" / "toy.yaml"
@@ -44,23 +44,23 @@ def head():
 def command(folder, *options):
     given = [TOY, "--folder", folder / "work", "--results", folder / "results", "--cores", "2"]
     given += ["--commit", head()]
-    return [sys.executable, EXPERIMENTS / "run.py", *map(str, given), *options]
+    return [str(EXPERIMENTS / "run.py"), *map(str, given), *options]
+
+
+def finished(folder, *options):
+    given = [sys.executable, *command(folder, *options)]
+    return subprocess.run(given, capture_output=True, text=True, check=False)
 
 
 def run(folder, *options):
-    done = subprocess.run(command(folder, *options), capture_output=True, text=True, check=False)
+    done = finished(folder, *options)
     assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-3000:]
     return done.stdout
 
 
 def killed_after(folder, seconds):
     """Starts the workflow and kills it with all that it started; whether it was still at work."""
-    process = subprocess.Popen(
-        command(folder),
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-        start_new_session=True,
-    )
+    process = started(*command(folder))
     try:
         process.wait(seconds)
     except subprocess.TimeoutExpired:
@@ -112,8 +112,7 @@ def test_killed_at_ten_moments_and_started_again(tmp_path):
 
 @pytest.mark.slow
 def test_a_signal_ends_all_that_was_started(tmp_path):
-    options = {"stdout": subprocess.DEVNULL, "stderr": subprocess.PIPE, "text": True}
-    process = subprocess.Popen(command(tmp_path), **options, start_new_session=True)
+    process = started(*command(tmp_path), stderr=subprocess.PIPE)
     while not list((tmp_path / "work" / "runs").glob("*/train.log")):
         assert process.poll() is None
         time.sleep(1)
@@ -149,8 +148,7 @@ def test_what_is_missing_is_said(snapshots):
     ],
 )
 def test_what_is_refused(snapshots, options, message):
-    given = command(snapshots, *options)
-    done = subprocess.run(given, capture_output=True, text=True, check=False)
+    done = finished(snapshots, *options)
     assert done.returncode == 1
     assert message in done.stderr
     assert "Traceback" not in done.stderr

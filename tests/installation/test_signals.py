@@ -1,24 +1,21 @@
 """Ctrl-C and SIGTERM: one line, a status that is not 0, and whether the same line resumes."""
 
-import os
 import signal
 import subprocess
-import sys
 import time
 
 import pytest
+from commands import started
 
 pytestmark = pytest.mark.dear
 
 
 def stopped(tmp_path, number, *arguments):
     """What a command writes to stderr that is sent a signal once it has begun to work."""
-    process = subprocess.Popen(
-        [sys.executable, "-m", "syntax_nmt.cli", *map(str, arguments)],
+    process = started(
+        *("-m", "syntax_nmt.cli", *arguments),
         stderr=subprocess.PIPE,
-        text=True,
         cwd=tmp_path,
-        env={**os.environ, "OMP_NUM_THREADS": "1"},
         # What a shell starts in the background ignores Ctrl-C, and so do its children.
         preexec_fn=lambda: signal.signal(number, signal.SIG_DFL),
     )

@@ -21,38 +21,28 @@ SMALL += ["--max_steps", "40", "--eval_interval", "40", "--batch_size", "300"]
 
 def _sentence(rng: random.Random) -> str:
     """One block of CoNLL-U: `the old cat sees the dog .`, gold by construction."""
-    words, heads, tags, relations = [], [], [], []
 
-    def noun_phrase(head: int | None, relation: str) -> int:
-        adjectives = [rng.choice(ADJECTIVES) for _ in range(rng.randrange(3))]
-        noun = len(words) + 1 + len(adjectives)
-        for word, tag, relation_of in (
-            ("the", "DET", "det"),
-            *((adjective, "ADJ", "amod") for adjective in adjectives),
-        ):
-            words.append(word)
-            heads.append(noun)
-            tags.append(tag)
-            relations.append(relation_of)
-        words.append(rng.choice(NOUNS))
-        heads.append(-1 if head is None else head)
-        tags.append("NOUN")
-        relations.append(relation)
-        return noun
+    def noun_phrase() -> list[str]:
+        return [*(rng.choice(ADJECTIVES) for _ in range(rng.randrange(3))), rng.choice(NOUNS)]
 
-    subject = noun_phrase(None, "nsubj")
-    verb = len(words)
-    words.append(rng.choice(VERBS))
-    heads.append(verb)
-    tags.append("VERB")
-    relations.append("root")
-    heads[subject] = verb
-    noun_phrase(verb, "obj")
-    words.append(".")
-    heads.append(verb)
-    tags.append("PUNCT")
-    relations.append("punct")
+    subject, predicate, object_ = noun_phrase(), rng.choice(VERBS), noun_phrase()
+    verb = len(subject) + 1
+    rows = [
+        *_rows(subject, 0, verb, "nsubj"),
+        (predicate, "VERB", verb, "root"),
+        *_rows(object_, verb + 1, verb, "obj"),
+        (".", "PUNCT", verb, "punct"),
+    ]
+    words, tags, heads, relations = zip(*rows)
     return format_conllu(words, heads, relations=relations, upos=tags)
+
+
+def _rows(phrase: list[str], start: int, head: int, relation: str) -> list[tuple]:
+    """Word, tag, head and relation of an article, adjectives and a noun, from a place on."""
+    *adjectives, noun = phrase
+    own = start + len(phrase)
+    rows = [("the", "DET", own, "det"), *((word, "ADJ", own, "amod") for word in adjectives)]
+    return [*rows, (noun, "NOUN", head, relation)]
 
 
 def write_treebank(path: Path, sentences: int, seed: int) -> None:

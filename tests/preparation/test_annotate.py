@@ -7,11 +7,13 @@ import subprocess
 import sys
 import threading
 import time
+from collections import Counter
 from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 import stand_in
+from commands import started
 from stand_in import StandIn
 
 from syntax_nmt.cli import main
@@ -49,6 +51,16 @@ def whole(text) -> bytes:
     return output.read_bytes()
 
 
+def annotate_shard(text: Path, output: Path, index: int, count: int, **options) -> Counter[str]:
+    """Annotates one of several shards; the options are those of the annotator."""
+    resources = Resources(part_size=50, shard=Shard(index, count))
+    return annotate_file(text, output, StandIn(**options), resources)
+
+
+def merge(text: Path, output: Path) -> None:
+    main(["merge", "--input", str(text), "--output", str(output)])
+
+
 def test_one_entry_a_line(text, whole, tmp_path):
     counts = annotate_file(text, tmp_path / "out", StandIn(), PARTS)
     lines = text.read_text().split("\n")[:-1]
@@ -73,29 +85,20 @@ def test_workers_and_parts_do_not_show(text, whole, tmp_path, resources):
 
 def test_shards_are_merged(text, whole, tmp_path, capsys):
     output = tmp_path / "out"
-    merge = ["merge", "--input", str(text), "--output", str(output)]
     for index in (2, 0):
-        annotate_file(text, output, StandIn(), Resources(part_size=50, shard=Shard(index, 3)))
+        annotate_shard(text, output, index, 3)
     with pytest.raises(
         SystemExit, match=r"000001.part: not there or damaged: .* cover 50 of 1,020"
     ):
-        main(merge)
+        merge(text, output)
     assert not output.exists()
-    counts = annotate_file(text, output, StandIn(), Resources(part_size=50, shard=Shard(1, 3)))
-    assert counts["lines"] == 350
-    main(merge)
+    assert annotate_shard(text, output, 1, 3)["lines"] == 350
+    merge(text, output)
     assert output.read_bytes() == whole
     assert "1,020 lines" in capsys.readouterr().err
     assert [path.name for path in tmp_path.iterdir()] == ["out"]
     with pytest.raises(SystemExit, match=r"out.parts: not there: give the --input and --output"):
-        main(merge)
-
-
-def test_parts_of_shards_serve_a_run_of_all(text, whole, tmp_path):
-    annotate_file(text, tmp_path / "out", StandIn(), Resources(part_size=50, shard=Shard(1, 2)))
-    counts = annotate_file(text, tmp_path / "out", StandIn(), PARTS)
-    assert counts["reused"] == 500
-    assert (tmp_path / "out").read_bytes() == whole
+        merge(text, output)
 
 
 @pytest.mark.parametrize(
@@ -125,64 +128,59 @@ def test_the_shard_is_what_torchrun_or_slurm_say(environment, options, expected)
 
 
 @pytest.mark.parametrize(
-    ("options", "message"),
+    ("options", "environment", "message"),
     [
-        ((4, None), "--num-shards 4: give --shard-id, too"),
-        ((4, 4), "shard 4 of 4: shards are counted from 0 to 3"),
-        ((None, 0), "--shard-id 0: give --num-shards, too"),
+        ((4, None), {}, "--num-shards 4: give --shard-id, too"),
+        ((4, 4), {}, "shard 4 of 4: shards are counted from 0 to 3"),
+        ((None, 0), {}, "--shard-id 0: give --num-shards, too"),
+        ((None, None), RESUBMITTED, r"array of 2 tasks from 3 to 7 .*: give --num-shards"),
     ],
 )
-def test_shards_that_cannot_be(options, message):
+def test_shards_that_cannot_be(options, environment, message):
     with pytest.raises(UserError, match=message):
-        find_shard(*options, {})
-
-
-def test_an_array_with_gaps_does_not_tell_how_many_shards_there_are():
-    with pytest.raises(UserError, match=r"array of 2 tasks from 3 to 7 .*: give --num-shards"):
-        find_shard(None, None, RESUBMITTED)
+        find_shard(*options, environment)
 
 
 def test_a_damaged_part_is_refused_and_done_again(text, whole, tmp_path):
     output = tmp_path / "out"
-    annotate_file(text, output, StandIn(), Resources(part_size=50, shard=Shard(0, 2)))
-    annotate_file(text, output, StandIn(), Resources(part_size=50, shard=Shard(1, 2)))
+    for index in (0, 1):
+        annotate_shard(text, output, index, 2)
     part = tmp_path / "out.parts" / "000003.part"
     content = bytearray(part.read_bytes())
     content[-20] ^= 1
     part.write_bytes(content)
     with pytest.raises(SystemExit, match=r"000003.part: damaged \(checksum .* recorded\): run the"):
-        main(["merge", "--input", str(text), "--output", str(output)])
+        merge(text, output)
     assert not output.exists()
-    counts = annotate_file(text, output, StandIn(), PARTS)
-    assert counts["reused"] == 970
+    assert annotate_file(text, output, StandIn(), PARTS)["reused"] == 970
     assert output.read_bytes() == whole
 
 
 def test_parts_of_other_options_are_neither_thrown_away_nor_merged(text, tmp_path):
     output, elsewhere = tmp_path / "out", tmp_path / "other"
-    shards = [Resources(part_size=50, shard=Shard(index, 2)) for index in (0, 1)]
-    annotate_file(text, output, StandIn(), shards[0])
-    annotate_file(text, elsewhere, StandIn(max_words=9), shards[1])
-    for annotator, resources in ((StandIn(max_words=9), shards[1]), (StandIn(), Resources())):
+    annotate_shard(text, output, 0, 2)
+    annotate_shard(text, elsewhere, 1, 2, max_words=9)
+    shard = Resources(part_size=50, shard=Shard(1, 2))
+    for annotator, resources in ((StandIn(max_words=9), shard), (StandIn(), Resources())):
         with pytest.raises(UserError, match=r"out.parts: 11 finished parts were made with other"):
             annotate_file(text, output, annotator, resources)
     for part in (tmp_path / "other.parts").iterdir():
         part.rename(tmp_path / "out.parts" / part.name)
     with pytest.raises(SystemExit, match=r"000001.part: lines 51 .* other models or options"):
-        main(["merge", "--input", str(text), "--output", str(output)])
+        merge(text, output)
     assert len(list((tmp_path / "out.parts").iterdir())) == 21
 
 
-def test_parts_of_another_text_are_not_merged(text, tmp_path):
-    output = tmp_path / "out"
-    for index in (0, 1):
-        annotate_file(text, output, StandIn(), Resources(part_size=50, shard=Shard(index, 2)))
-    merge = ["merge", "--input", str(text), "--output", str(output)]
-    other = tmp_path / "other.en"
+def test_parts_of_another_text_are_neither_merged_nor_reused(text, whole, tmp_path):
+    output, other = tmp_path / "out", tmp_path / "other.en"
     other.write_text(text.read_text().replace("w3", "w4", 1))
-    with pytest.raises(SystemExit, match=r"lines 1 to 50 of .*other.en: made from another text"):
-        main(["merge", "--input", str(other), "--output", str(output)])
-    main(merge)
+    for index in (0, 1):
+        annotate_shard(other, output, index, 2)
+    with pytest.raises(SystemExit, match=r"lines 1 to 50 of .*text.en: made from another text"):
+        merge(text, output)
+    (tmp_path / "out.parts" / "000001.part").write_text('{"key": ')  # as a kill leaves it
+    assert annotate_file(text, output, StandIn(), PARTS)["reused"] == 1020 - 2 * 50
+    assert output.read_bytes() == whole
 
 
 def test_parts_left_from_a_longer_text_do_no_harm(text, whole, tmp_path):
@@ -207,43 +205,37 @@ def test_the_input_is_never_the_output(text, tmp_path):
     assert copy.read_bytes() == text.read_bytes()
 
 
-def test_a_pipe_is_refused(tmp_path):
-    os.mkfifo(tmp_path / "pipe")
-    with pytest.raises(UserError, match="pipe: is read more than once: give a file, not a pipe"):
-        annotate_file(tmp_path / "pipe", tmp_path / "out", StandIn())
-    assert not (tmp_path / "out").exists()
-
-
 def test_a_link_stays_and_its_target_is_written(text, whole, tmp_path):
     """The parts lie beside the target, which may be on another disk."""
     (tmp_path / "disk").mkdir()
     (tmp_path / "link").symlink_to("disk/out")
     for index in (0, 1):
-        resources = Resources(part_size=50, shard=Shard(index, 2))
-        annotate_file(text, tmp_path / "link", StandIn(), resources)
+        annotate_shard(text, tmp_path / "link", index, 2)
     assert [path.name for path in (tmp_path / "disk").iterdir()] == ["out.parts"]
-    main(["merge", "--input", str(text), "--output", f"{tmp_path}/link"])
+    merge(text, tmp_path / "link")
     assert (tmp_path / "link").is_symlink()
     assert (tmp_path / "disk" / "out").read_bytes() == whole
     assert len(list(tmp_path.rglob("*"))) == 3
 
 
-def test_no_parts_beside_a_pipe(text, tmp_path):
-    os.mkfifo(tmp_path / "pipe")
+def test_pipes_are_refused(text, tmp_path):
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    with pytest.raises(UserError, match="pipe: is read more than once: give a file, not a pipe"):
+        annotate_file(pipe, tmp_path / "out", StandIn())
     with pytest.raises(UserError, match="pipe: finished parts are kept beside it: give a file"):
-        annotate_file(text, tmp_path / "pipe", StandIn())
+        annotate_file(text, pipe, StandIn())
     assert [path.is_fifo() for path in tmp_path.iterdir()] == [True]
 
 
 def test_one_run_at_a_time_on_one_output(text, whole, tmp_path):
     output = tmp_path / "out"
-    merge = ["merge", "--input", str(text), "--output", str(output)]
     with PartFolder(output).held(shared=True):  # a shard is at work
-        annotate_file(text, output, StandIn(), Resources(part_size=50, shard=Shard(0, 2)))
+        annotate_shard(text, output, 0, 2)
         with pytest.raises(UserError, match=r"out.parts: another run is at work on this output"):
             annotate_file(text, output, StandIn(), PARTS)
         with pytest.raises(SystemExit, match="another run is at work"):
-            main(merge)
+            merge(text, output)
     assert annotate_file(text, output, StandIn(), PARTS)["reused"] == 520
     assert output.read_bytes() == whole
 
@@ -268,19 +260,16 @@ def test_an_interrupted_merge_loses_nothing(text, whole, tmp_path, monkeypatch):
         annotate_file(text, output, StandIn(), PARTS)
     monkeypatch.undo()
     assert [path.name for path in tmp_path.iterdir()] == ["out.parts"]
-    main(["merge", "--input", str(text), "--output", str(output)])
+    merge(text, output)
     assert output.read_bytes() == whole
 
 
-def test_a_worker_that_dies_costs_only_its_part(text, whole, tmp_path):
-    deadly = text.read_text().split("\n")[700].split()
-    doomed = next(word for word in deadly if word)
-    output = tmp_path / "out"
-    lines = text.read_text().replace(doomed, "w0").split("\n")
-    lines[700] = lines[700].replace("w0", "deadly", 1)
-    changed = tmp_path / "text.en"
+def test_a_worker_that_dies_costs_only_its_part(text, tmp_path):
+    lines = text.read_text().split("\n")
+    lines[700] = "deadly"
+    changed, output = tmp_path / "text.en", tmp_path / "out"
     changed.write_text("\n".join(lines))
-    with pytest.raises(UserError, match="a worker process died"):
+    with pytest.raises(UserError, match=r"a worker process died.* fewer --workers; .* is kept"):
         annotate_file(changed, output, StandIn(dies_at="deadly"), Resources(2, part_size=50))
     assert not output.exists()
     kept = len(list((tmp_path / "out.parts").iterdir()))
@@ -291,10 +280,7 @@ def test_a_worker_that_dies_costs_only_its_part(text, whole, tmp_path):
 
 @pytest.mark.dear
 def test_workers_end_with_a_parent_that_is_killed(text, tmp_path):
-    job = subprocess.Popen(
-        [sys.executable, stand_in.__file__, str(text), str(tmp_path / "out"), "2", "5", "0.2"],
-        stderr=subprocess.DEVNULL,
-    )
+    job = started(stand_in.__file__, text, tmp_path / "out", "2", "5", "0.2")
     parts = tmp_path / "out.parts"
     while not list(parts.glob("*.part")):
         assert job.poll() is None
@@ -311,12 +297,7 @@ def test_workers_end_with_a_parent_that_is_killed(text, tmp_path):
 
 def killed_once(arguments: list[str], seconds: float) -> bool:
     """Runs the stand-in in a process group of its own and kills it; whether it was killed."""
-    job = subprocess.Popen(
-        [sys.executable, stand_in.__file__, *arguments],
-        stderr=subprocess.DEVNULL,
-        env={**os.environ, "OMP_NUM_THREADS": "1"},
-        start_new_session=True,
-    )
+    job = started(stand_in.__file__, *arguments)
     parts = Path(arguments[1] + ".parts")
     deadline = time.monotonic() + 300  # a busy machine takes long to start
     before = len(list(parts.glob("*.part")))
@@ -408,14 +389,8 @@ def test_a_cluster_that_is_killed_is_one_line(text, tmp_path):
     pytest.importorskip("distributed")
     script = tmp_path / "cluster.py"
     script.write_text(CLUSTER)
-    cluster = subprocess.Popen(
-        [sys.executable, str(script)],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.DEVNULL,
-        text=True,
-        env={**os.environ, "PYTHONPATH": str(Path(stand_in.__file__).parent)},
-        start_new_session=True,
-    )
+    environment = {**os.environ, "PYTHONPATH": str(Path(stand_in.__file__).parent)}
+    cluster = started(script, stdout=subprocess.PIPE, env=environment)
 
     def kill_at_work():
         while cluster.poll() is None and not list((tmp_path / "out.parts").glob("*.part")):
@@ -431,22 +406,6 @@ def test_a_cluster_that_is_killed_is_one_line(text, tmp_path):
         if cluster.poll() is None:
             os.killpg(cluster.pid, signal.SIGKILL)
         cluster.wait()
-
-
-def test_a_malformed_address_is_one_line(text, tmp_path):
-    with pytest.raises(UserError, match="--dask-scheduler foo: no scheduler answers"):
-        annotate_file(text, tmp_path / "out", StandIn(), Resources(dask_scheduler="foo"))
-
-
-def test_no_cluster_is_one_line(text, tmp_path, monkeypatch):
-    module = "syntax_nmt.preparation.annotation.executor"
-    monkeypatch.setattr(f"{module}._SECONDS_TO_ANSWER", 0.5)
-    with pytest.raises(
-        UserError, match=r"tcp://127.0.0.1:9: no scheduler answers .*check the addr"
-    ):
-        annotate_file(
-            text, tmp_path / "out", StandIn(), Resources(dask_scheduler="tcp://127.0.0.1:9")
-        )
 
 
 @pytest.mark.slow

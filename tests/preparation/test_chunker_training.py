@@ -112,13 +112,6 @@ def test_the_same_bytes_again(trained, columns, tmp_path):
     assert (tmp_path / "again.pt").read_bytes() == output.read_bytes()
 
 
-def test_held_out_sentences_are_not_learnt_from(columns):
-    everything = list(read_conll2000(columns))
-    learnt, held_out = chunker_training._data(columns)
-    assert held_out == everything[19::20]
-    assert [s for n, s in enumerate(everything, start=1) if n % 20] == learnt
-
-
 def refuse(train, output):
     with pytest.raises(UserError) as caught:
         train_chunker(train, output, lang="en")

@@ -128,44 +128,40 @@ def test_test_pairs_are_known_however_they_are_cut(run, tmp_path):
     assert "left out 1: test pairs" in said
 
 
-def refused(capsys, *arguments):
+def refused(*arguments, name="clean"):
     with pytest.raises(SystemExit) as stopped:
         clean.main(["--source-lang", "en", "--target-lang", "de", *map(str, arguments)])
     message = str(stopped.value)
-    assert message.startswith("clean: error: ")
+    assert message.startswith(f"{name}: error: ")
     assert "\n" not in message
     return message
 
 
 @pytest.mark.parametrize("longer", [0, 1])
-def test_sides_that_are_not_parallel(tmp_path, capsys, longer):
+def test_sides_that_are_not_parallel(tmp_path, longer):
     sides = [write(tmp_path / str(side), "abcde" if side == longer else "abc") for side in (0, 1)]
-    message = refused(
-        capsys, "--source", sides[0], "--target", sides[1], "--output", tmp_path / "out"
-    )
+    message = refused("--source", sides[0], "--target", sides[1], "--output", tmp_path / "out")
     for side, path in enumerate(sides):
         assert f"{path} has {5 if side == longer else 3}" in message
     assert not (tmp_path / "out.en").exists()
     assert not list(tmp_path.glob("*partial*"))
 
 
-def test_nothing_left(tmp_path, capsys):
-    side = write(tmp_path / "a", [""])
-    message = refused(capsys, "--source", side, "--target", side, "--output", tmp_path / "out")
-    assert "nothing is left" in message
-
-
-def test_other_numbers_of_parts(tmp_path, capsys):
-    message = refused(capsys, "--source", "a", "b", "--target", "c", "--output", tmp_path / "out")
-    assert "--source names 2 files and --target 1" in message
-
-
-def test_the_recipe_names_itself_in_errors(tmp_path, monkeypatch):
-    monkeypatch.setenv("RECIPE", "x.sh")
-    missing = str(tmp_path / "missing")
-    files = ["--source", missing, "--target", missing, "--output", str(tmp_path / "out")]
-    with pytest.raises(SystemExit, match=r"^x\.sh: error: .*missing.*cannot be read"):
-        clean.main(["--source-lang", "en", "--target-lang", "de", *files])
+@pytest.mark.parametrize(
+    ("sides", "message"),
+    [
+        ((["empty"], ["empty"]), "nothing is left"),
+        ((["a", "b"], ["c"]), "--source names 2 files and --target 1"),
+        ((["missing"], ["missing"]), "missing: cannot be read"),
+    ],
+)
+def test_mistakes(tmp_path, monkeypatch, sides, message):
+    monkeypatch.chdir(tmp_path)
+    write(tmp_path / "empty", [""])
+    files = ("--source", *sides[0], "--target", *sides[1], "--output", "out")
+    assert message in refused(*files)
+    monkeypatch.setenv("RECIPE", "x.sh")  # it names itself
+    assert message in refused(*files, name="x.sh")
 
 
 # ---- lengths

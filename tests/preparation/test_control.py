@@ -3,12 +3,11 @@
 import gzip
 import json
 import re
-from collections import Counter
 
 import pytest
 
 from syntax_nmt.cli import main
-from syntax_nmt.data.conllu import format_conllu, format_no_parse, read_conllu
+from syntax_nmt.data.conllu import format_conllu, format_no_parse
 
 NO_PARSE = format_no_parse(["no", "parse"])
 CONLLU = (
@@ -95,24 +94,3 @@ def test_what_is_refused(tmp_path, name, content, kind, message):
     with pytest.raises(SystemExit, match=re.escape(message)):
         control(tmp_path, name, content, "--kind", kind)
     assert not (tmp_path / f"out.{name}").exists()
-
-
-@pytest.mark.parametrize("kind", ["chain", "shuffled", "borrowed"])
-@pytest.mark.parametrize("name", ["EWT/en_ewt-ud-dev.conllu.gz", "PUD/de_pud-ud-test.conllu.gz"])
-def test_treebanks(shared, tmp_path, name, kind):
-    file, output = shared / "data" / "ud" / name, tmp_path / "out.conllu"
-    main(["control", "--kind", kind, str(file), "--output", str(output)])
-    before, after = list(read_conllu(file)), list(read_conllu(output))  # which checks all trees
-    assert [tree.words for tree in before] == [tree.words for tree in after]
-    assert [tree.multiword for tree in before] == [tree.multiword for tree in after]
-    lengths = Counter(map(len, before))
-    for own, new in zip(before, after):
-        if kind == "shuffled":
-            assert sorted(own.relations) == sorted(new.relations)
-    if kind == "borrowed":
-        for length in (each for each, count in lengths.items() if count > 1):
-            found = [
-                sorted(tree.heads for tree in trees if len(tree) == length)
-                for trees in (before, after)
-            ]
-            assert found[0] == found[1]  # each tree is lent once

@@ -1,6 +1,5 @@
 """Work in this process or in others, through one interface."""
 
-import os
 import socket
 import threading
 from contextlib import suppress
@@ -13,26 +12,8 @@ from syntax_nmt.preparation.annotation.executor import local_rank, ordered_map, 
 pytestmark = pytest.mark.dear
 
 
-def square(number: int) -> int:
-    return number * number
-
-
-def die(number: int) -> int:
-    os._exit(1)
-
-
 def local_rank_of(number: int) -> int:
     return local_rank()
-
-
-def test_a_dying_process_is_one_line():
-    def work(function):
-        with ordered_map(2) as mapped:
-            return list(mapped(function, range(5)))
-
-    assert work(square) == [0, 1, 4, 9, 16]
-    with pytest.raises(UserError, match=r"a worker process died.* fewer --workers; .* is kept"):
-        work(die)
 
 
 def test_workers_of_a_pool_take_one_gpu_each(monkeypatch):
@@ -49,6 +30,14 @@ def test_workers_of_a_pool_take_one_gpu_each(monkeypatch):
     monkeypatch.delenv("LOCAL_RANK")
     monkeypatch.setenv("SLURM_LOCALID", "2")
     assert pinned_device("cuda") == "cuda:2"
+
+
+@pytest.mark.parametrize("address", ["foo", "tcp://127.0.0.1:9"])
+def test_nobody_is_at_the_address(monkeypatch, address):
+    monkeypatch.setattr("syntax_nmt.preparation.annotation.executor._SECONDS_TO_ANSWER", 0.5)
+    message = f"--dask-scheduler {address}: no scheduler answers"
+    with pytest.raises(UserError, match=message), ordered_map(1, address):
+        pass
 
 
 @pytest.mark.parametrize(

@@ -76,15 +76,3 @@ def test_it_skips_these(corpus, tmp_path, capfd):
     assert tree.heads == (4, 2, 4, 2, 7, 7, 7, 7, 12, 12, 9, 9, 7, 7)
     manifest = json.loads((tmp_path / "data-bin" / "syntax.json").read_text())
     assert manifest["files"]["train.en-de.en.heads"]["annotated"] == 58
-
-
-def test_without_given_annotation_the_table_says_who_made_it(corpus, models, tmp_path, capfd):
-    raw = tmp_path / "raw"
-    raw.mkdir()
-    for lang in ("en", "de"):
-        (raw / f"train.{lang}").write_bytes(
-            b"\xef\xbb\xbf" + (corpus / f"train.{lang}").read_bytes()
-        )
-    prepare(raw, tmp_path / "out", "--stanza-dir", str(models))
-    assert "conllu by Stanza (100.00%)" in capfd.readouterr().out
-    assert (tmp_path / "out/words/train.en").read_text().startswith("the ")  # no byte-order mark

@@ -23,15 +23,13 @@ SENTENCES = [" ".join(f"w{number}x{place}" for place in range(5)) for number in 
 
 @dataclass(frozen=True)
 class StandIn:
-    """Gives every word the tag that it is called by.
+    """Makes every word a child of the first, or of a phrase of its own.
 
     Attributes:
-        name: a text of the models.
         kind: `dependencies` or `constituents`.
         folder: of the models.
     """
 
-    name: str
     kind: str
     folder: Path
     max_words: int = 250
@@ -42,7 +40,7 @@ class StandIn:
         return StanzaModels(self.kind, "en", self.folder, ())
 
     def fingerprint(self) -> str:
-        return self.name
+        return "one"
 
     def load(self) -> None:
         pass
@@ -50,21 +48,18 @@ class StandIn:
     def annotate(self, sentences: Sequence[Sequence[str]]) -> list[str | None]:
         if self.kind == "constituents":
             return [f"(S {' '.join(f'(X {word})' for word in words)})\n" for words in sentences]
-        return [
-            format_conllu(words, [0] * len(words), [self.name] * len(words)) for words in sentences
-        ]
+        return [format_conllu(words, [0] * len(words)) for words in sentences]
 
     def no_annotation(self, words: Sequence[str]) -> str:
         return "()\n" if self.kind == "constituents" else format_no_parse(words)
 
 
-@pytest.fixture
-def models(monkeypatch, tmp_path) -> list[str]:
-    """Its last entry names the stand-in; fairseq and binarize are left out."""
-    names = ["one"]
+@pytest.fixture(autouse=True)
+def parsed_by_the_stand_in(monkeypatch, tmp_path) -> None:
+    """fairseq and binarize are left out."""
 
     def stand_in(args: Namespace, kind: str, lang: str) -> StandIn:
-        return StandIn(names[-1], kind, tmp_path)
+        return StandIn(kind, tmp_path)
 
     def preprocess(data: FairseqData, destination: Path, log: Path) -> dict[str, float]:
         shutil.rmtree(destination, ignore_errors=True)
@@ -76,7 +71,6 @@ def models(monkeypatch, tmp_path) -> list[str]:
     monkeypatch.setattr(command, "annotator", stand_in)
     monkeypatch.setattr(preparation, "preprocess", preprocess)
     monkeypatch.setattr(preparation, "binarize", lambda *args, **options: {})
-    return names
 
 
 @pytest.fixture
@@ -88,10 +82,8 @@ def raw(tmp_path) -> Path:
     return folder
 
 
-def write_trees(path: Path, other_at: int | None = None) -> None:
+def write_trees(path: Path) -> None:
     sentences = [line.split() for line in SENTENCES]
-    if other_at is not None:
-        sentences[other_at] = ["quite", "other"]
     trees = [format_conllu(words, [0] * len(words)) for words in sentences]
     path.write_text("".join(trees), encoding="utf-8")
 
@@ -101,16 +93,9 @@ def prepare(raw: Path, folder: Path | str, *more: str) -> None:
     main([*arguments, "--trainpref", f"{raw}/train", "--destdir", str(folder), *more])
 
 
-def relations(folder: Path) -> set[str]:
-    """The relation of every word, by which the stand-ins are told apart."""
-    text = (folder / "words" / "train.en.conllu").read_text(encoding="utf-8")
-    return {row.split("\t")[7] for row in text.splitlines() if "\t" in row}
-
-
 # ---- data-bin folders of others
 
 
-@pytest.mark.usefixtures("models")
 @pytest.mark.parametrize("what", ["text", "annotation file", "model"])
 def test_inputs_in_the_data_bin_are_refused(raw, tmp_path, what):
     folder = tmp_path / "out"
@@ -140,7 +125,6 @@ def test_inputs_in_the_data_bin_are_refused(raw, tmp_path, what):
     assert inside.is_file()
 
 
-@pytest.mark.usefixtures("models")
 def test_a_data_bin_that_another_program_made_is_not_replaced(raw, tmp_path):
     data_bin = tmp_path / "out" / "data-bin"
     data_bin.mkdir(parents=True)
@@ -153,7 +137,6 @@ def test_a_data_bin_that_another_program_made_is_not_replaced(raw, tmp_path):
     prepare(raw, tmp_path / "out", "--no-parse", "--vocab-size", "50")
 
 
-@pytest.mark.usefixtures("models")
 def test_a_run_killed_before_its_data_bin_is_on_record_goes_on(raw, tmp_path):
     prepare(raw, tmp_path / "out", "--no-parse")
     record = tmp_path / "out" / "prepare.json"
@@ -166,7 +149,6 @@ def test_a_run_killed_before_its_data_bin_is_on_record_goes_on(raw, tmp_path):
 # ---- annotation beside the words
 
 
-@pytest.mark.usefixtures("models")
 @pytest.mark.parametrize("record", ["today's", "of 0.1.0"])
 def test_annotation_beside_the_words_is_known_again_wherever_the_folder_is(
     raw, tmp_path, monkeypatch, capsys, record
@@ -192,7 +174,6 @@ def test_annotation_beside_the_words_is_known_again_wherever_the_folder_is(
         assert (tmp_path / "moved/words/train.en.conllu").read_bytes() == before
 
 
-@pytest.mark.usefixtures("models")
 def test_a_copy_of_annotation_that_is_gone_goes_too(raw, tmp_path, capsys):
     write_trees(raw / "train.en.conllu")
     prepare(raw, tmp_path / "out", "--no-parse")
@@ -205,7 +186,6 @@ def test_a_copy_of_annotation_that_is_gone_goes_too(raw, tmp_path, capsys):
     assert said in capsys.readouterr().err
 
 
-@pytest.mark.usefixtures("models")
 def test_finished_parses_outlast_runs_that_leave_them_out(raw, tmp_path, capsys):
     folder = tmp_path / "out"
     prepare(raw, folder, "--constituents")
@@ -229,7 +209,6 @@ def test_finished_parses_outlast_runs_that_leave_them_out(raw, tmp_path, capsys)
 # ---- parser.json, words
 
 
-@pytest.mark.usefixtures("models")
 @pytest.mark.parametrize("flags", [(), ("--constituents",), ("--no-parse", "--constituents")])
 def test_the_device_that_a_user_wrote_stays(raw, tmp_path, flags):
     config = tmp_path / "out" / "parser.json"
@@ -246,7 +225,6 @@ def test_the_device_that_a_user_wrote_stays(raw, tmp_path, flags):
         assert json.loads(config.read_text()) == values
 
 
-@pytest.mark.usefixtures("models")
 def test_words_by_older_rules_are_made_anew(raw, tmp_path, monkeypatch, capsys):
     """Of one text and of another that comes later, the words must be of one kind."""
     monkeypatch.setattr("syntax_nmt.task.word_tokenizer.RULES", "those of 0.1.0")

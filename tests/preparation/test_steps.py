@@ -47,7 +47,7 @@ def test_done_again_when_its_file_is_gone_or_other(work, tmp_path):
     assert work() == 3
 
 
-@pytest.mark.parametrize("damaged", ["{", "[]", "3"])
+@pytest.mark.parametrize("damaged", ["{", "[]", "3", "[" * 100_000])
 def test_a_damaged_record_is_no_record(work, tmp_path, damaged):
     assert work() == 1
     record = tmp_path / "steps.json"

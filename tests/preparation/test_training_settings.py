@@ -1,14 +1,12 @@
 """Training lines by the number of pairs: every number, and what docs/training.md says."""
 
 import re
-import shlex
 from pathlib import Path
 
 import pytest
 from fairseq import options
 from training_lines import page_line, page_table
 
-from syntax_nmt.preparation.training_commands import wrapped
 from syntax_nmt.preparation.training_settings import default_vocabulary, training_settings
 
 PAGE = Path(__file__).resolve().parents[2] / "docs/training.md"
@@ -61,11 +59,3 @@ def test_the_page_says_the_same():
     for gpu in (False, True):
         assert plain(page_line(29_000, gpu)) in plain(said)
     assert page_table() in said
-
-
-def test_wrapped_lines_are_the_command():
-    words = ["program", "a folder/x", *(f"--option{n}" for n in range(30)), "--betas", "(0.9, 1)"]
-    lines = wrapped(words).split("\n")
-    assert all(len(line) <= 100 for line in lines)
-    assert all(line.endswith(" \\") for line in lines[:-1])
-    assert shlex.split(wrapped(words).replace("\\\n", "")) == words
