@@ -11,9 +11,9 @@ from declared import declaration, runs_of, write_record, write_test_set
 from sacrebleu.metrics import BLEU
 from translations import noisy, sentences
 
-from experiments.comparisons import FEW_SEEDS, GAINS, LOSES, NOT_SHOWN, adjust, verdict
+from experiments.comparisons import FEW_SEEDS, GAINS, LOSES, NOT_SHOWN, adjust, holm, verdict
 from experiments.measured_table import measure
-from experiments.table_files import without_scores, write_table
+from experiments.table_files import write_table
 from syntax_nmt.errors import UserError
 
 REFERENCE = sentences(40, seed=1)
@@ -37,6 +37,14 @@ def table(tmp_path_factory):
     figures = measure(runs, folder)
     write_table(figures, folder / "results", ["tex", "tsv"])
     return folder / "results", figures
+
+
+@pytest.fixture
+def runs(tmp_path):
+    """Runs with their test set and without records."""
+    runs = runs_of(tmp_path, declaration())
+    write_test_set(runs, tmp_path, REFERENCE)
+    return runs
 
 
 def bleu(lines, reference=REFERENCE):
@@ -65,9 +73,7 @@ def test_means_differences_and_p_values(table):
     assert "longer" not in test
 
 
-def test_translations_that_run_away_are_counted_and_cut(tmp_path):
-    runs = runs_of(tmp_path, declaration())
-    write_test_set(runs, tmp_path, REFERENCE)
+def test_translations_that_run_away_are_counted_and_cut(runs, tmp_path):
     away = [f"{OUTPUTS['heads'][0][0]}{' tree' * 90}", *OUTPUTS["heads"][0][1:]]
     limit = int(1.5 * len(REFERENCE[0].split()) + 5)
     cut = [" ".join(away[0].split()[:limit]), *away[1:]]
@@ -97,6 +103,11 @@ def test_by_length(table):
         bleu([lines[i] for i in short], [REFERENCE[i] for i in short]) for lines in OUTPUTS["heads"]
     ]
     assert group["scores"]["BLEU"]["heads"]["score"] == pytest.approx(statistics.mean(found))
+
+
+def test_holm_by_hand():
+    assert holm([0.01, 0.04, 0.03, 0.005]) == pytest.approx([0.03, 0.06, 0.06, 0.02])
+    assert holm([]) == []
 
 
 def test_holm_is_over_all_families_of_a_test_and_metric():
@@ -173,9 +184,7 @@ def test_other_forms_have_the_same_rows(table):
         assert re.search(rf"(?m)^ *{name} *&", latex)
 
 
-def test_fewer_seeds_than_declared(tmp_path):
-    runs = runs_of(tmp_path, declaration())
-    write_test_set(runs, tmp_path, REFERENCE)
+def test_fewer_seeds_than_declared(runs, tmp_path):
     rows = list(runs.rows())
     write_record(runs, rows[1].runs[1], OUTPUTS["heads"][0])  # not even the baseline
     figures = measure(runs, tmp_path)
@@ -186,9 +195,7 @@ def test_fewer_seeds_than_declared(tmp_path):
     assert figures["tests"][0]["scores"]["heads"]["BLEU"]["spread"] is None
 
 
-def test_a_row_of_which_a_run_diverged_has_no_scores(tmp_path):
-    runs = runs_of(tmp_path, declaration())
-    write_test_set(runs, tmp_path, REFERENCE)
+def test_a_row_of_which_a_run_diverged_has_no_scores(runs, tmp_path):
     for row in runs.rows():
         for run, lines in zip(row.runs, OUTPUTS.get(row.system.name, [])):
             write_record(runs, run, lines)
@@ -204,9 +211,7 @@ def test_a_row_of_which_a_run_diverged_has_no_scores(tmp_path):
     assert set(figures["tests"][0]["scores"]) == {"stock"}
 
 
-def test_a_record_without_its_translations_is_named(tmp_path):
-    runs = runs_of(tmp_path, declaration())
-    write_test_set(runs, tmp_path, REFERENCE)
+def test_a_record_without_its_translations_is_named(runs, tmp_path):
     run = next(runs.rows()).runs[0]
     write_record(runs, run, OUTPUTS["stock"][0])
     record = runs.records.file(run.name, run.key)
@@ -215,14 +220,6 @@ def test_a_record_without_its_translations_is_named(tmp_path):
         measure(runs, tmp_path)
     assert f"{record.with_suffix('.test.gz')}: missing" in str(refused.value)
     assert f"remove {record.name} too" in str(refused.value)
-
-
-def test_a_row_without_scores_says_why():
-    def row(done, diverged):
-        return {"seeds_done": done, "seeds_diverged": diverged}
-
-    found = [without_scores(row(*seeds)) for seeds in (([], []), ([1, 2], []), ([1, 2], [2]))]
-    assert found == ["not run", "–", "diverged: 1 of 2"]  # the second has other test sets
 
 
 def test_characters_that_tables_are_made_of(tmp_path):

@@ -9,8 +9,6 @@ from experiments.corpus import chosen_pairs, plan_data, prepare
 from experiments.measured_table import tried
 from syntax_nmt.errors import UserError
 
-SYSTEMS = ("families", "transformer", "systems")
-
 
 def keys(tmp_path, declared):
     return {

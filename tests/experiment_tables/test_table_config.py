@@ -27,9 +27,6 @@ SYSTEMS = ("families", "transformer", "systems")
 WRONG = [
     (("seeds",), [1, 1], "seeds: [1, 1] has non-unique elements"),
     (("primary",), "ribes", "primary: ribes is not among evaluation.metrics"),
-    (("choice",), "bleu", "choice: 'validation nll' was expected"),
-    (("titel",), "x", "table: Additional properties are not allowed ('titel' was unexpected)"),
-    (("evaluation", "beam"), 4, "evaluation: Additional properties are not allowed ('beam'"),
     ((*SYSTEMS, "stock", "optoins"), "", "systems.stock: Additional properties are not allowed"),
     ((*SYSTEMS, "stock", "figures"), ["LAS"], "stock: figures: LAS is not defined under figures"),
     ((*SYSTEMS, "stock", "like"), "none", "stock: none is no system of the family"),
@@ -51,52 +48,53 @@ WRONG = [
     ((*SYSTEMS, "heads", "label"), "Transformer", "two systems are called Transformer"),
     ((*SYSTEMS, "heads", "label"), "-x", "heads.label: '-x' does not match"),
     ((*SYSTEMS, "heads", "options"), "--a 'b", "heads.options: No closing quotation: quote as on"),
-    ((*SYSTEMS, "heads", "control"), "random", "heads.control: 'random' is not one of"),
-    (("comparisons",), [{"system": "heads"}], "comparisons.0: 'against' is a required property"),
     (
         ("comparisons",),
         [{"system": "heads", "against": "stock"}],
         "comparisons.0: 0 families have systems with the labels heads and stock: give two labels",
     ),
-    (("seeds",), [1.0], "seeds.0: 1.0 is not of type 'integer'"),
 ]
 
 
+@pytest.fixture
+def table(tmp_path):
+    """Gives the table of a declaration."""
+
+    def read(declared):
+        path = tmp_path / "table.yaml"
+        path.write_text(yaml.safe_dump(declared), encoding="utf-8")
+        return read_table(path)
+
+    return read
+
+
 @pytest.mark.parametrize(("keys", "value", "message"), WRONG)
-def test_what_is_wrong_is_named(tmp_path, keys, value, message):
-    path = tmp_path / "table.yaml"
-    path.write_text(yaml.safe_dump(change(keys, value)), encoding="utf-8")
+def test_what_is_wrong_is_named(table, tmp_path, keys, value, message):
     with pytest.raises(UserError) as refused:
-        read_table(path)
+        table(change(keys, value))
     assert message in str(refused.value)
-    assert str(path) in str(refused.value)
+    assert f"{tmp_path}/table.yaml" in str(refused.value)
 
 
-def test_braces_are_text_where_there_are_no_options(tmp_path):
-    path = tmp_path / "table.yaml"
-    path.write_text(yaml.safe_dump(change(("title",), "Set {A}, it's")), encoding="utf-8")
-    assert read_table(path).title == "Set {A}, it's"
+def test_braces_are_text_where_there_are_no_options(table):
+    assert table(change(("title",), "Set {A}, it's")).title == "Set {A}, it's"
 
 
-def test_comparisons_are_by_labels_within_a_family(tmp_path):
+def test_comparisons_are_by_labels_within_a_family(table):
     declared = change(("comparisons",), [{"system": "heads", "against": "Transformer"}])
     declared["families"]["other"] = {
         "training": "",
         "systems": {"base": {"options": "", "label": "heads"}, "more": {"options": ""}},
     }
-    path = tmp_path / "table.yaml"
-    path.write_text(yaml.safe_dump(declared), encoding="utf-8")
-    assert read_table(path).comparisons == (Comparison("transformer", "heads", "stock"),)
+    assert table(declared).comparisons == (Comparison("transformer", "heads", "stock"),)
 
 
-def test_like_of_like_is_refused(tmp_path):
+def test_like_of_like_is_refused(table):
     declared = declaration()
     systems = declared["families"]["transformer"]["systems"]
     systems["heads"]["like"], systems["phrases"]["like"] = "phrases", "stock"
-    path = tmp_path / "table.yaml"
-    path.write_text(yaml.safe_dump(declared), encoding="utf-8")
     with pytest.raises(UserError, match="like: phrases is not tuned itself"):
-        read_table(path)
+        table(declared)
 
 
 @pytest.mark.parametrize(

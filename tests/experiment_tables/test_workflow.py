@@ -1,7 +1,6 @@
 """The workflow itself, with jobs that only say when they begin and end."""
 
 import os
-import sys
 from argparse import Namespace
 
 import pytest
@@ -10,7 +9,7 @@ from declared import declaration, runs_of, write_record
 
 pytest.importorskip("snakemake", reason="the extra `experiments` is not installed")
 from experiments.records import Records
-from experiments.workflow import Workflow, arguments
+from experiments.workflow import Workflow
 
 pytestmark = pytest.mark.dear
 
@@ -133,12 +132,3 @@ def test_where_nothing_has_run_tables_prepare_and_replace_nothing(make, tmp_path
     assert make(1, all_runs=False) == (True, [])
     assert table.read_text() == "of other data"
     assert "nothing of it has run" in capfd.readouterr().out
-
-
-def test_usage_asks_for_nothing_that_run_py_gives(monkeypatch, capsys):
-    monkeypatch.setattr(sys, "argv", ["run.py", "--help"])
-    with pytest.raises(SystemExit):
-        arguments()
-    usage = capsys.readouterr().out.partition("\n\n")[0]
-    assert "TABLE.yaml" in usage
-    assert "--commit" not in usage

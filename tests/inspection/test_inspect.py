@@ -248,16 +248,6 @@ def test_a_damaged_text_without_checksums(bare, fault, damage, ending):
     assert "train  en " not in out
 
 
-@pytest.mark.parametrize("byte", [17, 18])  # number type and sentences in fairseq's header
-def test_a_damaged_header(bare, fault, byte):
-    path = bare / "train.de-en.en.idx"
-    content = bytearray(path.read_bytes())
-    content[byte] = 99
-    path.write_bytes(content)
-    err = fault(bare)[0]
-    assert f"{path}: damaged" in err
-
-
 def test_a_text_without_end_of_sentence(bare, fault):
     path = bare / "train.de-en.en.bin"
     content = np.fromfile(path, dtype=np.uint16)

@@ -71,9 +71,3 @@ def test_heads_that_do_not_follow_the_words():
     heads = np.array([[1, 1, 1], [2, 1, 1], [1, 1, 0], [1, 2, 1]]).ravel()
     _, follows = lift_heads(heads, np.array([3, 3, 3, 3]), opens)
     assert follows.tolist() == [True, False, False, False]
-
-
-def test_no_sentences():
-    empty = np.zeros(0, dtype=np.int64)
-    depths, are_trees = WordTrees(empty, empty).depths()
-    assert len(depths) == len(are_trees) == 0

@@ -70,6 +70,20 @@ def address(systems):
         yield address
 
 
+def sent(address, content, length):
+    """A connection on which a request was sent that says to be so long."""
+    place = urllib.parse.urlsplit(address).netloc
+    connection = socket.create_connection(place.split(":"))
+    head = f"POST /translate HTTP/1.1\r\nHost: {place}\r\nContent-Type: application/json\r\n"
+    connection.sendall(f"{head}Content-Length: {length}\r\n\r\n{content}".encode())
+    return connection
+
+
+def half_sent(address):
+    """A connection on which the rest of a request never comes."""
+    return sent(address, '{"text"', 100)
+
+
 def test_each_line_is_a_sentence(address):
     status, found = post(f"{address}/translate", {"text": "a b\n\n  c\u2028d\r\n", "system": "two"})
     assert status == 200
@@ -164,11 +178,8 @@ def test_what_was_hung_up_on_is_not_computed(address):
         first = threads.submit(post, f"{address}/translate", {"text": "slow 0.5"})
         while not Upper.running:
             time.sleep(0.01)
-        content = b'{"text": "gone"}'
-        head = f"POST /translate HTTP/1.1\r\nHost: {urllib.parse.urlsplit(address).netloc}\r\n"
-        head += f"Content-Type: application/json\r\nContent-Length: {len(content)}\r\n\r\n"
-        with socket.create_connection(urllib.parse.urlsplit(address).netloc.split(":")) as asking:
-            asking.sendall(head.encode() + content)
+        content = '{"text": "gone"}'
+        with sent(address, content, len(content)):
             time.sleep(0.1)
         assert first.result()[0] == 200
     assert post(f"{address}/translate", {"text": "next"})[0] == 200
@@ -189,13 +200,10 @@ def test_other_names_are_refused(address, host):
     assert found["error"].endswith("is not the name of this page: ask 127.0.0.1")
 
 
-@pytest.mark.parametrize("host", ["127.0.0.1", "127.0.0.1:9"])
-def test_the_name_is_known_at_every_port(address, host):
-    assert post(f"{address}/translate", {"text": "a"}, Host=host)[0] == 200
-
-
-@pytest.mark.parametrize("host", ["127.0.0.2", "10.1.2.3:80", "[::1]", "[::1]:8000"])
-def test_an_address_is_no_name_of_a_foreign_page(address, host):
+@pytest.mark.parametrize(
+    "host", ["127.0.0.1", "127.0.0.1:9", "127.0.0.2", "10.1.2.3:80", "[::1]", "[::1]:8000"]
+)
+def test_the_name_at_every_port_and_addresses_are_no_foreign_page(address, host):
     assert post(f"{address}/translate", {"text": "a"}, Host=host)[0] == 200
 
 
@@ -215,15 +223,6 @@ def test_names_follow_from_the_address(monkeypatch, host, names):
     monkeypatch.setattr(socket, "gethostname", lambda: "Box")
     monkeypatch.setattr(socket, "getfqdn", lambda: "box.lan")
     assert set(names_of(host)) == names
-
-
-def half_sent(address):
-    """A connection on which the rest of a request never comes."""
-    place = urllib.parse.urlsplit(address).netloc
-    connection = socket.create_connection(place.split(":"))
-    head = f"POST /translate HTTP/1.1\r\nHost: {place}\r\nContent-Type: application/json\r\n"
-    connection.sendall(head.encode() + b'Content-Length: 100\r\n\r\n{"text"')
-    return connection
 
 
 def test_a_request_that_does_not_come_is_given_up(address):

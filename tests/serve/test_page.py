@@ -1,13 +1,11 @@
 """The page of `syntax-nmt serve` in Chromium, with small untrained models."""
 
-from concurrent.futures import ThreadPoolExecutor
-
 import pytest
 
 pytest.importorskip("starlette", reason="starlette is not installed")
 pytest.importorskip("uvicorn", reason="uvicorn is not installed")
 from browser import BROWSER, Browser
-from served import post, served
+from served import served
 from small_models import build, enlarge, save_checkpoint
 
 from syntax_nmt.inference.loading import load
@@ -120,12 +118,3 @@ def test_five_thousand_characters_on_a_line(page, prepared):
     page.type(" ".join([line] * (5000 // len(line)))[:5000])
     # A translation or a message, in every system.
     page.wait("document.querySelectorAll('section .sentence, section .error').length == 2", 90)
-
-
-def test_ten_requests_at_once(address, prepared):
-    bodies = [{"text": text(prepared, line), "system": "heads"} for line in range(10)]
-    with ThreadPoolExecutor(10) as threads:
-        found = list(threads.map(lambda body: post(f"{address}/translate", body), bodies))
-    assert all(status == 200 for status, _ in found)
-    alone = [post(f"{address}/translate", body)[1]["sentences"] for body in bodies]
-    assert [answer["sentences"] for _, answer in found] == alone
