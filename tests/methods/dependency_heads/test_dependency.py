@@ -5,7 +5,7 @@ import random
 
 import pytest
 import torch
-from small_models import batch, build, random_sentences, write_dictionaries
+from small_models import batch, build, random_sentences
 
 from syntax_nmt.backbone.fused_attention import FusedMultiheadAttention
 from syntax_nmt.errors import UserError
@@ -114,8 +114,7 @@ def test_batch_without_any_parse_is_zero_with_a_gradient():
 
 
 @pytest.fixture(scope="module")
-def system(tmp_path_factory):
-    folder = write_dictionaries(tmp_path_factory.mktemp("dictionaries"))
+def system(folder):
     options = ["--criterion", "dependency_cross_entropy", "--label-smoothing", "0.1"]
     model, task, cfg = build(folder, "dependency_transformer_tiny", *options)
     return model, task, task.build_criterion(cfg.criterion), cfg

@@ -5,7 +5,7 @@ import torch
 from phrase_loops import ngrams
 
 from syntax_nmt.errors import UserError
-from syntax_nmt.methods.phrases.segmentation import PhraseBatch, ngram_phrases, parsed_phrases
+from syntax_nmt.methods.phrases.segmentation import ngram_phrases, parsed_phrases
 
 
 def padding_of(sizes, left, width=None):
@@ -100,10 +100,3 @@ def test_phrases_of_another_text_are_refused():
     padding = padding_of([4, 6], True)
     with pytest.raises(UserError, match="sentence 1 of a batch have 5 tokens, the sentence 6"):
         parsed_phrases(padding, torch.tensor([[3, 1], [4, 1]], dtype=torch.int32))
-
-
-def test_every_token_is_in_one_phrase():
-    padding = padding_of([5, 3], False)
-    batch = PhraseBatch.of_lengths(torch.tensor([[2, 3], [3, 0]]), padding)
-    assert torch.equal(batch.members.sum(dim=1).bool(), ~padding)
-    assert batch.members.sum(dim=1).max() == 1

@@ -84,34 +84,6 @@ def test_other_kernels(kernels):
     equal(layer(x, PackedRows(padding))[~padding], torch.cat(relation_network(layer, sentences)))
 
 
-def test_biases_have_effect():
-    """Every parameter has a gradient; a convolution before a norm has no bias."""
-    for parallel, norm_first in FORMS:
-        layer = layer_of(parallel, norm_first)
-        x, padding = padded(sentences_of())
-        ours, _ = gradients(layer, layer(x, PackedRows(padding)).square().sum(), [x])
-        for name, gradient in ours.items():
-            assert gradient.abs().max() > 1e-8, name
-        assert any("convolution.bias" in name for name in ours) is not norm_first
-
-
-@pytest.mark.parametrize("left", [True, False])
-@pytest.mark.parametrize("width", [6, 7, 19])
-@torch.no_grad()
-def test_alone_or_among_others(left, width):
-    """In evaluation mode a sentence is what it is alone, at any width."""
-    layer = layer_of().eval()
-    sentences = sentences_of()
-    x, padding = padded(sentences, left, width)
-    together = layer(x, PackedRows(padding))
-    for row, sentence in enumerate(sentences):
-        alone, _ = padded([sentence], width=len(sentence))
-        equal(
-            together[row][~padding[row]],
-            layer(alone, PackedRows(padding[:1, :0].new_zeros(alone.shape[:2])))[0],
-        )
-
-
 @pytest.mark.parametrize("kept_pairs", [0, 20, 10**6])
 @pytest.mark.parametrize("block", [1, 2, 5, 16, 33, 1000])
 def test_blocks(block, kept_pairs):
