@@ -1,10 +1,6 @@
-"""The size of the corpus that the tests read, readers for its files, and the command itself."""
+"""The size of the corpus that the tests read, and readers for its files."""
 
-import os
-import subprocess
-import sys
 from dataclasses import dataclass
-from pathlib import Path
 
 from syntax_nmt.builtin_corpus.lexicon import lexicon
 
@@ -51,17 +47,6 @@ def noun_of(lemma):
     splits = [(lemma[:cut], lemma[cut:]) for cut in range(1, len(lemma))]
     (found,) = (entries[head] for first, head in splits if first in entries and head in entries)
     return found
-
-
-def run_demo(*arguments):
-    """Runs `syntax-nmt demo` as a program."""
-    return subprocess.run(
-        [sys.executable, "-m", "syntax_nmt.cli", "demo", *map(str, arguments)],
-        capture_output=True,
-        text=True,
-        cwd=Path(__file__).parents[2],
-        env={**os.environ, "OMP_NUM_THREADS": "1"},
-    )
 
 
 def options(**sizes):
