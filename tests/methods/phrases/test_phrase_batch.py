@@ -44,12 +44,14 @@ def check(batch, padding, lengths_of_each):
 
 @pytest.mark.parametrize("left", [True, False])
 @pytest.mark.parametrize("wider", [0, 1, 30])
-def test_ngrams_of_every_size(left, wider):
-    """Sizes 1 to 130 in one batch."""
+@pytest.mark.parametrize("eos_apart", [False, True])
+def test_ngrams_of_every_size(left, wider, eos_apart):
+    """Sizes 1 (EOS alone) to 130 in one batch; EOS is a phrase of its own where that is wanted."""
     sizes = list(range(1, 131))
     padding = padding_of(sizes, left, 130 + wider)
-    expected = [ngrams(size) for size in sizes]
-    check(ngram_phrases(padding), padding, expected)
+    expected = [ngrams(size, eos_apart) for size in sizes]
+    assert (expected[0], expected[4]) == ([1], [3, 1, 1] if eos_apart else [3, 2])
+    check(ngram_phrases(padding, eos_apart), padding, expected)
 
 
 def test_pads_within_sentences():
@@ -67,15 +69,6 @@ def test_the_width_leaves_room_for_every_size(eos_apart):
         padding = padding_of(range(1, width + 1), True)
         expected = [ngrams(size, eos_apart) for size in range(1, width + 1)]
         check(ngram_phrases(padding, eos_apart), padding, expected)
-
-
-@pytest.mark.parametrize("left", [True, False])
-def test_eos_as_a_phrase_of_its_own(left):
-    """Sizes 1 (EOS alone) to 130: the other phrases are cut as if EOS belonged to the last."""
-    padding = padding_of(range(1, 131), left, 140)
-    expected = [ngrams(size, eos_apart=True) for size in range(1, 131)]
-    assert (expected[0], expected[4]) == ([1], [3, 1, 1])
-    check(ngram_phrases(padding, eos_apart=True), padding, expected)
 
 
 @pytest.mark.parametrize("left", [True, False])
