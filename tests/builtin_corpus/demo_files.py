@@ -38,10 +38,21 @@ def read_lines(path):
     return text[:-1].split("\n")
 
 
+def all_nouns():
+    """The lexicon's nouns, without names."""
+    return [noun for nouns in lexicon().nouns.values() for noun in nouns.items]
+
+
+def all_verbs():
+    """The lexicon's verbs."""
+    words = lexicon()
+    frames = (words.intransitive, words.transitive, words.ditransitive, words.clausal)
+    return [verb for frame in frames for verb in frame.items]
+
+
 def noun_of(lemma):
     """The lexicon's entry for a noun or name; for a compound that of its head."""
-    nouns = [noun for nouns in lexicon().nouns.values() for noun in nouns.items]
-    entries = {noun.source: noun for noun in [*nouns, *lexicon().names.items]}
+    entries = {noun.source: noun for noun in [*all_nouns(), *lexicon().names.items]}
     if lemma in entries:
         return entries[lemma]
     splits = [(lemma[:cut], lemma[cut:]) for cut in range(1, len(lemma))]

@@ -25,29 +25,18 @@ def test_the_lines_of_text_are_single_spaced_words(corpus):
             assert 4 <= len(line.split()) <= 40
 
 
-def test_the_leaves_of_trees_are_the_words(corpus):
+def test_trees_of_both_kinds_are_of_the_words(corpus):
     for split in SPLITS:
-        sources = read_lines(corpus / f"{split}.src")
-        for source, line in zip(sources, read_lines(corpus / f"{split}.src.trees")):
-            tree = Tree.fromstring(line)
-            assert tree.leaves() == source.split()
-            assert tree.label() == "S"
-
-
-def test_trees_and_dependencies_have_the_same_words_and_tags(corpus):
-    for split in SPLITS:
-        trees = read_lines(corpus / f"{split}.src.trees")
-        for line, tokens in zip(trees, read_conllu(corpus / f"{split}.src.conllu")):
-            assert Tree.fromstring(line).pos() == [(token.form, token.xpos) for token in tokens]
-
-
-def test_dependencies_are_single_rooted_trees(corpus):
-    for split in SPLITS:
-        sources = read_lines(corpus / f"{split}.src")
-        for source, tree in zip(sources, conllu.read_conllu(corpus / f"{split}.src.conllu")):
-            assert tree.words == tuple(source.split())
-            roots = [word for word, head in enumerate(tree.heads) if word == head]
-            assert [tree.relations[word] for word in roots] == ["root"]
+        parses = corpus / f"{split}.src.conllu"
+        texts = (read_lines(corpus / f"{split}.{end}") for end in ("src", "src.trees"))
+        for source, line, tokens, tree in zip(
+            *texts, read_conllu(parses), conllu.read_conllu(parses), strict=True
+        ):
+            brackets = Tree.fromstring(line)
+            assert brackets.label() == "S"
+            assert brackets.leaves() == list(tree.words) == source.split()
+            assert brackets.pos() == [(token.form, token.xpos) for token in tokens]
+            assert [token.relation for token in tokens if token.head == 0] == ["root"]
 
 
 def test_every_constituent_is_a_subtree_of_the_dependencies(corpus):
