@@ -6,9 +6,19 @@ One sentence without pads at a time. Nothing here comes from the package but the
 from types import SimpleNamespace
 
 import torch
-from rnn_loops import annotations, gru, read_out
+from rnn_loops import annotations, attend, gru, read_out, update_upper
 
 OWN_CHOICE = -1
+
+
+def joint_scores(extra):
+    """The scores of boundaries and tags, B×T, from what the model gives with its logits."""
+    opened = extra["opened"][0]
+    boundaries = extra["boundary_logits"][0].log_softmax(-1)
+    scores = torch.where(opened, boundaries[..., 1], boundaries[..., 0])
+    scores[:, 0] = 0
+    tags = extra["tag_logits"][0].log_softmax(-1).max(-1).values
+    return scores + tags.masked_fill(~opened, 0)
 
 
 def linear(module, x):
@@ -16,22 +26,12 @@ def linear(module, x):
     return out if module.bias is None else out + module.bias
 
 
-def attend(query, keys, score, h):
-    """Weights and context of a query that is projected already."""
-    scores = [score @ torch.tanh(query + keys @ h_i) for h_i in h]
-    total = sum(torch.exp(e) for e in scores)
-    weights = [torch.exp(e) / total for e in scores]
-    return torch.stack(weights), sum(a * h_i for a, h_i in zip(weights, h))
-
-
 def update_chunk(clock, e, p, h):
     """The conditional GRU of the chunks: the new state, the context pc and its weights."""
     size = len(p)
     between = gru(linear(clock.input_projection, e), linear(clock.hidden_projection, p), p)
     both = clock.query_projection.weight
-    weights, pc = attend(
-        both[3 * size :] @ between, clock.attention.key_projection.weight, clock.attention.score, h
-    )
+    weights, pc = attend(clock.attention, both[3 * size :] @ between, h)
     new = gru(linear(clock.context_projection, pc), both[: 3 * size] @ between, between)
     return new, pc, weights
 
@@ -84,17 +84,11 @@ def decode(decoder, h, target, boundaries, step_context=False):
         context, weights = pc, chunk_weights
         query = recurrence.query_projection.weight
         if word_attention:
-            attention = recurrence.attention
-            weights, context = attend(
-                query[3 * size :] @ s, attention.key_projection.weight, attention.score, h
-            )
+            weights, context = attend(recurrence.attention, query[3 * size :] @ s, h)
         inputs = linear(recurrence.context_projection, context)
         inputs = inputs + recurrence.chunk_projection.weight @ p
         states[0] = gru(inputs, query[: 3 * size] @ s, s)
-        for layer, module in enumerate(decoder.upper, start=1):
-            i = module.weight_ih_l0 @ states[layer - 1] + module.bias_ih_l0
-            above = module.weight_hh_l0 @ states[layer] + module.bias_hh_l0
-            states[layer] = gru(i, above, states[layer])
+        update_upper(decoder, states)
         of_source = {"context": context, "state": p, "both": torch.cat([context, p])}
         read = read_out(decoder.readout, states[-1], y, of_source[decoder.readout_of])
         out.logits.append(linear(decoder.output_projection, read))

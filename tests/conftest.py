@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 import torch
 from parser_files import PIECES, Parser, binarise
-from small_models import build, save_checkpoint
+from small_models import build, save_checkpoint, write_dictionaries
 
 import syntax_nmt.plugin  # noqa: F401  registers everything
 
@@ -63,6 +63,12 @@ def shared() -> Path:
 @pytest.fixture(autouse=True)
 def _seeded():
     torch.manual_seed(1)
+
+
+@pytest.fixture(scope="session")
+def folder(tmp_path_factory) -> Path:
+    """A data folder that holds dictionaries alone; nothing may write there."""
+    return write_dictionaries(tmp_path_factory.mktemp("dictionaries"))
 
 
 @pytest.fixture(scope="session")

@@ -8,6 +8,8 @@ from fairseq.dataclass.utils import convert_namespace_to_omegaconf
 from methods import MIXED
 from small_models import build, save_checkpoint
 
+from syntax_nmt.inference.forced_decoding import ForcedDecoder, load_forced_decoder
+
 LSTM = ["--encoder-embed-dim", "16", "--encoder-hidden-size", "16", "--encoder-layers", "1"]
 LSTM += ["--decoder-embed-dim", "16", "--decoder-hidden-size", "16", "--decoder-layers", "1"]
 LSTM += ["--decoder-out-embed-dim", "16", "--dropout", "0.5"]
@@ -31,6 +33,11 @@ def checkpoint_of(family: str, data: Path, folder: Path, *more: str) -> Path:
     arch, arguments, task = FAMILIES[family]
     model, _, cfg = build(data, arch, *arguments, *more, task=task)
     return save_checkpoint(path, _livelier(model), cfg)
+
+
+def forced_decoder(checkpoint: Path, data: Path) -> ForcedDecoder:
+    """A checkpoint, loaded to be forced."""
+    return load_forced_decoder(str(checkpoint), str(data), torch.device("cpu"))
 
 
 def _lstm(data: Path, *more: str):

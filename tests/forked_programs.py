@@ -84,23 +84,19 @@ def redirect(log: str) -> None:
     os.close(target)
 
 
-def finished(command: Sequence[str | Path], log: Path) -> str:
+def finished(command: Sequence[str | Path], log: Path, status: int = 0) -> str:
     """Runs to the end, which must be a good one; gives the output of this run."""
     before = size(log)
     process = start(command, log)
     process.join()
     output = log.read_text(encoding="utf-8")[before:]
-    assert process.exitcode == 0, output[-3000:]
+    assert process.exitcode == status, output[-3000:]
     return output
 
 
 def refused(command: Sequence[str | Path], log: Path) -> str:
     """Runs a program that must refuse, in one line and without a traceback; gives the line."""
-    before = size(log)
-    process = start(command, log)
-    process.join()
-    output = log.read_text(encoding="utf-8")[before:]
-    assert process.exitcode == 1, output[-3000:]
+    output = finished(command, log, status=1)
     assert "Traceback" not in output, output[-3000:]
     (error,) = [line for line in output.splitlines() if "error: " in line]
     return error

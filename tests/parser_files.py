@@ -16,7 +16,10 @@ PIECES = [
     "▁old ▁hou ses ▁see ▁we ▁.",
     "▁the ▁the ▁the",
 ]
-WORDS = [line.replace(" ", "").replace("▁", " ").split() for line in PIECES]
+TARGETS = [*PIECES[3:], *PIECES[:3]]
+WORDS, TARGET_WORDS = (
+    [line.replace(" ", "").replace("▁", " ").split() for line in text] for text in (PIECES, TARGETS)
+)
 
 
 @dataclass

@@ -78,14 +78,27 @@ def annotations(network, x):
     return bidirectional(network, x)
 
 
-def attention(recurrence, state, h):
-    """Equations 2 and 3: the weights and the context of a state."""
-    w = recurrence.query_projection.weight[3 * len(state) :]
-    u, v = recurrence.attention.key_projection.weight, recurrence.attention.score
-    scores = [v @ torch.tanh(w @ state + u @ h_i) for h_i in h]
+def attend(attention, query, h):
+    """Equations 2 and 3: the weights and the context of a query that is projected already."""
+    u, v = attention.key_projection.weight, attention.score
+    scores = [v @ torch.tanh(query + u @ h_i) for h_i in h]
     total = sum(torch.exp(e) for e in scores)
     weights = [torch.exp(e) / total for e in scores]
     return torch.stack(weights), sum(a * h_i for a, h_i in zip(weights, h))
+
+
+def attention(recurrence, state, h):
+    """The weights and the context of a state."""
+    w = recurrence.query_projection.weight[3 * len(state) :]
+    return attend(recurrence.attention, w @ state, h)
+
+
+def update_upper(decoder, states):
+    """The layers above the one with the attention, one after the other."""
+    for layer, module in enumerate(decoder.upper, start=1):
+        i = module.weight_ih_l0 @ states[layer - 1] + module.bias_ih_l0
+        hidden = module.weight_hh_l0 @ states[layer] + module.bias_hh_l0
+        states[layer] = gru(i, hidden, states[layer])
 
 
 def step(recurrence, y, state, h):
@@ -122,10 +135,7 @@ def translate(model, source, target):
     for token in target:
         y = decoder.embed_tokens.weight[token]
         states[0], weights, a = step(decoder.recurrence, y, states[0], h)
-        for layer, module in enumerate(decoder.upper, start=1):
-            i = module.weight_ih_l0 @ states[layer - 1] + module.bias_ih_l0
-            hidden = module.weight_hh_l0 @ states[layer] + module.bias_hh_l0
-            states[layer] = gru(i, hidden, states[layer])
+        update_upper(decoder, states)
         out = decoder.output_projection
         logits = out.weight @ read_out(decoder.readout, states[-1], y, a)
         rows.append(logits if out.bias is None else logits + out.bias)

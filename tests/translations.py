@@ -57,6 +57,12 @@ def run_statistics(metrics: MetricSet, runs: list, references: list) -> list[np.
     return found
 
 
+def row_of(text: str, name: str) -> list[str]:
+    """The figures of a row of a table."""
+    row = next(line for line in text.splitlines() if line.startswith(f"{name}  "))
+    return row.removeprefix(name).split()
+
+
 def figures(capsys, *arguments) -> dict:
     """What a command writes to `--json -`."""
     capsys.readouterr()

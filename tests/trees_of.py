@@ -1,6 +1,6 @@
-"""Trees written short, for tests of this folder."""
+"""Trees written short, random ones, and what holds of every tree."""
 
-from syntax_nmt.data.dependency_tree import DependencyTree
+from syntax_nmt.data.dependency_tree import DependencyTree, find_cycle
 
 
 def tree_of(heads, words=None, upos=None, multiword=()):
@@ -18,6 +18,41 @@ def random_heads(rng, size):
     for place, word in enumerate(order):
         heads[word] = order[rng.randrange(place)] if place else word
     return heads
+
+
+def random_cuts(rng, text):
+    """A text cut into parts, of which none is empty."""
+    places = sorted(rng.sample(range(1, len(text)), rng.randrange(len(text))))
+    return [text[start:end] for start, end in zip([0, *places], [*places, len(text)])]
+
+
+def is_tree(heads):
+    """Whether one word is its own head and all others lead up to it."""
+    roots = [word for word, head in enumerate(heads) if head == word]
+    arcs = [-1 if head == word else head for word, head in enumerate(heads)]
+    return len(roots) == 1 and max(heads) < len(heads) and not find_cycle(arcs)
+
+
+def heads_of_tokens(heads, words, tokens):
+    """The head of each token in which a word begins, by counting steps to the root; else None.
+
+    Words and tokens are given by the places in the text where they begin.
+    """
+
+    def token_of(word):
+        return max(token for token, place in enumerate(tokens) if place <= words[word])
+
+    def steps(word):
+        return 0 if heads[word] == word else 1 + steps(heads[word])
+
+    inside = {}
+    for word in range(len(words)):
+        inside.setdefault(token_of(word), []).append(word)
+    found = []
+    for token in range(len(tokens)):
+        top = min(inside.get(token, ()), key=steps, default=None)
+        found.append(None if top is None else token_of(heads[top]))
+    return found
 
 
 def words_in(trees):

@@ -6,12 +6,13 @@ import pytest
 import torch
 from fairseq.modules import MultiheadAttention
 
+from syntax_nmt.backbone.attention_change import close_pads
 from syntax_nmt.backbone.fused_attention import FusedMultiheadAttention
 
 C, H, B, S, T = 12, 3, 2, 5, 4
 PADDING = torch.tensor([[True, True, False, False, False], [False] * 5])
-FUTURE = torch.full((S, S), float("-inf")).triu(1)
-BIAS = torch.randn(B, H, S, S, generator=torch.Generator().manual_seed(2))
+FUTURE = torch.full((S, S), float("-inf")).triu(1).double()
+BIAS = torch.randn(B, H, S, S, generator=torch.Generator().manual_seed(2)).double()
 
 
 def both(**kind):
@@ -49,21 +50,22 @@ def loops(attention, query, key, padding, attn_mask):
 
 @pytest.mark.parametrize("padding", [None, PADDING], ids=["no-pads", "pads"])
 @pytest.mark.parametrize(
-    ("attn_mask", "causal"),
-    [(None, True), (FUTURE.double(), True), (BIAS.double(), False)],
-    ids=["all", "causal", "bias"],
+    ("added", "kind"),
+    [(None, "attn_mask"), (FUTURE, "attn_mask"), (BIAS, "attn_mask"), (BIAS, "bias")],
+    ids=["all", "causal", "mask", "bias"],
 )
 @torch.no_grad()
-def test_self_attention(padding, attn_mask, causal):
+def test_self_attention(padding, added, kind):
     _, ours = both(self_attention=True)
-    ours.causal = causal
+    ours.causal = added is not BIAS
     x = torch.randn(S, B, C, dtype=torch.float64)
-    expected = loops(ours, x, x, padding, attn_mask)
-    fused, none = ours(x, x, x, padding, need_weights=False, attn_mask=attn_mask)
+    expected = loops(ours, x, x, padding, added)
+    change = {kind: close_pads(BIAS, padding) if kind == "bias" else added}
+    fused, none = ours(x, x, x, padding, need_weights=False, **change)
     assert none is None
     real = torch.ones(S, B, dtype=torch.bool) if padding is None else ~padding.t()
     torch.testing.assert_close(fused[real], expected[real], atol=1e-10, rtol=0)
-    explicit, weights = ours(x, x, x, padding, need_head_weights=True, attn_mask=attn_mask)
+    explicit, weights = ours(x, x, x, padding, need_head_weights=True, **change)
     torch.testing.assert_close(explicit[real], expected[real], atol=1e-10, rtol=0)
     assert weights.shape == (H, B, S, S)
     sums = weights.sum(3).permute(2, 1, 0)[real]

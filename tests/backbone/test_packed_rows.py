@@ -1,8 +1,9 @@
-"""Sentences laid end to end, forward and backward, wherever their pads are."""
+"""Sentences laid end to end, wherever their pads are, and the recurrent networks that read them."""
 
+import pytest
 import torch
 
-from syntax_nmt.backbone.gru import SentenceGRU
+from syntax_nmt.backbone.gru import SentenceGRU, gru_step
 from syntax_nmt.backbone.packing import PackedRows
 
 # Pads on the left, none, on the right, on both sides, of sentences of 3, 5, 1 and 2 words.
@@ -47,3 +48,29 @@ def test_pads_within_sentences():
     without = states[1:2, ~padding[1]]
     expected = gru(without, PackedRows(torch.zeros(1, 4, dtype=torch.bool)))
     torch.testing.assert_close(gru(states, rows)[1:2, ~padding[1]], expected)
+
+
+CUDA = pytest.param("cuda", marks=pytest.mark.gpu)
+
+
+@pytest.mark.parametrize("device", ["cpu", CUDA])
+def test_equals_torchs_cell(device):
+    cell = torch.nn.GRUCell(5, 7).to(device)
+    x, state = torch.randn(3, 5, device=device), torch.randn(3, 7, device=device)
+    leaves = [x.requires_grad_(), state.requires_grad_(), *cell.parameters()]
+    results = []
+    for step in (
+        lambda: cell(x, state),
+        lambda: gru_step(
+            torch.nn.functional.linear(x, cell.weight_ih, cell.bias_ih),
+            # A part of a wider product, as the decoder's is.
+            torch.nn.functional.linear(
+                state, torch.cat([cell.weight_hh, cell.weight_hh]), cell.bias_hh.repeat(2)
+            )[:, :21],
+            state,
+        ),
+    ):
+        out = step()
+        results.append([out, *torch.autograd.grad(out.pow(2).sum(), leaves)])
+    for actual, expected in zip(*results):
+        torch.testing.assert_close(actual, expected, atol=1e-5, rtol=1e-5)

@@ -1,10 +1,6 @@
-"""The size of the corpus that the tests read, readers for its files, and the command itself."""
+"""The size of the corpus that the tests read, and readers for its files."""
 
-import os
-import subprocess
-import sys
 from dataclasses import dataclass
-from pathlib import Path
 
 from syntax_nmt.builtin_corpus.lexicon import lexicon
 
@@ -42,26 +38,26 @@ def read_lines(path):
     return text[:-1].split("\n")
 
 
+def all_nouns():
+    """The lexicon's nouns, without names."""
+    return [noun for nouns in lexicon().nouns.values() for noun in nouns.items]
+
+
+def all_verbs():
+    """The lexicon's verbs."""
+    words = lexicon()
+    frames = (words.intransitive, words.transitive, words.ditransitive, words.clausal)
+    return [verb for frame in frames for verb in frame.items]
+
+
 def noun_of(lemma):
     """The lexicon's entry for a noun or name; for a compound that of its head."""
-    nouns = [noun for nouns in lexicon().nouns.values() for noun in nouns.items]
-    entries = {noun.source: noun for noun in [*nouns, *lexicon().names.items]}
+    entries = {noun.source: noun for noun in [*all_nouns(), *lexicon().names.items]}
     if lemma in entries:
         return entries[lemma]
     splits = [(lemma[:cut], lemma[cut:]) for cut in range(1, len(lemma))]
     (found,) = (entries[head] for first, head in splits if first in entries and head in entries)
     return found
-
-
-def run_demo(*arguments):
-    """Runs `syntax-nmt demo` as a program."""
-    return subprocess.run(
-        [sys.executable, "-m", "syntax_nmt.cli", "demo", *map(str, arguments)],
-        capture_output=True,
-        text=True,
-        cwd=Path(__file__).parents[2],
-        env={**os.environ, "OMP_NUM_THREADS": "1"},
-    )
 
 
 def options(**sizes):

@@ -1,12 +1,12 @@
 """The files of the built-in corpus are well formed and agree with one another."""
 
-import re
-
 import pytest
 from demo_files import SIZES, read_conllu, read_lines
 from nltk import Tree
 
 from syntax_nmt.builtin_corpus import corpus as corpus_module
+from syntax_nmt.data import conllu
+from syntax_nmt.data.chunks import read_chunks
 
 SPLITS = ("train", "valid", "test")
 
@@ -25,34 +25,18 @@ def test_the_lines_of_text_are_single_spaced_words(corpus):
             assert 4 <= len(line.split()) <= 40
 
 
-def test_the_leaves_of_trees_are_the_words(corpus):
+def test_trees_of_both_kinds_are_of_the_words(corpus):
     for split in SPLITS:
-        sources = read_lines(corpus / f"{split}.src")
-        for source, line in zip(sources, read_lines(corpus / f"{split}.src.trees")):
-            tree = Tree.fromstring(line)
-            assert tree.leaves() == source.split()
-            assert tree.label() == "S"
-
-
-def test_trees_and_dependencies_have_the_same_words_and_tags(corpus):
-    for split in SPLITS:
-        trees = read_lines(corpus / f"{split}.src.trees")
-        for line, tokens in zip(trees, read_conllu(corpus / f"{split}.src.conllu")):
-            assert Tree.fromstring(line).pos() == [(token.form, token.xpos) for token in tokens]
-
-
-def test_dependencies_are_single_rooted_trees(corpus):
-    for split in SPLITS:
-        for tokens in read_conllu(corpus / f"{split}.src.conllu"):
-            heads = [0] + [token.head for token in tokens]
-            assert [token.position for token in tokens] == list(range(1, len(heads)))
-            assert heads[1:].count(0) == 1
-            assert {token.relation for token in tokens if token.head == 0} == {"root"}
-            for position in range(1, len(heads)):
-                steps = 0
-                while position:
-                    position, steps = heads[position], steps + 1
-                    assert steps < len(heads), "the heads form a cycle"
+        parses = corpus / f"{split}.src.conllu"
+        texts = (read_lines(corpus / f"{split}.{end}") for end in ("src", "src.trees"))
+        for source, line, tokens, tree in zip(
+            *texts, read_conllu(parses), conllu.read_conllu(parses), strict=True
+        ):
+            brackets = Tree.fromstring(line)
+            assert brackets.label() == "S"
+            assert brackets.leaves() == list(tree.words) == source.split()
+            assert brackets.pos() == [(token.form, token.xpos) for token in tokens]
+            assert [token.relation for token in tokens if token.head == 0] == ["root"]
 
 
 def test_every_constituent_is_a_subtree_of_the_dependencies(corpus):
@@ -78,15 +62,10 @@ def test_chunks_are_valid_iob2_and_one_a_word(corpus):
     seen = set()
     for split in SPLITS:
         targets = read_lines(corpus / f"{split}.tgt")
-        for target, line in zip(targets, read_lines(corpus / f"{split}.tgt.chunks")):
-            tags = line.split(" ")
-            assert len(tags) == len(target.split())
-            for before, tag in zip(["O", *tags], tags):
-                assert re.fullmatch(r"O|[BI]-(NP|VP|PP|ADVP|SBAR)", tag)
-                if tag.startswith("I-"):
-                    assert before[1:] == tag[1:], f"{tag} after {before}"
-            seen.update(tags)
-    assert {"B-NP", "I-NP", "B-VP", "I-VP", "B-PP", "B-ADVP", "B-SBAR", "O"} == seen
+        for target, chunks in zip(targets, read_chunks(corpus / f"{split}.tgt.chunks")):
+            assert chunks[-1].end == len(target.split())
+            seen.update(chunk.tag for chunk in chunks)
+    assert seen == {"NP", "VP", "PP", "ADVP", "SBAR", "O"}
 
 
 def test_alignments_are_in_range_and_cover_content_words(corpus):

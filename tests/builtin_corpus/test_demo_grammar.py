@@ -2,7 +2,7 @@
 
 import re
 
-from demo_files import noun_of, read_conllu, read_lines
+from demo_files import all_nouns, all_verbs, noun_of, read_conllu, read_lines
 
 from syntax_nmt.builtin_corpus.lexicon import lexicon
 
@@ -127,7 +127,7 @@ def test_contrastive_pairs_differ_in_the_number_of_one_verb(corpus):
     incorrect = read_lines(corpus / "contrast.incorrect.tgt")
     distances = list(map(int, read_lines(corpus / "contrast.distance")))
     assert len(read_lines(corpus / "contrast.src")) == len(distances) == 120
-    stems = verb_stems()
+    stems = {stem for verb in all_verbs() for stem in (verb.target, verb.target_of_person)}
     for right, wrong, distance in zip(correct, incorrect, distances, strict=True):
         pairs = list(zip(right.split(), wrong.split(), strict=True))
         ((place, (good, bad)),) = ((j, pair) for j, pair in enumerate(pairs) if pair[0] != pair[1])
@@ -150,26 +150,15 @@ def test_contrastive_pairs_cover_short_and_long_distances(corpus):
     assert max(distances) >= 15
 
 
-def verb_stems():
-    """The stems of all target verbs."""
-    words = lexicon()
-    frames = (words.intransitive, words.transitive, words.ditransitive, words.clausal)
-    verbs = [verb for frame in frames for verb in frame.items]
-    return {verb.target for verb in verbs} | {verb.target_of_person for verb in verbs}
-
-
 def is_noun(form, gender):
     """Whether a word is a noun of a gender in some case, alone or closing a compound."""
-    nouns = [noun for nouns in lexicon().nouns.values() for noun in nouns.items]
-    stems = [noun.target for noun in [*nouns, *lexicon().names.items] if noun.gender == gender]
+    nouns = [*all_nouns(), *lexicon().names.items]
+    stems = [noun.target for noun in nouns if noun.gender == gender]
     return any(re.search(stem + "(o?r)?(o?[mskt])?$", form) for stem in stems)
 
 
 def test_no_form_of_the_source_is_two_words():
-    words = lexicon()
-    nouns = [noun for nouns in words.nouns.values() for noun in nouns.items]
-    frames = (words.intransitive, words.transitive, words.ditransitive, words.clausal)
-    verbs = [verb for frame in frames for verb in frame.items]
+    words, nouns, verbs = lexicon(), all_nouns(), all_verbs()
     forms = [noun.source + ending for noun in nouns for ending in ("", "s")]
     forms += [verb.source + ending for verb in verbs for ending in ("", "ta")]
     forms += [word.source for word in (*words.adjectives.items, *words.adverbs.items)]

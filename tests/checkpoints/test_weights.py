@@ -4,6 +4,7 @@ import pytest
 import torch
 from commands import fairseq, refuse
 from small_models import build, save_checkpoint, write_dictionaries
+from translations import refused
 
 from syntax_nmt.cli import main
 from syntax_nmt.inference.loading import load
@@ -31,14 +32,6 @@ def diverged(state):
     state["model"][EMBEDDING][3, :2] = float("nan")
 
 
-def message_of(*command):
-    with pytest.raises(SystemExit) as stopped:
-        main(list(map(str, command)))
-    message = str(stopped.value.code)
-    assert "\n" not in message
-    return message
-
-
 @pytest.mark.parametrize("number", ["nan", "inf", "-inf"])
 def test_a_training_that_has_diverged_is_named(checkpoint, number):
     def change(state):
@@ -46,14 +39,14 @@ def test_a_training_that_has_diverged_is_named(checkpoint, number):
 
     path = checkpoint(change)
     size = torch.load(path)["model"][EMBEDDING].numel()
-    message = message_of("average", path, "--output", path.with_name("mean.pt"))
+    message = refused("average", path, "--output", path.with_name("mean.pt"))
     assert f"{path}: 1 of {size} numbers of {EMBEDDING} are not finite" in message
 
 
 def test_every_program_refuses_it(checkpoint, prepared, tmp_path):
     path = checkpoint(diverged)
     trees = ("trees", path.parent, "--path", path, "--input", path, "--output", tmp_path / "out")
-    assert "not finite" in message_of(*trees)
+    assert "not finite" in refused(*trees)
     generate = fairseq("generate", path.parent, "--path", path, "-s", "src", "-t", "tgt")
     assert "not finite" in refuse(*generate)
     with pytest.raises(Exception, match="not finite"):
@@ -82,7 +75,7 @@ def test_a_buffer_that_fairseq_never_sets_may_hold_anything(checkpoint):
 )
 def test_parts_of_other_types(checkpoint, part, value, message):
     path = checkpoint(lambda state: state.update({part: value}))
-    assert message in message_of("average", path, "--output", path.with_name("mean.pt"))
+    assert message in refused("average", path, "--output", path.with_name("mean.pt"))
 
 
 @pytest.mark.parametrize(
@@ -96,4 +89,4 @@ def test_parts_of_other_types(checkpoint, part, value, message):
 )
 def test_weights_that_are_none(checkpoint, name, weight, message):
     path = checkpoint(lambda state: state["model"].update({name: weight}))
-    assert message in message_of("average", path, "--output", path.with_name("mean.pt"))
+    assert message in refused("average", path, "--output", path.with_name("mean.pt"))

@@ -1,13 +1,14 @@
 """Heads, constituents and chunks over other tokens: by hand, and by walks over random trees."""
 
 import random
+from itertools import accumulate
 
 import pytest
-from trees_of import random_heads
+import trees_of
 
 from syntax_nmt.data.annotation_transfer import transfer_constituents, transfer_dependencies
 from syntax_nmt.data.constituents import format_tree, parse_tree
-from syntax_nmt.data.dependency_tree import CONTINUATION, DependencyTree, MultiwordRange, find_cycle
+from syntax_nmt.data.dependency_tree import CONTINUATION, DependencyTree, MultiwordRange
 
 
 def tree_of(words: str, heads: list[int], multiword: tuple[MultiwordRange, ...] = ()):
@@ -77,40 +78,16 @@ def test_heads_over_random_cuts_are_trees():
     rng = random.Random(2)
     for _ in range(1000):
         text = "".join(rng.choice("abcd") for _ in range(rng.randint(2, 12)))
-        cut = sorted(rng.sample(range(1, len(text)), rng.randrange(len(text))))
-        words = [text[a:b] for a, b in zip([0, *cut], [*cut, len(text)])]
-        cut = sorted(rng.sample(range(1, len(text)), rng.randrange(len(text))))
-        tokens = [text[a:b] for a, b in zip([0, *cut], [*cut, len(text)])]
-        own = random_heads(rng, len(words))
-        heads = [0 if head == word else head + 1 for word, head in enumerate(own)]
-        tree = tree_of(" ".join(words), heads)
-        over = transfer_dependencies(tree, tokens).annotation
-
-        def steps(word, heads=heads):
-            count = 0
-            while heads[word]:
-                word, count = heads[word] - 1, count + 1
-            return count
-
-        def place(index, of):
-            return len("".join(of[:index]))
-
-        begin = {place(index, tokens): index for index in range(len(tokens))}
-        token_of = [
-            max(start for start in begin if start <= place(word, words))
-            for word in range(len(words))
-        ]
-        assert sum(head == token for token, head in enumerate(over.heads)) == 1
-        for token in range(len(tokens)):
-            inside = [w for w in range(len(words)) if begin[token_of[w]] == token]
-            if inside and words != tokens:
-                top = min(inside, key=steps)
-                head = token if heads[top] == 0 else begin[token_of[heads[top] - 1]]
+        words, tokens = (trees_of.random_cuts(rng, text) for _ in range(2))
+        heads = trees_of.random_heads(rng, len(words))
+        over = transfer_dependencies(trees_of.tree_of(heads, words), tokens).annotation
+        assert trees_of.is_tree(over.heads)
+        begins = [list(accumulate(map(len, parts[:-1]), initial=0)) for parts in (words, tokens)]
+        for token, head in enumerate(trees_of.heads_of_tokens(heads, *begins)):
+            if head is not None:
                 assert over.heads[token] == head
-            elif words != tokens:
+            else:
                 assert over.relations[token] == CONTINUATION
-        arcs = [-1 if head == token else head for token, head in enumerate(over.heads)]
-        assert not find_cycle(arcs)
 
 
 @pytest.mark.parametrize(

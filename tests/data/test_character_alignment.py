@@ -3,8 +3,11 @@
 import random
 
 import pytest
+from trees_of import random_cuts
 
-from syntax_nmt.data.character_alignment import align_words, words_of_tokens
+from syntax_nmt.data.annotation_transfer import check_same_text
+from syntax_nmt.data.character_alignment import align_words, same_spelling, words_of_tokens
+from syntax_nmt.errors import UserError
 
 
 @pytest.mark.parametrize(
@@ -39,17 +42,12 @@ def test_other_sentences(words, tokens):
     assert align_words(words.split(), tokens.split()) is None
 
 
-def cuts(rng: random.Random, text: str) -> list[str]:
-    places = sorted(rng.sample(range(1, len(text)), rng.randrange(len(text))))
-    return [text[start:end] for start, end in zip([0, *places], [*places, len(text)])]
-
-
 def test_random_cuts_against_counting_characters():
     """Oracle: a word's token is the first by which more characters are covered than before it."""
     rng = random.Random(1)
     for _ in range(2000):
         text = "".join(rng.choice("abé'-ß") for _ in range(rng.randint(1, 12)))
-        words, tokens = cuts(rng, text), cuts(rng, text)
+        words, tokens = random_cuts(rng, text), random_cuts(rng, text)
         expected = []
         for word in range(len(words)):
             before, covered, token = len("".join(words[:word])), 0, -1
@@ -61,3 +59,39 @@ def test_random_cuts_against_counting_characters():
         groups = words_of_tokens(expected, len(tokens))
         assert [word for group in groups for word in group] == list(range(len(words)))
         assert all(expected[word] == token for token, group in enumerate(groups) for word in group)
+
+
+@pytest.mark.parametrize(
+    ("left", "right"),
+    [
+        ("Haus", "haus"),
+        ("&apos;s", "'s"),
+        ("&quot;", "''"),
+        ("``", '"'),
+        ("-LRB-", "("),
+        ("&#91;", "-LSB-"),
+        ("&amp;", "&"),
+        ("＄", "$"),
+        ("ﬁn", "fin"),
+        ("@-@", "-"),
+        ("STRASSE", "straße"),
+        (r"1\/2", "1/2"),
+    ],
+)
+def test_spellings_of_one_word(left, right):
+    assert same_spelling(left, right)
+
+
+def test_half_of_the_words_is_enough():
+    check_same_text(["a", "b", "c", "d"], ["a", "b", "x", "y"], "s:1", "c:1")
+    with pytest.raises(UserError, match=r"^s:1: the words differ from c:9 \(2 of 5 agree\): 'a b"):
+        check_same_text(["a", "b", "c", "d", "e"], ["a", "b", "x", "y", "z"], "s:1", "c:9")
+
+
+def test_other_numbers_of_words():
+    with pytest.raises(UserError, match=r"^s:1: 1 words, but c:9 has 2"):
+        check_same_text(["a", "b"], ["a"], "s:1", "c:9")
+
+
+def test_no_words_at_all():
+    check_same_text([], [], "s:1", "c:1")

@@ -1,5 +1,3 @@
-import gzip
-
 import pytest
 
 from syntax_nmt.data.chunks import ChunkedSentence, chunks_of_tags, read_conll2000
@@ -44,12 +42,6 @@ def test_spaces_and_empty_lines_do_not_matter(tmp_path, variant):
     ]
 
 
-def test_compressed(tmp_path):
-    path = tmp_path / "chunks.txt.gz"
-    path.write_bytes(gzip.compress(TEXT.encode("utf-8")))
-    assert [len(sentence.words) for sentence in read_conll2000(path)] == [4, 2]
-
-
 def test_iob1_becomes_iob2(tmp_path):
     rows = "a DT I-NP\nb NN I-NP\nc NN B-NP\nd VB I-VP\ne NN I-NP\n"
     (sentence,) = read_conll2000(write(tmp_path, rows))
@@ -59,10 +51,6 @@ def test_iob1_becomes_iob2(tmp_path):
 def test_other_unicode_spaces_belong_to_words(tmp_path):
     (sentence,) = read_conll2000(write(tmp_path, "1\u00a0000 CD B-NP\na\u2028b NN I-NP\n"))
     assert sentence.words == ("1\u00a0000", "a\u2028b")
-
-
-def test_an_empty_file_has_no_sentence(tmp_path):
-    assert list(read_conll2000(write(tmp_path, "\n\n"))) == []
 
 
 @pytest.mark.parametrize(

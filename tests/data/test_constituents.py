@@ -1,9 +1,12 @@
+"""Constituency trees in brackets, read and written, by hand and as nltk reads them."""
+
 import gzip
+from itertools import islice
 
+import nltk
 import pytest
-from nltk import Tree
 
-from syntax_nmt.data.constituents import Constituent, parse_tree, read_trees, unescape_word
+from syntax_nmt.data.constituents import format_tree, parse_tree, read_trees, unescape_word
 from syntax_nmt.errors import UserError
 
 
@@ -48,7 +51,7 @@ def test_unary_chains_count_and_a_forest_keeps_its_bracket():
     tree = parse_tree("(ROOT (S (NP (NN x))))", "f", 1)
     assert [node.depth for node in tree.nodes] == [0, 1, 2, 3]
     forest = parse_tree("( (A (X a)) (B (X b)) )", "f", 1)
-    assert forest.nodes[0] == Constituent("", 0, 2, 0, False)
+    assert forest.nodes[0] == ("", 0, 2, 0, False)
 
 
 def test_escapes():
@@ -115,7 +118,7 @@ def test_craft_reads_whole_and_as_nltk_reads_it(shared):
     with gzip.open(path, "rt", encoding="utf-8") as stream:
         lines = [line for number, line in enumerate(stream) if number % 100 == 0]
     for line, tree in zip(lines, trees[::100]):
-        expected = nltk_nodes(Tree.fromstring(line))
+        expected = nltk_nodes(nltk.Tree.fromstring(line))
         found = [(node.label, node.start, node.end, node.depth) for node in tree.nodes]
         if not expected[0][0]:  # the bracket without a label
             expected = [(label, start, end, depth - 1) for label, start, end, depth in expected[1:]]
@@ -127,3 +130,36 @@ def test_brackets_in_each_other_are_bounded():
     assert len(parse_tree("(X " * 2000 + "(W a)" + ")" * 2000, "f", 1).nodes) == 2001
     with pytest.raises(UserError, match=r"f:3: more than 20000 brackets in each other"):
         parse_tree("(" * 10**6 + ")" * 10**6, "f", 3)
+
+
+TREES = [
+    "(S (NP (DT the) (NN dog)) (VP (VBZ sees) (NP (PRP it))) (. .))",
+    "(X (W see))",
+    "(DT the)",
+    "(X (X (W a) (W b)) (X (W c) (W d)))",
+    "(NP (NP (NN fish)))",
+    "(S (W -LRB-) (X (W a-RRB-b) (W [)))",
+]
+
+
+@pytest.mark.parametrize("line", TREES)
+def test_what_was_read_is_written(line):
+    tree = parse_tree(line, "t", 1)
+    assert format_tree(tree) == line
+    leaves = nltk.Tree.fromstring(format_tree(tree)).leaves()
+    assert tuple(map(unescape_word, leaves)) == tree.words
+
+
+def test_no_tree():
+    assert format_tree(None) == "()"
+    assert parse_tree(format_tree(None), "t", 1) is None
+
+
+def test_what_has_no_label_gets_one():
+    assert format_tree(parse_tree("( (NP a b) (c d))", "t", 1)) == "(X (NP (W a) (W b)) (c d))"
+
+
+def test_real_trees(shared):
+    path = shared / "data/craft/craft_penn.mrg.gz"
+    for tree in islice(read_trees(path), 0, 3000, 10):
+        assert parse_tree(format_tree(tree), "t", tree.line) == tree

@@ -4,6 +4,7 @@ import random
 from collections import Counter
 
 import pytest
+from trees_of import is_tree, random_heads
 
 from syntax_nmt.data.chunks import Chunk
 from syntax_nmt.data.constituents import ConstituentTree, format_tree, parse_tree
@@ -17,22 +18,11 @@ from syntax_nmt.data.controls.structures import (
     shuffled,
     with_arcs,
 )
-from syntax_nmt.data.dependency_tree import find_cycle, word_depths
+from syntax_nmt.data.dependency_tree import word_depths
 
 
 def random_arcs(rng, size):
-    order = rng.sample(range(size), size)
-    heads = [0] * size
-    heads[order[0]] = order[0]
-    for place in range(1, size):
-        heads[order[place]] = order[rng.randrange(place)]
-    return Arcs(heads, [f"r{word}" for word in range(size)])
-
-
-def is_tree(heads):
-    roots = [word for word, head in enumerate(heads) if head == word]
-    free = [-1 if head == word else head for word, head in enumerate(heads)]
-    return len(roots) == 1 and max(heads) < len(heads) and not find_cycle(free)
+    return Arcs(random_heads(rng, size), [f"r{word}" for word in range(size)])
 
 
 def test_a_chain():

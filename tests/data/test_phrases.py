@@ -1,5 +1,6 @@
 import math
 import random
+from collections import namedtuple
 from itertools import islice
 
 import numpy as np
@@ -18,12 +19,8 @@ def test_limits_follow_the_formula():
         assert phrase_limit(several).tolist() == limits
 
 
-class Node:
-    """A node of the oracle's tree: a set of tokens and a depth."""
-
-    def __init__(self, tokens, depth):
-        self.tokens = frozenset(tokens)
-        self.depth = depth
+# A node of the oracle's tree: a set of tokens and a depth.
+Node = namedtuple("Node", "tokens depth")
 
 
 def brute_force(nodes, limit):
@@ -94,7 +91,7 @@ def test_algorithm_1_against_brute_force():
     for _ in range(3000):
         spans = random_spans(rng, rng.randint(1, 10))
         limit = rng.randint(1, 6)
-        nodes = [Node(range(start, end), depth) for start, end, depth in spans]
+        nodes = [Node(frozenset(range(start, end)), depth) for start, end, depth in spans]
         lengths = segment(spans, limit)
         assert lengths == brute_force(nodes, limit)
         assert sum(lengths) == spans[0][1]
@@ -130,6 +127,7 @@ def test_craft_is_cut_as_brute_force_cuts_it(shared):
     for tree in rng.sample([tree for tree in trees if len(tree) < 30], 100):
         counts = [rng.choice([1, 1, 2, 3]) for _ in tree.words]
         edges = [sum(counts[:index]) for index in range(len(counts) + 1)]
-        nodes = [Node(range(edges[n.start], edges[n.end]), n.depth) for n in tree.nodes]
+        spans = [(range(edges[n.start], edges[n.end]), n.depth) for n in tree.nodes]
+        nodes = [Node(frozenset(tokens), depth) for tokens, depth in spans]
         lengths = parsed_lengths(tree, counts)
         assert lengths == brute_force(nodes, phrase_limit(sum(counts) + 1))

@@ -1,6 +1,7 @@
 import random
 
 import pytest
+from trees_of import random_cuts
 
 from syntax_nmt.data.subwords import SCHEMES, detect_scheme, join_pieces, pieces_per_word
 from syntax_nmt.errors import UserError
@@ -44,8 +45,7 @@ def test_cutting_words_at_random_and_counting_their_pieces(scheme):
             words = [word.replace("@", "x") for word in words]
         pieces, counts = [], []
         for word in words:
-            cuts = sorted(rng.sample(range(1, len(word)), rng.randint(0, len(word) - 1)))
-            parts = [word[a:b] for a, b in zip([0, *cuts], [*cuts, len(word)])]
+            parts = random_cuts(rng, word)
             if scheme == "sentencepiece":
                 parts = ["▁", *parts] if rng.random() < 0.3 else ["▁" + parts[0], *parts[1:]]
             elif scheme == "subword-nmt":

@@ -16,6 +16,7 @@ from nltk.tokenize import TreebankWordTokenizer
 from sacrebleu.tokenizers.tokenizer_char import TokenizerChar
 from sacrebleu.tokenizers.tokenizer_zh import TokenizerZh
 from sacremoses import MosesTokenizer
+from trees_of import heads_of_tokens
 
 from syntax_nmt.data.annotation_transfer import transfer_dependencies
 from syntax_nmt.data.conllu import conllu_blocks, parse_block
@@ -100,25 +101,6 @@ def token_places(tokens: list[str], text: str) -> list[int] | None:
     return places
 
 
-def expected_heads(heads: tuple[int, ...], words: list[int], tokens: list[int]) -> list[int | None]:
-    """The head of each token in which a word begins, by counting steps to the root; else None."""
-
-    def token_of(word: int) -> int:
-        return max(token for token, place in enumerate(tokens) if place <= words[word])
-
-    def steps(word: int) -> int:
-        return 0 if heads[word] == word else 1 + steps(heads[word])
-
-    inside: dict[int, list[int]] = {}
-    for word in range(len(words)):
-        inside.setdefault(token_of(word), []).append(word)
-    found: list[int | None] = []
-    for token in range(len(tokens)):
-        top = min(inside.get(token, ()), key=steps, default=None)
-        found.append(None if top is None else token_of(heads[top]))
-    return found
-
-
 def carried_over(name: str, rule: str, path) -> tuple[int, int, int, int, int]:
     """Sentences, those carried over, heads that were compared, wrong ones, torn sentences."""
     cut = RULES[rule]("en" if name == "ewt" else name)
@@ -138,7 +120,7 @@ def carried_over(name: str, rule: str, path) -> tuple[int, int, int, int, int]:
         over = found.annotation
         if len(over) != len(tokens):
             over = over.collapse(len(tokens))
-        for head, expected in zip(over.heads, expected_heads(tree.heads, *places)):
+        for head, expected in zip(over.heads, heads_of_tokens(tree.heads, *places)):
             compared += expected is not None
             wrong += expected not in (None, head)
     return total, bridged, compared, wrong, torn

@@ -66,20 +66,6 @@ def test_apostrophes_become_plain_where_moses_fails(monkeypatch):
     assert found == Counter(apostrophe=1, fallback=1)
 
 
-@pytest.mark.parametrize("mode", ["penn", "moses", "char", "none"])
-def test_no_character_makes_a_second_line_or_a_stray_word_boundary(mode):
-    """Every character of Unicode's first two planes, alone and inside a word."""
-    tokenizer = WordTokenizer(mode, "en")
-    for start in range(0, 0x20000, 0x400):
-        characters = [chr(c) for c in range(start, start + 0x400) if not 0xD800 <= c < 0xE000]
-        text = " ".join(f"a{c}b {c}" for c in characters)
-        words = tokenizer.tokenize(text)
-        assert words == " ".join(words.split())
-        assert len(words.splitlines()) <= 1
-        assert "▁" not in words
-        assert not any(unicodedata.category(c) == "Cc" for c in words)
-
-
 def test_words_of_penn_are_those_of_treebanks():
     words = WordTokenizer("penn", "en").tokenize(TEXTS[0])
     assert words == (

@@ -4,8 +4,9 @@ import json
 
 import pytest
 from forced_models import checkpoint_of
-from parser_files import PIECES, WORDS
+from parser_files import PIECES, TARGET_WORDS, TARGETS, WORDS
 from small_models import build, save_checkpoint
+from translations import row_of, write
 
 from syntax_nmt.cli import main
 from syntax_nmt.scoring.alignments.alignment import (
@@ -16,9 +17,6 @@ from syntax_nmt.scoring.alignments.alignment import (
 )
 from syntax_nmt.scoring.alignments.alignment_report import score_alignments
 from syntax_nmt.scoring.alignments.symmetrisation import symmetrise
-
-TARGETS = [*PIECES[3:], *PIECES[:3]]
-
 
 COMMAND = "align"  # the fixture that runs it
 
@@ -37,8 +35,8 @@ def checkpoints(parser, tmp_path_factory):
 def text(tmp_path_factory):
     folder = tmp_path_factory.mktemp("text")
     return {
-        "source": write(folder / "source", *PIECES),
-        "target": write(folder / "target", *TARGETS),
+        "source": write(folder / "source", PIECES),
+        "target": write(folder / "target", TARGETS),
     }
 
 
@@ -58,25 +56,10 @@ def align(parser, checkpoints, text, tmp_path, capsys):
     return run
 
 
-def write(path, *lines):
-    path.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
-    return path
-
-
-def row_of(text, name):
-    """The figures of a row of a table."""
-    return (
-        next(line for line in text.splitlines() if line.startswith(f"{name}  "))
-        .removeprefix(name)
-        .split()
-    )
-
-
 @pytest.mark.parametrize("model", ["stock", "lstm"])
 def test_each_target_word_has_a_link(align, model):
     alignments, stderr = align(model=model)
-    targets = [*WORDS[3:], *WORDS[:3]]
-    for links, source, target in zip(alignments, WORDS, targets):
+    for links, source, target in zip(alignments, WORDS, TARGET_WORDS):
         assert sorted(j for _, j in links) == list(range(len(target) if source else 0))
         assert all(i < len(source) for i, _ in links)
     assert stderr.startswith("7 sentences\n")
@@ -86,18 +69,12 @@ def test_each_target_word_has_a_link(align, model):
         assert align(*arguments, model=model)[0] == alignments
 
 
-def test_layers_differ(align):
-    assert align("--layer", 0)[0] == align()[0] == align("--layer", -2)[0]
-    assert align("--layer", -1)[0] != align()[0]
-    assert align("--heads", 1)[0] != align()[0]
-
-
 def test_both_directions(align, checkpoints, text, tmp_path):
     forward = align()[0]
     turned = ["--source", text["target"], "--target", text["source"]]
     reverse = align("--path", checkpoints["back"], *turned)[0]
-    file = write(tmp_path / "reverse", *map(format_alignment, reverse))
-    in_order = write(tmp_path / "in_order", *map(format_alignment, map(flipped, reverse)))
+    file = write(tmp_path / "reverse", [*map(format_alignment, reverse)])
+    in_order = write(tmp_path / "in_order", [*map(format_alignment, map(flipped, reverse))])
     assert reverse != [flipped(links) for links in forward]
     for method in ("grow-diag", "union", "grow-diag-final-and"):
         expected = [
@@ -114,7 +91,7 @@ def test_both_directions(align, checkpoints, text, tmp_path):
 
 
 def test_figures(align, checkpoints, tmp_path):
-    gold = write(tmp_path / "gold", "0-0 1-1 2p2", "0-0", "", "0-0 3-3", "0-1", "1-1", "0-0 1-1")
+    gold = write(tmp_path / "gold", ["0-0 1-1 2p2", "0-0", "", "0-0 3-3", "0-1", "1-1", "0-0 1-1"])
     figures = tmp_path / "figures.json"
     arguments = ["--reverse-path", checkpoints["back"], "--score", gold, "--json", figures]
     alignments, stderr = align(*arguments)
@@ -130,9 +107,9 @@ def test_figures(align, checkpoints, tmp_path):
 
 
 def test_files_alone(align, tmp_path):
-    forward = write(tmp_path / "forward", "0-0 1-0 2-2 4-4", "0-0")
-    reverse = write(tmp_path / "reverse", "0-0 1-0 2-2 2-4", "")
-    gold = write(tmp_path / "gold", "1-1 1-2 2p1 3?3", "2-2-P 1-1")
+    forward = write(tmp_path / "forward", ["0-0 1-0 2-2 4-4", "0-0"])
+    reverse = write(tmp_path / "reverse", ["0-0 1-0 2-2 2-4", ""])
+    gold = write(tmp_path / "gold", ["1-1 1-2 2p1 3?3", "2-2-P 1-1"])
     files = ["--hypothesis", forward, "--score", gold, "--gold-base", 1]
     alignments, stderr = align(*files, model=None)
     assert alignments == read_alignments(forward)
@@ -144,7 +121,7 @@ def test_files_alone(align, tmp_path):
 
 
 def test_without_anything_new_nothing_is_printed(tmp_path, capsys):
-    forward = write(tmp_path / "forward", "0-0")
+    forward = write(tmp_path / "forward", ["0-0"])
     main(["align", "--hypothesis", str(forward), "--score", str(forward)])
     captured = capsys.readouterr()
     assert captured.out == ""
@@ -156,7 +133,7 @@ def test_without_anything_new_nothing_is_printed(tmp_path, capsys):
 
 
 def test_nothing_to_count_is_null(tmp_path, capsys):
-    empty = write(tmp_path / "empty", "")
+    empty = write(tmp_path / "empty", [""])
     main(["align", "--hypothesis", str(empty), "--score", str(empty), "--json", "-"])
     captured = capsys.readouterr()
     assert json.loads(captured.out)["alignments"][0]["aer"] is None
@@ -164,8 +141,8 @@ def test_nothing_to_count_is_null(tmp_path, capsys):
 
 
 def test_oddities_are_reported(align, text, tmp_path):
-    forward = write(tmp_path / "forward", "0-0 9-0", "2-0 0-99", *[""] * 5)
-    gold = write(tmp_path / "gold", "1-1", "1-1 50-1", *[""] * 5)
+    forward = write(tmp_path / "forward", ["0-0 9-0", "2-0 0-99", *[""] * 5])
+    gold = write(tmp_path / "gold", ["1-1", "1-1 50-1", *[""] * 5])
     words = [f"--{name}={path}" for name, path in text.items()]
     _, stderr = align("--hypothesis", forward, "--score", gold, *words, model=None)
     assert "5 links outside their sentences" in stderr
@@ -178,14 +155,14 @@ def test_oddities_are_reported(align, text, tmp_path):
         in stderr
     )
     assert "no link has" not in stderr
-    naacl = write(tmp_path / "naacl", "1 2 2 S", "2 2 2 S", "7 0 0")  # which counts from 1
+    naacl = write(tmp_path / "naacl", ["1 2 2 S", "2 2 2 S", "7 0 0"])  # which counts from 1
     _, stderr = align("--score", naacl)
     assert "no link has" not in stderr
 
 
 def test_errors_are_one_line(refused, parser, checkpoints, text, tmp_path):
-    short = write(tmp_path / "short", "0-0")
-    broken = write(tmp_path / "broken", *["0-0"] * 6, "0:0")
+    short = write(tmp_path / "short", ["0-0"])
+    broken = write(tmp_path / "broken", [*["0-0"] * 6, "0:0"])
     assert "source 7: give parallel files" in refused("--target", short)
     assert "short has 1 lines, " in refused("--reverse", short)
     assert "short has 1 sentences, " in refused("--score", short)
@@ -221,6 +198,6 @@ def test_options_that_do_not_go_together(refused, parser, text):
 
 
 def test_hypotheses_alone_do_nothing(tmp_path):
-    forward = write(tmp_path / "forward", "0-0")
+    forward = write(tmp_path / "forward", ["0-0"])
     with pytest.raises(SystemExit, match="--hypothesis alone does nothing"):
         main(["align", "--hypothesis", str(forward)])

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 import torch
 from fairseq.models.transformer import TransformerModelBase
-from forced_models import checkpoint_of
-from parser_files import PIECES
+from forced_models import checkpoint_of, forced_decoder
+from parser_files import PIECES, TARGETS
 
 from syntax_nmt.errors import UserError
 from syntax_nmt.inference.extraction.alignments import (
@@ -14,12 +14,11 @@ from syntax_nmt.inference.extraction.alignments import (
     strongest_links,
     word_attention,
 )
-from syntax_nmt.inference.forced_decoding import load_forced_decoder
 from syntax_nmt.scoring.parallel_text import SegmentedPairs, TokenPair
 
 PAIRS = [
     TokenPair(tuple(source.split()), tuple(target.split()))
-    for source, target in zip(PIECES, [*PIECES[3:], *PIECES[:3]])
+    for source, target in zip(PIECES, TARGETS)
 ]
 
 
@@ -56,11 +55,7 @@ def test_empty_sides_have_no_links(shape):
 )
 def decoder(request, parser, tmp_path_factory):
     folder = tmp_path_factory.mktemp("attention")
-    return load_forced_decoder(
-        str(checkpoint_of(request.param, parser.data, folder)),
-        str(parser.data),
-        torch.device("cpu"),
-    )
+    return forced_decoder(checkpoint_of(request.param, parser.data, folder), parser.data)
 
 
 def matrices(decoder, batch_size=None, pairs=PAIRS, **options):
@@ -93,13 +88,6 @@ def test_weights_are_the_models(decoder):
         assert found == pytest.approx(full[:-1, :-1], abs=1e-5)
 
 
-def test_the_size_of_batches_changes_nothing(decoder):
-    expected = matrices(decoder)
-    for batch_size in (1, 2):
-        for found, wanted in zip(matrices(decoder, batch_size), expected):
-            assert found == pytest.approx(wanted, abs=1e-5)
-
-
 def test_a_row_is_of_the_piece_that_it_predicts(decoder):
     """Row t must not depend on target piece t, and row t + 1 does."""
     pair = PAIRS[0]
@@ -111,7 +99,7 @@ def test_a_row_is_of_the_piece_that_it_predicts(decoder):
 
 def test_layers_and_heads(parser, tmp_path):
     checkpoint = checkpoint_of("stock", parser.data, tmp_path)
-    decoder = load_forced_decoder(str(checkpoint), str(parser.data), torch.device("cpu"))
+    decoder = forced_decoder(checkpoint, parser.data)
     for layer in (0, 1):
         options = {"alignment_layer": layer}
         expected = forced_alone(decoder, PAIRS[3], **options)[:-1, :-1]
@@ -126,13 +114,6 @@ def test_layers_and_heads(parser, tmp_path):
             CrossAttention(decoder, layer=layer)
     with pytest.raises(UserError, match="--heads 5: the decoder's attention has 4 heads"):
         CrossAttention(decoder, heads=5)
-
-
-def test_a_recurrent_model_has_one_attention(parser, tmp_path):
-    checkpoint = checkpoint_of("lstm", parser.data, tmp_path)
-    decoder = load_forced_decoder(str(checkpoint), str(parser.data), torch.device("cpu"))
-    with pytest.raises(UserError, match="--layer is about Transformers"):
-        CrossAttention(decoder, layer=1)
 
 
 def test_links_of_a_corpus(decoder):

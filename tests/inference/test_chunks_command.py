@@ -7,21 +7,19 @@ import re
 import numpy as np
 import pytest
 import torch
-from parser_files import PIECES, WORDS
-from small_models import build, enlarge, save_checkpoint
+from forced_models import forced_decoder
+from parser_files import PIECES, TARGET_WORDS, TARGETS, WORDS
+from small_models import build, enlarge, open_gate, save_checkpoint
 
 from syntax_nmt.cli import main
-from syntax_nmt.data.chunks import Chunk, read_chunks
+from syntax_nmt.data.chunks import Chunk
 from syntax_nmt.inference.extraction.chunks import ChunkPredictor, PieceChunks
-from syntax_nmt.inference.forced_decoding import load_forced_decoder
 from syntax_nmt.methods.bi_scale.loss import ChunkObjective
 from syntax_nmt.scoring.chunks.chunk_report import bracketed, chunk_findings
 from syntax_nmt.scoring.chunks.chunked_corpus import ChunkedCorpus, positions_in_chunks
 from syntax_nmt.scoring.parallel_text import TokenPair
 
 TAGS = ("NP", "VP", "O")
-TARGETS = [*PIECES[3:], *PIECES[:3]]
-TARGET_WORDS = [*WORDS[3:], *WORDS[:3]]
 # IOB2 over the words of TARGETS; the first and the empty line have no annotation.
 GOLD = [
     "",
@@ -41,13 +39,8 @@ COMMAND = "chunks"  # the fixture that runs it
 def checkpoint(parser, tmp_path_factory):
     arguments = ["--chunk-tags", " ".join(TAGS)]
     model, _, cfg = build(parser.data, "bi_scale_rnn", *arguments)
-    enlarge(model)
-    with torch.no_grad():  # a gate that chooses both
-        gate = model.decoder.recurrence.gate
-        gate.state.weight.mul_(4)
-        gate.word.weight.mul_(4)
-        gate.output.bias.zero_()
-    return save_checkpoint(tmp_path_factory.mktemp("chunks") / "model.pt", model, cfg)
+    path = tmp_path_factory.mktemp("chunks") / "model.pt"
+    return save_checkpoint(path, open_gate(enlarge(model)), cfg)
 
 
 @pytest.fixture(scope="module")
@@ -107,7 +100,7 @@ def test_losses_by_position(parser, checkpoint, chunks, files, tmp_path, scored)
     gold = ["--score", files / "gold"] if scored else []
     chunks("--json", tmp_path / "figures", "--output", tmp_path / "out", *gold)
     figures = json.loads((tmp_path / "figures").read_text())["nll_by_position"]
-    decoder = load_forced_decoder(str(checkpoint), str(parser.data), torch.device("cpu"))
+    decoder = forced_decoder(checkpoint, parser.data)
     dictionary, losses = decoder.task.target_dictionary, {}
     for number, (source, target) in enumerate(zip(PIECES, TARGETS)):
         if scored and not GOLD[number]:
@@ -143,7 +136,7 @@ def test_the_models_own_choice(parser, checkpoint, chunks):
     lines = stdout.splitlines()
     assert [len(line.split()) for line in lines] == [len(words) for words in TARGET_WORDS]
     assert stderr.startswith("7 sentences, ")
-    decoder = load_forced_decoder(str(checkpoint), str(parser.data), torch.device("cpu"))
+    decoder = forced_decoder(checkpoint, parser.data)
     model, dictionary = decoder.model, decoder.task.target_dictionary
     opened_any = set()
     for source, target, line in zip(PIECES, TARGETS, lines):
@@ -164,17 +157,11 @@ def test_the_models_own_choice(parser, checkpoint, chunks):
     assert opened_any == {True, False}
 
 
-def test_the_size_of_batches_changes_nothing(chunks):
-    expected = chunks()[0]
-    for arguments in (["--batch-size", 1], ["--max-tokens", 20]):
-        assert chunks(*arguments)[0] == expected
-
-
 def test_accuracies_are_those_of_training(parser, checkpoint, chunks, files):
     """Over known types; by the objective that logs them."""
     figures = json.loads(chunks("--score", files / "gold", "--json", "-")[0])
     assert figures["sentences_scored"] == 5
-    decoder = load_forced_decoder(str(checkpoint), str(parser.data), torch.device("cpu"))
+    decoder = forced_decoder(checkpoint, parser.data)
     pairs = [TokenPair(tuple(x.split()), tuple(y.split())) for x, y in zip(PIECES, TARGETS)]
     predictor = ChunkPredictor(decoder, 4000, 1)
     totals = np.zeros(4)
@@ -274,14 +261,6 @@ def test_alignments_are_made_on_demand(chunks, monkeypatch):
 
     monkeypatch.setattr(PieceChunks, "alignment", refuse)
     chunks()
-
-
-def test_its_own_chunks_score_100(chunks, tmp_path):
-    own = tmp_path / "own"
-    own.write_text(chunks()[0], encoding="utf-8")
-    assert all(found for found in list(read_chunks(own))[:6])
-    stdout, _ = chunks("--score", own, "--json", "-")
-    assert json.loads(stdout)["f1"] == 100
 
 
 def test_refused(parser, refused, files, tmp_path):

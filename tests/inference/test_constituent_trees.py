@@ -1,14 +1,17 @@
-"""Trees out of a model: which distance belongs to which gap between words."""
+"""Binary trees from gaps, and which distance of a model belongs to which gap between words."""
+
+import random
+from itertools import product
 
 import numpy as np
 import pytest
 import torch
 from fairseq.data import Dictionary
 from latent_models import latent_checkpoint
-from parser_files import PIECES, WORDS
+from parser_files import PIECES, TARGETS, WORDS
 
 from syntax_nmt.backbone.structures import StructureLayers
-from syntax_nmt.data.constituents import format_tree
+from syntax_nmt.data.constituents import format_tree, parse_tree
 from syntax_nmt.errors import UserError
 from syntax_nmt.inference.checkpoint import load_model
 from syntax_nmt.inference.extraction.constituents import (
@@ -20,8 +23,6 @@ from syntax_nmt.inference.extraction.constituents import (
 from syntax_nmt.inference.extraction.model_answers import structures_of
 from syntax_nmt.inference.extraction.model_distances import DecoderDistances, EncoderDistances
 from syntax_nmt.inference.source_text import SourceText, token_ids
-
-TRANSLATIONS = [*PIECES[3:], *PIECES[:3]]
 
 
 @pytest.fixture(scope="module")
@@ -46,7 +47,7 @@ def of_side(latent, side, layer=0):
     source = text_of(PIECES, task.source_dictionary)
     if side == "source":
         return EncoderDistances(model, source, layer), source
-    target = text_of(TRANSLATIONS, task.target_dictionary)
+    target = text_of(TARGETS, task.target_dictionary)
     return DecoderDistances(model, task, source, target, layer), target
 
 
@@ -57,7 +58,7 @@ def one_by_one(latent, side, layer):
     eos = torch.tensor([2])
     wanted = StructureLayers(source_distances=(layer,), target_distances=(layer,))
     gaps = []
-    for source, target in zip(PIECES, TRANSLATIONS):
+    for source, target in zip(PIECES, TARGETS):
         tokens = token_ids(source.split(), task.source_dictionary)
         read = torch.cat([eos, token_ids(target.split(), task.target_dictionary)[:-1]])
         lengths = torch.tensor([len(tokens)])
@@ -91,7 +92,7 @@ def test_the_gap_before_a_word_is_that_of_its_first_piece(latent, side, layer):
 def test_trees_of_the_definition_whatever_the_batch(latent, side):
     distances, text = of_side(latent, side)
     gaps = one_by_one(latent, side, 0)
-    lines = PIECES if side == "source" else TRANSLATIONS
+    lines = PIECES if side == "source" else TARGETS
     words = [line.replace(" ", "").replace("▁", " ").split() for line in lines]
     expected = [
         format_tree(tree_of_spans(line, spans_of_gaps(each)) if line else None)
@@ -100,32 +101,6 @@ def test_trees_of_the_definition_whatever_the_batch(latent, side):
     for options in ({}, {"batch_size": 1}, {"batch_size": 3}, {"max_tokens": 12}):
         trees = induced_trees(distances, text, **{"max_tokens": 4000, **options})
         assert [format_tree(each.tree) for each in trees] == expected
-
-
-@torch.no_grad()
-def test_padding_on_the_left_gives_the_same_distances(latent):
-    """As models are trained; here padding goes to the right."""
-    model, _ = latent
-    distances, text = of_side(latent, "source")
-    for index, found in distances.of(range(len(PIECES)), 4000, None):
-        tokens = text.tokens[index]
-        padded = torch.cat([torch.full((3,), model.encoder.padding_idx), tokens])[None]
-        out = model.encoder(padded.long(), torch.tensor([len(tokens)]), **distances.options)
-        means = out["source_distances"][0].mean(dim=1)[0, 3:-1]
-        assert found == pytest.approx(means.numpy(), abs=1e-5)
-
-
-def test_layers_and_sides_differ(latent):
-    trees = {
-        (side, layer): [
-            format_tree(each.tree)
-            for each in induced_trees(*of_side(latent, side, layer), max_tokens=4000)
-        ]
-        for side in ("source", "target")
-        for layer in (0, 1)
-    }
-    assert trees["source", 0] != trees["source", 1]
-    assert trees["target", 0] != trees["target", 1]
 
 
 class Fake:
@@ -202,3 +177,52 @@ def test_models_and_layers_without_distances(parser, latent):
         EncoderDistances(stock, text, 0)
     with pytest.raises(UserError, match="no syntactic distances"):
         DecoderDistances(stock, task, text, text, 0)
+
+
+def split(start, end, gaps):
+    """The definition: at the largest gap, the leftmost of equals, and each part again."""
+    if end - start < 2:
+        return set()
+    inside = range(start, end - 1)
+    middle = 1 + max(inside, key=lambda gap: (gaps[gap], -gap))
+    return {(start, end)} | split(start, middle, gaps) | split(middle, end, gaps)
+
+
+def test_by_hand():
+    assert spans_of_gaps([]) == []
+    assert spans_of_gaps([0.3]) == [(0, 2)]
+    assert set(spans_of_gaps([1, 3, 2])) == {(0, 4), (0, 2), (2, 4)}
+    # Equal gaps branch to the right.
+    assert set(spans_of_gaps([2, 2, 2])) == {(0, 4), (1, 4), (2, 4)}
+    assert set(spans_of_gaps([1, 2, 1, 2])) == {(0, 5), (0, 2), (2, 5), (2, 4)}
+
+
+@pytest.mark.parametrize("words", [2, 3, 4, 5, 6])
+def test_every_tree_and_every_tie(words):
+    found = set()
+    for gaps in product(range(words - 1), repeat=words - 1):
+        spans = spans_of_gaps(gaps)
+        assert set(spans) == split(0, words, gaps), gaps
+        assert len(spans) == words - 1
+        found.add(frozenset(spans))
+    assert len(found) == [1, 2, 5, 14, 42][words - 2]  # all binary trees: Catalan's numbers
+
+
+def test_long_sentences():
+    dice = random.Random(2)
+    gaps = [dice.uniform(-1, 1) for _ in range(300)]
+    assert set(spans_of_gaps(gaps)) == split(0, 301, gaps)
+    for gaps in ([0.0] * 4999, list(range(4999)), list(range(4999, 0, -1))):
+        words = [str(index) for index in range(5000)]
+        tree = tree_of_spans(words, spans_of_gaps(gaps))
+        assert parse_tree(format_tree(tree), "t", 0) == tree
+
+
+def test_one_word():
+    assert format_tree(tree_of_spans(["see"], spans_of_gaps([]))) == "(X (W see))"
+
+
+def test_spans_of_any_arity():
+    tree = tree_of_spans(["a", "b", "c", "d", "e"], [(1, 4), (1, 3)])
+    assert format_tree(tree) == "(X (W a) (X (X (W b) (W c)) (W d)) (W e))"
+    assert parse_tree(format_tree(tree), "t", 0) == tree

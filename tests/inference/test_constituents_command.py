@@ -2,13 +2,12 @@
 
 import gzip
 import json
-import re
 
 import nltk
 import pytest
-from commands import syntax_nmt
 from latent_models import latent_checkpoint
-from parser_files import PIECES, WORDS, binarise
+from parser_files import PIECES, TARGET_WORDS, TARGETS, WORDS
+from translations import write
 from trees_of import words_in
 
 from syntax_nmt.cli import main
@@ -37,11 +36,6 @@ def trees(parser, latent, tmp_path, capsys):
         return path, captured.out, captured.err
 
     return run
-
-
-def write(path, lines):
-    path.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
-    return path
 
 
 def baseline(name, words=WORDS):
@@ -93,9 +87,9 @@ def test_both_sides_of_one_text(trees, parser):
 
 
 def test_translations_count_for_the_target(trees, parser, tmp_path):
-    others = write(tmp_path / "others", [*PIECES[3:], *PIECES[:3]])
+    others = write(tmp_path / "others", TARGETS)
     path = trees("--side", "target", "--input", parser.pieces, "--translations", others)[0]
-    assert words_in(read_trees(path)) == [*WORDS[3:], *WORDS[:3]]
+    assert words_in(read_trees(path)) == TARGET_WORDS
 
 
 def test_figures(trees, gold, tmp_path):
@@ -148,15 +142,6 @@ def test_collins(trees, gold, tmp_path):
     assert left[1]["f1"] == 100
 
 
-def test_its_own_trees_score_100(trees):
-    path = trees()[0]
-    gold = path.rename(path.with_name("gold.trees"))
-    assert re.search(r"\ntrees( +100\.00){4}\n", trees("--trees", gold)[2])
-    _, out, err = trees("--hypothesis", gold, "--trees", gold, model=False, output=False)
-    assert out == ""
-    assert re.search(r"\ntrees +100\.00", err)
-
-
 def test_a_missing_tree_finds_no_bracket(trees, gold, tmp_path):
     lines = gold.read_text().splitlines()
     hypothesis = write(tmp_path / "h.trees", ["()", *lines[1:]])
@@ -183,32 +168,6 @@ def test_drawings(trees, gold):
     assert stdout.split(titles[1])[0].count("✗") == int(all_) - int(right)
     assert titles[0].endswith(f"the {len(WORDS[0]) - 1} of the gold tree")
     assert "✗" not in trees("--draw", 2)[1]
-
-
-def test_unknown_subwords(trees, refused, tmp_path):
-    data = binarise(tmp_path, PIECES, ["▁the ▁gar gle ▁.", "▁the ▁zebra s ▁see"])
-    latent = latent_checkpoint(data, tmp_path / "latent.pt")
-    model = [data, "--path", latent, "--cpu"]
-    assert "2 with unknown subwords" in trees(*model, model=False)[2]
-    segmented = ["--segmented", tmp_path / "test.src"]
-    path = trees(*model, *segmented, model=False)[0]
-    assert words_in(read_trees(path)) == [["the", "gargle", "."], ["the", "zebras", "see"]]
-    gold = write(tmp_path / "gold", path.read_text().splitlines())
-    message = refused(*model, "--trees", gold, model=False)
-    assert "gold:2: the reference has 3 words" in message
-    assert "test:2 has 2: give --segmented" in message
-    write(gold, [path.read_text().splitlines()[0], "()"])
-    path, _, stderr = trees(*model, "--trees", gold, model=False)
-    assert words_in(read_trees(path))[0] == ["the", "gargle", "."]
-    assert "1 with unknown subwords" in stderr
-    assert "1 with unknown" in trees(*model, "--side", "target", "--trees", gold, model=False)[2]
-
-
-def test_a_fresh_process_prints_trees_and_nothing_else(parser, latent):
-    arguments = ["trees", "--kind", "constituents", parser.data, "--path", latent, "--cpu"]
-    done = syntax_nmt(*arguments)
-    assert done.stdout.count("\n") == len(WORDS)
-    assert done.stderr.count("\n") == 3
 
 
 def test_files_that_do_not_belong_together(refused, parser, gold, tmp_path):
@@ -270,8 +229,3 @@ def test_options_that_do_not_go_together(refused, gold):
     assert "parses --translations" in refused("--side", "target", "--input", "a")
     assert "the corpus has 7 sentences" in refused("--sentences", "8")
     assert "is the input as well" in refused("--trees", gold, "--json", gold)
-
-
-def test_nothing_is_left_of_a_failed_run(refused, parser, tmp_path):
-    refused(parser.data, "--path", parser.stock, model=False)
-    assert not list(tmp_path.glob("induced.trees*"))

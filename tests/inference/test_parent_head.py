@@ -1,11 +1,13 @@
-"""From attention to trees, with attention made by hand."""
+"""From attention made by hand to trees, against every tree with one root that there is."""
+
+import itertools
 
 import numpy as np
 import pytest
 import torch
-from trees_of import tree_of
+from trees_of import is_tree, tree_of
 
-from syntax_nmt.inference.extraction.dependencies import parsed
+from syntax_nmt.inference.extraction.dependencies import maximum_arborescence, parsed
 from syntax_nmt.inference.source_text import SourceSentence, length_batches
 from syntax_nmt.scoring.dependencies.uas import attachment_score
 
@@ -67,3 +69,60 @@ def test_batches_lose_nothing_and_keep_their_bounds(max_tokens, batch_size):
         tokens = len(batch) * max(lengths[index] for index in batch)
         assert tokens <= max_tokens or len(batch) == 1
         assert len(batch) <= (batch_size or len(indices))
+
+
+def single_root_trees(words):
+    for heads in itertools.product(range(words), repeat=words):
+        if is_tree(heads):
+            yield list(heads)
+
+
+def total(scores, heads):
+    return sum(scores[word, head] for word, head in enumerate(heads))
+
+
+@pytest.mark.parametrize(("shift", "of_root"), [(-3.0, 0), (0.0, 0), (50.0, 0), (0.0, 20)])
+@pytest.mark.parametrize("words", [1, 2, 3, 4, 5])
+def test_brute_force(words, shift, of_root):
+    """Also where every word would like to be the root."""
+    trees = list(single_root_trees(words))
+    assert len(trees) == words ** (words - 1)  # Cayley
+    generator = np.random.default_rng(words)
+    for _ in range(60):
+        scores = generator.normal(size=(words, words)) * 3 + shift + of_root * np.eye(words)
+        best = max(trees, key=lambda heads: total(scores, heads))
+        assert maximum_arborescence(scores) == best
+
+
+def test_forbidden_arcs_are_avoided_where_possible():
+    generator = np.random.default_rng(0)
+    trees = list(single_root_trees(4))
+    for _ in range(60):
+        scores = generator.normal(size=(4, 4))
+        scores[generator.random((4, 4)) < 0.4] = -np.inf
+        best = max(trees, key=lambda heads: total(scores, heads))
+        found = maximum_arborescence(scores)
+        assert is_tree(found)
+        assert total(scores, found) == total(scores, best)
+
+
+@pytest.mark.parametrize("words", [6, 17, 40])
+@pytest.mark.parametrize("kind", ["random", "equal", "probabilities", "forbidden"])
+def test_one_root_and_no_cycle(words, kind):
+    generator = np.random.default_rng(words)
+    scores = generator.normal(size=(words, words)) * 5
+    if kind == "equal":
+        scores[:] = 0
+    elif kind == "probabilities":
+        scores = np.log(np.exp(scores) / np.exp(scores).sum(1, keepdims=True))
+    elif kind == "forbidden":
+        scores[:] = -np.inf
+    before = scores.copy()
+    assert is_tree(maximum_arborescence(scores))
+    assert np.array_equal(scores, before)
+
+
+@pytest.mark.parametrize("scores", [np.zeros((0, 0)), np.zeros((2, 3)), [[np.nan]], [[np.inf]]])
+def test_what_is_no_matrix_of_scores(scores):
+    with pytest.raises(ValueError, match="scores"):
+        maximum_arborescence(scores)

@@ -8,6 +8,7 @@ import sys
 import pytest
 from parser_files import PIECES, WORDS, binarise
 from small_models import build, save_checkpoint
+from translations import row_of
 from trees_of import words_in
 
 from syntax_nmt.cli import main
@@ -47,11 +48,6 @@ def reference(tmp_path):
     path = tmp_path / "reference.conllu"
     path.write_text("".join(blocks), encoding="utf-8")
     return path
-
-
-def row_of(text, name):
-    """The figures of a row of a table."""
-    return next(line for line in text.splitlines() if line.startswith(f"{name} ")).split()[1:]
 
 
 def test_every_sentence_in_order(trees):

@@ -2,7 +2,7 @@
 
 import pytest
 import torch
-from small_models import batch, build, enlarge, fill_zeros, random_sentences, write_dictionaries
+from small_models import batch, build, enlarge, fill_zeros, random_sentences
 
 PAD = 1
 WHOLE = random_sentences([9, 5])
@@ -20,9 +20,8 @@ READ_THE_GAP = {"latent_phrase_transformer": [], "relation_rnn": []}
 
 
 @pytest.fixture(scope="module")
-def logits_of(tmp_path_factory):
+def logits_of(folder):
     """A function: the logits of the first of two sentences."""
-    folder = write_dictionaries(tmp_path_factory.mktemp("dictionaries"))
 
     def logits(name, first):
         options = (PASS_OVER | READ_THE_GAP)[name]

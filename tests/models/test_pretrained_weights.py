@@ -2,7 +2,7 @@
 
 import pytest
 import torch
-from small_models import build, write_dictionaries
+from small_models import build
 
 from syntax_nmt.errors import UserError
 from syntax_nmt.models import pretrained_weights
@@ -14,11 +14,6 @@ NEW = {
     "phrase_transformer": ("phrase",),
     "latent_phrase_transformer": ("syntactic_distance",),
 }
-
-
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory):
-    return write_dictionaries(tmp_path_factory.mktemp("dictionaries"))
 
 
 @pytest.fixture

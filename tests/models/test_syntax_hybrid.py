@@ -13,7 +13,15 @@ from fairseq import tasks
 from fairseq.dataclass.utils import convert_namespace_to_omegaconf
 from methods import MIXED
 from omegaconf import OmegaConf
-from small_models import batch, build, enlarge, random_sentences, small_sizes, write_dictionaries
+from small_models import (
+    assert_same_gradients,
+    batch,
+    build,
+    enlarge,
+    open_gate,
+    random_sentences,
+    small_sizes,
+)
 from small_training import criterion_of, sample_of, tied_layers
 
 from syntax_nmt.errors import UserError
@@ -26,15 +34,7 @@ from syntax_nmt.models.syntax_hybrid import build_of_families
 from syntax_nmt.models.syntax_rnn import SyntaxRNNModel
 from syntax_nmt.task.yaml_options import refuse_unknown_options
 
-TAGS = ("NP", "VP", "O")
 TRANSFORMER, RNN = "transformer", "rnn"
-
-
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory):
-    folder = write_dictionaries(tmp_path_factory.mktemp("dictionaries"))
-    (folder / "dict.chunks.txt").write_text("\n".join(TAGS) + "\n", encoding="utf-8")
-    return folder
 
 
 def families(encoder, decoder):
@@ -56,11 +56,7 @@ def strong_model(folder):
         for module in model.modules():
             if isinstance(module, PhraseGatedAttention):
                 module.syntactic_distance.weight.mul_(30)
-        gate = model.decoder.recurrence.gate
-        gate.state.weight.mul_(4)
-        gate.word.weight.mul_(4)
-        gate.output.bias.zero_()
-    return model.double(), task
+    return open_gate(model).double(), task
 
 
 def loops(model, inputs):
@@ -84,18 +80,19 @@ def inputs_for(task):
 
 
 @pytest.mark.parametrize("training", [False, True], ids=["evaluation", "training"])
-@torch.no_grad()
 def test_equals_the_equations(folder, training):
     """A Transformer encoder with phrases, gates and a relation network, and a bi-scale decoder."""
     model, task = strong_model(folder)
     inputs = inputs_for(task)
     logits, extra = model.train(training)(**inputs)
-    pad = task.source_dictionary.pad()
+    pad, ours, theirs = task.source_dictionary.pad(), 0.0, 0.0
     for number, (length, expected) in enumerate(zip(LENGTHS, loops(model, inputs))):
         real = inputs["src_tokens"][number].ne(pad)
 
         def close(found, wanted):
+            nonlocal ours, theirs
             torch.testing.assert_close(found, wanted, atol=1e-10, rtol=0)
+            ours, theirs = ours + found.pow(2).sum(), theirs + wanted.pow(2).sum()
 
         close(logits[number, :length], expected.logits)
         close(extra["attn"][0][number, :length][:, real], expected.attn)
@@ -103,24 +100,7 @@ def test_equals_the_equations(folder, training):
         close(extra["boundary_logits"][0][number, :length].log_softmax(-1), expected.gate)
         for t, log_probabilities in expected.tags.items():
             close(extra["tag_logits"][0][number, t].log_softmax(-1), log_probabilities)
-
-
-def test_gradients_equal_the_equations(folder):
-    model, task = strong_model(folder)
-    inputs, results = inputs_for(task), []
-    weights = torch.randn(max(LENGTHS), 40, dtype=torch.float64)
-    for by_loops in (False, True):
-        model.train().zero_grad()
-        if by_loops:
-            rows = [expected.logits for expected in loops(model, inputs)]
-        else:
-            rows = [row[:length] for row, length in zip(model(**inputs)[0], LENGTHS)]
-        sum((row * weights[: len(row)]).sum() for row in rows).backward()
-        results.append({n: p.grad for n, p in model.named_parameters() if p.grad is not None})
-    found, expected = results
-    for name, gradient in expected.items():
-        torch.testing.assert_close(found[name], gradient, atol=1e-9, rtol=1e-9, msg=name)
-    assert all(not found[name].any() for name in set(found) - set(expected))  # of the tags' loss
+    assert_same_gradients(model, ours, theirs)
 
 
 # The pure cases
@@ -159,22 +139,18 @@ def test_pure_cases_are_the_families(folder, arch):
         assert getattr(of_hybrid.model, name, default) == getattr(cfg.model, name, default), name
 
 
+def parsed(folder, arch, *arguments):
+    """Options without those that keep tests small."""
+    command = [str(folder), "--arch", arch, "--task", "syntax_translation", "-s", "src"]
+    parser = fairseq_options.get_training_parser()
+    return fairseq_options.parse_args_and_arch(parser, [*command, "-t", "tgt", *arguments])
+
+
 def test_sizes_of_the_presets(folder):
-    """Without the options that keep tests small."""
     shapes = {}
     for arch in ("syntax_hybrid", "syntax_hybrid_tiny"):
         for chosen in product((TRANSFORMER, RNN), repeat=2):
-            given = [
-                str(folder),
-                "--arch",
-                arch,
-                "--task",
-                "syntax_translation",
-                *families(*chosen),
-            ]
-            args = fairseq_options.parse_args_and_arch(
-                fairseq_options.get_training_parser(), [*given, "-s", "src", "-t", "tgt"]
-            )
+            args = parsed(folder, arch, *families(*chosen))
             names = ("encoder_layers", "decoder_layers", "encoder_embed_dim", "decoder_hidden_size")
             shapes[(arch, *chosen)] = tuple(getattr(args, name, None) for name in names)
     tiny = "syntax_hybrid_tiny"
@@ -318,23 +294,9 @@ def test_refused_in_one_line(folder, command, message):
     assert str(refused.value).startswith(message)
 
 
-def build_plain(folder, arch, *arguments):
-    """Without the options that keep tests small, some of which would be refused."""
-    command = [
-        str(folder),
-        "--arch",
-        arch,
-        "--task",
-        "syntax_translation",
-        "-s",
-        "src",
-        "-t",
-        "tgt",
-    ]
-    args = fairseq_options.parse_args_and_arch(
-        fairseq_options.get_training_parser(), [*command, *arguments]
-    )
-    cfg = convert_namespace_to_omegaconf(args)
+def build_plain(folder, *command):
+    """Some of the options that keep tests small would be refused."""
+    cfg = convert_namespace_to_omegaconf(parsed(folder, *command))
     return tasks.setup_task(cfg.task).build_model(cfg.model)
 
 

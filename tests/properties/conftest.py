@@ -4,18 +4,9 @@ from dataclasses import dataclass
 from functools import cache
 
 import pytest
-import tree_mixer  # noqa: F401  registers itself
 from fairseq.tasks import FairseqTask
 from methods import ALL_METHODS, ARCHITECTURES, MIXED, OF_WORDS
-from small_models import (
-    LABELS,
-    annotated_batch,
-    build,
-    enlarge,
-    families,
-    fill_zeros,
-    write_dictionaries,
-)
+from small_models import annotated_batch, build, enlarge, families, fill_zeros, write_dictionaries
 from torch import nn
 
 # Settings that presets do not ask for: annotation, and biases of the attention.
@@ -28,12 +19,14 @@ MORE = {
     "latent_phrase_transformer+t5+window": (
         *("latent_phrase_transformer", "--position-bias=t5", "--local-attention-window=3"),
     ),
+    "bi_scale_rnn+words": (
+        *("bi_scale_rnn", "--chunk-attention=word", "--no-joint-score", "--decoder-layers=2"),
+    ),
     "phrase_transformer+parsed": ("phrase_transformer", "--phrase-segmentation=parsed"),
     "phrase_transformer+parsed+mean": (
         *("phrase_transformer", "--phrase-segmentation=parsed"),
         *("--phrase-summary=mean", "--encoder-normalize-before"),
     ),
-    "tree_mixer": ("tree_mixer",),  # of the tests alone
     **MIXED,
     **OF_WORDS,
     "syntax_hybrid+all+parsed": (
@@ -69,16 +62,15 @@ def dictionaries(tmp_path_factory):
     folders = {}
     for pieces in (False, True):
         folders[pieces] = write_dictionaries(tmp_path_factory.mktemp("dictionaries"), pieces)
-        (folders[pieces] / "dict.chunks.txt").write_text("\n".join(LABELS) + "\n", "utf-8")
     return folders
 
 
 @pytest.fixture(scope="session")
 def build_small(dictionaries):
     @cache
-    def built(name: str) -> Small:
+    def built(name: str, *more: str) -> Small:
         arch, *options = MORE.get(name, (name,))
-        model, task, _ = build(dictionaries[name.endswith("+pieces")], arch, *options)
+        model, task, _ = build(dictionaries[name.endswith("+pieces")], arch, *options, *more)
         halves = set(families(arch, options).values())
         if "rnn" in halves:
             enlarge(model, 4.0 if halves == {"rnn"} else 2.0)

@@ -3,6 +3,7 @@
 from argparse import Namespace
 
 import torch
+from bi_scale_loops import joint_scores
 from small_models import random_sentences
 
 
@@ -64,11 +65,33 @@ def test_state_follows_when_sentences_are_done(small):
         torch.testing.assert_close(actual, expected[rows, 4:], atol=2e-5, rtol=1e-4)
 
 
-def translate(small, sources, beam):
+def translate(small, sources, beam, **options):
     targets = [torch.tensor([2])] * len(sources)
     sample = small.batch(sources, targets)
-    generator = small.task.build_generator([small.model], Namespace(beam=beam, max_len_b=12))
+    search = Namespace(beam=beam, max_len_b=12, **options)
+    generator = small.task.build_generator([small.model], search)
     return small.task.inference_step(generator, [small.model], sample)
+
+
+@torch.no_grad()
+def test_scores_and_alignments_of_a_search_are_those_of_teacher_forcing(small):
+    """Of every hypothesis, with the scores of chunks where they count."""
+    for source in random_sentences([6, 3, 9]):
+        options = {"unnormalized": True, "print_alignment": "soft"}
+        (hypotheses,) = translate(small, [source], 4, **options)
+        for hypothesis in hypotheses:
+            tokens = hypothesis["tokens"]
+            inputs = small.batch([source], [tokens], searches=True)["net_input"]
+            logits, extra = small.model(**inputs)
+            scores = logits[0].log_softmax(dim=-1).gather(1, tokens[:, None]).squeeze(1)
+            if getattr(small.model.decoder, "joint_score", False):
+                scores = scores + joint_scores(extra)[0]
+            found = hypothesis["positional_scores"]
+            torch.testing.assert_close(found, scores, atol=1e-4, rtol=1e-4)
+            torch.testing.assert_close(hypothesis["score"], scores.sum(), atol=1e-4, rtol=1e-4)
+            if extra["attn"][0] is not None:
+                attended = hypothesis["attention"].t()[: len(tokens)]
+                torch.testing.assert_close(attended, extra["attn"][0][0], atol=1e-5, rtol=1e-4)
 
 
 def test_batched_search_equals_one_by_one(small):

@@ -1,17 +1,11 @@
 """Chunk files read as conlleval reads them: schemes, columns, and tags that a tagger got wrong."""
 
-import pytest
 from translations import figures, refused, write
 
 from syntax_nmt.data.chunks import Chunk
 from syntax_nmt.scoring.chunks.chunk_file import read_chunk_file
 
 CHUNKS = [(Chunk("NP", 0, 2), Chunk("O", 2, 3)), None, (Chunk("VP", 0, 1), Chunk("VP", 1, 2))]
-LINES = {
-    "IOB2": ["B-NP I-NP O", "", "B-VP B-VP"],
-    "IOB1": ["I-NP I-NP O", "", "I-VP B-VP"],
-    "IOBES": ["B-NP E-NP O", "", "S-VP S-VP"],
-}
 # conlleval (the script of CoNLL-2000) over these lines: see the test.
 CONLLEVAL = """\
 Boeing NNP B-NP I-NP
@@ -26,11 +20,6 @@ it PRP B-NP I-VP
 would MD B-VP B-VP
 rise VB I-VP E-VP
 """
-
-
-@pytest.mark.parametrize("scheme", LINES)
-def test_schemes_read_alike(scheme, tmp_path):
-    assert read_chunk_file(str(write(tmp_path / "tags", LINES[scheme]))).chunks == CHUNKS
 
 
 def test_columns(tmp_path):

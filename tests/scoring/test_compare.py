@@ -78,26 +78,6 @@ def test_all_tests_of_a_clear_and_of_an_unclear_difference(files, capsys):
     assert ours["scores"]["TER"]["randomisation"]["p_value"] > 0.05
 
 
-def test_seeds_are_averaged_and_their_number_may_differ(files, capsys):
-    write(files / "ours2", noisy(REFERENCE, 6, 0.33))
-    arguments = ["compare", "--system", "base", files / "base"]
-    arguments += ["--system", "ours", files / "ours", files / "ours2", "-r", files / "ref"]
-    arguments += ["--resamples", 50, "--trials", 50, "-m", "bleu", "ribes"]
-    found = figures(capsys, *arguments)
-    base, ours = (system["scores"]["BLEU"] for system in found["systems"])
-    first, second = ours["runs"]
-    assert ours["score"] == pytest.approx((first + second) / 2)
-    assert ours["spread"] == pytest.approx(abs(first - second) / 2**0.5)
-    assert ours["difference"] == pytest.approx(ours["score"] - base["score"])
-    assert base["spread"] is None
-    main([*map(str, arguments)])
-    lines = capsys.readouterr().out.splitlines()
-    row = next(line for line in lines if line.startswith("ours")).split()
-    assert row[1] == f"{ours['score']:.1f}"
-    assert row[3:5] == ["sd", f"{ours['spread']:.1f}"]
-    assert row[5] == f"{ours['difference']:+.1f}"
-
-
 def test_one_sentence(tmp_path, capsys):
     write(tmp_path / "ref", ["a b c d e"])
     write(tmp_path / "one", ["a b c d"])

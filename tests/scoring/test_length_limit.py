@@ -40,15 +40,8 @@ def files(tmp_path):
 
 
 def systems(files):
-    return [
-        "--system",
-        "base",
-        files / "base1",
-        files / "base2",
-        "--system",
-        "ours",
-        files / "ours",
-    ]
+    base = ("--system", "base", files / "base1", files / "base2")
+    return [*base, "--system", "ours", files / "ours"]
 
 
 def test_compare_cuts(files, capsys):

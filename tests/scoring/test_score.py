@@ -1,6 +1,5 @@
 """`syntax-nmt score` against sacrebleu's own program, and on files that are odd or broken."""
 
-import gzip
 import json
 import os
 import shutil
@@ -180,18 +179,6 @@ def test_empty_sentences(tmp_path, capsys, output, reference):
     assert found["RIBES"] == (50 if len(output) == 2 else 0)
     for name, metric in {"BLEU": BLEU(), "chrF2": CHRF(), "TER": TER()}.items():
         assert found[name] == pytest.approx(metric.corpus_score(output, [reference]).score)
-
-
-def test_only_a_newline_ends_a_line_and_spaces_at_its_end_do_not_count(tmp_path, capsys):
-    """As sacrebleu reads files."""
-    text = "a b\u2028c d \r\ne\x85 f g h\ri j  \n"
-    (tmp_path / "out").write_bytes(text.encode())
-    (tmp_path / "ref").write_bytes(text.encode())
-    with gzip.open(tmp_path / "ref.gz", "wb") as stream:
-        stream.write(text.encode())
-    found = figures(capsys, "score", tmp_path / "out", "-r", tmp_path / "ref.gz")
-    assert found["sentences"] == 2
-    assert scores_of(found)["BLEU"] == pytest.approx(100)
 
 
 @pytest.mark.parametrize("broken", ["out", "ref2", "src"])

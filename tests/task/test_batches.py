@@ -1,12 +1,14 @@
 """What a task says of batches: of too few tokens, and of a training too short for its warm-up."""
 
 import logging
+import math
 
 import pytest
 from fairseq.data import LanguagePairDataset
-from small_models import build, random_sentences, write_dictionaries
+from small_models import build, random_sentences
 
 from syntax_nmt.errors import UserError
+from syntax_nmt.task.training_checks import planned_updates, warn_of_long_warmup
 
 WARM_UP = ("--max-update=10", "--warmup-updates=4000", "--lr-scheduler=inverse_sqrt")
 
@@ -19,9 +21,9 @@ def sentences(task):
 
 
 @pytest.mark.parametrize("subset", ["train", "train_small"])
-def test_long_warm_up_of_any_training_set(subset, tmp_path, caplog):
+def test_long_warm_up_of_any_training_set(folder, subset, caplog):
     options = (*WARM_UP, "--train-subset", subset)
-    _, task, _ = build(write_dictionaries(tmp_path), "syntax_transformer_tiny", *options)
+    _, task, _ = build(folder, "syntax_transformer_tiny", *options)
     task.datasets = {"valid": sentences(task), subset: sentences(task)}
     task.get_batch_iterator(task.datasets["valid"], max_tokens=100)
     assert "--warmup-updates 4000" not in caplog.text
@@ -37,8 +39,8 @@ def test_long_warm_up_of_any_training_set(subset, tmp_path, caplog):
         (["valid"], "valid", "--max-tokens"),
     ],
 )
-def test_the_longest_sentence_that_is_kept_is_named(loaded, split, option, tmp_path, caplog):
-    _, task, _ = build(write_dictionaries(tmp_path), "syntax_transformer_tiny")
+def test_the_longest_sentence_that_is_kept_is_named(folder, loaded, split, option, caplog):
+    _, task, _ = build(folder, "syntax_transformer_tiny")
     task.datasets = {name: sentences(task) for name in loaded}
     limits = {"max_positions": (9, 9), "ignore_invalid_inputs": True}
     with caplog.at_level(logging.WARNING), pytest.raises(UserError) as refused:
@@ -47,3 +49,20 @@ def test_the_longest_sentence_that_is_kept_is_named(loaded, split, option, tmp_p
     assert str(refused.value) == expected
     assert caplog.text.count("1 sentence is too long") == 1
     task.get_batch_iterator(task.datasets[split], max_tokens=7, **limits)
+
+
+@pytest.mark.parametrize(
+    ("batches", "update_freq", "max_epoch", "max_update", "updates"),
+    [(10, 1, 3, 0, 30), (10, 4, 3, 0, 9), (10, 1, 3, 20, 20), (10, 1, 0, 0, math.inf)],
+)
+def test_planned_updates(batches, update_freq, max_epoch, max_update, updates):
+    assert planned_updates(batches, update_freq, max_epoch, max_update) == updates
+
+
+def test_only_a_warm_up_that_is_longer_is_reported(caplog):
+    warn_of_long_warmup(30, 30)
+    warn_of_long_warmup(4000, math.inf)
+    assert not caplog.records
+    warn_of_long_warmup(31, 30)
+    assert "--warmup-updates 31 is more than the 30 updates" in caplog.text
+    assert "give --warmup-updates 7 or less, or train longer" in caplog.text

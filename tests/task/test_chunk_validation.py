@@ -8,14 +8,7 @@ from bi_scale_loops import OWN_CHOICE, translate
 from fairseq.criterions.cross_entropy import CrossEntropyCriterion
 from fairseq.criterions.label_smoothed_cross_entropy import LabelSmoothedCrossEntropyCriterion
 from fairseq.logging import metrics
-from small_models import (
-    batch,
-    build,
-    chunks_of_tokens,
-    enlarge,
-    random_sentences,
-    write_dictionaries,
-)
+from small_models import batch, build, chunks_of_tokens, enlarge, random_sentences
 
 from syntax_nmt.criterions.cross_entropy import ChunkCrossEntropyCriterion
 from syntax_nmt.methods.bi_scale.loss import LOGGED, ChunkObjective
@@ -24,10 +17,8 @@ LENGTHS = [9, 5, 7, 6]
 
 
 @pytest.fixture(scope="module")
-def validated(tmp_path_factory):
+def validated(folder):
     """A float64 model, its task and an annotated batch, one sentence without annotation."""
-    folder = write_dictionaries(tmp_path_factory.mktemp("dictionaries"))
-    (folder / "dict.chunks.txt").write_text("NP\nVP\nO\n", encoding="utf-8")
     model, task, _ = build(folder, "bi_scale_rnn_tiny")
     enlarge(model).double()
     model.decoder.recurrence.gate.output.bias.data.zero_()

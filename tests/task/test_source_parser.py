@@ -336,49 +336,17 @@ def test_other_batches_are_not_taken_for_typed_ones(parser, folder):
     assert parser.calls == [["the <unk>"]]
 
 
-def test_annotation_file_goes_before_the_parser(parser, folder):
-    task = make_task(folder)
-    given = torch.tensor([[2, 1]], dtype=torch.int32)
-    inputs = {"src_tokens": batch(task.source_dictionary, ["the cat"])}
-    read = {"net_input": inputs, "phrase_lengths": given}
-    filled = task.inference_step(RETURNS_THE_BATCH, [READER], read)
-    assert filled["net_input"]["phrase_lengths"] is given
-    assert parser.calls == []
-    task.inference_step(RETURNS_THE_BATCH, [READER], {"net_input": inputs})
-    assert len(parser.calls) == 1
-    assert set(inputs) == {"src_tokens"}  # the caller's batch stays as it was
-
-
-def test_models_that_read_no_phrases_cost_nothing(parser, folder, caplog):
-    task = make_task(folder)
-    sample = {"net_input": {"src_tokens": batch(task.source_dictionary, ["the cat"])}}
-    for model in (SimpleNamespace(), SimpleNamespace(reads_annotation=())):
-        assert task.inference_step(RETURNS_THE_BATCH, [model], sample) == sample
-    assert parser.calls == []
-    assert caplog.text.count("--parser-config: has no effect") == 1
-
-
-def test_ensembles(parser, folder):
-    task = make_task(folder)
-    sample = {"net_input": {"src_tokens": batch(task.source_dictionary, ["the cat"])}}
-    other = SimpleNamespace(reads_annotation=())
-    filled = task.inference_step(RETURNS_THE_BATCH, [other, READER], sample)
-    assert "phrase_lengths" in filled["net_input"]
-    with pytest.raises(UserError, match=r"^an ensemble"):
-        task.inference_step(RETURNS_THE_BATCH, [SimpleNamespace(), READER], sample)
-
-
-def test_a_parser_that_always_fails_is_an_error(parser, folder, monkeypatch):
-    monkeypatch.setattr(parser, "analyse", broken)
-    with pytest.raises(UserError, match=r"parser\.json: no good"):
-        make_parser(folder).parse(PHRASES, batch(dictionary("none"), ["a"]))
-
-
 # What a user can get wrong.
 
 
-def test_models_that_do_not_load(folder, monkeypatch):
-    monkeypatch.setattr(source_parser, "loaded_analyser", broken)
+@pytest.mark.parametrize("fails", ["loading", "parsing"])
+def test_a_parser_that_fails(parser, folder, monkeypatch, fails):
+    def broken(*_):
+        raise UserError("no good")
+
+    if fails == "loading":
+        monkeypatch.setattr(source_parser, "loaded_analyser", broken)
+    monkeypatch.setattr(parser, "analyse", broken)
     with pytest.raises(UserError, match=r"parser\.json: no good"):
         make_parser(folder).parse(PHRASES, batch(dictionary("none"), ["a"]))
 
@@ -390,10 +358,6 @@ def test_a_gpu_that_is_not_there_is_the_configurations_matter(parser, folder, mo
         phrases.parse(PHRASES, batch(dictionary("none"), ["a"]))
     assert "--device" not in str(caught.value)
     assert parser.calls == []
-
-
-def broken(*_):
-    raise UserError("no good")
 
 
 def test_a_named_file_must_be_there(folder):

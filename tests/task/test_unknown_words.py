@@ -6,16 +6,11 @@ import pytest
 import torch
 from fairseq import utils
 from omegaconf import OmegaConf
-from small_models import batch, build, enlarge, random_sentences, write_dictionaries
+from small_models import batch, build, enlarge, random_sentences
 
 from syntax_nmt.errors import UserError
 
 LENGTHS = [6, 3, 1, 9]  # with EOS: the third sentence has no word
-
-
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory):
-    return write_dictionaries(tmp_path_factory.mktemp("dictionaries"))
 
 
 @pytest.mark.parametrize("arch", ["rnn_search", "phrase_transformer"])

@@ -5,7 +5,7 @@ from argparse import Namespace
 import pytest
 import torch
 from fairseq.logging import metrics
-from small_models import batch, build, random_sentences, write_dictionaries
+from small_models import batch, build, random_sentences
 
 from syntax_nmt.criterions.cross_entropy import (
     ChunkCrossEntropyCriterion,
@@ -61,13 +61,6 @@ def test_equals_plain_sums(seed):
         assert float(logs[name]) == pytest.approx(expected[key], rel=1e-12), name
 
 
-def test_weights_part_the_losses():
-    extra, sample = extra_for(), {"chunk_tags": GOLD}
-    expected = plain(extra)
-    assert float(ChunkObjective(1, 0)(extra, sample)[0]) == pytest.approx(expected["b"], rel=1e-12)
-    assert float(ChunkObjective(0, 1)(extra, sample)[0]) == pytest.approx(expected["t"], rel=1e-12)
-
-
 def test_without_annotation_nothing_counts():
     extra = extra_for()
     for parts in (extra["boundary_logits"], extra["tag_logits"]):
@@ -108,13 +101,6 @@ def test_from_options():
     assert ChunkObjective.from_options(options(boundary_weight=0, chunk_tag_weight=0), None) is None
     objective = ChunkObjective.from_options(options(boundary_weight=0), None)
     assert (objective.boundary_weight, objective.tag_weight) == (0, 1.0)
-
-
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory):
-    folder = write_dictionaries(tmp_path_factory.mktemp("dictionaries"))
-    (folder / "dict.chunks.txt").write_text("NP\nVP\nO\n", encoding="utf-8")
-    return folder
 
 
 def sample_for(task):

@@ -5,7 +5,8 @@ import random
 
 import pytest
 import torch
-from small_models import batch, build, random_sentences, write_dictionaries
+from small_models import batch, build, random_sentences
+from trees_of import random_heads
 
 from syntax_nmt.backbone.fused_attention import FusedMultiheadAttention
 from syntax_nmt.errors import UserError
@@ -19,21 +20,11 @@ from syntax_nmt.methods.dependency_heads.loss import (
 UNSUPERVISED = -1
 
 
-def random_tree(size, rng):
-    """Heads of a random tree; the root's is its own."""
-    order = list(range(size))
-    rng.shuffle(order)
-    heads = [0] * size
-    for place, node in enumerate(order):
-        heads[node] = node if place == 0 else order[rng.randrange(place)]
-    return heads
-
-
-def random_heads(rng, width=9):
+def padded_heads(rng, width=9):
     """Heads of five sentences, padded on alternating sides, one of them without a parse."""
     rows = []
     for number, size in enumerate((8, 5, 1, 2, 4)):
-        tree = random_tree(size, rng)
+        tree = random_heads(rng, size)
         offset = 0 if number % 2 else width - 1 - size
         row = [UNSUPERVISED] * width
         if number != 4:
@@ -71,7 +62,7 @@ def cross_entropy(target, log_probabilities):
 
 @pytest.mark.parametrize("seed", range(5))
 def test_losses_equal_the_equations(seed):
-    heads = random_heads(random.Random(seed))
+    heads = padded_heads(random.Random(seed))
     logits = torch.randn(2, *heads.shape, heads.size(1), dtype=torch.float64)
     log_probabilities = logits.log_softmax(-1)
     child, parent = log_probabilities
@@ -89,7 +80,7 @@ def test_losses_equal_the_equations(seed):
 
 
 def test_gradients():
-    heads = random_heads(random.Random(1))
+    heads = padded_heads(random.Random(1))
     logits = torch.randn(*heads.shape, heads.size(1), dtype=torch.float64, requires_grad=True)
     pads = heads.eq(UNSUPERVISED) & (torch.arange(heads.size(1)) != heads.size(1) - 1)
 
@@ -114,8 +105,7 @@ def test_batch_without_any_parse_is_zero_with_a_gradient():
 
 
 @pytest.fixture(scope="module")
-def system(tmp_path_factory):
-    folder = write_dictionaries(tmp_path_factory.mktemp("dictionaries"))
+def system(folder):
     options = ["--criterion", "dependency_cross_entropy", "--label-smoothing", "0.1"]
     model, task, cfg = build(folder, "dependency_transformer_tiny", *options)
     return model, task, task.build_criterion(cfg.criterion), cfg

@@ -4,7 +4,7 @@ import latent_phrase_loops as loops
 import pytest
 import torch
 
-from syntax_nmt.methods.latent_phrases.attention import PhraseGatedAttention, SyntacticDistance
+from syntax_nmt.methods.latent_phrases.attention import PhraseGatedAttention
 
 C, H, T = 12, 3, 9
 LEFT = torch.tensor([[True] * 4 + [False] * 5, [False] * 9])
@@ -30,9 +30,10 @@ def states():
 @pytest.mark.parametrize("alpha", ["hardtanh", "sigmoid"])
 @pytest.mark.parametrize("causal", [False, True], ids=["encoder", "decoder"])
 @pytest.mark.parametrize("padding", [None, LEFT, RIGHT], ids=["no-pads", "left", "right"])
+@pytest.mark.parametrize("lookback", [0, 2, 5])
 @torch.no_grad()
-def test_equals_the_equations(causal, alpha, padding):
-    attention, x = attention_of(causal, alpha), states()
+def test_equals_the_equations(causal, alpha, padding, lookback):
+    attention, x = attention_of(causal, alpha, lookback=lookback), states()
     mask = torch.full((T, T), float("-inf")).triu(1).double() if causal else None
     fused, none, d = attention(
         x, x, x, padding, need_weights=False, attn_mask=mask, need_distances=True
@@ -64,23 +65,6 @@ def test_gradients_equal_the_equations():
 
 
 @torch.no_grad()
-def test_steps_equal_the_whole():
-    attention, x = attention_of(causal=True), states()
-    whole, _, distances = attention(x, x, x, need_weights=False, need_distances=True)
-    state = {}
-    for t in range(T):
-        step = x[t : t + 1]
-        out, _, seen = attention(
-            step, step, step, incremental_state=state, need_weights=False, need_distances=True
-        )
-        torch.testing.assert_close(out[0], whole[t])
-        torch.testing.assert_close(seen, distances[..., : t + 1])
-        if t == 4:  # hypotheses change places
-            attention.reorder_incremental_state(state, torch.tensor([1, 0]))
-            x, whole, distances = x.flip(1), whole.flip(1), distances.flip(0)
-
-
-@torch.no_grad()
 def test_a_step_computes_one_distance(monkeypatch):
     """Lookback 2: of three keys, and all at once only where the search begins."""
     attention, x, seen = attention_of(causal=True), states(), []
@@ -103,21 +87,6 @@ def test_local_mask_adds_to_the_gates():
     _, weights = attention(x, x, x, attn_mask=near)
     assert (weights.triu(3) == 0).all()
     assert (weights[:, :6].sum(dim=2) > 0.99).all()
-
-
-@pytest.mark.parametrize("lookback", [0, 1, 5])
-@pytest.mark.parametrize("padding", [None, LEFT, RIGHT], ids=["no-pads", "left", "right"])
-@torch.no_grad()
-def test_distances(lookback, padding):
-    module = SyntacticDistance(H, 4, lookback).double()
-    keys = torch.randn(2, H, T, 4, dtype=torch.float64)
-    found = module(keys, padding)
-    for b in range(2):
-        real = slice(None) if padding is None else ~padding[b]
-        for h in range(H):
-            expected = loops.distances(keys[b, h][real], module.weight[h], module.bias[h, 0])
-            torch.testing.assert_close(found[b, h][real], expected, atol=1e-12, rtol=0)
-    assert found.abs().max() < 1
 
 
 def test_a_bias_of_each_head_beside_the_gates_of_some_heads_at_a_time(monkeypatch):

@@ -5,7 +5,7 @@ import pytest
 import torch
 from fairseq.distributed import LegacyDistributedDataParallel, ModuleProxyWrapper
 from fairseq.logging import metrics
-from small_models import batch, build, chain_heads, random_sentences, write_dictionaries
+from small_models import batch, build, chain_heads, random_sentences
 
 from syntax_nmt.criterions.cross_entropy import (
     SynchronousCrossEntropyCriterion,
@@ -100,30 +100,6 @@ def test_equals_the_equations(loss, shift, normalize):
     assert logs["sync_terms"] == 2 * terms, "each pair once, in two layers"
 
 
-@pytest.mark.parametrize("loss", ["rank", "mse", "attention"])
-def test_padding_changes_nothing(loss):
-    extra, sample = structures()
-    expected, _ = objective(loss=loss)(extra, sample)
-    wider = {"target": torch.nn.functional.pad(sample["target"], (0, 3), value=PAD)}
-    noise = 100.0
-    padded = {
-        "source_distances": [pad(x, (0, 2), noise) for x in extra["source_distances"]],
-        "target_distances": [pad(x, (0, 3), noise) for x in extra["target_distances"]],
-        # Pads of the source get no attention.
-        "cross_attention": [
-            pad(pad(x, (0, 2), 0.0), (0, 0, 0, 3), noise) for x in extra["cross_attention"]
-        ],
-        "source_attention": [pad(x, (0, 2, 0, 2), noise) for x in extra["source_attention"]],
-        "target_attention": [pad(x, (0, 3, 0, 3), noise) for x in extra["target_attention"]],
-    }
-    actual, _ = objective(loss=loss)(padded, wider)
-    torch.testing.assert_close(actual, expected)
-
-
-def pad(x, amounts, value):
-    return torch.nn.functional.pad(x, amounts, value=value)
-
-
 def test_rank_loss_has_no_gradient_to_the_targets_distances():
     projected = torch.randn(2, 5, requires_grad=True)
     d = torch.randn(2, 5, requires_grad=True)
@@ -205,11 +181,6 @@ def test_finite_in_half_precision():
         c = torch.softmax(torch.randn(2, 5, S), 2).to(dtype)
         e = torch.full((2, S), 60000.0).to(dtype)
         assert torch.isfinite(project(c, e)).all()
-
-
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory):
-    return write_dictionaries(tmp_path_factory.mktemp("dictionaries"))
 
 
 def sample_of(task, left_pad_target=False):
@@ -317,14 +288,6 @@ def test_chosen_layers_need_no_number_of_layers(folder):
     del tied["cross_layers"]
     with pytest.raises(UserError, match="--sync-layers 2: the encoder has 1 layers"):
         objective(loss="attention", **tied).model_arguments(model)
-
-
-def test_synchronous_attention_needs_no_gates(folder):
-    model, task, _ = build(folder, "syntax_transformer")
-    loss, _, logs = criterion_of(task, objective(loss="attention"))(model, sample_of(task))
-    assert logs["sync_loss"] > 0
-    loss.backward()
-    assert model.encoder.layers[0].self_attn.k_proj.weight.grad.abs().sum() > 0
 
 
 @pytest.mark.parametrize(

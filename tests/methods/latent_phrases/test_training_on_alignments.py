@@ -7,23 +7,17 @@ import torch
 from fairseq.criterions.label_smoothed_cross_entropy_with_alignment import (
     LabelSmoothedCrossEntropyCriterionWithAlignment,
 )
-from small_models import batch, build, random_sentences, write_dictionaries
+from small_models import batch, build, random_sentences
 
-MODELS = {
-    "transformer": [],
-    "syntax_transformer": [],
-    "phrase_transformer": [],
-    "latent_phrase_transformer": [],
-    "rnn_search": [],
-    "bi_scale_rnn": ["--chunk-tags=NP VP"],
-    "syntax_hybrid": [],
-}
+MODELS = (
+    *("transformer", "syntax_transformer", "phrase_transformer", "latent_phrase_transformer"),
+    *("rnn_search", "bi_scale_rnn", "syntax_hybrid"),
+)
 
 
 @pytest.mark.parametrize("arch", MODELS)
-def test_trains_on_alignments(arch, tmp_path):
-    folder = write_dictionaries(tmp_path)
-    model, task, _ = build(folder, arch, "--load-alignments", *MODELS[arch])
+def test_trains_on_alignments(folder, arch):
+    model, task, _ = build(folder, arch, "--load-alignments")
     model.train()
     sources, targets = random_sentences([6, 4]), random_sentences([5, 3], 4)
     sample = batch(task.source_dictionary, sources, targets)
@@ -35,9 +29,9 @@ def test_trains_on_alignments(arch, tmp_path):
     assert logs["alignment_loss"] > 0
 
 
-def test_a_search_leaves_it_so(tmp_path):
+def test_a_search_leaves_it_so(folder):
     """Validation with --eval-bleu lies between two updates."""
-    model, task, _ = build(write_dictionaries(tmp_path), "syntax_transformer", "--load-alignments")
+    model, task, _ = build(folder, "syntax_transformer", "--load-alignments")
     assert model.decoder.need_attn
     sample = batch(task.source_dictionary, random_sentences([6]), random_sentences([5]))
     generator = task.build_generator([model], Namespace(beam=2, max_len_b=5))

@@ -5,7 +5,7 @@ import torch
 from phrase_loops import ngrams
 
 from syntax_nmt.errors import UserError
-from syntax_nmt.methods.phrases.segmentation import PhraseBatch, ngram_phrases, parsed_phrases
+from syntax_nmt.methods.phrases.segmentation import ngram_phrases, parsed_phrases
 
 
 def padding_of(sizes, left, width=None):
@@ -44,12 +44,14 @@ def check(batch, padding, lengths_of_each):
 
 @pytest.mark.parametrize("left", [True, False])
 @pytest.mark.parametrize("wider", [0, 1, 30])
-def test_ngrams_of_every_size(left, wider):
-    """Sizes 1 to 130 in one batch."""
+@pytest.mark.parametrize("eos_apart", [False, True])
+def test_ngrams_of_every_size(left, wider, eos_apart):
+    """Sizes 1 (EOS alone) to 130 in one batch; EOS is a phrase of its own where that is wanted."""
     sizes = list(range(1, 131))
     padding = padding_of(sizes, left, 130 + wider)
-    expected = [ngrams(size) for size in sizes]
-    check(ngram_phrases(padding), padding, expected)
+    expected = [ngrams(size, eos_apart) for size in sizes]
+    assert (expected[0], expected[4]) == ([1], [3, 1, 1] if eos_apart else [3, 2])
+    check(ngram_phrases(padding, eos_apart), padding, expected)
 
 
 def test_pads_within_sentences():
@@ -67,15 +69,6 @@ def test_the_width_leaves_room_for_every_size(eos_apart):
         padding = padding_of(range(1, width + 1), True)
         expected = [ngrams(size, eos_apart) for size in range(1, width + 1)]
         check(ngram_phrases(padding, eos_apart), padding, expected)
-
-
-@pytest.mark.parametrize("left", [True, False])
-def test_eos_as_a_phrase_of_its_own(left):
-    """Sizes 1 (EOS alone) to 130: the other phrases are cut as if EOS belonged to the last."""
-    padding = padding_of(range(1, 131), left, 140)
-    expected = [ngrams(size, eos_apart=True) for size in range(1, 131)]
-    assert (expected[0], expected[4]) == ([1], [3, 1, 1])
-    check(ngram_phrases(padding, eos_apart=True), padding, expected)
 
 
 @pytest.mark.parametrize("left", [True, False])
@@ -100,10 +93,3 @@ def test_phrases_of_another_text_are_refused():
     padding = padding_of([4, 6], True)
     with pytest.raises(UserError, match="sentence 1 of a batch have 5 tokens, the sentence 6"):
         parsed_phrases(padding, torch.tensor([[3, 1], [4, 1]], dtype=torch.int32))
-
-
-def test_every_token_is_in_one_phrase():
-    padding = padding_of([5, 3], False)
-    batch = PhraseBatch.of_lengths(torch.tensor([[2, 3], [3, 0]]), padding)
-    assert torch.equal(batch.members.sum(dim=1).bool(), ~padding)
-    assert batch.members.sum(dim=1).max() == 1

@@ -5,8 +5,6 @@ import math
 import pytest
 import torch
 
-from syntax_nmt.backbone.attention_change import AttentionChange, close_pads
-from syntax_nmt.backbone.fused_attention import FusedMultiheadAttention
 from syntax_nmt.methods.latent_phrases.gates import log_phrase_gates
 from syntax_nmt.methods.position_bias.bias import alibi_slopes, build_position_bias, t5_buckets
 
@@ -65,57 +63,6 @@ def test_equals_its_formula(kind, causal):
     for queries in (1, 4):  # of a search
         last = bias(S, queries, EXACT).expand(1, H, queries, S)[0]
         torch.testing.assert_close(last, expected[:, -queries:], atol=1e-10, rtol=0)
-
-
-@pytest.mark.parametrize("causal", [False, True], ids=["encoder", "decoder"])
-@pytest.mark.parametrize("kind", ["decay", "alibi", "t5"])
-def test_attention_adds_it_to_the_logits(kind, causal):
-    torch.manual_seed(2)
-    attention = FusedMultiheadAttention(C, H, causal=causal, self_attention=True).double()
-    bias, x = drawn(kind, causal), torch.randn(S, B, C, dtype=torch.float64)
-    change = AttentionChange(close_pads(bias(S, S, EXACT), PADDING)).arguments()
-    fused, none = attention(x, x, x, PADDING, need_weights=False, **change)
-    explicit, weights = attention(x, x, x, PADDING, need_head_weights=True, **change)
-    assert none is None
-    q, k, v = (
-        p(x).view(S, B, H, -1).permute(1, 2, 0, 3)
-        for p in (attention.q_proj, attention.k_proj, attention.v_proj)
-    )
-    logits = q @ k.transpose(2, 3) / math.sqrt(C // H)
-    logits = logits + loops(kind, causal, getattr(bias, "table", None))
-    expected = logits.masked_fill(PADDING[:, None, None], -math.inf).softmax(-1)
-    real = ~PADDING
-    for b in range(B):
-        torch.testing.assert_close(weights[:, b, real[b]], expected[b][:, real[b]])
-        attended = attention.out_proj((expected[b] @ v[b]).transpose(0, 1).reshape(S, C))
-        for output in (fused, explicit):
-            torch.testing.assert_close(output[real[b], b], attended[real[b]])
-
-
-@torch.no_grad()
-def test_a_factor_multiplies_the_logits():
-    torch.manual_seed(3)
-    attention = FusedMultiheadAttention(C, H, self_attention=True).double()
-    x, factor = torch.randn(S, B, C).double(), torch.rand(B, 1, S, S).double()
-    output, none = attention(x, x, x, PADDING, need_weights=False, factor=factor)
-    _, weights = attention(x, x, x, PADDING, need_head_weights=True, factor=factor)
-    q, k = attention.q_proj(x), attention.k_proj(x)
-    of_head = slice(C // H, 2 * C // H)
-    for b, t in ((0, 0), (1, 30), (2, 149)):
-        logits = [
-            float(q[t, b, of_head] @ k[s, b, of_head])
-            / math.sqrt(C // H)
-            * float(factor[b, 0, t, s])
-            for s in range(S)
-            if not PADDING[b, s]
-        ]
-        expected = torch.tensor(logits, dtype=torch.float64).softmax(0)
-        torch.testing.assert_close(weights[1, b, t][~PADDING[b]], expected)
-    assert none is None
-    plain, _ = attention(x, x, x, PADDING, need_weights=False)
-    assert not torch.allclose(output, plain)
-    ones, _ = attention(x, x, x, PADDING, need_weights=False, factor=torch.ones_like(factor))
-    torch.testing.assert_close(ones[:, 0], plain[:, 0])
 
 
 @pytest.mark.parametrize("causal", [False, True], ids=["encoder", "decoder"])

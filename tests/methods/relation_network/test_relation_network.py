@@ -1,13 +1,8 @@
 """The relation network layer equals loops over the paper's equations and ignores pads."""
 
-import os
-
 import pytest
 import torch
-import torch.distributed as dist
-import torch.multiprocessing as mp
 from relation_loops import relation_network
-from torch import nn
 
 from syntax_nmt.backbone.packing import PackedRows
 from syntax_nmt.methods.relation_network.layer import RelationNetworkLayer
@@ -82,34 +77,6 @@ def test_other_kernels(kernels):
     sentences = sentences_of()
     x, padding = padded(sentences)
     equal(layer(x, PackedRows(padding))[~padding], torch.cat(relation_network(layer, sentences)))
-
-
-def test_biases_have_effect():
-    """Every parameter has a gradient; a convolution before a norm has no bias."""
-    for parallel, norm_first in FORMS:
-        layer = layer_of(parallel, norm_first)
-        x, padding = padded(sentences_of())
-        ours, _ = gradients(layer, layer(x, PackedRows(padding)).square().sum(), [x])
-        for name, gradient in ours.items():
-            assert gradient.abs().max() > 1e-8, name
-        assert any("convolution.bias" in name for name in ours) is not norm_first
-
-
-@pytest.mark.parametrize("left", [True, False])
-@pytest.mark.parametrize("width", [6, 7, 19])
-@torch.no_grad()
-def test_alone_or_among_others(left, width):
-    """In evaluation mode a sentence is what it is alone, at any width."""
-    layer = layer_of().eval()
-    sentences = sentences_of()
-    x, padding = padded(sentences, left, width)
-    together = layer(x, PackedRows(padding))
-    for row, sentence in enumerate(sentences):
-        alone, _ = padded([sentence], width=len(sentence))
-        equal(
-            together[row][~padding[row]],
-            layer(alone, PackedRows(padding[:1, :0].new_zeros(alone.shape[:2])))[0],
-        )
 
 
 @pytest.mark.parametrize("kept_pairs", [0, 20, 10**6])
@@ -193,33 +160,3 @@ def test_what_is_kept_does_not_grow_with_the_square():
     assert kept_numbers(100, 10**6) > 4 * 8 * 100**2
     some = kept_numbers(200, 10_000)
     assert 4 * 8 * 9_000 < some < 4 * 8 * 11_000 + kept_numbers(200, 0)
-
-
-def ddp_worker(rank, store, folder):
-    """One step of a worker in distributed training, with sentences unlike the other's."""
-    os.environ["GLOO_SOCKET_IFNAME"] = "lo"
-    dist.init_process_group("gloo", f"file://{store}", rank=rank, world_size=2)
-    layer, x, padding, weight = torch.load(f"{folder}/start.pt", weights_only=False)
-    mine = slice(0, 1) if rank == 0 else slice(1, None)
-    model = nn.parallel.DistributedDataParallel(layer, broadcast_buffers=False)
-    (model(x[mine], padding[mine]) * weight[mine]).sum().backward()
-    found = {name: parameter.grad for name, parameter in layer.named_parameters()}
-    torch.save((found, dict(layer.named_buffers())), f"{folder}/{rank}.pt")
-    dist.destroy_process_group()
-
-
-@pytest.mark.slow
-def test_distributed_training(tmp_path):
-    """Under DistributedDataParallel two workers have the whole batch's gradients, halved."""
-    layer = layer_of(block=5, kept_pairs=20)
-    x, padding = padded(sentences_of())
-    weight = torch.randn_like(x)
-    torch.save((layer, x.detach(), padding, weight), tmp_path / "start.pt")
-    mp.start_processes(ddp_worker, (str(tmp_path / "store"), str(tmp_path)), 2)
-    (layer(x, PackedRows(padding)) * weight).sum().backward()
-    for rank in (0, 1):
-        found, buffers = torch.load(tmp_path / f"{rank}.pt")
-        for name, parameter in layer.named_parameters():
-            equal(found[name], parameter.grad / 2, name)
-        for name, buffer in layer.named_buffers():
-            equal(buffers[name], buffer, name)

@@ -5,7 +5,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 import torch
-from forced_models import checkpoint_of
+from forced_models import checkpoint_of, forced_decoder
 from latent_models import latent_checkpoint
 from methods import MIXED
 from parser_files import PIECES
@@ -20,7 +20,6 @@ from syntax_nmt.inference.extraction.attention_heads import (
     head_weights,
     unfused_attention,
 )
-from syntax_nmt.inference.forced_decoding import load_forced_decoder
 from syntax_nmt.scoring.parallel_text import TokenPair
 
 PAIR = TokenPair(tuple(PIECES[0].split()), tuple(PIECES[5].split()))
@@ -33,10 +32,7 @@ def decoders(parser, tmp_path_factory):
     names = (*FAMILIES[:3], "lstm", *MIXED)
     paths = {name: checkpoint_of(name, parser.data, folder) for name in names}
     paths["latent"] = latent_checkpoint(parser.data, folder / "latent.pt")
-    return {
-        name: load_forced_decoder(str(path), str(parser.data), torch.device("cpu"))
-        for name, path in paths.items()
-    }
+    return {name: forced_decoder(path, parser.data) for name, path in paths.items()}
 
 
 @pytest.mark.parametrize("family", FAMILIES)

@@ -159,13 +159,6 @@ def test_empty_translations_and_one_sentence(tmp_path):
     assert "(empty)" in report(tmp_path / "x.html", *given).text
 
 
-def test_samples_are_spread_over_lengths(folder):
-    lengths = [each.length for each in data_of(*systems_of(folder), "--samples", 4, *QUICK).samples]
-    assert len(lengths) == 4
-    assert lengths == sorted(lengths)
-    assert lengths[-1] > 2 * lengths[0]
-
-
 def test_alignments_of_other_texts(folder, tmp_path, capsys):
     write(tmp_path / "short", [links.split()[0] for links in OURS])
     write(tmp_path / "outside", ["0-0 0-99"] * len(OURS))
