@@ -235,16 +235,17 @@ def test_sizes_of_the_paper(folder):
 
 
 @pytest.mark.parametrize(
-    ("arch", "arguments", "message"),
+    "option",
     [
-        ("rnn_search", ["--chunk-context=step"], "--chunk-context needs --bi-scale"),
-        ("rnn_search", ["--chunk-attention=word"], "--chunk-attention needs --bi-scale"),
-        ("rnn_search", ["--chunk-readout=state"], "--chunk-readout needs --bi-scale"),
-        ("rnn_search", ["--no-joint-score"], "--no-joint-score needs --bi-scale"),
-        ("rnn_search", ["--chunk-tags=NP"], "--chunk-tags needs --bi-scale"),
-        ("bi_scale_rnn", ["--chunk-tags=NP VP NP"], "NP comes twice"),
+        *("--chunk-context=step", "--chunk-attention=word", "--chunk-readout=state"),
+        *("--no-joint-score", "--chunk-tags=NP"),
     ],
 )
-def test_contradicting_options(folder, arch, arguments, message):
-    with pytest.raises(UserError, match=message):
-        build(folder, arch, *arguments)
+def test_options_of_chunks_need_them(folder, option):
+    with pytest.raises(UserError, match=f"{option.partition('=')[0]} needs --bi-scale"):
+        build(folder, "rnn_search", option)
+
+
+def test_a_tag_that_comes_twice(folder):
+    with pytest.raises(UserError, match="NP comes twice"):
+        build(folder, "bi_scale_rnn", "--chunk-tags=NP VP NP")
