@@ -10,17 +10,17 @@ def page_line(pairs: int, gpu: bool) -> str:
     """The training line of the page."""
     settings = training_settings(pairs, gpu)
     words = [
-        *["fairseq-train", "prepared/data-bin", "--user-dir", "syntax_nmt"],
-        *[
+        *("fairseq-train", "prepared/data-bin", "--user-dir", "syntax_nmt"),
+        *(
             "--task",
             "syntax_translation",
             "--arch",
-            "dependency_transformer" + settings.size.suffix,
-        ],
-        *["--load-dependencies", "--criterion", "dependency_cross_entropy"],
-        *["--label-smoothing", "0.1", "--share-all-embeddings", *settings.size.options],
+            f"dependency_transformer{settings.size.suffix}",
+        ),
+        *("--load-dependencies", "--criterion", "dependency_cross_entropy"),
+        *("--label-smoothing", "0.1", "--share-all-embeddings", *settings.size.options),
         *settings.options(),
-        *["--save-dir", "prepared/checkpoints"],
+        *("--save-dir", "prepared/checkpoints"),
     ]
     first, *rest = wrapped(words).split("\n")
     return "\n".join([first.strip(), *(line[2:] for line in rest)])

@@ -5,7 +5,7 @@ from argparse import Namespace
 
 import pytest
 import torch
-from bi_scale_loops import joint_scores, translate
+from bi_scale_loops import translate
 from fairseq.models import ARCH_MODEL_REGISTRY
 from omegaconf import OmegaConf
 from small_models import assert_same_gradients, batch, build, enlarge, open_gate, random_sentences
@@ -110,30 +110,6 @@ def test_word_attention_without_chunk_weights_is_rnnsearch(folder):
     model.decoder.recurrence.chunk_projection.weight.zero_()
     for tags in (None, padded(CHUNK_TAGS, 6), torch.ones(4, 6), torch.zeros(4, 6)):
         torch.testing.assert_close(model(**inputs, chunk_tags=tags)[0], expected)
-
-
-@pytest.mark.parametrize("row", ROWS)
-@torch.no_grad()
-def test_steps_equal_teacher_forcing_under_the_same_boundaries(folder, row):
-    """A search over given words makes its own choices; forced to these, scores are the same."""
-    model, task = model_of(folder, row)
-    sample = sample_for(task, lengths=[6, 6, 6, 6])
-    inputs = sample["net_input"]
-    source = {k: v for k, v in inputs.items() if k != "prev_output_tokens"}
-    encoder_out = model.encoder(**source)
-    state, logits, opened, joint = {}, [], [], []
-    for step in range(6):
-        tokens = inputs["prev_output_tokens"][:, : step + 1]
-        out, extra = model.decoder(tokens, encoder_out, incremental_state=state)
-        logits.append(out[:, 0])
-        opened.append(extra["opened"][0][:, 0])
-        joint.append(extra["joint_score"][0].squeeze())
-    opened = torch.stack(opened, dim=1)
-    assert opened[:, 0].all()
-    assert set(opened[:, 1:].flatten().tolist()) == {True, False}
-    expected, extra = model(**inputs, chunk_tags=opened.int())
-    torch.testing.assert_close(torch.stack(logits, dim=1), expected, atol=1e-5, rtol=1e-4)
-    torch.testing.assert_close(torch.stack(joint, dim=1), joint_scores(extra), atol=1e-5, rtol=1e-4)
 
 
 @torch.no_grad()
