@@ -4,11 +4,8 @@ One sentence without pads at a time. Nothing here comes from the package but the
 """
 
 import torch
+from phrase_loops import sigmoid
 from relation_loops import relation_network
-
-
-def sigmoid(x):
-    return 1 / (1 + torch.exp(-x))
 
 
 def gru(i, h, state):

@@ -9,18 +9,14 @@ PAIRS = (1_000, 6_000, 29_000, 160_000, 4_500_000)
 def page_line(pairs: int, gpu: bool) -> str:
     """The training line of the page."""
     settings = training_settings(pairs, gpu)
+    size = settings.size
     words = [
-        *["fairseq-train", "prepared/data-bin", "--user-dir", "syntax_nmt"],
-        *[
-            "--task",
-            "syntax_translation",
-            "--arch",
-            "dependency_transformer" + settings.size.suffix,
-        ],
-        *["--load-dependencies", "--criterion", "dependency_cross_entropy"],
-        *["--label-smoothing", "0.1", "--share-all-embeddings", *settings.size.options],
+        *("fairseq-train", "prepared/data-bin", "--user-dir", "syntax_nmt"),
+        *("--task", "syntax_translation", "--arch", f"dependency_transformer{size.suffix}"),
+        *("--load-dependencies", "--criterion", "dependency_cross_entropy"),
+        *("--label-smoothing", "0.1", "--share-all-embeddings", *size.options),
         *settings.options(),
-        *["--save-dir", "prepared/checkpoints"],
+        *("--save-dir", "prepared/checkpoints"),
     ]
     first, *rest = wrapped(words).split("\n")
     return "\n".join([first.strip(), *(line[2:] for line in rest)])

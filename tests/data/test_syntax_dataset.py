@@ -151,20 +151,6 @@ def test_no_samples_and_no_target():
     assert dataset.tgt is None
 
 
-def test_wider_padding_on_request():
-    made = make(left_pad_source=True)
-    dataset = SyntaxDataset(made.pairs, made.annotations.values())
-    samples = [dataset[index] for index in range(4)]
-    narrow = dataset.collater(samples)
-    wide = dataset.collater(samples, pad_to_length={"source": 40, "target": 50})
-    shift = 40 - narrow["heads"].size(1)
-    assert wide["heads"].shape == (4, 40)
-    assert wide["chunk_tags"].shape == (4, 50)
-    moved = torch.where(narrow["heads"] < 0, -1, narrow["heads"] + shift)
-    assert torch.equal(wide["heads"][:, shift:], moved)
-    assert torch.equal(wide["phrase_lengths"], narrow["phrase_lengths"])
-
-
 def test_nothing_but_sentences_without_words():
     dictionary = Dictionary()
     empty = [torch.tensor([2])] * 3

@@ -2,10 +2,9 @@
 
 import json
 import random
-import subprocess
-import sys
 
 import pytest
+from commands import syntax_nmt
 from parser_files import PIECES, WORDS, binarise
 from small_models import build, save_checkpoint
 from translations import row_of
@@ -172,10 +171,7 @@ def test_drawings(trees, reference):
 
 @pytest.mark.dear
 def test_a_fresh_process_prints_trees_and_nothing_else(parser):
-    command = [sys.executable, "-m", "syntax_nmt.cli", "trees", parser.data, "--cpu"]
-    command += ["--path", parser.checkpoint]
-    done = subprocess.run(list(map(str, command)), capture_output=True, text=True)
-    assert done.returncode == 0, done.stderr
+    done = syntax_nmt("trees", parser.data, "--cpu", "--path", parser.checkpoint, anew=True)
     assert done.stdout.count("\n\n") == len(WORDS)
     assert done.stderr.count("\n") == 3
 

@@ -5,7 +5,7 @@ from argparse import Namespace
 
 import pytest
 import torch
-from bi_scale_loops import joint_scores, translate
+from bi_scale_loops import translate
 from fairseq.models import ARCH_MODEL_REGISTRY
 from omegaconf import OmegaConf
 from small_models import assert_same_gradients, batch, build, enlarge, open_gate, random_sentences
@@ -112,30 +112,6 @@ def test_word_attention_without_chunk_weights_is_rnnsearch(folder):
         torch.testing.assert_close(model(**inputs, chunk_tags=tags)[0], expected)
 
 
-@pytest.mark.parametrize("row", ROWS)
-@torch.no_grad()
-def test_steps_equal_teacher_forcing_under_the_same_boundaries(folder, row):
-    """A search over given words makes its own choices; forced to these, scores are the same."""
-    model, task = model_of(folder, row)
-    sample = sample_for(task, lengths=[6, 6, 6, 6])
-    inputs = sample["net_input"]
-    source = {k: v for k, v in inputs.items() if k != "prev_output_tokens"}
-    encoder_out = model.encoder(**source)
-    state, logits, opened, joint = {}, [], [], []
-    for step in range(6):
-        tokens = inputs["prev_output_tokens"][:, : step + 1]
-        out, extra = model.decoder(tokens, encoder_out, incremental_state=state)
-        logits.append(out[:, 0])
-        opened.append(extra["opened"][0][:, 0])
-        joint.append(extra["joint_score"][0].squeeze())
-    opened = torch.stack(opened, dim=1)
-    assert opened[:, 0].all()
-    assert set(opened[:, 1:].flatten().tolist()) == {True, False}
-    expected, extra = model(**inputs, chunk_tags=opened.int())
-    torch.testing.assert_close(torch.stack(logits, dim=1), expected, atol=1e-5, rtol=1e-4)
-    torch.testing.assert_close(torch.stack(joint, dim=1), joint_scores(extra), atol=1e-5, rtol=1e-4)
-
-
 @torch.no_grad()
 def test_the_reported_nll_has_no_chunk_scores(folder):
     """Neither with annotation nor without; --score-reference goes through the model's forward."""
@@ -235,16 +211,17 @@ def test_sizes_of_the_paper(folder):
 
 
 @pytest.mark.parametrize(
-    ("arch", "arguments", "message"),
+    "option",
     [
-        ("rnn_search", ["--chunk-context=step"], "--chunk-context needs --bi-scale"),
-        ("rnn_search", ["--chunk-attention=word"], "--chunk-attention needs --bi-scale"),
-        ("rnn_search", ["--chunk-readout=state"], "--chunk-readout needs --bi-scale"),
-        ("rnn_search", ["--no-joint-score"], "--no-joint-score needs --bi-scale"),
-        ("rnn_search", ["--chunk-tags=NP"], "--chunk-tags needs --bi-scale"),
-        ("bi_scale_rnn", ["--chunk-tags=NP VP NP"], "NP comes twice"),
+        *("--chunk-context=step", "--chunk-attention=word", "--chunk-readout=state"),
+        *("--no-joint-score", "--chunk-tags=NP"),
     ],
 )
-def test_contradicting_options(folder, arch, arguments, message):
-    with pytest.raises(UserError, match=message):
-        build(folder, arch, *arguments)
+def test_options_of_chunks_need_them(folder, option):
+    with pytest.raises(UserError, match=f"{option.partition('=')[0]} needs --bi-scale"):
+        build(folder, "rnn_search", option)
+
+
+def test_a_tag_that_comes_twice(folder):
+    with pytest.raises(UserError, match="NP comes twice"):
+        build(folder, "bi_scale_rnn", "--chunk-tags=NP VP NP")

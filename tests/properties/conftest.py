@@ -22,6 +22,9 @@ MORE = {
     "bi_scale_rnn+words": (
         *("bi_scale_rnn", "--chunk-attention=word", "--no-joint-score", "--decoder-layers=2"),
     ),
+    "bi_scale_rnn+boundary": (
+        *("bi_scale_rnn", "--chunk-context=boundary", "--chunk-readout=both"),
+    ),
     "phrase_transformer+parsed": ("phrase_transformer", "--phrase-segmentation=parsed"),
     "phrase_transformer+parsed+mean": (
         *("phrase_transformer", "--phrase-segmentation=parsed"),

@@ -55,12 +55,6 @@ def test_counts_by_hand():
     assert (figures.ties, figures.too_long) == (1, 1)
 
 
-def test_a_tie_is_wrong():
-    assert not TIE.right
-    assert TIE.tie
-    assert not WRONG.tie
-
-
 def test_scores_and_pairs_are_parallel():
     with pytest.raises(ValueError, match="argument 2 is shorter"):
         contrast_accuracy([pair(), pair()], [RIGHT], distance_bins([0]))

@@ -360,11 +360,6 @@ def test_a_gpu_that_is_not_there_is_the_configurations_matter(parser, folder, mo
     assert parser.calls == []
 
 
-def test_a_named_file_must_be_there(folder):
-    with pytest.raises(UserError, match=r"^\S+parser\.json: constituency_model_path: .*x\.pt"):
-        make_task(folder, constituency_model_path="x.pt")
-
-
 @pytest.mark.parametrize(("kind", "file"), [(PHRASES, "constituency.pt"), (HEADS, "parser.pt")])
 def test_models_are_found_before_the_work(folder, kind, file):
     """Those of what the model reads: others may be missing."""

@@ -228,39 +228,35 @@ def test_models_that_do_not_fit(folder, arch, options, message):
         criterion_of(task, objective(**options))(model, sample_of(task))
 
 
+OF_LAYERS = "--sync-encoder-layers=0 --sync-decoder-layers=0 --sync-cross-layers=0"
+
+
 @pytest.mark.parametrize(
     ("options", "unread", "beside"),
     [
         (
-            ("--sync-loss=mse", "--sync-margin=-3", "--sync-encoder-layers=7,9"),
-            ("--sync-loss", "--sync-margin", "--sync-encoder-layers"),
+            "--sync-loss=mse --sync-margin=-3 --sync-encoder-layers=7,9",
+            "--sync-loss --sync-margin --sync-encoder-layers",
             "--sync-weight 0",
         ),
+        ("--sync-weight=0.1 --sync-loss=mse --sync-margin=5", "--sync-margin", "--sync-loss mse"),
         (
-            ("--sync-weight=0.1", "--sync-loss=mse", "--sync-margin=5"),
-            ("--sync-margin",),
-            "--sync-loss mse",
-        ),
-        (
-            (
-                *("--sync-weight=0.1", "--sync-loss=attention", "--sync-layers=7"),
-                *(f"--sync-{name}-layers=0" for name in ("encoder", "decoder", "cross")),
-            ),
-            ("--sync-layers",),
+            f"--sync-weight=0.1 --sync-loss=attention --sync-layers=7 {OF_LAYERS}",
+            "--sync-layers",
             "three lists of --sync-…-layers",
         ),
-        (("--sync-weight=0.1", "--sync-margin=5"), (), ""),
+        ("--sync-weight=0.1 --sync-margin=5", "", ""),
     ],
 )
 def test_options_without_effect_are_named(folder, options, unread, beside, caplog):
     """A warning, as fairseq-validate builds the criterion of a checkpoint like a new one."""
     _, task, cfg = build(
-        folder, "latent_phrase_transformer", "--criterion", "syntax_cross_entropy", *options
+        folder, "latent_phrase_transformer", "--criterion", "syntax_cross_entropy", *options.split()
     )
     task.build_criterion(cfg.criterion)
     said = [r.getMessage() for r in caplog.records if "has no effect" in r.getMessage()]
     assert [line.partition(":")[0] for line in said] == [
-        f"{option} has no effect beside {beside}" for option in unread
+        f"{option} has no effect beside {beside}" for option in unread.split()
     ]
 
 

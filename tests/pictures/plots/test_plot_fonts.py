@@ -8,17 +8,6 @@ from syntax_nmt.pictures.plots import fonts
 HAS_CJK = any("CJK" in entry.name for entry in font_manager.fontManager.ttflist)
 
 
-@pytest.fixture
-def nothing_installed(monkeypatch):
-    """A machine with matplotlib's own fonts alone."""
-    fonts._families.cache_clear()
-    own = [entry for entry in font_manager.fontManager.ttflist if "mpl-data" in str(entry.fname)]
-    monkeypatch.setattr(font_manager.fontManager, "ttflist", own)
-    monkeypatch.setattr(font_manager, "findSystemFonts", list)
-    yield
-    fonts._families.cache_clear()
-
-
 def test_european_letters_need_nothing_installed(nothing_installed):
     assert fonts.families_for(["größe naïve Дом λόγος ▁piece \u200b"]) == [fonts.BASE_FAMILY]
     assert fonts.unshown_characters(["größe \u200d\t"]) == ""
