@@ -3,7 +3,6 @@
 import argparse
 import logging
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from math import isfinite
 from typing import Any
 
 from omegaconf import OmegaConf
@@ -23,12 +22,6 @@ def check_choice(name: str, value: Any, choices: Collection[str]) -> None:
     """Raises a :class:`UserError` for an unknown choice in a YAML, which fairseq does not check."""
     if str(value) not in choices:
         raise UserError(f"{flag(name)} {value}: choose {' or '.join(choices)}")
-
-
-def check_weight(name: str, value: Any) -> None:
-    """Raises a :class:`UserError` for a weight or margin that is negative or not a number."""
-    if not (isfinite(value) and value >= 0):
-        raise UserError(f"{flag(name)} {value}: give a number of at least 0")
 
 
 def check_dropouts(options: Any, names: Iterable[str]) -> None:

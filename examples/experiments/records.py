@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Any
 
 from syntax_nmt.data.text_files import parse_json, write_bytes_atomically
-from syntax_nmt.errors import UserError
 
 _PACKED = "records.jsonl.xz"
 
@@ -74,13 +73,7 @@ class Records:
         """
         if key in self._packed:
             return self._packed[key].texts[kind]
-        record = self.file("", key)
-        file = record.with_suffix(f".{kind}.gz")
-        if not file.is_file():
-            raise UserError(
-                f"{file}: missing, though its record is there: put it back, or remove "
-                f"{record.name} too and have the run done again"
-            )
+        file = self.file("", key).with_suffix(f".{kind}.gz")
         return gzip.decompress(file.read_bytes()).decode()
 
     def pack(self, in_table: Collection[str]) -> None:

@@ -1,8 +1,6 @@
 """A table as its YAML declares it; `table.schema.yaml` says what may stand there."""
 
 import itertools
-import re
-import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,7 +10,6 @@ import yaml
 from jsonschema import Draft202012Validator
 from jsonschema.exceptions import best_match
 from jsonschema.validators import extend
-from sacrebleu.metrics import BLEU
 
 from syntax_nmt.errors import UserError
 
@@ -22,9 +19,6 @@ _Validator = extend(
     Draft202012Validator,
     type_checker=Draft202012Validator.TYPE_CHECKER.redefine("integer", lambda _, x: type(x) is int),
 )
-_OPTIONS = ("training", "options", "generate", "prepare", "command")  # fields with a command line
-_PLACES = ("corpus", "data", "device", "model", "prepared", "stanza", "work")
-_OF_TRAINED = ("like", "generate", "control", "figures")  # fields of systems with options
 
 
 @dataclass(frozen=True)
@@ -126,8 +120,8 @@ def read_table(path: Path) -> Table:
     wrong = best_match(_Validator(schema).iter_errors(declared))
     if wrong is not None:
         raise UserError(f"{path}: {'.'.join(map(str, wrong.path)) or 'table'}: {wrong.message}")
-    _check_evaluation(f"{path}: ", declared["primary"], declared["evaluation"])
-    _check_options(f"{path}: ", declared)
+    if declared["primary"] not in declared["evaluation"]["metrics"]:
+        raise UserError(f"{path}: primary: {declared['primary']} is not among evaluation.metrics")
     families = tuple(
         _family(f"{path}: families.{name}", name, family, declared)
         for name, family in declared["families"].items()
@@ -161,40 +155,8 @@ def _comparison(where: str, pair: Mapping[str, Any], families: Sequence[Family])
     return found[0]
 
 
-def _check_evaluation(where: str, primary: str, evaluation: Mapping[str, Any]) -> None:
-    if primary not in evaluation["metrics"]:
-        raise UserError(f"{where}primary: {primary} is not among evaluation.metrics")
-    if evaluation["tokenize"] not in BLEU.TOKENIZERS:
-        known = ", ".join(BLEU.TOKENIZERS)
-        raise UserError(
-            f"{where}evaluation.tokenize: {evaluation['tokenize']}: give one of {known}"
-        )
-    bins = evaluation["bins"]
-    if any(a >= b for a, b in zip(bins, bins[1:])):
-        raise UserError(f"{where}evaluation.bins: {bins}: give rising lengths")
-
-
-def _check_options(where: str, content: Any, place: str = "") -> None:
-    """Refuses options with open quotes, or with an unknown placeholder `{name}`."""
-    if isinstance(content, dict):
-        for key, value in content.items():
-            _check_options(where, value, f"{place}.{key}" if place else str(key))
-    elif isinstance(content, str) and place.rpartition(".")[2] in _OPTIONS:
-        try:
-            shlex.split(content)
-        except ValueError as error:
-            raise UserError(f"{where}{place}: {error}: quote as on a command line") from None
-        for name in re.findall(r"\{(\w+)\}", content):
-            if name not in _PLACES:
-                known = ", ".join(_PLACES)
-                raise UserError(f"{where}{place}: unknown placeholder {name}; known are {known}")
-
-
 def _family(where: str, name: str, family: dict[str, Any], declared: dict[str, Any]) -> Family:
     data = {**declared["data"], **family.get("data", {})}
-    texts = {"train", "valid", "tests"} & data.keys()
-    if len(texts) != (0 if "demo" in data else 3):
-        raise UserError(f"{where}: data: give either demo, or all of train, valid and tests")
     systems = {
         system: _system(f"{where}.systems.{system}", system, family["systems"], declared)
         for system in family["systems"]
@@ -212,18 +174,9 @@ def _system(
     where: str, name: str, systems: dict[str, Any], declared: dict[str, Any]
 ) -> DeclaredSystem:
     given = {"like": name, "best_of": [], "generate": "", "figures": [], **systems[name]}
-    unused = [field for field in _OF_TRAINED if field in systems[name]]
-    if given["best_of"] and unused:
-        raise UserError(
-            f"{where}: {unused[0]} beside best_of: those of the chosen system are taken"
-        )
     for other in {*given["best_of"], *({given["like"]} - {name})}:
         if "best_of" in systems.get(other, {"best_of": None}):
             raise UserError(f"{where}: {other} is no system of the family with options of its own")
-    if systems.get(given["like"], {}).get("like", given["like"]) != given["like"]:
-        raise UserError(f"{where}: like: {given['like']} is not tuned itself")
-    if bool(given["best_of"]) == ("options" in given):
-        raise UserError(f"{where}: give either options or best_of")
     known = declared.get("figures", {})
     unknown = [figure for figure in given["figures"] if figure not in known]
     if unknown:

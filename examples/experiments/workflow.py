@@ -78,8 +78,6 @@ class Workflow:
     def __init__(self, args: argparse.Namespace) -> None:
         self.args = args
         tables = [read_table(path) for path in args.tables]
-        if len({table.name for table in tables}) < len(tables):
-            raise UserError("two tables of one name: their results would lie in one folder")
         known = {name for table in tables for family in table.families for name in family.systems}
         unknown = sorted(set(args.only or ()) - known)
         if unknown:

@@ -47,8 +47,6 @@ def check_models(cfg: Any, vocabularies: Vocabularies) -> list[str]:
         return []
     language_model = interpolated_option(cfg, "lm_path")
     if language_model is not None:
-        if not Path(language_model).is_file():
-            raise UserError(f"--lm-path {language_model}: no such file on a disk of this machine")
         check_loaded(language_model)
     files = []
     suffix = interpolated_option(cfg, "checkpoint_suffix") or ""

@@ -72,20 +72,17 @@ def run(args: argparse.Namespace) -> None:
     """Writes the corpus to a temporary folder and moves it when it is complete.
 
     Raises:
-        UserError: DIR holds something else, or cannot be written to.
+        UserError: DIR holds something else.
     """
     size = CorpusSize(args.train, args.valid, args.test, args.contrast)
     _refuse_other_content(args.dir, args.force)
-    try:
-        args.dir.mkdir(parents=True, exist_ok=True)
-        for left in args.dir.glob(f"{UNFINISHED}*"):  # of a run that was killed
-            shutil.rmtree(left, ignore_errors=True)
-        # Inside the folder, because only there moving is certainly a rename.
-        with tempfile.TemporaryDirectory(dir=args.dir, prefix=UNFINISHED) as unfinished:
-            names = write_corpus(Path(unfinished), size, args.seed)
-            _put_in_place(Path(unfinished), args.dir, names, {"seed": args.seed, **asdict(size)})
-    except OSError as error:
-        raise UserError(f"cannot write the corpus to {args.dir}: {error}") from error
+    args.dir.mkdir(parents=True, exist_ok=True)
+    for left in args.dir.glob(f"{UNFINISHED}*"):  # of a run that was killed
+        shutil.rmtree(left, ignore_errors=True)
+    # Inside the folder, because only there moving is certainly a rename.
+    with tempfile.TemporaryDirectory(dir=args.dir, prefix=UNFINISHED) as unfinished:
+        names = write_corpus(Path(unfinished), size, args.seed)
+        _put_in_place(Path(unfinished), args.dir, names, {"seed": args.seed, **asdict(size)})
     if args.trained:
         checkpoint = train(args.dir, args.dir / MANIFEST)
         sentence = (args.dir / "test.src").read_text(encoding="utf-8").partition("\n")[0]

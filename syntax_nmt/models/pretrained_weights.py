@@ -207,11 +207,6 @@ def _read_vectors(path: str, dictionary: Dictionary, width: int, option: str) ->
                 vector = torch.tensor([float(x) for x in numbers])
             except ValueError as error:
                 raise UserError(f"{option} {path}: line {number}: {error}") from None
-            if not vector.isfinite().all():
-                raise UserError(
-                    f"{option} {path}: line {number}: the vector of '{word}' has numbers that are "
-                    "not finite: leave the line out"
-                )
             vectors[word] = vector
     if not vectors:
         raise UserError(

@@ -8,7 +8,6 @@ from fairseq.data import Dictionary
 from fairseq.tasks import FairseqTask
 from torch import nn
 
-from syntax_nmt.arguments import flag
 from syntax_nmt.backbone.attentive_recurrence import AttentiveGRU, ConditionalGRU
 from syntax_nmt.backbone.initialization import initialize_orthogonal, initialize_uniform
 from syntax_nmt.backbone.readout import READOUTS, Readout
@@ -62,17 +61,6 @@ _CHOICES = {
     "chunk_attention": CHUNK_ATTENTIONS,
     "chunk_readout": CHUNK_READOUTS,
 }
-_NUMBERS = (
-    "encoder_embed_dim",
-    "encoder_hidden_size",
-    "decoder_embed_dim",
-    "decoder_hidden_size",
-    "decoder_layers",
-    "decoder_out_embed_dim",
-    "attention_dim",
-    "relation_hidden_dim",
-    "relation_block",
-)
 _DROPOUTS = ("dropout", "encoder_dropout_in", "encoder_dropout_out", "decoder_dropout_in")
 
 
@@ -123,13 +111,6 @@ def rnn_sizes(options: SyntaxRNNOptions) -> RNNSizes:
 
 def _check_values(options: SyntaxRNNOptions) -> None:
     """Checks single values, because fairseq-hydra-train does not check those of a YAML."""
-    for name in _NUMBERS:
-        value = getattr(options, name)
-        if value is not None and value < 1:
-            raise UserError(f"{flag(name)} {value}: give a number of at least 1")
-    kept = options.relation_kept_pairs
-    if kept is not None and kept < 0:
-        raise UserError(f"--relation-kept-pairs {kept}: give a number of at least 0")
     check_dropouts(options, _DROPOUTS)
     for name, choices in _CHOICES.items():
         check_choice(name, getattr(options, name), choices)

@@ -82,8 +82,6 @@ class SyntaxTransformerEncoder(TransformerEncoderBase):
             self.phrase_representation = PhraseRepresentation(
                 cfg.encoder.embed_dim, self.phrase_sizes.summary, self.phrase_sizes.hidden_dim
             )
-        if self.supervised_layer is not None:
-            self._check_that_weights_are_whole(self.layers[self.supervised_layer])
         for layer in self.layers.children():  # itself, layer drop would leave some out
             # fairseq 0.12.2 would bypass the layers at inference.
             layer.can_use_fastpath = False
@@ -227,15 +225,6 @@ class SyntaxTransformerEncoder(TransformerEncoderBase):
     def _normalised(self, states: list[Tensor]) -> list[Tensor]:
         """The states of all layers in the form that a decoder reads, S×B×C each."""
         return states if self.layer_norm is None else [self.layer_norm(x) for x in states]
-
-    @staticmethod
-    def _check_that_weights_are_whole(layer: nn.Module) -> None:
-        """The supervised heads read weights outside the layer's forward pass."""
-        if not isinstance(layer, FusedEncoderLayer):
-            raise UserError(
-                "--supervised-layer cannot be combined with --ddp-backend fully_sharded, which "
-                "keeps a part of the weights on each worker; use pytorch_ddp or legacy_ddp"
-            )
 
     def supervised_head_log_probabilities(self, encoder_out: dict[str, list[Tensor]]) -> Tensor:
         """Log-probabilities of the child and the parent head, B×2×S×S in float32 at least.

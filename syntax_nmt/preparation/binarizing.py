@@ -122,12 +122,7 @@ def _write_all(
     report: Callable[[str], None],
 ) -> dict[str, AnnotationFile]:
     """Writes into a temporary folder, then moves all files, the manifest last."""
-    try:
-        staging = Path(tempfile.mkdtemp(prefix=_STAGING, dir=destdir))
-    except OSError as error:
-        raise UserError(
-            f"{destdir}: cannot be written to ({error.strerror}): check the folder's permissions"
-        ) from error
+    staging = Path(tempfile.mkdtemp(prefix=_STAGING, dir=destdir))
     try:
         labels = {kind: _labels(kind, texts, destdir, staging) for kind in KINDS}
         written = {}

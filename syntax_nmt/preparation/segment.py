@@ -17,7 +17,6 @@ PIECE_KIND = "bpe"
 MOST_LINES = 10_000_000
 """sentencepiece holds its text in memory; of a longer one every n-th line is taken."""
 _CHUNK = 20_000
-_OWN_SYMBOLS = 3  # unknown, beginning and end of a sentence
 _CHANGES = "changes the text when it segments it: train it with --normalization_rule_name=identity"
 _IN_BYTES = (
     "spells characters that it does not know in bytes, of which no word can be made again: train "
@@ -44,11 +43,6 @@ def train_model(texts: Sequence[Path], model: Path, vocab_size: int) -> int:
     Raises:
         UserError: the number is too small for the characters of the text, or the text is empty.
     """
-    if vocab_size < _OWN_SYMBOLS:
-        raise UserError(
-            f"--vocab-size {vocab_size}: sentencepiece needs {_OWN_SYMBOLS} for its own symbols, "
-            "and one for each character: give a larger number"
-        )
     if next(_filled_lines(texts), None) is None:
         raise UserError(
             f"sentencepiece cannot be trained on {_names(texts)}: all lines are blank: give text "

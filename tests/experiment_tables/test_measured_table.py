@@ -14,7 +14,6 @@ from translations import noisy, sentences
 from experiments.comparisons import FEW_SEEDS, GAINS, LOSES, NOT_SHOWN, adjust, holm, verdict
 from experiments.measured_table import measure
 from experiments.table_files import write_table
-from syntax_nmt.errors import UserError
 
 REFERENCE = sentences(40, seed=1)
 OUTPUTS = {
@@ -209,17 +208,6 @@ def test_a_row_of_which_a_run_diverged_has_no_scores(runs, tmp_path):
     assert "±" in scored[0]
     assert [cell.strip() for cell in scored[1].split("|")[2:5]] == ["2", "diverged: 1 of 2", "–"]
     assert set(figures["tests"][0]["scores"]) == {"stock"}
-
-
-def test_a_record_without_its_translations_is_named(runs, tmp_path):
-    run = next(runs.rows()).runs[0]
-    write_record(runs, run, OUTPUTS["stock"][0])
-    record = runs.records.file(run.name, run.key)
-    record.with_suffix(".test.gz").unlink()
-    with pytest.raises(UserError) as refused:
-        measure(runs, tmp_path)
-    assert f"{record.with_suffix('.test.gz')}: missing" in str(refused.value)
-    assert f"remove {record.name} too" in str(refused.value)
 
 
 def test_characters_that_tables_are_made_of(tmp_path):

@@ -151,11 +151,6 @@ def test_the_longest_sentence_that_has_positions(latent, monkeypatch):
     assert list(induced_trees(distances, text, 4000))[3].tree is None
 
 
-def test_no_numbers(parser):
-    with pytest.raises(UserError, match=r"text:1: .* are not numbers"):
-        fake_trees(parser, ["▁we ▁see"], [[0, float("nan")]])
-
-
 def test_known_words_stand_for_unknown_ones(latent):
     distances, text = of_side(latent, "source")
     known = [None, ("GARDENS",), *[None] * 5]

@@ -122,7 +122,7 @@ def test_one_root_and_no_cycle(words, kind):
     assert np.array_equal(scores, before)
 
 
-@pytest.mark.parametrize("scores", [np.zeros((0, 0)), np.zeros((2, 3)), [[np.nan]], [[np.inf]]])
-def test_what_is_no_matrix_of_scores(scores):
+@pytest.mark.parametrize("scores", [[[np.nan]], [[np.inf]]])
+def test_scores_are_numbers(scores):
     with pytest.raises(ValueError, match="scores"):
         maximum_arborescence(scores)

@@ -451,15 +451,6 @@ def test_texts_that_are_not_parallel(tmp_path, fault):
     assert "train.de-en.de.idx has 7 sentences, train.de-en.en.idx 3" in err
 
 
-def test_other_formats_of_fairseq_are_refused(tmp_path, inspect):
-    databin = write_corpus(tmp_path / "it", "none", kinds=())
-    shutil.rmtree(databin)
-    preprocess_corpus(tmp_path / "it", "--dataset-impl", "lazy")
-    status, _, err = inspect(databin)
-    assert (status, len(err)) == (1, 4)
-    assert "only mmap can be inspected" in err[0]
-
-
 @pytest.mark.parametrize("make", [False, True])
 def test_no_data_bin_folder(tmp_path, inspect, make):
     if make:

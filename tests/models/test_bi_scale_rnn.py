@@ -220,8 +220,3 @@ def test_sizes_of_the_paper(folder):
 def test_options_of_chunks_need_them(folder, option):
     with pytest.raises(UserError, match=f"{option.partition('=')[0]} needs --bi-scale"):
         build(folder, "rnn_search", option)
-
-
-def test_a_tag_that_comes_twice(folder):
-    with pytest.raises(UserError, match="NP comes twice"):
-        build(folder, "bi_scale_rnn", "--chunk-tags=NP VP NP")

@@ -148,7 +148,6 @@ OFF = ["--latent-phrase-layers=0"]
     [
         (["--latent-phrase-layers=3"], "--latent-phrase-layers 3: the encoder has 2 layers"),
         (["--latent-phrase-layers=-1"], "give a number from 0 to 2"),
-        (["--syntactic-distance-lookback=-1"], "--syntactic-distance-lookback -1"),
         (["--syntactic-distance-temperature=0"], "--syntactic-distance-temperature 0"),
         (["--syntactic-distance-temperature=nan"], "--syntactic-distance-temperature nan"),
         ([*OFF, "--syntactic-distance-lookback=3"], "lookback needs --latent-phrase-layers"),
@@ -156,7 +155,6 @@ OFF = ["--latent-phrase-layers=0"]
         ([*OFF, "--syntactic-distance-gate=sigmoid"], "gate needs --latent-phrase-layers"),
         (["--encoder-layerdrop=0.1"], "with --encoder-layerdrop: leave --encoder-layerdrop out"),
         (["--local-attention-layers=9"], "--local-attention-layers needs --local-attention-window"),
-        (["--local-attention-window=-2"], "--local-attention-window -2"),
         (["--local-attention-window=2", "--local-attention-layers=3"], "the encoder has 2 layers"),
     ],
 )

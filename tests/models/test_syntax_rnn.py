@@ -235,11 +235,8 @@ def test_sizes_of_the_paper(folder):
         (["--encoder-gru=dense", "--encoder-hidden-size=8"], "--encoder-gru dense adds the"),
         (["--relation-dense-embedding"], "needs --relation-kernels"),
         (["--relation-kept-pairs=9"], "--relation-kept-pairs needs --relation-kernels"),
-        ([*RELATION, "--relation-kept-pairs=-1"], "--relation-kept-pairs -1: give a number"),
-        ([*RELATION, "--relation-block=0"], "--relation-block 0: give a number"),
         ([*RELATION, "--encoder-hidden-size=8"], "is 16 and --encoder-hidden-size 8"),
         ([*RELATION, "--relation-placement=top", "--relation-dense-embedding"], "interleaved"),
-        (["--decoder-layers=0"], "--decoder-layers 0"),
         (["--encoder-dropout-in=1"], "--encoder-dropout-in 1"),
         (["--share-all-embeddings", "--decoder-embed-dim=8"], "16 and --decoder-embed-dim 8"),
         (
@@ -272,7 +269,6 @@ def test_hydra_options(folder):
         ("relation_placement", "below", "choose"),
         ("relation_kernels", 212, "give WIDTH:CHANNELS"),  # 3:32, as YAML reads it
         ("dropout", 1.5, "give a share"),
-        ("attention_dim", 0, "give a number"),
     ):
         with pytest.raises(UserError, match=f"{value}: {advice} "):
             task.build_model(OmegaConf.create({**name, option: value}))
@@ -299,7 +295,6 @@ def test_pretrained_embeddings(folder, tmp_path):
         ("w3 1 2 3 4\nw5 5 6 7 8\n", "line 1: no header"),  # as GloVe writes them
         ("", "line 1: no header"),
         ("1 4\nw3 1 2 x 4\n", "line 2: could not convert string to float: 'x'"),
-        ("1 4\nw3 1 nan 3 4\n", "line 2: the vector of 'w3' has numbers that are not finite"),
         ("1 4\nother 1 2 3 4\n", "no word of the dictionary is in it"),
         ("1 4\nother 1\nw3 1 2 3\n", "line 3: the vector of 'w3' has 3 numbers"),
         (b"1 4\n\xff 1 2 3 4\n", "cannot be read as UTF-8 text"),

@@ -206,18 +206,6 @@ def test_contradicting_options(folder, arguments, message):
         build(folder, "dependency_transformer", *arguments)
 
 
-def test_sharded_weights_are_refused(folder, monkeypatch):
-    """fairseq's sharding puts a layer into another module, whose weights are not whole."""
-    from syntax_nmt.models import transformer_encoder
-
-    monkeypatch.setattr(
-        transformer_encoder, "wrap_layer", lambda layer, cfg: torch.nn.Sequential(layer)
-    )
-    build(folder, "syntax_transformer")
-    with pytest.raises(UserError, match="fully_sharded"):
-        build(folder, "dependency_transformer")
-
-
 @pytest.mark.parametrize("arch", ["dependency_transformer", "rnn_search"])
 def test_another_task_is_named(folder, arch):
     with pytest.raises(UserError, match="add --task syntax_translation"):

@@ -1,4 +1,3 @@
-import errno
 import gzip
 import json
 import os
@@ -16,7 +15,6 @@ from syntax_nmt.data.binarised_annotation import open_annotation
 from syntax_nmt.data.conllu import format_conllu
 from syntax_nmt.data.ragged import RaggedArray
 from syntax_nmt.errors import UserError
-from syntax_nmt.preparation import binarizing as module
 from syntax_nmt.preparation.annotation.folder_lock import folder_lock
 from syntax_nmt.preparation.binarizing import binarize
 from syntax_nmt.task.syntax_translation import SyntaxTranslationConfig, SyntaxTranslationTask
@@ -356,17 +354,6 @@ def test_other_subwords_of_the_same_number(corpus):
     changed = " ".join([first.split()[-1], *first.split()[1:-1], first.split()[0]])
     path.write_text("\n".join([changed, *rest]) + "\n", encoding="utf-8")
     with pytest.raises(UserError, match=r"train\.de:1: subword 1 is '.+', but .*bin has '.+'"):
-        run(corpus)
-
-
-def test_a_folder_that_cannot_be_written_to(corpus, monkeypatch):
-    preprocess_texts(corpus)
-
-    def refuse(**options):
-        raise PermissionError(errno.EACCES, "Permission denied")
-
-    monkeypatch.setattr(module.tempfile, "mkdtemp", refuse)
-    with pytest.raises(UserError, match=r"data-bin: cannot be written to \(Permission denied\)"):
         run(corpus)
 
 

@@ -153,7 +153,6 @@ def test_aspec(folder):
     [
         (b"<doc>\n", "has no <seg>"),
         ("<seg>\xe4</seg>".encode("latin-1"), "not utf-8"),
-        (None, "cannot be read"),
     ],
 )
 def test_files_that_are_not_what_they_should_be(folder, monkeypatch, content, expected):

@@ -39,17 +39,9 @@ def test_a_size_too_large_is_lowered(words, tmp_path):
     assert 24 < size < 120
 
 
-@pytest.mark.parametrize(
-    ("size", "said"),
-    [
-        (9, r"9: .* hold \d+ different characters"),
-        (2, "2: sentencepiece needs 3 for"),
-        (1, "1: sentencepiece needs 3 for"),
-    ],
-)
-def test_a_size_too_small_names_the_number(words, tmp_path, size, said):
-    with pytest.raises(UserError, match=f"--vocab-size {said}"):
-        train_model([words], tmp_path / "model", size)
+def test_a_size_too_small_names_the_number(words, tmp_path):
+    with pytest.raises(UserError, match=r"--vocab-size 9: .* hold \d+ different characters"):
+        train_model([words], tmp_path / "model", 9)
     assert not (tmp_path / "model").exists()
 
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 from fairseq.data import Dictionary
-from fairseq.data.indexed_dataset import data_file_path, index_file_path, infer_dataset_impl
+from fairseq.data.indexed_dataset import data_file_path, index_file_path
 
 from syntax_nmt.data.ragged import open_indexed
 from syntax_nmt.data.subwords import NO_SUBWORDS, SENTENCEPIECE, SUBWORD_NMT, piece_marks
@@ -60,12 +60,6 @@ class TokenFile:
         for path in (index_path, data_path):
             if not Path(path).is_file():
                 raise UserError(f"{path}: not found: {_REMEDY}")
-        impl = infer_dataset_impl(self.prefix)
-        if impl not in (None, "mmap"):
-            raise UserError(
-                f"{index_path}: fairseq's format {impl!r}, only mmap can be inspected: run "
-                f"fairseq-preprocess with --dataset-impl mmap (its default)"
-            )
         try:
             self._values, self.sizes = open_indexed(self.prefix, shortest=1)
         except (OSError, ValueError) as error:

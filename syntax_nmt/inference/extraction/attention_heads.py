@@ -70,10 +70,7 @@ def head_weights(
         collecting([module], passed_on=2) as outputs,
     ):
         decoder.forward(batch, features_only=True)
-    weights = outputs[0][1] if outputs else None
-    if weights is None or weights.dim() != 4:
-        raise UserError("the model gives no attention weights of single heads")
-    # H×B×T×S; the batch is one pair, so there is no padding.
+    weights = outputs[0][1]  # H×B×T×S; the batch is one pair, so there is no padding
     return HeadWeights(weights[:, 0].float().cpu().numpy(), index, supervised=index == supervised)
 
 

@@ -113,12 +113,10 @@ def maximum_arborescence(scores: np.ndarray) -> list[int]:
         n heads; the root's is its own index.
 
     Raises:
-        ValueError: no square matrix, no word, or a score that is NaN or +inf.
+        ValueError: a score is NaN or +inf.
     """
     scores = np.asarray(scores, dtype=np.float64)
     words = len(scores)
-    if scores.shape != (words, words) or not words:
-        raise ValueError(f"scores must be square and not empty, not {scores.shape}")
     if np.isnan(scores).any() or np.isposinf(scores).any():
         raise ValueError("scores must not be NaN or +inf")
     finite = _finite_and_negative(scores)

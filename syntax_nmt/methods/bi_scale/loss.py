@@ -20,7 +20,6 @@ from syntax_nmt.methods.objective import (
     log_average,
     log_percentage,
 )
-from syntax_nmt.option_checks import check_weight
 
 _NONE = -1  # a position without gold boundary or tag
 
@@ -55,12 +54,7 @@ class ChunkObjective(AuxiliaryObjective):
 
         Args:
             task: not used.
-
-        Raises:
-            UserError: a weight is negative or no number.
         """
-        check_weight("boundary_weight", options.boundary_weight)
-        check_weight("chunk_tag_weight", options.chunk_tag_weight)
         if options.boundary_weight == options.chunk_tag_weight == 0:
             return None
         return cls(options.boundary_weight, options.chunk_tag_weight)

@@ -9,7 +9,6 @@ from typing import Optional
 from fairseq.dataclass import ChoiceEnum, FairseqDataclass
 
 from syntax_nmt.arguments import decoder_option, option
-from syntax_nmt.errors import UserError
 from syntax_nmt.option_checks import refuse_changed
 
 BOUNDARY, STEP = "boundary", "step"
@@ -77,15 +76,10 @@ class ChunkLossOptions(FairseqDataclass):
 
 
 def check_bi_scale_decoder(options: BiScaleOptions) -> None:
-    """Refuses options that have no effect, and duplicate chunk types.
+    """Refuses options that have no effect.
 
     Raises:
         UserError: there are such.
     """
     if not options.bi_scale:
         refuse_changed(options, _OF_BI_SCALE_DECODER, "--bi-scale")
-        return
-    tags = (options.chunk_tags or "").split()
-    for position, tag in enumerate(tags):
-        if tag in tags[:position]:
-            raise UserError(f"--chunk-tags: {tag} comes twice; give each type of chunk once")

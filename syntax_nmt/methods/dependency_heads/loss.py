@@ -21,7 +21,6 @@ from syntax_nmt.methods.objective import (
     log_average,
     log_percentage,
 )
-from syntax_nmt.option_checks import check_weight
 
 CHILD_HEAD, PARENT_HEAD = 0, 1
 SUPERVISED_HEADS = 2
@@ -98,12 +97,7 @@ class DependencyObjective(AuxiliaryObjective):
 
         Args:
             task: not used.
-
-        Raises:
-            UserError: a weight is negative or no number.
         """
-        check_weight("child_weight", options.child_weight)
-        check_weight("parent_weight", options.parent_weight)
         if options.child_weight == options.parent_weight == 0:
             return None
         return cls(options.child_weight, options.parent_weight)

@@ -27,7 +27,7 @@ from syntax_nmt.methods.objective import (
     log_mean,
     log_percentage,
 )
-from syntax_nmt.option_checks import check_choice, check_weight, warn_of_changed
+from syntax_nmt.option_checks import check_choice, warn_of_changed
 
 RANK, MSE, ATTENTION = "rank", "mse", "attention"
 
@@ -98,7 +98,6 @@ class SynchronousObjective(AuxiliaryObjective):
         Raises:
             UserError: options that contradict each other.
         """
-        check_weight("sync_weight", options.sync_weight)
         if options.sync_weight == 0:
             others = [x for x in options if x.startswith("sync_") and x != "sync_weight"]
             warn_of_changed(options, others, "--sync-weight 0")
@@ -106,9 +105,7 @@ class SynchronousObjective(AuxiliaryObjective):
         loss, normalize = str(options.sync_loss), str(options.sync_normalize)
         check_choice("sync_loss", loss, (RANK, MSE, ATTENTION))
         check_choice("sync_normalize", normalize, (SUM, MEAN))
-        if loss == RANK:
-            check_weight("sync_margin", options.sync_margin)
-        else:
+        if loss != RANK:
             warn_of_changed(options, ["sync_margin"], f"--sync-loss {loss}")
         chosen = [
             _indices(f"--sync-{name}-layers", getattr(options, f"sync_{name}_layers"))

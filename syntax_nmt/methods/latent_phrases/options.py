@@ -135,11 +135,6 @@ def self_attentions(
         refuse_changed(options, _OF_GATES, "--latent-phrase-layers, such as 2")
         return [FusedMultiheadAttention] * there
     check_choice("syntactic_distance_gate", options.syntactic_distance_gate, OPENNESS)
-    if options.syntactic_distance_lookback < 0:
-        raise UserError(
-            f"--syntactic-distance-lookback {options.syntactic_distance_lookback}: "
-            "give 0 or more; the paper's is 5"
-        )
     if not options.syntactic_distance_temperature > 0:  # NaN included
         raise UserError(
             f"--syntactic-distance-temperature {options.syntactic_distance_temperature}: "
@@ -169,8 +164,6 @@ def local_window(cfg: TransformerConfig, options: LatentPhraseOptions) -> int:
         UserError: options that contradict each other.
     """
     window, layers = options.local_attention_window, options.local_attention_layers
-    if window < 0:
-        raise UserError(f"--local-attention-window {window}: give 0 (none) or more")
     if window == 0:
         refuse_changed(options, ["local_attention_layers"], "--local-attention-window")
         return 0

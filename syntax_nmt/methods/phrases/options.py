@@ -9,7 +9,7 @@ from typing import Optional
 from fairseq.dataclass import ChoiceEnum, FairseqDataclass
 from fairseq.models.transformer import TransformerConfig
 
-from syntax_nmt.arguments import decoder_option, encoder_option, flag
+from syntax_nmt.arguments import decoder_option, encoder_option
 from syntax_nmt.errors import UserError
 from syntax_nmt.methods.phrases.layers import PhraseSizes
 from syntax_nmt.methods.phrases.representation import MAX, MEAN
@@ -120,13 +120,6 @@ def phrase_sizes(cfg: TransformerConfig, options: PhraseOptions) -> Optional[Phr
             "--transparent-token-attention is for the source cross-attention, which "
             "--no-cross-attention leaves out"
         )
-    for half in ("encoder", "decoder"):
-        if getattr(cfg, half).layers < 1:
-            raise UserError(f"--{half}-layers 0: phrases are attended to in layers; give one")
-    for name in ("phrase_hidden_dim", "phrase_combine_dim"):
-        width = getattr(options, name)
-        if width is not None and width < 1:
-            raise UserError(f"{flag(name)} {width}: give a width of at least 1")
     refuse_together(
         "--phrase-segmentation", cfg,
         "encoder_layerdrop", "decoder_layerdrop", "cross_self_attention", "base_layers",

@@ -24,13 +24,10 @@ def folder_lock(folder: Path, busy: str, shared: bool = False) -> Iterator[None]
         shared: allow other shared locks, but no exclusive lock.
 
     Raises:
-        UserError: another process holds it, or the folder cannot be made.
+        UserError: another process holds it.
     """
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        handle = os.open(folder, os.O_RDONLY)
-    except OSError as error:
-        raise UserError(f"cannot work in {folder}: {error.strerror}") from None
+    folder.mkdir(parents=True, exist_ok=True)
+    handle = os.open(folder, os.O_RDONLY)
     try:
         try:
             fcntl.flock(handle, (fcntl.LOCK_SH if shared else fcntl.LOCK_EX) | fcntl.LOCK_NB)
@@ -53,7 +50,7 @@ def sole_user(folder: Path, outputs: Iterable[Path] = ()) -> Iterator[None]:
             folder `NAME.partial` are removed, and nothing else.
 
     Raises:
-        UserError: when another process works there, or the folder cannot be made.
+        UserError: another process works there.
     """
     busy = f"another process prepares {folder}: wait for it or give another --destdir"
     with folder_lock(folder, busy):

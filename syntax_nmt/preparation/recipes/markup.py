@@ -52,8 +52,6 @@ def segments(path: Path, encoding: str = "utf-8") -> list[Segment]:
     """
     try:
         marked_up = path.read_bytes().decode(encoding)
-    except OSError as error:
-        raise UserError(f"{path}: cannot be read ({error.strerror}): check the path") from error
     except (UnicodeDecodeError, LookupError) as error:
         raise UserError(f"{path}: not {encoding} ({error}): give another --encoding") from None
     found = []

@@ -260,23 +260,6 @@ def test_options_without_effect_are_named(folder, options, unread, beside, caplo
     ]
 
 
-WEIGHTS = (
-    *("--sync-weight", "--sync-margin", "--child-weight", "--parent-weight"),
-    *("--boundary-weight", "--chunk-tag-weight"),
-)
-
-
-@pytest.mark.parametrize("option", WEIGHTS)
-@pytest.mark.parametrize("value", ["-1", "nan", "inf"])
-def test_weights_are_numbers_from_0(folder, option, value):
-    _, task, cfg = build(
-        folder, "latent_phrase_transformer",
-        *("--criterion", "syntax_cross_entropy", "--sync-weight=1", f"{option}={value}"),
-    )  # fmt: skip
-    with pytest.raises(UserError, match=f"^{option} {float(value)}: give a number of at least 0$"):
-        task.build_criterion(cfg.criterion)
-
-
 def test_chosen_layers_need_no_number_of_layers(folder):
     model, _, _ = build(folder, "syntax_transformer", "--encoder-layers=1")
     tied = dict(encoder_layers=(0,), decoder_layers=(0,), cross_layers=(-1,))
