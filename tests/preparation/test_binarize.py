@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 import torch
 from cut_corpus import CUTS, run_preprocess, write_texts
+from loaded_tasks import task_of
 from fairseq.data import Dictionary
 from fairseq.data.indexed_dataset import MMapIndexedDatasetBuilder
 
@@ -84,12 +85,7 @@ def test_from_text_to_batch(tmp_path, scheme):
         for kind, lang, rows in ROWS:
             assert rows_of(databin, kind, lang) == rows
 
-    loaded = {kind.option: True for kind in annotation.KINDS}
-    cfg = SyntaxTranslationConfig(
-        data=str(databin), source_lang="de", target_lang="en", train_subset="train",
-        dataset_impl=None, required_seq_len_multiple=1, **loaded,
-    )  # fmt: skip
-    task = SyntaxTranslationTask.setup_task(cfg)
+    task = task_of(databin, "de", "en", **{kind.option: True for kind in annotation.KINDS})
     task.load_dataset("train")
     dataset = task.dataset("train")
     batch = dataset.collater([dataset[0], dataset[3], dataset[4]])
