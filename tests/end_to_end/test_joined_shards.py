@@ -1,7 +1,6 @@
 """Text in several parts: fairseq joins `train`, `train1`, …, and annotation follows."""
 
 import shutil
-from argparse import Namespace
 
 import pytest
 from commands import succeed, syntax_nmt

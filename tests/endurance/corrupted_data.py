@@ -24,7 +24,6 @@ from syntax_nmt.data.sentence_projection import BinarisedPieces, Projector
 from syntax_nmt.data.subwords import detect_scheme
 from syntax_nmt.data.text_files import read_lines
 from syntax_nmt.preparation.binarizing import binarize
-from syntax_nmt.task.syntax_translation import SyntaxTranslationConfig, SyntaxTranslationTask
 
 SPLITS = ("train", "valid", "test")
 ENDING_OF = {"src.conllu": HEADS, "src.trees": PHRASES, "tgt.chunks": CHUNKS}

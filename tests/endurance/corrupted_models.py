@@ -15,7 +15,6 @@ from small_models import build, save_checkpoint
 from syntax_nmt.parsing.config import ParserConfig
 from syntax_nmt.preparation.annotation.parts import PartFolder, merge_parts, options_sum, parts_of
 from syntax_nmt.preparation.segment import load_model
-from syntax_nmt.task.syntax_translation import SyntaxTranslationConfig, SyntaxTranslationTask
 
 PART_LINES = 7
 MODEL = "checkpoint.pt"

@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 import torch
 from cut_corpus import CUTS, run_preprocess, write_texts
-from loaded_tasks import task_of
 from fairseq.data import Dictionary
 from fairseq.data.indexed_dataset import MMapIndexedDatasetBuilder
+from loaded_tasks import task_of
 
 from syntax_nmt.cli import main
 from syntax_nmt.data import annotation
@@ -20,7 +20,6 @@ from syntax_nmt.errors import UserError
 from syntax_nmt.preparation import binarizing as module
 from syntax_nmt.preparation.annotation.folder_lock import folder_lock
 from syntax_nmt.preparation.binarizing import binarize
-from syntax_nmt.task.syntax_translation import SyntaxTranslationConfig, SyntaxTranslationTask
 
 # Words ("@": cut here into pieces), heads, bracketing; chunks of the target, the same words.
 SENTENCES = [
