@@ -1,11 +1,10 @@
 """Text in several parts: fairseq joins `train`, `train1`, …, and annotation follows."""
 
 import shutil
-from argparse import Namespace
 
 import pytest
 from commands import succeed, syntax_nmt
-from fairseq import tasks
+from loaded_tasks import task_of
 
 from syntax_nmt.data.annotation import HEADS
 from syntax_nmt.data.binarised_annotation import open_annotation
@@ -33,18 +32,7 @@ def joined(prepared, tmp_path_factory):
 
 def load(data, **options):
     """The joined split as the task loads what it trains on."""
-    cfg = Namespace(
-        task="syntax_translation",
-        data=str(data),
-        source_lang="src",
-        target_lang="tgt",
-        train_subset="test",
-        dataset_impl=None,
-        required_seq_len_multiple=1,
-        load_dependencies=True,
-        **options,
-    )
-    task = tasks.setup_task(cfg)
+    task = task_of(data, "src", "tgt", train_subset="test", load_dependencies=True, **options)
     task.load_dataset("test", combine=True)
     return task.datasets["test"]
 

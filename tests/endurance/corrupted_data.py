@@ -12,9 +12,10 @@ from corruption_attempts import FORGIVEN, OTHER, WRONG, Subject
 from corruptions import Workspace
 from fairseq.data import Dictionary
 from fairseq.data.indexed_dataset import MMapIndexedDatasetBuilder
+from loaded_tasks import task_of
 from nltk import Tree
 
-from syntax_nmt.data.annotation import CHUNKS, HEADS, PHRASES
+from syntax_nmt.data.annotation import CHUNKS, HEADS, KINDS, PHRASES
 from syntax_nmt.data.binarised_annotation import read_labels
 from syntax_nmt.data.character_alignment import same_spelling
 from syntax_nmt.data.mismatch import AnnotationFit
@@ -23,7 +24,6 @@ from syntax_nmt.data.sentence_projection import BinarisedPieces, Projector
 from syntax_nmt.data.subwords import detect_scheme
 from syntax_nmt.data.text_files import read_lines
 from syntax_nmt.preparation.binarizing import binarize
-from syntax_nmt.task.syntax_translation import SyntaxTranslationConfig, SyntaxTranslationTask
 
 SPLITS = ("train", "valid", "test")
 ENDING_OF = {"src.conllu": HEADS, "src.trees": PHRASES, "tgt.chunks": CHUNKS}
@@ -75,19 +75,7 @@ def data_subjects(prepared, folder: Path) -> list[Subject]:
 
 def loaded(space: Workspace, name: str, load: bool = True) -> list:
     """Everything a training would read of the split that a file belongs to."""
-    task = SyntaxTranslationTask.setup_task(
-        SyntaxTranslationConfig(
-            data=str(space.folder),
-            source_lang="src",
-            target_lang="tgt",
-            train_subset="train",
-            dataset_impl=None,
-            required_seq_len_multiple=1,
-            load_dependencies=load,
-            load_phrases=load,
-            load_chunks=load,
-        )
-    )
+    task = task_of(space.folder, "src", "tgt", **{kind.option: load for kind in KINDS})
     split = "test" if name.startswith("test") else "valid"
     task.load_dataset(split)
     dataset = task.datasets[split]

@@ -9,12 +9,12 @@ import torch
 from corruption_attempts import OTHER, WRONG, Subject
 from corruptions import Workspace
 from fairseq import checkpoint_utils
+from loaded_tasks import task_of
 from small_models import build, save_checkpoint
 
 from syntax_nmt.parsing.config import ParserConfig
 from syntax_nmt.preparation.annotation.parts import PartFolder, merge_parts, options_sum, parts_of
 from syntax_nmt.preparation.segment import load_model
-from syntax_nmt.task.syntax_translation import SyntaxTranslationConfig, SyntaxTranslationTask
 
 PART_LINES = 7
 MODEL = "checkpoint.pt"
@@ -52,12 +52,8 @@ def _checkpoints(name: str, prepared, folder: Path, zipped: bool) -> Subject:
     def read(space: Workspace, file: str) -> list:
         """As fairseq-generate does."""
         path = str(space / file)
-        options = {"data": str(prepared.data), "source_lang": "src", "target_lang": "tgt"}
-        task = SyntaxTranslationTask.setup_task(
-            SyntaxTranslationConfig(
-                **options, path=path, checkpoint_suffix="", checkpoint_shard_count=1
-            )
-        )
+        of_program = {"path": path, "checkpoint_suffix": "", "checkpoint_shard_count": 1}
+        task = task_of(prepared.data, "src", "tgt", **of_program)
         (loaded,), saved = checkpoint_utils.load_model_ensemble([path], task=task)
         weights = [(key, value.numpy().tobytes()) for key, value in loaded.state_dict().items()]
         return [*weights, str(saved.model)]

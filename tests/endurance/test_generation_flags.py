@@ -74,17 +74,6 @@ def test_nbest_lists_are_sorted_and_distinct(system, plain):
     assert system.generate(*SEARCH).best == plain.best
 
 
-@pytest.mark.parametrize(
-    ("flags", "power"), [((), 1.0), (("--lenpen", "0.3"), 0.3), (("--unnormalized",), 0.0)]
-)
-def test_length_penalty(system, flags, power):
-    printed = system.generate(*SEARCH, *ALL, *flags)
-    assert complete(printed, BEAM)
-    for score, tokens, line in zip(flat(printed.scores), flat(printed.tokens), all_words(printed)):
-        assert len(tokens) == len(line) + 1
-        assert score == pytest.approx(sum(tokens) / len(tokens) ** power, rel=1e-3, abs=1e-3)
-
-
 def test_references_are_scored(system, forced):
     """As the validation loss has them; and a search that is forced to write them gives the same."""
     assert complete(forced)
@@ -96,15 +85,6 @@ def test_references_are_scored(system, forced):
     searched = system.generate(*whole, *words_alone(system))
     assert searched.best == forced.best
     assert close(searched, forced, 0.05)  # scores go down to −240, and rounding adds up
-
-
-def test_prefixes_are_kept(system, plain):
-    printed = system.generate(*SEARCH, *ALL, "--prefix-size", "3")
-    assert complete(printed, BEAM)
-    references = {n: line.split() for n, line in printed.one("T").items()}
-    for n, found in words(printed).items():
-        assert all(line[:3] == references[n][:3] for line in found)
-    assert printed.best != plain.best
 
 
 @pytest.mark.parametrize("limit", [("--sampling-topk", "1"), ("--sampling-topp", "1e-9")])

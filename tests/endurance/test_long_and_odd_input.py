@@ -1,5 +1,6 @@
 """Odd and long lines through every method: none is lost, none takes the place of another."""
 
+import shutil
 from pathlib import Path
 
 import pytest
@@ -145,3 +146,20 @@ def test_longer_sources_are_named(system, inputs, long_lines, caplog):
     printed = system.type(*flags, "--skip-invalid-size-inputs-valid-test")
     assert printed.order == [0, 2]
     assert f"skipped: 1 ({LIMIT + 1} source tokens)" in caplog.text
+
+
+def test_raw_text_has_its_words(system, inputs, long_lines, tmp_path):
+    """`--replace-unk` needs them. Sentences of a test set that are too long are named, too."""
+    for path in system.data.glob("dict.*.txt"):
+        shutil.copy(path, tmp_path)
+    for language in ("src", "tgt"):
+        shutil.copy(long_lines(LIMIT), tmp_path / f"test.src-tgt.{language}")
+    method = System("", tmp_path, system.path)
+    flags = (*SEARCH, *inputs, "-s", "src", "-t", "tgt", "--dataset-impl", "raw")
+    message = r"^syntax-nmt: error: sentence 1 \(1025 source and 1025 target tokens\)"
+    with pytest.raises(SystemExit, match=message):
+        method.generate(*flags)
+    flags = (*flags, "--skip-invalid-size-inputs-valid-test", "--unkpen", "-10000")
+    replaced = method.generate(*flags, "--replace-unk", "")  # alone it means a file "@@ "
+    assert sorted(replaced.order) == [0, 2]
+    assert set(" ".join(replaced.best.values()).split()) == set(replaced.one("S")[0].split())

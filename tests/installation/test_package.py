@@ -79,16 +79,13 @@ def test_wheel_outside_the_checkout(installed, tmp_path):
     assert prepare == str(installed / "syntax_nmt" / "commands" / "prepare.py")
 
 
-def test_wheel_holds_every_module_and_nothing_else(installed):
+def test_wheel_holds_every_module_and_recipe_and_nothing_else(installed):
     def modules(folder):
         return {path.relative_to(folder).as_posix() for path in folder.rglob("*.py")}
 
     expected = {f"syntax_nmt/{name}" for name in modules(REPOSITORY / "syntax_nmt")}
     expected |= {f"syntax_nmt/examples/{name}" for name in modules(REPOSITORY / "examples")}
     assert modules(installed) == expected
-
-
-def test_wheel_holds_the_recipes(installed):
     recipes = {path.name for path in (REPOSITORY / "preprocess").glob("*.sh")}
     inside = {path.name for path in (installed / "syntax_nmt" / "preprocess").iterdir()}
     assert inside == recipes != set()

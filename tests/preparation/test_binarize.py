@@ -8,6 +8,7 @@ import torch
 from cut_corpus import CUTS, run_preprocess, write_texts
 from fairseq.data import Dictionary
 from fairseq.data.indexed_dataset import MMapIndexedDatasetBuilder
+from loaded_tasks import task_of
 
 from syntax_nmt.cli import main
 from syntax_nmt.data import annotation
@@ -17,7 +18,6 @@ from syntax_nmt.data.ragged import RaggedArray
 from syntax_nmt.errors import UserError
 from syntax_nmt.preparation.annotation.folder_lock import folder_lock
 from syntax_nmt.preparation.binarizing import binarize
-from syntax_nmt.task.syntax_translation import SyntaxTranslationConfig, SyntaxTranslationTask
 
 # Words ("@": cut here into pieces), heads, bracketing; chunks of the target, the same words.
 SENTENCES = [
@@ -82,12 +82,7 @@ def test_from_text_to_batch(tmp_path, scheme):
         for kind, lang, rows in ROWS:
             assert rows_of(databin, kind, lang) == rows
 
-    loaded = {kind.option: True for kind in annotation.KINDS}
-    cfg = SyntaxTranslationConfig(
-        data=str(databin), source_lang="de", target_lang="en", train_subset="train",
-        dataset_impl=None, required_seq_len_multiple=1, **loaded,
-    )  # fmt: skip
-    task = SyntaxTranslationTask.setup_task(cfg)
+    task = task_of(databin, "de", "en", **{kind.option: True for kind in annotation.KINDS})
     task.load_dataset("train")
     dataset = task.dataset("train")
     batch = dataset.collater([dataset[0], dataset[3], dataset[4]])

@@ -23,6 +23,14 @@ pytestmark = pytest.mark.dear
 FOLDER = REPOSITORY / "preprocess"
 FUNCTIONS = {name: FOLDER / f"{name}.sh" for name in ("recipe_functions", "wmt_functions")}
 QUICK = ["--no-parse", "--vocab-size", "200"]
+PAPERS = {
+    "Harada and Watanabe (2021)": ("iwslt14", "europarl_de_en", "aspec"),
+    "Xu et al. (ACL 2020)": ("wmt14_en_de", "wmt14_en_fr"),
+    "Wang et al. (2019)": ("wmt14_en_de", "wmt17_zh_en", "nist_zh_en", "aspec"),
+    "Zhou et al. (ACL 2017)": ("wmt15_de_en", "nist_zh_en"),
+    "Zhang et al. (COLING 2018)": ("wmt16_en_de", "wmt17_en_de", "nist_zh_en"),
+    "None of the papers": ("multi30k", "tanaka", "kftt"),
+}
 
 
 def run(command: Sequence[str | Path], cwd: Path | None = None, **changed: str):
@@ -94,11 +102,13 @@ def test_bash_reads_it(path):
 
 
 @pytest.mark.parametrize("name", RECIPES)
-def test_help_says_what_it_does_and_how_large_it_is(name):
+def test_help_says_what_it_does_whose_settings_these_are_and_how_large_it_is(name):
     said = succeed(name, "--help")
     assert f"bash preprocess/{name}.sh" in said
     assert "Disk: " in said
     assert f"outputs/{name}." in said
+    said = " ".join(said.split())
+    assert all((paper in said) == (name in names) for paper, names in PAPERS.items())
 
 
 def test_archives_of_test_sets_are_those_of_sacrebleu():
