@@ -157,8 +157,7 @@ def test_aspec(folder):
 )
 def test_files_that_are_not_what_they_should_be(folder, monkeypatch, content, expected):
     path = folder / "bad.sgm"
-    if content is not None:
-        path.write_bytes(content)
+    path.write_bytes(content)
     monkeypatch.setenv("RECIPE", "wmt14_en_de.sh")
     with pytest.raises(SystemExit) as stopped:
         markup.main(["sgm", "--text", str(folder / "out"), str(path)])
