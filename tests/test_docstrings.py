@@ -48,7 +48,7 @@ def test_no_entry_says_nothing():
 
 @pytest.mark.parametrize("heading", ["Args", "Attributes"])
 def test_every_entry_begins_a_line(heading):
-    hidden = re.compile(r"\.\s+[a-z_]+:\s")
+    hidden = re.compile(r"\.\s+\*{0,2}[a-z_]+:\s")
     found = [f"{place}: {name}" for place, name, text in entries(heading) if hidden.search(text)]
     assert not found, "the next entry stands within this one:\n" + "\n".join(found)
 

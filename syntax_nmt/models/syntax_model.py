@@ -66,8 +66,8 @@ class SyntaxModel(CheckedHub, PretrainedWeights):
             alignment_layer: the layer of a Transformer decoder whose cross-attention weights are
                 requested; an RNN decoder always returns those of its only attention.
             alignment_heads: number of heads, the first ones, to average over; all by default.
-            token_loss: what to compute in place of logits. **annotation: under the keys of its
-                kinds; unused kinds are ignored.
+            token_loss: what to compute in place of logits.
+            **annotation: under the keys of its kinds; unused kinds are ignored.
 
         Returns:
             logits, B×T×V, None where `token_loss` takes their place; and a dictionary: `attn`, the

@@ -48,6 +48,7 @@ MODELS: dict[str, tuple[str, ...]] = {
         *("syntax_transformer", "--phrase-segmentation=parsed", "--phrase-summary=mean"),
         "--supervised-layer=0",
     ),
+    "syntax_transformer+t5": ("syntax_transformer", "--position-bias=t5"),
     "rnn_search+deep": (
         *("rnn_search", "--decoder-layers=2", "--readout=maxout", "--share-all-embeddings"),
     ),

@@ -24,10 +24,13 @@ def folder_lock(folder: Path, busy: str, shared: bool = False) -> Iterator[None]
         shared: allow other shared locks, but no exclusive lock.
 
     Raises:
-        UserError: another process holds it.
+        UserError: another process holds it, or the folder cannot be made.
     """
-    folder.mkdir(parents=True, exist_ok=True)
-    handle = os.open(folder, os.O_RDONLY)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        handle = os.open(folder, os.O_RDONLY)
+    except OSError as error:  # recipes recognise this message
+        raise UserError(f"cannot work in {folder}: {error.strerror}") from None
     try:
         try:
             fcntl.flock(handle, (fcntl.LOCK_SH if shared else fcntl.LOCK_EX) | fcntl.LOCK_NB)
@@ -50,7 +53,7 @@ def sole_user(folder: Path, outputs: Iterable[Path] = ()) -> Iterator[None]:
             folder `NAME.partial` are removed, and nothing else.
 
     Raises:
-        UserError: another process works there.
+        UserError: another process works there, or the folder cannot be made.
     """
     busy = f"another process prepares {folder}: wait for it or give another --destdir"
     with folder_lock(folder, busy):
