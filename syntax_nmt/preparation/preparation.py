@@ -17,7 +17,7 @@ from syntax_nmt.preparation.annotation.executor import ordered_map
 from syntax_nmt.preparation.annotation.folder_lock import sole_user
 from syntax_nmt.preparation.annotation_texts import AnnotationTexts
 from syntax_nmt.preparation.binarizing import binarize
-from syntax_nmt.preparation.fairseq_data import FairseqData, preprocess, written_files
+from syntax_nmt.preparation.fairseq_data import preprocess, written_files
 from syntax_nmt.preparation.plan import Plan
 from syntax_nmt.preparation.segment import (
     MOST_LINES,
@@ -27,7 +27,7 @@ from syntax_nmt.preparation.segment import (
     segment_file,
     train_model,
 )
-from syntax_nmt.preparation.splits import Split, prefix_options
+from syntax_nmt.preparation.splits import Split
 from syntax_nmt.preparation.steps import Report, Steps
 from syntax_nmt.preparation.tokenize import loaded_tokenizer, tokenize_file
 
@@ -191,15 +191,9 @@ class Preparation:
 
     def _data_bin(self) -> None:
         plan = self.plan
-        names = [split.name for split in plan.splits]
-        data = FairseqData(
-            *plan.languages, plan.folder / "pieces", names, plan.joined, plan.workers,
-            plan.vocabularies,
-        )  # fmt: skip
-        log = plan.folder / "logs" / "fairseq-preprocess.log"
         pieces = {
-            f"{name}.{lang}": self._steps.checksum(plan.pieces(name, lang))
-            for name in names
+            f"{split.name}.{lang}": self._steps.checksum(plan.pieces(split.name, lang))
+            for split in plan.splits
             for lang in plan.languages
         }
         made_from: dict[str, Any] = {
@@ -210,8 +204,8 @@ class Preparation:
         self._step(
             "data-bin",
             made_from,
-            lambda: {"unknown": preprocess(data, plan.data_bin, log)},
-            lambda: written_files(data, plan.data_bin),
+            lambda: {"unknown": preprocess(plan)},
+            lambda: written_files(plan),
         )
 
     def _parser_config(self) -> None:
@@ -235,7 +229,6 @@ class Preparation:
         if not annotation:
             _remove_annotation(plan.data_bin)
             return
-        prefixes = prefix_options(plan.folder / "pieces", [split.name for split in plan.splits])
 
         def make() -> Report:
             _remove_annotation(plan.data_bin)
@@ -252,7 +245,7 @@ class Preparation:
                 on_mismatch=plan.on_mismatch,
                 attach_roots=plan.attach_roots,
                 report=lambda line: self.note(f"  {line}"),
-                **prefixes,
+                **plan.piece_prefixes,
             )
             return {name: entry.annotated for name, entry in written.items()}
 
