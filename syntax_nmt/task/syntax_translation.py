@@ -426,7 +426,7 @@ class SyntaxTranslationTask(TranslationTask):
         """
         scores = isinstance(generator, SequenceScorer)
         with exits_in_fairseq_programs():
-            sample = self.inputs.for_inference(models, sample, self.typed.sentences, scores)
+            sample = self.inputs.for_inference(models, sample, self.typed.pieces_of_batch, scores)
         sample = numbered_for(generator, sample)
         with prepared_for(generator, models):
             found = super().inference_step(generator, models, sample, prefix_tokens, constraints)
