@@ -16,6 +16,7 @@ import syntax_nmt.plugin  # noqa: F401  registers the models and lets torch's sa
 from syntax_nmt.checkpoints.check import check_loaded, reason_of
 from syntax_nmt.data.annotation import KINDS
 from syntax_nmt.errors import UserError
+from syntax_nmt.parsing.offline import check_device
 
 # Structures depend only on the text: no annotation file is read, no token is omitted.
 _TEXT_ALONE = {
@@ -46,28 +47,15 @@ def quiet_fairseq() -> Iterator[None]:
 
 def load_model(
     path: str | Path, data: str | Path, device: torch.device
-) -> tuple[BaseFairseqModel, FairseqTask]:
+) -> tuple[BaseFairseqModel, FairseqTask, Any]:
     """Loads a model in evaluation mode, float32, with the dictionaries of a data folder.
 
     Args:
         data: the data-bin folder.
         device: where the model is to run.
 
-    Raises:
-        UserError: as :func:`load_model_and_options`.
-    """
-    model, task, _ = load_model_and_options(path, data, device)
-    return model, task
-
-
-def load_model_and_options(
-    path: str | Path, data: str | Path, device: torch.device
-) -> tuple[BaseFairseqModel, FairseqTask, Any]:
-    """As :func:`load_model`, with fairseq's options of all groups as the checkpoint has them.
-
-    Args:
-        data: the data-bin folder.
-        device: where the model is to run.
+    Returns:
+        the model, its task, and fairseq's options of all groups as the checkpoint has them.
 
     Raises:
         UserError: there is no such file, it is no checkpoint, it does not fit the dictionaries,
@@ -104,17 +92,12 @@ def choose_device(name: str | None) -> torch.device:
     """The checked device of a name; by default a GPU if there is one.
 
     Args:
-        name: such as `cpu`, `cuda` or `cuda:1`.
+        name: `cpu`, `cuda` or `cuda:N`.
 
     Raises:
         UserError: there is no such device.
     """
     if name is None:
         name = "cuda" if torch.cuda.is_available() else "cpu"
-    try:
-        device = torch.device(name)
-        torch.empty(0, device=device)
-    except (AssertionError, NotImplementedError, RuntimeError) as error:
-        reason = str(error).strip().splitlines()[0]
-        raise UserError(f"--device {name}: cannot be used ({reason}): take cpu") from error
-    return device
+    check_device(name, "--device")
+    return torch.device(name)
