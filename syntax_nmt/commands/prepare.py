@@ -4,7 +4,7 @@ import argparse
 import os
 import sys
 from collections.abc import Callable, Iterator, Sequence
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 
 from syntax_nmt import FOLDER
@@ -264,27 +264,20 @@ def _refuse_cut_text(args: argparse.Namespace, splits: Sequence[Split]) -> None:
 
 def _annotators(args: argparse.Namespace) -> dict[AnnotationKind, Callable[[], StanzaAnnotator]]:
     """The annotator of each requested kind; it looks for its models when called."""
-    source = args.source_lang
+    found: dict[AnnotationKind, Callable[[], StanzaAnnotator]] = {}
+    if args.parse:
+        found[HEADS] = cache(partial(_parser, args))
+    if args.constituents:
+        found[PHRASES] = cache(partial(annotator, args, "constituents", args.source_lang))
+    if args.chunks:
+        options = args.target_lang, args.chunks, args.target_stanza_dir
+        found[CHUNKS] = cache(partial(chunk_annotator, args, *options))
+    return found
 
-    @cache
-    def dependencies() -> StanzaAnnotator:
-        try:
-            return annotator(args, "dependencies", source)
-        except UserError as error:
-            raise UserError(f"{error}; or --no-parse to do without") from None
 
-    @cache
-    def constituents() -> StanzaAnnotator:
-        return annotator(args, "constituents", source)
-
-    @cache
-    def chunks() -> StanzaAnnotator:
-        folder = args.target_stanza_dir
-        return chunk_annotator(args, args.target_lang, args.chunks, folder)
-
-    wanted = {
-        HEADS: dependencies if args.parse else None,
-        PHRASES: constituents if args.constituents else None,
-        CHUNKS: chunks if args.chunks else None,
-    }
-    return {kind: find for kind, find in wanted.items() if find is not None}
+def _parser(args: argparse.Namespace) -> StanzaAnnotator:
+    """The annotator of dependencies, which are parsed unless the user declines."""
+    try:
+        return annotator(args, "dependencies", args.source_lang)
+    except UserError as error:
+        raise UserError(f"{error}; or --no-parse to do without") from None
