@@ -25,6 +25,8 @@ _TEXT_ALONE = {
     "truncate_source": False,
     "num_batch_buckets": 0,
 }
+# Of embeddings, as fairseq's models and those of this package report them.
+_OTHER_SIZE = ("size mismatch", "embed_tokens.weight is")
 
 
 @contextmanager
@@ -67,25 +69,19 @@ def load_model(
     overrides = {"data": str(data), **_TEXT_ALONE}
     try:
         models, cfg, task = checkpoint_utils.load_model_ensemble_and_task([str(path)], overrides)
-    except UserError as error:
-        if "size mismatch for encoder.embed" in str(error):
-            raise _other_vocabulary(path, data) from error
-        raise
     except Exception as error:  # a model or task that fairseq does not know, or of other options
-        if "size mismatch" in str(error):
-            raise _other_vocabulary(path, data) from error
+        if any(said in str(error) for said in _OTHER_SIZE):
+            raise UserError(
+                f"{path}: the model's vocabulary is not that of {data}: give the data-bin folder "
+                "that it was trained with"
+            ) from error
+        if isinstance(error, UserError):
+            raise
         raise UserError(
             f"{path}: cannot be loaded ({reason_of(error)}): give --path a whole checkpoint of "
             f"fairseq-train"
         ) from error
     return models[0].to(device).float().eval(), task, cfg
-
-
-def _other_vocabulary(path: str | Path, data: str | Path) -> UserError:
-    return UserError(
-        f"{path}: the model's vocabulary is not that of {data}: give the data-bin folder that it "
-        f"was trained with"
-    )
 
 
 def choose_device(name: str | None) -> torch.device:
