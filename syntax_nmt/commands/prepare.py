@@ -10,6 +10,7 @@ from pathlib import Path
 from syntax_nmt import FOLDER
 from syntax_nmt.arguments import add_flags, flag, positive_int
 from syntax_nmt.commands.annotating import (
+    add_mismatch_options,
     add_model_options,
     add_worker_options,
     annotator,
@@ -19,7 +20,6 @@ from syntax_nmt.commands.annotating import (
 from syntax_nmt.commands.chunk import BY, chunk_annotator
 from syntax_nmt.data.annotation import CHUNKS, HEADS, PHRASES
 from syntax_nmt.data.annotation.kind import SOURCE, AnnotationKind
-from syntax_nmt.data.mismatch import ATTACH_ROOTS_HELP, ON_MISMATCH_HELP, SKIP, STOP
 from syntax_nmt.data.text import MODES
 from syntax_nmt.data.text_files import read_lines
 from syntax_nmt.data.unspaced import looks_segmented
@@ -69,13 +69,7 @@ def _add_annotation_arguments(parser: argparse.ArgumentParser) -> None:
         help="create chunks of the target if there is no PREF.LANG.chunks: by a "
         "sequence tagger (chunker.pt), or by rules from constituency trees",
     )
-    parser.add_argument(
-        "--on-mismatch",
-        choices=(STOP, SKIP),
-        default=STOP,
-        help=f"{ON_MISMATCH_HELP} (default: %(default)s)",
-    )
-    parser.add_argument("--attach-roots", action="store_true", help=ATTACH_ROOTS_HELP)
+    add_mismatch_options(parser)
     parser.add_argument(
         "--target-stanza-dir",
         type=Path,
