@@ -56,7 +56,6 @@ class AnnotationInputs:
         loaded: Collection[AnnotationKind],
         labels: Mapping[AnnotationKind, Sequence[str]],
         parsers: Mapping[AnnotationKind, Parser],
-        parser_option: str,
     ) -> None:
         self.objectives: Sequence[Any] = ()
         self._labels = labels
@@ -65,7 +64,7 @@ class AnnotationInputs:
         self._asked_for: list[tuple[str, tuple[AnnotationKind, ...]]]
         self._asked_for = [(kind.flag, (kind,)) for kind in loaded]
         if parsers:
-            self._asked_for.append((parser_option, tuple(parsers)))
+            self._asked_for.append(("--parser-config", tuple(parsers)))
 
     def check_loaded(self, model: nn.Module) -> None:
         """Reports annotation that is missing before the first batch of a training.

@@ -87,9 +87,7 @@ class SyntaxTranslationTask(TranslationTask):
         parsers: dict[AnnotationKind, Parser] = {}
         if self.parser is not None:
             parsers = {kind: partial(self.parser.parse, kind) for kind in PARSED_KINDS}
-        self.inputs = AnnotationInputs(
-            self.splits.kinds, self.splits.labels, parsers, "--parser-config"
-        )
+        self.inputs = AnnotationInputs(self.splits.kinds, self.splits.labels, parsers)
         folder = Path(utils.split_paths(cfg.data or "")[0])
         self.fit = TextFit(folder, (cfg.source_lang, cfg.target_lang), (src_dict, tgt_dict))
         self.typed = TypedInput(self.parser is not None, self.fit)
