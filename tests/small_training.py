@@ -8,7 +8,7 @@ from syntax_nmt.criterions.cross_entropy import SyntaxCrossEntropyCriterion
 from syntax_nmt.data.annotation import CHUNKS, HEADS, PHRASES
 from syntax_nmt.methods.bi_scale.loss import ChunkObjective
 from syntax_nmt.methods.dependency_heads.loss import DependencyObjective
-from syntax_nmt.methods.latent_phrases.loss import SynchronousConstraint, SynchronousObjective
+from syntax_nmt.methods.latent_phrases.loss import SynchronousObjective
 
 # An architecture, and options that lead through other modules.
 MODELS = {
@@ -59,8 +59,10 @@ def criterion_of(model: nn.Module, task, synchronous: str) -> SyntaxCrossEntropy
     if getattr(model.encoder, "supervised_layer", None) is not None:
         objectives.append(DependencyObjective(0.4, 0.4))
     if latent:
-        constraint = SynchronousConstraint(synchronous, 0.01, "sum", 1.0, False, latent)
-        objectives.append(SynchronousObjective(constraint, dictionary.eos(), dictionary.pad()))
+        symbols = dictionary.eos(), dictionary.pad()
+        objectives.append(
+            SynchronousObjective(*symbols, synchronous, 0.01, "sum", 1.0, False, latent)
+        )
     if CHUNKS in model.reads_annotation:
         objectives.append(ChunkObjective(1.0, 1.0))
     return SyntaxCrossEntropyCriterion(task, False, 0.1, 0, False, objectives)

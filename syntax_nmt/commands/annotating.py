@@ -6,8 +6,9 @@ from collections.abc import Mapping
 from functools import partial
 from pathlib import Path
 
-from syntax_nmt.arguments import positive_int
+from syntax_nmt.arguments import add_flags, positive_int
 from syntax_nmt.commands.merge import merge_command
+from syntax_nmt.data.mismatch import SKIP, STOP
 from syntax_nmt.parsing.models import CHUNKER, TASKS, find_models
 from syntax_nmt.preparation.annotation.annotate import PART_SIZE, Resources, annotate_file, describe
 from syntax_nmt.preparation.annotation.annotator import StanzaAnnotator
@@ -71,6 +72,18 @@ def _named_model(names: Mapping[str, str], text: str) -> tuple[str, Path]:
     if name not in names or not path:
         raise argparse.ArgumentTypeError(f"{text!r} is no NAME=FILE; names: {', '.join(names)}")
     return names[name], Path(path)
+
+
+def add_mismatch_options(parser: argparse.ArgumentParser) -> None:
+    """Adds the options for annotation that does not fit its text."""
+    parser.add_argument(
+        "--on-mismatch",
+        choices=(STOP, SKIP),
+        default=STOP,
+        help="what to do if the words of annotation and text differ after alignment by "
+        "characters: stop, or skip (those sentences get no annotation) (default: %(default)s)",
+    )
+    add_flags(parser, attach_roots="if a parse has several roots, attach the others to the first")
 
 
 def add_worker_options(parser: argparse.ArgumentParser) -> None:

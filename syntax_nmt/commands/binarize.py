@@ -3,7 +3,7 @@
 import argparse
 
 from syntax_nmt.arguments import positive_int
-from syntax_nmt.data.mismatch import ATTACH_ROOTS_HELP, ON_MISMATCH_HELP, SKIP, STOP
+from syntax_nmt.commands.annotating import add_mismatch_options
 from syntax_nmt.data.subwords import SCHEMES
 from syntax_nmt.preparation.binarizing import binarize
 
@@ -40,13 +40,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="segmentation of the text (default: detected from the text)",
     )
     add("--workers", type=positive_int, default=1, metavar="N", help="processes (default: 1)")
-    add(
-        "--on-mismatch",
-        choices=(STOP, SKIP),
-        default=STOP,
-        help=f"{ON_MISMATCH_HELP} (default: %(default)s)",
-    )
-    add("--attach-roots", action="store_true", help=ATTACH_ROOTS_HELP)
+    add_mismatch_options(parser)
 
 
 def run(args: argparse.Namespace) -> None:

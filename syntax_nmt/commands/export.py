@@ -26,7 +26,7 @@ from syntax_nmt.export.stock_transformer import (
     save_stock_checkpoint,
     stock_transformer,
 )
-from syntax_nmt.inference.checkpoint import load_model_and_options, quiet_fairseq
+from syntax_nmt.inference.checkpoint import load_model, quiet_fairseq
 from syntax_nmt.inference.parsed_sources import parsed_kinds
 
 EXAMPLE = (
@@ -84,7 +84,7 @@ def run(args: argparse.Namespace) -> None:
         raise UserError("--quantization is for --to ctranslate2: leave it out with --to fairseq")
     folder, data_bin = prepared_folder(args.data)
     with quiet_fairseq(), new_folder(args.output) as unfinished:
-        model, task, cfg = load_model_and_options(args.checkpoint, data_bin, torch.device("cpu"))
+        model, task, cfg = load_model(args.checkpoint, data_bin, torch.device("cpu"))
         feature = feature_in_the_way(model, cfg.model)
         if feature is not None:
             parser = " --parser-config FILE" if parsed_kinds(model) else ""

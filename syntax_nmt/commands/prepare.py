@@ -4,12 +4,13 @@ import argparse
 import os
 import sys
 from collections.abc import Callable, Iterator, Sequence
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 
 from syntax_nmt import FOLDER
 from syntax_nmt.arguments import add_flags, flag, positive_int
 from syntax_nmt.commands.annotating import (
+    add_mismatch_options,
     add_model_options,
     add_worker_options,
     annotator,
@@ -19,7 +20,6 @@ from syntax_nmt.commands.annotating import (
 from syntax_nmt.commands.chunk import BY, chunk_annotator
 from syntax_nmt.data.annotation import CHUNKS, HEADS, PHRASES
 from syntax_nmt.data.annotation.kind import SOURCE, AnnotationKind
-from syntax_nmt.data.mismatch import ATTACH_ROOTS_HELP, ON_MISMATCH_HELP, SKIP, STOP
 from syntax_nmt.data.text import MODES
 from syntax_nmt.data.text_files import read_lines
 from syntax_nmt.data.unspaced import looks_segmented
@@ -69,13 +69,7 @@ def _add_annotation_arguments(parser: argparse.ArgumentParser) -> None:
         help="create chunks of the target if there is no PREF.LANG.chunks: by a "
         "sequence tagger (chunker.pt), or by rules from constituency trees",
     )
-    parser.add_argument(
-        "--on-mismatch",
-        choices=(STOP, SKIP),
-        default=STOP,
-        help=f"{ON_MISMATCH_HELP} (default: %(default)s)",
-    )
-    parser.add_argument("--attach-roots", action="store_true", help=ATTACH_ROOTS_HELP)
+    add_mismatch_options(parser)
     parser.add_argument(
         "--target-stanza-dir",
         type=Path,
@@ -264,27 +258,20 @@ def _refuse_cut_text(args: argparse.Namespace, splits: Sequence[Split]) -> None:
 
 def _annotators(args: argparse.Namespace) -> dict[AnnotationKind, Callable[[], StanzaAnnotator]]:
     """The annotator of each requested kind; it looks for its models when called."""
-    source = args.source_lang
+    found: dict[AnnotationKind, Callable[[], StanzaAnnotator]] = {}
+    if args.parse:
+        found[HEADS] = cache(partial(_parser, args))
+    if args.constituents:
+        found[PHRASES] = cache(partial(annotator, args, "constituents", args.source_lang))
+    if args.chunks:
+        options = args.target_lang, args.chunks, args.target_stanza_dir
+        found[CHUNKS] = cache(partial(chunk_annotator, args, *options))
+    return found
 
-    @cache
-    def dependencies() -> StanzaAnnotator:
-        try:
-            return annotator(args, "dependencies", source)
-        except UserError as error:
-            raise UserError(f"{error}; or --no-parse to do without") from None
 
-    @cache
-    def constituents() -> StanzaAnnotator:
-        return annotator(args, "constituents", source)
-
-    @cache
-    def chunks() -> StanzaAnnotator:
-        folder = args.target_stanza_dir
-        return chunk_annotator(args, args.target_lang, args.chunks, folder)
-
-    wanted = {
-        HEADS: dependencies if args.parse else None,
-        PHRASES: constituents if args.constituents else None,
-        CHUNKS: chunks if args.chunks else None,
-    }
-    return {kind: find for kind, find in wanted.items() if find is not None}
+def _parser(args: argparse.Namespace) -> StanzaAnnotator:
+    """The annotator of dependencies, which are parsed unless the user declines."""
+    try:
+        return annotator(args, "dependencies", args.source_lang)
+    except UserError as error:
+        raise UserError(f"{error}; or --no-parse to do without") from None

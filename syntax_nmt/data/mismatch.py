@@ -60,11 +60,6 @@ def _count_error(number: int, row: tuple, streams: Mapping[str, Iterator[Any]]) 
 
 
 STOP, SKIP = "stop", "skip"
-ON_MISMATCH_HELP = (
-    "what to do if the words of annotation and text differ after alignment by "
-    "characters: stop, or skip (those sentences get no annotation)"
-)
-ATTACH_ROOTS_HELP = "if a parse has several roots, attach the others to the first"
 _LOOKED_AHEAD = 20
 _Lines = Callable[[], Iterator[Sequence[str]]]
 

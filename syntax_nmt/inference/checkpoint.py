@@ -16,6 +16,7 @@ import syntax_nmt.plugin  # noqa: F401  registers the models and lets torch's sa
 from syntax_nmt.checkpoints.check import check_loaded, reason_of
 from syntax_nmt.data.annotation import KINDS
 from syntax_nmt.errors import UserError
+from syntax_nmt.parsing.offline import check_device
 
 # Structures depend only on the text: no annotation file is read, no token is omitted.
 _TEXT_ALONE = {
@@ -24,6 +25,8 @@ _TEXT_ALONE = {
     "truncate_source": False,
     "num_batch_buckets": 0,
 }
+# Of embeddings, as fairseq's models and those of this package report them.
+_OTHER_SIZE = ("size mismatch", "embed_tokens.weight is")
 
 
 @contextmanager
@@ -46,28 +49,15 @@ def quiet_fairseq() -> Iterator[None]:
 
 def load_model(
     path: str | Path, data: str | Path, device: torch.device
-) -> tuple[BaseFairseqModel, FairseqTask]:
+) -> tuple[BaseFairseqModel, FairseqTask, Any]:
     """Loads a model in evaluation mode, float32, with the dictionaries of a data folder.
 
     Args:
         data: the data-bin folder.
         device: where the model is to run.
 
-    Raises:
-        UserError: as :func:`load_model_and_options`.
-    """
-    model, task, _ = load_model_and_options(path, data, device)
-    return model, task
-
-
-def load_model_and_options(
-    path: str | Path, data: str | Path, device: torch.device
-) -> tuple[BaseFairseqModel, FairseqTask, Any]:
-    """As :func:`load_model`, with fairseq's options of all groups as the checkpoint has them.
-
-    Args:
-        data: the data-bin folder.
-        device: where the model is to run.
+    Returns:
+        the model, its task, and fairseq's options of all groups as the checkpoint has them.
 
     Raises:
         UserError: there is no such file, it is no checkpoint, it does not fit the dictionaries,
@@ -79,13 +69,14 @@ def load_model_and_options(
     overrides = {"data": str(data), **_TEXT_ALONE}
     try:
         models, cfg, task = checkpoint_utils.load_model_ensemble_and_task([str(path)], overrides)
-    except UserError as error:
-        if "size mismatch for encoder.embed" in str(error):
-            raise _other_vocabulary(path, data) from error
-        raise
     except Exception as error:  # a model or task that fairseq does not know, or of other options
-        if "size mismatch" in str(error):
-            raise _other_vocabulary(path, data) from error
+        if any(said in str(error) for said in _OTHER_SIZE):
+            raise UserError(
+                f"{path}: the model's vocabulary is not that of {data}: give the data-bin folder "
+                "that it was trained with"
+            ) from error
+        if isinstance(error, UserError):
+            raise
         raise UserError(
             f"{path}: cannot be loaded ({reason_of(error)}): give --path a whole checkpoint of "
             f"fairseq-train"
@@ -93,28 +84,16 @@ def load_model_and_options(
     return models[0].to(device).float().eval(), task, cfg
 
 
-def _other_vocabulary(path: str | Path, data: str | Path) -> UserError:
-    return UserError(
-        f"{path}: the model's vocabulary is not that of {data}: give the data-bin folder that it "
-        f"was trained with"
-    )
-
-
 def choose_device(name: str | None) -> torch.device:
     """The checked device of a name; by default a GPU if there is one.
 
     Args:
-        name: such as `cpu`, `cuda` or `cuda:1`.
+        name: `cpu`, `cuda` or `cuda:N`.
 
     Raises:
         UserError: there is no such device.
     """
     if name is None:
         name = "cuda" if torch.cuda.is_available() else "cpu"
-    try:
-        device = torch.device(name)
-        torch.empty(0, device=device)
-    except (AssertionError, NotImplementedError, RuntimeError) as error:
-        reason = str(error).strip().splitlines()[0]
-        raise UserError(f"--device {name}: cannot be used ({reason}): take cpu") from error
-    return device
+    check_device(name, "--device")
+    return torch.device(name)

@@ -149,7 +149,7 @@ def load_forced_decoder(
         UserError: the checkpoint or the parser's configuration cannot be used; names the file.
     """
     with quiet_fairseq():
-        model, task = load_model(path, data, device)
+        model, task, _ = load_model(path, data, device)
         parser = source_parser(model, task.source_dictionary, parser_config)
     with errors_of(path):
         check_parser(model, parser, option)

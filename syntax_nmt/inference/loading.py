@@ -13,7 +13,7 @@ from omegaconf import open_dict
 
 from syntax_nmt.data.prepared_text import prepared_folder
 from syntax_nmt.errors import UserError
-from syntax_nmt.inference.checkpoint import choose_device, load_model_and_options, quiet_fairseq
+from syntax_nmt.inference.checkpoint import choose_device, load_model, quiet_fairseq
 from syntax_nmt.inference.model import LoadedModel
 from syntax_nmt.inference.parsed_sources import parsed_kinds
 from syntax_nmt.inference.segmentation import (
@@ -53,7 +53,7 @@ def load(
     """
     folder, data_bin = prepared_folder(Path(data))
     with quiet_fairseq():
-        model, task, cfg = load_model_and_options(path, data_bin, choose_device(device))
+        model, task, cfg = load_model(path, data_bin, choose_device(device))
         sides = segmenters(_segmentation_arguments(folder, segmentation), task)
         parser: SourceParser | None = None
         if parsed_kinds(model):

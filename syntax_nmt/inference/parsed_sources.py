@@ -1,7 +1,6 @@
 """Source annotation that a model reads, parsed from the pieces."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 from fairseq.data import Dictionary
@@ -83,20 +82,7 @@ class ParsedSources:
         """
         if self.parser is None:
             return {}
-        typed = _PiecesInOrder([None if x is None else list(x) for x in segmented])
-        return {kind.key: self.parser.parse(kind, src_tokens, typed) for kind in self.kinds}
-
-
-@dataclass(frozen=True)
-class _PiecesInOrder:
-    """Tells the parser the pieces of a batch."""
-
-    segmented: list[list[str] | None]
-
-    def pieces(self, rows: Sequence[Sequence[int]]) -> list[list[str] | None]:
-        """The pieces of the batch's sentences.
-
-        Args:
-            rows: their tokens, in the same order.
-        """
-        return [*self.segmented]
+        known = [None if pieces is None else list(pieces) for pieces in segmented]
+        return {
+            kind.key: self.parser.parse(kind, src_tokens, lambda rows: known) for kind in self.kinds
+        }

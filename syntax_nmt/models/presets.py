@@ -39,26 +39,17 @@ def _preset(defaults: Mapping[str, Any], size: Preset | None = None) -> Preset:
     return fill_in
 
 
-def tiny_architecture(args: Namespace) -> None:
-    """A size that trains on a CPU in minutes: width 64, two pre-norm layers in each half.
-
-    Args:
-        args: the options; missing values are filled in.
-    """
-    args.encoder_embed_dim = getattr(args, "encoder_embed_dim", 64)
-    args.encoder_ffn_embed_dim = getattr(args, "encoder_ffn_embed_dim", 256)
-    args.encoder_layers = getattr(args, "encoder_layers", 2)
-    args.encoder_attention_heads = getattr(args, "encoder_attention_heads", 4)
-    args.encoder_normalize_before = getattr(args, "encoder_normalize_before", True)
-    args.decoder_layers = getattr(args, "decoder_layers", 2)
-    args.decoder_attention_heads = getattr(args, "decoder_attention_heads", 4)
-    args.decoder_normalize_before = getattr(args, "decoder_normalize_before", True)
-    base_architecture(args)
-
-
+# Trains on a CPU in minutes: width 64, two pre-norm layers in each half.
+_TINY = {
+    "encoder_embed_dim": 64,
+    "encoder_ffn_embed_dim": 256,
+    **{f"{half}_layers": 2 for half in (ENCODER, DECODER)},
+    **{f"{half}_attention_heads": 4 for half in (ENCODER, DECODER)},
+    **{f"{half}_normalize_before": True for half in (ENCODER, DECODER)},
+}
 SIZES: dict[str, Preset] = {
     "": base_architecture,
-    "_tiny": tiny_architecture,
+    "_tiny": _preset(_TINY, base_architecture),
     "_iwslt_de_en": transformer_iwslt_de_en,
     "_wmt_en_de": base_architecture,
     "_wmt_en_de_big": transformer_wmt_en_de_big,

@@ -14,10 +14,9 @@ from syntax_nmt.data.text import MOSES_ESCAPES, penn_negations
 from syntax_nmt.errors import UserError
 from syntax_nmt.parsing.models import StanzaModels
 from syntax_nmt.parsing.offline import (
+    NEXT_STEP,
     check_device,
     check_language,
-    empty_resources,
-    first_sentence,
     one_thread,
     open_pipeline,
     results_by_halving,
@@ -25,7 +24,6 @@ from syntax_nmt.parsing.offline import (
 
 Analysis = TypeVar("Analysis")
 
-_NEXT_STEP = "; check that the models were made with this version of Stanza and for this language"
 # When this number of sentences fail in a row, a harmless one tells whether any can be analysed.
 _SUSPICIOUS = 8
 _HARMLESS = ("a", "b", ".")
@@ -50,11 +48,7 @@ class StanzaAnalyser(ABC, Generic[Analysis]):
         self.lang = models.lang
         self.last_error = "no analysis"
         self._failed_in_a_row = 0
-        try:
-            self._pipeline = _load(models, device, batch_size)
-        except Exception as error:
-            said = f"{models}: {first_sentence(error)}"
-            raise UserError(f"Stanza cannot load {said}{_NEXT_STEP}") from error
+        self._pipeline = _load(models, device, batch_size)
         self._processors = self._pipeline.processors
         for name, processor in self._processors.items():
             if name != "tokenize":
@@ -87,7 +81,7 @@ class StanzaAnalyser(ABC, Generic[Analysis]):
             return
         error = self.last_error
         if self._halving([_HARMLESS]) == [None]:
-            raise UserError(f"Stanza fails on every sentence: {error}{_NEXT_STEP}")
+            raise UserError(f"Stanza fails on every sentence: {error}{NEXT_STEP}")
         self._failed_in_a_row = 0
 
     def _halving(self, sentences: Sequence[Sequence[str]]) -> list[Analysis | None]:
@@ -127,9 +121,7 @@ def _load(models: StanzaModels, device: str, batch_size: int) -> Any:
     options: dict[str, Any] = {
         "lang": models.lang,
         "processors": ",".join(models.processors),
-        "download_method": None,
         "device": device,
-        "logging_level": "CRITICAL",  # what goes wrong is raised, too
         "tokenize_pretokenized": True,
         "pos_batch_size": batch_size,
         "pos_batch_maximum_tokens": batch_size,
@@ -142,10 +134,7 @@ def _load(models: StanzaModels, device: str, batch_size: int) -> Any:
         options |= dict.fromkeys(
             ("ner_pretrain_path", "ner_forward_charlm_path", "ner_backward_charlm_path"), ""
         )
-    if models.stanza_dir is not None:
-        return open_pipeline(dir=str(models.stanza_dir), **options)
-    with empty_resources() as folder:
-        return open_pipeline(dir=folder, allow_unknown_language=True, **options)
+    return open_pipeline(models, models.stanza_dir, **options)
 
 
 _MOSES_JOINER = re.compile(r"@(\W|_)@")

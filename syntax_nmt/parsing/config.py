@@ -101,11 +101,6 @@ class ParserConfig:
                 raise UserError(f"{path}: {name}: {file}: no such file: give the path of the model")
         if "stanza_dir" in values:
             values["stanza_dir"] = folder / values["stanza_dir"]
-            if not os.path.isdir(values["stanza_dir"]):
-                raise UserError(
-                    f"{path}: stanza_dir: {values['stanza_dir']}: no such folder: give that of the "
-                    f"models"
-                )
         return cls(files=tuple(files.items()), **values)
 
     def write(self, path: str | Path) -> None:

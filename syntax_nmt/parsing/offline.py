@@ -44,14 +44,6 @@ def download_command(lang: str, folder: Path, processors: str | None = None) -> 
 
 
 @contextmanager
-def empty_resources() -> Iterator[str]:
-    """A folder with an empty list of resources: without one Stanza does not start."""
-    with tempfile.TemporaryDirectory() as folder:
-        (Path(folder) / "resources.json").write_text(json.dumps({}), encoding="utf-8")
-        yield folder
-
-
-@contextmanager
 def one_thread() -> Iterator[None]:
     """One torch thread inside: models this small get slower with more, and differ in rounding.
 
@@ -69,22 +61,43 @@ def one_thread() -> Iterator[None]:
 _SAFE_LOADER = "TORCH_FORCE_WEIGHTS_ONLY_LOAD"
 
 
-def open_pipeline(**options: Any) -> Any:
+NEXT_STEP = "; check that the models were made with this version of Stanza and for this language"
+
+
+def open_pipeline(models: object, folder: Path | None, **options: Any) -> Any:
     """A pipeline of Stanza's, all files of which are loaded by torch's safe loader.
 
     Up to 1.12 Stanza loads parsers of constituents and word vectors again, with the code in them,
     where the safe loader has refused them.
 
     Args:
+        models: what is loaded, for the message.
+        folder: in Stanza's own layout; None = the options name all files.
         **options: of `stanza.Pipeline`.
+
+    Raises:
+        UserError: they do not load.
     """
     import stanza  # takes seconds: only where it is used
 
-    with one_thread():  # the environment is the whole process's as well
+    # The environment is the whole process's, as the number of threads is.
+    with one_thread(), tempfile.TemporaryDirectory() as empty:
+        if folder is None:
+            # Without a list of resources Stanza does not start.
+            (Path(empty) / "resources.json").write_text(json.dumps({}), encoding="utf-8")
+            options["allow_unknown_language"] = True
         before = os.environ.get(_SAFE_LOADER)
         os.environ[_SAFE_LOADER] = "1"
         try:
-            return stanza.Pipeline(**options)
+            return stanza.Pipeline(
+                dir=str(folder or empty),
+                download_method=None,
+                logging_level="CRITICAL",  # what goes wrong is raised, too
+                **options,
+            )
+        except Exception as error:
+            said = f"{models}: {first_sentence(error)}"
+            raise UserError(f"Stanza cannot load {said}{NEXT_STEP}") from error
         finally:
             if before is None:
                 del os.environ[_SAFE_LOADER]

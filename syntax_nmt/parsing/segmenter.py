@@ -15,8 +15,6 @@ from syntax_nmt.parsing.offline import (
     check_language,
     default_folder,
     download_command,
-    empty_resources,
-    first_sentence,
     one_thread,
     open_pipeline,
     results_by_halving,
@@ -79,13 +77,7 @@ class StanzaSegmenter:
     """
 
     def __init__(self, lang: str, model: Path) -> None:
-        try:
-            self._pipeline = _load(lang, model)
-        except Exception as error:
-            raise UserError(
-                f"Stanza cannot load the tokeniser {model}: {first_sentence(error)}; check that it "
-                "was made with this version of Stanza"
-            ) from error
+        self._pipeline = _load(lang, model)
         check_language(self._pipeline.processors["tokenize"], lang, f"the tokeniser {model} is")
 
     def segment(self, lines: Sequence[str]) -> list[list[str] | None]:
@@ -143,18 +135,15 @@ def loaded_segmenter(lang: str, model: Path) -> StanzaSegmenter:
 
 
 def _load(lang: str, model: Path) -> Any:
-    with empty_resources() as folder:
-        return open_pipeline(
-            lang=plain_language(lang),
-            dir=folder,
-            processors="tokenize",
-            tokenize_model_path=str(model),
-            tokenize_no_ssplit=True,
-            allow_unknown_language=True,
-            download_method=None,
-            device="cpu",
-            logging_level="CRITICAL",
-        )
+    return open_pipeline(
+        f"the tokeniser {model}",
+        None,
+        lang=plain_language(lang),
+        processors="tokenize",
+        tokenize_model_path=str(model),
+        tokenize_no_ssplit=True,
+        device="cpu",
+    )
 
 
 def _groups(texts: Sequence[str]) -> Iterator[list[str]]:

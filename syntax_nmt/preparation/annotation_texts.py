@@ -30,17 +30,12 @@ class AnnotationTexts:
     Args:
         plan: what to make.
         steps: the record of what is done.
-        step: runs a step unless it is done. It takes the step's name, what the outputs are made
-            from, `make`, and the outputs.
         note: called with one line about each thing that happens.
     """
 
-    def __init__(
-        self, plan: Plan, steps: Steps, step: Callable[..., Report], note: Callable[[str], None]
-    ) -> None:
+    def __init__(self, plan: Plan, steps: Steps, note: Callable[[str], None]) -> None:
         self._plan = plan
         self._steps = steps
-        self._step = step
         self._note = note
 
     def given(self, split: Split) -> list[Path]:
@@ -97,7 +92,7 @@ class AnnotationTexts:
         if given is None:
             return False
         made_from, take = self._made_from(given), partial(self._take, given, destination)
-        self._step(f"words/{destination.name}", made_from, take, lambda: [destination])
+        self._steps.run(f"words/{destination.name}", made_from, take, lambda: [destination])
         return True
 
     def _given(
@@ -169,7 +164,7 @@ class AnnotationTexts:
             del counts["reused"]
             return dict(counts)
 
-        self._step(f"words/{destination.name}", made_from, make, lambda: [destination])
+        self._steps.run(f"words/{destination.name}", made_from, make, lambda: [destination])
         # Until it is recorded, the parts show that this was not given.
         parts = PartFolder(destination)
         if {head.options for head in parts.heads()} == {options_sum(options, part_size)}:

@@ -15,7 +15,7 @@ from syntax_nmt.parsing.config import FILE_NAME
 from syntax_nmt.preparation.annotation.annotate import Resources
 from syntax_nmt.preparation.annotation.annotator import StanzaAnnotator
 from syntax_nmt.preparation.annotation_files import find_annotation_file
-from syntax_nmt.preparation.splits import Split
+from syntax_nmt.preparation.splits import Split, prefix_options
 from syntax_nmt.preparation.steps import recorded_steps
 from syntax_nmt.preparation.tokenize import Tokenizer
 
@@ -78,6 +78,11 @@ class Plan:
     def parser_config(self) -> Path:
         """The parser configuration for new text (`--parser-config`)."""
         return self.folder / FILE_NAME
+
+    @property
+    def piece_prefixes(self) -> dict[str, str]:
+        """The prefixes of the splits' pieces, by option of the programs that binarise them."""
+        return prefix_options(self.folder / "pieces", [split.name for split in self.splits])
 
     @property
     def record(self) -> Path:

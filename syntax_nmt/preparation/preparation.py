@@ -17,7 +17,7 @@ from syntax_nmt.preparation.annotation.executor import ordered_map
 from syntax_nmt.preparation.annotation.folder_lock import sole_user
 from syntax_nmt.preparation.annotation_texts import AnnotationTexts
 from syntax_nmt.preparation.binarizing import binarize
-from syntax_nmt.preparation.fairseq_data import FairseqData, preprocess, written_files
+from syntax_nmt.preparation.fairseq_data import preprocess, written_files
 from syntax_nmt.preparation.plan import Plan
 from syntax_nmt.preparation.segment import (
     MOST_LINES,
@@ -27,12 +27,9 @@ from syntax_nmt.preparation.segment import (
     segment_file,
     train_model,
 )
-from syntax_nmt.preparation.splits import Split, prefix_options
+from syntax_nmt.preparation.splits import Split
 from syntax_nmt.preparation.steps import Report, Steps
 from syntax_nmt.preparation.tokenize import loaded_tokenizer, tokenize_file
-
-# Increased when a step gives another result for the same input, so that old results are not reused.
-FORMAT = 2
 
 _REPLACED = (
     ("space", "unusual spaces by spaces"),
@@ -49,14 +46,13 @@ class Preparation:
         note: called with one line about each event.
 
     Attributes:
-        reports: figures of each step by its name.
+        steps: the record of what is done.
     """
 
     def __init__(self, plan: Plan, note: Callable[[str], None]) -> None:
         self.plan = plan
         self.note = note
-        self.reports: dict[str, Report] = {}
-        self._steps = Steps(plan.record, note)
+        self.steps = Steps(plan.record, note)
 
     def run(self) -> None:
         """Makes everything.
@@ -72,7 +68,7 @@ class Preparation:
             for lang in self.plan.languages:
                 self._words(split, lang)
         # Before the long work: a given file may be malformed, or models be missing after all.
-        annotation_texts = AnnotationTexts(self.plan, self._steps, self._step, self.note)
+        annotation_texts = AnnotationTexts(self.plan, self.steps, self.note)
         given = {path for split in self.plan.splits for path in annotation_texts.given(split)}
         self._models()
         for split in self.plan.splits:
@@ -89,18 +85,7 @@ class Preparation:
     def parsed(self, kind: AnnotationKind) -> bool:
         """Whether a split was annotated here, and not taken along with its annotation."""
         names = [self.plan.annotation_text(split.name, kind).name for split in self.plan.splits]
-        return any("annotated" in self.reports.get(f"words/{name}", {}) for name in names)
-
-    def _step(
-        self,
-        name: str,
-        made_from: dict[str, Any],
-        make: Callable[[], Report],
-        outputs: Callable[[], Sequence[Path]],
-    ) -> Report:
-        report = self._steps.run(name, {"format": FORMAT, **made_from}, make, outputs)
-        self.reports[name] = report
-        return report
+        return any("annotated" in self.steps.reports.get(f"words/{name}", {}) for name in names)
 
     def _words(self, split: Split, lang: str) -> None:
         plan = self.plan
@@ -114,12 +99,12 @@ class Preparation:
                 return dict(tokenize_file(raw, words, tokenizer, mapped))
 
         made_from = {
-            "raw": self._steps.checksum(raw),
+            "raw": self.steps.checksum(raw),
             "compressed": raw.suffix == ".gz",
             "tokenizer": loaded_tokenizer(tokenizer).fingerprint(),
             "sacremoses": version("sacremoses"),
         }
-        report = self._step(f"words/{words.name}", made_from, make, lambda: [words])
+        report = self.steps.run(f"words/{words.name}", made_from, make, lambda: [words])
         if "fallback" in report:
             failed = f"{report['fallback']:,} lines, on which {tokenizer.mode} failed"
             self.note(f"  {raw}: {failed}, are tokenised by char")
@@ -148,8 +133,8 @@ class Preparation:
                 write_bytes_atomically(model, given.read_bytes())
             return {"size": size}
 
-        made_from = {"given": self._steps.checksum(given)}
-        self._step(model.name, made_from, make, lambda: [model])
+        made_from = {"given": self.steps.checksum(given)}
+        self.steps.run(model.name, made_from, make, lambda: [model])
 
     def _trained_model(self, languages: Sequence[str]) -> None:
         plan = self.plan
@@ -160,11 +145,11 @@ class Preparation:
             return {"size": train_model(texts, model, plan.vocab_size)}
 
         made_from = {
-            "texts": [self._steps.checksum(text) for text in texts],
+            "texts": [self.steps.checksum(text) for text in texts],
             "settings": (plan.vocab_size, PIECE_KIND, MOST_LINES),
             "sentencepiece": version("sentencepiece"),
         }
-        report = self._step(model.name, made_from, make, lambda: [model])
+        report = self.steps.run(model.name, made_from, make, lambda: [model])
         if report["size"] != plan.vocab_size:
             self.note(
                 f"  the training text has fewer pieces than --vocab-size {plan.vocab_size}: "
@@ -174,7 +159,7 @@ class Preparation:
     def _pieces(self, split: Split, lang: str) -> None:
         plan = self.plan
         words, pieces = plan.words(split.name, lang), plan.pieces(split.name, lang)
-        made_from = {"words": self._steps.checksum(words)}
+        made_from = {"words": self.steps.checksum(words)}
         if lang in plan.vocabularies:
 
             def make() -> Report:
@@ -182,24 +167,18 @@ class Preparation:
 
         else:
             model = plan.model(lang)
-            made_from["model"] = self._steps.checksum(model)
+            made_from["model"] = self.steps.checksum(model)
 
             def make() -> Report:
                 return dict(segment_file(model, words, pieces, plan.workers))
 
-        self._step(f"pieces/{pieces.name}", made_from, make, lambda: [pieces])
+        self.steps.run(f"pieces/{pieces.name}", made_from, make, lambda: [pieces])
 
     def _data_bin(self) -> None:
         plan = self.plan
-        names = [split.name for split in plan.splits]
-        data = FairseqData(
-            *plan.languages, plan.folder / "pieces", names, plan.joined, plan.workers,
-            plan.vocabularies,
-        )  # fmt: skip
-        log = plan.folder / "logs" / "fairseq-preprocess.log"
         pieces = {
-            f"{name}.{lang}": self._steps.checksum(plan.pieces(name, lang))
-            for name in names
+            f"{split.name}.{lang}": self.steps.checksum(plan.pieces(split.name, lang))
+            for split in plan.splits
             for lang in plan.languages
         }
         made_from: dict[str, Any] = {
@@ -207,11 +186,11 @@ class Preparation:
         }  # fmt: skip
         if plan.vocabularies:
             made_from["vocabularies"] = dict(plan.vocabularies)
-        self._step(
+        self.steps.run(
             "data-bin",
             made_from,
-            lambda: {"unknown": preprocess(data, plan.data_bin, log)},
-            lambda: written_files(data, plan.data_bin),
+            lambda: {"unknown": preprocess(plan)},
+            lambda: written_files(plan),
         )
 
     def _parser_config(self) -> None:
@@ -235,7 +214,6 @@ class Preparation:
         if not annotation:
             _remove_annotation(plan.data_bin)
             return
-        prefixes = prefix_options(plan.folder / "pieces", [split.name for split in plan.splits])
 
         def make() -> Report:
             _remove_annotation(plan.data_bin)
@@ -252,7 +230,7 @@ class Preparation:
                 on_mismatch=plan.on_mismatch,
                 attach_roots=plan.attach_roots,
                 report=lambda line: self.note(f"  {line}"),
-                **prefixes,
+                **plan.piece_prefixes,
             )
             return {name: entry.annotated for name, entry in written.items()}
 
@@ -262,9 +240,9 @@ class Preparation:
             for lang in plan.languages
             for path in (plan.words, plan.pieces)
         ]
-        made_from = {path.name: self._steps.checksum(path) for path in annotation}
-        made_from["text"] = ",".join(map(self._steps.checksum, texts))
-        self._step("binarize", made_from, make, lambda: _side_information(plan.data_bin))
+        made_from = {path.name: self.steps.checksum(path) for path in annotation}
+        made_from["text"] = ",".join(map(self.steps.checksum, texts))
+        self.steps.run("binarize", made_from, make, lambda: _side_information(plan.data_bin))
 
 
 def _side_information(data_bin: Path) -> list[Path]:
@@ -293,9 +271,9 @@ def summary(done: Preparation) -> str:
 
 
 def _row(done: Preparation, name: str) -> tuple[str, ...]:
-    words = done.reports[f"words/{name}"]
-    pieces = done.reports[f"pieces/{name}"]
-    unknown = done.reports["data-bin"]["unknown"].get(name, 0.0)
+    reports = done.steps.reports
+    words, pieces = reports[f"words/{name}"], reports[f"pieces/{name}"]
+    unknown = reports["data-bin"]["unknown"].get(name, 0.0)
     return (
         name,
         f"{words['lines']:,}",
@@ -311,7 +289,7 @@ def _annotated_shares(done: Preparation, name: str) -> str:
     """The source of each kind of annotation, and the number of lines that have it."""
     shares = []
     for kind in KINDS:
-        report = done.reports.get(f"words/{name}.{kind.ending}")
+        report = done.steps.reports.get(f"words/{name}.{kind.ending}")
         if report is None:
             continue
         if "from" in report:

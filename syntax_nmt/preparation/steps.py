@@ -11,6 +11,9 @@ from syntax_nmt.data.text_files import checksum, read_json, write_atomically
 
 Report = dict[str, Any]
 
+# Increased when a step gives another result for the same input, so that old results are not reused.
+FORMAT = 2
+
 
 class Steps:
     """The record of a folder's finished steps, kept in a JSON file.
@@ -21,6 +24,9 @@ class Steps:
     Args:
         record: the JSON file; the files of steps are named relative to its folder.
         note: called with one line about each step.
+
+    Attributes:
+        reports: figures of each step that was run or skipped, by its name.
     """
 
     def __init__(self, record: Path, note: Callable[[str], None]) -> None:
@@ -31,6 +37,7 @@ class Steps:
         if found is None:
             note(f"{record}: damaged: its steps are done again")
         self._done: dict[str, Report] = found or {}
+        self.reports: dict[str, Report] = {}
 
     def run(
         self,
@@ -46,15 +53,16 @@ class Steps:
             make: does the work, writes each file as a whole, and returns figures to report.
             outputs: the files it made, asked for after the work.
         """
-        key = hashlib.sha256(json.dumps(made_from, sort_keys=True).encode("utf-8")).hexdigest()
+        inputs = json.dumps({"format": FORMAT, **made_from}, sort_keys=True)
+        key = hashlib.sha256(inputs.encode("utf-8")).hexdigest()
         done = self._done.get(name)
         if done is not None and done["key"] == key and self._unchanged(done["files"]):
             self._note(f"{name}: done before")
-            report: Report = done["report"]
-            return report
+            self.reports[name] = done["report"]
+            return self.reports[name]
         self._note(f"{name} …")
         began = time.monotonic()
-        report = make()
+        report = self.reports[name] = make()
         seconds = time.monotonic() - began
         rate = f", {report['lines'] / seconds:,.0f} lines/s" if report.get("lines") else ""
         self._note(f"{name}: {seconds:.1f} s{rate}")

@@ -1,8 +1,8 @@
 """Tokenises raw text, line by line, in parallel."""
 
 from collections import Counter
-from collections.abc import Iterator
-from functools import lru_cache
+from collections.abc import Sequence
+from functools import lru_cache, partial
 from itertools import islice
 from pathlib import Path
 from typing import NamedTuple
@@ -30,11 +30,6 @@ class Tokenizer(NamedTuple):
     segmenter: Path | None = None
 
 
-class _Chunk(NamedTuple):
-    tokenizer: Tokenizer
-    lines: list[str]
-
-
 def tokenize_file(raw: Path, words: Path, tokenizer: Tokenizer, mapped: OrderedMap) -> Counter[str]:
     """Splits a raw text into words, one line for one line.
 
@@ -53,27 +48,22 @@ def tokenize_file(raw: Path, words: Path, tokenizer: Tokenizer, mapped: OrderedM
         UserError: for text that cannot be read.
     """
     counts: Counter[str] = Counter()
-    tasks = _chunks(raw, tokenizer)
+    unread = read_lines(raw)
+    chunks = iter(lambda: list(islice(unread, _CHUNK)), [])
     with (
         write_atomically(words) as out,
         tqdm(desc=f"words of {raw.name}", unit="line", unit_scale=True, disable=None) as bar,
     ):
-        for lines, counted in mapped(_tokenize, tasks):
+        for lines, counted in mapped(partial(_tokenize, tokenizer), chunks):
             out.writelines(f"{line}\n" for line in lines)
             counts.update(counted)
             bar.update(len(lines))
     return counts
 
 
-def _chunks(raw: Path, tokenizer: Tokenizer) -> Iterator[_Chunk]:
-    lines = read_lines(raw)
-    while chunk := list(islice(lines, _CHUNK)):
-        yield _Chunk(tokenizer, chunk)
-
-
-def _tokenize(chunk: _Chunk) -> tuple[list[str], Counter[str]]:
+def _tokenize(tokenizer: Tokenizer, raw: Sequence[str]) -> tuple[list[str], Counter[str]]:
     counts: Counter[str] = Counter()
-    lines = loaded_tokenizer(chunk.tokenizer).tokenize_lines(chunk.lines, counts)
+    lines = loaded_tokenizer(tokenizer).tokenize_lines(raw, counts)
     counts.update(lines=len(lines), words=sum(len(line.split()) for line in lines))
     counts.update(empty=lines.count(""))
     return lines, counts

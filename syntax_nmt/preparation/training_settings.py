@@ -116,14 +116,6 @@ class TrainingSettings:
         longest = max(1, self.epochs // 10)
         return next(n for n in range(longest, 0, -1) if self.epochs % n == 0)
 
-    def updates(self, pairs: int) -> int:
-        """About how many updates there will be.
-
-        Args:
-            pairs: of the training text.
-        """
-        return _updates_of_an_epoch(pairs, self.max_tokens * self.update_freq) * self.epochs
-
 
 _TINY, _SMALL = ModelSize("_tiny", width=128, layers=2), ModelSize("", width=256, layers=3)
 _MEDIUM, _BASE = ModelSize("_iwslt_de_en"), ModelSize("_wmt_en_de")

@@ -8,19 +8,19 @@ labels of a data folder stores them as `annotation_labels`.
 
 import logging
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from typing import Any
+from typing import Any, Optional
 
 from torch import Tensor, nn
 
 from syntax_nmt.data.annotation import KINDS, PARSED_KINDS
 from syntax_nmt.data.annotation.kind import SOURCE, AnnotationKind
 from syntax_nmt.errors import UserError
-from syntax_nmt.task.typed_input import KnowsPieces
+from syntax_nmt.task.typed_input import PiecesOfBatch
 
 logger = logging.getLogger(__name__)
 
 # Makes the tensor of a batch from its source tokens, B×S, and the text of typed sentences.
-Parser = Callable[[Tensor, "KnowsPieces | None"], Tensor]
+Parser = Callable[[Tensor, Optional[PiecesOfBatch]], Tensor]
 
 
 def declared(models: Iterable[Any]) -> tuple[AnnotationKind, ...]:
@@ -56,7 +56,6 @@ class AnnotationInputs:
         loaded: Collection[AnnotationKind],
         labels: Mapping[AnnotationKind, Sequence[str]],
         parsers: Mapping[AnnotationKind, Parser],
-        parser_option: str,
     ) -> None:
         self.objectives: Sequence[Any] = ()
         self._labels = labels
@@ -65,7 +64,7 @@ class AnnotationInputs:
         self._asked_for: list[tuple[str, tuple[AnnotationKind, ...]]]
         self._asked_for = [(kind.flag, (kind,)) for kind in loaded]
         if parsers:
-            self._asked_for.append((parser_option, tuple(parsers)))
+            self._asked_for.append(("--parser-config", tuple(parsers)))
 
     def check_loaded(self, model: nn.Module) -> None:
         """Reports annotation that is missing before the first batch of a training.
@@ -100,7 +99,7 @@ class AnnotationInputs:
         self,
         models: Sequence[nn.Module],
         sample: dict[str, Any],
-        typed: KnowsPieces | None,
+        typed: PiecesOfBatch | None,
         scores: bool,
     ) -> dict[str, Any]:
         """The batch with the declared inputs; a parser, if there is one, supplies missing ones.

@@ -56,7 +56,8 @@ class Resuming:
             return
         state = check_weights(self._begin, vocabularies)
         # fairseq continues counting only with the state of the optimizer.
-        fresh = self._begin == self._tuned() or self._option("reset_optimizer")
+        tuned = self._option("finetune_from_model")
+        fresh = self._begin == tuned or self._option("reset_optimizer")
         if not fresh and state.get("last_optimizer_state") is not None:
             history = state.get("optimizer_history") or [{}]
             self._updates_before = history[-1].get("num_updates", 0)
@@ -73,7 +74,8 @@ class Resuming:
         """
         if self._begin is not None:
             model.origin = self._begin
-            model.begins_with_weights_of_another = self._begin == self._tuned()
+            tuned = self._option("finetune_from_model")
+            model.begins_with_weights_of_another = self._begin == tuned
 
     def warn_of_changed_options(self, group: str, built: Any, options: Any) -> None:
         """Logs options that differ from those of the resumed checkpoint.
@@ -123,7 +125,8 @@ class Resuming:
         once: str | None = self._option("continue_once")
         if once is not None:
             return once
-        tuned = self._tuned()
+        # Perhaps an address that only fairseq's path manager knows.
+        tuned: str | None = self._option("finetune_from_model")
         if tuned is not None and not PathManager.isfile(tuned):
             raise UserError(f"--finetune-from-model {tuned}: no such file; give a checkpoint")
         return tuned
@@ -135,11 +138,6 @@ class Resuming:
             return None
         last = Path(folder) / self._of_this_worker(_LAST)
         return str(last) if last.is_file() else None
-
-    def _tuned(self) -> str | None:
-        """`--finetune-from-model`, perhaps an address that only fairseq's path manager knows."""
-        tuned: str | None = self._option("finetune_from_model")
-        return tuned
 
     def _of_this_worker(self, name: str) -> str:
         """The file of this worker, as fairseq names it."""

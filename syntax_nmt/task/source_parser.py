@@ -20,7 +20,7 @@ from syntax_nmt.parsing.config import ParserConfig
 from syntax_nmt.parsing.models import StanzaModels
 from syntax_nmt.parsing.offline import check_device
 from syntax_nmt.parsing.parsers import loaded_analyser
-from syntax_nmt.task.typed_input import KnowsPieces, unpadded
+from syntax_nmt.task.typed_input import PiecesOfBatch, unpadded
 
 logger = logging.getLogger(__name__)
 
@@ -84,7 +84,7 @@ class SourceParser:
                     self._models[kind] = self.config.models(kind.parsed_by)
 
     def parse(
-        self, kind: AnnotationKind, src_tokens: Tensor, typed: KnowsPieces | None = None
+        self, kind: AnnotationKind, src_tokens: Tensor, typed: PiecesOfBatch | None = None
     ) -> Tensor:
         """The collated tensor of a batch, on the device of the tokens.
 
@@ -95,7 +95,7 @@ class SourceParser:
         Args:
             kind: one that can be parsed.
             src_tokens: B×S, padded on one side, EOS last.
-            typed: has the pieces of the batch, such as those of typed sentences.
+            typed: gives the pieces of the batch, such as those of typed sentences.
 
         Raises:
             UserError: models are missing or do not load, or Stanza fails on one sentence after
@@ -104,7 +104,7 @@ class SourceParser:
         self.find([kind])
         pad = self._dictionary.pad()
         rows = unpadded(src_tokens, pad)
-        given = [None] * len(rows) if typed is None else typed.pieces(rows)
+        given = [None] * len(rows) if typed is None else typed(rows)
         sentences = [
             # A typed `<pad>` is a piece, but a token that is not read.
             tuple(pieces)

@@ -42,8 +42,9 @@ from syntax_nmt.task.search import build_replacing, numbered_for, of_empty_sourc
 from syntax_nmt.task.source_parser import build_source_parser
 from syntax_nmt.task.tokenizer import check_sentencepiece_file, warn_of_other_sentencepiece
 from syntax_nmt.task.training_checks import (
-    TrainingStart,
     check_output_layer,
+    check_start,
+    warn_of_long_warmup,
     warn_of_untrained_parts,
 )
 from syntax_nmt.task.typed_input import TypedInput, TypedSentences
@@ -71,8 +72,7 @@ class SyntaxTranslationTask(TranslationTask):
         parser: supplies source annotation that the batch lacks, if there is one.
         fit: checks whether text looks like that of the data folder.
         typed: text typed into `fairseq-interactive` and the Python interface.
-        training: the start of a training, if there is one.
-        resuming: the state that it resumes from.
+        resuming: the state that a training resumes from.
     """
 
     cfg: SyntaxTranslationConfig
@@ -87,16 +87,14 @@ class SyntaxTranslationTask(TranslationTask):
         parsers: dict[AnnotationKind, Parser] = {}
         if self.parser is not None:
             parsers = {kind: partial(self.parser.parse, kind) for kind in PARSED_KINDS}
-        self.inputs = AnnotationInputs(
-            self.splits.kinds, self.splits.labels, parsers, "--parser-config"
-        )
+        self.inputs = AnnotationInputs(self.splits.kinds, self.splits.labels, parsers)
         folder = Path(utils.split_paths(cfg.data or "")[0])
         self.fit = TextFit(folder, (cfg.source_lang, cfg.target_lang), (src_dict, tgt_dict))
         self.typed = TypedInput(self.parser is not None, self.fit)
-        self.training = TrainingStart(cfg)
         self.resuming = Resuming(cfg)
         self._model_files: list[str] = []  # that fairseq will load, in this order
         self._model: Any = None  # that was built last
+        self._trained_options: Any = None  # of the model of a training, if there is one
 
     @classmethod
     def add_args(cls, parser: argparse.ArgumentParser) -> None:
@@ -184,12 +182,12 @@ class SyntaxTranslationTask(TranslationTask):
             build = super().get_batch_iterator
             iterator = divided(build, dataset, kwargs, first_kept, limit_of)
         if first_kept and dataset is trained:
-            self.training.warn_of_long_warmup(len(iterator))
+            warn_of_long_warmup(self.cfg, self._trained_options, len(iterator))
         return iterator
 
     def _trained(self) -> Optional[FairseqDataset]:
         """The dataset of a training, if there is one."""
-        if not self.training.happens:
+        if self._trained_options is None:
             return None
         return self.datasets.get(interpolated_option(self.cfg, "train_subset"))
 
@@ -293,7 +291,8 @@ class SyntaxTranslationTask(TranslationTask):
             if from_checkpoint:  # perhaps of a newer version, with options unknown here
                 keep_defaults(cfg)
             else:
-                self.training.check(cfg)
+                check_start(self.cfg, cfg)
+                self._trained_options = cfg
                 self.resuming.begin((self.src_dict, self.tgt_dict))
         model = super().build_model(cfg, from_checkpoint)
         if not from_checkpoint:
@@ -426,7 +425,7 @@ class SyntaxTranslationTask(TranslationTask):
         """
         scores = isinstance(generator, SequenceScorer)
         with exits_in_fairseq_programs():
-            sample = self.inputs.for_inference(models, sample, self.typed.sentences, scores)
+            sample = self.inputs.for_inference(models, sample, self.typed.pieces_of_batch, scores)
         sample = numbered_for(generator, sample)
         with prepared_for(generator, models):
             found = super().inference_step(generator, models, sample, prefix_tokens, constraints)

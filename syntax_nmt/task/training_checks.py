@@ -27,46 +27,19 @@ _TORCHRUN = ("MASTER_ADDR", "MASTER_PORT", "RANK", "WORLD_SIZE")
 _DEFAULT_RATE = 0.25
 
 
-class TrainingStart:
-    """A training before its first update.
+def check_start(cfg: Any, model_options: Any) -> None:
+    """Checks the start of the training of a model.
 
     Args:
         cfg: the options of the task, with those of the training.
 
-    Attributes:
-        happens: whether a model was built for training.
+    Raises:
+        UserError: it would not be the intended training.
     """
-
-    def __init__(self, cfg: Any) -> None:
-        self._cfg = cfg
-        self._warmup = 0
-        self.happens = False
-
-    def check(self, model_options: Any) -> None:
-        """Checks the start of the training of a model with these options.
-
-        Raises:
-            UserError: it would not be the intended training.
-        """
-        check_joined()
-        refuse_unknown_options(model_options)
-        check_device(self._cfg)
-        warn_of_default_rate(interpolated_option(self._cfg, "lr"))
-        self._warmup = getattr(model_options, "warmup_updates", None) or 0
-        self.happens = True
-
-    def warn_of_long_warmup(self, batches: int) -> None:
-        """Warns if the learning rate will not reach its peak.
-
-        Args:
-            batches: of an epoch, of one worker.
-        """
-        max_epoch, max_update = (
-            interpolated_option(self._cfg, name) or 0 for name in ("max_epoch", "max_update")
-        )
-        update_freq = interpolated_option(self._cfg, "update_freq") or [1]
-        updates = planned_updates(batches, update_freq[0], max_epoch, max_update)
-        warn_of_long_warmup(self._warmup, updates)
+    check_joined()
+    refuse_unknown_options(model_options)
+    check_device(cfg)
+    warn_of_default_rate(interpolated_option(cfg, "lr"))
 
 
 def check_joined() -> None:
@@ -158,25 +131,20 @@ def warn_of_untrained_parts(model: Any, objectives: Iterable[Any]) -> None:
             logger.warning(f"{what}: give {ways_to_learn(kind)}")
 
 
-def planned_updates(batches: int, update_freq: int, max_epoch: int, max_update: int) -> float:
-    """The number of updates of a training; infinite without a limit.
-
-    Args:
-        batches: of an epoch, of one worker.
-        max_epoch: 0 = no limit.
-        max_update: 0 = no limit.
-    """
-    by_epochs = max_epoch * math.ceil(batches / update_freq) if max_epoch > 0 else math.inf
-    return min(by_epochs, max_update if max_update > 0 else math.inf)
-
-
-def warn_of_long_warmup(warmup: int, updates: float) -> None:
+def warn_of_long_warmup(cfg: Any, model_options: Any, batches: int) -> None:
     """Warns if the learning rate will not reach its peak.
 
     Args:
-        warmup: `--warmup-updates`.
-        updates: of the whole training.
+        cfg: the options of the task, with those of the training.
+        batches: of an epoch, of one worker.
     """
+    warmup = getattr(model_options, "warmup_updates", None) or 0
+    max_epoch, max_update = (
+        interpolated_option(cfg, name) or 0 for name in ("max_epoch", "max_update")
+    )
+    update_freq = interpolated_option(cfg, "update_freq") or [1]
+    by_epochs = max_epoch * math.ceil(batches / update_freq[0]) if max_epoch > 0 else math.inf
+    updates = min(by_epochs, max_update if max_update > 0 else math.inf)
     if warmup > updates:
         logger.warning(
             f"--warmup-updates {warmup} is more than the {updates:.0f} updates of this training: "

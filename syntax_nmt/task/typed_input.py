@@ -4,7 +4,7 @@ buffers, and stores the strings of pieces.
 
 import logging
 from collections.abc import Callable, Sequence
-from typing import Any, Protocol
+from typing import Any, Optional
 
 import torch
 from fairseq.data import BaseWrapperDataset, LanguagePairDataset
@@ -17,6 +17,9 @@ from syntax_nmt.errors import UserError
 logger = logging.getLogger(__name__)
 
 Pieces = list[str]
+PiecesOfBatch = Callable[[Sequence[Sequence[int]]], list[Optional[Pieces]]]
+"""Gives the pieces of each sentence of a batch, with the strings of unknown ones, from its unpadded
+tokens; None where they are not known."""
 
 _ENOUGH_PIECES = 1000  # the first text decides; later text is assumed to be similar
 _ADVICE = {
@@ -25,17 +28,6 @@ _ADVICE = {
     UNKNOWN: "give text of that language, segmented as the training text was",
     SWAPPED: "give the other language, or a model of the other direction",
 }
-
-
-class KnowsPieces(Protocol):
-    """Provides the segmented text of a batch, with the strings of unknown pieces."""
-
-    def pieces(self, rows: Sequence[Sequence[int]]) -> list[Pieces | None]:
-        """The pieces of each sentence of the batch; None where they are not known.
-
-        Args:
-            rows: its unpadded tokens.
-        """
 
 
 class TypedSentences(BaseWrapperDataset):
@@ -133,14 +125,14 @@ class TypedInput:
 
     Attributes:
         lines: counts the lines.
-        sentences: those of the current buffer, if their pieces are stored.
+        pieces_of_batch: of the current buffer, if its pieces are stored.
     """
 
     def __init__(self, keeps_pieces: bool, fit: TextFit) -> None:
         self.lines = TypedLines()
         self._fit = fit
         self._looked_at: list[tuple[str, Pieces]] | None = []
-        self.sentences: TypedSentences | None = None
+        self.pieces_of_batch: PiecesOfBatch | None = None
         self._keeps_pieces = keeps_pieces
         self._tokens: list[Tensor] = []
         self._pieces: list[Pieces] = []
@@ -190,8 +182,9 @@ class TypedInput:
         Args:
             dataset: fairseq's, of `src_tokens`.
         """
-        self.sentences = None
+        self.pieces_of_batch = None
         if not self._keeps_pieces or src_tokens is not self._tokens:
             return dataset
-        self.sentences = TypedSentences(dataset, self._pieces)
-        return self.sentences
+        sentences = TypedSentences(dataset, self._pieces)
+        self.pieces_of_batch = sentences.pieces
+        return sentences

@@ -15,7 +15,7 @@ from small_models import (
 from syntax_nmt.criterions.cross_entropy import SyntaxCrossEntropyCriterion
 from syntax_nmt.methods.bi_scale.loss import ChunkObjective
 from syntax_nmt.methods.dependency_heads.loss import DependencyObjective
-from syntax_nmt.methods.latent_phrases.loss import SynchronousConstraint, SynchronousObjective
+from syntax_nmt.methods.latent_phrases.loss import SynchronousObjective
 
 EPSILON = 0.1
 
@@ -90,9 +90,7 @@ CASES = {
         loss: (
             "latent_phrase_transformer_tiny",
             lambda dictionary, loss=loss: SynchronousObjective(
-                SynchronousConstraint(loss, 0.5, "sum", 1.0, False, 2),
-                dictionary.eos(),
-                dictionary.pad(),
+                dictionary.eos(), dictionary.pad(), loss, 0.5, "sum", 1.0, False, 2
             ),
             lambda extra, sample, loss=loss: synchronous(extra, sample, loss),
         )

@@ -27,7 +27,7 @@ from syntax_nmt.methods.dependency_heads.loss import (
 )
 from syntax_nmt.methods.latent_phrases.attention import PhraseGatedAttention, SyntacticDistance
 from syntax_nmt.methods.latent_phrases.gates import log_phrase_gates
-from syntax_nmt.methods.latent_phrases.loss import SynchronousConstraint, SynchronousObjective
+from syntax_nmt.methods.latent_phrases.loss import SynchronousObjective
 from syntax_nmt.methods.phrases.combination import AttentiveCombination
 from syntax_nmt.methods.phrases.mapped_attention import MappedAttention
 from syntax_nmt.methods.phrases.representation import PhraseRepresentation
@@ -230,8 +230,8 @@ def test_synchronous_losses(scores, lengths, dtype, kind, shift, normalize):
         "source_distances": [torch.tanh(source)],
         "target_distances": [torch.tanh(target)],
     }
-    constraint = SynchronousConstraint(kind, 0.01, normalize, 1.0, shift, 1)
-    loss, logs = SynchronousObjective(constraint, EOS, PAD)(extra, sample_of(lengths))
+    objective = SynchronousObjective(EOS, PAD, kind, 0.01, normalize, 1.0, shift, 1)
+    loss, logs = objective(extra, sample_of(lengths))
     assert_finite(loss, cross, source_attention if kind == "attention" else source)
     assert all(value.isfinite() for value in logs.values())
 

@@ -188,7 +188,7 @@ def test_a_model_of_the_other_direction(prepared, tmp_path):
         ("bin", {}, "syntax-nmt prepare` did not make it, so how text is segmented is not known"),
         ("bin", {"tokeniser": "moses"}, "tokeniser: no such option: use segmented, tokenizer"),
         ("bin", {"bpe": "subword_nmt"}, "--bpe subword_nmt needs its model"),
-        ("bin", {"device": "cuda:99"}, "--device cuda:99: cannot be used"),
+        ("bin", {"device": "cuda:99"}, "--device cuda:99: torch sees"),
         ("bin", {"tokenizer": "mosess"}, "--tokenizer mosess: choose .*moses"),
         ("bin", {"bpe": "sentencepeice"}, "--bpe sentencepeice: choose "),
         (

@@ -29,7 +29,8 @@ from syntax_nmt.inference.source_text import SourceText, token_ids
 def latent(parser, tmp_path_factory):
     """A model and its task."""
     path = latent_checkpoint(parser.data, tmp_path_factory.mktemp("latent") / "latent.pt")
-    return load_model(path, parser.data, torch.device("cpu"))
+    model, task, _ = load_model(path, parser.data, torch.device("cpu"))
+    return model, task
 
 
 def text_of(lines, dictionary):
@@ -167,7 +168,7 @@ def test_models_and_layers_without_distances(parser, latent):
     for layer in (-1, 2):
         with pytest.raises(UserError, match=f"--layer {layer}: the model's encoder has .* 2"):
             EncoderDistances(model, text, layer)
-    stock, _ = load_model(parser.stock, parser.data, torch.device("cpu"))
+    stock, _, _ = load_model(parser.stock, parser.data, torch.device("cpu"))
     with pytest.raises(UserError, match="no syntactic distances"):
         EncoderDistances(stock, text, 0)
     with pytest.raises(UserError, match="no syntactic distances"):

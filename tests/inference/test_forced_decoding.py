@@ -1,6 +1,7 @@
 """Scores of given translations: against fairseq's scorer, and whatever the batches."""
 
 import math
+import shutil
 
 import pytest
 from fairseq.sequence_scorer import SequenceScorer
@@ -93,3 +94,13 @@ def test_a_model_that_reads_parses_needs_a_parser(parser, tmp_path, arguments):
     checkpoint = save_checkpoint(tmp_path / "parsed.pt", model, cfg)
     with pytest.raises(UserError, match=r"parsed.pt: .* give the parser's .* as --parser-config"):
         forced_decoder(checkpoint, parser.data)
+
+
+@pytest.mark.parametrize("family", ["stock", "heads", "lstm"])
+def test_a_model_of_another_vocabulary_is_refused(family, parser, tmp_path):
+    path = checkpoint_of(family, parser.data, tmp_path)
+    other = shutil.copytree(parser.data, tmp_path / "other")
+    for file in other.glob("dict.*.txt"):
+        file.write_text(file.read_text() + "more 1\n")
+    with pytest.raises(UserError, match=f"the model's vocabulary is not that of {other}: give"):
+        forced_decoder(path, other)

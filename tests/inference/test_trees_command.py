@@ -234,7 +234,7 @@ def test_errors_are_one_line(refused, parser, reference, tmp_path):
     assert f"{other}:1: '▁see' was binarised as" in refused("--segmented", other)
     assert "has 7 sentences" in refused("--input", short, "--conllu", reference)
     message = refused("--device", "nonsense", cpu=False)
-    assert "--device nonsense: cannot be used" in message
+    assert "--device nonsense: no such device; give cpu" in message
 
 
 def test_options_that_do_not_go_together(refused, parser, reference):

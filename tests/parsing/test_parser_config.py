@@ -149,7 +149,6 @@ def test_models_inside_the_prepared_folder_move_with_it(folder):
         ({"device": "gpu"}, 'device: "gpu"'),
         ({"lang": None}, "lang: null"),
         ({"subwords": "bpe"}, "sentencepiece, subword-nmt, none"),
-        ({"stanza_dir": "nowhere"}, "stanza_dir: "),
         ({"pos_model_path": "nowhere.pt"}, "nowhere.pt: no such file"),
         ({"ner_model_path": "../models/tagger.pt"}, "'ner_model_path'"),
     ],

@@ -18,9 +18,9 @@ from syntax_nmt.cli import main
 from syntax_nmt.commands import prepare
 from syntax_nmt.data import text_files
 from syntax_nmt.data.conllu import read_conllu
+from syntax_nmt.preparation import fairseq_data
 from syntax_nmt.preparation.annotation.folder_lock import sole_user
 from syntax_nmt.preparation.annotation.parts import PartFolder
-from syntax_nmt.preparation.fairseq_data import FairseqData, preprocess
 
 pytestmark = pytest.mark.dear
 
@@ -281,26 +281,25 @@ def test_settings_that_do_nothing_are_told(more, said):
 
 
 def test_a_failure_of_fairseq_names_its_log(raw, tmp_path, monkeypatch):
-    def failing(self, destination):
+    def failing(plan, destination):
         code = "import os, sys; os.mkdir(sys.argv[1]); raise SystemExit('first\\nno disk')"
         return [sys.executable, "-c", code, str(destination)]
 
-    monkeypatch.setattr(FairseqData, "command", failing)
+    monkeypatch.setattr(fairseq_data, "command", failing)
     expected = r"fairseq-preprocess failed \(status 1\): no disk; see .*\.log"
     with pytest.raises(SystemExit, match=expected):
         main(command(raw, tmp_path / "out", "--no-parse"))
     assert not list((tmp_path / "out").glob("data-bin*"))
 
 
-def test_an_interrupted_fairseq_leaves_no_partial_folder(tmp_path, monkeypatch):
+def test_an_interrupted_fairseq_leaves_no_partial_folder(raw, tmp_path, monkeypatch):
     def interrupted(command, **options):
         (tmp_path / "data-bin.partial").mkdir()
         raise KeyboardInterrupt
 
     monkeypatch.setattr("subprocess.call", interrupted)
-    data = FairseqData("en", "de", tmp_path, ["train"], True, 1)
-    with pytest.raises(KeyboardInterrupt):
-        preprocess(data, tmp_path / "data-bin", tmp_path / "log")
+    with pytest.raises(SystemExit, match="interrupted: run the same command again"):
+        main(command(raw, tmp_path, "--no-parse"))
     assert not list(tmp_path.glob("data-bin*"))
 
 

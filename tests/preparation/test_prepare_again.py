@@ -14,7 +14,8 @@ from syntax_nmt.commands import prepare as command
 from syntax_nmt.data.conllu import format_conllu, format_no_parse
 from syntax_nmt.parsing.models import StanzaModels
 from syntax_nmt.preparation import preparation
-from syntax_nmt.preparation.fairseq_data import FairseqData, written_files
+from syntax_nmt.preparation.fairseq_data import written_files
+from syntax_nmt.preparation.plan import Plan
 
 pytestmark = pytest.mark.dear
 
@@ -61,10 +62,10 @@ def parsed_by_the_stand_in(monkeypatch, tmp_path) -> None:
     def stand_in(args: Namespace, kind: str, lang: str) -> StandIn:
         return StandIn(kind, tmp_path)
 
-    def preprocess(data: FairseqData, destination: Path, log: Path) -> dict[str, float]:
-        shutil.rmtree(destination, ignore_errors=True)
-        destination.mkdir()
-        for file in written_files(data, destination):
+    def preprocess(plan: Plan) -> dict[str, float]:
+        shutil.rmtree(plan.data_bin, ignore_errors=True)
+        plan.data_bin.mkdir()
+        for file in written_files(plan):
             file.touch()
         return {}
 

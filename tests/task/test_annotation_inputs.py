@@ -21,7 +21,7 @@ def reading(*kinds, **more):
 
 
 def inputs_of(loaded=(), parsers=None, labels=None):
-    return AnnotationInputs(loaded, labels or {}, parsers or {}, "--parser-config")
+    return AnnotationInputs(loaded, labels or {}, parsers or {})
 
 
 def sample(**annotation):

@@ -1,14 +1,14 @@
 """What a task says of batches: of too few tokens, and of a training too short for its warm-up."""
 
 import logging
-import math
+from argparse import Namespace
 
 import pytest
 from fairseq.data import LanguagePairDataset
 from small_models import build, random_sentences
 
 from syntax_nmt.errors import UserError
-from syntax_nmt.task.training_checks import planned_updates, warn_of_long_warmup
+from syntax_nmt.task.training_checks import warn_of_long_warmup
 
 WARM_UP = ("--max-update=10", "--warmup-updates=4000", "--lr-scheduler=inverse_sqrt")
 
@@ -52,17 +52,22 @@ def test_the_longest_sentence_that_is_kept_is_named(folder, loaded, split, optio
 
 
 @pytest.mark.parametrize(
-    ("batches", "update_freq", "max_epoch", "max_update", "updates"),
-    [(10, 1, 3, 0, 30), (10, 4, 3, 0, 9), (10, 1, 3, 20, 20), (10, 1, 0, 0, math.inf)],
+    ("update_freq", "max_epoch", "max_update", "updates", "fewer"),
+    [(1, 3, 0, 30, 7), (4, 3, 0, 9, 2), (1, 3, 20, 20, 5)],
 )
-def test_planned_updates(batches, update_freq, max_epoch, max_update, updates):
-    assert planned_updates(batches, update_freq, max_epoch, max_update) == updates
-
-
-def test_only_a_warm_up_that_is_longer_is_reported(caplog):
-    warn_of_long_warmup(30, 30)
-    warn_of_long_warmup(4000, math.inf)
+def test_only_a_warm_up_that_is_longer_is_reported(
+    update_freq, max_epoch, max_update, updates, fewer, caplog
+):
+    cfg = Namespace(update_freq=[update_freq], max_epoch=max_epoch, max_update=max_update)
+    warn_of_long_warmup(cfg, Namespace(warmup_updates=updates), 10)
     assert not caplog.records
-    warn_of_long_warmup(31, 30)
-    assert "--warmup-updates 31 is more than the 30 updates" in caplog.text
-    assert "give --warmup-updates 7 or less, or train longer" in caplog.text
+    warn_of_long_warmup(cfg, Namespace(warmup_updates=updates + 1), 10)
+    expected = f"--warmup-updates {updates + 1} is more than the {updates} updates"
+    assert expected in caplog.text
+    assert f"give --warmup-updates {fewer} or less, or train longer" in caplog.text
+
+
+def test_a_training_without_end_has_any_warm_up(caplog):
+    endless = Namespace(update_freq=[1], max_epoch=0, max_update=0)
+    warn_of_long_warmup(endless, Namespace(warmup_updates=4000), 10)
+    assert not caplog.records

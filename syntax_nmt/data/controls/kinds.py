@@ -41,17 +41,17 @@ class ControlledKind(ABC):
     kind: ClassVar[AnnotationKind]
     alike: ClassVar[str]
 
-    @abstractmethod
     def size(self, annotation: Any) -> int:
-        """The words of an annotation."""
+        """The words of an annotation; a multiword token has several syntactic words."""
+        return len(annotation)
 
-    @abstractmethod
     def structure(self, annotation: Any) -> Any:
-        """What is exchanged of an annotation.
+        """What is exchanged of an annotation, by default all of it.
 
         Args:
             annotation: as the kind parses it.
         """
+        return annotation
 
     @abstractmethod
     def resized(self, structure: Any, own: Any) -> Any:
@@ -83,10 +83,6 @@ class ControlledHeads(ControlledKind):
 
     kind = HEADS
     alike = "the same head"
-
-    def size(self, annotation: DependencyTree) -> int:
-        """Syntactic words: a multiword token has several."""
-        return len(annotation)
 
     def structure(self, annotation: DependencyTree) -> Arcs:
         """Heads and relations."""
@@ -136,14 +132,6 @@ class ControlledTrees(ControlledKind):
     kind = PHRASES
     alike = "the same phrase boundary"
 
-    def size(self, annotation: ConstituentTree) -> int:
-        """Leaves."""
-        return len(annotation)
-
-    def structure(self, annotation: ConstituentTree) -> ConstituentTree:
-        """The tree; its words are replaced."""
-        return annotation
-
     def resized(self, structure: ConstituentTree, own: ConstituentTree) -> ConstituentTree:
         """See :func:`~syntax_nmt.data.controls.structures.resized_tree`."""
         return resized_tree(structure, own.words)
@@ -187,10 +175,6 @@ class ControlledChunks(ControlledKind):
     def size(self, annotation: Sequence[Chunk]) -> int:
         """Tags."""
         return annotation[-1].end
-
-    def structure(self, annotation: Sequence[Chunk]) -> Sequence[Chunk]:
-        """The chunks, which have no words."""
-        return annotation
 
     def resized(self, structure: Sequence[Chunk], own: Sequence[Chunk]) -> Sequence[Chunk]:
         """See :func:`~syntax_nmt.data.controls.structures.resized_chunks`."""

@@ -113,7 +113,7 @@ def corpus_of_model(args: argparse.Namespace) -> BracketedCorpus:
         UserError: the model has no syntactic distances, or files do not belong together.
     """
     with quiet_fairseq():
-        model, task = load_model(args.path, args.databin, choose_device(args.device))
+        model, task, _ = load_model(args.path, args.databin, choose_device(args.device))
         text, distances = _text_and_distances(args, model, task)
     lines = ((sentence.words, sentence.name) for sentence in text)
     gold = gold_brackets(args, lines, len(text), text.name, text.unknown)

@@ -73,7 +73,7 @@ def corpus_of_model(args: argparse.Namespace) -> ParsedCorpus:
         UserError: the model has no supervised heads, or files do not belong together.
     """
     with quiet_fairseq():
-        model, task = load_model(args.path, args.databin, choose_device(args.device))
+        model, task, _ = load_model(args.path, args.databin, choose_device(args.device))
         text = read_side(args, task, SOURCE, args.segmented, args.subwords)
         parser = source_parser(model, task.source_dictionary, args.parser_config)
         head = ParentHead(model, text, parser)

@@ -39,32 +39,6 @@ _ORDERS = ("sync_pairs", "sync_violated", "sync_misordered")  # of rank_loss
 
 
 @dataclass(frozen=True)
-class SynchronousConstraint:
-    """What defines the constraint.
-
-    Attributes:
-        loss: `rank`, `mse` or `attention`.
-        weight: λ.
-        normalize: `sum` as in the paper, or `mean`.
-        margin: of the rank loss.
-        shift: compare position t of the projected source with position t + 1 of the target.
-        layers: number of compared layers.
-        encoder_layers: whose attention the attention loss reads; empty = the lowest.
-        decoder_layers: whose self-attention it reads; empty = the lowest.
-        cross_layers: whose cross-attention it reads; empty = the top.
-    """
-
-    loss: str
-    weight: float
-    normalize: str
-    margin: float
-    shift: bool
-    layers: int
-    encoder_layers: tuple[int, ...] = ()
-    decoder_layers: tuple[int, ...] = ()
-    cross_layers: tuple[int, ...] = ()
-
-
 class SynchronousObjective(AuxiliaryObjective):
     """`λ·L_sync` of Harada and Watanabe (2021), equations 7 to 11.
 
@@ -77,16 +51,31 @@ class SynchronousObjective(AuxiliaryObjective):
     multiplies a sentence's mean by its number of words, so that it grows linearly with the length,
     like the translation loss, and not with its square.
 
-    Args:
-        constraint: what defines it.
+    Attributes:
         eos: id of the end of a sentence.
         pad: id of the padding symbol.
+        loss: `rank`, `mse` or `attention`.
+        weight: λ.
+        normalize: `sum` as in the paper, or `mean`.
+        margin: of the rank loss.
+        shift: compare position t of the projected source with position t + 1 of the target.
+        layers: number of compared layers.
+        encoder_layers: whose attention the attention loss reads; empty = the lowest.
+        decoder_layers: whose self-attention it reads; empty = the lowest.
+        cross_layers: whose cross-attention it reads; empty = the top.
     """
 
-    def __init__(self, constraint: SynchronousConstraint, eos: int, pad: int) -> None:
-        self.constraint = constraint
-        self.eos = eos
-        self.pad = pad
+    eos: int
+    pad: int
+    loss: str
+    weight: float
+    normalize: str
+    margin: float
+    shift: bool
+    layers: int
+    encoder_layers: tuple[int, ...] = ()
+    decoder_layers: tuple[int, ...] = ()
+    cross_layers: tuple[int, ...] = ()
 
     @classmethod
     def from_options(cls, options: Any, task: FairseqTask) -> SynchronousObjective | None:
@@ -118,12 +107,11 @@ class SynchronousObjective(AuxiliaryObjective):
             )
         if all(chosen):
             warn_of_changed(options, ["sync_layers"], "three lists of --sync-…-layers")
-        constraint = SynchronousConstraint(
+        return cls(
+            task.target_dictionary.eos(), task.target_dictionary.pad(),
             loss, options.sync_weight, normalize, options.sync_margin, options.sync_shift,
             options.sync_layers, *chosen,
         )  # fmt: skip
-        dictionary = task.target_dictionary
-        return cls(constraint, dictionary.eos(), dictionary.pad())
 
     def model_arguments(self, model: nn.Module) -> dict[str, Any]:
         """The structures that the loss reads.
@@ -131,11 +119,10 @@ class SynchronousObjective(AuxiliaryObjective):
         Raises:
             UserError: the model does not have them.
         """
-        constraint = self.constraint
-        if constraint.loss != ATTENTION:
-            return {"structures": tied_distances(model, constraint.layers)}
-        chosen = constraint.encoder_layers, constraint.decoder_layers, constraint.cross_layers
-        return {"structures": tied_attention(model, constraint.layers, *chosen)}
+        if self.loss != ATTENTION:
+            return {"structures": tied_distances(model, self.layers)}
+        chosen = self.encoder_layers, self.decoder_layers, self.cross_layers
+        return {"structures": tied_attention(model, self.layers, *chosen)}
 
     def __call__(self, extra: Mapping[str, Any], sample: Sample) -> tuple[Tensor, dict[str, Any]]:
         """Computes the loss of a batch.
@@ -148,7 +135,7 @@ class SynchronousObjective(AuxiliaryObjective):
         """
         target = sample["target"]
         real = target.ne(self.eos) & target.ne(self.pad)
-        if self.constraint.shift:
+        if self.shift:
             real = real[:, :-1]
         layers = zip(*self._layer_losses(extra, real))
         sums, counts, *orders = map(torch.stack, layers)  # layers×B each
@@ -157,15 +144,15 @@ class SynchronousObjective(AuxiliaryObjective):
             "sync_terms": detached_sum(counts),
             **dict(zip(_ORDERS, map(detached_sum, orders))),
         }
-        if self.constraint.normalize == MEAN:
+        if self.normalize == MEAN:
             sums = sums * real.sum(dim=1) / counts.clamp(min=1)
-        return self.constraint.weight * sums.sum(), logs
+        return self.weight * sums.sum(), logs
 
     def _layer_losses(self, extra: Mapping[str, Any], real: Tensor) -> Iterator[tuple[Tensor, ...]]:
         """Sums, counts and numbers of pairs of each sentence, layer by layer."""
-        last = -1 if self.constraint.shift else None
-        following = slice(1 if self.constraint.shift else 0, None)
-        attention_wanted = self.constraint.loss == ATTENTION
+        last = -1 if self.shift else None
+        following = slice(1 if self.shift else 0, None)
+        attention_wanted = self.loss == ATTENTION
         source, target = (
             (SOURCE_ATTENTION, TARGET_ATTENTION)
             if attention_wanted
@@ -178,12 +165,11 @@ class SynchronousObjective(AuxiliaryObjective):
                 yield sums, counts, *[torch.zeros_like(counts)] * len(_ORDERS)
                 continue
             projected, distances = project(c, e.mean(dim=1)), d.mean(dim=1)[:, following]
-            if self.constraint.loss == MSE:
+            if self.loss == MSE:
                 sums, counts = mse_loss(projected, distances, real)
                 yield sums, counts, *[torch.zeros_like(counts)] * len(_ORDERS)
             else:
-                margin = self.constraint.margin
-                sums, pairs, *orders = rank_loss(projected, distances, real, margin)
+                sums, pairs, *orders = rank_loss(projected, distances, real, self.margin)
                 yield sums, pairs, pairs, *orders
 
     @staticmethod

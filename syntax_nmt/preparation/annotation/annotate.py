@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from syntax_nmt.data.text_files import check_writable, read_lines, refuse_pipe
-from syntax_nmt.preparation.annotation.annotator import Annotator
+from syntax_nmt.preparation.annotation.annotator import StanzaAnnotator
 from syntax_nmt.preparation.annotation.executor import ordered_map
 from syntax_nmt.preparation.annotation.parts import (
     Part,
@@ -61,7 +61,7 @@ class _OpenPart:
     counts: Counter[str]
     entries: dict[int, str | None] = field(default_factory=dict)
 
-    def text(self, annotator: Annotator) -> str:
+    def text(self, annotator: StanzaAnnotator) -> str:
         """All entries, in the order of the lines."""
         return "".join(
             self.entries.get(place) or annotator.no_annotation(words)
@@ -72,7 +72,7 @@ class _OpenPart:
 def annotate_file(
     text: Path,
     output: Path,
-    annotator: Annotator,
+    annotator: StanzaAnnotator,
     resources: Resources | None = None,
     keep_parts: bool = False,
 ) -> Counter[str]:
@@ -132,7 +132,7 @@ def describe(counts: Counter[str]) -> str:
 def _annotated_parts(
     text: Path,
     parts: PartFolder,
-    annotator: Annotator,
+    annotator: StanzaAnnotator,
     resources: Resources,
     progress: Callable[[int], Any],
 ) -> Iterator[Counter[str]]:

@@ -3,7 +3,7 @@
 import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 import torch
 
@@ -18,34 +18,6 @@ from syntax_nmt.preparation.annotation.executor import pinned_device
 
 # Increased when the same models and options give other entries.
 FORMAT = 3
-
-
-class Annotator(Protocol):
-    """Annotates sentences. It is sent to other processes, so it is small and can be pickled."""
-
-    @property
-    def max_words(self) -> int:
-        """It never gets longer sentences."""
-
-    def fingerprint(self) -> str:
-        """A string that changes when annotation might change."""
-
-    def load(self) -> None:
-        """Loads models, so that errors occur before the work."""
-
-    def annotate(self, sentences: Sequence[Sequence[str]]) -> list[str | None]:
-        """The entry of each sentence, its line end included; None without annotation.
-
-        Args:
-            sentences: words; no sentence empty, in order of length.
-        """
-
-    def no_annotation(self, words: Sequence[str]) -> str:
-        """The entry of a sentence that has no annotation.
-
-        Args:
-            words: its words; none for an empty line.
-        """
 
 
 class _Entries(NamedTuple):
@@ -85,7 +57,7 @@ _ENTRIES = {
 
 @dataclass(frozen=True)
 class StanzaAnnotator:
-    """Stanza with the models of one task.
+    """Stanza with the models of one task. It is sent to other processes: small, to be pickled.
 
     Attributes:
         models: models to load; their task decides the kind of annotation.
@@ -111,7 +83,7 @@ class StanzaAnnotator:
         return json.dumps([*versions, *options, *self.models.fingerprint()])
 
     def load(self) -> None:
-        """Loads the models.
+        """Loads the models, so that errors occur before the work.
 
         Raises:
             UserError: they do not load, or are of another language.
@@ -119,7 +91,7 @@ class StanzaAnnotator:
         self._analyser()
 
     def annotate(self, sentences: Sequence[Sequence[str]]) -> list[str | None]:
-        """The entry of each sentence; None where Stanza fails.
+        """The entry of each sentence, its line end included; None where Stanza fails.
 
         Args:
             sentences: words; no sentence empty, in order of length.

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import argparse
 import re
-import sys
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
@@ -317,7 +316,7 @@ def main(argv: Sequence[str] | None = None) -> None:
     Args:
         argv: the arguments; those of the process by default.
     """
-    run_command("clean", __doc__, add_arguments, run, sys.argv[1:] if argv is None else argv)
+    run_command("clean", __doc__, add_arguments, run, argv)
 
 
 if __name__ == "__main__":

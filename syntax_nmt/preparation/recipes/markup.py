@@ -5,7 +5,6 @@ Run by the dataset recipes as `python -m syntax_nmt.preparation.recipes.markup F
 
 import argparse
 import re
-import sys
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
 from html import unescape
@@ -245,7 +244,7 @@ def main(argv: Sequence[str] | None = None) -> None:
     Args:
         argv: the arguments; those of the process by default.
     """
-    run_command("markup", __doc__, add_arguments, run, sys.argv[1:] if argv is None else argv)
+    run_command("markup", __doc__, add_arguments, run, argv)
 
 
 if __name__ == "__main__":

@@ -12,7 +12,7 @@ def run_command(
     description: str | None,
     add_arguments: Callable[[argparse.ArgumentParser], None],
     run: Callable[[argparse.Namespace], None],
-    argv: Sequence[str],
+    argv: Sequence[str] | None,
 ) -> None:
     """Parses arguments and runs a command.
 
@@ -21,6 +21,7 @@ def run_command(
         description: what `--help` says.
         add_arguments: adds the command's options to a parser.
         run: does the work.
+        argv: the arguments; those of the process by default.
     """
     parser = argparse.ArgumentParser(
         prog=f"python -m syntax_nmt.preparation.recipes.{name}", description=description

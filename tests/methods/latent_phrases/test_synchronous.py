@@ -13,25 +13,16 @@ from syntax_nmt.criterions.cross_entropy import (
 )
 from syntax_nmt.errors import UserError
 from syntax_nmt.methods.dependency_heads.loss import DependencyObjective
-from syntax_nmt.methods.latent_phrases.loss import (
-    SynchronousConstraint,
-    SynchronousObjective,
-    project,
-    rank_loss,
-)
+from syntax_nmt.methods.latent_phrases.loss import SynchronousObjective, project, rank_loss
 
 EOS, PAD = 2, 1
 TARGETS = [[5, 6, 7, 8, 9, EOS], [5, 6, 7, EOS], [5, EOS], [EOS]]
 S = 7
 
 
-def constraint(loss="rank", shift=False, normalize="sum", margin=1.0, weight=0.5, **more):
+def objective(loss="rank", shift=False, normalize="sum", margin=1.0, weight=0.5, **more):
     layers = more.pop("layers", 2)
-    return SynchronousConstraint(loss, weight, normalize, margin, shift, layers, **more)
-
-
-def objective(**options):
-    return SynchronousObjective(constraint(**options), EOS, PAD)
+    return SynchronousObjective(EOS, PAD, loss, weight, normalize, margin, shift, layers, **more)
 
 
 def structures(width=6, seed=1, requires_grad=False):

@@ -160,7 +160,7 @@ class TestModels:
         assert list(sides[0].rows) == ["mean", *(f"head {i}" for i in range(4))]
         assert list(sides[1].tokens) == shown(TARGETS[0])
         assert sides[0].opens_word == [piece[0] == "▁" for piece in PIECES[0].split()]
-        model, task = load_model(files["latent"], files["data"], choose_device("cpu"))
+        model, task, _ = load_model(files["latent"], files["data"], choose_device("cpu"))
         text = read_segmented(files["folder"] / "source", task.source_dictionary)
         ((_, mean),) = EncoderDistances(model, text, 1).of([0], 100, None)
         np.testing.assert_allclose(sides[0].rows["mean"], mean, atol=1e-6)
