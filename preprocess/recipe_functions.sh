@@ -360,7 +360,7 @@ settings() {
   said=$("${prepare[@]}" --trainpref "$folder/train" --destdir "$folder/file" 2>&1) || true
   rm -rf "$folder"
   case $said in
-    *"error: $folder/file: "*) ;;
+    *"cannot work in $folder/file"*) ;;
     *) printf '%s\n' "$said" >&2; exit 1 ;;
   esac
 }
