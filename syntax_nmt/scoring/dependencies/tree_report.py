@@ -5,6 +5,7 @@ from collections.abc import Collection, Iterator
 from syntax_nmt.data.dependency_tree import DependencyTree
 from syntax_nmt.data.draw_tree import draw_tree
 from syntax_nmt.reporting.findings import Findings, Table, cell, number
+from syntax_nmt.scoring.accuracy import Accuracy
 from syntax_nmt.scoring.dependencies.parsed_corpus import ParsedCorpus, ParsedSentence
 from syntax_nmt.scoring.dependencies.uas import AttachmentScore, attachment_score
 from syntax_nmt.scoring.tree_corpus import TreeReport
@@ -35,11 +36,11 @@ class ParseReport(TreeReport[ParsedSentence]):
             return None
         return attachment_score(self._trees, self.corpus.scored, self.punctuation)
 
-    def strongest_score(self) -> AttachmentScore | None:
+    def strongest_score(self) -> Accuracy | None:
         """The score of the heads of largest weight, before the tree search, or None."""
         if self.corpus.scored is None or not any(self._strongest):
             return None
-        return attachment_score(self._strongest, self.corpus.scored, self.punctuation)
+        return attachment_score(self._strongest, self.corpus.scored, self.punctuation).heads
 
     def not_selected(self) -> int:
         """The number of sentences with a reference that the selection excludes."""
@@ -57,8 +58,8 @@ class ParseReport(TreeReport[ParsedSentence]):
         reference = None if self.corpus.reference is None else self.corpus.reference[number - 1]
         title = f"sentence {number}"
         if reference is not None:
-            score = attachment_score([tree], [reference], self.punctuation)
-            title += f": {score.correct} of {score.words} heads as in the reference"
+            score = attachment_score([tree], [reference], self.punctuation).heads
+            title += f": {score.correct} of {score.total} heads as in the reference"
             title += "" if self.punctuation else ", without punctuation"
         elif self.corpus.reference is not None:
             title += ": the reference has no parse"
@@ -75,24 +76,24 @@ class ParseReport(TreeReport[ParsedSentence]):
         tables = []
         if score is not None:
             figures.update(
-                sentences_scored=score.sentences,
+                sentences_scored=score.roots.total,
                 sentences_without_gold=score.without_reference - self.not_selected(),
                 sentences_not_selected=self.not_selected(),
-                uas=number(score.uas),
-                uas_before_tree_search=None if strongest is None else number(strongest.uas),
-                root_accuracy=number(score.root_accuracy),
+                uas=number(score.heads.percent),
+                uas_before_tree_search=None if strongest is None else number(strongest.percent),
+                root_accuracy=number(score.roots.percent),
                 punctuation=self.punctuation,
-                words_correct=score.correct,
-                words_scored=score.words,
+                words_correct=score.heads.correct,
+                words_scored=score.heads.total,
             )
             heading = (
-                f"{score.correct} of {score.words} heads as in the reference, in "
-                f"{score.sentences} sentences, {'with' if self.punctuation else 'without'} "
+                f"{score.heads.correct} of {score.heads.total} heads as in the reference, in "
+                f"{score.roots.total} sentences, {'with' if self.punctuation else 'without'} "
                 f"punctuation"
             )
-            columns = {"UAS": score.uas, "root": score.root_accuracy}
+            columns = {"UAS": score.heads.percent, "root": score.roots.percent}
             if strongest is not None:
-                columns["UAS before tree search"] = strongest.uas
+                columns["UAS before tree search"] = strongest.percent
             tables = [Table(["", *columns], [["trees", *map(cell, columns.values())]])]
         return Findings(figures, tables, heading, [*self._notes(score)])
 
