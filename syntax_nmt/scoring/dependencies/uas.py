@@ -25,12 +25,10 @@ class AttachmentScore:
         heads: of their words, optionally without punctuation; right is that of the reference. The
             root has none in both.
         roots: of the sentences; right is that of the reference.
-        without_reference: sentences excluded, because their reference has no parse.
     """
 
     heads: Accuracy
     roots: Accuracy
-    without_reference: int
 
 
 def attachment_score(
@@ -60,8 +58,7 @@ def attachment_score(
         if tree is not None:  # otherwise all its words are wrong
             correct += sum(tree.heads[word] == gold.heads[word] for word in counted)
             roots += any(head == word == tree.heads[word] for word, head in enumerate(gold.heads))
-    heads = Accuracy(correct, words)
-    return AttachmentScore(heads, Accuracy(roots, sentences), len(reference) - sentences)
+    return AttachmentScore(Accuracy(correct, words), Accuracy(roots, sentences))
 
 
 def is_punctuation(tree: DependencyTree, word: int) -> bool:
