@@ -27,27 +27,27 @@ class DeclaredSystem:
 
     Attributes:
         name: within its family.
+        label: what tables call it.
+        like: the system whose setting from the grid this one takes; itself = it is tuned.
         seeds: declared.
+        figures: further figures by name: a command, and where its JSON has the value.
+        best_of: the systems of which it is the best by validation, instead of options of its own.
         options: of fairseq-train, beside the family's.
         generate: of fairseq-generate, beside the evaluation's.
-        like: the system whose setting from the grid this one takes; itself = it is tuned.
-        best_of: the systems of which it is the best by validation, instead of options of its own.
         control: kind of `syntax-nmt control` that its annotation comes from; empty = the parser's.
-        figures: further figures by name: a command, and where its JSON has the value.
-        label: what tables call it.
         published: what its paper says.
     """
 
     name: str
-    seeds: tuple[int, ...]
-    options: str
-    generate: str
-    like: str
-    best_of: tuple[str, ...]
-    control: str
-    figures: Mapping[str, Mapping[str, str]]
     label: str
-    published: str
+    like: str
+    seeds: tuple[int, ...]
+    figures: Mapping[str, Mapping[str, str]]
+    best_of: tuple[str, ...]
+    options: str = ""
+    generate: str = ""
+    control: str = ""
+    published: str = ""
 
 
 @dataclass(frozen=True)
@@ -173,26 +173,21 @@ def _family(where: str, name: str, family: dict[str, Any], declared: dict[str, A
 def _system(
     where: str, name: str, systems: dict[str, Any], declared: dict[str, Any]
 ) -> DeclaredSystem:
-    given = {"like": name, "best_of": [], "generate": "", "figures": [], **systems[name]}
-    for other in {*given["best_of"], *({given["like"]} - {name})}:
+    given = {"label": name, "like": name, "seeds": declared["seeds"], **systems[name]}
+    best_of, figures = given.get("best_of", ()), given.get("figures", ())
+    for other in {*best_of, *({given["like"]} - {name})}:
         if "best_of" in systems.get(other, {"best_of": None}):
             raise UserError(f"{where}: {other} is no system of the family with options of its own")
     known = declared.get("figures", {})
-    unknown = [figure for figure in given["figures"] if figure not in known]
+    unknown = [figure for figure in figures if figure not in known]
     if unknown:
         raise UserError(f"{where}: figures: {unknown[0]} is not defined under figures")
-    return DeclaredSystem(
-        name=name,
-        seeds=tuple(given.get("seeds", declared["seeds"])),
-        options=given.get("options", ""),
-        generate=given["generate"],
-        like=given["like"],
-        best_of=tuple(given["best_of"]),
-        control=given.get("control", ""),
-        figures={figure: known[figure] for figure in given["figures"]},
-        label=given.get("label", name),
-        published=given.get("published", ""),
-    )
+    collected = {
+        "seeds": tuple(given["seeds"]),
+        "best_of": tuple(best_of),
+        "figures": {figure: known[figure] for figure in figures},
+    }
+    return DeclaredSystem(**{**given, **collected, "name": name})
 
 
 class _UniqueKeys(yaml.SafeLoader):
