@@ -9,16 +9,10 @@ from typing import Any
 import yaml
 from jsonschema import Draft202012Validator
 from jsonschema.exceptions import best_match
-from jsonschema.validators import extend
 
 from syntax_nmt.errors import UserError
 
 _SCHEMA = Path(__file__).with_name("table.schema.yaml")
-# For JSON Schema 8.0 is an integer, for the programs that get it as an option it is not.
-_Validator = extend(
-    Draft202012Validator,
-    type_checker=Draft202012Validator.TYPE_CHECKER.redefine("integer", lambda _, x: type(x) is int),
-)
 
 
 @dataclass(frozen=True)
@@ -117,7 +111,7 @@ def read_table(path: Path) -> Table:
     except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
         raise UserError(f"{path}: cannot be read: {error}") from None
     schema = yaml.safe_load(_SCHEMA.read_text(encoding="utf-8"))
-    wrong = best_match(_Validator(schema).iter_errors(declared))
+    wrong = best_match(Draft202012Validator(schema).iter_errors(declared))
     if wrong is not None:
         raise UserError(f"{path}: {'.'.join(map(str, wrong.path)) or 'table'}: {wrong.message}")
     if declared["primary"] not in declared["evaluation"]["metrics"]:
