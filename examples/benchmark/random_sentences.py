@@ -32,8 +32,7 @@ def make_batches(
     Args:
         dictionary: of both sides.
         length: mean number of tokens, EOS included.
-        sentences: in a batch.
-        count: of batches.
+        sentences: in each batch, of which there are `count`.
     """
     generator = torch.Generator().manual_seed(1)
     spread = max(1, length // 4)
