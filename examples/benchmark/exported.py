@@ -17,7 +17,7 @@ from fairseq.dataclass.configs import GenerationConfig
 from fairseq.models.transformer import TransformerModel
 from fairseq.tasks import FairseqTask
 from quiet import silence
-from random_sentences import Corpus, make_batches, write_dictionaries
+from random_sentences import make_batches, write_dictionaries
 from sizes import SIZES
 from systems import build
 
@@ -52,8 +52,8 @@ def main() -> None:
             convert(model, options, system.task, quantization, into)
             size = (into / "model.bin").stat().st_size
             print(f"{into.name}: model.bin has {size / 2**20:.1f} MiB")
-        corpus = Corpus(sizes.vocabulary, sizes.length, args.sentences, 1)
-        (batch,) = make_batches(system.task.source_dictionary, corpus)
+        dictionary = system.task.source_dictionary
+        (batch,) = make_batches(dictionary, sizes.length, args.sentences, 1)
         print("\n| threads | fairseq, seconds | float32 | int8 |\n|---|---|---|---|")
         for threads in args.threads:
             compare(system.task, model, folder, batch, threads, args)

@@ -1,6 +1,5 @@
 """Random sentences with random annotation of every kind, in batches, and their vocabulary."""
 
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -9,23 +8,6 @@ from fairseq.data import Dictionary, LanguagePairDataset
 
 EOS, FIRST_WORD = 2, 4
 CHUNK_TAGS = ("ADJP", "ADVP", "NP", "O", "PP", "SBAR", "VP")
-
-
-@dataclass(frozen=True)
-class Corpus:
-    """What the sentences are like.
-
-    Attributes:
-        vocabulary: words, the same on both sides.
-        length: mean number of tokens, EOS included.
-        sentences: in a batch.
-        batches: how many.
-    """
-
-    vocabulary: int
-    length: int
-    sentences: int
-    batches: int
 
 
 def write_dictionaries(folder: Path, words: int) -> None:
@@ -42,20 +24,23 @@ def write_dictionaries(folder: Path, words: int) -> None:
     (folder / "dict.chunks.txt").write_text("\n".join(CHUNK_TAGS) + "\n", encoding="utf-8")
 
 
-def make_batches(dictionary: Dictionary, corpus: Corpus) -> list[dict[str, Any]]:
+def make_batches(
+    dictionary: Dictionary, length: int, sentences: int, count: int
+) -> list[dict[str, Any]]:
     """Sentences around the mean length, in batches of similar lengths, with trees and chunks.
 
     Args:
         dictionary: of both sides.
-        corpus: what they are like.
+        length: mean number of tokens, EOS included.
+        sentences: in each batch, of which there are `count`.
     """
     generator = torch.Generator().manual_seed(1)
-    spread = max(1, corpus.length // 4)
+    spread = max(1, length // 4)
     batches = []
-    for index in range(corpus.batches):
-        mean = corpus.length - spread + index * 2 * spread // max(1, corpus.batches - 1)
+    for index in range(count):
+        mean = length - spread + index * 2 * spread // max(1, count - 1)
         sides = []
-        counts = torch.randint(mean - 1, mean + 2, (2, corpus.sentences), generator=generator)
+        counts = torch.randint(mean - 1, mean + 2, (2, sentences), generator=generator)
         for lengths in counts.clamp(min=2).tolist():
             side = [
                 torch.randint(FIRST_WORD, len(dictionary), (n,), generator=generator)
@@ -68,7 +53,7 @@ def make_batches(dictionary: Dictionary, corpus: Corpus) -> list[dict[str, Any]]
             sides[0], [len(s) for s in sides[0]], dictionary,
             sides[1], [len(s) for s in sides[1]], dictionary,
         )  # fmt: skip
-        batch = dataset.collater([dataset[i] for i in range(corpus.sentences)])
+        batch = dataset.collater([dataset[i] for i in range(sentences)])
         batch["heads"] = random_heads(batch["net_input"]["src_tokens"], dictionary.pad(), generator)
         batch["chunk_tags"] = random_chunks(batch["target"], dictionary.pad(), generator)
         batches.append(batch)

@@ -1,7 +1,7 @@
 """Sizes of models and batches, by name or one by one."""
 
 import argparse
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 
 
 @dataclass(frozen=True)
@@ -34,7 +34,7 @@ SIZES = {
     "nist": Sizes(width=512, ffn=2048, layers=6, heads=8, vocabulary=30000, sentences=16),
     "base": Sizes(width=512, ffn=2048, layers=6, heads=8, vocabulary=32000),
 }
-_FIELDS = ("width", "ffn", "layers", "heads", "vocabulary", "length", "sentences")
+_FIELDS = [field.name for field in fields(Sizes)]
 
 
 def add_size_arguments(parser: argparse.ArgumentParser) -> None:

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from fairseq import utils
-from random_sentences import Corpus, make_batches
+from random_sentences import make_batches
 from sizes import Sizes
 from systems import BenchmarkedSystem
 
@@ -46,8 +46,7 @@ def load(name: str, system: BenchmarkedSystem, sizes: Sizes, batches: int, devic
     sentences = sizes.sentences
     if search is not None and search[1] is not None:
         sentences, batches = search[1], _ALONE
-    corpus = Corpus(sizes.vocabulary, sizes.length, sentences, batches)
-    data = make_batches(system.task.source_dictionary, corpus)
+    data = make_batches(system.task.source_dictionary, sizes.length, sentences, batches)
     if device == "cuda":
         data = [utils.move_to_cuda(batch) for batch in data]
     if search is None:

@@ -5,7 +5,7 @@ differ on other sentences, Welch's t-test whether the methods differ with other 
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import asdict, replace
 from operator import itemgetter
 from typing import Any
 
@@ -80,13 +80,7 @@ def compare(
 
 
 def _described(pair: Comparison) -> dict[str, Any]:
-    return {
-        "system": pair.system,
-        "against": pair.against,
-        "method": pair.method,
-        "is_control": pair.is_control,
-        "is_tested": pair.is_tested,
-    }
+    return {name: value for name, value in asdict(pair).items() if name != "family"}
 
 
 def _add_tests(

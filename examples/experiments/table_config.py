@@ -9,16 +9,10 @@ from typing import Any
 import yaml
 from jsonschema import Draft202012Validator
 from jsonschema.exceptions import best_match
-from jsonschema.validators import extend
 
 from syntax_nmt.errors import UserError
 
 _SCHEMA = Path(__file__).with_name("table.schema.yaml")
-# For JSON Schema 8.0 is an integer, for the programs that get it as an option it is not.
-_Validator = extend(
-    Draft202012Validator,
-    type_checker=Draft202012Validator.TYPE_CHECKER.redefine("integer", lambda _, x: type(x) is int),
-)
 
 
 @dataclass(frozen=True)
@@ -27,27 +21,27 @@ class DeclaredSystem:
 
     Attributes:
         name: within its family.
+        label: what tables call it.
+        like: the system whose setting from the grid this one takes; itself = it is tuned.
         seeds: declared.
+        figures: further figures by name: a command, and where its JSON has the value.
+        best_of: the systems of which it is the best by validation, instead of options of its own.
         options: of fairseq-train, beside the family's.
         generate: of fairseq-generate, beside the evaluation's.
-        like: the system whose setting from the grid this one takes; itself = it is tuned.
-        best_of: the systems of which it is the best by validation, instead of options of its own.
         control: kind of `syntax-nmt control` that its annotation comes from; empty = the parser's.
-        figures: further figures by name: a command, and where its JSON has the value.
-        label: what tables call it.
         published: what its paper says.
     """
 
     name: str
-    seeds: tuple[int, ...]
-    options: str
-    generate: str
-    like: str
-    best_of: tuple[str, ...]
-    control: str
-    figures: Mapping[str, Mapping[str, str]]
     label: str
-    published: str
+    like: str
+    seeds: tuple[int, ...]
+    figures: Mapping[str, Mapping[str, str]]
+    best_of: tuple[str, ...]
+    options: str = ""
+    generate: str = ""
+    control: str = ""
+    published: str = ""
 
 
 @dataclass(frozen=True)
@@ -117,7 +111,7 @@ def read_table(path: Path) -> Table:
     except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
         raise UserError(f"{path}: cannot be read: {error}") from None
     schema = yaml.safe_load(_SCHEMA.read_text(encoding="utf-8"))
-    wrong = best_match(_Validator(schema).iter_errors(declared))
+    wrong = best_match(Draft202012Validator(schema).iter_errors(declared))
     if wrong is not None:
         raise UserError(f"{path}: {'.'.join(map(str, wrong.path)) or 'table'}: {wrong.message}")
     if declared["primary"] not in declared["evaluation"]["metrics"]:
@@ -173,26 +167,21 @@ def _family(where: str, name: str, family: dict[str, Any], declared: dict[str, A
 def _system(
     where: str, name: str, systems: dict[str, Any], declared: dict[str, Any]
 ) -> DeclaredSystem:
-    given = {"like": name, "best_of": [], "generate": "", "figures": [], **systems[name]}
-    for other in {*given["best_of"], *({given["like"]} - {name})}:
+    given = {"label": name, "like": name, "seeds": declared["seeds"], **systems[name]}
+    best_of, figures = given.get("best_of", ()), given.get("figures", ())
+    for other in {*best_of, *({given["like"]} - {name})}:
         if "best_of" in systems.get(other, {"best_of": None}):
             raise UserError(f"{where}: {other} is no system of the family with options of its own")
     known = declared.get("figures", {})
-    unknown = [figure for figure in given["figures"] if figure not in known]
+    unknown = [figure for figure in figures if figure not in known]
     if unknown:
         raise UserError(f"{where}: figures: {unknown[0]} is not defined under figures")
-    return DeclaredSystem(
-        name=name,
-        seeds=tuple(given.get("seeds", declared["seeds"])),
-        options=given.get("options", ""),
-        generate=given["generate"],
-        like=given["like"],
-        best_of=tuple(given["best_of"]),
-        control=given.get("control", ""),
-        figures={figure: known[figure] for figure in given["figures"]},
-        label=given.get("label", name),
-        published=given.get("published", ""),
-    )
+    collected = {
+        "seeds": tuple(given["seeds"]),
+        "best_of": tuple(best_of),
+        "figures": {figure: known[figure] for figure in figures},
+    }
+    return DeclaredSystem(**{**given, **collected, "name": name})
 
 
 class _UniqueKeys(yaml.SafeLoader):

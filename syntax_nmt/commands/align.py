@@ -16,11 +16,11 @@ from syntax_nmt.inference.segmentation import check_segmentation
 from syntax_nmt.option_checks import refuse_idle
 from syntax_nmt.reporting.findings import add_findings_arguments, findings_outputs, write_findings
 from syntax_nmt.reporting.output import STDOUT, check_outputs, write_lines
-from syntax_nmt.scoring.alignments.aligned_corpus import AlignedCorpus, corpus_of_files
-from syntax_nmt.scoring.alignments.alignment import GoldAlignment, format_alignment, read_gold
+from syntax_nmt.scoring.alignments.aligned_corpus import corpus_of_files
+from syntax_nmt.scoring.alignments.alignment import format_alignment, read_gold
 from syntax_nmt.scoring.alignments.alignment_report import alignment_findings
 from syntax_nmt.scoring.alignments.symmetrisation import GROW_DIAG, METHODS
-from syntax_nmt.scoring.parallel_text import add_subwords_argument
+from syntax_nmt.scoring.parallel_text import add_subwords_argument, check_parallel
 
 EXAMPLE = (
     "syntax-nmt align data-bin --path checkpoints/checkpoint_best.pt --source pieces/test.src "
@@ -141,7 +141,8 @@ def run(args: argparse.Namespace) -> None:
     corpus = corpus_of_files(args) if args.hypothesis else corpus_of_models(args)
     if not len(corpus):
         raise UserError(f"{corpus.name}: is empty: give a sentence a line")
-    _check_gold(args, gold, corpus)
+    if gold is not None:
+        check_parallel(args.score, len(gold), corpus.name, len(corpus), "sentences")
     if args.reverse or args.reverse_path:
         corpus.add_symmetrised(args.symmetrise or GROW_DIAG, args.strict)
     nothing_new = args.hypothesis and not args.reverse
@@ -150,16 +151,6 @@ def run(args: argparse.Namespace) -> None:
     write_lines(args.output, lines, stdout_is_free=not taken)
     findings = alignment_findings(corpus, gold, args.score)
     write_findings(findings, args, stdout_is_free=False)
-
-
-def _check_gold(
-    args: argparse.Namespace, gold: list[GoldAlignment] | None, corpus: AlignedCorpus
-) -> None:
-    if gold is not None and len(gold) != len(corpus):
-        raise UserError(
-            f"{args.score} has {len(gold)} sentences, {corpus.name} {len(corpus)}: give "
-            f"--score the gold alignments of this very text"
-        )
 
 
 # Options that do nothing without others.

@@ -78,57 +78,35 @@ def average_checkpoints(paths: Sequence[Path]) -> dict[str, Any]:
     state["cfg"] = OmegaConf.to_container(state["cfg"], resolve=True, enum_to_str=True)
     with errors_of(paths[0]):
         check_buildable(state["cfg"])  # every program will build from the result
-    shapes = {name: tuple(weight.shape) for name, weight in state["model"].items()}
-    sums = _Sums(state["model"])
+    weights = state["model"]
+    shapes = {name: tuple(weight.shape) for name, weight in weights.items()}
+    owners = _owners(weights)
+    sums = {
+        name: weight.to(torch.promote_types(weight.dtype, torch.float32), copy=True)
+        for name, weight in weights.items()
+        if owners[name] == name and weight.is_floating_point()
+    }
     for path in tqdm(paths[1:], desc="averaging", unit="checkpoint", disable=None):
-        weights = _load(path)["model"]
-        _check_same(path, {n: tuple(w.shape) for n, w in weights.items()}, paths[0], shapes)
-        sums.add(weights)
-    state["model"] = sums.divided_by(len(paths))
+        others = _load(path)["model"]
+        _check_same(path, {n: tuple(w.shape) for n, w in others.items()}, paths[0], shapes)
+        for name, total in sums.items():
+            total.add_(others[name])
+    for total in sums.values():
+        total.div_(len(paths))
+    state["model"] = {name: sums.get(owner, weights[owner]) for name, owner in owners.items()}
     state["last_optimizer_state"] = None
     state.get("extra_state", {}).pop("ema", None)  # of the first checkpoint's weights
     return state
 
 
-class _Sums:
-    """Sums of weights by name.
-
-    Args:
-        weights: the first summand.
-    """
-
-    def __init__(self, weights: dict[str, Tensor]) -> None:
-        self.sums: dict[str, Tensor] = {}
-        self.same_as: dict[str, str] = {}  # a weight that two names share is summed once
-        owners: dict[tuple[Any, ...], str] = {}
-        for name, weight in weights.items():
-            place = (weight.data_ptr(), weight.dtype, weight.shape, weight.stride())
-            owner = owners.setdefault(place, name) if weight.numel() else name
-            self.same_as[name] = owner
-            if owner == name:
-                kind = torch.promote_types(weight.dtype, torch.float32)
-                self.sums[name] = weight.to(kind, copy=True) if _is_float(weight) else weight
-
-    def add(self, weights: dict[str, Tensor]) -> None:
-        """Adds weights of the same names and shapes.
-
-        Args:
-            weights: the next summand.
-        """
-        for name, total in self.sums.items():
-            if _is_float(total):
-                total.add_(weights[name])
-
-    def divided_by(self, count: int) -> dict[str, Tensor]:
-        """The means."""
-        for total in self.sums.values():
-            if _is_float(total):
-                total.div_(count)
-        return {name: self.sums[owner] for name, owner in self.same_as.items()}
-
-
-def _is_float(weight: Tensor) -> bool:
-    return weight.is_floating_point()
+def _owners(weights: dict[str, Tensor]) -> dict[str, str]:
+    """For each name the first that has the same weight, under which it is summed."""
+    first: dict[tuple[Any, ...], str] = {}
+    owners = {}
+    for name, weight in weights.items():
+        place = weight.data_ptr(), weight.dtype, weight.shape, weight.stride()
+        owners[name] = first.setdefault(place, name)
+    return owners
 
 
 def _chosen(inputs: Sequence[Path], last: int | None, by: str) -> list[Path]:

@@ -4,8 +4,6 @@ import argparse
 import sys
 
 from syntax_nmt.arguments import natural_int, sentence_numbers
-from syntax_nmt.pictures.report_page.page import page_html
-from syntax_nmt.pictures.report_page.picture import Pictures
 from syntax_nmt.pictures.report_page.report_data import ReportData, report_data
 from syntax_nmt.reporting.findings import add_digits_argument
 from syntax_nmt.reporting.output import STDOUT, check_outputs, open_output
@@ -78,6 +76,10 @@ def run(args: argparse.Namespace) -> None:
     """
     _check_output(args)
     data = report_data(args)
+    # These load matplotlib.
+    from syntax_nmt.pictures.report_page.page import page_html
+    from syntax_nmt.pictures.report_page.picture import Pictures
+
     names = [system["name"] for system in data.scores["systems"]]
     title = args.title or ", ".join(names)
     pictures = Pictures()

@@ -70,7 +70,13 @@ _NEEDS = {
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Adds the command's options."""
     parser.description = DESCRIPTION
-    add_tree_arguments(parser)
+    _add_input(parser)
+    _add_dependencies(parser)
+    _add_constituents(parser)
+    _add_output(parser)
+    group = parser.add_argument_group("running the model")
+    add_parser_argument(group)
+    add_batch_arguments(group, 12000, "sentences")
 
 
 def run(args: argparse.Namespace) -> None:
@@ -80,7 +86,7 @@ def run(args: argparse.Namespace) -> None:
         UserError: options that do not go together, or files that do not.
     """
     drawn = frozenset((*args.sentences, *range(1, args.draw + 1)))
-    check_tree_arguments(args, bool(drawn))
+    _check_options(args, bool(drawn))
     of_kind = _constituents if args.kind == CONSTITUENTS else _dependencies
     corpus, report = of_kind(args, drawn)
     if not len(corpus):
@@ -126,17 +132,6 @@ def _check_positions(positions: list[int], sentences: int) -> None:
     for position in positions:
         if position > sentences:
             raise UserError(f"--sentences {position}: the corpus has {sentences} sentences")
-
-
-def add_tree_arguments(parser: argparse.ArgumentParser) -> None:
-    """Adds the command's options."""
-    _add_input(parser)
-    _add_dependencies(parser)
-    _add_constituents(parser)
-    _add_output(parser)
-    group = parser.add_argument_group("running the model")
-    add_parser_argument(group)
-    add_batch_arguments(group, 12000, "sentences")
 
 
 def _add_input(parser: argparse.ArgumentParser) -> None:
@@ -233,14 +228,11 @@ def _add_output(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def check_tree_arguments(args: argparse.Namespace, draws: bool) -> None:
+def _check_options(args: argparse.Namespace, draws: bool) -> None:
     """Refuses incompatible options before anything is loaded.
 
     Args:
         draws: whether trees are drawn.
-
-    Raises:
-        UserError: says what.
     """
     _check_kind(args)
     refuse_idle(args, _NEEDS)

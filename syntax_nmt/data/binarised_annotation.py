@@ -52,7 +52,7 @@ class BinarisedAnnotation:
 
 
 def open_annotation(
-    prefix: str | Path, kind: AnnotationKind, sizes: np.ndarray, verify: bool = True
+    prefix: str | Path, kind: AnnotationKind, sizes: np.ndarray, checksums: bool = True
 ) -> BinarisedAnnotation:
     """Opens `prefix.kind.{bin,idx}` and checks that it belongs to the text.
 
@@ -61,7 +61,7 @@ def open_annotation(
     Args:
         prefix: fairseq's prefix of the side's tokens: `data-bin/train.de-en.de`.
         sizes: the dataset's lengths of this side with EOS, (sentences,).
-        verify: also compare checksums and check every number. False if the caller does both.
+        checksums: compare them, too. False if the caller does so.
 
     Raises:
         UserError: a file is missing, damaged, or not made from this text, or contains numbers that
@@ -70,7 +70,7 @@ def open_annotation(
     prefix = Path(prefix)
     name = f"{prefix.name}.{kind.name}"
     entry = _manifest_entry(prefix, name, kind)
-    if verify:
+    if checksums:
         _check_fingerprints(prefix.parent, name, entry, kind)
     try:
         _check_number(count_rows(prefix.parent / name), len(sizes), prefix.parent / name)
@@ -80,8 +80,7 @@ def open_annotation(
         raise UserError(f"{prefix.parent / name}: cannot be read ({error}): {REMEDY}") from error
     lengths = np.asarray(sizes).astype(np.int64) - 1
     _check_lengths(rows, kind, lengths, prefix.parent / name, entry.source)
-    if verify:
-        _check_numbers(rows, kind.limits(lengths, len(labels)), prefix.parent / name, entry.source)
+    _check_numbers(rows, kind.limits(lengths, len(labels)), prefix.parent / name, entry.source)
     if len(rows) != entry.sentences:
         raise UserError(
             f"{prefix.parent / name}.idx: {len(rows)} sentences, {NAME} says {entry.sentences}: "

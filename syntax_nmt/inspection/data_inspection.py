@@ -4,11 +4,10 @@ Loading (:mod:`syntax_nmt.data.binarised_annotation`) stops at the first file th
 checksum; an inspection names all, and reads each once, however many annotation files depend on it.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import groupby
 from pathlib import Path
-from typing import NamedTuple
 
 import numpy as np
 from fairseq.data import Dictionary
@@ -56,7 +55,7 @@ class InspectedText:
         """Its tokens, and its sound annotation files by kind."""
         tokens = TokenFile(self.prefix, self.dictionary)
         annotations = {
-            kind: open_annotation(self.prefix, kind, tokens.sizes, verify=False)
+            kind: open_annotation(self.prefix, kind, tokens.sizes, checksums=False)
             for kind in self.figures
         }
         return tokens, annotations
@@ -128,13 +127,21 @@ class _Inspector:
         return True
 
     def _compare_checksums(self, words: Path | None) -> None:
-        for change in changed_files(self.folder, self.result.manifest):
-            self.result.problems.append(change.message)
-            self._bad_files.add(change.path.name)
-            self._unsound.update(change.dependants)
+        recorded: dict[str, dict[Fingerprint, list[str]]] = {}
+        for name, entry in self.result.manifest.items():
+            for file_name, fingerprint in entry.files.items():
+                recorded.setdefault(file_name, {}).setdefault(fingerprint, []).append(name)
+        for file_name, wanted in recorded.items():
+            for message, dependants in differences(self.folder / file_name, wanted):
+                self.result.problems.append(message)
+                self._bad_files.add(file_name)
+                self._unsound.update(dependants)
         if words is not None:
-            for change in changed_sources(words, self.result.manifest):
-                self.result.problems.append(change.message)
+            for name, entry in self.result.manifest.items():
+                of_source = {entry.source_text: [name]}
+                self.result.problems += [
+                    text for text, _ in differences(words / entry.source, of_source)
+                ]
 
     def _inspect_text(self, name: TextName, dictionary: Dictionary) -> None:
         try:
@@ -176,7 +183,7 @@ class _Inspector:
                 text.damaged.append(kind)
                 continue
             try:
-                annotation = open_annotation(text.prefix, kind, tokens.sizes, verify=False)
+                annotation = open_annotation(text.prefix, kind, tokens.sizes, checksums=False)
             except UserError as error:
                 self.result.problems.append(str(error))
                 text.damaged.append(kind)
@@ -249,55 +256,20 @@ def _detect_scheme(tokens: TokenFile) -> str:
     return scheme
 
 
-class Change(NamedTuple):
-    """A missing or changed file.
-
-    Attributes:
-        path: the file.
-        message: one line.
-        dependants: the annotation files that were made with it as it was (`train.de-en.de.heads`).
-    """
-
-    path: Path
-    message: str
-    dependants: tuple[str, ...]
-
-
-def changed_files(folder: Path, manifest: Mapping[str, AnnotationFile]) -> Iterator[Change]:
-    """The changes in a data-bin folder.
+def differences(
+    path: Path, recorded: Mapping[Fingerprint, Sequence[str]]
+) -> Iterator[tuple[str, Sequence[str]]]:
+    """A message for each way in which a file differs, and the annotation files that it concerns.
 
     Args:
-        folder: the data-bin folder.
-        manifest: its annotation files by name.
+        recorded: its checksums, each with the annotation files that were made for it.
     """
-    recorded: dict[str, dict[Fingerprint, list[str]]] = {}
-    for name, entry in manifest.items():
-        for file_name, fingerprint in entry.files.items():
-            recorded.setdefault(file_name, {}).setdefault(fingerprint, []).append(name)
-    for file_name, wanted in recorded.items():
-        yield from _compare(folder / file_name, wanted)
-
-
-def changed_sources(words: Path, manifest: Mapping[str, AnnotationFile]) -> Iterator[Change]:
-    """The changes in the texts that annotation files were made from.
-
-    Args:
-        words: the folder they are in, that of `syntax-nmt binarize --words`.
-        manifest: the annotation files by name.
-    """
-    for name, entry in manifest.items():
-        yield from _compare(words / entry.source, {entry.source_text: [name]})
-
-
-def _compare(path: Path, recorded: Mapping[Fingerprint, list[str]]) -> Iterator[Change]:
     try:
         found = Fingerprint.of(path)
     except (OSError, ValueError) as error:  # ValueError: no name that a file can have
         reason = getattr(error, "strerror", None) or error
-        names = tuple(name for group in recorded.values() for name in group)
-        listed = ", ".join(names)
-        message = f"{path}: cannot be read ({reason}), needed by {listed}: {REMEDY}"
-        yield Change(path, message, names)
+        names = [name for group in recorded.values() for name in group]
+        yield f"{path}: cannot be read ({reason}), needed by {', '.join(names)}: {REMEDY}", names
         return
     for wanted, group in recorded.items():
         if difference := found.difference(wanted):
@@ -305,4 +277,4 @@ def _compare(path: Path, recorded: Mapping[Fingerprint, list[str]]) -> Iterator[
                 f"{path}: damaged, or changed since {', '.join(group)} was made "
                 f"({difference}): {REMEDY}"
             )
-            yield Change(path, message, tuple(group))
+            yield message, group

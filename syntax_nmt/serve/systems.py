@@ -1,21 +1,18 @@
 """The results of trained systems for the page, as plain values."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+from matplotlib.figure import Figure
 
 from syntax_nmt.inference.model import CHUNKED, LoadedModel
 from syntax_nmt.pictures.plots.chunk_strips import draw_chunks
 from syntax_nmt.pictures.plots.figure_file import svg_text
 from syntax_nmt.pictures.report_page.structure_pictures import DRAWN
 from syntax_nmt.scoring.chunks.chunk_report import bracketed
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ from syntax_nmt.data.binarised_annotation import open_annotation
 from syntax_nmt.data.manifest import AnnotationFile, Fingerprint, read_manifest, write_manifest
 from syntax_nmt.data.ragged import RaggedArray, RaggedWriter
 from syntax_nmt.errors import UserError
-from syntax_nmt.inspection.data_inspection import changed_files
+from syntax_nmt.inspection.data_inspection import differences
 
 NAME = "train.de-en.de"
 SIZES = [3, 1, 4]  # tokens with EOS
@@ -132,7 +132,7 @@ def test_without_verification_truncation_is_still_found(tmp_path):
     path = write_all(tmp_path) / f"{NAME}.heads.bin"
     path.write_bytes(path.read_bytes()[:-4])
     with pytest.raises(UserError, match="4 numbers where the index has 5"):
-        open_kind(tmp_path, verify=False)
+        open_kind(tmp_path, checksums=False)
 
 
 def test_another_type_is_refused(tmp_path):
@@ -142,7 +142,7 @@ def test_another_type_is_refused(tmp_path):
         builder.add_item(torch.ones(len(row)))
     builder.finalize(str(tmp_path / f"{NAME}.heads.idx"))
     with pytest.raises(UserError, match="uint16 instead of int32"):
-        open_kind(tmp_path, verify=False)
+        open_kind(tmp_path, checksums=False)
 
 
 def test_counts_and_lengths_of_another_dataset(tmp_path):
@@ -241,5 +241,6 @@ def test_what_is_no_regular_file_is_not_waited_for(tmp_path, kind):
         path.mkdir()
     with pytest.raises(UserError, match=r"heads\.bin: cannot be read \(no regular file\)"):
         open_kind(tmp_path)
-    (change,) = changed_files(tmp_path, {f"{NAME}.heads": read_manifest(tmp_path)[f"{NAME}.heads"]})
-    assert "no regular file" in change.message
+    recorded = read_manifest(tmp_path)[f"{NAME}.heads"].files[path.name]
+    ((message, _),) = differences(path, {recorded: [f"{NAME}.heads"]})
+    assert "no regular file" in message

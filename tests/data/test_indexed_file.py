@@ -41,7 +41,7 @@ def test_binarised_annotation(promise, tmp_path):
     assert count_rows(folder / f"{NAME}.heads") == ROWS
     tracemalloc.start()
     with pytest.raises(UserError, match=rf"heads: {ROWS} sentences, the dataset has 3"):
-        open_kind(folder, verify=False)
+        open_kind(folder, checksums=False)
     assert tracemalloc.get_traced_memory()[1] < 1 << 20
     tracemalloc.stop()
 

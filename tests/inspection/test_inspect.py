@@ -389,13 +389,10 @@ def set_row(place, row):
 @pytest.mark.parametrize(
     ("kind", "lang", "change", "message"),
     [
-        ("heads", "de", set_row(1, [1, 9, 1, 3, 3]), "1 sentence with a head outside the sentence"),
         ("heads", "de", set_row(1, [1, 3, 1, 1, 3]), "1 sentence whose heads are no tree"),
         ("heads", "de", set_row(1, [0, 3, 1, 3, 3]), "1 sentence whose heads are no tree"),
         ("heads", "de", set_row(1, [1, 4, 1, 3, 3]), "1 sentence whose heads do not follow"),
         ("heads", "de", set_row(1, [1, 3, 3, 3, 3]), "1 sentence whose heads do not follow"),
-        ("phrases", "de", set_row(1, [5, 0]), "1 sentence with a phrase of no subword"),
-        ("chunks", "en", set_row(1, [1, 0, 0, 4, 0]), "1 sentence with a tag that dict.chunks"),
         ("chunks", "en", set_row(1, [0, 0, 0, 3, 0]), "1 sentence that no chunk opens"),
     ],
 )
@@ -410,6 +407,24 @@ def test_what_cannot_be_right(folder, inspect, kind, lang, change, message):
         content = json.loads(inspect(folder, "--json", "-")[1])
         trees = content["texts"][0]["side_information"]["heads"]
         assert trees["trees_measured"] == trees["annotated"] - 1
+
+
+@pytest.mark.parametrize(
+    ("kind", "lang", "row", "wrong"),
+    [
+        ("heads", "de", [1, 9, 1, 3, 3], "holds 9, its numbers can be 0 to 4"),
+        ("phrases", "de", [5, 0], "holds 0, its numbers can be 1 to 5"),
+        ("chunks", "en", [1, 0, 0, 4, 0], "holds 4, its numbers can be 0 to 3"),
+    ],
+)
+def test_numbers_that_do_not_exist(folder, inspect, kind, lang, row, wrong):
+    rewrite(folder, kind, set_row(1, row), lang)
+    status, out, err = inspect(folder, "--split", "train", "--samples", 5)
+    assert (status, len(err)) == (1, 1)
+    assert f"train.de-en.{lang}.{kind}: sentence 2 (line 2 of the text;" in err[0]
+    assert wrong in err[0]
+    assert "not sound" in out
+    assert "train, sentence 2" in out
 
 
 def test_without_annotation(bare, inspect):

@@ -7,6 +7,7 @@ from trees_of import tree_of
 
 from syntax_nmt.data.dependency_tree import MultiwordRange
 from syntax_nmt.errors import UserError
+from syntax_nmt.scoring.accuracy import Accuracy
 from syntax_nmt.scoring.dependencies.reference import over_corpus_words, over_same_words
 from syntax_nmt.scoring.dependencies.uas import attachment_score
 
@@ -18,40 +19,37 @@ GOLD = tree_of(
 def test_by_hand():
     score = attachment_score([tree_of([1, 1, 1, 1]), tree_of([0, 0])], [GOLD, tree_of([1, 1])])
     # First sentence 3 of 4 heads and the root; second none, not even the root.
-    assert (score.sentences, score.words, score.correct, score.correct_roots) == (2, 6, 3, 1)
-    assert score.uas == 50
-    assert score.root_accuracy == 50
+    assert (score.heads, score.roots) == (Accuracy(3, 6), Accuracy(1, 2))
 
 
 def test_without_punctuation():
     score = attachment_score([tree_of([1, 1, 1, 1])], [GOLD], punctuation=False)
-    assert (score.words, score.correct) == (3, 3)
+    assert score.heads == Accuracy(3, 3)
 
 
 def test_punctuation_by_its_characters_where_the_file_has_no_upos():
     gold = tree_of([1, 1, 1, 1, 1], words=["a", "b", "...", "„", "3.5"])
-    assert attachment_score([gold], [gold], punctuation=False).words == 3
+    assert attachment_score([gold], [gold], punctuation=False).heads.total == 3
     tagged = tree_of([1, 1], words=["%", "b"], upos=["NOUN", "VERB"])
-    assert attachment_score([tagged], [tagged], punctuation=False).words == 2
+    assert attachment_score([tagged], [tagged], punctuation=False).heads.total == 2
 
 
 def test_tags_of_a_treebank_tell_no_punctuation():
     """CoNLL-X has them in the column of UPOS."""
     gold = tree_of([2, 0, 2, 2], words=["oh", ",", "dogs", "."], upos=["UH", ",", "NN", "$."])
     score = attachment_score([tree_of([2, 2, 2, 1])], [gold], punctuation=False)
-    assert (score.words, score.correct) == (2, 2)
+    assert score.heads == Accuracy(2, 2)
 
 
 def test_sentences_without_parse():
     score = attachment_score([GOLD, None, None], [None, GOLD, None])
-    assert (score.sentences, score.words, score.correct) == (1, 4, 0)
-    assert score.without_reference == 2
+    assert (score.heads, score.roots) == (Accuracy(0, 4), Accuracy(0, 1))
 
 
 def test_nothing_to_score():
     score = attachment_score([None], [None])
-    assert math.isnan(score.uas)
-    assert math.isnan(score.root_accuracy)
+    assert math.isnan(score.heads.percent)
+    assert math.isnan(score.roots.percent)
 
 
 def test_lists_that_are_not_parallel():

@@ -79,8 +79,6 @@ class AnnotationFigures:
         }
 
 
-NO_LENGTH = "with a phrase of no subword"
-NO_TAG = "with a tag that dict.chunks.txt does not have"
 NOT_OPENED = "that no chunk opens"
 
 
@@ -116,7 +114,6 @@ class PhraseFigures(AnnotationFigures):
         super().add(text, rows)
         first = text.block.first
         lengths, owners, _ = _annotated_rows(rows, first, len(text.block.sizes))
-        self.faults.add(NO_LENGTH, np.unique(owners[lengths < 1]) + first + 1)
         self.phrases += len(lengths)
         self.subwords += int(lengths.sum())
         if len(lengths) and lengths.max() > self.longest:
@@ -172,14 +169,9 @@ class ChunkFigures(AnnotationFigures):
         ids, owners, annotated = _annotated_rows(rows, first, len(sizes))
         opens = text.opens[np.repeat(annotated, sizes)]
         starts = np.cumsum(sizes[annotated]) - sizes[annotated]
-        sound = np.ones(len(sizes), dtype=bool)
-        for what, wrong in (
-            (NO_TAG, owners[(ids < 0) | (ids > len(self.tags))]),
-            (NOT_OPENED, owners[starts[ids[starts] == 0]]),
-        ):
-            sound[wrong] = False
-            self.faults.add(what, np.unique(wrong) + first + 1)
-        kept = sound[owners]
+        not_opened = owners[starts[ids[starts] == 0]]
+        self.faults.add(NOT_OPENED, not_opened + first + 1)
+        kept = ~np.isin(owners, not_opened)
         self._add_chunks(ids[kept], opens[kept])
 
     def _add_chunks(self, ids: np.ndarray, opens: np.ndarray) -> None:
@@ -222,7 +214,6 @@ def _annotated_rows(
     return rows.values[begin : begin + len(owners)][kept], owners[kept], annotated
 
 
-HEAD_OUTSIDE = "with a head outside the sentence"
 NO_TREE = "whose heads are no tree with one root"
 OTHER_WORDS = "whose heads do not follow the words of the text"
 
@@ -268,16 +259,12 @@ class TreeFigures(AnnotationFigures):
         annotated = rows.bounds[first : first + len(sizes), 1] >= 0
         begin = int(rows.starts[first])
         heads = rows.values[begin : begin + len(text.block.tokens)]
-        kept = np.repeat(annotated, sizes)
-        inside = (heads >= 0) & (heads < np.repeat(sizes, sizes))
-        outside = row_sums(kept & ~inside, sizes) > 0
-        self.faults.add(HEAD_OUTSIDE, _lines(outside, first))
-        self.unsure += int((annotated & ~outside & text.unsure).sum())
-        usable = annotated & ~outside & ~text.unsure
+        self.unsure += int((annotated & text.unsure).sum())
+        usable = annotated & ~text.unsure
         if usable.any():
             kept = np.repeat(usable, sizes)
             trees, follows = lift_heads(heads[kept], sizes[usable], text.opens[kept])
-            lines = _lines(usable, first)
+            lines = np.flatnonzero(usable) + first + 1
             self.faults.add(OTHER_WORDS, lines[~follows])
             self._add_trees(trees.select(follows), lines[follows])
 
@@ -312,8 +299,3 @@ class TreeFigures(AnnotationFigures):
             "deepest": self.deepest,
             "deepest_line": self.deepest_line or None,
         }
-
-
-def _lines(rows: np.ndarray, first: int) -> np.ndarray:
-    """Line numbers of the rows that are True."""
-    return np.flatnonzero(rows) + first + 1

@@ -77,11 +77,8 @@ class TokenFile:
         start = int(self.sizes[:row].sum())
         return np.array(self._values[start : start + self.sizes[row]], dtype=np.int64)
 
-    def blocks(self, limit: int = _BLOCK) -> Iterator[Block]:
-        """All sentences in order.
-
-        Args:
-            limit: tokens of a block; a longer sentence is a separate block.
+    def blocks(self) -> Iterator[Block]:
+        """All sentences in order; one longer than a block is a separate block.
 
         Raises:
             UserError: a sentence does not end in EOS, or the dictionary is too small.
@@ -89,7 +86,7 @@ class TokenFile:
         ends = np.cumsum(self.sizes)
         first = begin = 0
         while first < len(ends):
-            last = max(first + 1, int(np.searchsorted(ends, begin + limit, side="right")))
+            last = max(first + 1, int(np.searchsorted(ends, begin + _BLOCK, side="right")))
             tokens = np.array(self._values[begin : ends[last - 1]])
             closing = ends[first:last] - 1 - begin
             self._check(tokens, closing, first)

@@ -1,21 +1,18 @@
 """`syntax-nmt plot alignment`: a word alignment, gold links framed."""
 
-from __future__ import annotations
-
 import argparse
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+
+from matplotlib.figure import Figure
 
 from syntax_nmt.data.subwords import detect_scheme, join_pieces, pieces_per_word
 from syntax_nmt.data.text_files import read_lines
 from syntax_nmt.errors import UserError
 from syntax_nmt.inference.arguments import add_base_argument
 from syntax_nmt.pictures.kinds.sentence_choice import add_sentence_argument, chosen_parallel, note
+from syntax_nmt.pictures.plots.alignment_matrix import draw_alignment
 from syntax_nmt.scoring.alignments.alignment import links_outside, read_alignments, read_gold
 from syntax_nmt.scoring.parallel_text import add_subwords_argument, chosen_scheme
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -53,8 +50,6 @@ def figure(args: argparse.Namespace) -> Figure:
         outside = list(links_outside(given or (), len(source), len(target)))
         if outside:
             note(f"{name}: {len(outside)} links to words that the sentences lack left out")
-
-    from syntax_nmt.pictures.plots.alignment_matrix import draw_alignment
 
     return draw_alignment(source, target, links, gold, title=args.title)
 

@@ -1,11 +1,9 @@
 """`syntax-nmt plot attention`: the attention of the heads of a layer, gold heads framed."""
 
-from __future__ import annotations
-
 import argparse
-from typing import TYPE_CHECKING
 
 import numpy as np
+from matplotlib.figure import Figure
 
 from syntax_nmt.arguments import add_files, add_flags, natural_int
 from syntax_nmt.data.conllu import read_conllu
@@ -29,10 +27,8 @@ from syntax_nmt.pictures.kinds.model_sentence import (
     model_sentence,
 )
 from syntax_nmt.pictures.kinds.sentence_choice import chosen
+from syntax_nmt.pictures.plots.attention_panels import Panel, draw_attention
 from syntax_nmt.scoring.dependencies.reference import over_corpus_words
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 EOS = "</s>"
 
@@ -87,8 +83,6 @@ def figure(args: argparse.Namespace) -> Figure:
         raise UserError(f"{sentence.target.name}: no words: choose another --sentence")
     in_words = args.words or bool(args.gold)
     tree = _tree(args, sentence) if args.gold else None
-
-    from syntax_nmt.pictures.plots.attention_panels import Panel, draw_attention
 
     panels = [
         Panel(

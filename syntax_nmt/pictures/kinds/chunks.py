@@ -1,22 +1,20 @@
 """`syntax-nmt plot chunks`: the chunks of a sentence, or their attention."""
 
-from __future__ import annotations
-
 import argparse
 import json
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from matplotlib.figure import Figure
 
 from syntax_nmt.data.chunks import OUTSIDE, Chunk
 from syntax_nmt.data.text_files import read_lines
 from syntax_nmt.errors import UserError
 from syntax_nmt.pictures.kinds.sentence_choice import add_sentence_argument, chosen, chosen_parallel
+from syntax_nmt.pictures.plots.attention_panels import Panel, draw_attention
+from syntax_nmt.pictures.plots.chunk_strips import draw_chunks
 from syntax_nmt.scoring.chunks.chunk_file import check_words, read_chunk_file
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 DESCRIPTION = """\
 The chunks of --hypothesis, of --gold, or both, below the words of --target; or, with --alignments,
@@ -70,8 +68,6 @@ def _segmentation(args: argparse.Namespace) -> Figure:
             )
         rows[name] = chunks
 
-    from syntax_nmt.pictures.plots.chunk_strips import draw_chunks
-
     both = args.hypothesis and args.gold
     return draw_chunks(words, rows, _REFERENCE if both else None, args.title)
 
@@ -90,8 +86,6 @@ def _attention(args: argparse.Namespace) -> Figure:
         ) from error
     if not weights.size:
         raise UserError(f"{where}: the sentence has no chunks: choose another --sentence")
-
-    from syntax_nmt.pictures.plots.attention_panels import Panel, draw_attention
 
     return draw_attention([Panel("", weights)], chunks, source, "chunks", "source", args.title)
 

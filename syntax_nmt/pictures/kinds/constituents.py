@@ -1,17 +1,14 @@
 """`syntax-nmt plot constituents`: a constituency tree, compared with a gold tree."""
 
-from __future__ import annotations
-
 import argparse
-from typing import TYPE_CHECKING
+
+from matplotlib.figure import Figure
 
 from syntax_nmt.data.annotation_transfer import check_same_text
 from syntax_nmt.errors import UserError
 from syntax_nmt.pictures.kinds.sentence_choice import add_sentence_argument, chosen_trees
+from syntax_nmt.pictures.plots.constituency_tree import draw_constituents
 from syntax_nmt.scoring.constituents.tree_file import read_tree_file
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -39,7 +36,5 @@ def figure(args: argparse.Namespace) -> Figure:
                 f"the trees of this very text"
             )
         check_same_text(tree.words, gold.words, where, name)
-
-    from syntax_nmt.pictures.plots.constituency_tree import draw_constituents
 
     return draw_constituents(tree, gold, args.title, args.room)

@@ -1,17 +1,13 @@
 """`syntax-nmt plot contrast`: accuracy on contrastive pairs by distance, with intervals."""
 
-from __future__ import annotations
-
 import argparse
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+from matplotlib.figure import Figure
 
 from syntax_nmt.errors import UserError
+from syntax_nmt.pictures.plots.group_curves import Group, Point, draw_curves
 from syntax_nmt.scoring.json_figures import free_name, other_file, read_figures
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-
-    from syntax_nmt.pictures.plots.group_curves import Point
 
 _COMMAND = "syntax-nmt contrast"
 
@@ -32,7 +28,6 @@ def figure(args: argparse.Namespace) -> Figure:
     Raises:
         UserError: files cannot be used, or have no distances.
     """
-    from syntax_nmt.pictures.plots.group_curves import Group, draw_curves
 
     models: dict[str, dict[int, Point]] = {}
     labels: dict[int, str] = {}
@@ -69,7 +64,6 @@ def figure(args: argparse.Namespace) -> Figure:
 
 def _points(model: dict[str, Any]) -> dict[int, Point]:
     """The accuracies by the least distance of each group."""
-    from syntax_nmt.pictures.plots.group_curves import Point
 
     return {
         part["least"]: Point(part["accuracy"], **part["interval"]) for part in model["by_distance"]

@@ -1,17 +1,14 @@
 """`syntax-nmt plot dependencies`: a dependency tree, compared with a reference."""
 
-from __future__ import annotations
-
 import argparse
 from functools import partial
-from typing import TYPE_CHECKING
+
+from matplotlib.figure import Figure
 
 from syntax_nmt.data.conllu import read_conllu
 from syntax_nmt.pictures.kinds.sentence_choice import add_sentence_argument, chosen_trees
+from syntax_nmt.pictures.plots.dependency_arcs import draw_dependencies
 from syntax_nmt.scoring.dependencies.reference import over_same_words
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -33,7 +30,5 @@ def figure(args: argparse.Namespace) -> Figure:
     if reference is not None:
         where, name = f"{args.gold}:{reference.line}", f"{args.trees}:{tree.line}"
         tree, reference = over_same_words(tree, reference, where, name)
-
-    from syntax_nmt.pictures.plots.dependency_arcs import draw_dependencies
 
     return draw_dependencies(tree, reference, not args.no_relations, args.title, args.room)

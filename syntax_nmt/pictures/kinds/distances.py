@@ -1,11 +1,9 @@
 """`syntax-nmt plot distances`: syntactic distances of a model with latent phrases."""
 
-from __future__ import annotations
-
 import argparse
-from typing import TYPE_CHECKING
 
 import numpy as np
+from matplotlib.figure import Figure
 
 from syntax_nmt.arguments import natural_int
 from syntax_nmt.backbone.structures import SOURCE_DISTANCES, TARGET_DISTANCES, StructureLayers
@@ -17,9 +15,7 @@ from syntax_nmt.pictures.kinds.model_sentence import (
     chosen_heads,
     model_sentence,
 )
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
+from syntax_nmt.pictures.plots.distance_bars import TokenDistances, draw_distances
 
 _HALVES = {"source": "encoder", "target": "decoder"}
 
@@ -65,8 +61,6 @@ def figure(args: argparse.Namespace) -> Figure:
         for name in sides or ["source"]:
             check_model(sentence.decoder.model, args.layer, _HALVES[name])
     found = _distances(sentence, args.layer)
-
-    from syntax_nmt.pictures.plots.distance_bars import TokenDistances, draw_distances
 
     return draw_distances(
         [

@@ -1,18 +1,14 @@
 """`syntax-nmt plot length`: BLEU, or any other score, by length."""
 
-from __future__ import annotations
-
 import argparse
 import re
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+from matplotlib.figure import Figure
 
 from syntax_nmt.errors import UserError
+from syntax_nmt.pictures.plots.group_curves import Group, Point, draw_curves, score_point
 from syntax_nmt.scoring.json_figures import free_name, other_file, read_figures
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-
-    from syntax_nmt.pictures.plots.group_curves import Point
 
 _COMMAND = "syntax-nmt score"
 _FOLDERS = re.compile(r"\S*/")
@@ -40,7 +36,6 @@ def figure(args: argparse.Namespace) -> Figure:
     Raises:
         UserError: files cannot be used, or do not go together.
     """
-    from syntax_nmt.pictures.plots.group_curves import Group, draw_curves, score_point
 
     metric, bars = args.metric, set()
     groups: list[Group] = []

@@ -1,15 +1,12 @@
 """`syntax-nmt plot translation`: a sentence that is translated now, its tree, and the attention."""
 
-from __future__ import annotations
-
 import argparse
-from typing import TYPE_CHECKING
+
+from matplotlib.figure import Figure
 
 from syntax_nmt.arguments import positive_int
 from syntax_nmt.errors import UserError
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
+from syntax_nmt.pictures.plots.translated_sentence import draw_translation
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -35,7 +32,5 @@ def figure(args: argparse.Namespace) -> Figure:
     attended = model.attention(args.text, translation)
     if tree is None or attended is None:
         raise UserError("--text: too long for the model: give a shorter sentence")
-
-    from syntax_nmt.pictures.plots.translated_sentence import draw_translation
 
     return draw_translation(tree, attended.target, attended.weights, args.title)

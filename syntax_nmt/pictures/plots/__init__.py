@@ -1,6 +1,6 @@
 """Pictures of structures and figures: each module draws one kind from plain data, with matplotlib.
 
-matplotlib takes a second to load, so nothing imports these modules before a picture is drawn.
+matplotlib takes a second to load, so nothing imports these modules before a picture is asked for.
 """
 
 import logging

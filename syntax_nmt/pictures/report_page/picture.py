@@ -1,24 +1,24 @@
 """Pictures in the page: SVG with a description; scores by length, and trainings."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass
 from html import escape
 from itertools import count
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from markupsafe import Markup
+from matplotlib.figure import Figure
 
+from syntax_nmt.pictures.plots.figure_file import svg_text, unshown
+from syntax_nmt.pictures.plots.fonts import advice
+from syntax_nmt.pictures.plots.group_curves import Group, Point, draw_curves, score_point
+from syntax_nmt.pictures.plots.training_curves import TrainingRun, draw_training
 from syntax_nmt.pictures.report_page.training_log import (
     Logs,
     quantities,
     training_curve,
     validation_curve,
 )
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 _METADATA = re.compile(r"\s*<metadata>.*?</metadata>", re.DOTALL)
 _TITLE = re.compile(r"\s*<title>.*?</title>", re.DOTALL)
@@ -48,8 +48,6 @@ class Pictures:
 
     def notes(self) -> list[str]:
         """Notes for the user about the pictures so far."""
-        from syntax_nmt.pictures.plots.fonts import advice
-
         return [advice("".join(sorted(self.unshown)))] if self.unshown else []
 
     def add(self, figure: Figure, caption: str, description: str) -> Picture:
@@ -59,8 +57,6 @@ class Pictures:
             caption: below the picture.
             description: what it shows, for those who do not see it.
         """
-        from syntax_nmt.pictures.plots.figure_file import svg_text, unshown
-
         self.unshown.update(unshown(figure))
         text = svg_text(figure, f"p{next(self._numbers)}")
         text = _TITLE.sub("", _METADATA.sub("", text), count=1)
@@ -77,8 +73,6 @@ def length_pictures(scores: dict[str, Any], pictures: Pictures) -> list[Picture]
         scores: of `score_report.score_figures`.
         pictures: what makes pictures.
     """
-    from syntax_nmt.pictures.plots.group_curves import Group, Point, draw_curves, score_point
-
     bins = scores["by_length"]["bins"]
     groups = [Group(each["label"], each["sentences"]) for each in bins]
     found = []
@@ -100,8 +94,6 @@ def training_pictures(logs: Logs, pictures: Pictures) -> list[Picture]:
         logs: of all systems.
         pictures: what makes pictures.
     """
-    from syntax_nmt.pictures.plots.training_curves import TrainingRun, draw_training
-
     found = []
     for quantity, label in quantities(logs).items():
         runs = {

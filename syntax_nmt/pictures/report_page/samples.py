@@ -1,7 +1,5 @@
 """Sentences to show: which of the test set, and how their translations differ from references."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
@@ -15,19 +13,24 @@ from syntax_nmt.pictures.report_page.structures import words_of
 from syntax_nmt.scoring.translations.evaluated_systems import EvaluationSet
 
 
+class Run(NamedTuple):
+    """A part of a text; `differs` says whether its words are not those of the reference."""
+
+    text: str
+    differs: bool
+
+
 @dataclass(frozen=True)
 class Translation:
     """A system's output for a sentence.
 
     Attributes:
         system: its name.
-        text: of its first run.
-        runs: the text in parts that agree with the reference or differ.
+        runs: the text of its first run, in parts that agree with the reference or differ.
         score: the sentence's chrF.
     """
 
     system: str
-    text: str
     runs: Sequence[Run]
     score: float
 
@@ -78,7 +81,7 @@ def samples_of(
         for system, of_system in zip(test_set.systems, scores):
             text = system.runs[0].sentences[position]
             runs = differing_runs(text, references)
-            translations.append(Translation(system.name, text, runs, float(of_system[position])))
+            translations.append(Translation(system.name, runs, float(of_system[position])))
         line = " ".join(source[position]) if source else None
         samples.append(Sample(position, lengths[position], line, references, translations))
     return samples
@@ -110,13 +113,6 @@ def choose_samples(lengths: Sequence[int], scores: np.ndarray, count: int) -> li
             best = np.argsort(of_group[0], kind="stable")[(len(group) - 1) // 2]
         chosen.append(int(group[best]))
     return chosen
-
-
-class Run(NamedTuple):
-    """A part of a text; `differs` says whether its words are not those of the reference."""
-
-    text: str
-    differs: bool
 
 
 def differing_runs(text: str, references: Sequence[str]) -> list[Run]:

@@ -1,42 +1,36 @@
 """The structures of one sentence as pictures; systems with the same structure share one."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from functools import partial
+from typing import Any
+
+from matplotlib.figure import Figure
 
 from syntax_nmt.data.chunks import OUTSIDE
 from syntax_nmt.data.constituents import format_tree
 from syntax_nmt.data.dependency_tree import DependencyTree
+from syntax_nmt.pictures.plots.alignment_matrix import draw_alignment
+from syntax_nmt.pictures.plots.constituency_tree import draw_constituents
+from syntax_nmt.pictures.plots.dependency_arcs import draw_dependencies
 from syntax_nmt.pictures.report_page.picture import Picture, Pictures
 from syntax_nmt.pictures.report_page.structures import Structures, WithWords
 from syntax_nmt.scoring.alignments.alignment import GoldAlignment, format_alignment
 from syntax_nmt.scoring.translations.system_files import REFERENCE
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-
 
 _ROOM = 780.0  # points of the widest page
 
 
 @dataclass(frozen=True)
 class DrawnKind:
-    """How structures of one kind are compared, drawn and put in words."""
+    """How structures of one kind are compared, drawn and put in words; `title` is that of a member
+    of :class:`Structures`.
+    """
 
     title: str
     same: Callable[[Any], Any]
     draw: Callable[[Any, Any], Figure]
     text: Callable[[Any], str]
-
-    def of(self, structures: Structures) -> Mapping[str, Sequence[Any]]:
-        """The structures of this kind by name.
-
-        Args:
-            structures: of all kinds.
-        """
-        return getattr(structures, self.title)
 
 
 @dataclass(frozen=True)
@@ -78,7 +72,7 @@ def structure_groups(
     """
     groups = []
     for kind in DRAWN:
-        items = _of_sentence(kind.of(structures), sentence)
+        items = _of_sentence(getattr(structures, kind.title), sentence)
         gold = items.get(REFERENCE)
         found = [
             pictures.add(kind.draw(item, gold), names, f"{names}: {kind.text(item)}")
@@ -87,7 +81,7 @@ def structure_groups(
         if found:
             groups.append(StructureGroup(kind.title, found))
     items = _of_sentence(structures.chunks, sentence)
-    chunked = [ChunkedWords(names, _parts(item)) for names, item in _shared(items, _same_chunks)]
+    chunked = [ChunkedWords(names, _parts(item)) for names, item in _shared(items, _same_structure)]
     if chunked:
         groups.append(StructureGroup("chunks", chunks=chunked))
     return groups
@@ -112,33 +106,18 @@ def _same_tree(tree: DependencyTree) -> Any:
     return tree.words, tree.heads, tree.relations
 
 
-def _same_links(item: WithWords[GoldAlignment]) -> Any:
+def _same_structure(item: WithWords[Any]) -> Any:
     return item.item, item.words, item.source
 
 
-def _same_chunks(item: Any) -> Any:
-    return item.item, item.words
-
-
-def _draw_dependencies(tree: DependencyTree, gold: DependencyTree | None) -> Figure:
-    from syntax_nmt.pictures.plots.dependency_arcs import draw_dependencies
-
+def _draw_tree(draw: Callable[..., Figure], tree: Any, gold: Any) -> Figure:
     comparable = gold is not None and gold is not tree and gold.words == tree.words
-    return draw_dependencies(tree, gold if comparable else None, room=_ROOM)
-
-
-def _draw_constituents(tree: Any, gold: Any) -> Figure:
-    from syntax_nmt.pictures.plots.constituency_tree import draw_constituents
-
-    comparable = gold is not None and gold is not tree and gold.words == tree.words
-    return draw_constituents(tree, gold if comparable else None, room=_ROOM)
+    return draw(tree, gold if comparable else None, room=_ROOM)
 
 
 def _draw_alignment(
     item: WithWords[GoldAlignment], gold: WithWords[GoldAlignment] | None
 ) -> Figure:
-    from syntax_nmt.pictures.plots.alignment_matrix import draw_alignment
-
     if item is gold:
         return draw_alignment(item.source, item.words, None, item.item)
     same = gold is not None and (gold.source, gold.words) == (item.source, item.words)
@@ -167,7 +146,7 @@ def _parts(item: Any) -> tuple[tuple[str, str], ...]:
 
 
 DRAWN = (
-    DrawnKind("dependencies", _same_tree, _draw_dependencies, _heads),
-    DrawnKind("constituents", format_tree, _draw_constituents, format_tree),
-    DrawnKind("alignments", _same_links, _draw_alignment, _links),
+    DrawnKind("dependencies", _same_tree, partial(_draw_tree, draw_dependencies), _heads),
+    DrawnKind("constituents", format_tree, partial(_draw_tree, draw_constituents), format_tree),
+    DrawnKind("alignments", _same_structure, _draw_alignment, _links),
 )

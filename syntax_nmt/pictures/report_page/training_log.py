@@ -75,11 +75,11 @@ class TrainingLog:
         """The one with the most updates."""
         return max((rows[-1] for rows in self.series.values()), key=lambda row: row.updates)
 
-    def best(self, quantity: str = "loss") -> Measurement | None:
-        """The validation at which a quantity was least, the first of equals."""
+    def best(self) -> Measurement | None:
+        """The validation at which the loss was least, the first of equals."""
         rows = self.series[self.validation] if self.validation else []
-        rows = [row for row in rows if quantity in row.values]
-        return min(rows, key=lambda row: row.values[quantity], default=None)
+        rows = [row for row in rows if "loss" in row.values]
+        return min(rows, key=lambda row: row.values["loss"], default=None)
 
     def forget_after(self, updates: int) -> None:
         """Removes later measurements of an earlier start.

@@ -66,9 +66,6 @@ class Selection:
         ]
 
 
-ALL = Selection()
-
-
 @dataclass(frozen=True)
 class ParsedSentence:
     """A sentence and its parses.
@@ -113,7 +110,7 @@ class ParsedCorpus(TreeCorpus[ParsedSentence]):
 
     def __post_init__(self) -> None:
         self.scored = self.reference
-        if self.reference is not None and self.selection != ALL:
+        if self.reference is not None:
             chosen = self.selection.apply(self.reference, self.unknown)
             if not any(chosen):
                 raise UserError(

@@ -5,6 +5,7 @@ from collections.abc import Collection, Iterator
 from syntax_nmt.data.dependency_tree import DependencyTree
 from syntax_nmt.data.draw_tree import draw_tree
 from syntax_nmt.reporting.findings import Findings, Table, cell, number
+from syntax_nmt.scoring.accuracy import Accuracy
 from syntax_nmt.scoring.dependencies.parsed_corpus import ParsedCorpus, ParsedSentence
 from syntax_nmt.scoring.dependencies.uas import AttachmentScore, attachment_score
 from syntax_nmt.scoring.tree_corpus import TreeReport
@@ -35,18 +36,17 @@ class ParseReport(TreeReport[ParsedSentence]):
             return None
         return attachment_score(self._trees, self.corpus.scored, self.punctuation)
 
-    def strongest_score(self) -> AttachmentScore | None:
+    def strongest_score(self) -> Accuracy | None:
         """The score of the heads of largest weight, before the tree search, or None."""
         if self.corpus.scored is None or not any(self._strongest):
             return None
-        return attachment_score(self._strongest, self.corpus.scored, self.punctuation)
+        return attachment_score(self._strongest, self.corpus.scored, self.punctuation).heads
 
-    def not_selected(self) -> int:
-        """The number of sentences with a reference that the selection excludes."""
+    def left_out(self) -> tuple[int, int]:
+        """The numbers of sentences without a reference, and of those that are not selected."""
         reference, scored = self.corpus.reference or (), self.corpus.scored or ()
-        return sum(gold is not None for gold in reference) - sum(
-            gold is not None for gold in scored
-        )
+        without = reference.count(None)
+        return without, scored.count(None) - without
 
     def _drawing(self, number: int, sentence: ParsedSentence, colour: bool) -> str:
         tree = sentence.tree
@@ -57,8 +57,8 @@ class ParseReport(TreeReport[ParsedSentence]):
         reference = None if self.corpus.reference is None else self.corpus.reference[number - 1]
         title = f"sentence {number}"
         if reference is not None:
-            score = attachment_score([tree], [reference], self.punctuation)
-            title += f": {score.correct} of {score.words} heads as in the reference"
+            score = attachment_score([tree], [reference], self.punctuation).heads
+            title += f": {score.correct} of {score.total} heads as in the reference"
             title += "" if self.punctuation else ", without punctuation"
         elif self.corpus.reference is not None:
             title += ": the reference has no parse"
@@ -67,6 +67,7 @@ class ParseReport(TreeReport[ParsedSentence]):
     def findings(self) -> Findings:
         """The figures, and exclusions."""
         score, strongest = self.score(), self.strongest_score()
+        without_gold, not_selected = self.left_out()
         figures: dict[str, object] = {
             "sentences": self.sentences,
             "sentences_without_tree": self.without_tree,
@@ -75,34 +76,33 @@ class ParseReport(TreeReport[ParsedSentence]):
         tables = []
         if score is not None:
             figures.update(
-                sentences_scored=score.sentences,
-                sentences_without_gold=score.without_reference - self.not_selected(),
-                sentences_not_selected=self.not_selected(),
-                uas=number(score.uas),
-                uas_before_tree_search=None if strongest is None else number(strongest.uas),
-                root_accuracy=number(score.root_accuracy),
+                sentences_scored=score.roots.total,
+                sentences_without_gold=without_gold,
+                sentences_not_selected=not_selected,
+                uas=number(score.heads.percent),
+                uas_before_tree_search=None if strongest is None else number(strongest.percent),
+                root_accuracy=number(score.roots.percent),
                 punctuation=self.punctuation,
-                words_correct=score.correct,
-                words_scored=score.words,
+                words_correct=score.heads.correct,
+                words_scored=score.heads.total,
             )
             heading = (
-                f"{score.correct} of {score.words} heads as in the reference, in "
-                f"{score.sentences} sentences, {'with' if self.punctuation else 'without'} "
+                f"{score.heads.correct} of {score.heads.total} heads as in the reference, in "
+                f"{score.roots.total} sentences, {'with' if self.punctuation else 'without'} "
                 f"punctuation"
             )
-            columns = {"UAS": score.uas, "root": score.root_accuracy}
+            columns = {"UAS": score.heads.percent, "root": score.roots.percent}
             if strongest is not None:
-                columns["UAS before tree search"] = strongest.uas
+                columns["UAS before tree search"] = strongest.percent
             tables = [Table(["", *columns], [["trees", *map(cell, columns.values())]])]
-        return Findings(figures, tables, heading, [*self._notes(score)])
+        return Findings(figures, tables, heading, [*self._notes()])
 
-    def _notes(self, score: AttachmentScore | None) -> Iterator[str]:
-        not_selected = self.not_selected()
+    def _notes(self) -> Iterator[str]:
+        without_gold, not_selected = self.left_out()
         if not_selected:
             yield f"{not_selected} sentences that do not have {self.corpus.selection} left out"
-        if score is not None and score.without_reference > not_selected:
-            without = score.without_reference - not_selected
-            yield f"{without} sentences without reference left out"
+        if without_gold:
+            yield f"{without_gold} sentences without reference left out"
         yield from self.corpus.other_words.note()
         if self.corpus.carried_over:
             yield (
@@ -110,6 +110,7 @@ class ParseReport(TreeReport[ParsedSentence]):
                 f"and were carried over to the words of the text"
             )
         if self.without_tree:
-            wrong = "" if score is None else ", counted as wrong where there is a reference"
+            compared = self.corpus.reference is not None
+            wrong = ", counted as wrong where there is a reference" if compared else ""
             yield f"{self.without_tree} without parse (empty or too long){wrong}"
         yield from self.corpus.note_of_words()

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Optional
 
 from syntax_nmt.data.dependency_tree import DependencyTree
-from syntax_nmt.scoring.accuracy import percent
+from syntax_nmt.scoring.accuracy import Accuracy
 
 Trees = Sequence[Optional[DependencyTree]]
 
@@ -19,31 +19,16 @@ _OTHER_UPOS = (
 
 @dataclass(frozen=True)
 class AttachmentScore:
-    """Counts over a corpus, and shares in percent.
+    """Counts over the sentences with a reference parse.
 
     Attributes:
-        sentences: with a reference parse.
-        words: of these sentences; optionally without punctuation.
-        correct: words whose head is that of the reference; the root has none in both.
-        correct_roots: sentences whose root is that of the reference.
-        without_reference: sentences excluded, because their reference has no parse.
+        heads: of their words, optionally without punctuation; right is that of the reference. The
+            root has none in both.
+        roots: of the sentences; right is that of the reference.
     """
 
-    sentences: int = 0
-    words: int = 0
-    correct: int = 0
-    correct_roots: int = 0
-    without_reference: int = 0
-
-    @property
-    def uas(self) -> float:
-        """Share of words with the right head, in percent; NaN without words."""
-        return percent(self.correct, self.words)
-
-    @property
-    def root_accuracy(self) -> float:
-        """Share of sentences with the right root, in percent; NaN without sentences."""
-        return percent(self.correct_roots, self.sentences)
+    heads: Accuracy
+    roots: Accuracy
 
 
 def attachment_score(
@@ -73,7 +58,7 @@ def attachment_score(
         if tree is not None:  # otherwise all its words are wrong
             correct += sum(tree.heads[word] == gold.heads[word] for word in counted)
             roots += any(head == word == tree.heads[word] for word, head in enumerate(gold.heads))
-    return AttachmentScore(sentences, words, correct, roots, len(reference) - sentences)
+    return AttachmentScore(Accuracy(correct, words), Accuracy(roots, sentences))
 
 
 def is_punctuation(tree: DependencyTree, word: int) -> bool:

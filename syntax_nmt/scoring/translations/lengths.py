@@ -34,12 +34,9 @@ class LengthBins:
     @property
     def labels(self) -> tuple[str, ...]:
         """The name of each group; the numbers are its shortest and longest length."""
-        step = int(self.upper_inclusive)
         first, last = ("≤", ">") if self.upper_inclusive else ("<", "≥")
-        between = [
-            f"{low + step}–{high - 1 + step}" if high - low > 1 else f"{low + step}"
-            for low, high in zip(self.edges, self.edges[1:])
-        ]
+        inner = self.bounds()[1:-1]
+        between = [f"{low}" if low == high else f"{low}–{high}" for low, high in inner]
         return (f"{first}{self.edges[0]}", *between, f"{last}{self.edges[-1]}")
 
     def bounds(self) -> tuple[tuple[int, int | None], ...]:

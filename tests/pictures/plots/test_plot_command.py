@@ -1,5 +1,6 @@
 """`syntax-nmt plot` from end to end: each kind on small files, and what it refuses."""
 
+import importlib
 import json
 import subprocess
 import sys
@@ -13,25 +14,17 @@ from parser_files import PIECES, TARGETS, WORDS
 
 from syntax_nmt.cli import main
 from syntax_nmt.data.conllu import format_conllu, format_no_parse
-from syntax_nmt.pictures.plots import (
-    alignment_matrix,
-    attention_panels,
-    chunk_strips,
-    constituency_tree,
-    dependency_arcs,
-    distance_bars,
-    group_curves,
-)
+from syntax_nmt.pictures.plots.group_curves import Point
 
 FUNCTIONS = {
-    "alignment": (alignment_matrix, "draw_alignment"),
-    "attention": (attention_panels, "draw_attention"),
-    "chunks": (chunk_strips, "draw_chunks"),
-    "constituents": (constituency_tree, "draw_constituents"),
-    "dependencies": (dependency_arcs, "draw_dependencies"),
-    "distances": (distance_bars, "draw_distances"),
-    "length": (group_curves, "draw_curves"),
-    "contrast": (group_curves, "draw_curves"),
+    "alignment": "draw_alignment",
+    "attention": "draw_attention",
+    "chunks": "draw_chunks",
+    "constituents": "draw_constituents",
+    "dependencies": "draw_dependencies",
+    "distances": "draw_distances",
+    "length": "draw_curves",
+    "contrast": "draw_curves",
 }
 
 
@@ -55,7 +48,7 @@ def plot(tmp_path, capsys, monkeypatch):
 
     def run(kind, *arguments, output="picture.svg"):
         seen = []
-        module, name = FUNCTIONS[kind]
+        module, name = importlib.import_module(f"syntax_nmt.pictures.kinds.{kind}"), FUNCTIONS[kind]
         draw = getattr(module, name)
 
         def spy(*args, **kwargs):
@@ -267,8 +260,8 @@ class TestFiles:
         assert [(group.label, group.size) for group in groups] == [("<15", 4), ("≥15", 2)]
         assert list(systems) == ["one", "two", f"one ({paths[1]})"]
         assert systems["two"] == [None, None]
-        assert systems["one"][1] == group_curves.Point(31.0)
-        assert systems[f"one ({paths[1]})"][0] == group_curves.Point(20.0, 18.5, 21.5)
+        assert systems["one"][1] == Point(31.0)
+        assert systems[f"one ({paths[1]})"][0] == Point(20.0, 18.5, 21.5)
         assert y_label == "TER (lower is better)"
         assert x_label.startswith("length in tokens of test.src\n(bars: standard deviation")
         assert "given twice" in refused("length", *paths, paths[1])
@@ -284,7 +277,7 @@ class TestFiles:
         path = write("1.json", json.dumps({"models": [accuracies("m", 0, 3), accuracies("n", 3)]}))
         (groups, models, *_), _, _ = plot("contrast", path)
         assert [(group.label, group.size) for group in groups] == [("0", 10), ("3", 10)]
-        assert models["n"] == [None, group_curves.Point(90.0, 60.0, 98.0)]
+        assert models["n"] == [None, Point(90.0, 60.0, 98.0)]
         same = write("3.json", json.dumps({"models": [accuracies("m", 0), accuracies("m", 3)]}))
         assert list(plot("contrast", same)[0][1]) == ["m", f"m ({same})"]
         none = write("2.json", json.dumps({"models": [accuracies("m")]}))
