@@ -191,7 +191,8 @@ def check_writable(path: Path, *inputs: Path) -> None:
 
     Args:
         path: a text file to write, uncompressed; its folder is created. A device or a pipe is not
-            checked. *inputs: the files that it is made from.
+            checked.
+        *inputs: the files that it is made from.
 
     Raises:
         UserError: the path is a folder or one of the inputs, ends in `.gz`, or its folder cannot be
