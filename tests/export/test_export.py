@@ -143,9 +143,9 @@ def test_the_symbol_of_beginnings_is_no_part_of_the_text(prepared, pieces, tmp_p
     model, task, cfg = build(prepared.data, "syntax_transformer", "--max-target-positions", "6")
     source = pieces.read_text("utf-8").splitlines()[0]
     weight = enlarge(model, 2.0).decoder.output_projection.weight.data
-    ((first, _), *_) = hypotheses(model, task, [source])[0]
-    bos = task.target_dictionary.bos()
-    weight[[bos, first[0]]] = weight[[first[0], bos]]
+    ((tokens, _), *_) = hypotheses(model, task, [source])[0]
+    bos, first = task.target_dictionary.bos(), int(tokens[0])
+    weight[[bos, first]] = weight[[first, bos]]
     generated = hypotheses(model, task, [source])[0][0][0]
     assert generated[0] == bos
     path = save_checkpoint(tmp_path / "model.pt", model, cfg)
