@@ -79,6 +79,7 @@ def refused_export(path, data, engine, output, *more):
     return refused("export", path, "--data", data, "--to", engine, "--output", output, *more)
 
 
+@pytest.mark.dear
 def test_fairseq_alone_finds_the_same_beams(trained, exported, pieces, tmp_path):
     command = [sys.executable, "-c", WITHOUT_THE_PLUGIN, exported[0], pieces, tmp_path / "beams"]
     subprocess.run(command, check=True)
@@ -108,6 +109,7 @@ def translations(done):
     return re.findall(r"^D-\d+\t\S+\t(.*)$", done.stdout, re.MULTILINE)
 
 
+@pytest.mark.dear
 def test_ctranslate2(trained, prepared, pieces, tmp_path):
     pytest.importorskip("ctranslate2", reason="CTranslate2 is not installed")
     path, model, task = trained

@@ -76,9 +76,9 @@ def translate(small, sources, beam, **options):
 @torch.no_grad()
 def test_scores_and_alignments_of_a_search_are_those_of_teacher_forcing(small):
     """Of every hypothesis, with the scores of chunks where they count."""
-    for source in random_sentences([6, 3, 9]):
+    for source in random_sentences([3, 8]):
         options = {"unnormalized": True, "print_alignment": "soft"}
-        (hypotheses,) = translate(small, [source], 4, **options)
+        (hypotheses,) = translate(small, [source], 2, **options)
         for hypothesis in hypotheses:
             tokens = hypothesis["tokens"]
             inputs = small.batch([source], [tokens], searches=True)["net_input"]
