@@ -60,7 +60,8 @@ def multi_head(attention, queries, memory, sees=lambda t, s: True):
             part = slice(h * width, (h + 1) * width)
             seen = [s for s in range(len(memory)) if sees(t, s)]
             weights = [torch.exp(q[t, part] @ k[s, part] / math.sqrt(width)) for s in seen]
-            heads.append(sum(w / sum(weights) * v[s, part] for w, s in zip(weights, seen)))
+            total = sum(weights)
+            heads.append(sum(w / total * v[s, part] for w, s in zip(weights, seen)))
         rows.append(torch.cat(heads))
     return attention.out_proj(torch.stack(rows))
 

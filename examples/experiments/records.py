@@ -67,9 +67,6 @@ class Records:
 
         Args:
             kind: a test set, or `log`.
-
-        Raises:
-            UserError: the file is missing.
         """
         if key in self._packed:
             return self._packed[key].texts[kind]

@@ -109,6 +109,17 @@ def test_each_language_may_have_its_own_segmentation(corpus):
         run(corpus, subwords={"de": "subword-nmt", "en": "none"})
 
 
+def test_a_missing_sentence_is_named_among_parses_of_several_roots(corpus):
+    preprocess_texts(corpus)
+    file = corpus / "tok" / "train.de.conllu"
+    blocks = file.read_text().split("\n\n")
+    blocks[4] = blocks[4].replace("\tdep", "\troot").replace("\t2\troot", "\t0\troot", 1)
+    assert blocks[4].count("\t0\t") == 2
+    file.write_text("\n\n".join([blocks[0], *blocks[2:]]))
+    with pytest.raises(UserError, match=r"conllu:\d+: sentence 4 is missing here"):
+        run(corpus, attach_roots=True)
+
+
 def test_the_command_says_what_it_found(corpus, capsys):
     preprocess_texts(corpus)
     (corpus / "tok" / "train.de.trees").unlink()

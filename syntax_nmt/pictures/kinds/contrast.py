@@ -28,7 +28,6 @@ def figure(args: argparse.Namespace) -> Figure:
     Raises:
         UserError: files cannot be used, or have no distances.
     """
-
     models: dict[str, dict[int, Point]] = {}
     labels: dict[int, str] = {}
     pairs: dict[int, int] = {}
@@ -64,7 +63,6 @@ def figure(args: argparse.Namespace) -> Figure:
 
 def _points(model: dict[str, Any]) -> dict[int, Point]:
     """The accuracies by the least distance of each group."""
-
     return {
         part["least"]: Point(part["accuracy"], **part["interval"]) for part in model["by_distance"]
     }

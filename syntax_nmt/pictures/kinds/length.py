@@ -36,7 +36,6 @@ def figure(args: argparse.Namespace) -> Figure:
     Raises:
         UserError: files cannot be used, or do not go together.
     """
-
     metric, bars = args.metric, set()
     groups: list[Group] = []
     systems: dict[str, list[Point | None]] = {}

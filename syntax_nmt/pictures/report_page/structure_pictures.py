@@ -23,8 +23,13 @@ _ROOM = 780.0  # points of the widest page
 
 @dataclass(frozen=True)
 class DrawnKind:
-    """How structures of one kind are compared, drawn and put in words; `title` is that of a member
-    of :class:`Structures`.
+    """How structures of one kind are compared, drawn and put in words.
+
+    Attributes:
+        title: of the group, and the name of their member in :class:`Structures`.
+        same: what structures that share a picture have in common.
+        draw: a structure beside the gold one.
+        text: of a structure, for those who do not see it.
     """
 
     title: str

@@ -64,6 +64,24 @@ def test_gradients_equal_the_equations():
         torch.testing.assert_close(actual, expected, atol=1e-10, rtol=1e-8)
 
 
+@pytest.mark.parametrize("padding", [None, LEFT, RIGHT], ids=["no-pads", "left", "right"])
+@torch.no_grad()
+def test_steps_equal_the_whole(padding):
+    """Pads come with prefixes of several lengths."""
+    attention, x = attention_of(causal=True), states()
+    real = torch.ones(2, T).bool() if padding is None else ~padding
+    whole, _, distances = attention(x, x, x, padding, need_weights=False, need_distances=True)
+    state = {}
+    for t in range(T):
+        step, pad = x[t : t + 1], None if padding is None else ~real[:, t : t + 1]
+        out, _, seen = attention(step, step, step, pad, state, False, need_distances=True)
+        torch.testing.assert_close(out[0][real[:, t]], whole[t][real[:, t]])
+        torch.testing.assert_close(seen[..., t][real[:, t]], distances[..., t][real[:, t]])
+        if t == 4:  # hypotheses change places
+            attention.reorder_incremental_state(state, torch.tensor([1, 0]))
+            x, whole, distances, real = x.flip(1), whole.flip(1), distances.flip(0), real.flip(0)
+
+
 @torch.no_grad()
 def test_a_step_computes_one_distance(monkeypatch):
     """Lookback 2: of three keys, and all at once only where the search begins."""

@@ -7,6 +7,7 @@ import torch
 from small_models import annotated_batch, build, fill_zeros, random_sentences, write_dictionaries
 
 from syntax_nmt.backbone.word_spans import Spans
+from syntax_nmt.errors import UserError
 from syntax_nmt.methods.parent_scaled.parent_scaling import ParentScaling, parent_positions
 
 H = 4
@@ -81,3 +82,16 @@ def test_equals_its_formula(tmp_path, variance):
             expected = attention.out_proj(attended)
             # The factor is float32, as the positions of words are.
             torch.testing.assert_close(seen["output"][t, b], expected, atol=1e-6, rtol=1e-5)
+
+
+@pytest.mark.parametrize(
+    ("option", "message"),
+    [
+        ("--parent-scaled-heads=9", "the encoder's layers have 4 heads; give a number from 1 to 4"),
+        ("--parent-scaled-variance=0", "give more than 0; the paper's is 1"),
+        ("--parent-ignoring=1", "give a probability from 0 to less than 1"),
+    ],
+)
+def test_values_out_of_range(tmp_path, option, message):
+    with pytest.raises(UserError, match=f"^{option.partition('=')[0]} .*{message}"):
+        build(write_dictionaries(tmp_path), "pascal_transformer_tiny", option)

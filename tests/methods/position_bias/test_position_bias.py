@@ -4,7 +4,9 @@ import math
 
 import pytest
 import torch
+from small_models import build, write_dictionaries
 
+from syntax_nmt.errors import UserError
 from syntax_nmt.methods.latent_phrases.gates import log_phrase_gates
 from syntax_nmt.methods.position_bias.bias import alibi_slopes, build_position_bias, t5_buckets
 
@@ -85,3 +87,11 @@ def test_buckets_begin_where_those_of_t5_do(buckets, starts):
     bucket = t5_buckets(buckets, 128)
     assert [bucket.index(b) for b in range(buckets)] == starts
     assert bucket == sorted(bucket)
+
+
+def test_layers_are_counted_and_limited(tmp_path):
+    arguments = ("--position-bias=alibi", "--position-bias-layers=1")
+    model, _, _ = build(write_dictionaries(tmp_path), "syntax_transformer_tiny", *arguments)
+    assert (model.encoder.position_bias_layers, model.decoder.position_bias_layers) == (1, 1)
+    with pytest.raises(UserError, match=r"-layers 3: the encoder has 2 layers; .* from 1 to 2"):
+        build(tmp_path, "syntax_transformer_tiny", arguments[0], "--position-bias-layers=3")
