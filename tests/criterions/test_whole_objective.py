@@ -2,15 +2,7 @@
 
 import pytest
 import torch
-from small_models import (
-    batch,
-    build,
-    chain_heads,
-    chunks_of_tokens,
-    enlarge,
-    random_sentences,
-    write_dictionaries,
-)
+from small_models import batch, build, chain_heads, chunks_of_tokens, enlarge, random_sentences
 
 from syntax_nmt.criterions.cross_entropy import SyntaxCrossEntropyCriterion
 from syntax_nmt.methods.bi_scale.loss import ChunkObjective
@@ -98,13 +90,6 @@ CASES = {
     },
     "chunks": ("bi_scale_rnn_tiny", lambda *_: ChunkObjective(1, 1), chunks),
 }
-
-
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory):
-    folder = write_dictionaries(tmp_path_factory.mktemp("dictionaries"))
-    (folder / "dict.chunks.txt").write_text("NP\nVP\nO\n", encoding="utf-8")
-    return folder
 
 
 @pytest.mark.parametrize("case", CASES)

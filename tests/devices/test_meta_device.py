@@ -35,7 +35,7 @@ def _autocast_is_off(monkeypatch):
     )
 
 
-@pytest.fixture(params=MODELS)
+@pytest.fixture(scope="module", params=MODELS)
 def model_and_task(request, folder):
     arch, *options = MODELS[request.param]
     model, task, _ = build(folder, arch, *options)

@@ -9,7 +9,7 @@ import pytest
 import torch
 from fairseq.trainer import Trainer
 from fairseq.utils import move_to_cuda
-from small_models import build, enlarge, write_dictionaries
+from small_models import build, enlarge
 from small_training import MODELS, SYNCHRONOUS, criterion_of, sample_of, tied_layers
 from torch import Tensor, nn
 
@@ -34,13 +34,6 @@ TYPES = [
     *((dtype, device) for dtype in (torch.float16, torch.bfloat16) for device in ("cpu", "cuda")),
     (torch.float32, "cuda"),
 ]
-
-
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory):
-    folder = write_dictionaries(tmp_path_factory.mktemp("dictionaries"))
-    (folder / "dict.chunks.txt").write_text("NP\nVP\nO\n", encoding="utf-8")
-    return folder
 
 
 @pytest.fixture(scope="module")
