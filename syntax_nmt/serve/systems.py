@@ -4,15 +4,16 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
-
-from matplotlib.figure import Figure
+from typing import TYPE_CHECKING, Any
 
 from syntax_nmt.inference.model import CHUNKED, LoadedModel
 from syntax_nmt.pictures.plots.chunk_strips import draw_chunks
 from syntax_nmt.pictures.plots.figure_file import svg_text
 from syntax_nmt.pictures.report_page.structure_pictures import DRAWN
 from syntax_nmt.scoring.chunks.chunk_report import bracketed
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 
 @dataclass(frozen=True)
@@ -100,5 +101,5 @@ _MOST_WORDS = 100  # of a sentence that is drawn
 _KINDS: Mapping[str, Any] = {kind.title: kind for kind in DRAWN}
 
 
-def _drawn(title: str, text: str, draw: Callable[[], Figure], words: int) -> dict[str, Any]:
+def _drawn(title: str, text: str, draw: "Callable[[], Figure]", words: int) -> dict[str, Any]:
     return {"title": title, "text": text, "svg": svg_text(draw()) if words <= _MOST_WORDS else None}

@@ -344,6 +344,15 @@ def test_nothing_loads_matplotlib_before_a_picture_is_drawn():
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
 
 
+def test_libraries_that_draw_are_silent_where_fairseq_turned_messages_on():
+    code = (
+        "import logging; logging.basicConfig(level=logging.DEBUG); "
+        "import syntax_nmt.pictures.report_page.page"
+    )
+    ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert ran.stderr == ""
+
+
 def scores(systems, spread=None, sentences=4):
     """What `syntax-nmt score --json` writes, cut down."""
 
