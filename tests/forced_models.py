@@ -4,9 +4,8 @@ from pathlib import Path
 
 import torch
 from fairseq import options, tasks
-from fairseq.dataclass.utils import convert_namespace_to_omegaconf
 from methods import MIXED
-from small_models import build, save_checkpoint
+from small_models import build, configuration, save_checkpoint
 
 from syntax_nmt.inference.forced_decoding import ForcedDecoder, load_forced_decoder
 
@@ -43,7 +42,7 @@ def forced_decoder(checkpoint: Path, data: Path) -> ForcedDecoder:
 def _lstm(data: Path, *more: str):
     command = [str(data), "--arch", "lstm", "--task", "translation", "-s", "src", "-t", "tgt"]
     args = options.parse_args_and_arch(options.get_training_parser(), [*command, *LSTM, *more])
-    cfg = convert_namespace_to_omegaconf(args)
+    cfg = configuration(args)
     torch.manual_seed(7)
     return _livelier(tasks.setup_task(cfg.task).build_model(cfg.model)), cfg
 

@@ -49,21 +49,23 @@ def phrase_vectors(module, tokens, lengths):
     return torch.stack(vectors)
 
 
-def multi_head(attention, queries, memory, sees=lambda t, s: True):
-    """Equation 1 with heads: queries T×C, memory S×C'; `sees(t, s)`: t may look at s."""
-    q, k, v = attention.q_proj(queries), attention.k_proj(memory), attention.v_proj(memory)
+def multi_head(attention, x, memory, sees=lambda t, s: True):
+    """Equation 1 with heads: x T×C, memory S×C'; `sees(t, s)`: t may look at s."""
+    q, k, v = attention.q_proj(x), attention.k_proj(memory), attention.v_proj(memory)
     width = attention.embed_dim // attention.num_heads
-    rows = []
-    for t in range(len(queries)):
-        heads = []
-        for h in range(attention.num_heads):
-            part = slice(h * width, (h + 1) * width)
+    heads = []
+    for start in range(0, attention.embed_dim, width):
+        queries, keys, values = (
+            [row[start : start + width] for row in projected] for projected in (q, k, v)
+        )
+        rows = []
+        for t, query in enumerate(queries):
             seen = [s for s in range(len(memory)) if sees(t, s)]
-            weights = [torch.exp(q[t, part] @ k[s, part] / math.sqrt(width)) for s in seen]
+            weights = [torch.exp(query @ keys[s] / math.sqrt(width)) for s in seen]
             total = sum(weights)
-            heads.append(sum(w / total * v[s, part] for w, s in zip(weights, seen)))
-        rows.append(torch.cat(heads))
-    return attention.out_proj(torch.stack(rows))
+            rows.append(sum(w / total * values[s] for w, s in zip(weights, seen)))
+        heads.append(torch.stack(rows))
+    return attention.out_proj(torch.cat(heads, dim=1))
 
 
 def combination(module, x, phrases):

@@ -1,17 +1,20 @@
 """Small models built through fairseq's own command line, and batches for them."""
 
+from argparse import Namespace
 from collections.abc import Sequence
+from copy import deepcopy
 from pathlib import Path
 
 import numpy as np
 import torch
 from fairseq import checkpoint_utils, options, tasks, utils
 from fairseq.data import Dictionary, LanguagePairDataset
-from fairseq.dataclass.utils import convert_namespace_to_omegaconf
+from fairseq.dataclass.utils import convert_namespace_to_omegaconf, overwrite_args_by_name
 from fairseq.models import ARCH_MODEL_REGISTRY
 from fairseq.models.transformer import TransformerModel
+from fairseq.registry import REGISTRIES
 from methods import silenced
-from omegaconf import OmegaConf
+from omegaconf import DictConfig, OmegaConf
 
 from syntax_nmt.data.annotation import CHUNKS, HEADS
 from syntax_nmt.data.annotation.kind import SOURCE
@@ -96,10 +99,32 @@ def build(
     args = options.parse_args_and_arch(
         parser, [*command, *small_sizes(arch, width, arguments), *arguments]
     )
-    cfg = convert_namespace_to_omegaconf(args)
+    cfg = configuration(args)
     task_ = tasks.setup_task(cfg.task)
     torch.manual_seed(7)
     return task_.build_model(cfg.model).eval(), task_, cfg
+
+
+def configuration(args: Namespace) -> DictConfig:
+    """What fairseq's `convert_namespace_to_omegaconf` makes of the options of a command line.
+
+    It takes a quarter of a second, so what it made is kept for each choice of a task, a criterion
+    and so on, and fairseq's own function puts the values of other options there.
+    """
+    chosen = tuple(getattr(args, name, None) for name in ("task", *REGISTRIES))
+    if chosen not in _KEPT:
+        _KEPT[chosen] = convert_namespace_to_omegaconf(args)
+    cfg = deepcopy(_KEPT[chosen])
+    overwrite_args_by_name(cfg, vars(args))
+    for part in cfg.values():
+        if isinstance(part, Namespace):  # it has the options of the first model
+            vars(part).clear()
+            vars(part).update(vars(args))
+    cfg.model._name = args.arch
+    return cfg
+
+
+_KEPT: dict[tuple[str | None, ...], DictConfig] = {}
 
 
 def enlarge(model: torch.nn.Module, factor: float = 4.0) -> torch.nn.Module:

@@ -10,13 +10,13 @@ import torch
 from bi_scale_loops import decode
 from fairseq import options as fairseq_options
 from fairseq import tasks
-from fairseq.dataclass.utils import convert_namespace_to_omegaconf
 from methods import MIXED
 from omegaconf import OmegaConf
 from small_models import (
     assert_same_gradients,
     batch,
     build,
+    configuration,
     enlarge,
     open_gate,
     random_sentences,
@@ -296,7 +296,7 @@ def test_refused_in_one_line(folder, command, message):
 
 def build_plain(folder, *command):
     """Some of the options that keep tests small would be refused."""
-    cfg = convert_namespace_to_omegaconf(parsed(folder, *command))
+    cfg = configuration(parsed(folder, *command))
     return tasks.setup_task(cfg.task).build_model(cfg.model)
 
 

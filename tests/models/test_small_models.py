@@ -1,0 +1,24 @@
+"""The options of the models that the tests build are those that fairseq makes."""
+
+import pytest
+from fairseq import options
+from fairseq.dataclass.utils import convert_namespace_to_omegaconf
+from small_models import configuration
+
+COMMANDS = [
+    ["--arch", "syntax_transformer", "--max-tokens", "7", "--phrase-segmentation=ngram"],
+    ["--arch", "relation_rnn", "--batch-size", "3", "--lr", "0.5", "-s", "src"],
+    ["--arch", "relation_rnn", "--optimizer", "adam", "--adam-betas", "(0.9, 0.98)"],
+    ["--arch", "rnn_search", "--optimizer", "adam", "--adam-betas", "(0.8, 0.9)"],
+]
+
+
+@pytest.mark.parametrize("command", COMMANDS, ids=" ".join)
+def test_options_are_those_of_fairseq(command):
+    for earlier in (*COMMANDS, command):  # what they leave behind must not matter
+        parser = options.get_training_parser()
+        args = options.parse_args_and_arch(
+            parser, ["data", "--task", "syntax_translation", *earlier]
+        )
+        found = configuration(args)
+    assert found == convert_namespace_to_omegaconf(args)
