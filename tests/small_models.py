@@ -9,7 +9,11 @@ import numpy as np
 import torch
 from fairseq import checkpoint_utils, options, tasks, utils
 from fairseq.data import Dictionary, LanguagePairDataset
-from fairseq.dataclass.utils import convert_namespace_to_omegaconf, overwrite_args_by_name
+from fairseq.dataclass.utils import (
+    convert_namespace_to_omegaconf,
+    omegaconf_no_object_check,
+    overwrite_args_by_name,
+)
 from fairseq.models import ARCH_MODEL_REGISTRY
 from fairseq.models.transformer import TransformerModel
 from fairseq.registry import REGISTRIES
@@ -116,10 +120,10 @@ def configuration(args: Namespace) -> DictConfig:
         _KEPT[chosen] = convert_namespace_to_omegaconf(args)
     cfg = deepcopy(_KEPT[chosen])
     overwrite_args_by_name(cfg, vars(args))
-    for part in cfg.values():
-        if isinstance(part, Namespace):  # it has the options of the first model
-            vars(part).clear()
-            vars(part).update(vars(args))
+    with omegaconf_no_object_check():
+        for name, part in cfg.items():
+            if isinstance(part, Namespace):  # `deepcopy` kept that of the first model
+                cfg[name] = Namespace(**vars(args))
     cfg.model._name = args.arch
     return cfg
 
