@@ -62,6 +62,7 @@ setup(
         "regex>=2023.10.3",
         "sacrebleu>=2.3",
         "sacremoses>=0.2",  # older ones take quadratic time over a row of full stops
+        "scipy>=1.11",
         "sentencepiece>=0.2",
         "stanza>=1.10",
         "tabulate>=0.9",

@@ -1,4 +1,4 @@
-"""Collins' sign test against scipy's binomial test and against scoring each corpus anew."""
+"""Collins' sign test against counts by hand and against scoring each corpus anew."""
 
 import numpy as np
 import pytest
