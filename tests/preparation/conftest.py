@@ -20,19 +20,28 @@ SMALL += ["--max_steps", "40", "--eval_interval", "40", "--batch_size", "300"]
 
 def _sentence(rng: random.Random) -> str:
     """One block of CoNLL-U: `the old cat sees the dog .`, gold by construction."""
-    subject, object_ = (rng.choices(ADJECTIVES, k=rng.randrange(3)) for _ in range(2))
-    verb = len(subject) + 2
-    rows = _rows(rng, subject, verb - 1, verb, "nsubj")
-    rows.append((rng.choice(VERBS), "VERB", verb, "root"))
-    rows += _rows(rng, object_, verb + len(object_) + 2, verb, "obj")
-    words, tags, heads, relations = zip(*rows, (".", "PUNCT", verb, "punct"))
+
+    def noun_phrase() -> list[str]:
+        return [*(rng.choice(ADJECTIVES) for _ in range(rng.randrange(3))), rng.choice(NOUNS)]
+
+    subject, predicate, object_ = noun_phrase(), rng.choice(VERBS), noun_phrase()
+    verb = len(subject) + 1
+    rows = [
+        *_rows(subject, 0, verb, "nsubj"),
+        (predicate, "VERB", verb, "root"),
+        *_rows(object_, verb + 1, verb, "obj"),
+        (".", "PUNCT", verb, "punct"),
+    ]
+    words, tags, heads, relations = zip(*rows)
     return format_conllu(words, heads, relations=relations, upos=tags)
 
 
-def _rows(rng: random.Random, adjectives: list[str], own: int, head: int, relation: str) -> list:
-    """Word, tag, head and relation of an article, adjectives and a noun at its own place."""
+def _rows(phrase: list[str], start: int, head: int, relation: str) -> list[tuple]:
+    """Word, tag, head and relation of an article, adjectives and a noun, from a place on."""
+    *adjectives, noun = phrase
+    own = start + len(phrase)
     rows = [("the", "DET", own, "det"), *((word, "ADJ", own, "amod") for word in adjectives)]
-    return [*rows, (rng.choice(NOUNS), "NOUN", head, relation)]
+    return [*rows, (noun, "NOUN", head, relation)]
 
 
 def write_treebank(path: Path, sentences: int, seed: int) -> None:

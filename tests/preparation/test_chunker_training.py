@@ -1,6 +1,5 @@
 """Training a chunker on a made-up language whose chunks are plain to see."""
 
-import json
 import random
 import re
 import signal
@@ -18,15 +17,8 @@ from syntax_nmt.scoring.chunks.chunk_f1 import chunk_f1
 pytestmark = pytest.mark.dear
 
 STEPS = 45
-TINY = {
-    "batch_size": 16,
-    "word_emb_dim": 16,
-    "char_emb_dim": 8,
-    "char_hidden_dim": 8,
-    "hidden_dim": 32,
-    "lr": 0.02,
-    "min_lr": 0.0005,
-}
+TINY = {"batch_size": 16, "word_emb_dim": 16, "char_emb_dim": 8, "char_hidden_dim": 8}
+TINY |= {"hidden_dim": 32, "lr": 0.02, "min_lr": 0.0005}
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -72,15 +64,10 @@ def predict(model, sentences):
     """Tags as a Stanza pipeline gives them."""
     folder = model.parent / "stanza"
     folder.mkdir(exist_ok=True)
-    (folder / "resources.json").write_text(json.dumps({}))
-    pipeline = stanza_pipeline(
-        folder,
-        "ner",
-        ner_model_path=model,
-        ner_pretrain_path="",
-        ner_forward_charlm_path="",
-        ner_backward_charlm_path="",
-    )
+    (folder / "resources.json").write_text("{}")
+    names = ("pretrain", "forward_charlm", "backward_charlm")
+    none = {f"ner_{name}_path": "" for name in names}
+    pipeline = stanza_pipeline(folder, "ner", ner_model_path=model, **none)
     document = pipeline([list(sentence.words) for sentence in sentences])
     return [[token.ner for token in sentence.tokens] for sentence in document.sentences]
 
