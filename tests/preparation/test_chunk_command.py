@@ -85,6 +85,7 @@ def test_scored_against_gold_chunks(shared, gold, capsys, by, lowest, highest):
     figures = json.loads(printed.out)
     assert round(figures["f1"], 2) == float(overall[3])
     assert figures["types"]["NP"]["gold"] > 100
+    assert figures["types"]["PP"]["f1"] > 90
 
 
 def test_rules_on_the_parser_are_the_rules_on_its_trees(shared, tmp_path):

@@ -6,7 +6,7 @@ import signal
 import subprocess
 
 import pytest
-from stanza_pipeline import stanza_pipeline
+import stanza
 
 from syntax_nmt.data.chunks import chunks_of_tags, iob2_tags, read_conll2000
 from syntax_nmt.errors import UserError
@@ -67,7 +67,11 @@ def predict(model, sentences):
     (folder / "resources.json").write_text("{}")
     names = ("pretrain", "forward_charlm", "backward_charlm")
     none = {f"ner_{name}_path": "" for name in names}
-    pipeline = stanza_pipeline(folder, "ner", ner_model_path=model, **none)
+    pipeline = stanza.Pipeline(
+        lang="en", dir=str(folder), processors="tokenize,ner", ner_model_path=str(model),
+        tokenize_pretokenized=True, allow_unknown_language=True, download_method=None,
+        use_gpu=False, verbose=False, **none,
+    )  # fmt: skip
     document = pipeline([list(sentence.words) for sentence in sentences])
     return [[token.ner for token in sentence.tokens] for sentence in document.sentences]
 
