@@ -13,9 +13,13 @@ BENCHMARK = REPOSITORY / "examples" / "benchmark"
 TINY = ("--size", "tiny", "--vocabulary", "100", "--length", "6", "--sentences", "4")
 
 
-def run(program, *arguments):
-    command = [sys.executable, BENCHMARK / program, *TINY, *map(str, arguments)]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
+def run(*arguments):
+    command = [sys.executable, BENCHMARK / "speed.py", *TINY, *map(str, arguments)]
+    return subprocess.run(command, capture_output=True, text=True, check=False)
+
+
+def succeed(*arguments):
+    done = run(*arguments)
     assert done.returncode == 0, done.stderr[-2000:]
     return done.stdout
 
@@ -24,7 +28,7 @@ def test_operations_of_one_method(tmp_path):
     """A model with all features off does what the stock one does; pads are no part of its loss."""
     figures = tmp_path / "figures.json"
     given = ("--arch", "syntax_transformer", "phrase_transformer", "--count", "--json", figures)
-    table = run("speed.py", *given, "--works", "training", "beam5")
+    table = succeed(*given, "--works", "training", "beam5")
     assert "| `phrase_transformer` |" in table
     written = json.loads(figures.read_text(encoding="utf-8"))
     assert written["settings"]["vocabulary"] == 100
@@ -39,7 +43,7 @@ def test_operations_of_one_method(tmp_path):
 def test_times_and_memory(tmp_path):
     figures = tmp_path / "figures.json"
     given = ("--arch", "rnn_search", "--against", "rnn_search_cgru", "--repeats", 2)
-    run("speed.py", *given, "--works", "training", "--memory", "--json", figures)
+    succeed(*given, "--works", "training", "--memory", "--json", figures)
     written = json.loads(figures.read_text(encoding="utf-8"))
     measured = written["comparisons"]["rnn_search_cgru"]["training"]
     assert measured["rnn_search_cgru"]["relative_time_range"] == [1, 1]
@@ -52,14 +56,13 @@ def test_times_and_memory(tmp_path):
 @pytest.mark.slow
 def test_every_method_is_compared(tmp_path):
     figures = tmp_path / "figures.json"
-    run("speed.py", "--repeats", 1, "--batches", 1, "--json", figures)
+    succeed("--repeats", 1, "--batches", 1, "--json", figures)
     written = json.loads(figures.read_text(encoding="utf-8"))
     measured = {name for each in written["comparisons"].values() for name in each["training"]}
     assert {"phrase_transformer", "relation_rnn", "bi_scale_rnn", "lstm"} <= measured
 
 
 def test_a_system_against_itself_is_refused():
-    command = [sys.executable, BENCHMARK / "speed.py", "--arch", "transformer"]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    done = run("--arch", "transformer")
     assert done.returncode != 0
     assert "--arch and --against are the same" in done.stderr

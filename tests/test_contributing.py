@@ -83,13 +83,9 @@ def package(tmp_path):
     """A copy that may be changed."""
     for name in ("pyproject.toml", "ARCHITECTURE.md"):
         shutil.copy(REPOSITORY / name, tmp_path)
+    caches = shutil.ignore_patterns("__pycache__")
     for part in ("syntax_nmt", "tests", "examples"):
-        shutil.copytree(
-            REPOSITORY / part,
-            tmp_path / part,
-            symlinks=True,
-            ignore=shutil.ignore_patterns("__pycache__"),
-        )
+        shutil.copytree(REPOSITORY / part, tmp_path / part, symlinks=True, ignore=caches)
     return tmp_path
 
 

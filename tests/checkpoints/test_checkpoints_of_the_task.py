@@ -6,6 +6,7 @@ import pytest
 import torch
 from fairseq.data import Dictionary
 from fairseq.file_io import PathManager
+from loaded_tasks import task_of
 
 from syntax_nmt.checkpoints import task_checkpoints
 from syntax_nmt.checkpoints.task_checkpoints import check_models
@@ -18,10 +19,10 @@ REMOTE = "store://models/stock.pt"  # of a handler that fairseq's path manager w
 
 @pytest.fixture
 def remote(monkeypatch):
-    local = PathManager.isfile
-    monkeypatch.setattr(PathManager, "isfile", lambda path: path == REMOTE or local(path))
-    exists = PathManager.exists
-    monkeypatch.setattr(PathManager, "exists", lambda path: path == REMOTE or exists(path))
+    for name in ("isfile", "exists"):
+        local = getattr(PathManager, name)
+        there = lambda path, local=local: path == REMOTE or local(path)  # noqa: E731
+        monkeypatch.setattr(PathManager, name, there)
 
 
 def of_task(tmp_path, **options):
@@ -112,8 +113,6 @@ def test_annotation_of_raw_text(tmp_path, capsys):
     for language in ("src", "tgt"):
         (tmp_path / f"valid.src-tgt.{language}").write_text("a b\n")
         (tmp_path / f"dict.{language}.txt").write_text("a 1\nb 1\n")
-    cfg = SyntaxTranslationConfig(data=str(tmp_path), source_lang="src", target_lang="tgt")
-    cfg.dataset_impl, cfg.load_dependencies = "raw", True
-    task = SyntaxTranslationTask.setup_task(cfg)
+    task = task_of(tmp_path, "src", "tgt", dataset_impl="raw", load_dependencies=True)
     with pytest.raises(UserError, match="not binarised"):
         task.load_dataset("valid")

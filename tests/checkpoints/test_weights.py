@@ -28,23 +28,16 @@ def checkpoint(tmp_path):
     return changed
 
 
-def diverged(state):
-    state["model"][EMBEDDING][3, :2] = float("nan")
-
-
 @pytest.mark.parametrize("number", ["nan", "inf", "-inf"])
 def test_a_training_that_has_diverged_is_named(checkpoint, number):
-    def change(state):
-        state["model"][EMBEDDING][3, 0] = float(number)
-
-    path = checkpoint(change)
+    path = checkpoint(lambda state: state["model"][EMBEDDING][3, 0].fill_(float(number)))
     size = torch.load(path)["model"][EMBEDDING].numel()
     message = refused("average", path, "--output", path.with_name("mean.pt"))
     assert f"{path}: 1 of {size} numbers of {EMBEDDING} are not finite" in message
 
 
 def test_every_program_refuses_it(checkpoint, prepared, tmp_path):
-    path = checkpoint(diverged)
+    path = checkpoint(lambda state: state["model"][EMBEDDING][3, :2].fill_(float("nan")))
     trees = ("trees", path.parent, "--path", path, "--input", path, "--output", tmp_path / "out")
     assert "not finite" in refused(*trees)
     generate = fairseq("generate", path.parent, "--path", path, "-s", "src", "-t", "tgt")
@@ -54,10 +47,8 @@ def test_every_program_refuses_it(checkpoint, prepared, tmp_path):
 
 
 def test_a_buffer_that_fairseq_never_sets_may_hold_anything(checkpoint):
-    def change(state):
-        state["model"]["decoder.adaptive_softmax._float_tensor"] = torch.tensor([float("nan")])
-
-    path = checkpoint(change)
+    buffer = {"decoder.adaptive_softmax._float_tensor": torch.tensor([float("nan")])}
+    path = checkpoint(lambda state: state["model"].update(buffer))
     main(["average", str(path), "--output", str(path.with_name("mean.pt"))])
 
 

@@ -5,12 +5,9 @@ import time
 from itertools import islice
 
 import pytest
-from stanza_pipeline import stanza_pipeline
 
 from syntax_nmt.data.base_chunks import base_chunks
-from syntax_nmt.data.chunks import chunks_of_tags, read_conll2000
 from syntax_nmt.data.constituents import parse_tree, read_trees
-from syntax_nmt.scoring.chunks.chunk_f1 import chunk_f1
 
 
 def drawn(bracketed):
@@ -245,28 +242,5 @@ def test_time_is_linear_whatever_the_shape(shape):
 
 
 def test_gold_trees(shared):
-    trees = islice(read_trees(shared / "data/craft/craft_penn.mrg.gz"), 3000)
-    kinds = set()
-    for tree in filter(None, trees):
+    for tree in filter(None, islice(read_trees(shared / "data/craft/craft_penn.mrg.gz"), 3000)):
         check_chunks(tree)
-        kinds.update(chunk.tag for chunk in base_chunks(tree))
-    assert kinds >= {"NP", "VP", "PP", "ADJP", "ADVP", "SBAR", "PRT", "CONJP", "O"}
-
-
-@pytest.mark.slow
-def test_parsed_text_of_the_shared_task(shared):
-    """The parser errs in three brackets of ten (F1 68.6 on news); the rules add little to that."""
-    models = shared / "models/en"
-    sentences = list(islice(read_conll2000(shared / "data/conll2000/test.txt.gz"), 300))
-    pipeline = stanza_pipeline(
-        models,
-        "pos,constituency",
-        pos_model_path=models / "tagger.pt",
-        constituency_model_path=models / "constituency.pt",
-        constituency_pretrain_path=models / "con_pretrain.pt",
-    )
-    parsed = pipeline([list(sentence.words) for sentence in sentences]).sentences
-    trees = [parse_tree(str(sentence.constituency), "f", 1) for sentence in parsed]
-    scores = chunk_f1((chunks_of_tags(s.tags) for s in sentences), map(base_chunks, trees))
-    assert scores.overall.f1 > 77, scores.table()
-    assert scores.types["PP"].f1 > 90, scores.table()

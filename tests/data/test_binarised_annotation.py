@@ -43,9 +43,8 @@ def write_all(folder, rows=None):
         names = [f"{prefix}.{end}" for prefix in (f"{NAME}.{kind}", NAME) for end in ("bin", "idx")]
         names += ["dict.chunks.txt"] * (kind == "chunks")
         files = {name: Fingerprint.of(folder / name) for name in names}
-        manifest[f"{NAME}.{kind}"] = AnnotationFile(
-            3, 1, f"train.de.{kind}", Fingerprint(0, ""), files
-        )
+        source = f"train.de.{kind}"
+        manifest[f"{NAME}.{kind}"] = AnnotationFile(3, 1, source, Fingerprint(0, ""), files)
     write_manifest(folder, manifest)
     return folder
 
@@ -91,31 +90,29 @@ def test_a_kind_that_was_not_binarised(tmp_path):
     with pytest.raises(UserError, match=rf"has no {NAME}\.heads .*phrases\).*\.conllu"):
         open_kind(tmp_path)
     open_kind(tmp_path, "phrases")
-    split, pair, language = NAME.split(".")
-    (other,) = set(pair.split("-")) - {language}
-    files[f"{split}.{pair}.{other}.heads"] = files[f"{NAME}.phrases"]
+    files["train.de-en.en.heads"] = files[f"{NAME}.phrases"]
     write_manifest(tmp_path, files)
     with pytest.raises(UserError, match=r"that of the other language .* exchanged\?$"):
         open_kind(tmp_path)
 
 
 @pytest.mark.parametrize("ending", [".heads.bin", ".heads.idx", ".bin", ".idx"])
-@pytest.mark.parametrize("damage", ["changed", "truncated", "gone"])
-def test_damage_to_any_file_is_found(tmp_path, ending, damage):
+@pytest.mark.parametrize(
+    ("damaged", "found"),
+    [
+        (lambda content: content[:-1] + bytes([content[-1] ^ 1]), "{cause}.*checksum"),
+        (lambda content: content[:-4], r"{cause}.*\d+ bytes, \d+ recorded"),
+        (None, "cannot be read"),
+    ],
+    ids=["changed", "truncated", "gone"],
+)
+def test_damage_to_any_file_is_found(tmp_path, ending, damaged, found):
     path = write_all(tmp_path) / f"{NAME}{ending}"
     content = path.read_bytes()
-    if damage == "changed":
-        path.write_bytes(content[:-1] + bytes([content[-1] ^ 1]))
-    elif damage == "truncated":
-        path.write_bytes(content[:-4])
-    else:
-        path.unlink()
-    if damage == "gone":
-        expected = "cannot be read"
-    else:
-        what = "checksum" if damage == "changed" else r"\d+ bytes, \d+ recorded"
-        cause = "damaged" if "heads" in ending else "has changed since"
-        expected = f"{cause}.*{what}"
+    path.unlink()
+    if damaged is not None:
+        path.write_bytes(damaged(content))
+    expected = found.format(cause="damaged" if "heads" in ending else "has changed since")
     with pytest.raises(UserError, match=rf"{NAME}{ending}: {expected}.*binarize") as caught:
         open_kind(tmp_path)
     assert "\n" not in str(caught.value)
@@ -192,28 +189,25 @@ def test_a_damaged_manifest(tmp_path):
         open_kind(tmp_path)
 
 
-def _rename(entry, name):
-    entry["files"][name] = entry["files"].pop(f"{NAME}.heads.bin")
+@pytest.mark.parametrize("name", ["/dev/zero", "../../etc/passwd", "..", "", "a\0b"])
+def test_a_manifest_that_names_files_elsewhere(tmp_path, name):
+    files = read_manifest(write_all(tmp_path))
+    recorded = files[f"{NAME}.heads"].files
+    recorded[name] = recorded.pop(f"{NAME}.heads.bin")
+    write_manifest(tmp_path, files)
+    with pytest.raises(UserError, match=r"syntax\.json: damaged .*no plain name"):
+        open_kind(tmp_path)
 
 
-DAMAGES = {
-    "absolute": lambda entry: _rename(entry, "/dev/zero"),
-    "outside": lambda entry: _rename(entry, "../../etc/passwd"),
-    "the folder": lambda entry: _rename(entry, ".."),
-    "no name": lambda entry: _rename(entry, ""),
-    "no name of a file": lambda entry: _rename(entry, "a\0b"),
-    "source outside": lambda entry: entry.update(source="../../etc/passwd"),
-    "fewer than none": lambda entry: entry.update(annotated=-1),
-    "more than all": lambda entry: entry.update(annotated=4),
-    "no sentences": lambda entry: entry.update(sentences=-1),
-}
-
-
-@pytest.mark.parametrize("damage", DAMAGES)
-def test_a_manifest_that_nobody_wrote(tmp_path, damage):
+@pytest.mark.parametrize(
+    "change",
+    [{"source": "../../etc/passwd"}, {"annotated": -1}, {"annotated": 4}, {"sentences": -1}],
+    ids=str,
+)
+def test_a_manifest_that_nobody_wrote(tmp_path, change):
     path = write_all(tmp_path) / "syntax.json"
     content = json.loads(path.read_text())
-    DAMAGES[damage](content["files"][f"{NAME}.heads"])
+    content["files"][f"{NAME}.heads"].update(change)
     path.write_text(json.dumps(content))
     with pytest.raises(UserError, match=r"syntax\.json: damaged .*(no plain name|annotated)"):
         open_kind(tmp_path)
@@ -221,24 +215,22 @@ def test_a_manifest_that_nobody_wrote(tmp_path, damage):
 
 def test_a_annotation_file_elsewhere(tmp_path):
     """`syntax-nmt prepare` removes the annotation files that it makes anew, by these names."""
-    path = write_all(tmp_path) / "syntax.json"
-    content = json.loads(path.read_text())
-    content["files"]["../elsewhere"] = content["files"].pop(f"{NAME}.heads")
-    path.write_text(json.dumps(content))
+    files = read_manifest(write_all(tmp_path))
+    files["../elsewhere"] = files.pop(f"{NAME}.heads")
+    write_manifest(tmp_path, files)
     with pytest.raises(UserError, match=r"'\.\./elsewhere' is no plain name"):
         read_manifest(tmp_path)
 
 
-@pytest.mark.parametrize("kind", ["pipe", "device", "folder"])
-def test_what_is_no_regular_file_is_not_waited_for(tmp_path, kind):
+@pytest.mark.parametrize(
+    "make",
+    [os.mkfifo, lambda path: path.symlink_to("/dev/zero"), os.mkdir],
+    ids=["pipe", "device", "folder"],
+)
+def test_what_is_no_regular_file_is_not_waited_for(tmp_path, make):
     path = write_all(tmp_path) / f"{NAME}.heads.bin"
     path.unlink()
-    if kind == "pipe":
-        os.mkfifo(path)
-    elif kind == "device":
-        path.symlink_to("/dev/zero")
-    else:
-        path.mkdir()
+    make(path)
     with pytest.raises(UserError, match=r"heads\.bin: cannot be read \(no regular file\)"):
         open_kind(tmp_path)
     recorded = read_manifest(tmp_path)[f"{NAME}.heads"].files[path.name]

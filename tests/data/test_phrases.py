@@ -1,7 +1,7 @@
 import math
 import random
 from collections import namedtuple
-from itertools import islice
+from itertools import accumulate, islice
 
 import numpy as np
 import pytest
@@ -26,8 +26,7 @@ Node = namedtuple("Node", "tokens depth")
 def brute_force(nodes, limit):
     """The page's words, taken literally: sets of tokens, searched anew at every step."""
     remaining = set().union(*(node.tokens for node in nodes))
-    taken = set()
-    phrases = []
+    taken, phrases = set(), []
 
     def untouched(node):
         return not node.tokens & taken
@@ -36,9 +35,8 @@ def brute_force(nodes, limit):
         last = max(remaining)
         right = [node for node in nodes if untouched(node) and max(node.tokens) == last]
         fitting = [node for node in right if len(node.tokens) <= limit]
-        if fitting:
-            most = max(len(node.tokens) for node in fitting)
-            first = min((n for n in fitting if len(n.tokens) == most), key=lambda n: n.depth)
+        if fitting:  # the largest, of several as large the highest
+            first = max(fitting, key=lambda node: (len(node.tokens), -node.depth))
         else:
             first = min(right, key=lambda node: len(node.tokens))
         phrase = set(first.tokens)
@@ -66,9 +64,7 @@ def brute_force(nodes, limit):
 
 def random_spans(rng, leaves):
     """Spans of a random tree with unary chains, over leaves of one to four tokens."""
-    edges = [0]
-    for _ in range(leaves):
-        edges.append(edges[-1] + rng.choice([1, 1, 1, 2, 4]))
+    edges = [*accumulate(rng.choices([1, 1, 1, 2, 4], k=leaves), initial=0)]
     spans = []
 
     def grow(first, last, depth):
@@ -107,15 +103,6 @@ def test_the_limit_counts_pieces_and_eos():
     assert parsed_lengths(tree, [2] + [1] * 16) == [2, 4, 4, 4, 4]
 
 
-def test_adjacent_subtrees_of_the_same_depth_join():
-    tree = parse_tree("(S (NP (D a) (N b)) (VP (V c)))", "f", 1)
-    assert parsed_lengths(tree, [1, 1, 1]) == [3]
-    # VP (3 pieces, depth 1) fills the limit; NP follows whole.
-    assert parsed_lengths(tree, [1, 1, 3]) == [2, 3]
-    # The leaf alone is over the limit of 3 and stands alone.
-    assert parsed_lengths(tree, [1, 1, 5]) == [2, 5]
-
-
 def test_a_tree_of_another_length_is_refused():
     with pytest.raises(ValueError, match="a tree of 1 words for 2 words"):
         parsed_lengths(parse_tree("(X a)", "f", 1), [1, 1])
@@ -126,7 +113,7 @@ def test_craft_is_cut_as_brute_force_cuts_it(shared):
     trees = list(islice(read_trees(shared / "data" / "craft" / "craft_penn.mrg.gz"), 1000))
     for tree in rng.sample([tree for tree in trees if len(tree) < 30], 100):
         counts = [rng.choice([1, 1, 2, 3]) for _ in tree.words]
-        edges = [sum(counts[:index]) for index in range(len(counts) + 1)]
+        edges = [*accumulate(counts, initial=0)]
         spans = [(range(edges[n.start], edges[n.end]), n.depth) for n in tree.nodes]
         nodes = [Node(frozenset(tokens), depth) for tokens, depth in spans]
         lengths = parsed_lengths(tree, counts)

@@ -49,7 +49,7 @@ def test_cutting_words_at_random_and_counting_their_pieces(scheme):
             if scheme == "sentencepiece":
                 parts = ["▁", *parts] if rng.random() < 0.3 else ["▁" + parts[0], *parts[1:]]
             elif scheme == "subword-nmt":
-                parts = [part + "@@" for part in parts[:-1]] + parts[-1:]
+                parts[:-1] = [part + "@@" for part in parts[:-1]]
             else:
                 parts = [word]
             pieces += parts

@@ -9,7 +9,7 @@ from fairseq.data import Dictionary, LanguagePairDataset
 from phrase_loops import ngrams
 from torch.utils.data import DataLoader
 
-from syntax_nmt.data.annotation import HEADS, KINDS
+from syntax_nmt.data.annotation import CHUNKS, HEADS, KINDS, PHRASES
 from syntax_nmt.data.binarised_annotation import BinarisedAnnotation
 from syntax_nmt.data.ragged import RaggedArray
 from syntax_nmt.data.syntax_dataset import SyntaxDataset
@@ -35,9 +35,6 @@ def make(count=40, seed=1, annotated=0.7, left_pad_source=True, left_pad_target=
         sizes = [rng.choice([0, 1, 2, 5, 9, 17]) for _ in range(count)]
         return [torch.tensor([rng.randrange(4, 50) for _ in range(s)] + [2]) for s in sizes]
 
-    def annotation(size, draw):
-        return draw(size) if rng.random() < annotated else None
-
     def cut(size):
         lengths = []
         while sum(lengths) < size:
@@ -45,35 +42,23 @@ def make(count=40, seed=1, annotated=0.7, left_pad_source=True, left_pad_target=
         return lengths
 
     source, goal = sentences(), sentences()
-    sizes = [len(tokens) - 1 for tokens in source]
-    rows = {
-        "heads": [annotation(s, lambda n: [rng.randrange(n) for _ in range(n)]) for s in sizes],
-        "phrases": [annotation(s, cut) for s in sizes],
-        "chunks": [
-            annotation(len(t) - 1, lambda n: [rng.randrange(len(TAGS) + 1) for _ in range(n)])
-            for t in goal
-        ],
+    draws = {
+        HEADS: lambda n: [rng.randrange(n) for _ in range(n)],
+        PHRASES: cut,
+        CHUNKS: lambda n: [rng.randrange(len(TAGS) + 1) for _ in range(n)],
     }
-    full = {"heads": sizes, "phrases": [1] * count, "chunks": [len(t) - 1 for t in goal]}
-    annotations = {
-        kind.name: in_memory(
-            kind,
-            [[-1] * n if row is None else row for row, n in zip(rows[kind.name], full[kind.name])],
-            TAGS if kind.labels_file else (),
-        )
-        for kind in KINDS
-    }
-    pairs = LanguagePairDataset(
-        source,
-        [len(tokens) for tokens in source],
-        dictionary,
-        goal if target else None,
-        [len(tokens) for tokens in goal] if target else None,
-        dictionary,
-        left_pad_source=left_pad_source,
-        left_pad_target=left_pad_target,
-    )
-    return SimpleNamespace(pairs=pairs, rows=rows, annotations=annotations)
+    rows, annotations = {}, []
+    for kind, draw in draws.items():
+        sizes = [len(tokens) - 1 for tokens in (goal if kind is CHUNKS else source)]
+        found = [draw(n) if rng.random() < annotated else None for n in sizes]
+        given = [[-1] * (1 if kind is PHRASES else n) for n in sizes]
+        given = [none if row is None else row for row, none in zip(found, given)]
+        annotations.append(in_memory(kind, given, TAGS if kind.labels_file else ()))
+        rows[kind.name] = found
+    sides = [(text, [len(tokens) for tokens in text], dictionary) for text in (source, goal)]
+    padding = {"left_pad_source": left_pad_source, "left_pad_target": left_pad_target}
+    pairs = LanguagePairDataset(*sides[0], *(sides[1] if target else ()), **padding)
+    return SimpleNamespace(pairs=pairs, rows=rows, dataset=SyntaxDataset(pairs, annotations))
 
 
 def expected_heads(row, size, width, left_pad):
@@ -101,8 +86,7 @@ def expected_phrases(row, size):
 @pytest.mark.parametrize("annotated", [0.0, 0.5, 1.0])
 def test_batches_against_one_sentence_at_a_time(left_source, left_target, annotated):
     made = make(200, 3, annotated, left_source, left_target)
-    dataset = SyntaxDataset(made.pairs, made.annotations.values())
-    rng = random.Random(5)
+    dataset, rng = made.dataset, random.Random(5)
     for _ in range(40):
         indices = rng.sample(range(len(dataset)), rng.randint(1, 12))
         batch = dataset.collater([dataset[index] for index in indices])
@@ -116,11 +100,9 @@ def test_batches_against_one_sentence_at_a_time(left_source, left_target, annota
             size = int(made.pairs.src_sizes[sentence]) - 1
             heads = expected_heads(made.rows["heads"][sentence], size, source.size(1), left_source)
             assert batch["heads"][place].tolist() == heads
-            lengths = batch["phrase_lengths"][place]
+            lengths, cut = batch["phrase_lengths"][place], made.rows["phrases"][sentence]
             assert lengths.sum() == size + 1
-            assert lengths[lengths > 0].tolist() == expected_phrases(
-                made.rows["phrases"][sentence], size
-            )
+            assert lengths[lengths > 0].tolist() == expected_phrases(cut, size)
             assert not lengths[(lengths > 0).sum() :].any()
             size = int(made.pairs.tgt_sizes[sentence]) - 1
             tags = expected_tags(made.rows["chunks"][sentence], size, target.size(1), left_target)
@@ -130,9 +112,8 @@ def test_batches_against_one_sentence_at_a_time(left_source, left_target, annota
 
 def test_the_batch_is_the_stock_batch_with_more_in_it():
     made = make()
-    dataset = SyntaxDataset(made.pairs, made.annotations.values())
     samples = [made.pairs[index] for index in (5, 0, 9)]
-    stock, batch = made.pairs.collater(samples), dataset.collater(samples)
+    stock, batch = made.pairs.collater(samples), made.dataset.collater(samples)
     assert set(batch) - set(stock) == {"heads", "phrase_lengths", "chunk_tags", "all_annotated"}
     assert set(batch["net_input"]) == set(stock["net_input"])
     assert torch.equal(batch["net_input"]["src_tokens"], stock["net_input"]["src_tokens"])
@@ -142,8 +123,7 @@ def test_the_batch_is_the_stock_batch_with_more_in_it():
 
 
 def test_no_samples_and_no_target():
-    made = make(target=False)
-    dataset = SyntaxDataset(made.pairs, made.annotations.values())
+    dataset = make(target=False).dataset
     assert dataset.collater([]) == {}
     batch = dataset.collater([dataset[3], dataset[7]])
     assert "heads" in batch
@@ -164,7 +144,7 @@ def test_nothing_but_sentences_without_words():
 
 def test_what_fairseq_reads_off_the_dataset():
     made = make()
-    dataset = SyntaxDataset(made.pairs, made.annotations.values())
+    dataset = made.dataset
     indices = np.arange(len(dataset))
     assert len(dataset) == len(made.pairs)
     assert np.array_equal(dataset.sizes, made.pairs.sizes)
@@ -185,8 +165,7 @@ def test_what_fairseq_reads_off_the_dataset():
 
 
 def test_torch_loads_it_in_worker_processes():
-    made = make()
-    dataset = SyntaxDataset(made.pairs, made.annotations.values())
+    dataset = make().dataset
     batches = [[0, 3], [1, 2, 7]]
     here = [dataset.collater([dataset[index] for index in batch]) for batch in batches]
     loader = DataLoader(dataset, batch_sampler=batches, collate_fn=dataset.collater, num_workers=1)
@@ -197,10 +176,9 @@ def test_torch_loads_it_in_worker_processes():
 
 @pytest.mark.parametrize("kind", KINDS, ids=repr)
 def test_another_number_of_sentences_is_refused(kind):
-    made = make()
     annotation = in_memory(kind, [[0]] * 7)
     with pytest.raises(UserError, match=f"{kind.name}: 7 sentences, the text has 40"):
-        SyntaxDataset(made.pairs, [annotation])
+        SyntaxDataset(make().pairs, [annotation])
 
 
 def test_joined_splits_come_in_fairseqs_order():

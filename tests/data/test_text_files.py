@@ -29,15 +29,12 @@ def test_bytes_are_whole_and_nothing_else_stays(tmp_path):
 
 def test_below_a_file_nothing_can_be_written(tmp_path):
     (tmp_path / "file").write_text("text")
-    path = tmp_path / "file" / "x"
-    with pytest.raises(UserError, match=r"file/x: cannot be written \(.+\): check the folder"):
+    path, said = tmp_path / "file" / "x", r"file/x: cannot be written \(.+\): check the folder"
+    with pytest.raises(UserError, match=said):
         write_bytes_atomically(path, b"")
-    with (
-        pytest.raises(UserError, match=r"file/x: cannot be written \(.+\): check the folder"),
-        write_atomically(path),
-    ):
+    with pytest.raises(UserError, match=said), write_atomically(path):
         pass
-    with pytest.raises(UserError, match=r"file/x: cannot be written \(.+\): check the folder"):
+    with pytest.raises(UserError, match=said):
         check_writable(path)
     assert (tmp_path / "file").read_text() == "text"
 
@@ -135,16 +132,18 @@ def test_stdout_by_its_name_keeps_what_else_is_printed(tmp_path, mode):
 
 
 @pytest.mark.parametrize("ending", ["", ".gz"])
-def test_a_byte_order_mark_is_no_text(tmp_path, ending):
+@pytest.mark.parametrize(
+    ("text", "lines"),
+    [
+        ("\ufeffdas\nHaus\n", ["das", "Haus"]),
+        (
+            "das\rHaus\r\n\r\r\nist\u2028klein\n\rund",
+            ["das\rHaus", "\r", "ist\u2028klein", "\rund"],
+        ),
+    ],
+)
+def test_neither_a_byte_order_mark_nor_the_end_of_a_line(tmp_path, ending, text, lines):
+    """The first is no text, and a carriage return alone ends no line."""
     path = tmp_path / f"a{ending}"
-    content = "\ufeffdas\nHaus\n".encode()
-    path.write_bytes(gzip.compress(content) if ending else content)
-    assert list(read_lines(path)) == ["das", "Haus"]
-
-
-@pytest.mark.parametrize("ending", ["", ".gz"])
-def test_a_carriage_return_ends_no_line(tmp_path, ending):
-    path = tmp_path / f"a{ending}"
-    content = "das\rHaus\r\n\r\r\nist\u2028klein\n\rund".encode()
-    path.write_bytes(gzip.compress(content) if ending else content)
-    assert list(read_lines(path)) == ["das\rHaus", "\r", "ist\u2028klein", "\rund"]
+    path.write_bytes(gzip.compress(text.encode()) if ending else text.encode())
+    assert list(read_lines(path)) == lines

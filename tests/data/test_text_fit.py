@@ -12,8 +12,7 @@ WORDS = {"en": ["the", "dog", "sleeps"], "de": ["der", "Hund", "bellt"]}
 
 
 def text(lang: str, words: int = 600, pieces: bool = True) -> list[str]:
-    rng = random.Random(lang)
-    drawn = [rng.choice(WORDS[lang]) for _ in range(words)]
+    drawn = random.Random(lang).choices(WORDS[lang], k=words)
     drawn = [f"▁{word[:2]} {word[2:]}" if pieces else word for word in drawn]
     return [" ".join(drawn[i : i + 10]) for i in range(0, words, 10)]
 
@@ -21,17 +20,11 @@ def text(lang: str, words: int = 600, pieces: bool = True) -> list[str]:
 def made(folder, pieces: bool = True, joined: bool = True) -> TextFit:
     """A data-bin folder of both languages; the vocabulary of words has every word of both."""
     texts = {lang: text(lang, pieces=pieces) for lang in WORDS}
-    joint = Dictionary()
-    for line in (line for lines in texts.values() for line in lines):
-        for piece in line.split():
-            joint.add_symbol(piece)
     dictionaries = []
     for lang, lines in texts.items():
-        dictionary = joint
-        if not joined:
-            dictionary = Dictionary()
-            for line in lines:
-                dictionary.encode_line(line)
+        dictionary = Dictionary()
+        for line in [*texts["en"], *texts["de"]] if joined else lines:
+            dictionary.encode_line(line)
         prefix = folder / f"train.en-de.{lang}"
         builder = indexed_dataset.make_builder(f"{prefix}.bin", "mmap", len(dictionary))
         for line in lines:

@@ -21,13 +21,8 @@ from trees_of import heads_of_tokens
 from syntax_nmt.data.annotation_transfer import transfer_dependencies
 from syntax_nmt.data.conllu import conllu_blocks, parse_block
 
-TREEBANKS = {
-    "en": "PUD/en_pud-ud-test",
-    "de": "PUD/de_pud-ud-test",
-    "ja": "PUD/ja_pud-ud-test",
-    "zh": "PUD/zh_pud-ud-test",
-    "ewt": "EWT/en_ewt-ud-dev",
-}
+TREEBANKS = {lang: f"PUD/{lang}_pud-ud-test" for lang in ("en", "de", "ja", "zh")}
+TREEBANKS["ewt"] = "EWT/en_ewt-ud-dev"
 COLUMNS = "{:4} {:10} {:>9} {:>8} {:>8} {:>6} {:>6}"
 
 

@@ -22,6 +22,7 @@ TEXTS = [
     "DON'T wanna; it's gonna be John's, or the dogs' T-shirt.",
     "One. Two! Three?",
 ]
+FRENCH = ("fr", "fr_FR", "fr-CA", "fra", "FRE")
 
 
 @pytest.mark.parametrize(
@@ -66,23 +67,37 @@ def test_apostrophes_become_plain_where_moses_fails(monkeypatch):
     assert found == Counter(apostrophe=1, fallback=1)
 
 
-def test_words_of_penn_are_those_of_treebanks():
-    words = WordTokenizer("penn", "en").tokenize(TEXTS[0])
-    assert words == (
-        "I do n't know , ca n't you ? They 're well @-@ known ( really ) , Mr. Smith ."
-    )
-    assert WordTokenizer("penn", "en").tokenize("It’s “fine”, he cannot") == (
-        "It 's “ fine ” , he can not"
-    )
+WORDS = [
+    ("penn", "en", TEXTS[0], "I do n't know , ca n't you ? They 're well @-@ known ( really ) ,"
+     " Mr. Smith ."),
+    ("penn", "en", "It’s “fine”, he cannot", "It 's “ fine ” , he can not"),
+    ("moses", "en", "I don't <b> & a-b", "I don 't < b > & a-b"),
+    ("moses", "de", "Er sagt: „Nein.“", "Er sagt : „ Nein . “"),
+    ("none", "xx", " a  can't b@@ c\xa0", "a can't b@@ c"),
+    # A joiner holds letters and not signs.
+    ("moses", "fa", "می\u200cخواهم، نمی\u200c، خوب", "می\u200cخواهم ، نمی\u200c ، خوب"),
+    ("moses", "fa", "cafe\u0301, 🇩🇪🇯🇵 ﾟ ❤\ufe0f!", "cafe\u0301 , 🇩🇪 🇯🇵 ﾟ ❤\ufe0f !"),
+    ("char", "zh", "他说：“Hello, world！”", "他 说 ： “ Hello , world ！ ”"),
+    ("char", "zh", "2019年Wi-Fi用户3,000.5万（约50%）。",
+     "2019 年 Wi-Fi 用 户 3,000.5 万 （ 约 50 % ） 。"),
+    ("char", "zh", "等等……好——吧!!", "等 等 …… 好 —— 吧 !!"),
+    ("char", "zh", "コーーヒーを２杯、人々〇ｶﾞｽ", "コ ー ー ヒ ー を ２ 杯 、 人 々 〇 ｶﾞ ｽ"),
+    ("char", "zh", "น้ำไทย ๒๕๖๓", "น้ำ ไ ท ย ๒๕๖๓"),
+    ("char", "zh", "한국어 조사", "한국어 조사"),
+    ("char", "zh", "see http://a.b/c_d at 12:30", "see http://a.b/c_d at 12:30"),
+    ("char", "zh", "卡\ufe0f葛󠄀城👨\u200d👩\u200d👧🇩🇪🇯🇵❤\ufe0f",
+     "卡\ufe0f 葛󠄀 城 👨\u200d👩\u200d👧 🇩🇪 🇯🇵 ❤\ufe0f"),
+    ("char", "zh", "a@-@b @@ x▁&apos;", "a @ - @ b @@ x _ & apos ;"),
+    ("char", "zh", "", ""),
+]  # fmt: skip
 
 
-def test_words_of_moses():
-    assert WordTokenizer("moses", "en").tokenize("I don't <b> & a-b") == "I don 't < b > & a-b"
-    assert WordTokenizer("moses", "de").tokenize("Er sagt: „Nein.“") == "Er sagt : „ Nein . “"
+@pytest.mark.parametrize(("mode", "lang", "text", "words"), WORDS)
+def test_words(mode, lang, text, words):
+    assert WordTokenizer(mode, lang).tokenize(text) == words
 
 
-def test_none_keeps_words():
-    assert WordTokenizer("none", "xx").tokenize(" a  can't b@@ c\xa0") == "a can't b@@ c"
+def test_none_joins_nothing():
     assert WordTokenizer("none", "xx").detokenize("a can't ,") == "a can't ,"
 
 
@@ -97,12 +112,6 @@ def test_what_moses_cannot_join_stays_apart():
     tokenizer = WordTokenizer("moses", "cs")
     assert tokenizer.detokenize("je-' - li tam' - li .") == "je-' - li tam' - li ."
     assert tokenizer.detokenize("Ano , dobře .") == "Ano, dobře."
-
-
-def test_a_joiner_holds_letters_and_not_signs():
-    persian = WordTokenizer("moses", "fa")
-    assert persian.tokenize("می\u200cخواهم، نمی\u200c، خوب") == "می\u200cخواهم ، نمی\u200c ، خوب"
-    assert persian.tokenize("cafe\u0301, 🇩🇪🇯🇵 ﾟ ❤\ufe0f!") == "cafe\u0301 , 🇩🇪 🇯🇵 ﾟ ❤\ufe0f !"
 
 
 @pytest.mark.parametrize(
@@ -127,9 +136,11 @@ def test_accents_behind_their_letters_change_no_word(mode, lang, text):
         ("ru", "большо́й за́мок-музе́й", "большо́й за́мок-музе́й"),
         ("hi", "क्या आप हिन्दी बोलते हैं?", "क्या आप हिन्दी बोलते हैं ?"),
         ("ar", "السَّلَامُ عَلَيْكُمْ.", "السَّلَامُ عَلَيْكُمْ ."),
+        *((code, "L'homme n'est pas là.", "L' homme n' est pas là .") for code in FRENCH),
     ],
 )
-def test_marks_that_have_no_composed_letter(lang, text, words):
+def test_marks_that_have_no_composed_letter_and_apostrophes(lang, text, words):
+    """The latter under all codes of their language."""
     tokenizer = WordTokenizer("moses", lang)
     assert tokenizer.tokenize(text) == words
     assert tokenizer.detokenize(words) == text
@@ -138,9 +149,8 @@ def test_marks_that_have_no_composed_letter(lang, text, words):
 def test_joined_again_on_real_text(shared):
     for mode, lang in (("penn", "en"), ("moses", "en"), ("moses", "de")):
         tokenizer = WordTokenizer(mode, lang)
-        lines = [
-            " ".join(line.split()) for line in read_lines(shared / f"data/multi30k/val.{lang}.gz")
-        ]
+        raw = read_lines(shared / f"data/multi30k/val.{lang}.gz")
+        lines = [" ".join(line.split()) for line in raw]
         same = sum(tokenizer.detokenize(tokenizer.tokenize(line)) == line for line in lines)
         assert same >= 0.98 * len(lines)
 
@@ -152,36 +162,14 @@ def test_negations():
 
 
 def test_defaults():
-    languages = {
-        "penn": ["en", "en_GB", "en-GB"],
-        "moses": ["de", "enm", "ko", "vi", "zhx"],
-        "char": ["zh", "zh_TW", "zh-Hans-CN", "cmn", "yue", "zho_Hant", "ja", "ja_JP", "jpn"],
-    }
-    languages["char"] += ["th", "lo", "km", "my", "TH-th"]
-    for mode, codes in languages.items():
-        assert {lang: default_mode(lang) for lang in codes} == dict.fromkeys(codes, mode)
-
-
-@pytest.mark.parametrize(
-    ("text", "words"),
-    [
-        ("他说：“Hello, world！”", "他 说 ： “ Hello , world ！ ”"),
-        ("2019年Wi-Fi用户3,000.5万（约50%）。", "2019 年 Wi-Fi 用 户 3,000.5 万 （ 约 50 % ） 。"),
-        ("等等……好——吧!!", "等 等 …… 好 —— 吧 !!"),
-        ("コーーヒーを２杯、人々〇ｶﾞｽ", "コ ー ー ヒ ー を ２ 杯 、 人 々 〇 ｶﾞ ｽ"),
-        ("น้ำไทย ๒๕๖๓", "น้ำ ไ ท ย ๒๕๖๓"),
-        ("한국어 조사", "한국어 조사"),
-        ("see http://a.b/c_d at 12:30", "see http://a.b/c_d at 12:30"),
-        (
-            "卡\ufe0f葛󠄀城👨\u200d👩\u200d👧🇩🇪🇯🇵❤\ufe0f",
-            "卡\ufe0f 葛󠄀 城 👨\u200d👩\u200d👧 🇩🇪 🇯🇵 ❤\ufe0f",
-        ),
-        ("a@-@b @@ x▁&apos;", "a @ - @ b @@ x _ & apos ;"),
-        ("", ""),
-    ],
-)
-def test_words_of_char(text, words):
-    assert WordTokenizer("char", "zh").tokenize(text) == words
+    for mode, codes in (
+        ("penn", "en en_GB en-GB"),
+        ("moses", "de enm ko vi zhx"),
+        ("char", "zh zh_TW zh-Hans-CN cmn yue zho_Hant ja ja_JP jpn th lo km my TH-th"),
+    ):
+        assert {lang: default_mode(lang) for lang in codes.split()} == dict.fromkeys(
+            codes.split(), mode
+        )
 
 
 @pytest.mark.parametrize(
@@ -241,21 +229,19 @@ def _texts(path) -> list[str]:
 
 
 @pytest.mark.parametrize(
-    ("mode", "lang", "segmenter", "message"),
+    ("arguments", "message"),
     [
         (
-            "char",
-            "zh",
-            Path("zh.pt"),
-            r"segmenter zh\.pt is for tokenizer 'stanza', not for 'char'",
+            ("char", "zh", Path("z.pt")),
+            r"segmenter z\.pt is for tokenizer 'stanza', not for 'char'",
         ),
-        ("penn", "de", None, "tokenizer 'penn' is for English and the language is 'de'"),
-        ("spacy", "en", None, "tokenizer 'spacy' is not one of penn, moses, char, stanza, none"),
+        (("penn", "de"), "tokenizer 'penn' is for English and the language is 'de'"),
+        (("spacy", "en"), "tokenizer 'spacy' is not one of penn, moses, char, stanza, none"),
     ],
 )
-def test_mistakes(mode, lang, segmenter, message):
+def test_mistakes(arguments, message):
     with pytest.raises(UserError, match=message):
-        WordTokenizer(mode, lang, segmenter)
+        WordTokenizer(*arguments)
 
 
 def test_what_decides_the_words_is_known(tmp_path):
@@ -275,14 +261,6 @@ def test_words_of_older_rules_are_not_taken_for_these(mode, lang, monkeypatch):
     assert now != [mode, lang]  # what 0.1.0 recorded
     monkeypatch.setattr("syntax_nmt.task.word_tokenizer.RULES", "those of later")
     assert WordTokenizer(mode, lang).fingerprint() != now
-
-
-@pytest.mark.parametrize("lang", ["fr", "fr_FR", "fr-CA", "fra", "FRE"])
-def test_a_language_has_its_apostrophes_under_all_its_codes(lang):
-    tokenizer = WordTokenizer("moses", lang)
-    words = tokenizer.tokenize("L'homme n'est pas là.")
-    assert words == "L' homme n' est pas là ."
-    assert tokenizer.detokenize(words) == "L'homme n'est pas là."
 
 
 def test_fairseq_finds_it_by_name_and_options():

@@ -34,10 +34,7 @@ def checkpoints(parser, tmp_path_factory):
 @pytest.fixture(scope="module")
 def text(tmp_path_factory):
     folder = tmp_path_factory.mktemp("text")
-    return {
-        "source": write(folder / "source", PIECES),
-        "target": write(folder / "target", TARGETS),
-    }
+    return {"source": write(folder / "source", PIECES), "target": write(folder / "target", TARGETS)}
 
 
 @pytest.fixture
@@ -150,10 +147,8 @@ def test_oddities_are_reported(align, text, tmp_path):
     assert f"the first in {first}" in stderr
     assert "no link has a word 0: if it counts from 1, add --gold-base 1" in stderr
     _, stderr = align("--score", gold, "--gold-base", 1)
-    assert (
-        f"1 links outside their sentences, the first in {gold}, sentence 2: source word 50"
-        in stderr
-    )
+    assert "1 links outside their sentences" in stderr
+    assert f"the first in {gold}, sentence 2: source word 50" in stderr
     assert "no link has" not in stderr
     naacl = write(tmp_path / "naacl", ["1 2 2 S", "2 2 2 S", "7 0 0"])  # which counts from 1
     _, stderr = align("--score", naacl)

@@ -1,6 +1,5 @@
 """`syntax-nmt chunks`, with an untrained model and with files alone."""
 
-import itertools
 import json
 import re
 
@@ -10,13 +9,14 @@ import torch
 from forced_models import forced_decoder
 from parser_files import PIECES, TARGET_WORDS, TARGETS, WORDS
 from small_models import build, enlarge, open_gate, save_checkpoint
+from translations import write
 
 from syntax_nmt.cli import main
 from syntax_nmt.data.chunks import Chunk
 from syntax_nmt.inference.extraction.chunks import ChunkPredictor, PieceChunks
 from syntax_nmt.methods.bi_scale.loss import ChunkObjective
-from syntax_nmt.scoring.chunks.chunk_report import bracketed, chunk_findings
-from syntax_nmt.scoring.chunks.chunked_corpus import ChunkedCorpus, positions_in_chunks
+from syntax_nmt.scoring.chunks.chunk_report import chunk_findings
+from syntax_nmt.scoring.chunks.chunked_corpus import ChunkedCorpus
 from syntax_nmt.scoring.parallel_text import TokenPair
 
 TAGS = ("NP", "VP", "O")
@@ -49,7 +49,7 @@ def files(tmp_path_factory):
     lines = {"source": PIECES, "target": TARGETS, "gold": GOLD}
     lines["words"] = [" ".join(words) for words in TARGET_WORDS]
     for name, text in lines.items():
-        (folder / name).write_text("".join(f"{line}\n" for line in text), encoding="utf-8")
+        write(folder / name, text)
     return folder
 
 
@@ -82,18 +82,6 @@ def test_pieces_to_words():
     assert PieceChunks(np.zeros(0), np.zeros((0, 3)), np.zeros(0)).of_words([], TAGS) == ()
 
 
-def test_positions_in_chunks():
-    """Every sentence of up to six pieces, opened or not, counted from its last opening."""
-    for length in range(7):
-        for choices in itertools.product((0, 2), repeat=length):
-            expected, place = [], 0
-            for opens in choices:
-                place = 1 if opens else place + 1
-                expected.append(place)
-            found = positions_in_chunks(np.array(choices, dtype=int))
-            assert found.tolist() == expected
-
-
 @pytest.mark.parametrize("scored", [True, False], ids=["reference", "own chunks"])
 def test_losses_by_position(parser, checkpoint, chunks, files, tmp_path, scored):
     """Piece by piece under the model's own boundaries, by the place in a gold or in its chunk."""
@@ -123,11 +111,6 @@ def test_losses_by_position(parser, checkpoint, chunks, files, tmp_path, scored)
         of_place = losses[figure["position"]]
         assert figure["pieces"] == len(of_place)
         assert figure["nll"] == pytest.approx(sum(of_place) / len(of_place), abs=1e-4)
-
-
-def test_brackets():
-    found = (Chunk("NP", 0, 2), Chunk("VP", 2, 3), Chunk("O", 3, 4))
-    assert bracketed(found, ("the", "garden", "grows", ".")) == "[NP the garden] [VP grows] ."
 
 
 def test_the_models_own_choice(parser, checkpoint, chunks):
@@ -182,10 +165,7 @@ def test_accuracies_are_those_of_training(parser, checkpoint, chunks, files):
             right -= float(extra["tag_logits"][0][0, 0].argmax() == 3)
         totals += [*counted, right]
         found = predictor.accuracies([pairs[index]], {0: np.array(tags)})
-        assert [found[0].total, found[0].correct, found[1].total, found[1].correct] == [
-            *counted,
-            right,
-        ]
+        assert [n for each in found for n in (each.total, each.correct)] == [*counted, right]
     names = ("boundary_total", "boundary_correct", "tag_total", "tag_correct")
     assert [figures[name] for name in names] == totals.tolist()
     assert figures["boundary_accuracy"] == pytest.approx(100 * totals[1] / totals[0])
@@ -208,10 +188,8 @@ def test_alignments(chunks, tmp_path):
 
 
 def test_files_alone(chunks, files, tmp_path):
-    hypothesis = tmp_path / "found"
-    lines = list(GOLD)
-    lines[2] = "B-NP B-NP B-VP I-VP O"  # for B-NP I-NP B-VP B-NP O
-    hypothesis.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
+    # For B-NP I-NP B-VP B-NP O.
+    hypothesis = write(tmp_path / "found", [*GOLD[:2], "B-NP B-NP B-VP I-VP O", *GOLD[3:]])
     arguments = ("--hypothesis", hypothesis, "--score", files / "gold")
     stdout, stderr = chunks(*arguments, "--json", "-", model=False)
     figures = json.loads(stdout)
@@ -233,9 +211,7 @@ def test_files_alone(chunks, files, tmp_path):
 
 def test_what_the_hypothesis_lacks_is_not_found(chunks, files, tmp_path):
     """As `trees` counts it; the command writes empty lines for sentences that are too long."""
-    hypothesis = tmp_path / "other_half"
-    lines = ["B-NP" if line == "" else "" for line in GOLD]
-    hypothesis.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
+    hypothesis = write(tmp_path / "other_half", ["" if line else "B-NP" for line in GOLD])
     arguments = ("--hypothesis", hypothesis, "--score", files / "gold", "--json", "-")
     stdout, stderr = chunks(*arguments, model=False)
     figures = json.loads(stdout)
@@ -272,15 +248,11 @@ def test_refused(parser, refused, files, tmp_path):
     for option in (["--segmented"], ["--bpe", "fastbpe"], ["--parser-config", "x"]):
         assert "and --hypothesis exclude each other" in refused(*gold, *option, model=False)
     assert "cannot take two outputs" in refused("--json", "-", "--alignments", "-")
-    short = tmp_path / "short"
-    short.write_text("B-NP\n", encoding="utf-8")
+    short = write(tmp_path / "short", ["B-NP"])
     assert "short has 1 sentences" in refused("--score", short)
-    other = tmp_path / "other"
-    other.write_text("".join(f"{line}\n" for line in ["B-NP", *GOLD[1:]]), encoding="utf-8")
+    other = write(tmp_path / "other", ["B-NP", *GOLD[1:]])
     assert "other:1: 1 words" in refused("--score", other)
-    empty = tmp_path / "empty"
-    empty.write_text("\n" * 7, encoding="utf-8")
-    assert "no sentence is annotated" in refused("--score", empty)
+    assert "no sentence is annotated" in refused("--score", write(tmp_path / "empty", [""] * 7))
     assert "chooses no chunks" in refused(path=parser.checkpoint)
 
 

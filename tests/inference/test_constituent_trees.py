@@ -12,7 +12,6 @@ from parser_files import PIECES, TARGETS, WORDS
 
 from syntax_nmt.backbone.structures import StructureLayers
 from syntax_nmt.data.constituents import format_tree, parse_tree
-from syntax_nmt.errors import UserError
 from syntax_nmt.inference.checkpoint import load_model
 from syntax_nmt.inference.extraction.constituents import (
     bracketed,
@@ -65,9 +64,7 @@ def one_by_one(latent, side, layer):
         lengths = torch.tensor([len(tokens)])
         _, extra = model(tokens[None], lengths, read[None], structures=wanted)
         heads = extra[f"{side}_distances"][0][0]  # H×T
-        means = [
-            sum(head[position] for head in heads) / len(heads) for position in range(heads.size(1))
-        ]
+        means = [sum(of_heads) / len(heads) for of_heads in zip(*heads)]
         pieces = (source if side == "source" else target).split()
         shift = 0 if side == "source" else 1  # position 0 of the decoder reads EOS
         opening = [place for place, piece in enumerate(pieces) if piece.startswith("▁")]
@@ -120,13 +117,9 @@ class Fake:
 
 
 def fake_trees(parser, lines, distances, **options):
-    dictionary = load_dictionary(parser)
+    dictionary = Dictionary.load(str(parser.data / "dict.src.txt"))
     found = induced_trees(Fake(distances, **options), text_of(lines, dictionary), 4000)
     return [format_tree(each.tree) for each in found]
-
-
-def load_dictionary(parser):
-    return Dictionary.load(str(parser.data / "dict.src.txt"))
 
 
 def test_pieces_inside_words_and_the_first_gap_do_not_count(parser):
@@ -160,19 +153,6 @@ def test_known_words_stand_for_unknown_ones(latent):
     assert list(trees[0].tree.words) == WORDS[0]
     assert trees[2].tree is None
     assert trees[2].block() == "()\n"
-
-
-def test_models_and_layers_without_distances(parser, latent):
-    model, task = latent
-    text = text_of(PIECES, task.source_dictionary)
-    for layer in (-1, 2):
-        with pytest.raises(UserError, match=f"--layer {layer}: the model's encoder has .* 2"):
-            EncoderDistances(model, text, layer)
-    stock, _, _ = load_model(parser.stock, parser.data, torch.device("cpu"))
-    with pytest.raises(UserError, match="no syntactic distances"):
-        EncoderDistances(stock, text, 0)
-    with pytest.raises(UserError, match="no syntactic distances"):
-        DecoderDistances(stock, task, text, text, 0)
 
 
 def split(start, end, gaps):

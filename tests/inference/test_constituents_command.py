@@ -201,8 +201,12 @@ def test_files_that_do_not_belong_together(refused, parser, gold, tmp_path):
 
 def test_models_without_distances(refused, parser, latent):
     arguments = [parser.data, "--path", parser.stock]
-    assert "no syntactic distances" in refused(*arguments, model=False)
-    assert "0 to 1" in refused("--layer", 2)
+    for side in ("source", "target"):
+        assert "no syntactic distances" in refused(*arguments, "--side", side, model=False)
+    for layer in (-1, 2):
+        message = refused("--layer", layer)
+        assert f"--layer {layer}: the model's encoder has " in message
+        assert "0 to 1" in message
     arguments = [parser.data, "--path", latent]
     message = refused(*arguments, model=False, kind="dependencies")
     assert "no supervised attention heads" in message

@@ -7,6 +7,7 @@ import pytest
 import sentencepiece
 from forced_models import checkpoint_of
 from parser_files import PIECES, WORDS
+from translations import write
 
 from syntax_nmt.cli import main
 from syntax_nmt.data.prepared_text import TextSegmentation, write_segmentation
@@ -38,13 +39,11 @@ def files(tmp_path_factory):
     )  # fmt: skip
     cutter = sentencepiece.SentencePieceProcessor(model_file=f"{model}.model")
     columns = {"source": SOURCE, "correct": CORRECT, "incorrect": INCORRECT}
-    paths = {"model": folder / "pieces.model", "distance": folder / "distance"}
-    paths["distance"].write_text("".join(f"{line}\n" for line in DISTANCES))
+    paths = {"model": folder / "pieces.model", "distance": write(folder / "distance", DISTANCES)}
     for name, lines in columns.items():
         cut = [" ".join(cutter.encode(line, out_type=str)) for line in lines]
         for kind, text in ((name, lines), (f"{name}.pieces", cut)):
-            paths[kind] = folder / kind
-            paths[kind].write_text("".join(f"{line}\n" for line in text), encoding="utf-8")
+            paths[kind] = write(folder / kind, text)
     sentences = [
         {"source": source, "reference": correct, "errors": [
             {"type": "long" if len(wrong) > 30 else "short", "contrastive": wrong}
@@ -111,8 +110,7 @@ def test_raw_text_is_segmented_as_the_files_were(contrast, files):
 
 
 def test_raw_text_is_segmented_as_prepared(contrast, parser, files, tmp_path):
-    raw = tmp_path / "raw"
-    raw.write_text("".join(line.replace(" .", ".") + "\n" for line in CORRECT))
+    raw = write(tmp_path / "raw", [line.replace(" .", ".") for line in CORRECT])
     (tmp_path / "data-bin").symlink_to(parser.data)
 
     def scored(target: str):
@@ -166,33 +164,26 @@ def test_json_of_lingeval(contrast, files):
 
 
 def test_unknown_pieces_make_ties(contrast, tmp_path):
-    for name, word in (("a", "▁zebra"), ("b", "▁gnu")):
-        (tmp_path / name).write_text("".join(f"{line} {word}\n" for line in PIECES))
-    arguments = ["--correct", tmp_path / "a", "--incorrect", tmp_path / "b", "--batch-size", 1]
-    table, figures, _ = contrast(*arguments)
+    rare, odd = (
+        write(tmp_path / word, [f"{line} ▁{word}" for line in PIECES]) for word in ("zebra", "gnu")
+    )
+    table, figures, _ = contrast("--correct", rare, "--incorrect", odd, "--batch-size", 1)
     assert (figures["models"][0]["ties"], figures["models"][0]["correct"]) == (7, 0)
     assert "7 ties" in table
 
 
 def test_errors_are_one_line(refused, files, parser, tmp_path):
-    short = tmp_path / "short"
-    short.write_text("a\n")
-    broken = tmp_path / "broken.json"
-    broken.write_text("[")
+    short, broken = write(tmp_path / "short", ["a"]), write(tmp_path / "broken.json", ["["])
     assert "short has 1 lines" in refused("--incorrect", short)
     assert "short has 1 lines" in refused("--distance", short)
     assert "is not JSON" in refused("--pairs", broken, "--segmented", kind=None)
     assert "no such checkpoint" in refused("--path", tmp_path / "none.pt")
     again = ("--path", tmp_path / "none.pt", "--name", "m", "--name", "m")
     assert "two models of one name" in refused(*again)
-    none = tmp_path / "none"
-    assert "no such file" in refused(
-        "--bpe", "sentencepiece", "--sentencepiece-model", none, kind=""
-    )
-    assert "the text cannot be segmented" in refused(
-        "--bpe", "sentencepiece", "--sentencepiece-model", short, kind=""
-    )
-    short.write_text("")
+    cut = ["--bpe", "sentencepiece", "--sentencepiece-model"]
+    assert "no such file" in refused(*cut, tmp_path / "none", kind="")
+    assert "the text cannot be segmented" in refused(*cut, short, kind="")
+    write(short, [])
     arguments = [f"--{name}={short}" for name in ("source", "correct", "incorrect", "distance")]
     assert "has no pairs" in refused(*arguments)
 

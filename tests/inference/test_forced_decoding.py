@@ -40,10 +40,8 @@ def test_scores_are_those_of_fairseqs_scorer(decoder):
 def test_the_size_of_batches_changes_nothing(decoder):
     expected = sentence_scores(decoder, PAIRS, 4000)
     assert not decoder.model.training
-    for max_tokens, batch_size in ((4000, 1), (4000, 2), (20, None)):
-        assert sentence_scores(decoder, PAIRS, max_tokens, batch_size) == pytest.approx(
-            expected, abs=1e-4
-        )
+    for limits in ((4000, 1), (4000, 2), (20, None)):
+        assert sentence_scores(decoder, PAIRS, *limits) == pytest.approx(expected, abs=1e-4)
 
 
 def test_batches_stay_within_their_limits(decoder):

@@ -7,7 +7,7 @@ import pytest
 from commands import syntax_nmt
 from parser_files import PIECES, WORDS, binarise
 from small_models import build, save_checkpoint
-from translations import row_of
+from translations import row_of, write
 from trees_of import words_in
 
 from syntax_nmt.cli import main
@@ -16,6 +16,7 @@ from syntax_nmt.data.dependency_tree import DependencyTree
 from syntax_nmt.scoring.dependencies.parsed_corpus import Selection
 
 COMMAND = "trees"  # the fixture that runs it
+OTHER = ["▁see", *PIECES[1:]]
 
 
 @pytest.fixture
@@ -184,8 +185,7 @@ def test_a_fresh_process_prints_trees_and_nothing_else(parser):
     ],
 )
 def test_other_subwords(trees, tmp_path, lines, words):
-    text = tmp_path / "text"
-    text.write_text("\n".join(lines) + "\n")
+    text = write(tmp_path / "text", lines)
     assert words_in(read_conllu(trees("--input", text)[0])) == words
 
 
@@ -219,10 +219,7 @@ def test_unknown_subwords(trees, refused, with_unknown, tmp_path):
 
 
 def test_errors_are_one_line(refused, parser, reference, tmp_path):
-    short = tmp_path / "short"
-    short.write_text("▁see\n")
-    other = tmp_path / "other"
-    other.write_text("\n".join(["▁see", *PIECES[1:]]) + "\n")
+    short, other = write(tmp_path / "short", ["▁see"]), write(tmp_path / "other", OTHER)
     broken = tmp_path / "broken.pt"
     broken.write_bytes(b"PK nothing")
     assert "no supervised attention heads" in refused("--path", parser.stock)

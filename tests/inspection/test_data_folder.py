@@ -23,22 +23,14 @@ def test_names(name, parts):
 
 
 def test_what_lies_there(tmp_path):
-    texts = ["test.de-en.en", "train10.de-en.de", "train2.de-en.de", "train.de-en.en"]
-    texts += ["valid.de-en.de", "extra.de-en.de", "train.de-en.de"]
-    for name in texts:
+    texts = ["train.de-en.de", "train.de-en.en", "train2.de-en.de", "train10.de-en.de"]
+    texts += ["valid.de-en.de", "test.de-en.en", "extra.de-en.de"]
+    for name in reversed(texts):
         (tmp_path / f"{name}.idx").touch()
     for name in ("train.de-en.de.heads.bin", "dict.de.txt", "syntax.json"):
         (tmp_path / name).touch()
     found = find_data(tmp_path)
-    assert [str(text) for text in found.texts] == [
-        "train.de-en.de",
-        "train.de-en.en",
-        "train2.de-en.de",
-        "train10.de-en.de",
-        "valid.de-en.de",
-        "test.de-en.en",
-        "extra.de-en.de",
-    ]
+    assert [str(text) for text in found.texts] == texts
     assert found.annotation == ("train.de-en.de.heads",)
 
 

@@ -43,21 +43,16 @@ def inspect(capsys):
     """Runs the command in this process: exit status, stdout, lines of stderr."""
 
     def run(*arguments):
-        status = 0
+        code = 0
         try:
             main(["inspect", *map(str, arguments)])
-        except SystemExit as end:  # Python prints a message that is not a number
-            status = end.code if isinstance(end.code, int) else 1
-            if isinstance(end.code, str):
-                return status, *_output(capsys, end.code)
-        return status, *_output(capsys)
+        except SystemExit as end:
+            code = end.code
+        said = [code] if isinstance(code, str) else []  # Python prints it, and its status is 1
+        captured = capsys.readouterr()
+        return 1 if said else code, captured.out, [*captured.err.splitlines(), *said]
 
     return run
-
-
-def _output(capsys, *more):
-    captured = capsys.readouterr()
-    return captured.out, [*captured.err.splitlines(), *more]
 
 
 @pytest.fixture
@@ -188,7 +183,7 @@ def test_samples_are_drawn(sound, inspect):
     assert "猫 は ねる" in samples[4]
 
 
-def test_the_choice_of_samples(sound, inspect):
+def test_the_choice_of_samples(sound, inspect, fault):
     chosen = inspect(sound, "--samples", 1)
     assert chosen == inspect(sound, "--samples", 1)
     for seed in range(9):  # the only one with all there is
@@ -196,9 +191,7 @@ def test_the_choice_of_samples(sound, inspect):
     assert "sentence 1\n" not in inspect(sound, "--samples", 0)[1]
     seeds = {inspect(sound, "--split=train", "--samples=2", f"--seed={n}")[1] for n in range(9)}
     assert len(seeds) > 1
-    status, _, err = inspect(sound, "--split", "test")
-    assert (status, len(err)) == (1, 1)
-    assert "--split test: the folder has train, valid" in err[0]
+    assert "--split test: the folder has train, valid" in fault(sound, "--split", "test")[0]
 
 
 def test_short_sentences_are_drawn_first(sound, inspect, monkeypatch):
@@ -362,13 +355,12 @@ def test_what_nothing_loads_is_a_warning(folder, inspect):
     assert "test " not in out
 
 
-def rewrite(folder, kind, change, lang="de"):
-    """Writes an annotation file anew, under a manifest that knows it."""
+def rewrite(folder, kind, lang, second):
+    """Writes an annotation file anew with another second row, under a manifest that knows it."""
     prefix = folder / f"train.de-en.{lang}.{kind}"
     array = RaggedArray.open(prefix)
     rows = [np.array(array[index]) for index in range(len(array))]
-    change(rows)
-    del array
+    rows[1] = np.array(second, dtype=np.int32)
     writer = RaggedWriter(prefix)
     for row in rows:
         writer.add(row)
@@ -379,52 +371,34 @@ def rewrite(folder, kind, change, lang="de"):
     write_manifest(folder, manifest)
 
 
-def set_row(place, row):
-    def change(rows):
-        rows[place] = np.array(row, dtype=np.int32)
-
-    return change
-
-
 @pytest.mark.parametrize(
-    ("kind", "lang", "change", "message"),
+    ("kind", "lang", "row", "message"),
     [
-        ("heads", "de", set_row(1, [1, 3, 1, 1, 3]), "1 sentence whose heads are no tree"),
-        ("heads", "de", set_row(1, [0, 3, 1, 3, 3]), "1 sentence whose heads are no tree"),
-        ("heads", "de", set_row(1, [1, 4, 1, 3, 3]), "1 sentence whose heads do not follow"),
-        ("heads", "de", set_row(1, [1, 3, 3, 3, 3]), "1 sentence whose heads do not follow"),
-        ("chunks", "en", set_row(1, [0, 0, 0, 3, 0]), "1 sentence that no chunk opens"),
-    ],
-)
-def test_what_cannot_be_right(folder, inspect, kind, lang, change, message):
-    rewrite(folder, kind, change, lang)
-    status, out, err = inspect(folder, "--split", "train", "--samples", 5)
-    assert (status, len(err)) == (1, 1)
-    assert f"train.de-en.{lang}.{kind}.bin: {message}" in err[0]
-    assert "(line 2)" in err[0]
-    assert "train, sentence 2" in out
-    if kind == "heads":  # what is wrong is not measured
-        content = json.loads(inspect(folder, "--json", "-")[1])
-        trees = content["texts"][0]["side_information"]["heads"]
-        assert trees["trees_measured"] == trees["annotated"] - 1
-
-
-@pytest.mark.parametrize(
-    ("kind", "lang", "row", "wrong"),
-    [
+        ("heads", "de", [1, 3, 1, 1, 3], "1 sentence whose heads are no tree"),
+        ("heads", "de", [0, 3, 1, 3, 3], "1 sentence whose heads are no tree"),
+        ("heads", "de", [1, 4, 1, 3, 3], "1 sentence whose heads do not follow"),
+        ("heads", "de", [1, 3, 3, 3, 3], "1 sentence whose heads do not follow"),
+        ("chunks", "en", [0, 0, 0, 3, 0], "1 sentence that no chunk opens"),
         ("heads", "de", [1, 9, 1, 3, 3], "holds 9, its numbers can be 0 to 4"),
         ("phrases", "de", [5, 0], "holds 0, its numbers can be 1 to 5"),
         ("chunks", "en", [1, 0, 0, 4, 0], "holds 4, its numbers can be 0 to 3"),
     ],
 )
-def test_numbers_that_do_not_exist(folder, inspect, kind, lang, row, wrong):
-    rewrite(folder, kind, set_row(1, row), lang)
-    status, out, err = inspect(folder, "--split", "train", "--samples", 5)
-    assert (status, len(err)) == (1, 1)
-    assert f"train.de-en.{lang}.{kind}: sentence 2 (line 2 of the text;" in err[0]
-    assert wrong in err[0]
-    assert "not sound" in out
+def test_what_cannot_be_right(folder, inspect, fault, kind, lang, row, message):
+    rewrite(folder, kind, lang, row)
+    err, out = fault(folder, "--split", "train", "--samples", 5)
+    assert message in err
     assert "train, sentence 2" in out
+    if message.startswith("holds"):
+        assert f"train.de-en.{lang}.{kind}: sentence 2 (line 2 of the text;" in err
+        assert "not sound" in out
+        return
+    assert f"train.de-en.{lang}.{kind}.bin: {message}" in err
+    assert "(line 2)" in err
+    if kind == "heads":  # what is wrong is not measured
+        content = json.loads(inspect(folder, "--json", "-")[1])
+        trees = content["texts"][0]["side_information"]["heads"]
+        assert trees["trees_measured"] == trees["annotated"] - 1
 
 
 def test_without_annotation(bare, inspect):
@@ -443,12 +417,11 @@ def test_only_a_source(tmp_path, figures):
     assert list(texts) == [("train", "de"), ("valid", "de")]
 
 
-def test_another_dictionary(folder, inspect):
+def test_another_dictionary(folder, inspect, fault):
     entries = (folder / "dict.de.txt").read_text().splitlines()
     (folder / "dict.de.txt").write_text("\n".join(entries[:3]) + "\n")
-    status, out, err = inspect(folder)
-    assert (status, len(err)) == (1, 1)
-    assert "dict.de.txt: damaged, or changed since train.de-en.de.heads" in err[0]
+    err, out = fault(folder)
+    assert "dict.de.txt: damaged, or changed since train.de-en.de.heads" in err
     assert "train  en " in out
     (folder / "syntax.json").unlink()
     status, out, err = inspect(folder)
@@ -466,14 +439,12 @@ def test_texts_that_are_not_parallel(tmp_path, fault):
     assert "train.de-en.de.idx has 7 sentences, train.de-en.en.idx 3" in err
 
 
-@pytest.mark.parametrize("make", [False, True])
-def test_no_data_bin_folder(tmp_path, inspect, make):
-    if make:
-        (tmp_path / "it").mkdir()
-        (tmp_path / "it" / "train.en").touch()
-    status, out, err = inspect(tmp_path / "it")
-    assert (status, out, len(err)) == (1, "", 1)
-    assert err[0].startswith(f"syntax-nmt: error: {tmp_path / 'it'}: no ")
+@pytest.mark.parametrize("name", ["nowhere", ""])
+def test_no_data_bin_folder(tmp_path, fault, name):
+    (tmp_path / "train.en").touch()
+    err, out = fault(tmp_path / name)
+    assert out == ""
+    assert err.startswith(f"syntax-nmt: error: {tmp_path / name}: no ")
 
 
 @pytest.mark.parametrize(

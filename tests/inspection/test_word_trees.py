@@ -1,11 +1,9 @@
 import random
 
 import numpy as np
-import pytest
 from inspected_data import is_projective
 from trees_of import random_heads
 
-from syntax_nmt.data.conllu import read_conllu
 from syntax_nmt.data.dependency_tree import word_depths
 from syntax_nmt.data.figures.word_trees import WordTrees, lift_heads
 from syntax_nmt.data.projection import project_heads
@@ -43,21 +41,9 @@ def test_random_trees_there_and_back():
     assert 200 < sum(projective) < 1800  # both kinds are there
 
 
-@pytest.mark.parametrize("language", ["de", "en", "ja", "zh"])
-def test_pud_there_and_back(shared, language):
-    (path,) = (shared / "data" / "ud" / "PUD").glob(f"{language}_*.conllu*")
-    trees = [tree.heads for tree in read_conllu(path) if tree is not None]
-    assert len(trees) == 1000
-    check(trees, random.Random(1))
-
-
 def test_what_is_no_tree():
-    sentences = [[1, 1], [1, 0], [0, 1], [1, 2, 0, 3], [0]]
-    parents = np.concatenate(
-        [np.array(row) + 2 * place for place, row in enumerate(sentences[:3])]
-        + [np.array(sentences[3]) + 6, np.array([10])]
-    )
-    trees = WordTrees(parents, np.array([2, 2, 2, 4, 1]))
+    sizes = np.array([2, 2, 2, 4, 1])  # what stands before each sentence: 0, 2, 4, 6 and 10 words
+    trees = WordTrees(np.array([1, 1, *(3, 2), *(4, 5), *(7, 8, 6, 9), 10]), sizes)
     depths, are_trees = trees.depths()
     assert are_trees.tolist() == [True, False, False, False, True]
     kept = trees.select(are_trees)

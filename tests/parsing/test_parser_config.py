@@ -33,6 +33,14 @@ def write(folder, **values):
     return path
 
 
+def own_layout(stanza_dir, lang, resources, *parts):
+    """A folder as Stanza's own downloads lay it out."""
+    for name in parts:
+        (stanza_dir / lang / name).mkdir(parents=True)
+        (stanza_dir / lang / name / "model.pt").touch()
+    (stanza_dir / "resources.json").write_text(json.dumps(resources))
+
+
 def refused(path):
     with pytest.raises(UserError) as caught:
         ParserConfig.read(path)
@@ -91,10 +99,7 @@ def test_what_prepare_writes_parses_with_the_same_models(folder, given, layout, 
     (folder / "extra.pt").touch()
     if layout == "Stanza's own":
         stanza_dir = folder / "stanza_resources"
-        for name in ("pos", "constituency"):
-            (stanza_dir / "en" / name).mkdir(parents=True)
-            (stanza_dir / "en" / name / "wsj.pt").touch()
-        (stanza_dir / "resources.json").write_text(json.dumps({"en": {}}))
+        own_layout(stanza_dir, "en", {"en": {}}, "pos", "constituency")
     files = {name: folder / file for name, file in given.items()}
     monkeypatch.chdir(folder)
     models = find_models("constituents", "en", stanza_dir.relative_to(folder), files)
@@ -113,21 +118,16 @@ def test_what_prepare_writes_parses_with_the_same_models(folder, given, layout, 
 @pytest.mark.parametrize("layout", ["one language", "Stanza's own"])
 def test_both_tasks_in_one_file(folder, layout, monkeypatch):
     """What is read parses each task as it was parsed, by its exact language, too."""
-    stanza_dir, lang = folder / "models", "zh"
+    stanza_dir = folder / "models"
     if layout == "Stanza's own":
-        (folder / "models" / "parser.pt").unlink()
-        for name in ("pos", "depparse", "lemma"):
-            (stanza_dir / "zh-hans" / name).mkdir(parents=True)
-            (stanza_dir / "zh-hans" / name / "gsd.pt").touch()
-        (stanza_dir / "resources.json").write_text(
-            json.dumps({"zh-hans": {}, "zh": {"alias": "zh-hans"}})
-        )
+        (stanza_dir / "parser.pt").unlink()
+        resources = {"zh-hans": {}, "zh": {"alias": "zh-hans"}}
+        own_layout(stanza_dir, "zh-hans", resources, "pos", "depparse", "lemma")
     tasks = ("dependencies", "constituents")
-    models = [find_models(task, lang, stanza_dir) for task in tasks]
+    models = [find_models(task, "zh", stanza_dir) for task in tasks]
     ParserConfig.of(models, "none").write(folder / "data-bin" / "parser.json")
     found = ParserConfig.read(folder / "data-bin" / "parser.json")
-    of_task = {task: found.models(task) for task in tasks}
-    assert [of_task[task] for task in tasks] == models
+    assert [found.models(task) for task in tasks] == models
 
 
 def test_models_inside_the_prepared_folder_move_with_it(folder):

@@ -15,6 +15,7 @@ import pytest
 import stand_in
 from commands import started
 from stand_in import StandIn
+from translations import write
 
 from syntax_nmt.cli import main
 from syntax_nmt.errors import UserError
@@ -23,24 +24,25 @@ from syntax_nmt.preparation.annotation.parts import PartFolder
 from syntax_nmt.preparation.annotation.shard import Shard, find_shard
 
 PARTS = Resources(part_size=50)
-RESUBMITTED = {  # the last of `sbatch --array=3,7`
-    **{"SLURM_ARRAY_TASK_ID": "7", "SLURM_ARRAY_TASK_MIN": "3"},
-    **{"SLURM_ARRAY_TASK_MAX": "7", "SLURM_ARRAY_TASK_COUNT": "2"},
-}
+
+
+def array(*values: str, **more: str) -> dict[str, str]:
+    """Of Slurm: number, first, last and count of the tasks of an array."""
+    names = (f"SLURM_ARRAY_TASK_{name}" for name in ("ID", "MIN", "MAX", "COUNT"))
+    return {**dict(zip(names, values)), **more}
+
+
+RESUBMITTED = array(*"7372")  # the last of `sbatch --array=3,7`
 
 
 @pytest.fixture(scope="module")
 def text(tmp_path_factory) -> Path:
     """1,020 lines of any length, some empty, some too long, some that fail."""
     rng = random.Random(1)
-    lines = [
-        " ".join(f"w{rng.randrange(99)}" for _ in range(rng.randrange(60))) for _ in range(999)
-    ]
-    lines += ["boom now"] * 20 + [""]
+    words = [[f"w{rng.randrange(99)}" for _ in range(rng.randrange(60))] for _ in range(999)]
+    lines = [*map(" ".join, words), *["boom now"] * 20, ""]
     rng.shuffle(lines)
-    path = tmp_path_factory.mktemp("text") / "text.en"
-    path.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
-    return path
+    return write(tmp_path_factory.mktemp("text") / "text.en", lines)
 
 
 @pytest.fixture(scope="module")
@@ -110,15 +112,7 @@ def test_shards_are_merged(text, whole, tmp_path, capsys):
         ({"RANK": "3", "WORLD_SIZE": "4"}, (5, 2), (2, 5)),
         ({"SLURM_PROCID": "1", "SLURM_STEP_NUM_TASKS": "2"}, (None, None), (1, 2)),
         ({"SLURM_PROCID": "0", "SLURM_NTASKS": "2"}, (None, None), (0, 1)),
-        (
-            {
-                **{"SLURM_ARRAY_TASK_ID": "2", "SLURM_ARRAY_TASK_MIN": "0"},
-                **{"SLURM_ARRAY_TASK_COUNT": "4", "SLURM_PROCID": "1"},
-                **{"SLURM_ARRAY_TASK_MAX": "3", "SLURM_STEP_NUM_TASKS": "3"},
-            },
-            (None, None),
-            (7, 12),
-        ),
+        (array(*"2034", SLURM_PROCID="1", SLURM_STEP_NUM_TASKS="3"), (None, None), (7, 12)),
         (RESUBMITTED, (8, None), (7, 8)),
     ],
 )
@@ -295,8 +289,8 @@ def test_workers_end_with_a_parent_that_is_killed(text, tmp_path):
         time.sleep(0.05)
 
 
-def killed_once(arguments: list[str], seconds: float) -> bool:
-    """Runs the stand-in in a process group of its own and kills it; whether it was killed."""
+def kill_once(arguments: list[str], seconds: float) -> None:
+    """Runs the stand-in in a process group of its own and kills it at work."""
     job = started(stand_in.__file__, *arguments)
     parts = Path(arguments[1] + ".parts")
     deadline = time.monotonic() + 300  # a busy machine takes long to start
@@ -305,11 +299,9 @@ def killed_once(arguments: list[str], seconds: float) -> bool:
         assert time.monotonic() < deadline
         time.sleep(0.002)
     time.sleep(seconds)
-    if job.poll() is not None:
-        return False
+    assert job.poll() is None
     os.killpg(job.pid, signal.SIGKILL)
     job.wait()
-    return True
 
 
 @pytest.mark.dear
@@ -317,12 +309,10 @@ def killed_once(arguments: list[str], seconds: float) -> bool:
 def test_killed_at_random_moments(text, whole, tmp_path, kills):
     rng = random.Random(kills)
     output = tmp_path / "out"
-    killed = 0
     arguments = [str(text), str(output), "2", "5", "0.05"]  # 204 parts, 5 seconds
     for _ in range(kills):
-        killed += killed_once(arguments, rng.uniform(0, 0.3))
+        kill_once(arguments, rng.uniform(0, 0.3))
         assert not output.exists()
-    assert killed == kills
     counts = annotate_file(text, output, StandIn(), Resources(part_size=5))
     assert 0 < counts["reused"] < 1020
     assert output.read_bytes() == whole
@@ -356,56 +346,52 @@ def test_a_full_disk_is_one_line_and_nothing_is_lost(text, whole, tmp_path):
         assert [path.name for path in disk.iterdir()] == ["out"]
 
 
-@pytest.fixture(scope="module")
-def cluster():
-    """A Dask cluster of two worker processes on this machine."""
-    distributed = pytest.importorskip("distributed")
-    options = {"n_workers": 2, "threads_per_worker": 1, "dashboard_address": None}
-    with distributed.LocalCluster(host="127.0.0.1", **options) as started:
-        yield started.scheduler_address
-
-
-def test_a_cluster_gives_the_same_bytes(text, whole, tmp_path, cluster):
-    resources = Resources(dask_scheduler=cluster, part_size=50)
-    counts = annotate_file(text, tmp_path / "out", StandIn(), resources)
-    assert counts["lines"] == 1020
-    assert (tmp_path / "out").read_bytes() == whole
-
-
 CLUSTER = """
 import time
 from distributed import LocalCluster
 
 if __name__ == "__main__":
-    options = {"n_workers": 1, "threads_per_worker": 1, "dashboard_address": None}
+    options = {"n_workers": 2, "threads_per_worker": 1, "dashboard_address": None}
     cluster = LocalCluster(host="127.0.0.1", **options)
     print(cluster.scheduler_address, flush=True)
     time.sleep(300)
 """
 
 
-@pytest.mark.dear
-def test_a_cluster_that_is_killed_is_one_line(text, tmp_path):
+@pytest.fixture
+def cluster(tmp_path_factory):
+    """A Dask cluster of two worker processes on this machine: its own process, and its address."""
     pytest.importorskip("distributed")
-    script = tmp_path / "cluster.py"
+    script = tmp_path_factory.mktemp("cluster") / "cluster.py"
     script.write_text(CLUSTER)
     environment = {**os.environ, "PYTHONPATH": str(Path(stand_in.__file__).parent)}
-    cluster = started(script, stdout=subprocess.PIPE, env=environment)
+    process = started(script, stdout=subprocess.PIPE, env=environment)
+    yield process, process.stdout.readline().strip()
+    if process.poll() is None:
+        os.killpg(process.pid, signal.SIGKILL)
+    process.wait()
+
+
+def test_a_cluster_gives_the_same_bytes(text, whole, tmp_path, cluster):
+    resources = Resources(dask_scheduler=cluster[1], part_size=50)
+    counts = annotate_file(text, tmp_path / "out", StandIn(), resources)
+    assert counts["lines"] == 1020
+    assert (tmp_path / "out").read_bytes() == whole
+
+
+@pytest.mark.dear
+def test_a_cluster_that_is_killed_is_one_line(text, tmp_path, cluster):
+    process, address = cluster
 
     def kill_at_work():
-        while cluster.poll() is None and not list((tmp_path / "out.parts").glob("*.part")):
+        while process.poll() is None and not list((tmp_path / "out.parts").glob("*.part")):
             time.sleep(0.02)
-        os.killpg(cluster.pid, signal.SIGKILL)
+        os.killpg(process.pid, signal.SIGKILL)
 
-    try:
-        resources = Resources(dask_scheduler=cluster.stdout.readline().strip(), part_size=1)
-        threading.Thread(target=kill_at_work, daemon=True).start()
-        with pytest.raises(UserError, match=r"the cluster went away: .* what is finished is kept"):
-            annotate_file(text, tmp_path / "out", StandIn(seconds=0.5), resources)
-    finally:
-        if cluster.poll() is None:
-            os.killpg(cluster.pid, signal.SIGKILL)
-        cluster.wait()
+    threading.Thread(target=kill_at_work, daemon=True).start()
+    resources = Resources(dask_scheduler=address, part_size=1)
+    with pytest.raises(UserError, match=r"the cluster went away: .* what is finished is kept"):
+        annotate_file(text, tmp_path / "out", StandIn(seconds=0.5), resources)
 
 
 @pytest.mark.slow

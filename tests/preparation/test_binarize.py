@@ -38,8 +38,13 @@ CHUNKS = [[1, 0, 0, 3, 0], [3], [-1] * 6, [], [1, 0, 0, 2, 0, 1, 0, 0, 0, 0, 3]]
 ROWS = [("heads", "de", HEADS), ("phrases", "de", PHRASES), ("chunks", "en", CHUNKS)]
 
 
-def preprocess_texts(folder, **prefixes):
-    return run_preprocess(folder, **(prefixes or {"trainpref": folder / "bpe" / "train"}))
+def prefixes(folder, **names):
+    """The options that name the texts of splits."""
+    return {f"{split}pref": str(folder / "bpe" / name) for split, name in names.items()}
+
+
+def preprocess_texts(folder, **given):
+    return run_preprocess(folder, **(given or prefixes(folder, train="train")))
 
 
 def rows_of(databin, kind, lang, split="train"):
@@ -55,14 +60,8 @@ def corpus(tmp_path):
 
 def run(folder, **options):
     reported = []
-    options = {
-        "trainpref": str(folder / "bpe" / "train"),
-        "words": folder / "tok",
-        "report": reported.append,
-        **options,
-    }
-    written = binarize("de", "en", folder / "data-bin", **options)
-    return written, reported
+    given = {**prefixes(folder, train="train"), "words": folder / "tok", **options}
+    return binarize("de", "en", folder / "data-bin", report=reported.append, **given), reported
 
 
 @pytest.mark.parametrize("scheme", list(CUTS))
@@ -70,11 +69,7 @@ def test_from_text_to_batch(tmp_path, scheme):
     write_texts(tmp_path, "train", SENTENCES, scheme)
     databin = preprocess_texts(tmp_path)
     written, reported = run(tmp_path)
-    assert sorted(written) == [
-        "train.de-en.de.heads",
-        "train.de-en.de.phrases",
-        "train.de-en.en.chunks",
-    ]
+    assert sorted(written) == [f"train.de-en.{lang}.{kind}" for kind, lang, _ in ROWS]
     assert all((entry.sentences, entry.annotated) == (5, 3) for entry in written.values())
     assert any("3 annotated, 2 without" in line and scheme in line for line in reported)
     assert (databin / "dict.chunks.txt").read_text() == "NP\nO\nVP\n"
@@ -134,20 +129,14 @@ def test_the_command_says_what_it_found(corpus, capsys):
     assert str(caught.value).startswith("syntax-nmt: error: no side file found")
 
 
-def test_several_test_sets_gzip_and_annotation_files_beside_the_pieces(tmp_path):
-    write_texts(tmp_path, "train", SENTENCES)
-    write_texts(tmp_path, "dev", SENTENCES[:2])
-    write_texts(tmp_path, "one", SENTENCES[2:])
-    write_texts(tmp_path, "two", SENTENCES[1:2])
-    for path in (tmp_path / "tok").glob("*.de.*"):
-        (tmp_path / "bpe" / f"{path.name}.gz").write_bytes(gzip.compress(path.read_bytes()))
-    prefixes = {
-        "trainpref": str(tmp_path / "bpe" / "train"),
-        "validpref": str(tmp_path / "bpe" / "dev"),
-        "testpref": ",".join(str(tmp_path / "bpe" / name) for name in ("one", "two")),
-    }
-    databin = preprocess_texts(tmp_path, **prefixes)
-    written, _ = run(tmp_path, words=None, **prefixes)
+def test_several_test_sets_gzip_and_annotation_files_beside_the_pieces(corpus):
+    for name, part in (("dev", slice(2)), ("one", slice(2, None)), ("two", slice(1, 2))):
+        write_texts(corpus, name, SENTENCES[part])
+    for path in (corpus / "tok").glob("*.de.*"):
+        (corpus / "bpe" / f"{path.name}.gz").write_bytes(gzip.compress(path.read_bytes()))
+    given = prefixes(corpus, train="train", valid="dev", test=f"one,{corpus}/bpe/two")
+    databin = preprocess_texts(corpus, **given)
+    written, _ = run(corpus, words=None, **given)
     assert len(written) == 8
     assert rows_of(databin, "heads", "de") == HEADS
     assert rows_of(databin, "heads", "de", "valid") == HEADS[:2]
@@ -173,34 +162,28 @@ def test_other_sides_too_if_their_files_are_there(corpus):
     assert rows_of(databin, "heads", "en") == HEADS
     assert any("train.de.conllu, so no heads" in line for line in reported)
     # A folder made for the other direction serves.
-    options = {"trainpref": str(corpus / "bpe" / "train"), "words": corpus / "tok"}
+    options = {**prefixes(corpus, train="train"), "words": corpus / "tok"}
     assert written == binarize("en", "de", databin, report=lambda line: None, **options)
 
 
-def test_unseen_chunk_types_count_as_no_annotation(tmp_path):
-    write_texts(tmp_path, "train", SENTENCES)
-    write_texts(tmp_path, "dev", [SENTENCES[0], (*SENTENCES[1][:3], "B-UCP")])
-    prefixes = {
-        f"{s}pref": str(tmp_path / "bpe" / n) for s, n in (("train", "train"), ("valid", "dev"))
-    }
-    databin = preprocess_texts(tmp_path, **prefixes)
-    written, reported = run(tmp_path, **prefixes)
+def test_unseen_chunk_types_count_as_no_annotation(corpus):
+    write_texts(corpus, "dev", [SENTENCES[0], (*SENTENCES[1][:3], "B-UCP")])
+    given = prefixes(corpus, train="train", valid="dev")
+    databin = preprocess_texts(corpus, **given)
+    written, reported = run(corpus, **given)
     assert rows_of(databin, "chunks", "en", "valid") == [CHUNKS[0], [-1]]
     assert written["valid.de-en.en.chunks"].annotated == 1
     assert any("UCP in 1" in line for line in reported)
 
 
-def test_a_test_set_added_later_uses_the_tags_of_training(tmp_path):
-    write_texts(tmp_path, "train", SENTENCES)
-    write_texts(tmp_path, "two", SENTENCES[1:2])
-    prefixes = {
-        f"{s}pref": str(tmp_path / "bpe" / n) for s, n in (("train", "train"), ("test", "two"))
-    }
-    databin = preprocess_texts(tmp_path, **prefixes)
+def test_a_test_set_added_later_uses_the_tags_of_training(corpus):
+    write_texts(corpus, "two", SENTENCES[1:2])
+    databin = preprocess_texts(corpus, **prefixes(corpus, train="train", test="two"))
+    later = {"trainpref": None, **prefixes(corpus, test="two")}
     with pytest.raises(UserError, match=r"two\.en\.chunks: the chunk types are those of the train"):
-        run(tmp_path, trainpref=None, testpref=prefixes["testpref"])
-    run(tmp_path)
-    run(tmp_path, trainpref=None, testpref=prefixes["testpref"])
+        run(corpus, **later)
+    run(corpus)
+    run(corpus, **later)
     assert rows_of(databin, "chunks", "en", "test") == [[3]]
     assert len(json.loads((databin / "syntax.json").read_text())["files"]) == 6
 
@@ -211,36 +194,26 @@ def edit(path, old, new):
     path.write_text(text.replace(old, new, 1))
 
 
-def drop_first_block(path):
-    path.write_text(path.read_text().split("\n\n", 1)[1])
+FIRST_BLOCK = format_conllu(["the", "cat", "sleeps"], SENTENCES[0][1])
 
 
-MISMATCHES = {
-    "other words": (
-        lambda c: edit(c / "tok/train.de.conllu", "\tgo\t", "\tstay\t"),
-        r"tok/train\.de\.conllu:5: sentence 2: .* text \(.*tok/train\.de:2\) has 1: 'stay' .* 'go'",
-    ),
-    "a block missing": (
-        lambda c: drop_first_block(c / "tok/train.de.conllu"),
-        r"tok/train\.de\.conllu:1: sentence 1 is missing here .*annotation of sentence 2 \('go'",
-    ),
-    "pieces of another text": (
-        lambda c: edit(c / "bpe/train.de", "the ca@@ t", "the cat"),
-        r"bpe/train\.de:1: 4 subwords, but .*train\.de-en\.de\.idx has 5",
-    ),
-    "words of another text": (
-        lambda c: edit(c / "tok/train.de", "the cat", "thecat"),
-        r"bpe/train\.de:1: 3 words \(subword-nmt segmentation\), but .*tok/train\.de:1 has 2",
-    ),
-}
-
-
-@pytest.mark.parametrize("case", MISMATCHES)
-def test_mismatches_are_errors_and_leave_nothing_behind(corpus, case):
+@pytest.mark.parametrize(
+    ("file", "old", "new", "message"),
+    [
+        ("tok/train.de.conllu", "\tgo\t", "\tstay\t", r"tok/train\.de\.conllu:5: sentence 2: .* "
+         r"text \(.*tok/train\.de:2\) has 1: 'stay' .* 'go'"),
+        ("tok/train.de.conllu", FIRST_BLOCK, "", r"tok/train\.de\.conllu:1: sentence 1 is missing "
+         r"here .*annotation of sentence 2 \('go'"),
+        ("bpe/train.de", "the ca@@ t", "the cat", r"bpe/train\.de:1: 4 subwords, but "
+         r".*train\.de-en\.de\.idx has 5"),
+        ("tok/train.de", "the cat", "thecat", r"bpe/train\.de:1: 3 words \(subword-nmt "
+         r"segmentation\), but .*tok/train\.de:1 has 2"),
+    ],
+)  # fmt: skip
+def test_mismatches_are_errors_and_leave_nothing_behind(corpus, file, old, new, message):
     databin = preprocess_texts(corpus)
     before = sorted(os.listdir(databin))
-    change, message = MISMATCHES[case]
-    change(corpus)
+    edit(corpus / file, old, new)
     with pytest.raises(UserError, match=message) as caught:
         run(corpus)
     assert "\n" not in str(caught.value)
@@ -332,8 +305,7 @@ def test_parts_of_the_training_text_with_the_chunk_types_of_all(tmp_path):
     databin = preprocess_texts(tmp_path, trainpref=tmp_path / "bpe" / "one")
     for lang in ("de", "en"):
         write_tokens(databin, lang, tmp_path / "bpe" / f"two.{lang}")
-    parts = ",".join(str(tmp_path / "bpe" / name) for name in ("one", "two"))
-    written, reported = run(tmp_path, trainpref=parts)
+    written, reported = run(tmp_path, trainpref=f"{tmp_path}/bpe/one,{tmp_path}/bpe/two")
     assert len(written) == 6
     for kind, lang, rows in ROWS:
         assert rows_of(databin, kind, lang) == rows[:2]

@@ -1,13 +1,12 @@
 """Training a chunker on a made-up language whose chunks are plain to see."""
 
-import json
 import random
 import re
 import signal
 import subprocess
 
 import pytest
-from stanza_pipeline import stanza_pipeline
+import stanza
 
 from syntax_nmt.data.chunks import chunks_of_tags, iob2_tags, read_conll2000
 from syntax_nmt.errors import UserError
@@ -18,15 +17,8 @@ from syntax_nmt.scoring.chunks.chunk_f1 import chunk_f1
 pytestmark = pytest.mark.dear
 
 STEPS = 45
-TINY = {
-    "batch_size": 16,
-    "word_emb_dim": 16,
-    "char_emb_dim": 8,
-    "char_hidden_dim": 8,
-    "hidden_dim": 32,
-    "lr": 0.02,
-    "min_lr": 0.0005,
-}
+TINY = {"batch_size": 16, "word_emb_dim": 16, "char_emb_dim": 8, "char_hidden_dim": 8}
+TINY |= {"hidden_dim": 32, "lr": 0.02, "min_lr": 0.0005}
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -72,15 +64,14 @@ def predict(model, sentences):
     """Tags as a Stanza pipeline gives them."""
     folder = model.parent / "stanza"
     folder.mkdir(exist_ok=True)
-    (folder / "resources.json").write_text(json.dumps({}))
-    pipeline = stanza_pipeline(
-        folder,
-        "ner",
-        ner_model_path=model,
-        ner_pretrain_path="",
-        ner_forward_charlm_path="",
-        ner_backward_charlm_path="",
-    )
+    (folder / "resources.json").write_text("{}")
+    names = ("pretrain", "forward_charlm", "backward_charlm")
+    none = {f"ner_{name}_path": "" for name in names}
+    pipeline = stanza.Pipeline(
+        lang="en", dir=str(folder), processors="tokenize,ner", ner_model_path=str(model),
+        tokenize_pretokenized=True, allow_unknown_language=True, download_method=None,
+        use_gpu=False, verbose=False, **none,
+    )  # fmt: skip
     document = pipeline([list(sentence.words) for sentence in sentences])
     return [[token.ner for token in sentence.tokens] for sentence in document.sentences]
 

@@ -25,23 +25,17 @@ def run(tmp_path, capsys):
             for side, files in enumerate(sides):
                 path = tmp_path / f"part{number}.{side}"
                 files.append(str(write(path, [pair[side] for pair in pairs])))
-        clean.main(
-            [
-                *("--source-lang", source_lang, "--target-lang", target_lang),
-                *("--source", *sides[0], "--target", *sides[1]),
-                *("--output", str(tmp_path / "out"), *options),
-            ]
-        )
+        languages = ("--source-lang", source_lang, "--target-lang", target_lang)
+        texts = ("--source", *sides[0], "--target", *sides[1])
+        clean.main([*languages, *texts, "--output", str(tmp_path / "out"), *options])
         return pairs_in(tmp_path / "out", source_lang, target_lang), capsys.readouterr().out
 
     return cleaned
 
 
 def pairs_in(prefix, source_lang="en", target_lang="de"):
-    texts = [
-        prefix.with_name(f"{prefix.name}.{lang}").read_bytes().decode().split("\n")[:-1]
-        for lang in (source_lang, target_lang)
-    ]
+    files = [prefix.with_name(f"{prefix.name}.{lang}") for lang in (source_lang, target_lang)]
+    texts = [path.read_bytes().decode().split("\n")[:-1] for path in files]
     assert len(texts[0]) == len(texts[1])
     return list(zip(*texts))
 
@@ -72,10 +66,9 @@ def test_length_counts_words_as_they_will_be_cut(run):
 
 
 def test_length_of_text_that_is_cut_already(run):
-    kept, _ = run(
-        [[("a b.", "x"), ("a b .", "x")]], "--max-words", "2", "--source-tokenizer", "none"
-    )
-    assert kept == [("a b.", "x")]
+    pairs = [("a b.", "x"), ("a b .", "x")]
+    kept, _ = run([pairs], "--max-words", "2", "--source-tokenizer", "none")
+    assert kept == pairs[:1]
 
 
 def test_ratio_counts_in_both_directions_and_the_limit_itself_is_kept(run):
@@ -201,13 +194,10 @@ def test_bounds_hold_whatever_the_line(mode, lang):
 
 def test_ratio_is_that_of_the_words():
     measure = Measure("en")
-    for first, second in product(ODD, ODD):
-        lengths = measure.length(first), measure.length(second)
-        exact = [
-            len(WordTokenizer("penn", "en").tokenize(line).split()) for line in (first, second)
-        ]
-        if all(exact):
-            assert lengths[0].is_over_times(lengths[1], 3) == (exact[0] > 3 * exact[1])
+    words = {line: len(WordTokenizer("penn", "en").tokenize(line).split()) for line in ODD}
+    for first, second in product(filter(words.get, ODD), repeat=2):
+        is_over = measure.length(first).is_over_times(measure.length(second), 3)
+        assert is_over == (words[first] > 3 * words[second])
 
 
 def test_words_are_cut_only_where_bounds_cannot_decide(monkeypatch):

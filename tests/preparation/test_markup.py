@@ -39,10 +39,6 @@ Less < more
 """
 
 
-def texts(path, encoding="utf-8"):
-    return [segment.text for segment in markup.segments(path, encoding)]
-
-
 def lines_of(path):
     return path.read_text(encoding="utf-8").split("\n")[:-1]
 
@@ -57,12 +53,10 @@ def folder(tmp_path):
 
 
 def test_segments_are_lines_with_entities_resolved(folder):
-    assert texts(folder / "wmt.sgm") == [
-        'One & two <b> "three" AT&T &copy;',
-        "Second line still",
-        "",
-    ]
-    assert markup.segments(folder / "wmt.sgm")[1].place == ("1-x", "2")
+    found = markup.segments(folder / "wmt.sgm")
+    expected = ['One & two <b> "three" AT&T &copy;', "Second line still", ""]
+    assert [segment.text for segment in found] == expected
+    assert found[1].place == ("1-x", "2")
 
 
 @pytest.mark.parametrize(
@@ -79,7 +73,7 @@ def test_segments_are_lines_with_entities_resolved(folder):
 )
 def test_entities(folder, given, text):
     (folder / "a.sgm").write_text(f"<seg>{given}</seg>")
-    assert texts(folder / "a.sgm") == [text]
+    assert [segment.text for segment in markup.segments(folder / "a.sgm")] == [text]
 
 
 def test_several_files_become_one_text(folder, capsys):
@@ -110,13 +104,8 @@ def test_a_reference_that_lacks_a_segment(folder):
 
 
 def test_talks(folder):
-    assert list(markup.talk_lines(folder / "talks")) == [
-        "Al & Bo",
-        "TED: text",
-        "First line.",
-        "",
-        "Less < more",
-    ]
+    found = list(markup.talk_lines(folder / "talks"))
+    assert found == ["Al & Bo", "TED: text", "First line.", "", "Less < more"]
 
 
 @pytest.mark.parametrize("encoding", ["utf-8", "latin-1"])
@@ -150,10 +139,7 @@ def test_aspec(folder):
 
 @pytest.mark.parametrize(
     ("content", "expected"),
-    [
-        (b"<doc>\n", "has no <seg>"),
-        ("<seg>\xe4</seg>".encode("latin-1"), "not utf-8"),
-    ],
+    [(b"<doc>\n", "has no <seg>"), ("<seg>\xe4</seg>".encode("latin-1"), "not utf-8")],
 )
 def test_files_that_are_not_what_they_should_be(folder, monkeypatch, content, expected):
     path = folder / "bad.sgm"

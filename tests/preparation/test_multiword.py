@@ -1,10 +1,7 @@
 """Words that stand for several are parsed as those, and stay one word of the corpus."""
 
-import os
-import subprocess
-import sys
-
 import pytest
+from commands import succeed
 
 from syntax_nmt.cli import main
 from syntax_nmt.data.conllu import read_conllu
@@ -24,11 +21,10 @@ def expander(tmp_path_factory):
     folder = tmp_path_factory.mktemp("expander")
     text = folder / "train.conllu"
     text.write_text(TREEBANK * 3)
-    command = [sys.executable, "-m", "stanza.models.mwt_expander", "--mode", "train", "--dict_only"]
-    command += ["--train_file", text, "--eval_file", text, "--gold_file", text, "--cpu"]
-    command += ["--shorthand", "en_tiny", "--save_dir", folder, "--save_name", "mwt.pt"]
-    env = {**os.environ, "OMP_NUM_THREADS": "1"}
-    subprocess.run([*map(str, command)], check=True, capture_output=True, env=env)
+    options = ["--mode", "train", "--dict_only", "--cpu", "--shorthand", "en_tiny"]
+    options += ["--train_file", text, "--eval_file", text, "--gold_file", text]
+    options += ["--save_dir", folder, "--save_name", "mwt.pt"]
+    succeed("stanza.models.mwt_expander", *options)
     return folder / "mwt.pt"
 
 

@@ -62,12 +62,9 @@ def lines(path: Path) -> list[str]:
 
 def contents(folder: Path) -> dict[str, bytes]:
     """What must not depend on how often the work was interrupted: all but logs and records."""
-    files = (path for path in sorted(folder.rglob("*")) if path.is_file())
-    return {
-        str(path.relative_to(folder)): path.read_bytes()
-        for path in files
-        if path.suffix != ".log" and path.name != "prepare.json"
-    }
+    files = {str(path.relative_to(folder)): path for path in folder.rglob("*") if path.is_file()}
+    kept = {name for name in files if not name.endswith(".log")} - {"prepare.json"}
+    return {name: files[name].read_bytes() for name in kept}
 
 
 def test_layout(prepared):
@@ -85,9 +82,8 @@ def test_layout(prepared):
 
 def test_one_line_for_one_line(raw, prepared):
     for split, count in (("train", 240), ("valid", 30), ("test", 30), ("test1", 30)):
-        for folder in ("words", "pieces"):
-            for lang in ("en", "de"):
-                assert len(lines(prepared / folder / f"{split}.{lang}")) == count
+        for name in ("words/{}.en", "words/{}.de", "pieces/{}.en", "pieces/{}.de"):
+            assert len(lines(prepared / name.format(split))) == count
     words = lines(prepared / "words" / "train.en")
     assert words[3] == "I do n't know a well @-@ known 🦊 _ cat"
     assert words[5] == ""
@@ -230,33 +226,35 @@ def test_a_model_is_reused(raw, prepared, tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("break_it", "more", "message"),
+    ("more", "message"),
     [
-        ("", ["--trainpref", "gone"], "--trainpref gone: there is no gone.en or gone.en.gz"),
-        ("", ["--trainpref", "a,b"], "--trainpref a,b: there can be one training text"),
-        ("unequal", [], "train.en has 241 lines and "),
-        ("utf8", [], "val.en:31: not UTF-8"),
-        ("empty", [], "val.en is empty"),
-        ("", ["--stanza-dir", "gone"], "or --no-parse to do without"),
-        ("", ["--target-tokenizer", "penn"], "tokenizer 'penn' is for English"),
-        ("", ["--target-lang", "en"], "--source-lang and --target-lang are both en"),
-        ("", ["--sentencepiece-model", "gone"], "gone: cannot be read as a sentencepiece model"),
-        ("", ["--chunk-model", "a.pt"], "--chunk-model does nothing without --chunks: add it"),
+        (["--trainpref", "gone"], "--trainpref gone: there is no gone.en or gone.en.gz"),
+        (["--trainpref", "a,b"], "--trainpref a,b: there can be one training text"),
+        (["--stanza-dir", "gone"], "or --no-parse to do without"),
+        (["--target-tokenizer", "penn"], "tokenizer 'penn' is for English"),
+        (["--target-lang", "en"], "--source-lang and --target-lang are both en"),
+        (["--sentencepiece-model", "gone"], "gone: cannot be read as a sentencepiece model"),
+        (["--chunk-model", "a.pt"], "--chunk-model does nothing without --chunks: add it"),
     ],
 )
-def test_mistakes_are_one_line_and_leave_nothing(raw, tmp_path, break_it, more, message):
-    copy = tmp_path / "raw"
-    shutil.copytree(raw, copy)
-    if break_it == "unequal":
-        with open(copy / "train.en", "a") as text:
-            text.write("one more\n")
-    elif break_it == "utf8":
-        with open(copy / "val.en", "ab") as text:
-            text.write(b"\xe9t\xe9\n")
-    elif break_it == "empty":
-        (copy / "val.en").write_text("")
-        (copy / "val.de.gz").write_bytes(gzip.compress(b""))
-    assert message in refused(*command(copy, tmp_path / "out", *more))
+def test_mistakes_are_one_line_and_leave_nothing(raw, tmp_path, more, message):
+    assert message in refused(*command(raw, tmp_path / "out", *more))
+    assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "message"),
+    [
+        ("train.en", b"one more\n" * 241, "train.en has 241 lines and "),
+        ("val.en", b"word\n" * 30 + b"\xe9t\xe9\n", "val.en:31: not UTF-8"),
+        ("val.*", b"", "val.en is empty"),
+    ],
+)
+def test_unfit_texts_are_one_line_and_leave_nothing(raw, tmp_path, name, text, message):
+    copy = shutil.copytree(raw, tmp_path / "raw")
+    for path in copy.glob(name):
+        path.write_bytes(gzip.compress(text) if path.suffix == ".gz" else text)
+    assert message in refused(*command(copy, tmp_path / "out"))
     assert not (tmp_path / "out").exists()
 
 

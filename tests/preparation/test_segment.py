@@ -35,8 +35,7 @@ def test_pieces_spell_the_words(words, tmp_path):
 
 def test_a_size_too_large_is_lowered(words, tmp_path):
     size = train_model([words], tmp_path / "model", 8000)
-    assert size == load_model(tmp_path / "model").get_piece_size()
-    assert 24 < size < 120
+    assert 24 < size == load_model(tmp_path / "model").get_piece_size() < 120
 
 
 def test_a_size_too_small_names_the_number(words, tmp_path):
@@ -45,18 +44,30 @@ def test_a_size_too_small_names_the_number(words, tmp_path):
     assert not (tmp_path / "model").exists()
 
 
-def test_a_model_that_spells_in_bytes_is_told_from_one_that_normalises(words, tmp_path):
+@pytest.mark.parametrize(
+    ("lines", "options", "message"),
+    [
+        (
+            SENTENCES[:1],
+            {"vocab_size": 290, "byte_fallback": True, "normalization_rule_name": "identity"},
+            r"words:2: .*other\.model spells .* --byte_fallback=false",
+        ),
+        (
+            SENTENCES,
+            {"vocab_size": 25, "normalization_rule_name": "nmt_nfkc_cf"},
+            r"words:4: .* changes the text",
+        ),
+    ],
+)
+def test_models_that_do_not_spell_the_words_are_refused(words, tmp_path, lines, options, message):
+    """One spells in bytes, another normalises."""
     sentencepiece.SentencePieceTrainer.train(
-        sentence_iterator=iter(["the old cat sees the small dog ."] * 5),
-        model_prefix=str(tmp_path / "bytes"),
-        vocab_size=290,
-        hard_vocab_limit=False,
-        byte_fallback=True,
-        normalization_rule_name="identity",
-        minloglevel=2,
-    )
-    with pytest.raises(UserError, match=r"words:2: .*bytes\.model spells .* --byte_fallback=false"):
-        segment_file(tmp_path / "bytes.model", words, tmp_path / "pieces", threads=1)
+        sentence_iterator=iter(lines * 5), model_prefix=str(tmp_path / "other"),
+        hard_vocab_limit=False, minloglevel=2, **options,
+    )  # fmt: skip
+    with pytest.raises(UserError, match=message):
+        segment_file(tmp_path / "other.model", words, tmp_path / "pieces", threads=1)
+    assert not (tmp_path / "pieces").exists()
 
 
 def test_no_text(tmp_path):
@@ -64,19 +75,6 @@ def test_no_text(tmp_path):
     message = "sentencepiece cannot be trained on .*empty: all lines are blank: give text with"
     with pytest.raises(UserError, match=message):
         train_model([tmp_path / "empty"], tmp_path / "model", 100)
-
-
-def test_a_model_that_changes_the_text_is_refused(words, tmp_path):
-    sentencepiece.SentencePieceTrainer.train(
-        input=str(words),
-        model_prefix=str(tmp_path / "nmt"),
-        vocab_size=25,
-        normalization_rule_name="nmt_nfkc_cf",
-        minloglevel=2,
-    )
-    with pytest.raises(UserError, match=r"words:4: .* changes the text"):
-        segment_file(tmp_path / "nmt.model", words, tmp_path / "pieces", threads=1)
-    assert not (tmp_path / "pieces").exists()
 
 
 def test_a_long_text_is_sampled_evenly(tmp_path, monkeypatch):

@@ -6,18 +6,10 @@ from syntax_nmt.preparation.annotation.folder_lock import sole_user
 def test_only_what_the_program_writes_is_cleared_away(tmp_path):
     outputs = [tmp_path / "prepare.json", tmp_path / "words" / "train.de", tmp_path / "data-bin"]
     ours = ["prepare.json.partial12", "words/train.de.partial7", "data-bin.partial/dict.de.txt"]
-    others = [
-        "thesis.partial1",
-        "prepare.json.partial",
-        "prepare.json.partial1.bak",
-        "prepare.json.partially",
-        "words/notes.partial1",
-        "words/valid.de.partial7",
-        "pictures/train.de.partial7",
-        "mail.partial/kept",
-        "words/train.de.partial8/kept",
-        "words/train.de",
-    ]
+    others = ["thesis.partial1", "mail.partial/kept", "pictures/train.de.partial7"]
+    others += [f"prepare.json.partial{ending}" for ending in ("", "1.bak", "ly")]
+    of_words = ("notes.partial1", "valid.de.partial7", "train.de.partial8/kept", "train.de")
+    others += [f"words/{name}" for name in of_words]
     for name in (*ours, *others):
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / name).write_text(name)

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 from fairseq.data import Dictionary, data_utils
+from translations import write
 
 from syntax_nmt.cli import main
 from syntax_nmt.data.conllu import format_conllu
@@ -16,35 +17,27 @@ from syntax_nmt.errors import UserError
 pytestmark = pytest.mark.dear
 
 SPLITS = ("train", "valid", "test")
-SENTENCES = [f"the w{i % 7} sees a w{i % 3} under w{i} ." for i in range(60)]
-MARKED = [*SENTENCES[1:], "pieces@@ of subword@@ nmt end like this@@ ."]
+MARKED = [f"the w{i % 7} sees a w{i % 3} under w{i} ." for i in range(1, 60)]
+MARKED.append("pieces@@ of subword@@ nmt end like this@@ .")
 
 
-def write_raw(folder: Path, sentences: list[str]) -> Path:
+def write_raw(folder: Path) -> Path:
     """Text and dependency trees of its source, chains from right to left."""
+    folder.mkdir()
+    sentences = [line.split() for line in MARKED]
+    trees = [format_conllu(words, [*range(1, len(words)), len(words) - 1]) for words in sentences]
     for split in SPLITS:
-        (folder / f"{split}.en").write_text("\n".join(sentences) + "\n", encoding="utf-8")
-        reverse = [" ".join(reversed(line.split())) for line in sentences]
-        (folder / f"{split}.de").write_text("\n".join(reverse) + "\n", encoding="utf-8")
-        with open(folder / f"{split}.en.conllu", "w", encoding="utf-8") as out:
-            for line in sentences:
-                words = line.split()
-                heads = [*range(1, len(words)), len(words) - 1]
-                relations = ["dep"] * (len(words) - 1) + ["root"]
-                out.write(format_conllu(words, heads, relations, ["_"] * len(words)))
+        write(folder / f"{split}.en", MARKED)
+        write(folder / f"{split}.de", [" ".join(reversed(words)) for words in sentences])
+        (folder / f"{split}.en.conllu").write_text("".join(trees), encoding="utf-8")
     return folder
 
 
 def prepare(raw: Path, folder: Path, *more: str) -> None:
-    prefixes = (("train", "train"), ("valid", "valid"), ("test", "test"))
-    main(
-        [
-            *["prepare", "--source-lang", "en", "--target-lang", "de", "--destdir", str(folder)],
-            *[part for name, file in prefixes for part in (f"--{name}pref", f"{raw}/{file}")],
-            *["--source-tokenizer", "none", "--target-tokenizer", "none", "--no-parse"],
-            *["--vocab-size", "60", *more],
-        ]
-    )
+    arguments = ["prepare", "--source-lang", "en", "--target-lang", "de", "--no-parse"]
+    arguments += [f"--{split}pref={raw}/{split}" for split in SPLITS]
+    arguments += ["--source-tokenizer", "none", "--target-tokenizer", "none", "--vocab-size", "60"]
+    main([*arguments, "--destdir", str(folder), *more])
 
 
 def words_of(folder: Path, split: str, lang: str) -> tuple[Dictionary, list[list[str]]]:
@@ -55,18 +48,12 @@ def words_of(folder: Path, split: str, lang: str) -> tuple[Dictionary, list[list
 
 
 def commands(said: str) -> list[list[str]]:
-    return [
-        shlex.split(line)
-        for line in said.replace(" \\\n", " ").splitlines()
-        if line.startswith("  fairseq-")
-    ]
+    lines = said.replace(" \\\n", " ").splitlines()
+    return [shlex.split(line) for line in lines if line.startswith("  fairseq-")]
 
 
 def test_both_sides(tmp_path, capsys):
-    (tmp_path / "raw").mkdir()
-    prepare(
-        write_raw(tmp_path / "raw", MARKED), tmp_path, "--source-words", "12", "--target-words", "9"
-    )
+    prepare(write_raw(tmp_path / "raw"), tmp_path, "--source-words", "12", "--target-words", "9")
     assert not list(tmp_path.glob("sentencepiece*"))
     for lang, size in (("en", 12), ("de", 9)):
         text = (tmp_path / "words" / f"train.{lang}").read_text(encoding="utf-8")
@@ -93,8 +80,7 @@ def test_both_sides(tmp_path, capsys):
 @pytest.mark.parametrize("side", ["source", "target"])
 def test_one_side(tmp_path, side, capsys):
     """The other one has pieces of a model of its own; words may look like pieces."""
-    (tmp_path / "raw").mkdir()
-    prepare(write_raw(tmp_path / "raw", MARKED), tmp_path, f"--{side}-words", "9")
+    prepare(write_raw(tmp_path / "raw"), tmp_path, f"--{side}-words", "9")
     cut, whole = ("de", "en") if side == "source" else ("en", "de")
     assert [path.name for path in tmp_path.glob("*.model")] == [f"sentencepiece.{cut}.model"]
     for lang, marked in ((cut, True), (whole, False)):

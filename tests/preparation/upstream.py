@@ -52,8 +52,12 @@ def unfit(lang: str, is_source: bool, longest: int) -> list[str]:
 
 def write(path: Path, lines: list[str]) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(content_of(path.name, lines))
+
+
+def content_of(name: str, lines: list[str]) -> bytes:
     content = "".join(f"{line}\n" for line in lines).encode()
-    path.write_bytes(gzip.compress(content) if path.suffix == ".gz" else content)
+    return gzip.compress(content) if name.endswith(".gz") else content
 
 
 def write_tar(path: Path, members: dict[str, list[str]]) -> None:
@@ -61,9 +65,7 @@ def write_tar(path: Path, members: dict[str, list[str]]) -> None:
     mode = "w" if path.suffix == ".tar" else "w:gz"
     with tarfile.open(path, mode) as archive:
         for name, lines in members.items():
-            content = "".join(f"{line}\n" for line in lines).encode()
-            if name.endswith(".gz"):
-                content = gzip.compress(content)
+            content = content_of(name, lines)
             info = tarfile.TarInfo(name)
             info.size = len(content)
             archive.addfile(info, io.BytesIO(content))
@@ -101,40 +103,40 @@ def newstests(folder: Path, languages: tuple[str, str], years: range) -> None:
         write_tar(folder / f"wmt{short}" / name, members)
 
 
-def part(folder: Path, archive: str, stem: str, languages: tuple[str, str], gz: str = "") -> None:
+def part(folder: Path, languages: tuple[str, str], archive: str, stem: str, gz: str = "") -> None:
     """An archive with one part of the training text, 40 pairs."""
-    write_tar(
-        folder / archive,
-        {f"{stem}.{lang}{gz}": sentences(40, lang, len(archive)) for lang in languages},
-    )
+    texts = {f"{stem}.{lang}{gz}": sentences(40, lang, len(archive)) for lang in languages}
+    write_tar(folder / archive, texts)
 
 
 def wmt(
-    folder: Path, languages: tuple[str, str], news: str, longest: int, sets: dict[str, list[int]]
-) -> Upstream:
-    """Europarl, Common Crawl and News Commentary of a year, with three pairs to clean away."""
+    folder: Path, languages: tuple[str, str], news: str, longest: int, sets: dict[str, list[int]],
+    *parts: tuple[str, ...],
+) -> Upstream:  # fmt: skip
+    """Europarl, Common Crawl and News Commentary of a year, with three pairs to clean away.
+
+    Args:
+        parts: archive and stem of what else there is.
+    """
     pair = "fr-en" if "fr" in languages else "de-en"
-    write_tar(
-        folder / "training-parallel-europarl-v7.tgz",
-        {
-            f"training/europarl-v7.{pair}.{lang}": sentences(40, lang)
-            + unfit(lang, lang == languages[0], longest)
-            for lang in languages
-        },
-    )
-    part(folder, "training-parallel-commoncrawl.tgz", f"commoncrawl.{pair}", languages)
+    europarl = {
+        f"training/europarl-v7.{pair}.{lang}": sentences(40, lang)
+        + unfit(lang, lang == languages[0], longest)
+        for lang in languages
+    }
+    write_tar(folder / "training-parallel-europarl-v7.tgz", europarl)
+    for each in (("training-parallel-commoncrawl.tgz", f"commoncrawl.{pair}"), *parts):
+        part(folder, languages, *each)
     # This one is there unpacked.
     for lang in languages:
-        write(
-            folder / "training" / f"news-commentary-{news}.{pair}.{lang}.gz",
-            sentences(40, lang, 5),
-        )
+        unpacked = folder / "training" / f"news-commentary-{news}.{pair}.{lang}.gz"
+        write(unpacked, sentences(40, lang, 5))
     newstests(folder, languages, range(2012, 2018))
-    lines = {"train": 120}
-    lines |= {name: sum(YEARS[year] for year in years) for name, years in sets.items()}
+    kept = 120 + 40 * len(parts)
+    lines = {name: sum(YEARS[year] for year in years) for name, years in sets.items()}
     said = ["left out 1: empty", f"left out 1: over the length limit ({longest} words)"]
-    said += ["left out 1: over the ratio of lengths (9)", "kept 120 of 123 pairs"]
-    return Upstream(["--from", str(folder)], lines, said)
+    said += ["left out 1: over the ratio of lengths (9)", f"kept {kept} of {kept + 3} pairs"]
+    return Upstream(["--from", str(folder)], {"train": kept, **lines}, said)
 
 
 def wmt14_en_de(folder: Path) -> Upstream:
@@ -142,13 +144,10 @@ def wmt14_en_de(folder: Path) -> Upstream:
 
 
 def wmt14_en_fr(folder: Path) -> Upstream:
-    languages = ("en", "fr")
-    made = wmt(folder, languages, "v9", 256, {"valid": [2012, 2013], "test": [2014]})
-    part(folder, "training-parallel-un.tgz", "un/undoc.2000.fr-en", languages)
-    part(folder, "training-giga-fren.tar", "giga-fren.release2.fixed", languages, ".gz")
-    made.lines["train"] = 200
-    made.said[-1] = "kept 200 of 203 pairs"
-    return made
+    sets = {"valid": [2012, 2013], "test": [2014]}
+    united_nations = ("training-parallel-un.tgz", "un/undoc.2000.fr-en")
+    giga = ("training-giga-fren.tar", "giga-fren.release2.fixed", ".gz")
+    return wmt(folder, ("en", "fr"), "v9", 256, sets, united_nations, giga)
 
 
 def wmt15_de_en(folder: Path) -> Upstream:
@@ -162,30 +161,19 @@ def wmt16_en_de(folder: Path) -> Upstream:
 
 def wmt17_en_de(folder: Path) -> Upstream:
     sets = {"valid": [2014], **{f"test{year}": [year] for year in (2015, 2016, 2017)}}
-    made = wmt(folder, ("en", "de"), "v12", 50, sets)
-    part(folder, "rapid2016.tgz", "rapid2016.de-en", ("en", "de"))
-    made.lines["train"] = 160
-    made.said[-1] = "kept 160 of 163 pairs"
-    return made
+    return wmt(folder, ("en", "de"), "v12", 50, sets, ("rapid2016.tgz", "rapid2016.de-en"))
 
 
 def wmt17_zh_en(folder: Path) -> Upstream:
     cwmt = folder.with_name(folder.name + "-cwmt")
-    for name, chinese in (
-        ("casia2015/casia2015", "ch"),
-        ("neu2017/NEU", "cn"),
-        ("datum2017/Book1", "cn"),
-    ):
-        write(cwmt / f"{name}_en.txt", sentences(40, "en"))
-        write(cwmt / f"{name}_{chinese}.txt", sentences(40, "zh"))
+    for name in ("casia2015/casia2015_ch", "neu2017/NEU_cn", "datum2017/Book1_cn"):
+        write(cwmt / f"{name.rpartition('_')[0]}_en.txt", sentences(40, "en"))
+        write(cwmt / f"{name}.txt", sentences(40, "zh"))
     newstests(folder, ("zh", "en"), range(2017, 2018))
-    write_tar(
-        folder / "wmt17" / "dev.tgz",
-        {
-            "dev/newsdev2017-zhen-src.zh.sgm": sgm(sentences(4, "zh"), "srcset"),
-            "dev/newsdev2017-zhen-ref.en.sgm": sgm(sentences(4, "en"), "refset"),
-        },
-    )
+    source, target = sgm(sentences(4, "zh"), "srcset"), sgm(sentences(4, "en"), "refset")
+    stem = "dev/newsdev2017-zhen"
+    dev = {f"{stem}-src.zh.sgm": source, f"{stem}-ref.en.sgm": target}
+    write_tar(folder / "wmt17" / "dev.tgz", dev)
     lines = {"train": 120, "valid": 4, "test": 10}
     return Upstream(["--from", str(folder), "--cwmt", str(cwmt)], lines)
 
@@ -208,13 +196,9 @@ def europarl_de_en(folder: Path) -> Upstream:
     write_tar(folder / "de-en.tgz", members)
     # Two of its sentences are in the training text, one with its words cut otherwise.
     gold = {lang: [*sentences(2, lang), sentences(1, lang, 9)[0] + "9"] for lang in ("de", "en")}
-    write_tar(
-        folder / "DeEnGoldAlignment.tar.gz",
-        {
-            **{f"DeEn/{lang}": lines for lang, lines in gold.items()},
-            "DeEn/alignmentDeEn.talp": ["1-1 2p2"] * 3,
-        },
-    )
+    members = {f"DeEn/{lang}": lines for lang, lines in gold.items()}
+    members["DeEn/alignmentDeEn.talp"] = ["1-1 2p2"] * 3
+    write_tar(folder / "DeEnGoldAlignment.tar.gz", members)
     lines = {"train": 1997, "valid": 1, "test": 3}
     return Upstream(["--from", str(folder)], lines, ["left out 2: test pairs"])
 

@@ -89,16 +89,11 @@ def test_numbers():
 def commands(tmp_path):
     """A command line of each command that needs no model."""
     reference = sentences(30)
-    files = {
-        name: tmp_path / name for name in ("ref", "a", "b", "links", "tags", "trees", "conllu")
-    }
-    write(files["ref"], reference)
-    write(files["a"], noisy(reference, 1, 0.3))
-    write(files["b"], noisy(reference, 2, 0.2))
-    write(files["links"], ["0-0 1-1"] * 3)
-    write(files["tags"], ["B-NP I-NP O"] * 3)
-    write(files["trees"], ["(S (NP (D a) (N b)) (V c))"] * 3)
-    write(files["conllu"], ["1\ta\t_\t_\t_\t_\t0\troot\t_\t_", ""])
+    lines = {"ref": reference, "a": noisy(reference, 1, 0.3), "b": noisy(reference, 2, 0.2)}
+    lines |= {"links": ["0-0 1-1"] * 3, "tags": ["B-NP I-NP O"] * 3}
+    lines["trees"] = ["(S (NP (D a) (N b)) (V c))"] * 3
+    lines["conllu"] = ["1\ta\t_\t_\t_\t_\t0\troot\t_\t_", ""]
+    files = {name: write(tmp_path / name, text) for name, text in lines.items()}
     texts = [files["a"], files["b"], "--reference", files["ref"]]
     return {
         "score": texts,

@@ -8,17 +8,18 @@ from types import SimpleNamespace
 import pytest
 import torch
 from fairseq.data import Dictionary
+from fairseq.data.data_utils import collate_tokens
 from fairseq_cli.interactive import make_batches
+from loaded_tasks import task_of
 from phrase_loops import ngrams
+from trees_of import tree_of
 
 from syntax_nmt.data.annotation import CHUNKS, HEADS, PHRASES
 from syntax_nmt.data.constituents import parse_tree
-from syntax_nmt.data.dependency_tree import DependencyTree
 from syntax_nmt.data.phrases import parsed_lengths
 from syntax_nmt.errors import UserError
 from syntax_nmt.parsing.config import ParserConfig
 from syntax_nmt.task import source_parser
-from syntax_nmt.task.syntax_translation import SyntaxTranslationConfig, SyntaxTranslationTask
 
 READER = SimpleNamespace(reads_annotation=(PHRASES,))
 RETURNS_THE_BATCH = SimpleNamespace(generate=lambda models, sample, **_: sample)
@@ -30,61 +31,43 @@ SYMBOLS = {
 
 
 class Parser:
-    """Stands in for Stanza's parser of constituents: `(S (N a) (N b) (X (N c) …))`.
+    """Stands in for one of Stanza's.
 
     A sentence with "fail" has no tree, one with "lose" a tree that lacks a word.
     """
 
-    def __init__(self):
-        self.calls = []
-        self.dependencies = DependencyParser()
-
-    def load(self, models, *_):
-        return {"dependencies": self.dependencies, "constituents": self}[models.task]
+    def __init__(self, tree):
+        self.tree, self.calls = tree, []
 
     def analyse(self, sentences):
         self.calls.append([" ".join(words) for words in sentences])
-        return [None if "fail" in words else self._kept(words) for words in sentences]
-
-    def _kept(self, words):
-        return self.tree([word for word in words if word != "lose"])
-
-    @staticmethod
-    def tree(words):
-        """The first words, one for each letter of the last, are phrases of their own."""
-        alone = len(words[-1])
-        leaves = [f"(N {word})" for word in words]
-        rest = f"(X {' '.join(leaves[alone:])})" if leaves[alone:] else ""
-        return f"(S {' '.join(leaves[:alone])} {rest})"
+        kept = [[word for word in words if word != "lose"] for words in sentences]
+        return [None if "fail" in words else self.tree(words) for words in kept]
 
 
-class DependencyParser:
-    """Stands in for Stanza's: a word hangs on the one that stands its number of letters before it.
+def constituents(words):
+    """`(S (N a) (N b) (X (N c) …))`: the first words are phrases of their own.
 
-    The first is the root, and what would hang before it hangs on it.
+    There is one for each letter of the last.
     """
+    alone = len(words[-1])
+    leaves = [f"(N {word})" for word in words]
+    rest = f"(X {' '.join(leaves[alone:])})" if leaves[alone:] else ""
+    return f"(S {' '.join(leaves[:alone])} {rest})"
 
-    def __init__(self):
-        self.calls = []
 
-    def analyse(self, sentences):
-        self.calls.append([" ".join(words) for words in sentences])
-        return [None if "fail" in words else self._tree(words) for words in sentences]
-
-    def _tree(self, words):
-        kept = [word for word in words if word != "lose"]
-        unnamed = ("_",) * len(kept)
-        return DependencyTree(tuple(kept), tuple(self.heads(kept)), unnamed, unnamed)
-
-    @staticmethod
-    def heads(words):
-        return [max(0, place - len(word)) for place, word in enumerate(words)]
+def heads_of(words):
+    """A word hangs on the one that stands its number of letters before it, or on the first."""
+    return [max(0, place - len(word)) for place, word in enumerate(words)]
 
 
 @pytest.fixture
 def parser(monkeypatch):
-    parser = Parser()
-    monkeypatch.setattr(source_parser, "loaded_analyser", parser.load)
+    """That of constituents; it holds the one of dependencies."""
+    parser = Parser(constituents)
+    parser.dependencies = Parser(lambda words: tree_of(heads_of(words), words))
+    of_task = {"dependencies": parser.dependencies, "constituents": parser}
+    monkeypatch.setattr(source_parser, "loaded_analyser", lambda models, *_: of_task[models.task])
     return parser
 
 
@@ -97,57 +80,45 @@ def folder(tmp_path):
 
 def write_config(folder, scheme="none", **values):
     path = folder / "parser.json"
-    path.write_text(
-        json.dumps({"lang": "en", "subwords": scheme, "stanza_dir": str(folder), **values})
-    )
+    values = {"lang": "en", "subwords": scheme, "stanza_dir": str(folder), **values}
+    path.write_text(json.dumps(values))
     return path
 
 
-def dictionary(scheme):
+def dictionary(scheme, *more):
     symbols = Dictionary()
-    for symbol in SYMBOLS[scheme].split():
+    for symbol in (*SYMBOLS[scheme].split(), *more):
         symbols.add_symbol(symbol)
     return symbols
 
 
-def make_parser(folder, scheme="none", **values):
+def make_parser(folder, scheme="none", symbols=None, **values):
     path = write_config(folder, scheme, **values)
-    return source_parser.SourceParser(ParserConfig.read(path), path, dictionary(scheme))
+    symbols = dictionary(scheme) if symbols is None else symbols
+    return source_parser.SourceParser(ParserConfig.read(path), path, symbols)
 
 
 def make_task(folder, scheme="none", source="src", target="tgt", **values):
     for language in (source, target):
         dictionary(scheme).save(str(folder / f"dict.{language}.txt"))
-    config = str(write_config(folder, scheme, **values))
-    return SyntaxTranslationTask.setup_task(
-        SyntaxTranslationConfig(
-            data=str(folder), source_lang=source, target_lang=target, parser_config=config
-        )
+    return task_of(
+        folder, source, target, parser_config=str(write_config(folder, scheme, **values))
     )
 
 
 def batch(symbols, lines, left_pad=True):
     sentences = [symbols.encode_line(line, add_if_not_exist=False).long() for line in lines]
-    width = max(map(len, sentences))
-    rows = []
-    for tokens in sentences:
-        pads = torch.full((width - len(tokens),), symbols.pad())
-        rows.append(torch.cat([pads, tokens] if left_pad else [tokens, pads]))
-    return torch.stack(rows)
+    return collate_tokens(sentences, symbols.pad(), left_pad=left_pad)
 
 
 def rows_of(lengths):
     return [[length for length in row if length] for row in lengths.tolist()]
 
 
-def expected(words):
-    """Phrases of the stand-in's tree for short sentences of whole words, EOS included."""
-    return [*parsed_lengths(*_tree(words)), 1]
-
-
-def _tree(words):
-    tree = parse_tree(Parser.tree(words.split()), "", 1)
-    return tree, [1] * len(tree)
+def expected(words, counts=None):
+    """Phrases of the stand-in's tree for short sentences, EOS included; whole words by default."""
+    tree = parse_tree(constituents(words.split()), "", 1)
+    return [*parsed_lengths(tree, counts or [1] * len(tree)), 1]
 
 
 def expected_heads(counts, words, width, left_pad):
@@ -157,7 +128,7 @@ def expected_heads(counts, words, width, left_pad):
     for count in counts:
         opens.append(first)
         first += count
-    for word, head in enumerate(DependencyParser.heads(words)):
+    for word, head in enumerate(heads_of(words)):
         for column in range(opens[word], opens[word] + counts[word]):
             row[column] = opens[word]
         row[opens[word]] = opens[head]
@@ -197,11 +168,8 @@ def test_what_was_parsed_long_ago_is_forgotten(parser, folder, monkeypatch):
 
 def test_sentences_without_parse_are_cut_as_those_without_annotation_file(parser, folder):
     lines = ["the cat sat on the mat", "the cat fail it", "the", "", "lose it a", "a b c the it"]
-    symbols = dictionary("none")
-    for word in ("fail", "lose"):
-        symbols.add_symbol(word)
-    path = write_config(folder, max_words=5)
-    phrases = source_parser.SourceParser(ParserConfig.read(path), path, symbols)
+    symbols = dictionary("none", "fail", "lose")
+    phrases = make_parser(folder, symbols=symbols, max_words=5)
     lengths = phrases.parse(PHRASES, batch(symbols, lines))
     assert parser.calls == [["the", "lose it a", "the cat fail it", "a b c the it"]]
     unparsed = [ngrams(7), ngrams(5), [1, 1], [1], ngrams(4)]
@@ -211,10 +179,8 @@ def test_sentences_without_parse_are_cut_as_those_without_annotation_file(parser
 
 def test_nothing_is_loaded_for_nothing(folder, monkeypatch):
     monkeypatch.setattr(source_parser, "loaded_analyser", lambda *_: pytest.fail("loaded"))
-    lengths = make_parser(folder, max_words=1).parse(
-        PHRASES, batch(dictionary("none"), ["", "a b"])
-    )
-    assert rows_of(lengths) == [[1], ngrams(3)]
+    tokens = batch(dictionary("none"), ["", "a b"])
+    assert rows_of(make_parser(folder, max_words=1).parse(PHRASES, tokens)) == [[1], ngrams(3)]
 
 
 @pytest.mark.parametrize(
@@ -235,8 +201,7 @@ def test_words_of_pieces_some_of_them_unknown(parser, folder, scheme, pieces, wo
     phrases, symbols = make_parser(folder, scheme), dictionary(scheme)
     lengths = phrases.parse(PHRASES, batch(symbols, [pieces]))
     assert parser.calls == [[words]]
-    tree = parse_tree(Parser.tree(words.split()), "", 1)
-    assert rows_of(lengths) == [[*parsed_lengths(tree, counts), 1]]
+    assert rows_of(lengths) == [expected(words, counts)]
     assert int(lengths.sum()) == len(pieces.split()) + 1
 
 
@@ -250,10 +215,8 @@ def test_unknown_pieces_are_mentioned_once(parser, folder, caplog):
 
 
 def test_piece_with_parts_of_two_words(parser, folder, caplog):
-    symbols = dictionary("sentencepiece")
-    symbols.add_symbol("▁on▁the")
-    path = write_config(folder, "sentencepiece")
-    phrases = source_parser.SourceParser(ParserConfig.read(path), path, symbols)
+    symbols = dictionary("sentencepiece", "▁on▁the")
+    phrases = make_parser(folder, "sentencepiece", symbols)
     lengths = phrases.parse(PHRASES, batch(symbols, ["▁cat ▁on▁the ▁mat", "▁the ▁cat"]))
     assert parser.calls == [["the cat"]]
     assert rows_of(lengths)[0] == ngrams(4)
@@ -276,11 +239,8 @@ def test_heads_of_pieces(parser, folder, left_pad):
 
 def test_heads_without_parse(parser, folder):
     """No tree, a tree of other words, too long a sentence, and nothing to parse: −1 all over."""
-    symbols = dictionary("none")
-    for word in ("fail", "lose"):
-        symbols.add_symbol(word)
-    path = write_config(folder, max_words=4)
-    parse = partial(source_parser.SourceParser(ParserConfig.read(path), path, symbols).parse, HEADS)
+    symbols = dictionary("none", "fail", "lose")
+    parse = partial(make_parser(folder, symbols=symbols, max_words=4).parse, HEADS)
     heads = parse(batch(symbols, ["the fail it", "lose it a", "a a a a a", "", "a b c"]))
     assert heads[:4].eq(-1).all()
     assert heads[4].tolist() == [-1, -1, 2, 2, 3, -1]
@@ -380,9 +340,8 @@ def test_parser_of_the_target_language(folder):
 @pytest.mark.parametrize("vocabulary", sorted(SYMBOLS))
 @pytest.mark.parametrize("scheme", sorted(SYMBOLS))
 def test_scheme_of_another_vocabulary_is_mentioned(folder, caplog, scheme, vocabulary):
-    path = write_config(folder, scheme)
     with caplog.at_level(logging.WARNING):
-        source_parser.SourceParser(ParserConfig.read(path), path, dictionary(vocabulary))
+        make_parser(folder, scheme, dictionary(vocabulary))
     assert (f"looks like '{vocabulary}'" in caplog.text) == (scheme != vocabulary)
 
 

@@ -89,9 +89,7 @@ def test_characters_that_xml_does_not_have_are_replaced(tmp_path):
 def test_svg_has_text_and_a_title(tmp_path):
     text = svg_text(alignment())
     assert "<title>word alignment</title>" in text
-    assert [each for each in ("house", "$x$", "Haus") if f">{each}</text>" in text] == [
-        "house", "$x$", "Haus",
-    ]  # fmt: skip
+    assert all(f">{word}</text>" in text for word in ("house", "$x$", "Haus"))
     assert "'DejaVu Sans', Verdana, sans-serif" in text
     assert "date" not in text
 

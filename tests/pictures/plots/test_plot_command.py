@@ -11,21 +11,19 @@ from forced_models import checkpoint_of
 from latent_models import latent_checkpoint
 from methods import MIXED
 from parser_files import PIECES, TARGETS, WORDS
+from translations import refused as refused_command
+from translations import write as write_lines
 
 from syntax_nmt.cli import main
 from syntax_nmt.data.conllu import format_conllu, format_no_parse
+from syntax_nmt.inference.checkpoint import choose_device, load_model
+from syntax_nmt.inference.extraction.model_distances import EncoderDistances
+from syntax_nmt.inference.source_text import read_segmented
 from syntax_nmt.pictures.plots.group_curves import Point
 
-FUNCTIONS = {
-    "alignment": "draw_alignment",
-    "attention": "draw_attention",
-    "chunks": "draw_chunks",
-    "constituents": "draw_constituents",
-    "dependencies": "draw_dependencies",
-    "distances": "draw_distances",
-    "length": "draw_curves",
-    "contrast": "draw_curves",
-}
+KINDS = ("alignment", "attention", "chunks", "constituents", "dependencies", "distances")
+FUNCTIONS = {kind: f"draw_{kind}" for kind in KINDS}
+FUNCTIONS |= dict.fromkeys(("length", "contrast"), "draw_curves")
 
 
 def shown(pieces):
@@ -35,11 +33,7 @@ def shown(pieces):
 
 @pytest.fixture
 def write(tmp_path):
-    def to(name, *lines):
-        (tmp_path / name).write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
-        return tmp_path / name
-
-    return to
+    return lambda name, *lines: write_lines(tmp_path / name, lines)
 
 
 @pytest.fixture
@@ -70,11 +64,7 @@ def refused(tmp_path):
     """Runs the command, which must end with one line and without a picture; gives that line."""
 
     def run(*arguments, output="refused.svg"):
-        with pytest.raises(SystemExit) as stopped:
-            main([str(x) for x in ["plot", *arguments, "--output", tmp_path / output]])
-        message = str(stopped.value.code)
-        assert message.startswith("syntax-nmt: error: ")
-        assert "\n" not in message
+        message = refused_command("plot", *arguments, "--output", tmp_path / output)
         assert not (tmp_path / output).is_file()
         return message
 
@@ -86,12 +76,10 @@ class TestModels:
     def files(self, parser, tmp_path_factory):
         folder = tmp_path_factory.mktemp("plotted")
         for name, lines in (("source", PIECES), ("target", TARGETS)):
-            (folder / name).write_text("".join(f"{x}\n" for x in lines), encoding="utf-8")
+            write_lines(folder / name, lines)
+        chains = [[max(i - 1, 0) for i in range(len(words))] for words in WORDS]
         blocks = [
-            format_conllu(words, [max(i - 1, 0) for i in range(len(words))])
-            if words
-            else format_no_parse(words)
-            for words in WORDS
+            format_conllu(*each) if each[0] else format_no_parse([]) for each in zip(WORDS, chains)
         ]
         (folder / "gold").write_text("".join(blocks), encoding="utf-8")
         heads = checkpoint_of("heads", parser.data, folder)
@@ -105,17 +93,15 @@ class TestModels:
         return [*command, "--target", files["folder"] / "target"] if target else command
 
     def test_supervised_heads_stand_beside_free_ones_with_gold_heads(self, plot, files):
+        options = self.options(files, "heads", target=False)
         gold = ["--gold", files["folder"] / "gold", "--sentence", 2]
-        args, _, _ = plot("attention", *self.options(files, "heads", target=False), *gold)
-        panels, rows, columns, *_ = args
+        (panels, rows, columns, *_), _, _ = plot("attention", *options, *gold)
         assert rows == columns == ["gardens", "</s>"]
         assert len(panels) == 4
         assert "children (supervised)" in panels[0].caption
         assert "parents (supervised)" in panels[1].caption
         gold[-1] = 6
-        (panels, rows, *_), _, _ = plot(
-            "attention", *self.options(files, "heads", target=False), *gold
-        )
+        (panels, rows, *_), _, _ = plot("attention", *options, *gold)
         assert rows == ["old", "houses", "see", "we", ".", "</s>"]
         chain = {(0, 0), (1, 0), (2, 1), (3, 2), (4, 3)}
         assert panels[0].marked == {(head, word) for word, head in chain if word} | {(4, 4)}
@@ -143,10 +129,6 @@ class TestModels:
         np.testing.assert_allclose(weights[0], [1, *[0] * (len(columns) - 1)], atol=1e-6)
 
     def test_distances_of_both_sides(self, plot, files):
-        from syntax_nmt.inference.checkpoint import choose_device, load_model
-        from syntax_nmt.inference.extraction.model_distances import EncoderDistances
-        from syntax_nmt.inference.source_text import read_segmented
-
         options = self.options(files, "latent")
         (sides, _), _, _ = plot("distances", *options, "--layer", 1)
         assert [side.name for side in sides] == ["source", "target"]
@@ -268,10 +250,8 @@ class TestFiles:
         third = scores({"new": 1.0})
         del third["metrics"]["BLEU"]  # the first file's metric
         assert "--metric BLEU" in refused("length", paths[0], write("3.json", json.dumps(third)))
-        other = scores({"one": 1.0}, sentences=5)
-        assert "other lengths or sentences" in refused(
-            "length", paths[0], write("3.json", json.dumps(other))
-        )
+        other = write("3.json", json.dumps(scores({"one": 1.0}, sentences=5)))
+        assert "other lengths or sentences" in refused("length", paths[0], other)
 
     def test_accuracy_by_distance_of_several_models(self, plot, refused, write):
         path = write("1.json", json.dumps({"models": [accuracies("m", 0, 3), accuracies("n", 3)]}))

@@ -37,9 +37,7 @@ def test_the_language_chooses_the_form_of_chinese_characters():
 def test_a_font_that_was_installed_since_the_list_was_made_is_found(monkeypatch, tmp_path):
     dejavu = font_manager.findfont("DejaVu Sans")
     asked = []
-    monkeypatch.setattr(
-        font_manager.fontManager, "addfont", lambda path: asked.append(path) or None
-    )
+    monkeypatch.setattr(font_manager.fontManager, "addfont", asked.append)
     damaged = tmp_path / "damaged.ttf"
     monkeypatch.setattr(font_manager, "findSystemFonts", lambda: [str(dejavu), str(damaged)])
     fonts._families.cache_clear()

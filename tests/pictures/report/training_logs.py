@@ -34,15 +34,14 @@ class LogWriter:
     def say(self, text: str) -> None:
         logger.info(text)
 
-    def train(self, first: int, last: int, shift: float = 0.0, valid: bool = True, **more) -> None:
+    def train(self, first: int, last: int, shift: float = 0.0, **more) -> None:
         """Epochs from `first` to `last`; losses fall with the updates, and `shift` moves them."""
         for epoch in range(first, last + 1):
             bar = SimpleProgressBar(range(EPOCH), epoch=epoch, log_interval=INTERVAL)
             for step, _ in enumerate(bar, start=1):
                 updates = (epoch - 1) * EPOCH + step
                 bar.log(self.values(updates, shift, **more), tag="train_inner", step=updates)
-            if valid:
-                self.valid(epoch, shift, **more)
+            self.valid(epoch, shift, **more)
             bar.print(self.values(epoch * EPOCH, shift, **more), tag="train", step=epoch * EPOCH)
 
     def valid(self, epoch: int, shift: float = 0.0, **more) -> None:
