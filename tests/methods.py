@@ -32,6 +32,12 @@ MIXED = {
 
 SMOOTHED = ("--label-smoothing", "0.1")
 PLAIN = ("--criterion", "label_smoothed_cross_entropy", *SMOOTHED)
+# A model of fairseq's own, to tell what is ours from what is fairseq's.
+STOCK = (
+    *("--arch", "transformer", "--encoder-embed-dim", "16", "--decoder-embed-dim", "16"),
+    *("--encoder-layers", "1", "--decoder-layers", "1", "--encoder-ffn-embed-dim", "16"),
+    *("--decoder-ffn-embed-dim", "16", *PLAIN),
+)
 PARSED_PHRASES = ("--load-phrases", "--phrase-segmentation", "parsed")
 
 

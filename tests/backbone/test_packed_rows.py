@@ -38,18 +38,6 @@ def test_directions_are_those_of_the_bidirectional_network():
         torch.testing.assert_close(one(states, rows), part)
 
 
-def test_pads_within_sentences():
-    """A typed `<pad>` is passed over, and no word is lost to it."""
-    padding = PADDING.clone()
-    padding[1, 2] = True
-    states, rows = torch.randn(4, 5, 3), PackedRows(padding)
-    assert torch.equal(rows.put(rows.take(states)), states.masked_fill(padding.unsqueeze(2), 0))
-    gru = SentenceGRU(3, 4, "both")
-    without = states[1:2, ~padding[1]]
-    expected = gru(without, PackedRows(torch.zeros(1, 4, dtype=torch.bool)))
-    torch.testing.assert_close(gru(states, rows)[1:2, ~padding[1]], expected)
-
-
 CUDA = pytest.param("cuda", marks=pytest.mark.gpu)
 
 

@@ -5,7 +5,7 @@ import re
 import shutil
 
 import pytest
-from commands import fairseq, refuse, succeed, syntax_nmt
+from commands import fairseq, succeed
 from prepared_corpus import TEST_SENTENCES
 
 pytestmark = pytest.mark.dear
@@ -77,33 +77,3 @@ def test_translates_without_annotation_files(prepared, bare, checkpoint):
     assert {n: h[1] for n, h in lines("H", typed).items()} == {
         n: h[1] for n, h in lines("H", few).items()
     }
-
-
-def test_other_tags_are_refused(prepared, checkpoint):
-    command = fairseq("generate", prepared.data, "--path", checkpoint, "--score-reference")
-    overrides = ("--model-overrides", "{'chunk_tags': 'A B C D E F'}")
-    message = refuse(*command, "--load-chunks", *overrides)
-    assert "A B C D E F" in message
-    assert "leave --load-chunks out" in message
-
-
-def test_chunks_of_given_translations(prepared, checkpoint, tmp_path):
-    """The figures of a model's own chunks, and the same from files alone."""
-    reference = prepared.corpus / "test.tgt.chunks"
-    model = prepared.folder / "sentencepiece.model"
-    done = syntax_nmt(
-        *("chunks", prepared.data, "--path", checkpoint, "--cpu"),
-        *("--source", prepared.corpus / "test.src", "--target", prepared.corpus / "test.tgt"),
-        *("--bpe", "sentencepiece", "--sentencepiece-model", model),
-        *("--score", reference, "--json", tmp_path / "figures.json"),
-    )
-    figures = json.loads((tmp_path / "figures.json").read_text())
-    assert figures["boundary_accuracy"] > 60
-    (row,) = [line for line in done.stderr.splitlines() if line.startswith("boundary accuracy")]
-    assert row.split()[2] == f"{figures['boundary_accuracy']:.2f}"
-    words = (prepared.corpus / "test.tgt").read_text(encoding="utf-8").splitlines()
-    assert [len(x.split()) for x in done.stdout.splitlines()] == [len(x.split()) for x in words]
-    path = tmp_path / "found.chunks"
-    path.write_text(done.stdout, encoding="utf-8")
-    by_file = syntax_nmt("chunks", "--hypothesis", path, "--score", reference, "--json", "-")
-    assert json.loads(by_file.stdout)["f1"] == pytest.approx(figures["f1"])

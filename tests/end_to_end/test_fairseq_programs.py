@@ -1,10 +1,10 @@
 """fairseq's own programs with the plugin, from training to interactive translation."""
 
 import re
-import shutil
 
 import pytest
 from commands import fairseq, refuse, succeed
+from methods import STOCK
 from prepared_corpus import TEST_SENTENCES
 from training import TRAINING
 
@@ -83,6 +83,18 @@ def test_heads_without_supervision_are_mentioned(prepared, tmp_path):
     )
 
 
+@pytest.mark.dear
+def test_a_model_of_fairseqs_own_beside_the_annotation_files(prepared, tmp_path):
+    """`--load-phrases` for all systems alike: trained, validated and translated, with a warning."""
+    options = (*TRAINING, *STOCK, "--load-phrases", "--max-update", "2", "--save-dir", tmp_path)
+    done = succeed(*fairseq("train", prepared.data, *options))
+    assert (done.stdout + done.stderr).count("--load-phrases: has no effect") == 1
+    assert '"valid_loss"' in done.stdout + done.stderr
+    path = ("--path", tmp_path / "checkpoint_last.pt", "--load-phrases", "--max-len-b", "10")
+    generated = outputs(succeed(*fairseq("generate", prepared.data, *path)).stdout)
+    assert len(generated) == TEST_SENTENCES
+
+
 # What a user can get wrong: one line each, a non-zero exit status, no traceback.
 
 
@@ -111,12 +123,3 @@ def test_what_the_data_folder_lacks(prepared, checkpoint, options, said):
 def test_another_folder_than_that_of_the_data(prepared, checkpoint, given, said):
     message = refuse(*fairseq("generate", prepared.folder / given, "--path", checkpoint))
     assert str(prepared.folder / said) in message
-
-
-def test_flipped_bit(prepared, tmp_path):
-    data = shutil.copytree(prepared.data, tmp_path / "data-bin")
-    path = data / "train.src-tgt.src.heads.bin"
-    content = bytearray(path.read_bytes())
-    content[len(content) // 2] ^= 1
-    path.write_bytes(content)
-    assert path.name in refuse(*fairseq("train", data, *TRAINING, "--save-dir", tmp_path))

@@ -102,8 +102,7 @@ def make_task(data, *arguments):
     """The task and its test set."""
     command = [str(data), "--task", "syntax_translation", "-s", "src", "-t", "tgt"]
     args = options.parse_args_and_arch(
-        options.get_generation_parser(default_task="syntax_translation"),
-        [*command, *arguments],
+        options.get_generation_parser(default_task="syntax_translation"), [*command, *arguments]
     )
     task = tasks.setup_task(args)
     task.load_dataset("test")

@@ -96,15 +96,6 @@ def test_sampling_the_best_word_is_greedy_search(system, limit):
     assert one.best == system.generate(*search).best
 
 
-@pytest.mark.parametrize("limit", [(), ("--sampling-topk", "9"), ("--sampling-topp", "0.9")])
-def test_samples_are_repeated_by_their_seed(system, limit):
-    flags = (*SEARCH, *ALL, "--temperature", "6", "--sampling", *limit)
-    drawn, again, other = (system.generate(*flags, "--seed", seed) for seed in ("1", "1", "2"))
-    assert complete(drawn, BEAM)
-    assert drawn.text == again.text
-    assert drawn.nbest != other.nbest
-
-
 def test_diverse_beams(system, plain):
     """fairseq's own search takes a sentence's number in the test set for its place in the batch.
 
@@ -165,19 +156,3 @@ def test_dropout_in_a_search(system, plain):
     assert drawn[0].nbest != plain.nbest
     assert drawn[0].text == drawn[1].text
     assert drawn[0].nbest != drawn[2].nbest
-
-
-def test_shards_are_the_whole(system, plain):
-    workers = ("--batch-size", "3", "--distributed-world-size", "2", "--distributed-rank")
-    first, second = (system.generate(*SEARCH, *workers, rank).best for rank in ("0", "1"))
-    assert first
-    assert second
-    assert {**first, **second} == plain.best
-    assert len(first) + len(second) == TEST_SENTENCES
-
-
-def test_ensemble_of_one_model(system, plain):
-    twice = System(system.method, system.data, f"{system.path}:{system.path}")
-    printed = twice.generate(*SEARCH, *ALL)
-    assert printed.best == plain.best
-    assert close(printed, plain, 2e-3)

@@ -15,7 +15,6 @@ from programs import System
 
 from syntax_nmt.checkpoints.check import check_checkpoint, check_loaded
 from syntax_nmt.checkpoints.options import executable_option
-from syntax_nmt.cli import main as syntax_nmt
 from syntax_nmt.errors import UserError
 from syntax_nmt.models.syntax_rnn import SyntaxRNNModel
 from syntax_nmt.models.syntax_transformer import SyntaxTransformerModel
@@ -123,10 +122,3 @@ def test_torch_that_loads_code(monkeypatch):
     monkeypatch.setenv("TORCH_FORCE_NO_WEIGHTS_ONLY_LOAD", "1")
     message = refuse("syntax_nmt.cli", "average", "--help", cwd=REPOSITORY, anew=True)
     assert "install torch 2.6 or newer" in message
-
-
-def test_averaging_one_gives_a_checked_copy(good, tmp_path):
-    copy = tmp_path / "copy.pt"
-    syntax_nmt(["average", str(good), "--output", str(copy)])
-    weights = torch.load(good)["model"]
-    assert all(torch.equal(w, weights[name]) for name, w in torch.load(copy)["model"].items())

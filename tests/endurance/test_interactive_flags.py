@@ -46,16 +46,6 @@ def test_as_from_a_test_set(system, inputs, text, typed):
     assert method.generate(*SEARCH, *inputs).best == typed.best
 
 
-def test_alignments(system, inputs, text, prepared, typed):
-    """Hard ones; soft ones are for fairseq-generate alone, as fairseq prints them there only."""
-    path = prepared.corpus / "test.src"
-    printed = system.type(*SEARCH, *inputs, *text, "--input", path, "--print-alignment")
-    assert printed.best == typed.best
-    for n, line in printed.best.items():
-        links = [link.split("-") for link in printed.one("A")[n].split()]
-        assert [int(target) for _, target in links] == list(range(len(line.split())))
-
-
 @pytest.fixture(scope="module")
 def constrained(prepared, tmp_path_factory):
     """Test sentences, each with two words that its reference holds; the fifth has none."""

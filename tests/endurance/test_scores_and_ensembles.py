@@ -1,7 +1,5 @@
 """fairseq-validate, and ensembles of different methods."""
 
-import contextlib
-import io
 import math
 
 import pytest
@@ -70,14 +68,3 @@ def test_ensembles_of_different_methods(system, make_system):
         for token, *two in zip(line, *(scores[n][0] for scores in alone)):
             mean = sum(2 ** max(score, 10 * FLOOR) for score in two) / 2
             assert max(token, FLOOR) == pytest.approx(max(math.log2(mean), FLOOR), abs=0.02)
-
-
-def test_phrases_for_one_model_alone(make_system):
-    """A model of fairseq's own would not know the argument."""
-    first, second = (make_system(m) for m in ("phrase_transformer+parsed", "transformer"))
-    both = System(first.method, first.data, f"{first.path}:{second.path}")
-    with (
-        contextlib.redirect_stdout(io.StringIO()),
-        pytest.raises(SystemExit, match=r"^syntax-nmt: error: .*leave the latter out of --path"),
-    ):
-        both.generate(*SEARCH)

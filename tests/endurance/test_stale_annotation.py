@@ -67,15 +67,6 @@ def test_files_of_another_text_of_the_same_lengths(space, other, names, said):
     assert said in refused(space)
 
 
-def test_a_annotation_file_of_an_older_manifest(space, other):
-    """Binarised again, and one annotation file put back from a copy made before."""
-    names = [path.name for path in other.iterdir()]
-    put(space, other, *names)
-    loaded(space, HEADS)
-    space.write(f"{HEADS}.bin", space.original(f"{HEADS}.bin"))
-    assert f"{HEADS}.bin: damaged or not written by the last" in refused(space)
-
-
 def test_an_older_manifest(space, other):
     names = [path.name for path in other.iterdir() if path.name != "syntax.json"]
     put(space, other, *names)

@@ -11,6 +11,7 @@ from commands import REPOSITORY
 pytestmark = pytest.mark.dear
 
 SCRIPT = "set -euo pipefail; {before} . examples/environment.sh; echo went on"
+OWN = "own_environment=yes;"
 
 
 def sourced(cwd, before="", **environment):
@@ -33,27 +34,22 @@ def virtual_environment(folder):
     return {"VIRTUAL_ENV": str(folder), "PATH": f"{folder}/bin:/usr/bin:/bin"}
 
 
-@pytest.mark.parametrize("before", ["", "own_environment=yes;"])
-def test_an_environment_without_the_plugin_is_left_alone(copied, before):
-    environment = virtual_environment(copied / "mine")
-    files = sorted((copied / "mine").rglob("*"))
-    done = sourced(copied, before, **environment)
-    assert done.returncode == 1
-    assert f"the environment {copied / 'mine'} lacks syntax-nmt: install it there" in done.stderr
-    assert sorted((copied / "mine").rglob("*")) == files
-
-
-def test_a_folder_of_ones_own_is_no_environment_of_the_scripts(copied):
-    """A checkout's `.venv` that somebody made by hand."""
+@pytest.mark.parametrize(
+    ("name", "before", "is_active"),
+    [("mine", "", True), ("mine", OWN, True), (".venv", OWN, False)],
+)
+def test_an_environment_without_the_plugin_is_left_alone(copied, name, before, is_active):
+    """One that is active, and a checkout's `.venv` that somebody made by hand."""
     shutil.copy(REPOSITORY / "setup.py", copied)
-    virtual_environment(copied / ".venv")
-    files = sorted((copied / ".venv").rglob("*"))
-    done = sourced(copied, "own_environment=yes;")
-    assert "lacks syntax-nmt" in done.stderr
-    assert sorted((copied / ".venv").rglob("*")) == files
+    environment = virtual_environment(copied / name)
+    files = sorted((copied / name).rglob("*"))
+    done = sourced(copied, before, **(environment if is_active else {}))
+    assert done.returncode == 1
+    assert f"the environment {copied / name} lacks syntax-nmt: install it there" in done.stderr
+    assert sorted((copied / name).rglob("*")) == files
 
 
-@pytest.mark.parametrize("before", ["", "own_environment=yes;"])
+@pytest.mark.parametrize("before", ["", OWN])
 def test_without_an_environment_nothing_is_made_beside_copies(copied, before):
     done = sourced(copied, before)
     assert done.returncode == 1
@@ -89,7 +85,7 @@ def test_without_a_gpu_torch_comes_as_its_cpu_build(copied, has_gpu):
     for name, text in programs.items():
         (copied / "bin" / name).write_text(text)
         (copied / "bin" / name).chmod(0o755)
-    done = sourced(copied, "own_environment=yes;", PATH=f"{copied}/bin:/usr/bin:/bin")
+    done = sourced(copied, OWN, PATH=f"{copied}/bin:/usr/bin:/bin")
     assert done.stdout.splitlines()[-1:] == ["went on"], done.stderr
     torch, *others = (copied / "pip.log").read_text().splitlines()
     if not has_gpu:

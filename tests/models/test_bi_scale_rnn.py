@@ -113,22 +113,6 @@ def test_word_attention_without_chunk_weights_is_rnnsearch(folder):
 
 
 @torch.no_grad()
-def test_the_reported_nll_has_no_chunk_scores(folder):
-    """Neither with annotation nor without; --score-reference goes through the model's forward."""
-    model, task = model_of(folder, "paper")
-    sample = sample_for(task)
-    scorer = task.build_generator([model], Namespace(score_reference=True))
-    for tags in (None, padded(CHUNK_TAGS, 6)):
-        more = {} if tags is None else {"chunk_tags": tags}
-        scored = task.inference_step(scorer, [model], {**sample, **more})
-        logits = model(**sample["net_input"], chunk_tags=tags)[0].log_softmax(-1)
-        for number, length in enumerate(LENGTHS):
-            target = sample["target"][number, :length]
-            expected = logits[number, :length].gather(1, target[:, None]).squeeze(1)
-            torch.testing.assert_close(scored[number][0]["positional_scores"], expected)
-
-
-@torch.no_grad()
 def test_sampling_scores_words_alone(folder):
     """Top-p counts on probabilities that add up to 1; of less than p it would keep every word."""
     model, task = model_of(folder, "paper")

@@ -108,10 +108,7 @@ def test_equals_the_equations(folder, training):
 PURE = {
     "syntax_transformer_tiny": families(TRANSFORMER, TRANSFORMER),
     "dependency_transformer_tiny": (*families(TRANSFORMER, TRANSFORMER), "--supervised-layer=-1"),
-    "latent_phrase_transformer": (
-        *families(TRANSFORMER, TRANSFORMER),
-        "--latent-phrase-layers=2",
-    ),
+    "latent_phrase_transformer": (*families(TRANSFORMER, TRANSFORMER), "--latent-phrase-layers=2"),
     "rnn_search": families(RNN, RNN),
     "relation_rnn_tiny": (*families(RNN, RNN), "--conditional-gru", "--relation-kernels=3:32"),
     "bi_scale_rnn_tiny": (

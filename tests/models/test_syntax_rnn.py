@@ -33,9 +33,7 @@ ROWS = {
     "tied": ["--share-decoder-input-output-embed"],
     "rnmt": RELATION,
     "rnmt-top": [*RELATION, "--relation-placement=top"],
-    "rnmt-top-own-widths": [
-        *(*RELATION, "--relation-placement=top", "--encoder-hidden-size=7"),
-    ],
+    "rnmt-top-own-widths": [*(*RELATION, "--relation-placement=top", "--encoder-hidden-size=7")],
     "stacked": ["--encoder-gru=stacked", "--encoder-hidden-size=11"],
     "dense": ["--encoder-gru=dense"],
     "dense-embedding": ["--encoder-gru=dense", "--relation-dense-embedding"],
@@ -307,20 +305,3 @@ def test_damaged_embeddings(folder, tmp_path, content, message):
         path.write_bytes(content if isinstance(content, bytes) else content.encode())
     with pytest.raises(UserError, match=rf"--decoder-embed-path {path}: {message}"):
         build(folder, "rnn_search", "--decoder-embed-dim=4", f"--decoder-embed-path={path}")
-
-
-@torch.no_grad()
-def test_alignment_of_a_reference(folder):
-    """`--score-reference --print-alignment`: each target word's source word of most weight."""
-    model, task = model_of(folder, "rnmt")
-    sample = sample_for(task)
-    scoring = Namespace(score_reference=True, print_alignment="hard")
-    scorer = task.build_generator([model], scoring)
-    weights = model(**sample["net_input"])[1]["attn"][0]
-    source, eos = sample["net_input"]["src_tokens"], task.source_dictionary.eos()
-    for number, (hypothesis,) in enumerate(task.inference_step(scorer, [model], sample)):
-        real = source[number].ne(task.source_dictionary.pad()) & source[number].ne(eos)
-        links = [tuple(link) for link in hypothesis["alignment"]]
-        words = len(hypothesis["tokens"]) - 1
-        best = weights[number, :words, real].argmax(dim=1).tolist() if real.any() else []
-        assert links == [(place, word) for word, place in enumerate(best)]

@@ -104,22 +104,3 @@ def test_batched_search_equals_one_by_one(small):
                 torch.testing.assert_close(
                     alone["score"], hypothesis["score"], atol=1e-5, rtol=1e-4
                 )
-
-
-@torch.no_grad()
-def test_beam_1_is_greedy_by_hand(small):
-    source = random_sentences([8])[0]
-    best = translate(small, [source], 1)[0][0]["tokens"].tolist()
-    tokens = [2]
-    inputs = small.batch([source], [torch.tensor([2])], searches=True)["net_input"]
-    dictionary = small.task.target_dictionary
-    while (len(tokens) <= 12 and tokens[-1:] != [2]) or tokens == [2]:
-        inputs["prev_output_tokens"] = torch.tensor([tokens])
-        logits = small.model(**inputs)[0][0, -1]
-        logits[dictionary.pad()] = float("-inf")
-        if len(tokens) == 1:
-            logits[dictionary.eos()] = float("-inf")  # the generator's minimal length is 1
-        tokens.append(int(logits.argmax()))
-    if tokens[-1] != 2:
-        tokens.append(2)  # forced at the maximal length
-    assert best == tokens[1:]

@@ -264,8 +264,7 @@ def test_a_signal_ends_the_server_while_a_request_is_half_sent(ending):
 
 
 @pytest.mark.parametrize(
-    ("port", "part"),
-    [("99999", "0 to 65535"), ("-1", "0 or more"), ("http", "whole number")],
+    ("port", "part"), [("99999", "0 to 65535"), ("-1", "0 or more"), ("http", "whole number")]
 )
 def test_a_port_that_is_none_is_refused_before_anything_is_loaded(port, part, capsys):
     with pytest.raises(SystemExit):

@@ -17,10 +17,7 @@ pytestmark = [
     pytest.mark.skipif(BROWSER is None, reason="no browser: chromium is not installed"),
 ]
 HOSTILE = "<script>document.title = 'hacked'</script><img src=x onerror=document.title='hacked'>"
-SYSTEMS = {
-    "heads": ("dependency_transformer",),
-    HOSTILE: ("latent_phrase_transformer",),
-}
+SYSTEMS = {"heads": ("dependency_transformer",), HOSTILE: ("latent_phrase_transformer",)}
 
 
 @pytest.fixture(scope="module")

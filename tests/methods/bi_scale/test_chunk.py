@@ -7,10 +7,7 @@ import torch
 from fairseq.logging import metrics
 from small_models import batch, build, random_sentences
 
-from syntax_nmt.criterions.cross_entropy import (
-    ChunkCrossEntropyCriterion,
-    SyntaxCrossEntropyCriterion,
-)
+from syntax_nmt.criterions.cross_entropy import SyntaxCrossEntropyCriterion
 from syntax_nmt.errors import UserError
 from syntax_nmt.methods.bi_scale.loss import ChunkObjective
 
@@ -92,42 +89,21 @@ def test_what_is_logged():
     assert "tag_accuracy" not in values
 
 
-def options(**changes):
-    values = {"boundary_weight": 1.0, "chunk_tag_weight": 1.0, **changes}
-    return Namespace(**values)
-
-
 def test_from_options():
-    assert ChunkObjective.from_options(options(boundary_weight=0, chunk_tag_weight=0), None) is None
-    objective = ChunkObjective.from_options(options(boundary_weight=0), None)
-    assert (objective.boundary_weight, objective.tag_weight) == (0, 1.0)
+    def objective(boundary_weight, chunk_tag_weight):
+        options = Namespace(boundary_weight=boundary_weight, chunk_tag_weight=chunk_tag_weight)
+        return ChunkObjective.from_options(options, None)
 
-
-def sample_for(task):
-    sources, targets = random_sentences([5, 3, 4]), random_sentences([4, 2, 3], 9)
-    sample = batch(task.source_dictionary, sources, targets)
-    sample["chunk_tags"] = GOLD
-    sample["net_input"]["chunk_tags"] = GOLD
-    return sample
-
-
-def test_the_logged_loss_is_the_translation_loss_alone(folder):
-    model, task, _ = build(folder, "bi_scale_rnn_tiny")
-    sample = sample_for(task)
-    plain_criterion = ChunkCrossEntropyCriterion(task, False, 0.1, 0, False, [])
-    criterion = ChunkCrossEntropyCriterion(task, False, 0.1, 0, False, [ChunkObjective(1, 1)])
-    expected, _, logged = plain_criterion(model, sample)
-    loss, _, logs = criterion(model, sample)
-    assert float(logs["loss"]) == float(logged["loss"]) == float(expected)
-    extra = float(logs["boundary_loss"] + logs["tag_loss"])
-    assert float(loss) == pytest.approx(float(expected) + extra, rel=1e-5)
-    assert logs["boundaries"] == 4
-    assert logs["tags"] == 5
+    assert objective(0, 0) is None
+    assert (objective(0, 1.0).boundary_weight, objective(0, 1.0).tag_weight) == (0, 1.0)
 
 
 def test_other_models_are_refused(folder):
     for arch in ("rnn_search_tiny", "syntax_transformer_tiny"):
         model, task, _ = build(folder, arch)
+        sources, targets = random_sentences([5, 3, 4]), random_sentences([4, 2, 3], 9)
+        sample = batch(task.source_dictionary, sources, targets)
+        sample["chunk_tags"] = sample["net_input"]["chunk_tags"] = GOLD
         criterion = SyntaxCrossEntropyCriterion(task, False, 0.0, 0, False, [ChunkObjective(1, 1)])
         with pytest.raises(UserError, match="give --arch bi_scale_rnn"):
-            criterion(model, sample_for(task))
+            criterion(model, sample)

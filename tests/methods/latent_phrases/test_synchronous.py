@@ -3,16 +3,11 @@
 import latent_phrase_loops as loops
 import pytest
 import torch
-from fairseq.distributed import LegacyDistributedDataParallel, ModuleProxyWrapper
 from fairseq.logging import metrics
 from small_models import batch, build, chain_heads, random_sentences
 
-from syntax_nmt.criterions.cross_entropy import (
-    SynchronousCrossEntropyCriterion,
-    SyntaxCrossEntropyCriterion,
-)
+from syntax_nmt.criterions.cross_entropy import SynchronousCrossEntropyCriterion
 from syntax_nmt.errors import UserError
-from syntax_nmt.methods.dependency_heads.loss import DependencyObjective
 from syntax_nmt.methods.latent_phrases.loss import SynchronousObjective, project, rank_loss
 
 EOS, PAD = 2, 1
@@ -184,8 +179,8 @@ def sample_of(task, left_pad_target=False):
     return sample
 
 
-def criterion_of(task, *objectives, kind=SynchronousCrossEntropyCriterion):
-    return kind(task, False, 0.1, 0, False, list(objectives))
+def criterion_of(task, objective):
+    return SynchronousCrossEntropyCriterion(task, False, 0.1, 0, False, [objective])
 
 
 @pytest.mark.parametrize("loss", ["rank", "mse", "attention"])
@@ -217,6 +212,22 @@ def test_models_that_do_not_fit(folder, arch, options, message):
         objective(**options).model_arguments(model)
     with pytest.raises(UserError):
         criterion_of(task, objective(**options))(model, sample_of(task))
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ("--sync-cross-layers=0,1", "go with --sync-loss attention"),
+        ("--sync-loss=attention --sync-cross-layers=x", "--sync-cross-layers x"),
+        ("--sync-loss=attention --sync-cross-layers=0", "give equally many"),
+        ("--sync-loss=attention --sync-cross-layers=0,2", "--sync-cross-layers 2"),
+    ],
+)
+def test_contradicting_options(folder, options, message):
+    criterion = ("--criterion", "synchronous_cross_entropy", *options.split())
+    model, task, cfg = build(folder, "latent_phrase_transformer", *criterion)
+    with pytest.raises(UserError, match=message):
+        task.build_criterion(cfg.criterion).objectives[0].model_arguments(model)
 
 
 OF_LAYERS = "--sync-encoder-layers=0 --sync-decoder-layers=0 --sync-cross-layers=0"
@@ -295,72 +306,3 @@ def test_layers_that_cannot_be_tied(folder, option, value):
     model, _, _ = build(folder, "syntax_transformer", option, *value)
     with pytest.raises(UserError, match=f"cannot be combined with {option}"):
         objective(loss="attention").model_arguments(model)
-
-
-@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16], ids=["fp16", "bf16"])
-def test_whole_models_in_half_precision(folder, dtype):
-    """In half precision or under autocast, losses and gradients are finite and nearly the same."""
-    for arch, losses in (
-        ("latent_phrase_transformer", ("rank", "mse", "attention")),
-        ("syntax_transformer", ("attention",)),
-    ):
-        model, task, _ = build(folder, arch, "--local-attention-window", "1")
-        sample = sample_of(task)
-        criterions = [criterion_of(task, objective(loss=loss)) for loss in losses]
-        expected = [criterion(model, sample)[2]["sync_loss"].item() for criterion in criterions]
-        for half in (False, True):
-            for criterion, reference in zip(criterions, expected):
-                model.to(dtype if half else torch.float32).zero_grad()
-                with torch.autocast("cpu", dtype, enabled=not half):
-                    total, _, logs = criterion(model, sample)
-                total.backward()
-                assert logs["sync_loss"].item() == pytest.approx(reference, rel=0.02)
-                assert all(torch.isfinite(p.grad).all() for p in model.parameters())
-
-
-@pytest.fixture
-def process_group(tmp_path):
-    """A group of this process alone."""
-    rendezvous = f"file://{tmp_path / 'rendezvous'}"
-    torch.distributed.init_process_group("gloo", rendezvous, rank=0, world_size=1)
-    yield torch.distributed.group.WORLD
-    torch.distributed.destroy_process_group()
-
-
-@pytest.mark.parametrize("legacy", [False, True], ids=["pytorch_ddp", "legacy_ddp"])
-@pytest.mark.parametrize("options", [[], ["--checkpoint-activations"]])
-def test_in_the_wrappers_of_distributed_training(folder, process_group, legacy, options):
-    """The wanted structures reach the model, and every parameter gets its gradient."""
-    model, task, _ = build(folder, "latent_phrase_transformer", *options)
-    criterion, sample = criterion_of(task, objective(loss="mse")), sample_of(task)
-    criterion(model, sample)[0].backward()
-    expected = [parameter.grad.clone() for parameter in model.parameters()]
-    model.zero_grad()
-    wrapped = (
-        LegacyDistributedDataParallel(model, process_group)
-        if legacy
-        else torch.nn.parallel.DistributedDataParallel(model)
-    )
-    criterion(ModuleProxyWrapper(wrapped), sample)[0].backward()
-    for parameter, gradient in zip(model.parameters(), expected):
-        torch.testing.assert_close(parameter.grad, gradient)
-
-
-def test_all_losses_in_one_model(folder):
-    """Phrases, latent phrases and supervised heads, with both auxiliary losses."""
-    model, task, _ = build(
-        folder, "latent_phrase_transformer", "--phrase-segmentation=ngram",
-        "--phrase-attention", "--transparent-attention", "--supervised-layer=-1",
-    )  # fmt: skip
-    objectives = objective(), DependencyObjective(0.4, 0.4)
-    criterion = criterion_of(task, *objectives, kind=SyntaxCrossEntropyCriterion)
-    optimizer = torch.optim.Adam(model.parameters(), lr=3e-3)
-    sample, losses = sample_of(task), []
-    for _ in range(30):
-        optimizer.zero_grad()
-        loss, _, logs = criterion(model.train(), sample)
-        loss.backward()
-        optimizer.step()
-        losses.append((float(logs["loss"]), float(logs["sync_loss"]), float(logs["parent_loss"])))
-    for first, last in zip(losses[0], losses[-1]):
-        assert last < first

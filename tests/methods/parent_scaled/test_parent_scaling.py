@@ -49,8 +49,7 @@ def test_equals_its_formula(tmp_path, variance):
     inputs, seen = sample["net_input"], {}
     attention = model.encoder.layers[0].self_attn
     hook = attention.register_forward_hook(
-        lambda module, args, kwargs, output: seen.update(kwargs, output=output[0]),
-        with_kwargs=True,
+        lambda module, args, kwargs, output: seen.update(kwargs, output=output[0]), with_kwargs=True
     )
     model(**inputs)
     hook.remove()
