@@ -220,6 +220,15 @@ def test_mismatches_are_errors_and_leave_nothing_behind(corpus, file, old, new, 
     assert sorted(os.listdir(databin)) == before
 
 
+def test_a_missing_sentence_is_named_where_only_the_pieces_are_there(corpus):
+    preprocess_texts(corpus)
+    (corpus / "tok/train.de.conllu").rename(corpus / "bpe/train.de.conllu")
+    edit(corpus / "bpe/train.de.conllu", FIRST_BLOCK, "")
+    message = r"bpe/train\.de\.conllu:1: sentence 1 is missing here .* of sentence 2 \('go'"
+    with pytest.raises(UserError, match=message):
+        run(corpus, words=None)
+
+
 def test_a_failure_later_leaves_what_was_there(corpus):
     databin = preprocess_texts(corpus)
     run(corpus)
