@@ -1,9 +1,12 @@
-"""Batch norm over real positions equals torch's over the same words."""
+"""Batch norm over real positions equals torch's over the same words, on one worker and on two."""
 
 import copy
+import os
 
 import pytest
 import torch
+import torch.distributed as dist
+import torch.multiprocessing as mp
 from torch import nn
 
 from syntax_nmt.backbone.masked_batch_norm import MaskedBatchNorm, ignored_batch
@@ -138,3 +141,94 @@ def test_ignored_only_while_it_lasts():
     with pytest.raises(ZeroDivisionError), ignored_batch(norm):
         raise ZeroDivisionError
     assert not norm.ignore_batch
+
+
+def halves():
+    """A batch and its loss weights, cut between two workers unevenly."""
+    generator = torch.Generator().manual_seed(3)
+    x = torch.randn(3, 4, C, dtype=torch.float64, generator=generator) + 5
+    weight = torch.randn(3, 4, C, dtype=torch.float64, generator=generator)
+    parts = slice(0, 1), slice(1, 3)
+    return [(x[part], PADDING[part], weight[part]) for part in parts]
+
+
+def step(model, x, padding, weight, loss_weight=1.0):
+    """One forward and backward pass: all that a worker ends up with."""
+    x = x.clone().requires_grad_()
+    output = model(x, PackedRows(padding))
+    ((output * weight).sum() * loss_weight).backward()
+    found = {"output": output.detach(), "x": x.grad, **copy.deepcopy(model.state_dict())}
+    return {**found, **{f"{name}.grad": p.grad for name, p in model.named_parameters()}}
+
+
+def worker(rank, store, folder):
+    """What each of two workers does, all in one go as starting them takes longest."""
+    os.environ["GLOO_SOCKET_IFNAME"] = "lo"
+    dist.init_process_group("gloo", f"file://{store}", rank=rank, world_size=2)
+    torch.manual_seed(1)
+    start = norm_of()
+    found = {"start": copy.deepcopy(start.state_dict())}
+    mine = halves()[rank]
+    found["both"] = step(copy.deepcopy(start), *mine)
+    second_is_dummy = copy.deepcopy(start)
+    with ignored_batch(second_is_dummy, rank == 1):
+        found["dummy"] = step(second_is_dummy, *mine, loss_weight=1.0 - rank)
+    no_batch = copy.deepcopy(start)
+    with ignored_batch(no_batch):
+        found["none"] = step(no_batch, *mine, loss_weight=0.0)
+    found["evaluation"] = step(copy.deepcopy(start).eval(), *mine)["output"]
+    torch.save(found, f"{folder}/{rank}.pt")
+    dist.destroy_process_group()
+
+
+@pytest.fixture(scope="module")
+def two_workers(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("workers")
+    # Not "fork": torch's threads of this process would be waited for in vain.
+    mp.start_processes(worker, (str(folder / "store"), str(folder)), 2, start_method="forkserver")
+    return [torch.load(folder / f"{rank}.pt") for rank in (0, 1)]
+
+
+def loaded(found):
+    norm = MaskedBatchNorm(C).double()
+    norm.load_state_dict(found["start"])
+    return norm
+
+
+def test_two_workers_are_one(two_workers):
+    """Statistics and gradients of the whole batch; those of weights add up."""
+    norm = loaded(two_workers[0])
+    whole = [torch.cat(parts) for parts in zip(*halves())]
+    expected = step(norm, *whole)
+    equal(torch.cat([found["both"]["output"] for found in two_workers]), expected["output"])
+    equal(torch.cat([found["both"]["x"] for found in two_workers]), expected["x"])
+    for found in two_workers:
+        for name in ("running_mean", "running_var"):
+            equal(found["both"][name], expected[name])
+    for name in ("weight.grad", "bias.grad"):
+        equal(sum(found["both"][name] for found in two_workers), expected[name])
+
+
+def test_dummy_batch_of_one_worker(two_workers):
+    """The other is as if it were alone, and both have the same averages."""
+    expected = step(loaded(two_workers[0]), *halves()[0])
+    for name, tensor in expected.items():
+        equal(two_workers[0]["dummy"][name], tensor)
+    dummy = two_workers[1]["dummy"]
+    assert torch.isfinite(dummy["output"]).all()
+    assert not dummy["x"].any()
+    for name in ("running_mean", "running_var"):
+        equal(dummy[name], expected[name])
+
+
+def test_no_worker_has_a_batch(two_workers):
+    for found in two_workers:
+        assert torch.isfinite(found["none"]["output"]).all()
+        for name in ("running_mean", "running_var"):
+            equal(found["none"][name], found["start"][name])
+
+
+def test_evaluation_does_not_ask_the_others(two_workers):
+    for found, (x, padding, _) in zip(two_workers, halves()):
+        expected = loaded(found).eval()(x, PackedRows(padding))
+        equal(found["evaluation"], expected.detach())
