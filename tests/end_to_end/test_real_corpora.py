@@ -91,3 +91,13 @@ def test_multi30k_with_the_english_side_annotated(shared, tmp_path, source, targ
     check_lines(folder, out, source, target)
     (entry,) = read_manifest(out / "data-bin").values()
     assert (entry.sentences, entry.annotated) == (LINES, LINES)
+
+
+def test_tanaka_that_is_cut_already(shared, tmp_path):
+    folder = tmp_path / "tanaka"
+    for lang in ("en", "ja"):
+        write(folder, "train", lang, head(shared / "data" / "tanaka" / f"train.{lang}.gz"))
+    models = ["--stanza-dir", str(shared / "models" / "en"), "--source-tokenizer", "none"]
+    out = prepare(folder, "en", "ja", *models, "--target-tokenizer", "none")
+    check_lines(folder, out, "en", "ja")
+    assert (out / "words" / "train.ja").read_bytes() == (folder / "train.ja").read_bytes()

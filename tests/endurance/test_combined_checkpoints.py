@@ -41,6 +41,16 @@ def test_all_methods_translate_together(make_system, translated):
     translated(*(make_system(method).path for method in METHODS))
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("pair", combinations(METHODS, 2), ids="+".join)
+def test_pairs_of_methods_translate_together(make_system, translated, pair):
+    """Whatever their order, and not as one of them alone."""
+    paths = [make_system(method).path for method in pair]
+    together = translated(*paths)
+    assert together.best == translated(*paths[::-1]).best
+    assert together.scores not in [translated(path).scores for path in paths]
+
+
 def test_an_ensemble_without_the_phrases_that_one_needs(make_system, prepared):
     methods = ("syntax_transformer", "phrase_transformer+parsed")
     paths = ":".join(str(make_system(method).path) for method in methods)

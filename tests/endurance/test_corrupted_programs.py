@@ -11,10 +11,31 @@ pytestmark = pytest.mark.dear
 TRAIN = (*METHODS["dependency_transformer"].training, *COMMON, "--load-phrases", "--load-chunks")
 
 
+def flip(path):
+    content = bytearray(path.read_bytes())
+    content[len(content) // 2] ^= 4
+    path.write_bytes(bytes(content))
+
+
+def cut(path):
+    path.write_bytes(path.read_bytes()[:-7])
+
+
+def empty(path):
+    path.write_bytes(b"")
+
+
+def remove(path):
+    path.unlink()
+
+
+@pytest.mark.parametrize(
+    "damage", [cut, *(pytest.param(way, marks=pytest.mark.slow) for way in (flip, empty, remove))]
+)
 @pytest.mark.parametrize("program", ["generate", "interactive", "restore", "finetune"])
-def test_a_damaged_checkpoint(prepared, good, tmp_path, program):
-    path = tmp_path / "model.pt"
-    path.write_bytes(good.read_bytes()[:-7])
+def test_a_damaged_checkpoint(prepared, good, tmp_path, program, damage):
+    path = shutil.copy(good, tmp_path / "model.pt")
+    damage(path)
     saved = tmp_path / "saved"
     train = ("train", prepared.data, *TRAIN, "--max-update", "1", "--save-dir", saved)
     command = {
@@ -23,6 +44,8 @@ def test_a_damaged_checkpoint(prepared, good, tmp_path, program):
         "restore": (*train, "--restore-file", path),
         "finetune": (*train, "--finetune-from-model", path),
     }[program]
+    if (program, damage) == ("restore", remove):
+        pytest.skip("fairseq then trains from the beginning")
     assert "model.pt" in refuse(*fairseq(*command))
     assert not list(tmp_path.glob("saved/*"))
 

@@ -16,6 +16,7 @@ from syntax_nmt.backbone.attention_change import local_attention_bias
 from syntax_nmt.backbone.fused_attention import FusedMultiheadAttention
 from syntax_nmt.backbone.gru import GATES, gru_step
 from syntax_nmt.backbone.masked_batch_norm import MaskedBatchNorm
+from syntax_nmt.backbone.numerics import mean_of_words
 from syntax_nmt.backbone.packing import PackedRows
 from syntax_nmt.criterions.cross_entropy import SyntaxCrossEntropyCriterion
 from syntax_nmt.data.annotation import CHUNKS
@@ -384,3 +385,9 @@ def test_relation_network(scores, dtype, sizes):
     x = scores(len(sizes), max(sizes), 8, at_most=1e4)
     output = layer(x, PackedRows(padding_of(sizes)))
     assert_finite(output, x, seed=torch.full_like(output, 1 / output.numel()))
+
+
+def test_mean_of_many_words(scores, lengths):
+    x = scores(len(lengths), max(lengths), 8)
+    mean = mean_of_words(x, padding_of(lengths))
+    assert_finite(mean, x)

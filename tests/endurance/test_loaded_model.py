@@ -1,5 +1,6 @@
 """`syntax_nmt.load`: what the commands give, from Python."""
 
+import json
 import shutil
 import subprocess
 import sys
@@ -169,6 +170,15 @@ def test_an_empty_sentence_has_an_empty_translation(model, lines):
     found = model.translate(["", line, "   "])
     assert found[0] == found[2] == model.translate("") == ""
     assert found[1] == model.translate(line) != ""
+
+
+def test_a_model_of_the_other_direction(prepared, tmp_path):
+    """The folder tells of languages, not of sides."""
+    languages = json.loads((prepared.folder / "segmentation.json").read_text(encoding="utf-8"))
+    assert languages == {
+        lang: {"tokenizer": "none", "sentencepiece_model": "sentencepiece.model"}
+        for lang in ("src", "tgt")
+    }
 
 
 @pytest.mark.parametrize(

@@ -81,3 +81,17 @@ def test_other_programs_keep_their_options():
 def test_validation_without_a_checkpoint(prepared, tmp_path):
     message = refuse(*fairseq("validate", prepared.data, "--path", tmp_path / "none.pt"))
     assert "none.pt: no such checkpoint" in message
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (
+            ("--bpe", "sentencepiece", "--sentencepiece-model", "nowhere.model"),
+            "--sentencepiece-model nowhere.model: no such file",
+        ),
+        (("--max-tokens", "5"), "--max-tokens 5: a sentence has "),
+    ],
+)
+def test_translations(prepared, good, options, said):
+    assert said in refuse(*fairseq("generate", prepared.data, "--path", good, *options))

@@ -23,6 +23,16 @@ def test_every_parameter_has_a_gradient(small):
         )
 
 
+def test_autocast_stays_finite(small):
+    small.model.train()
+    with torch.autocast("cpu", dtype=torch.bfloat16):
+        loss = loss_of(small, [9, 4, 1])
+    loss.backward()
+    assert torch.isfinite(loss)
+    for name, parameter in small.model.named_parameters():
+        assert torch.isfinite(parameter.grad).all(), name
+
+
 def test_checkpointed_activations_change_nothing(small, build_small):
     if not any(hasattr(half, "layers") for half in (small.model.encoder, small.model.decoder)):
         pytest.skip("no layers of a Transformer")

@@ -8,11 +8,13 @@ import torch
 from small_models import batch, build, random_sentences
 from trees_of import random_heads
 
+from syntax_nmt.backbone.fused_attention import FusedMultiheadAttention
 from syntax_nmt.errors import UserError
 from syntax_nmt.methods.dependency_heads.loss import (
     DependencyObjective,
     child_head_losses,
     parent_head_losses,
+    supervised_head_log_probabilities,
 )
 
 UNSUPERVISED = -1
@@ -77,6 +79,18 @@ def test_losses_equal_the_equations(seed):
             assert bool(attached[b, i]) == (head != UNSUPERVISED and head == best)
 
 
+def test_gradients():
+    heads = padded_heads(random.Random(1))
+    logits = torch.randn(*heads.shape, heads.size(1), dtype=torch.float64, requires_grad=True)
+    pads = heads.eq(UNSUPERVISED) & (torch.arange(heads.size(1)) != heads.size(1) - 1)
+
+    def loss(x):
+        masked = x.masked_fill(pads[:, None, :], -math.inf).log_softmax(-1)
+        return child_head_losses(masked, heads).sum() + parent_head_losses(masked, heads)[0].sum()
+
+    assert torch.autograd.gradcheck(loss, logits)
+
+
 def test_batch_without_any_parse_is_zero_with_a_gradient():
     heads = torch.full((2, 4), UNSUPERVISED)
     logits = torch.randn(2, 2, 4, 4, requires_grad=True)
@@ -97,6 +111,26 @@ def system(folder):
     return model, task, task.build_criterion(cfg.criterion), cfg
 
 
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16])
+@pytest.mark.parametrize("scale", [0.0, 1.0, 300.0])
+def test_losses_stay_finite_in_half_precision(system, dtype, scale):
+    """From even attention to logits of tens of thousands, the loss and its gradient are finite."""
+    _, task, criterion, _ = system
+    sample = make_sample(task, True)
+    width = sample["heads"].size(1)
+    attention = FusedMultiheadAttention(16, 4, self_attention=True).to(dtype)
+    with torch.no_grad():
+        attention.q_proj.weight.mul_(scale)
+    x = torch.randn(width, 2, 16).to(dtype).requires_grad_()
+    padding = sample["net_input"]["src_tokens"].eq(task.source_dictionary.pad())
+    log_probabilities = supervised_head_log_probabilities(attention, x, padding)
+    assert log_probabilities.dtype == torch.float32
+    loss, _ = criterion.objectives[0]({"supervised_heads": log_probabilities}, sample)
+    loss.backward()
+    assert torch.isfinite(loss)
+    assert torch.isfinite(x.grad).all()
+
+
 def make_sample(task, left_pad_source):
     sources = random_sentences([6, 4])
     sample = batch(task.source_dictionary, sources, random_sentences([5, 7]), left_pad_source)
@@ -106,6 +140,21 @@ def make_sample(task, left_pad_source):
         offset = (6 - 1 - len(tree)) if left_pad_source else 0
         heads[row, offset : offset + len(tree)] = torch.tensor(tree) + offset
     return {**sample, "heads": heads}
+
+
+def test_criterion_adds_the_weighted_losses_and_logs_them_apart(system):
+    model, task, criterion, _ = system
+    for left in (True, False):
+        sample = make_sample(task, left)
+        loss, sample_size, logs = criterion(model, sample)
+        expected = logs["loss"] + 0.4 * logs["child_loss"] + 0.4 * logs["parent_loss"]
+        torch.testing.assert_close(loss.detach(), expected)
+        assert sample_size == sample["ntokens"]
+        assert logs["supervised"] == 8
+        results = [logs[key] for key in ("loss", "child_loss", "parent_loss")]
+        if left:
+            left_results = results
+    torch.testing.assert_close(results, left_results, atol=1e-4, rtol=1e-5)
 
 
 def test_logged_figures(system):

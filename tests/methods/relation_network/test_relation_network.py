@@ -99,6 +99,18 @@ def test_blocks(block, kept_pairs):
 
 
 @pytest.mark.parametrize("training", [True, False])
+def test_one_word(training):
+    """A batch of one sentence of one word."""
+    layer = layer_of().train(training)
+    x, padding = padded(sentences_of([1]), width=3)
+    output = layer(x, PackedRows(padding))
+    output.sum().backward()
+    assert torch.isfinite(output).all()
+    assert torch.isfinite(x.grad).all()
+    assert all(torch.isfinite(buffer).all() for buffer in layer.buffers())
+
+
+@pytest.mark.parametrize("training", [True, False])
 def test_pads_alone(training):
     """A row of nothing but pads, and a batch of such rows."""
     layer = layer_of().train(training)
