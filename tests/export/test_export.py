@@ -310,7 +310,8 @@ def test_what_no_engine_knows_is_named_with_what_translates(arch, option, said, 
     message = refused_export(path, folder, "fairseq", tmp_path / "out")
     assert str(path) in message
     assert said in message
-    assert ("--parser-config" in message) == (arch == "pascal_transformer")
+    if option or arch == "pascal_transformer":
+        assert ("--parser-config" in message) == (option is None)
     assert not [name for name in tmp_path.iterdir() if "out" in name.name]
 
 
