@@ -19,8 +19,12 @@ def test_a_tree_without_its_outer_bracket():
     assert tree.words == ("the", "cat", "sleeps")
     assert tree.line == 7
     assert nodes_of(tree) == [
-        *(("S", 0, 3, 0, False), ("NP", 0, 2, 1, False), ("DT", 0, 1, 2, True)),
-        *(("NN", 1, 2, 2, True), ("VP", 2, 3, 1, False), ("VBZ", 2, 3, 2, True)),
+        ("S", 0, 3, 0, False),
+        ("NP", 0, 2, 1, False),
+        ("DT", 0, 1, 2, True),
+        ("NN", 1, 2, 2, True),
+        ("VP", 2, 3, 1, False),
+        ("VBZ", 2, 3, 2, True),
     ]
 
 
@@ -34,8 +38,13 @@ def test_traces_and_what_holds_only_traces_are_dropped():
 def test_words_that_share_a_bracket_are_leaves_of_their_own():
     tree = parse_tree("(NP the old (NN cat) too)", "f", 1)
     assert tree.words == ("the", "old", "cat", "too")
-    leaves = [(label, at, at + 1, 1, True) for at, label in enumerate(("", "", "NN", ""))]
-    assert nodes_of(tree) == [("NP", 0, 4, 0, False), *leaves]
+    assert nodes_of(tree) == [
+        ("NP", 0, 4, 0, False),
+        ("", 0, 1, 1, True),
+        ("", 1, 2, 1, True),
+        ("NN", 2, 3, 1, True),
+        ("", 3, 4, 1, True),
+    ]
 
 
 def test_unary_chains_count_and_a_forest_keeps_its_bracket():

@@ -33,7 +33,7 @@ ROWS = {
     "tied": ["--share-decoder-input-output-embed"],
     "rnmt": RELATION,
     "rnmt-top": [*RELATION, "--relation-placement=top"],
-    "rnmt-top-own-widths": [*(*RELATION, "--relation-placement=top", "--encoder-hidden-size=7")],
+    "rnmt-top-own-widths": [*RELATION, "--relation-placement=top", "--encoder-hidden-size=7"],
     "stacked": ["--encoder-gru=stacked", "--encoder-hidden-size=11"],
     "dense": ["--encoder-gru=dense"],
     "dense-embedding": ["--encoder-gru=dense", "--relation-dense-embedding"],
