@@ -80,7 +80,10 @@ def compare(
 
 
 def _described(pair: Comparison) -> dict[str, Any]:
-    return {name: value for name, value in asdict(pair).items() if name != "family"}
+    described = {name: value for name, value in asdict(pair).items() if name != "family"}
+    if not pair.claim:
+        del described["claim"]
+    return described
 
 
 def _add_tests(
@@ -104,7 +107,7 @@ def _add_tests(
 
 
 def adjust(tests: Iterable[Mapping[str, Any]]) -> None:
-    """Adds `p_holm`: Holm's adjustment over a test set's comparisons, for each metric and test.
+    """Adds `p_holm`: Holm's adjustment over a claim's comparisons, for each metric and test.
 
     Two comparisons of the same runs, such as of a system and of the choice of it, count once. A
     comparison that a test says nothing of, for want of seeds, does not count.
@@ -117,7 +120,7 @@ def adjust(tests: Iterable[Mapping[str, Any]]) -> None:
         for pair in filter(itemgetter("is_tested"), test["pairs"]):
             keys = (*test["keys"][pair["system"]], "against", *test["keys"][pair["against"]])
             for place, item in _tested(pair):
-                same = compared.setdefault((test["test"], *place), {})
+                same = compared.setdefault((test["test"], pair.get("claim", ""), *place), {})
                 same.setdefault(keys, []).append(item)
     for groups in compared.values():
         adjusted = holm([items[0]["p_value"] for items in groups.values()])

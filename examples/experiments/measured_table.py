@@ -34,7 +34,7 @@ class FamilyTest:
     def __init__(self, runs: Runs, rows: Sequence[Row], place: int, folder: Path) -> None:
         self.runs, self.family = runs, rows[0].family
         self.rows = [row for row in rows if is_scored(done(runs, row))]
-        plan, declared = runs.data[self.family.name], self.family.data
+        plan, declared = runs.test_data(self.family), self.family.data
         self.name = plan["tests"][place]
         data, lengths = folder / "data" / plan["key"], runs.table.evaluation["lengths"]
         self.reference = data / "corpus" / f"{self.name}.{declared['target']}"
@@ -102,7 +102,7 @@ def family_tests(runs: Runs, folder: Path) -> Iterator[FamilyTest]:
     """Each family with each of its test sets, where some row has run."""
     rows = list(runs.rows())
     for family in runs.table.families:
-        for place, _ in enumerate(runs.data[family.name]["tests"]):
+        for place, _ in enumerate(runs.test_data(family)["tests"]):
             found = FamilyTest(runs, [row for row in rows if row.family is family], place, folder)
             if found.rows:
                 yield found

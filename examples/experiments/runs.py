@@ -61,7 +61,15 @@ class Runs:
 
     def __init__(self, table: Table, root: Path | None, stanza: Path | None, results: Path) -> None:
         self.table, self.records = table, Records(results)
-        self.data = {family.name: plan_data(family.data, root, stanza) for family in table.families}
+        self.data = {
+            (family.name, system.prepare): plan_data(_prepared_by(family, system), root, stanza)
+            for family in table.families
+            for system in family.systems.values()
+        }
+
+    def test_data(self, family: Family) -> Mapping[str, Any]:
+        """The plan of the data whose test sets a family's systems are scored on: its baseline's."""
+        return self.data[family.name, family.systems[family.baseline].prepare]
 
     def trials(self) -> Iterator[Run]:
         """The runs that settings are chosen by: the grid, with each tuned system's first seed."""
@@ -104,7 +112,7 @@ class Runs:
 
     def _run(self, family: Family, system: DeclaredSystem, setting: str, seed: int) -> Run:
         evaluation = self.table.evaluation
-        data = [self.data[family.name]]
+        data = [self.data[family.name, system.prepare]]
         if system.control:
             data.append(plan_control(data[0], system.control, seed))
         plan = {
@@ -171,6 +179,12 @@ def is_whole(runs: Runs) -> bool:
     """Whether all choices of a table have been made and all its runs are done."""
     there = runs.records.keys()
     return all(row.runs for row in runs.rows()) and all(run.key in there for run in needed(runs))
+
+
+def _prepared_by(family: Family, system: DeclaredSystem) -> Mapping[str, Any]:
+    if not system.prepare:
+        return family.data
+    return {**family.data, "prepare": _joined(family.data["prepare"], system.prepare)}
 
 
 def _joined(*options: str) -> str:

@@ -28,6 +28,7 @@ class DeclaredSystem:
         best_of: the systems of which it is the best by validation, instead of options of its own.
         options: of fairseq-train, beside the family's.
         generate: of fairseq-generate, beside the evaluation's.
+        prepare: of `syntax-nmt prepare`, beside those of its family's data.
         control: kind of `syntax-nmt control` that its annotation comes from; empty = the parser's.
         published: what its paper says.
     """
@@ -40,6 +41,7 @@ class DeclaredSystem:
     best_of: tuple[str, ...]
     options: str = ""
     generate: str = ""
+    prepare: str = ""
     control: str = ""
     published: str = ""
 
@@ -73,6 +75,8 @@ class Comparison:
         method: what the picture of all gains calls it; empty = it is not shown there.
         is_control: the system has all of the method but the structure.
         is_tested: it was declared before the runs, and counts in Holm's adjustment.
+        claim: the comparisons that Holm's adjustment is over, together with this one; empty = all
+            that name none.
     """
 
     family: str
@@ -81,6 +85,7 @@ class Comparison:
     method: str = ""
     is_control: bool = False
     is_tested: bool = True
+    claim: str = ""
 
 
 @dataclass(frozen=True)
@@ -136,11 +141,16 @@ def _with_baselines(families: Sequence[Family]) -> Iterator[dict[str, str]]:
 
 def _comparison(where: str, pair: Mapping[str, Any], families: Sequence[Family]) -> Comparison:
     found, system, against = [], pair["system"], pair["against"]
-    more = pair.get("method", ""), pair.get("control", False), not pair.get("only_shown", False)
+    more = {
+        "method": pair.get("method", ""),
+        "is_control": pair.get("control", False),
+        "is_tested": not pair.get("only_shown", False),
+        "claim": pair.get("claim", ""),
+    }
     for family in families:
         names = {each.label: each.name for each in family.systems.values()}
         if system in names and against in names:
-            found.append(Comparison(family.name, names[system], names[against], *more))
+            found.append(Comparison(family.name, names[system], names[against], **more))
     if len(found) != 1 or system == against:
         raise UserError(
             f"{where}: {len(found)} families have systems with the labels {system} and {against}: "
