@@ -152,9 +152,9 @@ def translate(model, source, target, lengths):
     y = y + decoder.embed_positions(target[None])[0]
     for index, layer in enumerate(decoder.layers):
         seen, tokens = phrases[-1], memory
-        if decoder.transparent_phrases is not None:
+        if hasattr(decoder, "transparent_phrases"):
             seen = mixture(decoder.transparent_phrases, phrases, index)
-        if decoder.transparent_tokens is not None:
+        if hasattr(decoder, "transparent_tokens"):
             tokens = mixture(decoder.transparent_tokens, states, index)
         y = decoder_layer(layer, y, tokens, seen)
     if decoder.layer_norm is not None:

@@ -1,10 +1,11 @@
 """Small models of every method with all that a training step takes."""
 
+from fairseq.criterions import CRITERION_REGISTRY, FairseqCriterion
 from methods import BASES, MIXED
 from small_models import batch, chain_heads, chunks_of_tokens, phrases_of_tokens, random_sentences
 from torch import nn
 
-from syntax_nmt.criterions.cross_entropy import SyntaxCrossEntropyCriterion
+from syntax_nmt.backbone.structures import DEPENDENCIES
 from syntax_nmt.data.annotation import CHUNKS, HEADS, PHRASES
 from syntax_nmt.methods.bi_scale.loss import ChunkObjective
 from syntax_nmt.methods.dependency_heads.loss import DependencyObjective
@@ -49,14 +50,14 @@ def sample_of(model: nn.Module, task, lengths) -> dict:
 
 def tied_layers(model: nn.Module) -> int:
     """How many layers the synchronous constraint ties, of a model that has distances twice."""
-    return min(getattr(half, "latent_phrase_layers", 0) for half in (model.encoder, model.decoder))
+    return min(half.distance_layers for half in (model.encoder, model.decoder))
 
 
-def criterion_of(model: nn.Module, task, synchronous: str) -> SyntaxCrossEntropyCriterion:
+def criterion_of(model: nn.Module, task, synchronous: str) -> FairseqCriterion:
     """The translation loss and every auxiliary loss that the model can have."""
     dictionary, objectives = task.target_dictionary, []
     latent = tied_layers(model)
-    if getattr(model.encoder, "supervised_layer", None) is not None:
+    if DEPENDENCIES in model.encoder.structures:
         objectives.append(DependencyObjective(0.4, 0.4))
     if latent:
         symbols = dictionary.eos(), dictionary.pad()
@@ -65,4 +66,4 @@ def criterion_of(model: nn.Module, task, synchronous: str) -> SyntaxCrossEntropy
         )
     if CHUNKS in model.reads_annotation:
         objectives.append(ChunkObjective(1.0, 1.0))
-    return SyntaxCrossEntropyCriterion(task, False, 0.1, 0, False, objectives)
+    return CRITERION_REGISTRY["syntax_cross_entropy"](task, False, 0.1, 0, False, objectives)

@@ -2,7 +2,6 @@
 
 from typing import NamedTuple, Optional
 
-import torch
 from torch import Tensor
 
 
@@ -46,15 +45,3 @@ def close_pads(bias: Tensor, padding: Tensor | None) -> Tensor:
     own = closed.diagonal(keys - queries, dim1=2, dim2=3)
     own.masked_fill_(padding[:, None, -queries:], 0.0)
     return closed
-
-
-def local_attention_bias(length: int, window: int, like: Tensor) -> Tensor:
-    """The bias that hides every |i − j| > window, S×S: local attention (Cui et al., 2019).
-
-    Args:
-        length: S.
-        window: number of visible neighbours on either side.
-        like: gives device and type.
-    """
-    hidden = torch.full((length, length), float("-inf"), device=like.device, dtype=like.dtype)
-    return hidden.triu(window + 1) + hidden.tril(-window - 1)

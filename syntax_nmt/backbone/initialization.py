@@ -7,14 +7,24 @@ from torch import Tensor, nn
 from syntax_nmt.backbone.gru import GATES
 from syntax_nmt.backbone.masked_batch_norm import MaskedBatchNorm
 
+UNIFORM, ORTHOGONAL = "uniform", "orthogonal"
+INITIALIZATIONS = (UNIFORM, ORTHOGONAL)
+
 RANGE = 0.1
-
-
 DEVIATION = 0.01
-
 
 # Parameters of our recurrences that multiply a state; the gates' rows come first.
 _OF_STATES = ("hidden_projection", "query_projection")
+
+
+def initialize(model: nn.Module, how: str) -> None:
+    """Initialises the parameters.
+
+    Args:
+        model: changed in place.
+        how: one of :data:`INITIALIZATIONS`.
+    """
+    {UNIFORM: initialize_uniform, ORTHOGONAL: initialize_orthogonal}[how](model)
 
 
 def initialize_uniform(model: nn.Module) -> None:

@@ -1,7 +1,5 @@
 """The decoder of the RNN family."""
 
-from collections.abc import Mapping
-from types import MappingProxyType
 from typing import Any
 
 import torch
@@ -12,16 +10,16 @@ from torch import Tensor, nn
 
 from syntax_nmt.backbone.additive_attention import AttentionMemory
 from syntax_nmt.backbone.attentive_recurrence import Recurrence
+from syntax_nmt.backbone.featured_half import FeaturedHalf
 from syntax_nmt.backbone.fused_attention import IncrementalState
 from syntax_nmt.backbone.numerics import mean_of_words
 from syntax_nmt.backbone.readout import Readout
 from syntax_nmt.backbone.rnn_encoder import NO_LIMIT, PADDING, ROWS, STATES
-from syntax_nmt.data.annotation.kind import AnnotationKind
 
 _MEMORY = ("keys", "values", "annotations", "padding")
 
 
-class RNNDecoder(FairseqIncrementalDecoder):
+class RNNDecoder(FeaturedHalf, FairseqIncrementalDecoder):
     """RNNsearch, RNNsearch* or a deeper form of them, depending on its arguments.
 
     The lowest layer attends to the source. A higher layer is a GRU over the states of the layer
@@ -39,9 +37,6 @@ class RNNDecoder(FairseqIncrementalDecoder):
 
     beam_size = 1
     need_attn = True
-    reads_annotation: tuple[AnnotationKind, ...] = ()
-    learns_annotation: tuple[AnnotationKind, ...] = ()
-    annotation_labels: Mapping[AnnotationKind, tuple[str, ...]] = MappingProxyType({})
 
     def __init__(
         self,

@@ -1,5 +1,6 @@
 """The encoder of the RNN family, and RNNsearch's network in it: one GRU in each direction."""
 
+from collections.abc import Sequence
 from typing import Any
 
 from fairseq.data import Dictionary
@@ -7,12 +8,16 @@ from fairseq.models import FairseqEncoder
 from fairseq.modules import FairseqDropout
 from torch import Tensor, nn
 
+from syntax_nmt.backbone.feature import EncoderFeature, Source
+from syntax_nmt.backbone.featured_half import FeaturedHalf
 from syntax_nmt.backbone.gru import BOTH, SentenceGRU
 from syntax_nmt.backbone.packing import PackedRows, rearranged_rows
-from syntax_nmt.data.annotation.kind import AnnotationKind
+from syntax_nmt.errors import exits_in_fairseq_programs
 
 NO_LIMIT = int(1e5)  # a recurrent network has none; the task's --max-source-positions has
 
+BIDIRECTIONAL, STACKED, DENSE = "bidirectional", "stacked", "dense"
+ENCODER_GRUS = (BIDIRECTIONAL, STACKED, DENSE)
 
 STATES, PADDING, ROWS = "encoder_out", "encoder_padding_mask", "encoder_rows"
 
@@ -27,17 +32,16 @@ class EncoderNetwork(nn.Module):
     output_dim: int
 
 
-class RNNEncoder(FairseqEncoder):
+class RNNEncoder(FeaturedHalf, FairseqEncoder):
     """Embeddings, and a network that turns them into annotations.
 
     Args:
         embed_tokens: V×E.
         network: makes the annotations.
+        features: from what acts lowest to what stands on top.
     """
 
-    reads_annotation: tuple[AnnotationKind, ...] = ()
-    learns_annotation: tuple[AnnotationKind, ...] = ()
-    supervised_layer = None
+    features: Sequence[EncoderFeature]
 
     def __init__(
         self,
@@ -46,6 +50,7 @@ class RNNEncoder(FairseqEncoder):
         network: EncoderNetwork,
         dropout_in: float = 0.0,
         dropout_out: float = 0.0,
+        features: Sequence[EncoderFeature] = (),
     ) -> None:
         super().__init__(dictionary)
         self.embed_tokens = embed_tokens
@@ -53,6 +58,7 @@ class RNNEncoder(FairseqEncoder):
         self.dropout_in = FairseqDropout(dropout_in, module_name="RNNEncoder")
         self.dropout_out = FairseqDropout(dropout_out, module_name="RNNEncoder")
         self.output_dim = network.output_dim
+        self.register_features(features)
 
     def forward(
         self,
@@ -67,16 +73,26 @@ class RNNEncoder(FairseqEncoder):
             src_tokens: B×S, padded on either side.
             src_lengths: not read, because the pads give the lengths.
             return_all_hiddens: not read.
-            **annotation: not read: annotation for other models of an ensemble, and arguments of
-                Transformers.
+            **annotation: under the keys of its kinds, perhaps also for other models of an
+                ensemble; and arguments of Transformers, which are not read.
 
         Returns:
             `encoder_out`: the annotations S×B×M, in the columns of `src_tokens`;
             `encoder_padding_mask`: B×S, True = pad.
         """
         padding = src_tokens.eq(self.dictionary.pad())
-        x = self.dropout_in(self.embed_tokens(src_tokens))
-        annotations = self.dropout_out(self.network(x, padding))
+        source = Source(src_tokens, padding, annotation)
+        x = self.embed_tokens(src_tokens)
+        with exits_in_fairseq_programs():
+            for feature in self.features:
+                x = feature.embed(x, source)
+            x = self.dropout_in(x)
+            for feature in self.features:
+                x = feature.below(x, source)
+            annotations = self.network(x, padding)
+            for feature in self.features:
+                annotations = feature.above(annotations, source)
+        annotations = self.dropout_out(annotations)
         return {STATES: [annotations.transpose(0, 1)], PADDING: [padding]}
 
     def reorder_encoder_out(

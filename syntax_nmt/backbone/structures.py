@@ -6,6 +6,11 @@ from typing import Any
 SOURCE_DISTANCES, TARGET_DISTANCES = "source_distances", "target_distances"
 SOURCE_ATTENTION, TARGET_ATTENTION = "source_attention", "target_attention"
 CROSS_ATTENTION = "cross_attention"
+# What can be extracted from a model.
+DEPENDENCIES, CONSTITUENTS, CHUNKED = "dependencies", "constituents", "chunks"
+# Log-probabilities of each token's head, B×S×S in float32 at least, a root's its own; of a model
+# that has dependencies, beside its logits.
+PARENTS = "parents"
 SOURCE_STRUCTURES = (SOURCE_DISTANCES, SOURCE_ATTENTION)
 
 

@@ -137,7 +137,7 @@ def _page(known: Components) -> str:
             own = get_annotations(declared)
             rows = [_row(each) for each in fields(declared) if each.name in own]
             if declared not in seen and any(rows):
-                heading = _paper(declared) or component
+                heading = component if _overrides(declared) else _paper(declared) or component
                 tables.setdefault(heading, []).extend(filter(None, rows))
             seen.add(declared)
     parts = ["\n".join([f"## {heading}\n", _HEAD, *tables[heading]]) for heading in sorted(tables)]
@@ -150,6 +150,12 @@ def _paper(declared: type) -> str | None:
     if not package.startswith(f"{_PACKAGE}methods."):
         return None
     return (sys.modules[package].__doc__ or "").splitlines()[0].rstrip(".")
+
+
+def _overrides(declared: type) -> bool:
+    """Whether options only have other defaults than those of a method."""
+    inherited = {name for base in declared.__mro__[1:] for name in get_annotations(base)}
+    return set(get_annotations(declared)) <= inherited
 
 
 def _row(option: Field) -> str:

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from fairseq.hub_utils import GeneratorHubInterface
 
+from syntax_nmt.backbone.structures import CHUNKED, CONSTITUENTS, DEPENDENCIES
 from syntax_nmt.data.chunks import Chunk
 from syntax_nmt.data.constituents import ConstituentTree
 from syntax_nmt.data.dependency_tree import DependencyTree
@@ -98,9 +99,6 @@ class AttendedPair:
     weights: np.ndarray
 
 
-DEPENDENCIES, CONSTITUENTS, CHUNKED = "dependencies", "constituents", "chunks"
-
-
 class LoadedModel:
     """A trained model that takes raw text.
 
@@ -172,13 +170,10 @@ class LoadedModel:
     @property
     def structures(self) -> tuple[str, ...]:
         """The structures that the model has: `dependencies`, `constituents`, `chunks`."""
-        encoder, decoder = self.model.encoder, self.model.decoder
-        known = {
-            DEPENDENCIES: getattr(encoder, "supervised_layer", None) is not None,
-            CONSTITUENTS: bool(getattr(encoder, "latent_phrase_layers", 0)),
-            CHUNKED: bool(getattr(decoder, "chunk_tags", ())),
-        }
-        return tuple(name for name, there in known.items() if there)
+        source = getattr(self.model.encoder, "structures", ())
+        target = getattr(self.model.decoder, "structures", ())
+        known = {DEPENDENCIES: source, CONSTITUENTS: source, CHUNKED: target}
+        return tuple(name for name, there in known.items() if name in there)
 
     def trees(
         self, sentences: str | Sequence[str], kind: str | None = None, *, as_text: bool = False

@@ -1,5 +1,47 @@
 """The papers, one folder each, with their own modules, layers, losses and options.
 
-The first lines of each folder say what the paper computes and where each equation is. No folder
-imports another: models combine them, and shared code is in `syntax_nmt.backbone`.
+The first lines of each folder say what the paper computes and where each equation is; its `METHOD`
+declares what the rest of the package knows about it. No folder imports another: models combine
+them, and shared code is in `syntax_nmt.backbone`.
 """
+
+from typing import Any
+
+from syntax_nmt.methods import (
+    bi_scale,
+    dependency_heads,
+    latent_phrases,
+    parent_scaled,
+    phrases,
+    position_bias,
+    relation_network,
+)
+from syntax_nmt.methods.method import Method, Part
+
+# From what acts lowest in a model to what stands on top. Options are listed the other way round.
+METHODS: tuple[Method, ...] = (
+    position_bias.METHOD,
+    parent_scaled.METHOD,
+    bi_scale.METHOD,
+    latent_phrases.METHOD,
+    phrases.METHOD,
+    dependency_heads.METHOD,
+    relation_network.METHOD,
+)
+
+# Of models that choose structures themselves.
+VALIDATIONS = tuple(each.validation for each in METHODS if each.validation is not None)
+
+
+def features_of(part: Part, given: Any, half: Any) -> list[Any]:
+    """The features that options switch on in a part of a model, in their order.
+
+    Args:
+        given: all options of the model.
+        half: what they are built for, as of :meth:`Feature.of`.
+
+    Raises:
+        UserError: options that contradict each other.
+    """
+    found = (method.feature(part, given, half) for method in METHODS)
+    return [feature for feature in found if feature is not None]

@@ -12,15 +12,9 @@ from fairseq.models.transformer import TransformerModel
 
 from syntax_nmt.arguments import DECODER, ENCODER, attribute, flag
 from syntax_nmt.errors import UserError, exits_in_fairseq_programs
-from syntax_nmt.methods.relation_network.options import TOP
-from syntax_nmt.models.options import (
-    FAMILIES,
-    RNN,
-    TRANSFORMER,
-    RecurrentOptions,
-    SyntaxRNNOptions,
-    SyntaxTransformerOptions,
-)
+from syntax_nmt.methods import METHODS
+from syntax_nmt.methods.method import FAMILIES, RNN, TRANSFORMER
+from syntax_nmt.models.options import RecurrentOptions, SyntaxRNNOptions, SyntaxTransformerOptions
 from syntax_nmt.option_checks import check_choice, differ
 
 HALVES = (ENCODER, DECODER)
@@ -36,8 +30,6 @@ _BEGINNINGS = {
 }  # fmt: skip
 _CHOICES = frozenset(f"{half}_family" for half in HALVES)
 _OF_THE_TASK = ("max_source_positions", "max_target_positions")
-# A relation network works on any encoder; these options place it among GRUs.
-_AMONG_GRUS = ("relation_placement", "relation_dense_embedding")
 
 
 def command_line_options(model: Any) -> dict[str, argparse.Action]:
@@ -61,7 +53,7 @@ def options_of(family: str) -> frozenset[str]:
         family: one of :data:`FAMILIES`.
     """
     if family == RNN:
-        return frozenset(_names(RecurrentOptions))
+        return frozenset(_names(RecurrentOptions) - _names(SyntaxTransformerOptions))
     names = set(command_line_options(TransformerModel)) | _names(SyntaxTransformerOptions)
     return frozenset(names - _names(SyntaxRNNOptions) - set(_OF_THE_TASK))
 
@@ -99,11 +91,12 @@ def how_to_have(name: str) -> str:
         return "is an option of mixed models: give --arch syntax_hybrid, which has one"
     family = RNN if name in options_of(RNN) else TRANSFORMER
     half, *others = halves_of(name)
-    if name.startswith("relation_") and name not in _AMONG_GRUS:
-        return (
-            "is an option of relation networks, which this architecture does not have: give --arch "
-            "syntax_hybrid, in which they stand on a Transformer encoder, too"
-        )
+    for method in METHODS:
+        if name in method.anywhere:
+            return (
+                f"is an option of {method.name}, which this architecture does not have: give "
+                "--arch syntax_hybrid, in which they stand on a Transformer encoder, too"
+            )
     other = TRANSFORMER if family == RNN else RNN
     families = {each: family if each == half else other for each in HALVES}
     chosen = " ".join(f"--{each}-family {families[each]}" for each in HALVES)
@@ -133,7 +126,7 @@ def check_families(args: Any, families: dict[str, str]) -> None:
         for name in sorted(options_of(family) & set(vars(args))):
             value, default, halves = getattr(args, name), defaults.get(name), halves_of(name)
             there = [half for half in halves if families[half] == family]
-            if differ(value, default) and not there and not _is_of_relation_on_top(name, args):
+            if differ(value, default) and not there and not _is_used_elsewhere(name, args):
                 described = _described(family, halves[0] if len(halves) == 1 else None)
                 raise UserError(
                     f"{flag(name)} is an option of {described}, and the model has none: give "
@@ -141,13 +134,9 @@ def check_families(args: Any, families: dict[str, str]) -> None:
                 )
 
 
-def _is_of_relation_on_top(name: str, args: Any) -> bool:
-    """Whether an option belongs to a relation network on a Transformer."""
-    if name == "relation_placement":
-        return str(args.relation_placement) == TOP
-    if name == "initialization":
-        return getattr(args, "relation_kernels", None) is not None
-    return name.startswith("relation_") and name not in _AMONG_GRUS
+def _is_used_elsewhere(name: str, args: Any) -> bool:
+    """Whether a part of the other family uses an option."""
+    return any(method.used_elsewhere(name, args) for method in METHODS)
 
 
 def halves_of(option: str) -> tuple[str, ...]:

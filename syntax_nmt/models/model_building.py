@@ -11,16 +11,7 @@ from fairseq.tasks import FairseqTask
 from omegaconf import OmegaConf, open_dict
 
 from syntax_nmt.errors import UserError, exits_in_fairseq_programs
-
-# Options that 0.1.0 accepted but did not read if the first one was off; they are now refused.
-_UNREAD = {
-    "phrase_segmentation": ("phrase_summary",),
-    "latent_phrase_layers": (
-        "syntactic_distance_lookback", "syntactic_distance_temperature", "syntactic_distance_gate",
-    ),
-    "local_attention_window": ("local_attention_layers",),
-    "relation_kernels": ("relation_hidden_dim",),
-}  # fmt: skip
+from syntax_nmt.methods import METHODS
 
 
 def build_for_syntax_translation(
@@ -46,6 +37,9 @@ def build_for_syntax_translation(
                 f"{type(task).__name__}: add --task syntax_translation"
             )
         try:
+            for method in METHODS:
+                if method.take_from_data is not None:
+                    method.take_from_data(args, task)
             model = build(args, task)
         # how fairseq reports options that contradict each other
         except (ValueError, AssertionError) as error:
@@ -89,7 +83,14 @@ def keep_defaults(cfg: Any) -> None:
     if not hasattr(model, "feature_options"):
         return  # not one of ours
     defaults = {x.name: x.default for x in fields(model.feature_options) if x.name != "_name"}
-    unread = {x for switch, of_it in _UNREAD.items() if not names.get(switch) for x in of_it}
+    # 0.1.0 accepted them, but did not read them; they are now refused.
+    unread = {
+        option
+        for method in METHODS
+        for switch, options in method.unread.items()
+        if not names.get(switch)
+        for option in options
+    }
     for name, default in defaults.items():
         if name not in names or name in unread:
             set_option(cfg, name, default)

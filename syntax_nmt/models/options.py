@@ -3,44 +3,37 @@
 fairseq reads the types of the fields at run time: no postponed annotations in this file.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, make_dataclass
 from typing import Optional
 
 from fairseq.dataclass import ChoiceEnum, FairseqDataclass
 
 from syntax_nmt.arguments import decoder_option, encoder_option, option
+from syntax_nmt.backbone.initialization import INITIALIZATIONS, UNIFORM
 from syntax_nmt.backbone.readout import LINEAR, READOUTS
-from syntax_nmt.methods.bi_scale.options import BiScaleOptions
-from syntax_nmt.methods.dependency_heads.options import DependencyHeadOptions
-from syntax_nmt.methods.latent_phrases.options import LatentPhraseOptions
-from syntax_nmt.methods.parent_scaled.options import ParentScaledOptions
-from syntax_nmt.methods.phrases.options import PhraseOptions
-from syntax_nmt.methods.position_bias.options import PositionBiasOptions
-from syntax_nmt.methods.relation_network.options import RelationOptions
+from syntax_nmt.backbone.rnn_encoder import BIDIRECTIONAL, ENCODER_GRUS
+from syntax_nmt.methods import METHODS
+from syntax_nmt.methods.method import FAMILIES, RNN, TRANSFORMER
 
-TRANSFORMER, RNN = "transformer", "rnn"
-FAMILIES = (TRANSFORMER, RNN)
 TRANSFORMER_DROPOUTS = ("dropout", "attention_dropout", "activation_dropout")
 
-UNIFORM, ORTHOGONAL = "uniform", "orthogonal"
-INITIALIZATIONS = (UNIFORM, ORTHOGONAL)
-BIDIRECTIONAL, STACKED, DENSE = "bidirectional", "stacked", "dense"
-ENCODER_GRUS = (BIDIRECTIONAL, STACKED, DENSE)
+
+def _of_family(family: str) -> tuple[type[FairseqDataclass], ...]:
+    """The options of the methods of a family. The last comes first in `--help`."""
+    return tuple(
+        method.options
+        for method in METHODS
+        if method.options is not None and family in method.families
+    )
 
 
-@dataclass
-class SyntaxTransformerOptions(
-    # the last comes first in `--help`
-    PositionBiasOptions,
-    ParentScaledOptions,
-    LatentPhraseOptions,
-    PhraseOptions,
-    DependencyHeadOptions,
-):
-    """The options beyond those of fairseq's own `transformer`.
+SyntaxTransformerOptions = make_dataclass(
+    "SyntaxTransformerOptions", (), bases=_of_family(TRANSFORMER)
+)
+"""The options beyond those of fairseq's own `transformer`.
 
-    Every feature is off by default; with all of them off the model is the stock Transformer.
-    """
+Every feature is off by default; with all of them off the model is the stock Transformer.
+"""
 
 
 @dataclass
@@ -97,17 +90,7 @@ class GRUOptions(FairseqDataclass):
 
 
 @dataclass
-class RecurrentOptions(
-    # the last comes first in `--help`
-    BiScaleOptions,
-    RelationOptions,
-    GRUOptions,
-):
-    """The RNN options with those of the methods; features are off by default."""
-
-
-@dataclass
-class SyntaxRNNOptions(RecurrentOptions):
+class _RNNSizes(FairseqDataclass):
     """With every feature off the model is RNNsearch; defaults are those of Zhang et al. (2018).
 
     fairseq's Transformer has options of these names, too.
@@ -142,12 +125,27 @@ class SyntaxRNNOptions(RecurrentOptions):
 
 
 @dataclass
-class SyntaxHybridOptions(SyntaxTransformerOptions, RecurrentOptions):
-    """The options of both families beyond those of fairseq's own `transformer`."""
+class RNNOptions(_RNNSizes, GRUOptions):
+    """The options of RNNs without those of the methods."""
 
+
+RecurrentOptions = make_dataclass("RecurrentOptions", (), bases=(*_of_family(RNN), GRUOptions))
+"""The options of RNNs beyond those that fairseq's `transformer` has, too; features are off."""
+
+SyntaxRNNOptions = make_dataclass("SyntaxRNNOptions", (), bases=(_RNNSizes, RecurrentOptions))
+
+
+@dataclass
+class _Families(FairseqDataclass):
     encoder_family: ChoiceEnum(FAMILIES) = option(  # type: ignore[valid-type]
         TRANSFORMER, "encoder: a Transformer or GRUs (default: transformer)"
     )
     decoder_family: ChoiceEnum(FAMILIES) = option(  # type: ignore[valid-type]
         RNN, "decoder: a Transformer or GRUs (default: rnn)"
     )
+
+
+SyntaxHybridOptions = make_dataclass(
+    "SyntaxHybridOptions", (), bases=(_Families, SyntaxTransformerOptions, RecurrentOptions)
+)
+"""The options of both families beyond those of fairseq's own `transformer`."""

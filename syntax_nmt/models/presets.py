@@ -5,6 +5,7 @@ A preset gives defaults to options; the command line overrides them.
 
 from argparse import Namespace
 from collections.abc import Callable, Mapping
+from itertools import chain
 from typing import Any
 
 from fairseq.models import register_model_architecture
@@ -19,10 +20,11 @@ import syntax_nmt.models.syntax_hybrid
 import syntax_nmt.models.syntax_rnn
 import syntax_nmt.models.syntax_transformer  # noqa: F401
 from syntax_nmt.arguments import DECODER, ENCODER
-from syntax_nmt.backbone.readout import TANH
-from syntax_nmt.methods.bi_scale.options import STEP
+from syntax_nmt.methods import METHODS
+from syntax_nmt.methods.method import RNN, TRANSFORMER
+from syntax_nmt.methods.method import Preset as MethodPreset
+from syntax_nmt.methods.sizes import RNN_SIZES
 from syntax_nmt.models.family_options import halves_of, options_of
-from syntax_nmt.models.options import RNN, TRANSFORMER
 
 Preset = Callable[[Namespace], None]
 
@@ -56,94 +58,36 @@ SIZES: dict[str, Preset] = {
 }
 
 
-def _register_transformer(name: str, sizes: Mapping[str, Preset] = SIZES, **features: Any) -> None:
-    """Registers a Transformer with features in every size."""
-    for suffix, size in sizes.items():
-        preset = _preset(features, size)
-        register_model_architecture("syntax_transformer", name + suffix)(preset)
+def _register(name: str, preset: MethodPreset) -> None:
+    """Registers an architecture in every size."""
+    if preset.family == TRANSFORMER:
+        for suffix, size in SIZES.items():
+            filled = _preset(preset.options, _derived(size, preset))
+            register_model_architecture("syntax_transformer", name + suffix)(filled)
+        return
+    for suffix, more in (preset.sizes or RNN_SIZES).items():
+        filled = _preset({**preset.options, **RNN_SIZES.get(suffix, {}), **more})
+        register_model_architecture("syntax_rnn", name + suffix)(filled)
 
 
-def _phrase_architecture(size: Preset) -> Preset:
-    """A size whose attentive combinations have a hidden layer three times as wide as the encoder.
-
-    This width accounts for the 40.9 M parameters that the first step of the paper's Table 2 adds:
-    12 layers × (4 C² + 3 C · 3 C). It is inferred; the paper does not state it.
-    """
+def _derived(size: Preset, preset: MethodPreset) -> Preset:
+    """The size, and options that follow from it."""
 
     def fill_in(args: Namespace) -> None:
         size(args)
-        width = 3 * args.encoder_embed_dim
-        args.phrase_combine_dim = getattr(args, "phrase_combine_dim", width)
+        for option, derive in preset.derived.items():
+            setattr(args, option, getattr(args, option, derive(args)))
 
     return fill_in
 
 
-_register_transformer("syntax_transformer")
-_register_transformer("dependency_transformer", supervised_layer=-1)
-_register_transformer(
-    "phrase_transformer",
-    {suffix: _phrase_architecture(size) for suffix, size in SIZES.items()},
-    phrase_segmentation="ngram",
-    phrase_attention=True,
-    transparent_attention=True,
-)
-_register_transformer("latent_phrase_transformer", latent_phrase_layers=2)
-_register_transformer("pascal_transformer", parent_scaled_layer=0)
-
-# Sizes of Zhang et al. (2018), Section 5.2: those of NIST Zh-En are the options' defaults.
-RNN_SIZES: dict[str, dict[str, Any]] = {
-    "": {},
-    "_tiny": {"encoder_embed_dim": 128, "decoder_embed_dim": 128, "dropout": 0.1},
-    "_nist_zh_en": {},
-    "_wmt_en_de": {},
+BASELINES = {
+    "syntax_transformer": MethodPreset(TRANSFORMER),
+    "rnn_search": MethodPreset(RNN),
+    "rnn_search_cgru": MethodPreset(RNN, {"conditional_gru": True}),
 }
-
-# The relation network of each size.
-RELATION: dict[str, dict[str, Any]] = {
-    "": {"relation_kernels": "1:128,3:256", "relation_hidden_dim": 256},
-    "_tiny": {"relation_kernels": "3:32", "relation_hidden_dim": 32},
-    "_nist_zh_en": {"relation_kernels": "1:128,3:256", "relation_hidden_dim": 256},
-    "_wmt_en_de": {"relation_kernels": "3:96", "relation_hidden_dim": 128},
-}
-
-# Sizes of Zhou et al. (2017), Section 4, with the readout of the dl4mt tutorial: word vectors 600,
-# everything else 1000.
-_BI_SCALE: dict[str, Any] = {
-    "encoder_embed_dim": 600,
-    "encoder_hidden_size": 1000,
-    "decoder_embed_dim": 600,
-    "decoder_hidden_size": 1000,
-    "decoder_out_embed_dim": 1000,
-    "attention_dim": 1000,
-    "readout": TANH,
-}
-BI_SCALE: dict[str, dict[str, Any]] = {
-    "": _BI_SCALE,
-    "_tiny": {**RNN_SIZES["_tiny"], "readout": TANH},
-    "_nist_zh_en": _BI_SCALE,
-    "_wmt_de_en": _BI_SCALE,
-}
-
-
-def _register_rnn(
-    name: str, sizes: Mapping[str, Mapping[str, Any]] = RNN_SIZES, **features: Any
-) -> None:
-    """Registers an RNN system with features in every size."""
-    for suffix, size in sizes.items():
-        preset = _preset({**features, **size})
-        register_model_architecture("syntax_rnn", name + suffix)(preset)
-
-
-_register_rnn("rnn_search")
-_register_rnn("rnn_search_cgru", conditional_gru=True)
-_register_rnn(
-    "relation_rnn",
-    {suffix: {**size, **RELATION[suffix]} for suffix, size in RNN_SIZES.items()},
-    conditional_gru=True,
-)
-# A context for every word: better validation than one for each chunk, over three seeds
-# (examples/experiments/GAINS.md).
-_register_rnn("bi_scale_rnn", BI_SCALE, conditional_gru=True, bi_scale=True, chunk_context=STEP)
+for _name, _declared in chain(BASELINES.items(), *(method.presets.items() for method in METHODS)):
+    _register(_name, _declared)
 
 # Of an RNN decoder on a Transformer encoder; its embeddings are as wide as those.
 _RNN_DECODER: dict[str, dict[str, Any]] = {

@@ -2,7 +2,6 @@
 
 import argparse
 from argparse import Namespace
-from dataclasses import fields
 from typing import Any
 
 from fairseq.data import Dictionary
@@ -12,94 +11,27 @@ from fairseq.models.transformer import TransformerConfig, TransformerModel
 from fairseq.tasks import FairseqTask
 from torch import Tensor, nn
 
-from syntax_nmt.backbone.packing import PackedRows
-from syntax_nmt.backbone.rnn_encoder import PADDING, STATES, RNNEncoder, rows_rearranged
+from syntax_nmt.arguments import DECODER, ENCODER
+from syntax_nmt.backbone.feature import TransformerHalf
+from syntax_nmt.backbone.initialization import UNIFORM, initialize
+from syntax_nmt.backbone.rnn_encoder import PADDING, STATES, RNNEncoder
 from syntax_nmt.errors import UserError
-from syntax_nmt.methods.relation_network.layer import RelationNetworkLayer
-from syntax_nmt.models.family_options import (
-    DECODER,
-    ENCODER,
-    HALVES,
-    RNN,
-    TRANSFORMER,
-    check_families,
-)
+from syntax_nmt.methods import features_of
+from syntax_nmt.methods.method import RNN, TRANSFORMER, TRANSFORMER_DECODER, TRANSFORMER_ENCODER
+from syntax_nmt.models.family_options import HALVES, check_families
 from syntax_nmt.models.model_building import build_for_syntax_translation
-from syntax_nmt.models.options import (
-    SyntaxHybridOptions,
-    SyntaxRNNOptions,
-    SyntaxTransformerOptions,
-)
+from syntax_nmt.models.options import SyntaxHybridOptions
 from syntax_nmt.models.pretrained_weights import CheckedHub
 from syntax_nmt.models.rnn_parts import (
     build_decoder,
     build_encoder,
-    build_relation_network,
-    initialize,
-    prepare_for_rnn_decoder,
-    rnn_sizes,
+    check_target_padding,
+    rnn_options,
 )
 from syntax_nmt.models.syntax_model import SyntaxModel
 from syntax_nmt.models.syntax_rnn import SyntaxRNNModel
 from syntax_nmt.models.syntax_transformer import SyntaxTransformerModel
 from syntax_nmt.models.transformer_encoder import SyntaxTransformerEncoder
-
-
-class RelatingEncoder(SyntaxTransformerEncoder):
-    """A Transformer encoder with an optional relation network on top: `h + RNL(h)`.
-
-    Zhang et al. (2018, Section 3) put it on a bidirectional GRU. Phrases, which a Transformer
-    decoder reads, too, remain those of the Transformer's layers.
-
-    Args:
-        cfg: fairseq's options of the Transformer.
-        embed_tokens: V×C.
-        relation: the relation network; None = there is none.
-        for_rnn: whether the decoder is an RNN, which reads no phrases.
-
-    Raises:
-        UserError: options that contradict each other.
-    """
-
-    def __init__(
-        self,
-        cfg: TransformerConfig,
-        dictionary: Dictionary,
-        embed_tokens: nn.Embedding,
-        options: SyntaxTransformerOptions,
-        relation: RelationNetworkLayer | None,
-        for_rnn: bool,
-    ) -> None:
-        super().__init__(cfg, dictionary, embed_tokens, options, hands_on_phrases=not for_rnn)
-        self.relation = relation
-        self.for_rnn = for_rnn
-
-    def forward(self, src_tokens: Tensor, *args: Any, **kwargs: Any) -> dict[str, list[Tensor]]:
-        """Encodes a batch.
-
-        Args:
-            src_tokens: B×S.
-        """
-        out = super().forward(src_tokens, *args, **kwargs)
-        if self.relation is not None:
-            (states,), (padding,) = out[STATES], out[PADDING]
-            # The network is batch first, the input of a decoder time first, S×B×C.
-            received = self.relation(states.transpose(0, 1), PackedRows(padding))
-            out[STATES] = [states + received.transpose(0, 1)]
-        return out
-
-    def reorder_encoder_out(
-        self, encoder_out: dict[str, list[Tensor]], new_order: Tensor
-    ) -> dict[str, list[Tensor]]:
-        """Rearranges what :meth:`forward` returned, as a search rearranges its hypotheses.
-
-        Args:
-            encoder_out: of :meth:`forward`.
-            new_order: the row that goes to each place.
-        """
-        if self.for_rnn:
-            return rows_rearranged(encoder_out, new_order)
-        return super().reorder_encoder_out(encoder_out, new_order)
 
 
 class RNNEncoderForTransformer(RNNEncoder):
@@ -125,16 +57,9 @@ class RNNEncoderForTransformer(RNNEncoder):
 class SyntaxHybrid(CheckedHub, BaseFairseqModel):
     """Builds an encoder and a decoder of any two families.
 
-    - `--encoder-family transformer`: with supervised heads, phrases and latent phrases in its
-      layers, and a relation network on top (`--relation-kernels`).
-    - `--encoder-family rnn`: GRUs, with relation networks or without.
-    - `--decoder-family transformer`: with phrases, which it takes from a Transformer encoder, and
-      latent phrases.
-    - `--decoder-family rnn`: RNNsearch, RNNsearch* and the bi-scale decoder.
-
-    If both are of one family, without a relation network on a Transformer, the model is that
-    family's, with the same parameters and names. This class has no instances: fairseq registers
-    classes and calls them to build models.
+    Each half has the methods of its family, and those that stand on any encoder. If both are of one
+    family, the model is that family's, with the same parameters and names. This class has no
+    instances: fairseq registers classes and calls them to build models.
     """
 
     feature_options = SyntaxHybridOptions
@@ -160,7 +85,7 @@ def build_of_families(args: Namespace, task: FairseqTask) -> SyntaxModel:
     families = {half: str(getattr(args, f"{half}_family")) for half in HALVES}
     check_families(args, families)
     if families[DECODER] == RNN:
-        prepare_for_rnn_decoder(args, task)
+        check_target_padding(task)
     if set(families.values()) == {RNN}:
         return SyntaxRNNModel.build_model(args, task)
     # A copy: fairseq fills in options of both halves of a Transformer, and checkpoints would store
@@ -183,22 +108,17 @@ class SyntaxHybridModel(SyntaxTransformerModel):
             args: fairseq's options of the Transformer, with all others.
             embed_tokens: V×E.
         """
-        options = _recurrent_options(args)
-        sizes = rnn_sizes(options)
+        options, _ = rnn_options(args)
+        how = str(options.initialization)
         if _family(args, ENCODER) == RNN:
-            encoder = build_encoder(
-                options, sizes, src_dict, embed_tokens, RNNEncoderForTransformer
-            )
-            initialize(encoder.network, options)
+            encoder = build_encoder(args, src_dict, embed_tokens, RNNEncoderForTransformer)
+            initialize(encoder.network, how)
             args.encoder.embed_dim = encoder.output_dim  # the width of the decoder's memory
             return encoder
-        relation = None
-        if sizes.kernels:
-            relation = build_relation_network(args.encoder.embed_dim, options, sizes)
-            initialize(relation, options)
-        features = SyntaxTransformerOptions.from_namespace(args)
-        for_rnn = _family(args, DECODER) == RNN
-        return RelatingEncoder(args, src_dict, embed_tokens, features, relation, for_rnn)
+        half = _transformer_encoder(args, src_dict, how)
+        return SyntaxTransformerEncoder(
+            half, embed_tokens, features_of(TRANSFORMER_ENCODER, args, half)
+        )
 
     @classmethod
     def build_decoder(
@@ -219,44 +139,45 @@ class SyntaxHybridModel(SyntaxTransformerModel):
                     "--cross-self-attention puts the source among the target's own states, which "
                     "are those of Transformers: give --encoder-family transformer, or leave it out"
                 )
-            _check_that_the_encoder_is_read(args)
+            _check_that_the_encoder_is_read(args, tgt_dict)
             return super().build_decoder(args, tgt_dict, embed_tokens)
-        options, embeddings = _recurrent_options(args), embed_tokens.weight.detach().clone()
-        decoder = build_decoder(
-            options, rnn_sizes(options), tgt_dict, embed_tokens, args.encoder.embed_dim
-        )
-        initialize(decoder, options)
+        options, _ = rnn_options(args)
+        embeddings = embed_tokens.weight.detach().clone()
+        decoder = build_decoder(args, tgt_dict, embed_tokens, args.encoder.embed_dim)
+        initialize(decoder, str(options.initialization))
         embed_tokens.weight.data.copy_(embeddings)
         return decoder
 
 
-def _check_that_the_encoder_is_read(cfg: TransformerConfig) -> None:
+def _transformer_encoder(
+    cfg: TransformerConfig, dictionary: Dictionary, initialization: str
+) -> TransformerHalf:
+    under_transformer = _family(cfg, DECODER) == TRANSFORMER
+    return TransformerHalf(cfg, ENCODER, dictionary, under_transformer, initialization)
+
+
+def _check_that_the_encoder_is_read(cfg: TransformerConfig, dictionary: Dictionary) -> None:
     """Refuses options with which a Transformer decoder does not read the top of the encoder."""
     recurrent = _family(cfg, ENCODER) == RNN
-    related = getattr(cfg, "relation_kernels", None) is not None
-    if not (recurrent or related):
+    top = "the RNN encoder" if recurrent else ""
+    if not recurrent:
+        half = _transformer_encoder(cfg, dictionary, UNIFORM)
+        features = features_of(TRANSFORMER_ENCODER, cfg, half)
+        top = next((feature.on_top for feature in features if feature.on_top), "")
+    if not top:
         return
-    top = "the RNN encoder" if recurrent else "the relation network"
     if cfg.no_cross_attention and not cfg.cross_self_attention:
         raise UserError(
             f"--no-cross-attention: nothing would read {top}: leave --no-cross-attention out"
         )
-    if getattr(cfg, "transparent_token_attention", False) and not recurrent:
+    decoder = features_of(TRANSFORMER_DECODER, cfg, TransformerHalf(cfg, DECODER, dictionary))
+    lower = next((each.reads_lower_layers for each in decoder if each.reads_lower_layers), "")
+    if lower and not recurrent:
         raise UserError(
-            "--transparent-token-attention reads the layers of the Transformer, and nothing would "
-            "read the relation network on top of them: leave one of them out"
+            f"{lower} reads the layers of the Transformer, and nothing would read {top} on top of "
+            "them: leave one of them out"
         )
 
 
 def _family(cfg: TransformerConfig, half: str) -> str:
     return str(getattr(cfg, f"{half}_family"))
-
-
-def _recurrent_options(cfg: TransformerConfig) -> SyntaxRNNOptions:
-    """The options of RNNs among fairseq's of the Transformer, where None = not given."""
-    options = SyntaxRNNOptions()
-    for option in fields(options):
-        value = getattr(cfg, option.name, None)
-        if value is not None:
-            setattr(options, option.name, value)
-    return options

@@ -35,8 +35,7 @@ class SyntaxModel(CheckedHub, PretrainedWeights):
     @property
     def annotation_labels(self) -> Mapping[AnnotationKind, tuple[str, ...]]:
         """The labels of annotation that the model was built for."""
-        labels: Mapping[AnnotationKind, tuple[str, ...]] = self.decoder.annotation_labels
-        return labels
+        return {**self.encoder.annotation_labels, **self.decoder.annotation_labels}
 
     @property
     def takes_token_loss(self) -> bool:
@@ -71,9 +70,9 @@ class SyntaxModel(CheckedHub, PretrainedWeights):
 
         Returns:
             logits, B×T×V, None where `token_loss` takes their place; and a dictionary: `attn`, the
-            weights of the cross-attention, B×T×S; further outputs of the decoder; with supervised
-            heads `supervised_heads`, the log-probabilities of the child and the parent head,
-            B×2×S×S; wanted structures under their names; under `token_loss` what that gives.
+            weights of the cross-attention, B×T×S; further outputs of the decoder and of the
+            encoder's features; wanted structures under their names; under `token_loss` what that
+            gives.
         """
         encoder_out = self.encoder(
             src_tokens,
@@ -99,6 +98,6 @@ class SyntaxModel(CheckedHub, PretrainedWeights):
             extra[TOKEN_LOSS] = token_loss(features, self.decoder.output_projection)
         if structures is not None:
             extra.update({key: encoder_out[key] for key in SOURCE_STRUCTURES if key in encoder_out})
-        if self.encoder.supervised_layer is not None and return_all_hiddens:
-            extra["supervised_heads"] = self.encoder.supervised_head_log_probabilities(encoder_out)
+        if return_all_hiddens:
+            extra.update(self.encoder.extra(encoder_out))
         return logits, extra

@@ -10,6 +10,7 @@ from fairseq.models import FairseqEncoderDecoderModel, register_model
 from fairseq.tasks import FairseqTask
 from torch import nn
 
+from syntax_nmt.backbone.initialization import initialize
 from syntax_nmt.errors import UserError
 from syntax_nmt.models.family_options import TRANSFORMER, refuse_while_parsing
 from syntax_nmt.models.model_building import build_for_syntax_translation
@@ -18,9 +19,8 @@ from syntax_nmt.models.pretrained_weights import load_embeddings
 from syntax_nmt.models.rnn_parts import (
     build_decoder,
     build_encoder,
-    initialize,
-    prepare_for_rnn_decoder,
-    rnn_sizes,
+    check_target_padding,
+    rnn_options,
 )
 from syntax_nmt.models.syntax_model import SyntaxModel
 
@@ -29,13 +29,10 @@ from syntax_nmt.models.syntax_model import SyntaxModel
 class SyntaxRNNModel(SyntaxModel, FairseqEncoderDecoderModel):
     """RNNsearch (Bahdanau et al., 2015) and models built on it.
 
-    - Conditional GRU (`--conditional-gru`): RNNsearch*, the decoder of the dl4mt tutorial.
-    - Bi-scale decoder (`--bi-scale`; Zhou et al., 2017): a chunk state in addition to the word
-      state; see :mod:`syntax_nmt.methods.bi_scale.decoder`.
-    - Relation network (`--relation-kernels`; Zhang et al., 2018): an encoder that relates every
-      word to every other; see :mod:`syntax_nmt.methods.relation_network.encoders`.
+    `--conditional-gru` is RNNsearch*, the decoder of the dl4mt tutorial; :mod:`syntax_nmt.methods`
+    has the methods.
 
-    All parameters start uniformly in (−0.1, 0.1), as in the paper on relation networks, or as
+    All parameters start uniformly in (−0.1, 0.1), as in Zhang et al. (2018), or as
     `--initialization` says; norms start at 1 and 0.
     """
 
@@ -58,12 +55,11 @@ class SyntaxRNNModel(SyntaxModel, FairseqEncoderDecoderModel):
 
     @classmethod
     def _build(cls, args: Any, task: FairseqTask) -> SyntaxRNNModel:
-        prepare_for_rnn_decoder(args, task)
-        options = SyntaxRNNOptions.from_namespace(args)
-        sizes = rnn_sizes(options)
+        check_target_padding(task)
+        options, _ = rnn_options(args)
         source, target = task.source_dictionary, task.target_dictionary
         embed_tokens = nn.Embedding(len(source), options.encoder_embed_dim, source.pad())
-        encoder = build_encoder(options, sizes, source, embed_tokens)
+        encoder = build_encoder(args, source, embed_tokens)
         embed_tokens = nn.Embedding(len(target), options.decoder_embed_dim, target.pad())
         if options.share_all_embeddings:
             if source != target:
@@ -72,9 +68,9 @@ class SyntaxRNNModel(SyntaxModel, FairseqEncoderDecoderModel):
                     "prepare the data with a joined one"
                 )
             embed_tokens = encoder.embed_tokens
-        decoder = build_decoder(options, sizes, target, embed_tokens, encoder.output_dim)
+        decoder = build_decoder(args, target, embed_tokens, encoder.output_dim)
         model = cls(encoder, decoder)
-        initialize(model, options)
+        initialize(model, str(options.initialization))
         for name, half, path in (
             ("encoder", encoder, options.encoder_embed_path),
             ("decoder", decoder, options.decoder_embed_path),

@@ -20,7 +20,11 @@ from fairseq.modules.transformer_layer import (
 from fairseq.tasks import FairseqTask
 from torch import nn
 
-from syntax_nmt.models.family_options import RNN, refuse_while_parsing
+from syntax_nmt.arguments import DECODER, ENCODER
+from syntax_nmt.backbone.feature import TransformerHalf
+from syntax_nmt.methods import features_of
+from syntax_nmt.methods.method import RNN, TRANSFORMER_DECODER, TRANSFORMER_ENCODER
+from syntax_nmt.models.family_options import refuse_while_parsing
 from syntax_nmt.models.model_building import build_for_syntax_translation
 from syntax_nmt.models.options import SyntaxTransformerOptions
 from syntax_nmt.models.syntax_model import SyntaxModel
@@ -42,15 +46,8 @@ class SyntaxTransformerModel(SyntaxModel, TransformerModel):
     """Transformer (Vaswani et al., 2017) that the methods of this package build on.
 
     With every feature off it is fairseq's `transformer`: the same parameter names, outputs and
-    beams, so that a checkpoint of one loads into the other.
-
-    - Supervised heads (`--supervised-layer`; Wang et al., 2019): two self-attention heads of one
-      encoder layer are trained on the source dependency tree; see
-      :mod:`syntax_nmt.methods.dependency_heads.loss`.
-    - Phrase representation (`--phrase-segmentation`; Xu et al., 2020): every layer also attends to
-      the vectors of the source's phrases; see :mod:`syntax_nmt.methods.phrases.layers`.
-    - Latent phrases (`--latent-phrase-layers`; Harada and Watanabe, 2021): the lowest layers attend
-      within phrases that they induce; see :mod:`syntax_nmt.methods.latent_phrases.attention`.
+    beams, so that a checkpoint of one loads into the other. :mod:`syntax_nmt.methods` has the
+    methods.
     """
 
     feature_options = SyntaxTransformerOptions
@@ -84,8 +81,10 @@ class SyntaxTransformerModel(SyntaxModel, TransformerModel):
             src_dict: the source vocabulary.
             embed_tokens: V×C.
         """
-        options = SyntaxTransformerOptions.from_namespace(args)
-        return SyntaxTransformerEncoder(args, src_dict, embed_tokens, options)
+        half = TransformerHalf(args, ENCODER, src_dict)
+        return SyntaxTransformerEncoder(
+            half, embed_tokens, features_of(TRANSFORMER_ENCODER, args, half)
+        )
 
     @classmethod
     def build_decoder(
@@ -98,10 +97,9 @@ class SyntaxTransformerModel(SyntaxModel, TransformerModel):
             tgt_dict: the target vocabulary.
             embed_tokens: V×C.
         """
-        options = SyntaxTransformerOptions.from_namespace(args)
-        return SyntaxTransformerDecoder(
-            args, tgt_dict, embed_tokens, options, args.no_cross_attention
-        )
+        half = TransformerHalf(args, DECODER, tgt_dict)
+        features = features_of(TRANSFORMER_DECODER, args, half)
+        return SyntaxTransformerDecoder(half, embed_tokens, features, args.no_cross_attention)
 
 
 def _name_dropouts_as_in_fairseq(model: nn.Module) -> None:

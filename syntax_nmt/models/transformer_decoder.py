@@ -1,15 +1,21 @@
 """The decoder of the Transformer family."""
 
-from collections.abc import Iterable, Mapping
-from types import MappingProxyType
+from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
+from itertools import count
 from typing import Any
 
-from fairseq.data import Dictionary
 from fairseq.models.transformer import TransformerConfig, TransformerDecoderBase
 from torch import Tensor, nn
 
-from syntax_nmt.backbone.attention_change import AttentionChange, close_pads
-from syntax_nmt.backbone.fused_attention import IncrementalState
+from syntax_nmt.backbone.feature import (
+    TransformerDecoderFeature,
+    TransformerHalf,
+    composed_changes,
+    the_only,
+)
+from syntax_nmt.backbone.featured_half import FeaturedHalf
+from syntax_nmt.backbone.fused_attention import FusedMultiheadAttention, IncrementalState
 from syntax_nmt.backbone.layer_hooks import DecoderLayerOutput, collecting, handing_over
 from syntax_nmt.backbone.structures import (
     CROSS_ATTENTION,
@@ -18,30 +24,24 @@ from syntax_nmt.backbone.structures import (
     StructureLayers,
 )
 from syntax_nmt.backbone.transformer_layers import FusedDecoderLayer, wrap_layer
-from syntax_nmt.data.annotation.kind import AnnotationKind
 from syntax_nmt.errors import UserError
-from syntax_nmt.methods.latent_phrases.options import self_attentions
-from syntax_nmt.methods.phrases.layers import PhraseDecoderLayer
-from syntax_nmt.methods.phrases.memory import PhraseMemory
-from syntax_nmt.methods.phrases.options import phrase_sizes
-from syntax_nmt.methods.phrases.transparent_attention import TransparentAttention
-from syntax_nmt.methods.position_bias.options import position_bias, position_bias_layers
-from syntax_nmt.models.options import TRANSFORMER_DROPOUTS, SyntaxTransformerOptions
+from syntax_nmt.models.options import TRANSFORMER_DROPOUTS
 from syntax_nmt.option_checks import check_dropouts
 
 NO_LAYER = -1
 
 
-class SyntaxTransformerDecoder(TransformerDecoderBase):
-    """fairseq's Transformer decoder on fused attention.
+class SyntaxTransformerDecoder(FeaturedHalf, TransformerDecoderBase):
+    """fairseq's Transformer decoder on fused attention, with features of methods.
 
     fairseq's own computes the cross-attention weights of its top layer in every call. Here they are
     computed only when needed: with an `alignment_layer`, in a search for alignments, or in training
     on them (`--load-alignments`).
 
     Args:
-        cfg: fairseq's options of the Transformer.
+        half: options and dictionary.
         embed_tokens: V×C.
+        features: from what acts lowest to what stands on top.
         no_encoder_attn: omit the cross-attention.
 
     Raises:
@@ -49,37 +49,29 @@ class SyntaxTransformerDecoder(TransformerDecoderBase):
     """
 
     need_attn = False
-    reads_annotation: tuple[AnnotationKind, ...] = ()
-    learns_annotation: tuple[AnnotationKind, ...] = ()
-    annotation_labels: Mapping[AnnotationKind, tuple[str, ...]] = MappingProxyType({})
+    features: Sequence[TransformerDecoderFeature]
 
     def __init__(
         self,
-        cfg: TransformerConfig,
-        dictionary: Dictionary,
+        half: TransformerHalf,
         embed_tokens: nn.Embedding,
-        options: SyntaxTransformerOptions,
+        features: Sequence[TransformerDecoderFeature],
         no_encoder_attn: bool = False,
     ) -> None:
-        check_dropouts(cfg, TRANSFORMER_DROPOUTS)
-        self.phrase_sizes = phrase_sizes(cfg, options)
-        if no_encoder_attn and not cfg.cross_self_attention and self.phrase_sizes is None:
+        check_dropouts(half.cfg, TRANSFORMER_DROPOUTS)
+        self.features = features
+        reads_source = any(feature.reads_source for feature in features)
+        if no_encoder_attn and not half.cfg.cross_self_attention and not reads_source:
             raise UserError(
                 "--no-cross-attention: nothing would read the source: add --cross-self-attention, "
                 "or leave it out"
             )
         # fairseq builds the layers from the lowest to the top, and does not number them.
-        self._self_attentions = iter(self_attentions(cfg, options, "decoder"))
-        self.latent_phrase_layers = options.latent_phrase_layers
-        self.position_bias_layers = position_bias_layers(cfg, options, "decoder")
-        super().__init__(cfg, dictionary, embed_tokens, no_encoder_attn)
-        self.position_bias = position_bias(cfg, options, "decoder")
-        shape = (cfg.encoder.layers + 1, cfg.decoder.layers, cfg.dropout)
-        self.transparent_phrases = self.transparent_tokens = None
-        if options.transparent_attention:
-            self.transparent_phrases = TransparentAttention(*shape)
-        if options.transparent_token_attention:
-            self.transparent_tokens = TransparentAttention(*shape)
+        self._layer_numbers = count()
+        for feature in features:
+            feature.build_first()
+        super().__init__(half.cfg, half.dictionary, embed_tokens, no_encoder_attn)
+        self.register_features(features)
 
     def upgrade_state_dict_named(self, state_dict: dict[str, Tensor], name: str) -> Any:
         """Brings weights of other versions of fairseq up to date.
@@ -116,11 +108,20 @@ class SyntaxTransformerDecoder(TransformerDecoderBase):
             cfg: fairseq's options of the Transformer.
             no_encoder_attn: omit the cross-attention.
         """
-        attention = next(self._self_attentions)
-        if self.phrase_sizes is None:
-            return wrap_layer(FusedDecoderLayer(cfg, no_encoder_attn, attention), cfg)
-        layer = PhraseDecoderLayer(cfg, self.phrase_sizes, no_encoder_attn, attention)
-        return wrap_layer(layer, cfg)
+        number = next(self._layer_numbers)
+        attention = the_only(
+            ((feature, feature.attention(number)) for feature in self.features),
+            f"the self-attention of decoder layer {number}",
+        )
+        attention = attention or FusedMultiheadAttention
+        layer = the_only(
+            (
+                (feature, feature.layer(cfg, no_encoder_attn, attention))
+                for feature in self.features
+            ),
+            "the layers of the decoder",
+        )
+        return wrap_layer(layer or FusedDecoderLayer(cfg, no_encoder_attn, attention), cfg)
 
     def forward(
         self, *args: Any, structures: StructureLayers | None = None, **kwargs: Any
@@ -172,52 +173,33 @@ class SyntaxTransformerDecoder(TransformerDecoderBase):
         """
         if alignment_layer is None and not self.need_attn:
             alignment_layer = NO_LAYER
-        phrases = self._phrase_arguments(encoder_out, incremental_state)
         queries = prev_output_tokens.size(1) if incremental_state is None else 1
-        changes = self._attention_changes(prev_output_tokens.eq(self.padding_idx), queries)
-        with handing_over(self.layers, phrases), handing_over(self.layers, changes):
+        changes = self._changes(prev_output_tokens.eq(self.padding_idx), queries)
+        arguments = [
+            list(feature.arguments(self.layers, encoder_out, incremental_state))
+            for feature in self.features
+        ]
+        with ExitStack() as handed_over:
+            for each in (changes, *arguments):
+                handed_over.enter_context(handing_over(self.layers, each))
             return super().extract_features(
                 prev_output_tokens, encoder_out, incremental_state,
                 full_context_alignment, alignment_layer, alignment_heads,
             )  # fmt: skip
 
-    def _attention_changes(self, padding: Tensor, queries: int) -> list[dict[str, Tensor]]:
-        """The changes of the lowest layers' self-attention, as arguments of each.
+    def _changes(self, padding: Tensor, queries: int) -> list[Mapping[str, Tensor]]:
+        """The changes of the self-attention, as arguments of each layer.
 
         Args:
             padding: B×T, True = pad.
             queries: number of positions, the last ones, that are computed.
         """
-        if self.position_bias is None:
-            return []
-        bias = self.position_bias(padding.size(1), queries, self.embed_tokens.weight)
-        bias = close_pads(bias, padding)  # a check for pads would wait for a GPU
-        return [AttentionChange(bias).arguments()] * self.position_bias_layers
-
-    def _phrase_arguments(
-        self,
-        encoder_out: dict[str, list[Tensor]] | None,
-        incremental_state: IncrementalState | None,
-    ) -> Iterable[Mapping[str, Any]]:
-        """The phrase arguments of each layer; none if their projections are cached.
-
-        Returns:
-            the arguments `phrases`, `phrase_padding` and `tokens` of :class:`PhraseDecoderLayer`.
-        """
-        if self.phrase_sizes is None:
-            return []
-        attention = self.layers[0].phrase_combination.attention
-        if attention.is_cached(incremental_state):
-            return [{"phrases": None, "phrase_padding": None}] * self.num_layers
-        assert encoder_out is not None
-        memory = PhraseMemory.of(encoder_out)
-        phrases = [memory.vectors[-1]] * self.num_layers
-        if self.transparent_phrases is not None:
-            phrases = list(self.transparent_phrases(memory.vectors))
-        tokens: list[Tensor | None] = [None] * self.num_layers
-        if self.transparent_tokens is not None:
-            tokens = list(self.transparent_tokens(memory.tokens))
-        return [
-            {"phrases": x, "phrase_padding": memory.padding, "tokens": y}
-            for x, y in zip(phrases, tokens)
+        like = self.embed_tokens.weight
+        changes = [
+            each
+            for feature in self.features
+            for each in feature.changes(padding.size(1), queries, like)
         ]
+        if not changes:
+            return []
+        return [x.arguments() for x in composed_changes(changes, self.num_layers, padding)]

@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from syntax_nmt.inference.model import CHUNKED, LoadedModel
+from syntax_nmt.backbone.structures import CHUNKED
+from syntax_nmt.inference.model import LoadedModel
 from syntax_nmt.pictures.plots.chunk_strips import draw_chunks
 from syntax_nmt.pictures.plots.figure_file import svg_text
 from syntax_nmt.pictures.report_page.structure_pictures import DRAWN

@@ -28,15 +28,6 @@ def declared(models: Iterable[Any]) -> tuple[AnnotationKind, ...]:
     return tuple(dict.fromkeys(kind for x in models for kind in getattr(x, "reads_annotation", ())))
 
 
-def without(kind: AnnotationKind, sample: dict[str, Any]) -> dict[str, Any]:
-    """A copy of a batch without a kind, neither at its top nor among the inputs."""
-
-    def rest(values: dict[str, Any]) -> dict[str, Any]:
-        return {key: value for key, value in values.items() if key not in kind.keys}
-
-    return {**rest(sample), "net_input": rest(sample["net_input"])}
-
-
 class AnnotationInputs:
     """Gives models the annotation that they declare, and no other.
 

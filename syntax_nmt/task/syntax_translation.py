@@ -25,16 +25,16 @@ from torch import Tensor, nn
 
 from syntax_nmt.backbone.masked_batch_norm import ignored_batch
 from syntax_nmt.checkpoints.task_checkpoints import check_models, interpolated_option
-from syntax_nmt.data.annotation import CHUNKS, PARSED_KINDS
+from syntax_nmt.data.annotation import PARSED_KINDS
 from syntax_nmt.data.annotation.kind import AnnotationKind
 from syntax_nmt.data.data_bin import load_dictionary
 from syntax_nmt.data.text_fit import TextFit
 from syntax_nmt.errors import UserError, exits_in_fairseq_programs
+from syntax_nmt.methods import VALIDATIONS
 from syntax_nmt.models.model_building import keep_defaults
 from syntax_nmt.task.annotated_splits import AnnotatedSplits, check_languages
 from syntax_nmt.task.annotation_inputs import AnnotationInputs, Parser, declared
 from syntax_nmt.task.batches import divided, within_limits
-from syntax_nmt.task.chunk_validation import log_gold_boundaries, under_own_boundaries
 from syntax_nmt.task.early_options import check_while_parsing
 from syntax_nmt.task.options import SyntaxTranslationConfig
 from syntax_nmt.task.resuming import STATE, Resuming, counted_validations
@@ -366,15 +366,15 @@ class SyntaxTranslationTask(TranslationTask):
     ) -> tuple[Tensor, Any, dict[str, Any]]:
         """Computes the loss of one batch, and with `--eval-bleu` its translations.
 
-        A model that chooses chunk boundaries also does so here; with `--load-chunks` a second pass
-        compares it with the annotation.
+        A model that chooses structures itself does so here, too, and is compared with annotation.
         """
         validate = partial(super().valid_step, model=model, criterion=criterion)
         with exits_in_fairseq_programs():
             sample = self.inputs.for_forward([model], sample)
-        if CHUNKS.key not in sample["net_input"]:
-            return validate(sample)
-        return under_own_boundaries(validate, sample, model, criterion)
+        for way in VALIDATIONS:
+            if way.applies(sample):
+                return way.validated(validate, sample, model, criterion)
+        return validate(sample)
 
     def reduce_metrics(
         self, logging_outputs: Sequence[dict[str, Any]], criterion: FairseqCriterion
@@ -385,7 +385,8 @@ class SyntaxTranslationTask(TranslationTask):
             logging_outputs: one for each worker and batch.
         """
         super().reduce_metrics(logging_outputs, criterion)
-        log_gold_boundaries(logging_outputs)
+        for way in VALIDATIONS:
+            way.log(logging_outputs)
 
     def build_generator(self, models: Sequence[nn.Module], args: Any, *more: Any, **kw: Any) -> Any:
         """Builds the generator or scorer; with `--replace-unk` a search also aligns.

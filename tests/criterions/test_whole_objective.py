@@ -2,9 +2,9 @@
 
 import pytest
 import torch
+from fairseq.criterions import CRITERION_REGISTRY
 from small_models import batch, build, chain_heads, chunks_of_tokens, enlarge, random_sentences
 
-from syntax_nmt.criterions.cross_entropy import SyntaxCrossEntropyCriterion
 from syntax_nmt.methods.bi_scale.loss import ChunkObjective
 from syntax_nmt.methods.dependency_heads.loss import DependencyObjective
 from syntax_nmt.methods.latent_phrases.loss import SynchronousObjective
@@ -105,7 +105,9 @@ def test_objective_and_its_gradients(folder, case):
     if case == "chunks":
         sample["chunk_tags"] = chunks_of_tokens(sample["target"], task)
         sample["net_input"]["chunk_tags"] = sample["chunk_tags"]
-    criterion = SyntaxCrossEntropyCriterion(task, False, EPSILON, 0, False, [objective])
+    criterion = CRITERION_REGISTRY["syntax_cross_entropy"](
+        task, False, EPSILON, 0, False, [objective]
+    )
     loss, _, logs = criterion(model, sample)
     assert loss.dtype == logs["loss"].dtype == torch.float64
     logits, extra = model(**sample["net_input"], **objective.model_arguments(model))

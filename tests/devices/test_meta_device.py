@@ -8,6 +8,7 @@ from small_models import build
 from small_training import MODELS, SYNCHRONOUS, criterion_of, sample_of
 from torch import nn
 
+from syntax_nmt.backbone.feature import Source
 from syntax_nmt.backbone.linear_cross_entropy import LinearCrossEntropy
 
 SENTENCES, SOURCE, TARGET, PHRASES = 3, 9, 7, 4
@@ -63,10 +64,11 @@ def encoder_out_of(model):
 def encoder_layers(model, source):
     """Those of a Transformer, with all that they read."""
     x, padding = numbers(SOURCE, SENTENCES, 16), mask(SENTENCES, SOURCE)
-    phrases = model.encoder._phrases(padding, source)
-    more = {} if phrases is None else {"phrases": phrases}
+    more = {}
+    for feature in model.encoder.features:
+        more.update(feature.arguments(Source(padding, padding, source)))
     for index, layer in enumerate(model.encoder.layers):
-        distances = index < model.encoder.latent_phrase_layers
+        distances = index < model.encoder.distance_layers
         found = layer(x, padding, need_distances=distances, **more)
         x = found if isinstance(found, torch.Tensor) else found[0]
     return x

@@ -8,17 +8,16 @@ from types import SimpleNamespace
 
 import pytest
 import torch
+from fairseq.criterions import CRITERION_REGISTRY
 from fairseq.models import FairseqDecoder
 from torch import Tensor, nn
 
 from syntax_nmt.backbone.additive_attention import AdditiveAttention, AttentionMemory
-from syntax_nmt.backbone.attention_change import local_attention_bias
 from syntax_nmt.backbone.fused_attention import FusedMultiheadAttention
 from syntax_nmt.backbone.gru import GATES, gru_step
 from syntax_nmt.backbone.masked_batch_norm import MaskedBatchNorm
 from syntax_nmt.backbone.numerics import mean_of_words
 from syntax_nmt.backbone.packing import PackedRows
-from syntax_nmt.criterions.cross_entropy import SyntaxCrossEntropyCriterion
 from syntax_nmt.data.annotation import CHUNKS
 from syntax_nmt.methods.bi_scale.loss import ChunkObjective
 from syntax_nmt.methods.dependency_heads.loss import (
@@ -26,6 +25,7 @@ from syntax_nmt.methods.dependency_heads.loss import (
     supervised_head_log_probabilities,
 )
 from syntax_nmt.methods.latent_phrases.attention import PhraseGatedAttention, SyntacticDistance
+from syntax_nmt.methods.latent_phrases.feature import local_attention_bias
 from syntax_nmt.methods.latent_phrases.gates import log_phrase_gates
 from syntax_nmt.methods.latent_phrases.loss import SynchronousObjective
 from syntax_nmt.methods.phrases.combination import AttentiveCombination
@@ -154,7 +154,7 @@ class Given(FairseqDecoder):
 def criterion(*objectives):
     dictionary = SimpleNamespace(pad=lambda: PAD, eos=lambda: EOS)
     task = SimpleNamespace(target_dictionary=dictionary)
-    return SyntaxCrossEntropyCriterion(task, False, 0.1, 0, True, objectives)
+    return CRITERION_REGISTRY["syntax_cross_entropy"](task, False, 0.1, 0, True, objectives)
 
 
 def sample_of(lengths, **more) -> dict:

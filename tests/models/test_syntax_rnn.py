@@ -4,15 +4,17 @@ from argparse import Namespace
 
 import pytest
 import torch
+from fairseq.data import Dictionary
 from fairseq.models import ARCH_MODEL_REGISTRY
 from omegaconf import OmegaConf
 from rnn_loops import translate
 from small_models import assert_same_gradients, batch, build, enlarge, random_sentences
+from torch import nn
 
 from syntax_nmt.backbone.masked_batch_norm import MaskedBatchNorm
 from syntax_nmt.errors import UserError
 from syntax_nmt.models.options import SyntaxRNNOptions
-from syntax_nmt.models.rnn_parts import build_encoder_network, rnn_sizes
+from syntax_nmt.models.rnn_parts import build_encoder
 from syntax_nmt.models.syntax_rnn import SyntaxRNNModel
 
 RELATION = ["--relation-kernels=1:6,3:8", "--relation-hidden-dim=10"]
@@ -186,8 +188,9 @@ def test_orthogonal_start(folder, arch):
 )
 def test_parameters_of_encoders_of_width_512(options, parameters):
     chosen = SyntaxRNNOptions(**options)
-    network = build_encoder_network(chosen, rnn_sizes(chosen))
-    assert sum(p.numel() for p in network.parameters()) == parameters
+    dictionary = Dictionary()
+    encoder = build_encoder(chosen, dictionary, nn.Embedding(len(dictionary), 512))
+    assert sum(p.numel() for p in encoder.network.parameters()) == parameters
 
 
 @pytest.mark.parametrize("size", ["", "_tiny", "_nist_zh_en", "_wmt_en_de"])

@@ -180,10 +180,10 @@ def test_supervised_heads_are_the_layers_own(folder, norm, phrases, layer):
 
 def test_inference_costs_what_stock_costs(folder, monkeypatch):
     """Generation never computes the supervised heads' probabilities."""
-    from syntax_nmt.models import transformer_encoder
+    from syntax_nmt.methods.dependency_heads import feature
 
     model, task, _ = build(folder, "dependency_transformer")
-    monkeypatch.setattr(transformer_encoder, "supervised_head_log_probabilities", None)
+    monkeypatch.setattr(feature, "supervised_head_log_probabilities", None)
     generator = task.build_generator([model], Namespace(beam=2, max_len_b=5))
     assert len(task.inference_step(generator, [model], sample_for(task))) == 3
 

@@ -1,17 +1,17 @@
 """The attention weights of every head of a layer, by forced decoding."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Final
 
 import numpy as np
 
+from syntax_nmt.arguments import DECODER, ENCODER
 from syntax_nmt.backbone.layer_hooks import collecting, handing_over
 from syntax_nmt.errors import UserError
 from syntax_nmt.inference.extraction.alignments import CrossAttention, layer_index
 from syntax_nmt.inference.forced_decoding import ForcedDecoder
-from syntax_nmt.models.family_options import DECODER, ENCODER
 from syntax_nmt.scoring.parallel_text import TokenPair
 
 CROSS = "cross"
@@ -28,13 +28,13 @@ class HeadWeights:
             EOS is last.
         layer: its index from 0; None = the model has one attention, without layers.
         with_eos: False = without rows and columns of EOS, as for recurrent models.
-        supervised: whether its first two heads were trained along the dependency tree.
+        tasks: what heads with a task of their own attend to, by their number.
     """
 
     weights: np.ndarray
     layer: int | None
     with_eos: bool = True
-    supervised: bool = False
+    tasks: Mapping[int, str] = field(default_factory=dict)
 
 
 def head_weights(
@@ -47,8 +47,8 @@ def head_weights(
     Args:
         pair: a sentence and its translation; not needed for the encoder's attention. It must fit.
         attention: one of :data:`ATTENTIONS`.
-        layer: counted from 0 at the bottom or −1 at the top; None = the supervised one of the
-            encoder, else the penultimate one, or the only one.
+        layer: counted from 0 at the bottom or −1 at the top; None = the encoder's one whose heads
+            have a task of their own, else the penultimate one, or the only one.
 
     Raises:
         UserError: the model has no such attention or layer.
@@ -57,8 +57,9 @@ def head_weights(
     half: Any = getattr(decoder.model, name, None)
     if not _is_transformer(half):
         return _recurrent_weights(decoder, pair, attention, layer)
-    supervised = getattr(half, "supervised_layer", None) if attention == ENCODER else None
-    index = layer_index(supervised if layer is None else layer, len(half.layers), name)
+    tasks = _head_tasks(half) if attention == ENCODER else {}
+    chosen = next(iter(tasks), None) if layer is None else layer
+    index = layer_index(chosen, len(half.layers), name)
     module = getattr(half.layers[index], "encoder_attn" if attention == CROSS else "self_attn")
     if module is None:
         raise UserError("the model's decoder has no cross-attention (--no-cross-attention)")
@@ -71,7 +72,18 @@ def head_weights(
     ):
         decoder.forward(batch, features_only=True)
     weights = outputs[0][1]  # H×B×T×S; the batch is one pair, so there is no padding
-    return HeadWeights(weights[:, 0].float().cpu().numpy(), index, supervised=index == supervised)
+    return HeadWeights(weights[:, 0].float().cpu().numpy(), index, tasks=tasks.get(index, {}))
+
+
+def _head_tasks(half: Any) -> dict[int, Mapping[int, str]]:
+    """The layers whose heads have tasks of their own, and these."""
+    found: dict[int, Mapping[int, str]] = {}
+    for feature in getattr(half, "features", ()):
+        for layer in range(len(half.layers)):
+            tasks = feature.attention_heads(layer)
+            if tasks:
+                found[layer] = {**found.get(layer, {}), **tasks}
+    return found
 
 
 def _is_transformer(half: Any) -> bool:

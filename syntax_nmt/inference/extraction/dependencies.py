@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from fairseq.models import BaseFairseqModel
 
+from syntax_nmt.backbone.structures import DEPENDENCIES, PARENTS
 from syntax_nmt.data.dependency_tree import DependencyTree
 from syntax_nmt.data.projection import first_pieces
 from syntax_nmt.errors import UserError
@@ -16,10 +17,14 @@ from syntax_nmt.inference.checkpoint import choose_device, load_model, quiet_fai
 from syntax_nmt.inference.extraction.model_answers import EncoderAnswers, structures_of
 from syntax_nmt.inference.parsed_sources import source_parser
 from syntax_nmt.inference.source_text import SourceSentence, SourceText, read_side
-from syntax_nmt.methods.dependency_heads.loss import NO_SUPERVISED_HEADS, PARENT_HEAD
 from syntax_nmt.scoring.dependencies.parsed_corpus import ParsedCorpus, ParsedSentence, Selection
 from syntax_nmt.scoring.dependencies.reference import over_corpus_words, read_reference
 from syntax_nmt.task.source_parser import SourceParser
+
+NO_DEPENDENCIES = (
+    "the model has no supervised attention heads; train one with "
+    "--arch dependency_transformer or with --supervised-layer"
+)
 
 
 class ParentHead(EncoderAnswers):
@@ -35,13 +40,12 @@ class ParentHead(EncoderAnswers):
     def __init__(
         self, model: BaseFairseqModel, text: SourceText, parser: SourceParser | None = None
     ) -> None:
-        if getattr(getattr(model, "encoder", None), "supervised_layer", None) is None:
-            raise UserError(NO_SUPERVISED_HEADS)
+        if DEPENDENCIES not in getattr(getattr(model, "encoder", None), "structures", ()):
+            raise UserError(NO_DEPENDENCIES)
         super().__init__(model, text, self._scores, parser, return_all_hiddens=True)
 
     def _scores(self, out: Any) -> np.ndarray:
-        heads = self.encoder.supervised_head_log_probabilities(out)  # B×2×S×S
-        return heads[:, PARENT_HEAD].cpu().numpy()
+        return self.encoder.extra(out)[PARENTS].cpu().numpy()
 
 
 def parsed(sentence: SourceSentence, scores: np.ndarray | None) -> ParsedSentence:

@@ -106,7 +106,7 @@ def layers_with_distances(model: BaseFairseqModel, half: str) -> int:
         model: any model; only Transformers have any.
         half: `encoder` or `decoder`.
     """
-    return int(getattr(getattr(model, half, None), "latent_phrase_layers", 0))
+    return int(getattr(getattr(model, half, None), "distance_layers", 0))
 
 
 def check_model(model: BaseFairseqModel, layer: int, half: str) -> None:

@@ -12,3 +12,61 @@ boundary gate, or in training the annotation, begins a chunk.
 | section 4: the type of a chunk | `decoder.ChunkTagClassifier` |
 | section 4: losses of boundaries and tags | `loss.ChunkObjective` |
 """
+
+from syntax_nmt.backbone.readout import TANH
+from syntax_nmt.data.annotation import CHUNKS
+from syntax_nmt.methods.bi_scale import validation
+from syntax_nmt.methods.bi_scale.feature import BiScale, take_chunk_types
+from syntax_nmt.methods.bi_scale.loss import ChunkObjective
+from syntax_nmt.methods.bi_scale.options import (
+    STEP,
+    BiScaleOptions,
+    ChunkLossOptions,
+    OptionalChunkLossOptions,
+)
+from syntax_nmt.methods.method import RNN, RNN_DECODER, Loss, Method, Preset, TrainingLine
+from syntax_nmt.methods.sizes import RNN_SIZES
+
+# Zhou et al. (2017), section 4, with the readout of the dl4mt tutorial.
+_NIST = {
+    "encoder_embed_dim": 600,
+    "encoder_hidden_size": 1000,
+    "decoder_embed_dim": 600,
+    "decoder_hidden_size": 1000,
+    "decoder_out_embed_dim": 1000,
+    "attention_dim": 1000,
+    "readout": TANH,
+}
+_SIZES = {
+    "": _NIST,
+    "_tiny": {**RNN_SIZES["_tiny"], "readout": TANH},
+    "_nist_zh_en": _NIST,
+    "_wmt_de_en": _NIST,
+}
+# A context for every word: better validation than one for each chunk, over three seeds
+# (examples/experiments/GAINS.md).
+_SWITCHED_ON = {"conditional_gru": True, "bi_scale": True, "chunk_context": STEP}
+
+METHOD = Method(
+    name="bi-scale decoders",
+    families=(RNN,),
+    options=BiScaleOptions,
+    features={RNN_DECODER: BiScale},
+    loss=Loss("chunk_cross_entropy", ChunkObjective, ChunkLossOptions, OptionalChunkLossOptions),
+    presets={"bi_scale_rnn": Preset(RNN, _SWITCHED_ON, _SIZES)},
+    lines=(
+        TrainingLine(
+            "a bi-scale decoder over the target's chunks",
+            "bi_scale_rnn",
+            "bi_scale_checkpoints",
+            ("--load-chunks",),
+            "chunk_cross_entropy",
+            needs=(CHUNKS,),
+            family=RNN,
+            scores_jointly=True,
+        ),
+    ),
+    switch=("--bi-scale",),
+    take_from_data=take_chunk_types,
+    validation=validation,
+)

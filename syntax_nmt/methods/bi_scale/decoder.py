@@ -1,6 +1,6 @@
 """The chunk-based bi-scale decoder."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import torch
@@ -12,7 +12,9 @@ from syntax_nmt.backbone.fused_attention import IncrementalState
 from syntax_nmt.backbone.numerics import at_least_float32
 from syntax_nmt.backbone.readout import Readout
 from syntax_nmt.backbone.rnn_decoder import RNNDecoder
+from syntax_nmt.backbone.structures import CHUNKED
 from syntax_nmt.data.annotation import CHUNKS
+from syntax_nmt.data.annotation.kind import AnnotationKind
 from syntax_nmt.methods.bi_scale.chunk_clock import INSIDE, OPENS, ChunkState
 from syntax_nmt.methods.bi_scale.options import CONTEXT, STATE
 from syntax_nmt.methods.bi_scale.recurrence import OWN_CHOICE, BiScaleGRU, BiScaleSteps
@@ -60,13 +62,22 @@ class BiScaleDecoder(RNNDecoder):
         )
         width = recurrence.state_dim
         self.chunk_tags = tuple(chunk_tags)
-        self.annotation_labels = {CHUNKS: self.chunk_tags}
         self.joint_score = joint_score
         self.readout_of = readout_of
         self.start.append(nn.Linear(memory_dim, width, bias=False))  # the last one: of chunks
         self.tag_classifier = ChunkTagClassifier(
             width, width, memory_dim, width, len(self.chunk_tags) + 1
         )
+
+    @property
+    def annotation_labels(self) -> Mapping[AnnotationKind, tuple[str, ...]]:
+        """The types of chunks."""
+        return {CHUNKS: self.chunk_tags}
+
+    @property
+    def structures(self) -> tuple[str, ...]:
+        """Chunks, if the decoder knows types of them."""
+        return (CHUNKED,) if self.chunk_tags else ()
 
     def forward(
         self,

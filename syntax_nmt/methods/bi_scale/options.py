@@ -9,7 +9,6 @@ from typing import Optional
 from fairseq.dataclass import ChoiceEnum, FairseqDataclass
 
 from syntax_nmt.arguments import decoder_option, option
-from syntax_nmt.option_checks import refuse_changed
 
 BOUNDARY, STEP = "boundary", "step"
 CHUNK_CONTEXTS = (BOUNDARY, STEP)
@@ -17,15 +16,6 @@ CHUNK, WORD = "chunk", "word"
 CHUNK_ATTENTIONS = (CHUNK, WORD)
 CONTEXT, STATE, BOTH = "context", "state", "both"
 CHUNK_READOUTS = (CONTEXT, STATE, BOTH)
-
-# Without effect unless --bi-scale switches the decoder on.
-_OF_BI_SCALE_DECODER = (
-    "chunk_context",
-    "chunk_attention",
-    "chunk_readout",
-    "no_joint_score",
-    "chunk_tags",
-)
 
 
 @dataclass
@@ -75,11 +65,9 @@ class ChunkLossOptions(FairseqDataclass):
     chunk_tag_weight: float = option(1.0, "weight of the loss of chunk tags (default: 1)")
 
 
-def check_bi_scale_decoder(options: BiScaleOptions) -> None:
-    """Refuses options that have no effect.
+@dataclass
+class OptionalChunkLossOptions(ChunkLossOptions):
+    """The same, off by default."""
 
-    Raises:
-        UserError: there are such.
-    """
-    if not options.bi_scale:
-        refuse_changed(options, _OF_BI_SCALE_DECODER, "--bi-scale")
+    boundary_weight: float = option(0.0, "weight of the loss of chunk boundaries (default: 0)")
+    chunk_tag_weight: float = option(0.0, "weight of the loss of chunk tags (default: 0)")

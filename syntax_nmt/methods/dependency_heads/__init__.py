@@ -9,5 +9,47 @@ source dependency tree. The method adds no parameters, and translation needs no 
 | 4, 6: Wc and Lc, the child head's | `loss.child_head_losses` |
 | 5, 7: Wp and Lp, the parent head's | `loss.parent_head_losses` |
 | 9: α·Lc + β·Lp, added to the translation loss | `loss.DependencyObjective` |
-| the supervised layer | `options.supervised_layer` |
+| the supervised layer | `feature.SupervisedHeads` |
 """
+
+from syntax_nmt.data.annotation import HEADS
+from syntax_nmt.methods.dependency_heads.feature import SupervisedHeads
+from syntax_nmt.methods.dependency_heads.loss import DependencyObjective
+from syntax_nmt.methods.dependency_heads.options import (
+    DependencyHeadOptions,
+    DependencyLossOptions,
+    OptionalDependencyLossOptions,
+)
+from syntax_nmt.methods.method import (
+    TRANSFORMER,
+    TRANSFORMER_ENCODER,
+    Loss,
+    Method,
+    Preset,
+    TrainingLine,
+)
+
+METHOD = Method(
+    name="supervised heads",
+    families=(TRANSFORMER,),
+    options=DependencyHeadOptions,
+    features={TRANSFORMER_ENCODER: SupervisedHeads},
+    loss=Loss(
+        "dependency_cross_entropy",
+        DependencyObjective,
+        DependencyLossOptions,
+        OptionalDependencyLossOptions,
+    ),
+    presets={"dependency_transformer": Preset(TRANSFORMER, {"supervised_layer": -1})},
+    lines=(
+        TrainingLine(
+            "dependency heads",
+            "dependency_transformer",
+            "dependency_checkpoints",
+            ("--load-dependencies",),
+            "dependency_cross_entropy",
+            needs=(HEADS,),
+        ),
+    ),
+    switch=("--supervised-layer=-1",),
+)

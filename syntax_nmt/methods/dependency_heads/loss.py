@@ -24,6 +24,7 @@ from syntax_nmt.methods.objective import (
 
 CHILD_HEAD, PARENT_HEAD = 0, 1
 SUPERVISED_HEADS = 2
+SUPERVISED = "supervised_heads"  # log-probabilities of both heads among what the model returns
 NO_SUPERVISED_HEADS = (
     "the model has no supervised attention heads; train one with "
     "--arch dependency_transformer or with --supervised-layer"
@@ -116,14 +117,14 @@ class DependencyObjective(AuxiliaryObjective):
         Raises:
             UserError: the model has no supervised heads, or the batch no head indices.
         """
-        if "supervised_heads" not in extra:
+        if SUPERVISED not in extra:
             raise UserError(NO_SUPERVISED_HEADS)
         if HEADS.key not in sample:
             raise UserError(
                 "the criterion needs the parses of the source: add --load-dependencies "
                 "(`syntax-nmt prepare` or `syntax-nmt binarize` makes them)"
             )
-        log_probabilities, heads = extra["supervised_heads"], sample[HEADS.key].long()
+        log_probabilities, heads = extra[SUPERVISED], sample[HEADS.key].long()
         child_losses = child_head_losses(log_probabilities[:, CHILD_HEAD], heads)
         parent_losses, attached = parent_head_losses(log_probabilities[:, PARENT_HEAD], heads)
         child_loss, parent_loss = child_losses.sum(), parent_losses.sum()

@@ -1,4 +1,4 @@
-"""The options of supervised heads and their loss (Wang et al., 2019), and their layer.
+"""The options of supervised heads and their loss (Wang et al., 2019).
 
 fairseq reads the types of the fields at run time: no postponed annotations in this file.
 """
@@ -7,12 +7,8 @@ from dataclasses import dataclass
 from typing import Optional
 
 from fairseq.dataclass import FairseqDataclass
-from fairseq.models.transformer import TransformerConfig
 
 from syntax_nmt.arguments import encoder_option, option
-from syntax_nmt.errors import UserError
-from syntax_nmt.methods.dependency_heads.loss import SUPERVISED_HEADS
-from syntax_nmt.option_checks import layer_from_bottom, refuse_together
 
 
 @dataclass
@@ -41,24 +37,9 @@ class DependencyLossOptions(FairseqDataclass):
     )
 
 
-def supervised_layer(cfg: TransformerConfig, options: DependencyHeadOptions) -> Optional[int]:
-    """Index of the supervised layer counted from the lowest, or None.
+@dataclass
+class OptionalDependencyLossOptions(DependencyLossOptions):
+    """The same, off by default."""
 
-    Args:
-        cfg: fairseq's options of the Transformer.
-
-    Raises:
-        UserError: there is no such layer, it has too few heads, or another option excludes it.
-    """
-    if options.supervised_layer is None:
-        return None
-    layer = layer_from_bottom(
-        "--supervised-layer", options.supervised_layer, cfg.encoder.layers, "encoder"
-    )
-    if cfg.encoder.attention_heads < SUPERVISED_HEADS:
-        raise UserError(
-            f"--supervised-layer needs a child head and a parent head, but "
-            f"--encoder-attention-heads is {cfg.encoder.attention_heads}"
-        )
-    refuse_together("--supervised-layer", cfg, "encoder_layerdrop")
-    return layer
+    child_weight: float = option(0.0, "weight α of the child head's loss (default: 0)")
+    parent_weight: float = option(0.0, "weight β of the parent head's loss (default: 0)")

@@ -14,6 +14,58 @@ self-attention. A loss makes source and target structures similar through the cr
 | 10: rank loss of pairs of positions | `loss.rank_loss` |
 | 11: λ·L_sync, added to the translation loss | `loss.SynchronousObjective` |
 | which layers the constraint compares | `tied_layers` |
-| compared with: near positions only | `backbone.attention_change.local_attention_bias` |
+| compared with: near positions only | `feature.local_attention_bias` |
 | compared with: a constraint on attention (Deguchi et al., 2021) | `loss.attention_loss` |
 """
+
+from syntax_nmt.methods.latent_phrases.feature import DecoderLatentPhrases, EncoderLatentPhrases
+from syntax_nmt.methods.latent_phrases.loss import SynchronousObjective
+from syntax_nmt.methods.latent_phrases.options import (
+    LatentPhraseOptions,
+    OptionalSynchronousLossOptions,
+    SynchronousLossOptions,
+)
+from syntax_nmt.methods.method import (
+    TRANSFORMER,
+    TRANSFORMER_DECODER,
+    TRANSFORMER_ENCODER,
+    Loss,
+    Method,
+    Preset,
+    TrainingLine,
+)
+
+METHOD = Method(
+    name="latent phrases",
+    families=(TRANSFORMER,),
+    options=LatentPhraseOptions,
+    features={
+        TRANSFORMER_ENCODER: EncoderLatentPhrases,
+        TRANSFORMER_DECODER: DecoderLatentPhrases,
+    },
+    loss=Loss(
+        "synchronous_cross_entropy",
+        SynchronousObjective,
+        SynchronousLossOptions,
+        OptionalSynchronousLossOptions,
+    ),
+    presets={"latent_phrase_transformer": Preset(TRANSFORMER, {"latent_phrase_layers": 2})},
+    lines=(
+        TrainingLine(
+            "latent phrases",
+            "latent_phrase_transformer",
+            "latent_checkpoints",
+            criterion="synchronous_cross_entropy",
+            in_small=("--sync-weight", "0.5"),
+        ),
+    ),
+    switch=("--latent-phrase-layers=2",),
+    unread={
+        "latent_phrase_layers": (
+            "syntactic_distance_lookback",
+            "syntactic_distance_temperature",
+            "syntactic_distance_gate",
+        ),
+        "local_attention_window": ("local_attention_layers",),
+    },
+)

@@ -23,7 +23,7 @@ def tied_distances(model: nn.Module, layers: int) -> StructureLayers:
     source, target = _layer_counts(model)
     _check_number(layers, source, target)
     decoder: Any = model.decoder
-    latent = decoder.latent_phrase_layers
+    latent = decoder.distance_layers
     if latent == 0:
         raise UserError(
             "the model has no syntactic distances: train one with --arch "
@@ -91,7 +91,7 @@ def _layer_counts(model: nn.Module) -> tuple[int, int]:
     encoder: Any = getattr(model, "encoder", None)
     decoder: Any = getattr(model, "decoder", None)
     for name, half in (("encoder", encoder), ("decoder", decoder)):
-        if not hasattr(half, "latent_phrase_layers"):
+        if not (hasattr(half, "distance_layers") and hasattr(half, "num_layers")):
             raise UserError(
                 "the synchronous constraint ties layers of a Transformer encoder to layers of a "
                 f"Transformer decoder, and the model's {name} is not one of syntax_nmt's "

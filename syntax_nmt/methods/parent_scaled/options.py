@@ -1,22 +1,14 @@
-"""The options of parent-scaled self-attention, and the factor built from them.
+"""The options of parent-scaled self-attention.
 
 fairseq reads the types of the fields at run time: no postponed annotations in this file.
 """
 
 from dataclasses import dataclass
-from typing import Any, Optional
+from typing import Optional
 
 from fairseq.dataclass import FairseqDataclass
-from fairseq.models.transformer import TransformerConfig
 
 from syntax_nmt.arguments import encoder_option
-from syntax_nmt.errors import UserError
-from syntax_nmt.methods.parent_scaled.parent_scaling import ParentScaling
-from syntax_nmt.option_checks import layer_from_bottom, refuse_changed, refuse_together
-
-_OF_THE_LAYER = (
-    "parent_scaled_heads", "parent_scaled_variance", "parent_ignoring", "parent_ignoring_per_head",
-)  # fmt: skip
 
 
 @dataclass
@@ -47,57 +39,4 @@ class ParentScaledOptions(FairseqDataclass):
         False,
         "parent-scaled self-attention: draw --parent-ignoring separately for each head, as the "
         "authors' released code does (default: off, once per token)",
-    )
-
-
-def parent_scaled_layer(cfg: TransformerConfig, options: Any) -> Optional[int]:
-    """The layer with scaled heads, counted from the lowest; None = there is none.
-
-    Args:
-        cfg: fairseq's options of the Transformer.
-        options: of the model, :class:`ParentScaledOptions` among them.
-
-    Raises:
-        UserError: options that contradict each other.
-    """
-    if options.parent_scaled_layer is None:
-        refuse_changed(options, _OF_THE_LAYER, "--parent-scaled-layer, such as 0")
-        return None
-    refuse_together(
-        "--parent-scaled-layer", cfg, "encoder_layerdrop", "encoder_xformers_att_config"
-    )
-    heads, there = options.parent_scaled_heads, cfg.encoder.attention_heads
-    if heads is not None and not 1 <= heads <= there:
-        raise UserError(
-            f"--parent-scaled-heads {heads}: the encoder's layers have {there} heads; give a "
-            f"number from 1 to {there}"
-        )
-    if not options.parent_scaled_variance > 0:  # NaN included
-        raise UserError(
-            f"--parent-scaled-variance {options.parent_scaled_variance}: give more than 0; the "
-            "paper's is 1"
-        )
-    if not 0 <= options.parent_ignoring < 1:
-        raise UserError(
-            f"--parent-ignoring {options.parent_ignoring}: give a probability from 0 to less than 1"
-        )
-    return layer_from_bottom(
-        "--parent-scaled-layer", options.parent_scaled_layer, cfg.encoder.layers, "encoder"
-    )
-
-
-def build_parent_scaling(cfg: TransformerConfig, options: Any) -> ParentScaling:
-    """The factor of the scaled layer.
-
-    Args:
-        cfg: fairseq's options of the Transformer.
-        options: that passed :func:`parent_scaled_layer`.
-    """
-    heads = cfg.encoder.attention_heads
-    return ParentScaling(
-        heads,
-        options.parent_scaled_heads or heads,
-        options.parent_scaled_variance,
-        options.parent_ignoring,
-        options.parent_ignoring_per_head,
     )

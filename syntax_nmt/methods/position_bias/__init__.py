@@ -8,3 +8,17 @@
 
 All are members `bias` of :class:`syntax_nmt.backbone.attention_change.AttentionChange`.
 """
+
+from syntax_nmt.methods.method import TRANSFORMER, TRANSFORMER_DECODER, TRANSFORMER_ENCODER, Method
+from syntax_nmt.methods.position_bias.feature import DecoderPositionBias, EncoderPositionBias
+from syntax_nmt.methods.position_bias.options import PositionBiasOptions
+
+METHOD = Method(
+    name="position biases",
+    families=(TRANSFORMER,),
+    options=PositionBiasOptions,
+    features={
+        TRANSFORMER_ENCODER: EncoderPositionBias,
+        TRANSFORMER_DECODER: DecoderPositionBias,
+    },
+)

@@ -8,9 +8,55 @@ other word.
 | 7: convolutions, c | `convolutions.WordConvolutions` |
 | 8, 9: messages of all pairs, and their mean, r | `propagation.GraphPropagation` |
 | 10: back to the width of the words, o | `layer.RelationNetworkLayer` |
-| 11, 12: residual and dense connections (section 5.2) | `encoders.InterleavedEncoder` |
-| one layer on a bidirectional GRU (section 3, figure 2) | `encoders.RelationOnTop` |
-| the baseline encoder of the released code | `encoders.StackedEncoder` |
+| 11, 12: residual and dense connections (section 5.2) | `syntax_nmt.backbone.interleaved_encoder` |
+| one layer on a bidirectional GRU (section 3, figure 2) | `top.RelationOnTop` |
+| the baseline encoder of the released code | `syntax_nmt.backbone.interleaved_encoder` |
 | 1: RNNsearch's encoder | `syntax_nmt.backbone.rnn_encoder.BidirectionalEncoder` |
 | 2–4, 13: decoders of RNNsearch and RNNsearch* | `syntax_nmt.backbone.attentive_recurrence` |
 """
+
+from syntax_nmt.methods.method import (
+    RNN,
+    RNN_ENCODER,
+    TRANSFORMER_ENCODER,
+    Method,
+    Preset,
+    TrainingLine,
+)
+from syntax_nmt.methods.relation_network.feature import (
+    USED_ON_TRANSFORMER,
+    RelationAmongGRUs,
+    RelationOnTransformer,
+    is_used_on_transformer,
+)
+from syntax_nmt.methods.relation_network.options import RelationOptions
+
+# Zhang et al. (2018), section 5.2: NIST Zh-En, and WMT En-De.
+_NIST = {"relation_kernels": "1:128,3:256", "relation_hidden_dim": 256}
+_SIZES = {
+    "": _NIST,
+    "_tiny": {"relation_kernels": "3:32", "relation_hidden_dim": 32},
+    "_nist_zh_en": _NIST,
+    "_wmt_en_de": {"relation_kernels": "3:96", "relation_hidden_dim": 128},
+}
+
+METHOD = Method(
+    name="relation networks",
+    families=(RNN,),
+    options=RelationOptions,
+    features={RNN_ENCODER: RelationAmongGRUs, TRANSFORMER_ENCODER: RelationOnTransformer},
+    presets={"relation_rnn": Preset(RNN, {"conditional_gru": True}, _SIZES)},
+    lines=(
+        TrainingLine(
+            "a relation network",
+            "relation_rnn",
+            "relation_checkpoints",
+            family=RNN,
+            batch_norm=True,
+        ),
+    ),
+    switch=("--relation-kernels=3:16",),
+    unread={"relation_kernels": ("relation_hidden_dim",)},
+    anywhere=USED_ON_TRANSFORMER,
+    used_elsewhere=is_used_on_transformer,
+)

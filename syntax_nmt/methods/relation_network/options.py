@@ -9,20 +9,9 @@ from typing import Optional
 from fairseq.dataclass import ChoiceEnum, FairseqDataclass
 
 from syntax_nmt.arguments import encoder_option
-from syntax_nmt.errors import UserError
 
 INTERLEAVED, TOP = "interleaved", "top"
 PLACEMENTS = (INTERLEAVED, TOP)
-
-# Without effect unless kernels switch the network on.
-OF_RELATION_NETWORK = (
-    "relation_hidden_dim",
-    "relation_placement",
-    "relation_parallel_convolutions",
-    "relation_norm_before_activation",
-    "relation_block",
-    "relation_kept_pairs",
-)
 
 
 @dataclass
@@ -75,22 +64,3 @@ class RelationOptions(FairseqDataclass):
         "again (default: what fits in 2^26 numbers, on a GPU 2^28: for --relation-hidden-dim 256, "
         "65536 and 262144 pairs)",
     )
-
-
-def parsed_kernels(text: str) -> tuple[tuple[int, int], ...]:
-    """The (width, channels) that `WIDTH:CHANNELS,…` means."""
-    try:
-        kernels = tuple(_kernel(part) for part in text.split(","))
-    except ValueError:
-        raise UserError(
-            f"--relation-kernels {text}: give WIDTH:CHANNELS with commas between, such as "
-            "1:128,3:256 (in a YAML in quotation marks); widths are odd"
-        ) from None
-    return kernels
-
-
-def _kernel(text: str) -> tuple[int, int]:
-    width, channels = map(int, text.split(":"))
-    if width < 1 or width % 2 == 0 or channels < 1:
-        raise ValueError(text)
-    return width, channels

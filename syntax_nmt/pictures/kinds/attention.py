@@ -18,7 +18,6 @@ from syntax_nmt.inference.extraction.attention_heads import (
     HeadWeights,
     head_weights,
 )
-from syntax_nmt.methods.dependency_heads.loss import CHILD_HEAD, PARENT_HEAD
 from syntax_nmt.pictures.kinds.model_sentence import (
     ModelSentence,
     Side,
@@ -90,7 +89,7 @@ def figure(args: argparse.Namespace) -> Figure:
             _between_words(found, head, rows, columns, attention == DECODER)
             if in_words
             else found.weights[head],
-            frozenset() if tree is None else _marks(tree, found.supervised and head == CHILD_HEAD),
+            frozenset() if tree is None else _marks(tree, found.tasks.get(head) == "children"),
         )
         for head in heads
     ]
@@ -114,9 +113,7 @@ def _caption(found: HeadWeights, head: int) -> str:
     if found.layer is None:
         return "attention"
     name = f"layer {found.layer}, head {head}"
-    if found.supervised and head in (CHILD_HEAD, PARENT_HEAD):
-        return f"{name}: {'children' if head == CHILD_HEAD else 'parents'} (supervised)"
-    return name
+    return f"{name}: {found.tasks[head]} (supervised)" if head in found.tasks else name
 
 
 def _labels(side: Side, in_words: bool, with_eos: bool, eos_first: bool) -> list[str]:

@@ -4,10 +4,10 @@ from argparse import Namespace
 
 import pytest
 import torch
+from fairseq.criterions import CRITERION_REGISTRY
 from fairseq.logging import metrics
 from small_models import batch, build, random_sentences
 
-from syntax_nmt.criterions.cross_entropy import SyntaxCrossEntropyCriterion
 from syntax_nmt.errors import UserError
 from syntax_nmt.methods.bi_scale.loss import ChunkObjective
 
@@ -104,6 +104,8 @@ def test_other_models_are_refused(folder):
         sources, targets = random_sentences([5, 3, 4]), random_sentences([4, 2, 3], 9)
         sample = batch(task.source_dictionary, sources, targets)
         sample["chunk_tags"] = sample["net_input"]["chunk_tags"] = GOLD
-        criterion = SyntaxCrossEntropyCriterion(task, False, 0.0, 0, False, [ChunkObjective(1, 1)])
+        criterion = CRITERION_REGISTRY["syntax_cross_entropy"](
+            task, False, 0.0, 0, False, [ChunkObjective(1, 1)]
+        )
         with pytest.raises(UserError, match="give --arch bi_scale_rnn"):
             criterion(model, sample)

@@ -3,10 +3,10 @@
 import latent_phrase_loops as loops
 import pytest
 import torch
+from fairseq.criterions import CRITERION_REGISTRY
 from fairseq.logging import metrics
 from small_models import batch, build, chain_heads, random_sentences
 
-from syntax_nmt.criterions.cross_entropy import SynchronousCrossEntropyCriterion
 from syntax_nmt.errors import UserError
 from syntax_nmt.methods.latent_phrases.loss import SynchronousObjective, project, rank_loss
 
@@ -180,7 +180,7 @@ def sample_of(task, left_pad_target=False):
 
 
 def criterion_of(task, objective):
-    return SynchronousCrossEntropyCriterion(task, False, 0.1, 0, False, [objective])
+    return CRITERION_REGISTRY["synchronous_cross_entropy"](task, False, 0.1, 0, False, [objective])
 
 
 @pytest.mark.parametrize("loss", ["rank", "mse", "attention"])

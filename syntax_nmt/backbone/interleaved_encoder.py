@@ -1,6 +1,4 @@
-"""The encoder networks of Rnmt, GRUs and relation network layers (Zhang et al., 2018), and the
-baseline of its released code: two stacked GRUs.
-"""
+"""Stacks of GRUs of opposite direction: with residual and dense connections, or without."""
 
 from collections.abc import Callable, Iterable
 from itertools import chain
@@ -10,14 +8,14 @@ from torch import Tensor, nn
 
 from syntax_nmt.backbone.gru import BACKWARD, FORWARD, SentenceGRU
 from syntax_nmt.backbone.packing import PackedRows
-from syntax_nmt.backbone.rnn_encoder import BidirectionalEncoder, EncoderNetwork
+from syntax_nmt.backbone.rnn_encoder import EncoderNetwork
 
 # Of a width: forward(states B×S×width, rows) -> B×S×width.
 BuildLayer = Callable[[int], nn.Module]
 
 
 class InterleavedEncoder(EncoderNetwork):
-    """Forward GRU → relation network → backward GRU → relation network (Section 5.2).
+    """Forward GRU → layer → backward GRU → layer (Zhang et al., 2018, section 5.2).
 
     Every block l has a residual connection, equation 11, and then a dense one, equation 12:
     ``h^l = in^l + out^l;  in^{l+1} = W_dc [h^1; …; h^l] + b``; the last are the annotations. The
@@ -25,8 +23,7 @@ class InterleavedEncoder(EncoderNetwork):
 
     Args:
         state_dim: C, width of the embeddings and units of each GRU.
-        build_layer: makes a relation network layer; None = only GRUs, the baseline of relation
-            networks.
+        build_layer: makes a layer of a width; None = only GRUs.
         dense_embedding: the dense connections begin with the embedding.
     """
 
@@ -67,40 +64,10 @@ class InterleavedEncoder(EncoderNetwork):
         return x
 
 
-class RelationOnTop(EncoderNetwork):
-    """One relation network layer on a bidirectional GRU (Section 3, Figure 2).
-
-    The figure omits its residual connection, as its caption says: h + RNL(h).
-
-    Args:
-        input_dim: width of the embeddings.
-        state_dim: C, units in one direction.
-        build_layer: makes a relation network layer.
-    """
-
-    def __init__(self, input_dim: int, state_dim: int, build_layer: BuildLayer) -> None:
-        super().__init__()
-        self.bidirectional = BidirectionalEncoder(input_dim, state_dim)
-        self.output_dim = self.bidirectional.output_dim
-        self.relation = build_layer(self.output_dim)
-
-    def forward(self, x: Tensor, padding: Tensor) -> Tensor:
-        """The annotations of a batch.
-
-        Args:
-            x: B×S×E.
-            padding: B×S, True = pad.
-
-        Returns:
-            B×S×2C.
-        """
-        rows = PackedRows(padding)
-        states = self.bidirectional.gru(x, rows)
-        return states + self.relation(states, rows)
-
-
 class StackedEncoder(EncoderNetwork):
-    """`h→_i = GRU→(x_i, h→_{i−1});  h_i = GRU←(h→_i, h_{i+1})`: annotations are C wide, not 2C.
+    """Two GRUs, the baseline in the released code of Zhang et al. (2018).
+
+    `h→_i = GRU→(x_i, h→_{i−1});  h_i = GRU←(h→_i, h_{i+1})`: annotations are C wide, not 2C.
 
     Args:
         input_dim: width of the embeddings.

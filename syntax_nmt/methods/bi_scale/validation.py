@@ -1,4 +1,4 @@
-"""Validation of models that choose chunk boundaries themselves."""
+"""Validation with the boundaries that the decoder chooses itself."""
 
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
@@ -9,13 +9,17 @@ from torch import nn
 from syntax_nmt.data.annotation import CHUNKS
 from syntax_nmt.methods.bi_scale.loss import LOGGED
 from syntax_nmt.methods.objective import log_average
-from syntax_nmt.task.annotation_inputs import without
 
 Validated = tuple[Any, Any, dict[str, Any]]
 _NLL, _TOKENS = "gold_nll_loss", "gold_ntokens"
 
 
-def under_own_boundaries(
+def applies(sample: Mapping[str, Any]) -> bool:
+    """Whether a batch has gold boundaries among the inputs of the model."""
+    return CHUNKS.key in sample["net_input"]
+
+
+def validated(
     validate: Callable[[dict[str, Any]], Validated],
     sample: dict[str, Any],
     model: nn.Module,
@@ -34,9 +38,9 @@ def under_own_boundaries(
 
     Returns:
         loss, sample size and log as of `validate`; the log has in addition the sums of
-        :func:`log_gold_boundaries` and the figures of boundaries and tags.
+        :func:`log` and the figures of boundaries and tags.
     """
-    loss, size, logs = validate(without(CHUNKS, sample))
+    loss, size, logs = validate(_without_chunks(sample))
     with torch.no_grad():  # fairseq-validate computes gradients unless told otherwise
         _, _, gold = criterion(model, sample)
     logs.update({name: gold[name] for name in LOGGED if name in gold})
@@ -45,7 +49,16 @@ def under_own_boundaries(
     return loss, size, logs
 
 
-def log_gold_boundaries(logging_outputs: Iterable[Mapping[str, Any]]) -> None:
+def _without_chunks(sample: dict[str, Any]) -> dict[str, Any]:
+    """A copy of a batch with chunks neither at its top nor among the inputs."""
+
+    def rest(values: dict[str, Any]) -> dict[str, Any]:
+        return {key: value for key, value in values.items() if key not in CHUNKS.keys}
+
+    return {**rest(sample), "net_input": rest(sample["net_input"])}
+
+
+def log(logging_outputs: Iterable[Mapping[str, Any]]) -> None:
     """Logs, in addition to the losses, the nll with the boundaries of the annotation.
 
     Args:

@@ -5,12 +5,12 @@ import math
 import pytest
 import torch
 from bi_scale_loops import OWN_CHOICE, translate
+from fairseq.criterions import CRITERION_REGISTRY
 from fairseq.criterions.cross_entropy import CrossEntropyCriterion
 from fairseq.criterions.label_smoothed_cross_entropy import LabelSmoothedCrossEntropyCriterion
 from fairseq.logging import metrics
 from small_models import batch, build, chunks_of_tokens, enlarge, random_sentences
 
-from syntax_nmt.criterions.cross_entropy import ChunkCrossEntropyCriterion
 from syntax_nmt.methods.bi_scale.loss import LOGGED, ChunkObjective
 
 LENGTHS = [9, 5, 7, 6]
@@ -29,7 +29,9 @@ def validated(folder):
 
 
 def criterion_of(task):
-    return ChunkCrossEntropyCriterion(task, False, 0.1, 0, False, [ChunkObjective(1, 1)])
+    return CRITERION_REGISTRY["chunk_cross_entropy"](
+        task, False, 0.1, 0, False, [ChunkObjective(1, 1)]
+    )
 
 
 @torch.no_grad()

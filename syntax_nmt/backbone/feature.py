@@ -1,0 +1,335 @@
+"""What a method can add to an encoder or a decoder: hooks that these call, in a fixed order.
+
+A feature is a plain object. It reads its options once, when a half of a model is built; modules
+with parameters belong to the half, which registers them under the names that the feature gives.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import reduce
+from operator import add, mul
+from typing import Any, ClassVar, NamedTuple, Optional
+
+from fairseq.data import Dictionary
+from fairseq.models.transformer import TransformerConfig
+from torch import Tensor, nn
+
+from syntax_nmt.backbone.attention_change import AttentionChange, close_pads
+from syntax_nmt.backbone.fused_attention import IncrementalState
+from syntax_nmt.backbone.initialization import UNIFORM
+from syntax_nmt.backbone.transformer_layers import BuildAttention
+from syntax_nmt.data.annotation.kind import AnnotationKind
+from syntax_nmt.errors import UserError
+
+
+@dataclass(frozen=True)
+class Source:
+    """A batch of source sentences, for the features of an encoder.
+
+    Attributes:
+        tokens: B×S.
+        padding: B×S, True = pad.
+        annotation: tensors by the keys of their kinds.
+    """
+
+    tokens: Tensor
+    padding: Tensor
+    annotation: Mapping[str, Tensor]
+
+
+class LayerChange(NamedTuple):
+    """A change of the self-attention of some layers, counted from the lowest."""
+
+    layers: Collection[int]
+    change: AttentionChange
+
+
+class Feature:
+    """What one method adds to one half of a model. Every hook does nothing by default.
+
+    Attributes:
+        option: the option that switches it on, for messages.
+        reads: annotation that the half needs in every forward pass.
+        learns: annotation that it is trained with.
+        structures: what can be extracted from the half, of :mod:`syntax_nmt.backbone.structures`.
+    """
+
+    option: ClassVar[str] = ""
+
+    @classmethod
+    def of(cls, options: Any, half: Any) -> Optional[Feature]:
+        """The feature that the options describe; None = it is off.
+
+        Args:
+            options: the method's own.
+            half: a :class:`TransformerHalf` or an `RNNHalf`, whichever the method declares it for.
+
+        Raises:
+            UserError: options that contradict each other.
+        """
+        raise NotImplementedError
+
+    reads: tuple[AnnotationKind, ...] = ()
+    learns: tuple[AnnotationKind, ...] = ()
+    structures: tuple[str, ...] = ()
+
+    @property
+    def labels(self) -> Mapping[AnnotationKind, tuple[str, ...]]:
+        """The labels of annotation that it was built for; checkpoints keep them."""
+        return {}
+
+    def build_first(self) -> None:
+        """Builds modules whose random numbers are drawn before those of the half's layers."""
+
+    def modules(self) -> Mapping[str, nn.Module]:
+        """Modules that the half registers after its layers, by name."""
+        return {}
+
+
+class EncoderFeature(Feature):
+    """What a method adds to an encoder of either family.
+
+    Attributes:
+        on_top: what :meth:`above` puts on the encoder, for messages.
+    """
+
+    on_top: ClassVar[str] = ""
+
+    def embed(self, embedded: Tensor, source: Source) -> Tensor:
+        """The vectors of the tokens, before they are scaled and get positions.
+
+        Args:
+            embedded: B×S×E.
+        """
+        return embedded
+
+    def below(self, states: Tensor, source: Source) -> Tensor:
+        """The input of the lowest layer of a Transformer, or of the network of an RNN.
+
+        Args:
+            states: B×S×C, embeddings with positions.
+        """
+        return states
+
+    def above(self, states: Tensor, source: Source) -> Tensor:
+        """The states that decoders read.
+
+        Args:
+            states: B×S×M, of the top layer.
+        """
+        return states
+
+
+class AttentionFeature(Feature):
+    """What a method adds to the layers of a Transformer half."""
+
+    def attention(self, layer: int) -> Optional[BuildAttention]:
+        """Builds the self-attention of a layer; None = the method does not replace it."""
+        return None
+
+    def attention_heads(self, layer: int) -> Mapping[int, str]:
+        """The heads of a layer with a task of their own, and what they attend to."""
+        return {}
+
+    @property
+    def distance_layers(self) -> int:
+        """The number of lowest layers with syntactic distances."""
+        return 0
+
+
+class TransformerEncoderFeature(EncoderFeature, AttentionFeature):
+    """What a method adds to a Transformer encoder.
+
+    Attributes:
+        needs_all_states: :meth:`outputs` reads the states of every layer.
+    """
+
+    needs_all_states = False
+
+    def layer(self, cfg: TransformerConfig, attention: BuildAttention) -> Optional[nn.Module]:
+        """Builds the next layer, from the lowest to the top; None = the usual one."""
+        return None
+
+    def changes(self, source: Source, like: Tensor) -> Iterable[LayerChange]:
+        """Changes of the self-attention.
+
+        Args:
+            like: gives device and type.
+        """
+        return ()
+
+    def arguments(self, source: Source) -> Mapping[str, Any]:
+        """Further arguments of every layer."""
+        return {}
+
+    def outputs(
+        self,
+        out: dict[str, list[Tensor]],
+        layers: Sequence[Any],
+        arguments: Mapping[str, Any],
+        encoder: nn.Module,
+    ) -> None:
+        """Adds entries to what the encoder returns.
+
+        Args:
+            layers: what each layer returned; empty if no layer had further arguments.
+            arguments: that every layer got.
+        """
+
+    def extra(self, encoder_out: dict[str, list[Tensor]], layers: nn.ModuleList) -> dict[str, Any]:
+        """What the model returns beside its logits.
+
+        Args:
+            encoder_out: of a forward pass with all states.
+        """
+        return {}
+
+    def reorder(
+        self, before: dict[str, list[Tensor]], after: dict[str, list[Tensor]], order: Tensor
+    ) -> None:
+        """Rearranges what :meth:`outputs` added, as a search rearranges its hypotheses.
+
+        Args:
+            before: what the encoder returned.
+            after: its rearranged form, without the feature's entries.
+            order: the row that goes to each place.
+        """
+
+
+class TransformerDecoderFeature(AttentionFeature):
+    """What a method adds to a Transformer decoder.
+
+    Attributes:
+        reads_source: its layers read the source beside the cross-attention.
+        reads_lower_layers: the option with which the cross-attention reads lower encoder layers in
+            place of the top; empty = none.
+    """
+
+    reads_source = False
+    reads_lower_layers = ""
+
+    def layer(
+        self, cfg: TransformerConfig, no_encoder_attn: bool, attention: BuildAttention
+    ) -> Optional[nn.Module]:
+        """Builds the next layer, from the lowest to the top; None = the usual one.
+
+        Args:
+            no_encoder_attn: omit the cross-attention.
+        """
+        return None
+
+    def changes(self, length: int, queries: int, like: Tensor) -> Iterable[LayerChange]:
+        """Changes of the self-attention.
+
+        Args:
+            length: T, positions so far.
+            queries: number of positions, the last ones, that are computed.
+            like: gives device and type.
+        """
+        return ()
+
+    def arguments(
+        self,
+        layers: nn.ModuleList,
+        encoder_out: Optional[dict[str, list[Tensor]]],
+        incremental_state: Optional[IncrementalState],
+    ) -> Iterable[Mapping[str, Any]]:
+        """Further arguments of each layer, the lowest first; none = no layer gets any."""
+        return ()
+
+
+@dataclass(frozen=True)
+class TransformerHalf:
+    """The half of a Transformer that features are built for.
+
+    Attributes:
+        cfg: fairseq's options of the Transformer.
+        name: `encoder` or `decoder`.
+        dictionary: of its side.
+        under_transformer: whether a Transformer decoder reads this encoder.
+        initialization: of recurrent parts, one of
+            :data:`syntax_nmt.backbone.initialization.INITIALIZATIONS`.
+    """
+
+    cfg: TransformerConfig
+    name: str
+    dictionary: Dictionary
+    under_transformer: bool = True
+    initialization: str = UNIFORM
+
+    @property
+    def layers(self) -> int:
+        """How many it has."""
+        return int(getattr(self.cfg, self.name).layers)
+
+    @property
+    def heads(self) -> int:
+        """Attention heads of a layer."""
+        return int(getattr(self.cfg, self.name).attention_heads)
+
+    @property
+    def embed_dim(self) -> int:
+        """C, also of the states."""
+        return int(getattr(self.cfg, self.name).embed_dim)
+
+    output_dim = embed_dim
+
+
+def having(features: Iterable[Any], hook: str) -> list[Any]:
+    """The features that define a hook themselves."""
+    return [
+        feature
+        for feature in features
+        if all(getattr(type(feature), hook) is not getattr(base, hook, None) for base in _BASES)
+    ]
+
+
+_BASES = (Feature, EncoderFeature, AttentionFeature)
+_BASES += (TransformerEncoderFeature, TransformerDecoderFeature)  # type: ignore[assignment]
+
+
+def the_only(found: Iterable[tuple[Feature, Any]], what: str) -> Any:
+    """What one feature builds; None = none builds it.
+
+    Args:
+        found: what each feature would build, or None.
+        what: its name, for the message.
+
+    Raises:
+        UserError: two features build it.
+    """
+    built = [(feature, each) for feature, each in found if each is not None]
+    if len(built) > 1:
+        first, second = (feature.option for feature, _ in built[:2])
+        raise UserError(f"{first} and {second} both replace {what}: leave one of them out")
+    return built[0][1] if built else None
+
+
+def composed_changes(
+    changes: Sequence[LayerChange], layers: int, padding: Tensor
+) -> list[AttentionChange]:
+    """The change of each layer: biases are added, factors multiplied, equal sums computed once.
+
+    Args:
+        padding: B×T, True = pad; a bias also closes them.
+    """
+    found: dict[tuple[int, ...], AttentionChange] = {}
+    composed = []
+    for layer in range(layers):
+        acting = tuple(place for place, each in enumerate(changes) if layer in each.layers)
+        if acting not in found:
+            parts = [changes[place].change for place in acting]
+            bias = _joined(add, (part.bias for part in parts))
+            factor = _joined(mul, (part.factor for part in parts))
+            if bias is not None:
+                bias = close_pads(bias, padding)  # a check for pads would wait for a GPU
+            found[acting] = AttentionChange(bias, factor)
+        composed.append(found[acting])
+    return composed
+
+
+def _joined(operation: Any, tensors: Iterable[Optional[Tensor]]) -> Optional[Tensor]:
+    there = [tensor for tensor in tensors if tensor is not None]
+    return reduce(operation, there) if there else None

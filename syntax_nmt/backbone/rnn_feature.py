@@ -1,0 +1,95 @@
+"""What a method can add to an encoder or a decoder of the RNN family."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Optional
+
+from fairseq.data import Dictionary
+from torch import nn
+
+from syntax_nmt.backbone.feature import EncoderFeature, Feature
+from syntax_nmt.backbone.readout import Readout
+from syntax_nmt.backbone.rnn_decoder import RNNDecoder
+from syntax_nmt.backbone.rnn_encoder import EncoderNetwork
+
+
+class RNNEncoderFeature(EncoderFeature):
+    """What a method adds to an RNN encoder."""
+
+    def network(self) -> Optional[EncoderNetwork]:
+        """The network in place of a bidirectional GRU; None = the method has none."""
+        return None
+
+
+class RNNDecoderFeature(Feature):
+    """What a method adds to an RNN decoder."""
+
+    def decoder(self, half: RNNDecoderHalf) -> Optional[RNNDecoder]:
+        """The decoder in place of the usual one; None = the method has none."""
+        return None
+
+
+@dataclass(frozen=True)
+class RNNEncoderHalf:
+    """The encoder that features are built for.
+
+    Attributes:
+        dictionary: of the source.
+        embed_dim: E.
+        state_dim: C, units of a GRU in one direction.
+        gru: one of :data:`syntax_nmt.backbone.rnn_encoder.ENCODER_GRUS`.
+    """
+
+    dictionary: Dictionary
+    embed_dim: int
+    state_dim: int
+    gru: str
+
+    @property
+    def output_dim(self) -> int:
+        """M, of a bidirectional GRU."""
+        return 2 * self.state_dim
+
+
+@dataclass(frozen=True)
+class RNNDecoderHalf:
+    """The decoder that features are built for.
+
+    Attributes:
+        dictionary: of the target.
+        embed_tokens: V×E.
+        embed_dim: E.
+        state_dim: C.
+        memory_dim: M.
+        attention_dim: A, rows of W_a and U_a.
+        readout_kind: one of :data:`syntax_nmt.backbone.readout.READOUTS`.
+        readout_dim: its width.
+        arguments: further ones of every :class:`RNNDecoder`.
+    """
+
+    dictionary: Dictionary
+    embed_tokens: nn.Embedding
+    embed_dim: int
+    state_dim: int
+    memory_dim: int
+    attention_dim: int
+    readout_kind: str
+    readout_dim: int
+    arguments: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def dims(self) -> tuple[int, int, int, int]:
+        """Those of a recurrence: E, C, M and A."""
+        return self.embed_dim, self.state_dim, self.memory_dim, self.attention_dim
+
+    def readout(self, read_of_source: int) -> Readout:
+        """The readout.
+
+        Args:
+            read_of_source: width of what it reads in addition to state and word.
+        """
+        return Readout(
+            self.state_dim, self.embed_dim, read_of_source, self.readout_dim, self.readout_kind
+        )

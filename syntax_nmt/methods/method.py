@@ -1,0 +1,169 @@
+"""The declaration of a method: all that the rest of the package knows about it."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, fields
+from typing import Any, Optional, TypeVar
+
+from fairseq.dataclass import FairseqDataclass
+
+from syntax_nmt.arguments import DECODER, ENCODER
+from syntax_nmt.backbone.feature import Feature
+from syntax_nmt.data.annotation.kind import AnnotationKind
+from syntax_nmt.methods.objective import AuxiliaryObjective
+
+TRANSFORMER, RNN = "transformer", "rnn"
+FAMILIES = (TRANSFORMER, RNN)
+SMOOTHED = "label_smoothed_cross_entropy"
+
+Part = tuple[str, str]
+TRANSFORMER_ENCODER: Part = (TRANSFORMER, ENCODER)
+TRANSFORMER_DECODER: Part = (TRANSFORMER, DECODER)
+RNN_ENCODER: Part = (RNN, ENCODER)
+RNN_DECODER: Part = (RNN, DECODER)
+
+Options = TypeVar("Options", bound=FairseqDataclass)
+
+
+@dataclass(frozen=True)
+class Preset:
+    """A named architecture, in every size.
+
+    Attributes:
+        family: of the model.
+        options: defaults that it gives in every size.
+        sizes: further defaults by suffix; empty = the sizes of the family.
+        derived: defaults that follow from those of the size.
+    """
+
+    family: str
+    options: Mapping[str, Any] = field(default_factory=dict)
+    sizes: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    derived: Mapping[str, Callable[[Any], Any]] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class TrainingLine:
+    """A way to train a method: what `prepare` prints, tests train and the benchmark times.
+
+    Attributes:
+        title: a description.
+        arch: the architecture, without a size.
+        save_dir: name of the folder of its checkpoints.
+        options: of `fairseq-train`, beside architecture, criterion and sizes.
+        criterion: its training objective.
+        needs: annotation that it is trained with.
+        reads: annotation that it needs in translation, too: typed text needs a parser.
+        variant: tells lines of one architecture apart; empty = the usual line.
+        family: of the model.
+        warmups: how many times as long as usual the warm-up is.
+        in_small: options with which a small model shows all parts of the method.
+        silent: options that silence its randomness in training, beside those of dropout.
+        scores_jointly: a search also scores what the decoder chooses beside words.
+        batch_norm: its batch norms see the batches of all workers as one.
+    """
+
+    title: str
+    arch: str
+    save_dir: str
+    options: tuple[str, ...] = ()
+    criterion: str = SMOOTHED
+    needs: tuple[AnnotationKind, ...] = ()
+    reads: tuple[AnnotationKind, ...] = ()
+    variant: str = ""
+    family: str = TRANSFORMER
+    warmups: int = 1
+    in_small: tuple[str, ...] = ()
+    silent: tuple[str, ...] = ()
+    scores_jointly: bool = False
+    batch_norm: bool = False
+
+    @property
+    def name(self) -> str:
+        """Architecture and variant."""
+        return f"{self.arch}+{self.variant}" if self.variant else self.arch
+
+
+@dataclass(frozen=True)
+class Loss:
+    """A loss that a method adds to that of translation.
+
+    Attributes:
+        criterion: the criterion that has no other.
+        objective: computes it.
+        options: its weights.
+        among_others: the same options for the criterion of all methods, with weights of 0.
+    """
+
+    criterion: str
+    objective: type[AuxiliaryObjective]
+    options: type[FairseqDataclass]
+    among_others: type[FairseqDataclass]
+
+
+@dataclass(frozen=True)
+class Method:
+    """A method: its options, what it adds to which part of a model, and what goes with it.
+
+    Attributes:
+        name: for messages, in the plural.
+        families: the model families that have its options.
+        options: of models.
+        features: what it adds, by family and half. A part of a family that does not have the
+            options gets the feature in a mixed model.
+        loss: beside that of translation.
+        presets: the architectures that it names.
+        lines: ways to train it.
+        switch: options that add it to a mixed model.
+        unread: options that 0.1.0 took without effect, by the option that switches them on.
+        anywhere: options that parts of both families use, although one has them.
+        used_elsewhere: of an option's name and all options, whether a mixed model uses the option
+            although it has no part of the option's family.
+        take_from_data: fills in options of a model that depend on the task's data.
+        validation: a module with `applies`, `validated` and `log`, for models that choose
+            structures themselves.
+    """
+
+    name: str
+    families: tuple[str, ...] = ()
+    options: Optional[type[FairseqDataclass]] = None
+    features: Mapping[Part, type[Feature]] = field(default_factory=dict)
+    loss: Optional[Loss] = None
+    presets: Mapping[str, Preset] = field(default_factory=dict)
+    lines: tuple[TrainingLine, ...] = ()
+    switch: tuple[str, ...] = ()
+    unread: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    anywhere: tuple[str, ...] = ()
+    used_elsewhere: Callable[[str, Any], bool] = field(default=lambda name, options: False)
+    take_from_data: Optional[Callable[[Any, Any], None]] = None
+    validation: Any = None
+
+    def option_names(self) -> tuple[str, ...]:
+        """The names of its options of models."""
+        if self.options is None:
+            return ()
+        return tuple(each.name for each in fields(self.options) if each.name != "_name")
+
+    def feature(self, part: Part, cfg: Any, half: Any) -> Optional[Feature]:
+        """The feature of a part that the options switch on.
+
+        Args:
+            cfg: all options of the model.
+            half: as of :meth:`Feature.of`.
+        """
+        if self.options is None or part not in self.features:
+            return None
+        return self.features[part].of(read_options(self.options, cfg), half)
+
+
+def read_options(kind: type[Options], given: Any) -> Options:
+    """Options out of many, where None or missing = not given.
+
+    Args:
+        given: a namespace, or fairseq's options of a model.
+    """
+    options = kind()
+    for each in fields(kind):
+        value = getattr(given, each.name, None)
+        if value is not None:
+            setattr(options, each.name, value)
+    return options
