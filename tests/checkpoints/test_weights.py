@@ -58,7 +58,7 @@ def test_a_buffer_that_fairseq_never_sets_may_hold_anything(checkpoint):
         ("extra_state", [1], "its extra_state is of type list, not dict"),
         ("extra_state", 3, "its extra_state is of type int, not dict"),
         ("optimizer_history", {}, "its optimizer_history is of type dict, not list"),
-        ("optimizer_history", [1], "its optimizer_history is no list of dictionaries"),
+        ("optimizer_history", [1], "its optimizer_history[0] is of type int, not dict"),
         ("task_state", "text", "its task_state is of type str, not dict"),
         ("last_optimizer_state", [], "its last_optimizer_state is of type list, not dict"),
         ("criterion", 1.5, "its criterion is of type float, not dict"),
