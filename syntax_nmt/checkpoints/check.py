@@ -187,8 +187,8 @@ _OPTIONS = ("args", "cfg")
 _NEVER_SET = "_float_tensor"
 
 
-def check_parts(path: Path, state: Mapping[str, Any], remedy: str) -> list[Tensor]:
-    """Refuses parts that are no plain data, of other types, and weights that are not finite.
+def check_plain(path: str | Path, state: Mapping[str, Any], remedy: str = _REMEDY) -> list[Tensor]:
+    """Refuses parts that are no plain data, or of other types than programs read.
 
     Args:
         path: of the checkpoint, for messages.
@@ -204,6 +204,24 @@ def check_parts(path: Path, state: Mapping[str, Any], remedy: str) -> list[Tenso
     parts = {name: part for name, part in state.items() if name not in _OPTIONS}
     tensors = list(tensors_of(path, parts, remedy))
     check_types(path, state, remedy)
+    return tensors
+
+
+def check_parts(path: Path, state: Mapping[str, Any], remedy: str) -> list[Tensor]:
+    """As :func:`check_plain`; also refuses weights that are not finite.
+
+    Args:
+        path: of the checkpoint, for messages.
+        state: its content.
+        remedy: what to do, for messages.
+
+    Returns:
+        all tensors of the parts.
+
+    Raises:
+        UserError: names the first.
+    """
+    tensors = check_plain(path, state, remedy)
     for name, weight in dict.items(state["model"]):
         if not isinstance(name, str) or not isinstance(weight, Tensor):
             raise UserError(f"{path}: {name} is no tensor with a name: {remedy}")

@@ -1,4 +1,4 @@
-"""Checks the options of every checkpoint before fairseq builds from them.
+"""Checks every checkpoint that fairseq loads before it builds from its options.
 
 A check of the file alone is not enough, because fairseq determines the options only while it loads
 it: it may read another file (a shard), attributes of a mapping, or another name of the model; it
@@ -28,6 +28,7 @@ from fairseq.models import ARCH_MODEL_REGISTRY, MODEL_REGISTRY
 from fairseq.tasks import TASK_REGISTRY
 from omegaconf import open_dict
 
+from syntax_nmt.checkpoints.check import check_plain
 from syntax_nmt.checkpoints.options import executable_option, plain_container
 from syntax_nmt.checkpoints.task_checkpoints import interpolated_option
 from syntax_nmt.data.data_bin_names import check_folders, check_format, check_name
@@ -115,7 +116,7 @@ _builds = ContextVar("builds", default=False)
 
 
 def check_whatever_is_loaded() -> None:
-    """Makes fairseq check the options of each checkpoint that it loads, for every task.
+    """Makes fairseq check each checkpoint that it loads, for every task.
 
     This holds for all of its programs, for `from_pretrained` of its own models, and for a file that
     a model loads while it is built. A file that is not allowed raises a :class:`UserError`, in a
@@ -145,7 +146,10 @@ def check_buildable(cfg: Any) -> None:
 
 
 def _checking(load: Callable[..., dict[str, Any]]) -> Callable[..., dict[str, Any]]:
-    """fairseq's function that reads a file and gives its content, with the options in groups."""
+    """fairseq's function that reads a file and gives its content, with the options in groups.
+
+    Files that the options name are forgotten, unless whoever loads the checkpoint gives them.
+    """
 
     @wraps(load)
     def load_checkpoint_to_cpu(
@@ -154,6 +158,8 @@ def _checking(load: Callable[..., dict[str, Any]]) -> Callable[..., dict[str, An
         with exits_in_fairseq_programs():
             _check_file(path)
         state = load(path, arg_overrides, *args, **kwargs)
+        with exits_in_fairseq_programs():
+            check_plain(path, state)
         with exits_in_fairseq_programs(), errors_of(path):
             cfg = state.get("cfg")
             if cfg is not None:

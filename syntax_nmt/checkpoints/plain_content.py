@@ -65,7 +65,7 @@ def tensors_of(path: str | Path, parts: Mapping[str, Any], remedy: str) -> Itera
                         f"{remedy}"
                     )
                 if value.layout != torch.strided or value.is_quantized or not value.device == _CPU:
-                    raise UserError(f"{path}: its {name} has a tensor that is not dense: {remedy}")
+                    raise UserError(f"{path}: its {name} has what is no dense tensor: {remedy}")
                 yield value
             elif not isinstance(value, _NUMPY):
                 raise UserError(f"{path}: its {name} holds a {kind.__name__}: {remedy}")

@@ -4,10 +4,11 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from commands import USER_DIR
+from commands import USER_DIR, in_a_program
 from fairseq import checkpoint_utils, options
+from fairseq.dataclass.utils import convert_namespace_to_omegaconf
 from fairseq.models.transformer import TransformerModel
-from fairseq_cli import eval_lm, validate
+from fairseq_cli import eval_lm, train, validate
 from programs import System
 from smuggled_options import FILE
 
@@ -44,15 +45,48 @@ def _command(name: str, *arguments: str) -> Callable[[Given], object]:
     return run
 
 
-def _of_fairseq(main: Callable, parser: Callable, *more: str) -> Callable[[Given], object]:
-    """A program of fairseq's with the plugin."""
+def _arguments(given: Given, *more: str) -> list[str]:
+    plugin = ("--user-dir", USER_DIR, "--cpu", "--num-workers", "0", "--max-tokens", "999")
+    return [str(given.data), *plugin, "--path", str(given.path), *more]
+
+
+def _eval_lm(given: Given) -> object:
+    return eval_lm.main(
+        options.parse_args_and_arch(options.get_eval_lm_parser(), _arguments(given))
+    )
+
+
+def _validate(task: str) -> Callable[[Given], object]:
+    """fairseq-validate, which puts what it is given in place of the checkpoint's options."""
 
     def run(given: Given) -> object:
-        plugin = ("--user-dir", USER_DIR, "--cpu", "--num-workers", "0", "--max-tokens", "999")
-        command = [str(given.data), *plugin, "--path", str(given.path), *more]
-        return main(options.parse_args_and_arch(parser(), command))
+        command = _arguments(given, "--task", task)
+        parsed, overrides = (
+            options.parse_args_and_arch(
+                options.get_validation_parser(), command, suppress_defaults=suppress
+            )
+            for suppress in (False, True)
+        )
+        return validate.main(convert_namespace_to_omegaconf(parsed), overrides)
 
     return run
+
+
+def _train(given: Given) -> object:
+    """fairseq-train that begins with the checkpoint; it says so in one line where it refuses."""
+    command = [str(given.data), "--user-dir", USER_DIR, "--task", "syntax_translation", "--cpu"]
+    command += ["--arch", "dependency_transformer_tiny", "--max-tokens", "999"]
+    command += [
+        "--optimizer",
+        "sgd",
+        "--save-dir",
+        str(given.new.with_name("saved")),
+        "--restore-file",
+    ]
+    parser = options.get_training_parser()
+    with in_a_program("train"):
+        parsed = options.parse_args_and_arch(parser, [*command, str(given.path)])
+        return train.main(convert_namespace_to_omegaconf(parsed))
 
 
 def _hub(model: type) -> Callable[[Given], object]:
@@ -85,16 +119,13 @@ PROGRAMS: dict[str, Callable[[Given], object]] = {
     "export to CTranslate2": _command("export", *EXPORT, "ctranslate2"),
     "serve": _command("serve", "--system", "name", "{path}", "{data}"),
     "average": _command("average", "{path}", "--output", "{new}"),
+    "train": _train,
     "generate": lambda given: System("any", given.data, given.path).generate(),
     "interactive": lambda given: System("any", given.data, given.path).type(),
     "generate --lm-path": lambda given: System("any", given.data, given.good).generate(
         "--lm-path", given.path
     ),
-    "validate": _of_fairseq(
-        validate.main, options.get_validation_parser, "--task", "syntax_translation"
-    ),
-    "validate under another task": _of_fairseq(
-        validate.main, options.get_validation_parser, "--task", "translation"
-    ),
-    "eval_lm": _of_fairseq(eval_lm.main, options.get_eval_lm_parser),
+    "validate": _validate("syntax_translation"),
+    "validate under another task": _validate("translation"),
+    "eval_lm": _eval_lm,
 }
