@@ -113,6 +113,22 @@ def test_a_parser_that_a_checkpoint_names_is_not_opened(given, state, tmp_path):
         PROGRAMS["validate"](given)
 
 
+def test_the_format_is_that_of_the_folder(given, state, tmp_path):
+    """Whatever the texts of the training were."""
+    task = {**state["cfg"]["task"], "dataset_impl": "raw"}
+    torch.save({**state, "cfg": {**state["cfg"], "task": task}}, tmp_path / FILE)
+    main(["trees", str(given.data), "--path", FILE, "--output", str(tmp_path / "binarised")])
+    segmented = given.data.parent / "raw"
+    segmented.mkdir()
+    for language in ("src", "tgt"):
+        shutil.copy(given.data / f"dict.{language}.txt", segmented)
+        pieces = Path(state["cfg"]["task"]["data"]).parent / "pieces" / f"test.{language}"
+        shutil.copy(pieces, segmented / f"test.src-tgt.{language}")
+    main(["trees", str(segmented), "--path", FILE, "--output", str(tmp_path / "raw.conllu")])
+    words = (tmp_path / "binarised").read_text().count("\n")
+    assert words == (tmp_path / "raw.conllu").read_text().count("\n") > 20
+
+
 def test_folders(given, state, tmp_path):
     """Commands of a folder alone."""
     FORMS["format of a folder"](state, tmp_path, given.data)
