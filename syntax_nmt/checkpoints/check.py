@@ -8,14 +8,18 @@ damaged file takes a page.
 import re
 import zipfile
 from argparse import Namespace
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
 import torch
 from fairseq.checkpoint_utils import get_maybe_sharded_checkpoint_filename
+from torch import Tensor
 
 from syntax_nmt.checkpoints.options import executable_option
+from syntax_nmt.checkpoints.parts import check_types
+from syntax_nmt.checkpoints.plain_content import MAPPINGS, tensors_of
+from syntax_nmt.data.text_files import check_regular
 from syntax_nmt.errors import UserError
 
 _REMEDY = "give a whole checkpoint of fairseq-train"
@@ -24,6 +28,8 @@ _ZIP = b"PK\x03\x04"  # what torch's files begin with; their table of contents i
 _UNTRUSTED = "load no such file from an untrusted source; {}"
 # The safe loader's reason, within a page of advice.
 _SAFE_LOADER = re.compile(r"WeightsUnpickler error:\s*(\S.*)")
+# A record of a tensor, in the folder that torch gives an archive.
+_TENSOR = re.compile(r"[^/]+/data/[^/]+")
 _GLOBAL = re.compile(r"GLOBAL ([\w.]+)")
 
 
@@ -44,15 +50,20 @@ def check_checkpoint(path: str | Path) -> Mapping[str, Any]:
     """
     path = Path(path)
     try:
+        check_regular(path)
         zipped, whole = zipfile.is_zipfile(path), is_whole(path)
     except OSError as error:
         raise UserError(f"{path}: cannot be read ({error.strerror}): {_REMEDY}") from error
     if not whole:
         raise UserError(f"{path}: incomplete ({path.stat().st_size} bytes): {_REMEDY}")
-    if zipped:
-        _check_records(path)
+    sizes = _check_records(path) if zipped else None
     state = read_checkpoint(path)
-    _check_content(path, state)
+    tensors = _check_content(path, state)
+    if sizes is not None and _sizes_in_order(tensors) != sizes:
+        raise UserError(
+            f"{path}: the sizes of its tensors are not those of its records, so that programs "
+            f"would read other numbers than were checked: {_REMEDY}"
+        )
     return state
 
 
@@ -86,15 +97,39 @@ def reason_of(error: BaseException) -> str:
     return lines[0][:_SHOWN] if lines else type(error).__name__
 
 
-def _check_records(path: Path) -> None:
-    """Compares the archive's records with their checksums."""
+def _check_records(path: Path) -> list[int]:
+    """Compares the archive's records with their checksums; returns the bytes of each tensor's.
+
+    Records must lie in the file as they are: torch would map those that are compressed, but
+    decompress them where it does not map.
+    """
     try:
         with zipfile.ZipFile(path) as archive:
-            damaged = archive.testzip()
+            records = sorted(archive.infolist(), key=lambda record: record.header_offset)
+            packed = [record.filename for record in records if _is_packed(record)]
+            names = {record.filename for record in records}
+            damaged = None if packed else archive.testzip()
     except Exception as error:  # zipfile raises many kinds of errors on damage
         raise UserError(f"{path}: damaged ({reason_of(error)}): {_REMEDY}") from error
     if damaged is not None:
         raise UserError(f"{path}: damaged (checksum of {damaged} differs): {_REMEDY}")
+    if packed:
+        raise UserError(f"{path}: {packed[0]} is compressed, which torch never does: {_REMEDY}")
+    if len(names) < len(records):
+        raise UserError(f"{path}: two of its records have one name: {_REMEDY}")
+    tensors = [record.file_size for record in records if _TENSOR.fullmatch(record.filename)]
+    return list(filter(None, tensors))
+
+
+def _is_packed(record: zipfile.ZipInfo) -> bool:
+    return record.compress_type != zipfile.ZIP_STORED or record.compress_size != record.file_size
+
+
+def _sizes_in_order(tensors: Iterable[Tensor]) -> list[int]:
+    """The bytes of each storage that tensors map, in the order of the file."""
+    storages = (tensor.untyped_storage() for tensor in tensors)
+    sizes = {storage.data_ptr(): storage.nbytes() for storage in storages}
+    return [sizes[place] for place in sorted(sizes) if sizes[place]]
 
 
 def read_checkpoint(path: str | Path) -> Any:
@@ -129,12 +164,13 @@ def _looks_pickled(path: str | Path) -> bool:
         return True  # the loader reports why
 
 
-def _check_content(path: Path, state: Any) -> None:
+def _check_content(path: Path, state: Any) -> list[Tensor]:
+    """Checks what was loaded; returns all tensors of its parts."""
     # Exactly a dictionary: a subclass may override `get`.
-    if type(state) is not dict or not isinstance(state.get("model"), Mapping):
+    if type(state) is not dict or type(state.get("model")) not in MAPPINGS:
         raise UserError(f"{path}: holds no model of fairseq: {_REMEDY}")
-    check_parts(path, state, _REMEDY)
-    options = [state[key] for key in ("args", "cfg") if state.get(key) is not None]
+    tensors = check_parts(path, state, _REMEDY)
+    options = [state[key] for key in _OPTIONS if state.get(key) is not None]
     if not options:
         raise UserError(f"{path}: has no options (neither args nor cfg): {_REMEDY}")
     if not all(isinstance(each, (Namespace, dict)) for each in options):
@@ -142,49 +178,60 @@ def _check_content(path: Path, state: Any) -> None:
     executable = executable_option(options)
     if executable is not None:
         raise UserError(f"{path}: {executable}, which could run code: {_UNTRUSTED.format(_REMEDY)}")
+    return tensors
 
 
-# Parts that fairseq and this package read without type checks; None counts as missing.
-_TYPES: dict[str, type] = {
-    "criterion": dict,
-    "extra_state": dict,
-    "last_optimizer_state": dict,
-    "optimizer_history": list,
-    "task_state": dict,
-}
+# Checked by themselves: all else is parts.
+_OPTIONS = ("args", "cfg")
 # fairseq saves a buffer that it never sets.
 _NEVER_SET = "_float_tensor"
 
 
-def check_parts(path: Path, state: Mapping[str, Any], remedy: str) -> None:
-    """Refuses parts of other types, and weights that are not finite.
+def check_plain(path: str | Path, state: Mapping[str, Any], remedy: str = _REMEDY) -> list[Tensor]:
+    """Refuses parts that are no plain data, or of other types than programs read.
 
     Args:
         path: of the checkpoint, for messages.
-        state: its content, which has weights under `model`.
+        state: its content.
         remedy: what to do, for messages.
+
+    Returns:
+        all tensors of the parts.
 
     Raises:
         UserError: names the first.
     """
-    for name, kind in _TYPES.items():
-        part = state.get(name)
-        if part is not None and not isinstance(part, kind):
-            raise UserError(
-                f"{path}: its {name} is of type {type(part).__name__}, not {kind.__name__}: "
-                f"{remedy}"
-            )
-    if not all(isinstance(entry, dict) for entry in state.get("optimizer_history") or ()):
-        raise UserError(f"{path}: its optimizer_history is no list of dictionaries: {remedy}")
-    for name, weight in state["model"].items():
-        if not isinstance(name, str) or not isinstance(weight, torch.Tensor):
+    parts = {name: part for name, part in state.items() if name not in _OPTIONS}
+    tensors = list(tensors_of(path, parts, remedy))
+    check_types(path, state, remedy)
+    return tensors
+
+
+def check_parts(path: Path, state: Mapping[str, Any], remedy: str) -> list[Tensor]:
+    """As :func:`check_plain`; also refuses weights that are not finite.
+
+    Args:
+        path: of the checkpoint, for messages.
+        state: its content.
+        remedy: what to do, for messages.
+
+    Returns:
+        all tensors of the parts.
+
+    Raises:
+        UserError: names the first.
+    """
+    tensors = check_plain(path, state, remedy)
+    for name, weight in dict.items(state["model"]):
+        if not isinstance(name, str) or not isinstance(weight, Tensor):
             raise UserError(f"{path}: {name} is no tensor with a name: {remedy}")
-        if weight.layout != torch.strided or weight.is_quantized or weight.is_complex():
+        if weight.is_complex():
             raise UserError(f"{path}: {name} is no dense tensor of real numbers: {remedy}")
         _check_finite(path, name, weight)
+    return tensors
 
 
-def _check_finite(path: Path, name: str, weight: torch.Tensor) -> None:
+def _check_finite(path: Path, name: str, weight: Tensor) -> None:
     if not weight.is_floating_point() or name.endswith(_NEVER_SET):
         return
     finite = torch.isfinite(weight)

@@ -1,4 +1,4 @@
-"""Checks the options of every checkpoint before fairseq builds from them.
+"""Checks every checkpoint that fairseq loads before it builds from its options.
 
 A check of the file alone is not enough, because fairseq determines the options only while it loads
 it: it may read another file (a shard), attributes of a mapping, or another name of the model; it
@@ -14,18 +14,25 @@ built from the same options. Therefore a check is added to two functions of
 `fairseq.checkpoint_utils`; nothing else of fairseq is patched.
 """
 
-from collections.abc import Callable
+import os
+from argparse import Namespace
+from collections.abc import Callable, Mapping
 from contextvars import ContextVar
 from functools import wraps
 from typing import Any, NamedTuple
 
-from fairseq import checkpoint_utils
+from fairseq import checkpoint_utils, utils
 from fairseq.criterions import CRITERION_REGISTRY
 from fairseq.data.encoders import BPE_REGISTRY, TOKENIZER_REGISTRY
 from fairseq.models import ARCH_MODEL_REGISTRY, MODEL_REGISTRY
 from fairseq.tasks import TASK_REGISTRY
+from omegaconf import open_dict
 
+from syntax_nmt.checkpoints.check import check_plain
 from syntax_nmt.checkpoints.options import executable_option, plain_container
+from syntax_nmt.checkpoints.task_checkpoints import interpolated_option
+from syntax_nmt.data.data_bin_names import check_folders, check_format, check_name
+from syntax_nmt.data.text_files import check_regular
 from syntax_nmt.errors import UserError, errors_of, exits_in_fairseq_programs
 
 # Modules of fairseq components that load nothing; components of a plugin are the user's own choice.
@@ -101,12 +108,15 @@ def _is_known(module: str) -> bool:
     return any(module == known or module.startswith(f"{known}.") for known in MODULES)
 
 
+# What a checkpoint says of them would be opened wherever it is loaded.
+_FILES = {"task": "parser_config"}
+
 # Whether a task and a model are built from the loaded file; a resumed training builds its own.
 _builds = ContextVar("builds", default=False)
 
 
 def check_whatever_is_loaded() -> None:
-    """Makes fairseq check the options of each checkpoint that it loads, for every task.
+    """Makes fairseq check each checkpoint that it loads, for every task.
 
     This holds for all of its programs, for `from_pretrained` of its own models, and for a file that
     a model loads while it is built. A file that is not allowed raises a :class:`UserError`, in a
@@ -136,19 +146,58 @@ def check_buildable(cfg: Any) -> None:
 
 
 def _checking(load: Callable[..., dict[str, Any]]) -> Callable[..., dict[str, Any]]:
-    """fairseq's function that reads a file and gives its content, with the options in groups."""
+    """fairseq's function that reads a file and gives its content, with the options in groups.
+
+    Files that the options name are forgotten, unless whoever loads the checkpoint gives them.
+    """
 
     @wraps(load)
-    def load_checkpoint_to_cpu(path: str, *args: Any, **kwargs: Any) -> dict[str, Any]:
-        state = load(path, *args, **kwargs)
+    def load_checkpoint_to_cpu(
+        path: str, arg_overrides: Any = None, *args: Any, **kwargs: Any
+    ) -> dict[str, Any]:
+        with exits_in_fairseq_programs():
+            _check_file(path)
+        state = load(path, arg_overrides, *args, **kwargs)
+        with exits_in_fairseq_programs():
+            check_plain(path, state)
         with exits_in_fairseq_programs(), errors_of(path):
             cfg = state.get("cfg")
             if cfg is not None:
                 state["args"] = None  # fairseq would convert them once more; they are in cfg
                 check_buildable(cfg) if _builds.get() else _check_executable(cfg)
+                _forget_files(cfg, arg_overrides or {})
         return state
 
     return load_checkpoint_to_cpu
+
+
+def _check_file(path: str) -> None:
+    """Refuses a pipe or a device; fairseq opens addresses that are no paths by itself."""
+    try:
+        if os.path.exists(path):
+            check_regular(path)
+    except OSError as error:
+        raise UserError(
+            f"{path}: cannot be read ({error.strerror}): give a whole checkpoint of fairseq-train"
+        ) from None
+
+
+def _forget_files(cfg: Any, given: Mapping[str, Any]) -> None:
+    """Takes files out of the options that whoever loads a checkpoint names, not the checkpoint.
+
+    Args:
+        cfg: the options in groups.
+        given: options that replace the checkpoint's.
+    """
+    for group, name in _FILES.items():
+        options = cfg.get(group)
+        if name in given or options is None or name not in plain_container(options):
+            continue
+        if isinstance(options, Namespace):
+            setattr(options, name, None)
+        else:
+            with open_dict(options):
+                options[name] = None
 
 
 def _building(load: Callable[..., Any]) -> Callable[..., Any]:
@@ -158,11 +207,29 @@ def _building(load: Callable[..., Any]) -> Callable[..., Any]:
     def load_model_ensemble_and_task(*args: Any, **kwargs: Any) -> Any:
         before = _builds.set(True)
         try:
-            return load(*args, **kwargs)
+            loaded = load(*args, **kwargs)
         finally:
             _builds.reset(before)
+        with exits_in_fairseq_programs():
+            _check_texts_of(loaded[-1])
+        return loaded
 
     return load_model_ensemble_and_task
+
+
+def _check_texts_of(task: Any) -> None:
+    """Refuses a task whose texts would be read by a shell, before it loads any.
+
+    Its languages may come from the names of files.
+    """
+    cfg = getattr(task, "cfg", None) or getattr(task, "args", None)
+    folders = interpolated_option(cfg, "data") or ""
+    check_folders(utils.split_paths(folders) if isinstance(folders, str) else folders)
+    check_format(interpolated_option(cfg, "dataset_impl"), "dataset_impl")
+    for name in ("source_lang", "target_lang"):
+        language = interpolated_option(cfg, name)
+        if language is not None:
+            check_name(str(language), name)
 
 
 def _check_executable(cfg: Any) -> None:

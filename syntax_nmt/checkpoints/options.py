@@ -17,6 +17,7 @@ import numpy as np
 from omegaconf import DictConfig, ListConfig, OmegaConf
 
 from syntax_nmt.checkpoints.literal import is_inert, is_literal
+from syntax_nmt.data.data_bin_names import FORMATS, are_names
 
 # What fairseq evaluates. Its Transformer reads `encoder_xformers_att_config` into another option,
 # so longer names that end with one of these count, too.
@@ -35,6 +36,9 @@ _FILE_NAMES = re.compile(
     r"data|parser_config|continue_once|replace_unk|filename|"
     r".*(path|paths|dir|file|pref|model|codes|project|repo|subset|json|yaml|bpe)"
 )
+# fairseq makes paths of these, and one of its formats hands a path to a shell.
+_NAMES = frozenset({"source_lang", "target_lang", "train_subset", "valid_subset", "gen_subset"})
+_FORMAT = "dataset_impl"
 # Exactly these types. Subclasses may have other options as attributes than as items (torch's safe
 # loader sets attributes of an OrderedDict), and fairseq reads both.
 _PLAIN = frozenset({type(None), bool, int, float, complex})
@@ -51,9 +55,9 @@ def executable_option(options: Any) -> str | None:
 
     Plain values are numbers, strings, and lists and mappings of them, of Python's built-in types.
     Text that fairseq evaluates must be a literal
-    (:func:`~syntax_nmt.checkpoints.literal.is_literal`); other text must do nothing when read as
-    Python, and no text may refer to another value (`${…}`; fairseq saves the resolved value of a
-    reference).
+    (:func:`~syntax_nmt.checkpoints.literal.is_literal`); languages, splits and the format of texts
+    are names; other text must do nothing when read as Python, and no text may refer to another
+    value (`${…}`; fairseq saves the resolved value of a reference).
 
     Args:
         options: those of a checkpoint: its `args`, its `cfg`, or a part of them.
@@ -79,6 +83,10 @@ def is_evaluated(name: str) -> bool:
 def _is_plain_text(name: str, text: str) -> bool:
     if "${" in text:
         return False
+    if name in _NAMES:
+        return are_names(text)
+    if name == _FORMAT:
+        return text in FORMATS
     if is_evaluated(name):
         return not text or is_literal(text)
     return _FILE_NAMES.fullmatch(name) is not None or is_inert(text)

@@ -1,9 +1,11 @@
 """`syntax-nmt binarize`: adds annotation to a data-bin folder of fairseq-preprocess."""
 
 import argparse
+from functools import partial
 
 from syntax_nmt.arguments import positive_int
 from syntax_nmt.commands.annotating import add_mismatch_options
+from syntax_nmt.data.data_bin_names import language_name
 from syntax_nmt.data.subwords import SCHEMES
 from syntax_nmt.preparation.binarizing import binarize
 
@@ -16,8 +18,9 @@ EXAMPLE = (
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Adds the command's options."""
     add = parser.add_argument
-    add("-s", "--source-lang", required=True, metavar="SRC", help="source language")
-    add("-t", "--target-lang", required=True, metavar="TGT", help="target language")
+    add_language = partial(add, required=True, type=language_name)
+    add_language("-s", "--source-lang", metavar="SRC", help="source language")
+    add_language("-t", "--target-lang", metavar="TGT", help="target language")
     for split in ("train", "valid", "test"):
         add(
             f"--{split}pref",

@@ -20,6 +20,7 @@ from syntax_nmt.commands.annotating import (
 from syntax_nmt.commands.chunk import BY, chunk_annotator
 from syntax_nmt.data.annotation import CHUNKS, HEADS, PHRASES
 from syntax_nmt.data.annotation.kind import SOURCE, AnnotationKind
+from syntax_nmt.data.data_bin_names import language_name
 from syntax_nmt.data.text import MODES
 from syntax_nmt.data.text_files import read_lines
 from syntax_nmt.data.unspaced import looks_segmented
@@ -78,8 +79,9 @@ def _add_annotation_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def _add_text_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--source-lang", required=True, help="the raw source files' suffix")
-    parser.add_argument("--target-lang", required=True, help="the raw target files' suffix")
+    add_language = partial(parser.add_argument, required=True, type=language_name)
+    add_language("--source-lang", help="the raw source files' suffix")
+    add_language("--target-lang", help="the raw target files' suffix")
     parser.add_argument(
         "--trainpref",
         required=True,

@@ -10,7 +10,9 @@ from pathlib import Path
 from fairseq.data import Dictionary
 from fairseq.data.indexed_dataset import infer_dataset_impl
 
+from syntax_nmt.data.data_bin_names import check_format
 from syntax_nmt.data.ragged import open_indexed
+from syntax_nmt.data.text_files import check_regular
 from syntax_nmt.errors import UserError
 
 _SHOWN = 120  # characters: fairseq quotes the line, which may be anything
@@ -42,9 +44,12 @@ def load_dictionary(path: str | Path) -> Dictionary:
         UserError: it is missing or damaged.
     """
     try:
+        check_regular(path)
         return Dictionary.load(str(path))
+    except FileNotFoundError:
+        raise UserError(f"{path}: not found: run fairseq-preprocess again") from None
     except Exception as error:  # fairseq raises nothing narrower for a wrong encoding
-        reason = f"cannot be read ({str(error)[:_SHOWN]})" if Path(path).is_file() else "not found"
+        reason = f"cannot be read ({str(error)[:_SHOWN]})"
         raise UserError(f"{path}: {reason}: run fairseq-preprocess again") from error
 
 
@@ -82,14 +87,16 @@ def check_texts(prefix: Path, dictionaries: dict[str, Dictionary]) -> None:
         dictionaries: vocabulary by language; a language without text is ignored.
 
     Raises:
-        UserError: a file is missing or damaged, texts have different numbers of sentences, or one
-            has tokens that its dictionary does not have.
+        UserError: a file is missing, damaged or of a format that is not read, texts have different
+            numbers of sentences, or one has tokens that its dictionary does not have.
     """
     counts: dict[str, int] = {}
     for language, dictionary in dictionaries.items():
         text = Path(f"{prefix}.{language}")
+        inferred = infer_dataset_impl(str(text))
+        check_format(inferred, f"{text}: format")
         # fairseq handles its older formats.
-        if _is_there(text) and infer_dataset_impl(str(text)) in (None, "mmap"):
+        if _is_there(text) and inferred in (None, "mmap"):
             counts[f"{text}.idx"] = _check_text(text, dictionary, f"dict.{language}.txt")
     if len(set(counts.values())) > 1:
         listed = ", ".join(f"{name} {sentences}" for name, sentences in counts.items())

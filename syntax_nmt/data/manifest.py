@@ -6,7 +6,6 @@ written last, so that files that it does not describe, or describes differently,
 
 from __future__ import annotations
 
-import errno
 import json
 import os
 import zlib
@@ -14,7 +13,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from textwrap import shorten
 
-from syntax_nmt.data.text_files import write_atomically
+from syntax_nmt.data.text_files import check_regular, write_atomically
 from syntax_nmt.errors import UserError
 
 NAME = "syntax.json"
@@ -41,8 +40,7 @@ class Fingerprint:
         Raises:
             OSError: it cannot be read, or is endless: a device, a pipe.
         """
-        if not os.path.isfile(path) and os.path.exists(path):
-            raise OSError(errno.EINVAL, "no regular file", str(path))
+        check_regular(path)
         checksum = size = 0
         block = memoryview(bytearray(_BLOCK))
         with open(path, "rb", buffering=0) as stream:

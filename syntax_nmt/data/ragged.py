@@ -16,6 +16,8 @@ import numpy as np
 import torch
 from fairseq.data.indexed_dataset import MMapIndexedDatasetBuilder, data_file_path, index_file_path
 
+from syntax_nmt.data.text_files import check_regular
+
 MAGIC = b"MMIDIDX\x00\x00"
 _HEADER = struct.Struct("<9sQBQ")  # magic, version, number type, rows
 _VERSION = 1
@@ -93,6 +95,7 @@ def count_rows(prefix: str | Path) -> int:
 
 def _header(path: str) -> tuple[np.dtype, int]:
     """Type and number of the rows."""
+    check_regular(path)
     with open(path, "rb") as stream:
         header = stream.read(_HEADER.size)
     if not header.startswith(MAGIC) or len(header) < _HEADER.size:

@@ -1,9 +1,11 @@
 """Files: reads text and JSON with one-line errors, writes atomically, computes checksums."""
 
+import errno
 import gzip
 import hashlib
 import json
 import os
+import stat
 import sys
 import tempfile
 import zlib
@@ -93,6 +95,16 @@ def find_text(path: str | Path) -> Path | None:
         if candidate.is_file():
             return candidate
     return None
+
+
+def check_regular(path: str | Path) -> None:
+    """Refuses what would be read without an end: a pipe, a device; for files that others made.
+
+    Raises:
+        OSError: it is no regular file, nor a link to one, or is missing.
+    """
+    if not stat.S_ISREG(os.stat(path).st_mode):
+        raise OSError(errno.EINVAL, "no regular file", str(path))
 
 
 def refuse_pipe(path: str | Path) -> None:
@@ -241,9 +253,10 @@ def read_json(path: str | Path) -> Any:
     """The value in a JSON file.
 
     Raises:
-        OSError: the file cannot be read.
+        OSError: the file cannot be read, or is no regular file.
         ValueError: it is not UTF-8, no JSON, or nested too deeply to be read.
     """
+    check_regular(path)
     try:
         return json.loads(Path(path).read_text(encoding="utf-8"))
     except RecursionError:

@@ -15,6 +15,7 @@ from fairseq.tasks import FairseqTask
 import syntax_nmt.plugin  # noqa: F401  registers the models and lets torch's safe loader read them
 from syntax_nmt.checkpoints.check import check_loaded, reason_of
 from syntax_nmt.data.annotation import KINDS
+from syntax_nmt.data.data_bin_names import format_of
 from syntax_nmt.errors import UserError
 from syntax_nmt.parsing.offline import check_device
 
@@ -66,7 +67,7 @@ def load_model(
     if not Path(path).is_file():
         raise UserError(f"{path}: no such checkpoint: give --path the file fairseq-train wrote")
     check_loaded(path)
-    overrides = {"data": str(data), **_TEXT_ALONE}
+    overrides = {"data": str(data), "dataset_impl": format_of(data), **_TEXT_ALONE}
     try:
         models, cfg, task = checkpoint_utils.load_model_ensemble_and_task([str(path)], overrides)
     except Exception as error:  # a model or task that fairseq does not know, or of other options

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -13,6 +14,7 @@ from fairseq.data.data_utils import infer_language_pair
 from syntax_nmt.data.annotation import CHUNKS, HEADS, PHRASES
 from syntax_nmt.data.annotation.kind import AnnotationKind
 from syntax_nmt.data.data_bin import no_data_bin
+from syntax_nmt.data.data_bin_names import check_name
 from syntax_nmt.data.manifest import read_manifest
 from syntax_nmt.data.prepared_text import FILE_NAME as SEGMENTATION
 from syntax_nmt.data.prepared_text import (
@@ -69,12 +71,14 @@ class TrainingData:
             pairs: of the training text, if known.
 
         Raises:
-            UserError: it has no training text.
+            UserError: it has no training text, or a language that is no plain name.
         """
         folder, data_bin = prepared_folder(data)
         source, target = infer_language_pair(str(data_bin)) if data_bin.is_dir() else (None, None)
         if source is None or target is None:
             raise no_data_bin(data_bin, "train.SOURCE-TARGET.SOURCE.idx")
+        for language in (source, target):
+            check_name(language, f"{data_bin}: language")
         pair = f"{source}-{target}"
         splits = _splits(data_bin, pair, source)
         if "train" not in splits:
@@ -134,7 +138,8 @@ def _splits(data_bin: Path, pair: str, source: str) -> list[str]:
     found = []
     for kind in ("train", "valid", "test"):
         names = [path.name.split(".")[0] for path in data_bin.glob(f"{kind}*.{pair}.{source}.idx")]
-        numbers = sorted(int(name[len(kind) :] or 0) for name in names)
+        ends = (name.removeprefix(kind) for name in names)  # perhaps of another one: `train-old`
+        numbers = sorted(int(end or 0) for end in ends if re.fullmatch("[0-9]*", end))
         found += [f"{kind}{number or ''}" for number in numbers]
     return found
 

@@ -9,10 +9,12 @@ from fairseq.data import ConcatDataset, Dictionary, LanguagePairDataset
 from fairseq.data.data_utils import infer_language_pair
 from fairseq.tasks.translation import TranslationConfig
 
+from syntax_nmt.checkpoints.task_checkpoints import interpolated_option
 from syntax_nmt.data.annotation import KINDS
 from syntax_nmt.data.annotation.kind import SOURCE, TARGET, AnnotationKind
 from syntax_nmt.data.binarised_annotation import BinarisedAnnotation, open_annotation, read_labels
 from syntax_nmt.data.data_bin import check_texts, no_data_bin, split_prefixes
+from syntax_nmt.data.data_bin_names import check_folders, check_format, check_name
 from syntax_nmt.data.syntax_dataset import SyntaxDataset
 from syntax_nmt.data.text_files import checksum
 from syntax_nmt.errors import UserError
@@ -25,10 +27,13 @@ def check_languages(cfg: TranslationConfig) -> None:
         cfg: the options of the task.
 
     Raises:
-        UserError: one is missing, and the message lists those that exist; or the folders of a
-            divided training set (`data1:data2`) have different dictionaries.
+        UserError: one is missing, and the message lists those that exist; a language is no plain
+            name, or texts have a format that is not read; or the folders of a divided training set
+            (`data1:data2`) have different dictionaries.
     """
     folder, *others = map(Path, utils.split_paths(cfg.data))
+    check_format(interpolated_option(cfg, "dataset_impl"), "--dataset-impl")
+    check_folders((folder, *others))
     dictionaries = {path.name for path in folder.glob("dict.*.txt")}
     dictionaries -= {kind.labels_file for kind in KINDS}
     languages = sorted(name[len("dict.") : -len(".txt")] for name in dictionaries)
@@ -36,17 +41,24 @@ def check_languages(cfg: TranslationConfig) -> None:
         raise no_data_bin(folder, "dict.LANGUAGE.txt")
     options = {"--source-lang": cfg.source_lang, "--target-lang": cfg.target_lang}
     for option, language in options.items():
-        if language is not None and language not in languages:
+        if language is None:
+            continue
+        check_name(language, option)
+        if language not in languages:
             raise UserError(
                 f"{option} {language}: {folder} has no dict.{language}.txt; "
                 f"its languages are {', '.join(languages)}: give one of them, or run "
                 f"fairseq-preprocess again if the file is lost"
             )
-    if None in options.values() and None in infer_language_pair(str(folder)):
-        raise UserError(
-            f"{folder}: its file names do not tell the languages; give --source-lang and "
-            f"--target-lang (there are dictionaries of {', '.join(languages)})"
-        )
+    if None in options.values():
+        inferred = infer_language_pair(str(folder))
+        if None in inferred:
+            raise UserError(
+                f"{folder}: its file names do not tell the languages; give --source-lang and "
+                f"--target-lang (there are dictionaries of {', '.join(languages)})"
+            )
+        for language in inferred:
+            check_name(language, f"{folder}: language")
     for other in others:
         _check_same_dictionaries(folder, other, languages)
 
@@ -94,8 +106,10 @@ class AnnotatedSplits:
             combine: whether fairseq joins `train`, `train1`, …
 
         Raises:
-            UserError: a text is damaged, or an option moves the tokens that annotation counts.
+            UserError: a text is damaged, the split is no plain name, or an option moves the tokens
+                that annotation counts.
         """
+        check_name(split, "split")
         if self.kinds:
             self._refuse_what_moves_tokens()
         source, target = self._cfg.source_lang, self._cfg.target_lang

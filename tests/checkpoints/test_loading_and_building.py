@@ -1,28 +1,23 @@
 """fairseq's source is searched for what loads files and builds from options: all is checked."""
 
 import ast
-from collections.abc import Iterator
-from pathlib import Path
 
-import fairseq
-import fairseq_cli
 import pytest
 from fairseq import checkpoint_utils, criterions, models, tasks
 from fairseq.data import encoders
+from fairseq_source import sources
 from omegaconf import OmegaConf
 
 from syntax_nmt.checkpoints.loading import MODULES, foreign_component
 
-FOLDERS = (Path(fairseq.__file__).parent, Path(fairseq_cli.__file__).parent)
 READS = {"load_checkpoint_to_cpu"}
 BUILDS_WHAT_IT_READS = {"load_model_ensemble", "load_model_ensemble_and_task"}
 BUILDS = {"setup_task", "build_model", "build_criterion", "build_bpe", "build_tokenizer"}
-IMPORTS = {"globals", "importlib.import_module", "pickle.load", "pickle.loads", "torch.load"}
 SEARCHED = READS | BUILDS_WHAT_IT_READS | BUILDS | {"get_maybe_sharded_checkpoint_filename"}
 
 COMMAND_LINE = "options of the command line"
 CHECKED = "options of a checkpoint: those that load_checkpoint_to_cpu gave, checked"
-OWN = "fairseq's own modules by the names of its files"
+OWN = "fairseq's own function of that name"
 # What calls them, and with what; whoever adds a line has looked. Tasks, models and criterions that
 # no checkpoint may name are left out.
 REVIEWED = {
@@ -31,7 +26,6 @@ REVIEWED = {
         "get_maybe_sharded_checkpoint_filename": "the file is checked as it is loaded",
         "load_checkpoint_to_cpu": "replaced by ours",
         "load_model_ensemble_and_task": "replaced by ours",
-        "torch.load": "the one of load_checkpoint_to_cpu; weights of an average on a GPU",
     },
     "hub_utils.py": {
         "load_model_ensemble_and_task": "replaced by ours",
@@ -40,33 +34,16 @@ REVIEWED = {
     "trainer.py": {"load_checkpoint_to_cpu": "replaced by ours; builds nothing of it"},
     "utils.py": {
         "load_model_ensemble": "calls the one that is replaced by ours",
-        "importlib.import_module": "--user-dir of the command line",
     },
     "tasks/fairseq_task.py": dict.fromkeys(BUILDS - {"setup_task"}, "what programs ask of a task"),
     "tasks/translation.py": {"build_tokenizer": "eval_bleu_detok: all of fairseq's are allowed"},
-    "tasks/__init__.py": dict.fromkeys(["setup_task", "importlib.import_module", "globals"], OWN),
-    "models/__init__.py": dict.fromkeys(["build_model", "importlib.import_module", "globals"], OWN),
-    **{
-        f"{folder}/__init__.py": {"importlib.import_module": OWN}
-        for folder in (
-            *("criterions", "data/audio", "data/encoders", "models/ema", "models/huggingface"),
-            *("model_parallel/criterions", "model_parallel/models", "optim", "scoring"),
-            "optim/lr_scheduler",
-        )
-    },
-    "optim/fused_adam.py": {"importlib.import_module": "apex"},
+    "tasks/__init__.py": {"setup_task": OWN},
+    "models/__init__.py": {"build_model": OWN},
     "models/transformer_align.py": {"build_model": CHECKED},
     "data/encoders/utils.py": {"build_bpe": "for fairseq's examples"},
     "data/audio/speech_to_text_dataset.py": dict.fromkeys(
         ["build_bpe", "build_tokenizer"], "of tasks that no checkpoint may name"
     ),
-    "data/codedataset.py": {"torch.load": "of a task that no checkpoint may name; safe loader"},
-    "distributed/utils.py": dict.fromkeys(
-        ["torch.load", "pickle.loads"], "of other workers of the same training"
-    ),
-    "logging/meters.py": {"globals": "calls a class of its own without arguments, no option"},
-    "modules/quantization/scalar/ops.py": {"globals": "names that begin with emulate_int8_"},
-    "modules/quantization/pq/em.py": {"torch.load": "files that it wrote itself; safe loader"},
     **{
         f"{program}.py": {
             **dict.fromkeys(["setup_task", "build_tokenizer", "build_bpe"], COMMAND_LINE),
@@ -80,16 +57,6 @@ REVIEWED = {
         ["load_model_ensemble_and_task", "build_criterion"], CHECKED
     ),
 }
-
-
-def sources() -> Iterator[tuple[str, str, ast.Module]]:
-    """File, module and content of fairseq and its programs, without its examples."""
-    for folder in FOLDERS:
-        for path in sorted(folder.rglob("*.py")):
-            file = path.relative_to(folder).as_posix()
-            if not file.startswith("examples/"):
-                module = f"{folder.name}.{file.removesuffix('.py').replace('/', '.')}"
-                yield file, module, ast.parse(path.read_text(encoding="utf-8"))
 
 
 def nameable(module: str) -> bool:
@@ -109,9 +76,7 @@ def calls() -> list[tuple[str, str]]:
             if isinstance(node, ast.Call) and nameable(module):
                 whole = ast.unparse(node.func)
                 last = whole.rpartition(".")[2]
-                if whole in IMPORTS:
-                    found.append((file, whole))
-                elif last in SEARCHED and not whole.startswith("super()"):
+                if last in SEARCHED and not whole.startswith("super()"):
                     found.append((file, last))
     return found
 

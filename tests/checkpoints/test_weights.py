@@ -1,5 +1,7 @@
 """Weights and parts of checkpoints that programs count on, refused where any program loads them."""
 
+from collections import Counter, OrderedDict
+
 import pytest
 import torch
 from commands import fairseq, refuse
@@ -9,7 +11,13 @@ from translations import refused
 from syntax_nmt.cli import main
 from syntax_nmt.inference.loading import load
 
+SUM = (1, "loss", "SumMeter", {"sum": 1.0})
 EMBEDDING = "encoder.embed_tokens.weight"
+
+
+def metrics(*meters):
+    """A state of fairseq's figures."""
+    return {"metrics": {"a": list(meters)}}
 
 
 @pytest.fixture
@@ -58,10 +66,36 @@ def test_a_buffer_that_fairseq_never_sets_may_hold_anything(checkpoint):
         ("extra_state", [1], "its extra_state is of type list, not dict"),
         ("extra_state", 3, "its extra_state is of type int, not dict"),
         ("optimizer_history", {}, "its optimizer_history is of type dict, not list"),
-        ("optimizer_history", [1], "its optimizer_history is no list of dictionaries"),
+        ("optimizer_history", [1], "its optimizer_history[0] is of type int, not dict"),
         ("task_state", "text", "its task_state is of type str, not dict"),
         ("last_optimizer_state", [], "its last_optimizer_state is of type list, not dict"),
         ("criterion", 1.5, "its criterion is of type float, not dict"),
+        ("model", OrderedDict(a=1), "a is no tensor with a name"),
+        ("model", Counter(a=1), "holds no model of fairseq"),
+        ("criterion", Counter(a=1), "its criterion holds a Counter"),
+        ("anything", {"a": [None, {1: Counter()}]}, "its anything holds a Counter"),
+        ("optimizer_history", [], "its optimizer_history is empty"),
+        ("optimizer_history", [{"num_updates": "7"}], "[0].num_updates is '7', not a whole number"),
+        ("optimizer_history", [{"num_updates": -1}], "[0].num_updates is -1, not a whole number"),
+        ("optimizer_history", [{"lr_scheduler_state": 7}], "lr_scheduler_state is of type int"),
+        ("last_optimizer_state", {"state": []}, "last_optimizer_state.state is of type list"),
+        ("last_optimizer_state", {"state": {0: 1}}, "last_optimizer_state.state.0 is of type int"),
+        ("last_optimizer_state", {"param_groups": [7]}, "param_groups[0] is of type int, not dict"),
+        ("last_optimizer_state", {"loss_scale": "a"}, "loss_scale is 'a', not a number"),
+        ("task_state", {"patience": 7}, "its task_state.patience is of type int, not dict"),
+        ("task_state", {"patience": {"best": "a"}}, "patience.best is 'a', not a number"),
+        ("extra_state", {"train_iterator": 7}, "extra_state.train_iterator is of type int"),
+        ("extra_state", {"train_iterator": {}}, "extra_state.train_iterator.epoch is missing"),
+        ("extra_state", {"train_iterator": {"epoch": 2**40}}, "not a whole number from 0 to"),
+        ("extra_state", {"train_iterator": {"epoch": 1, "shuffle": 3}}, "shuffle is 3, not a bool"),
+        ("extra_state", {"previous_training_time": "1"}, "previous_training_time is '1', not a"),
+        ("extra_state", {"best": torch.ones(2)}, "extra_state.best is Tensor, not a number"),
+        ("extra_state", {"metrics": 7}, "extra_state.metrics is of type int, not dict"),
+        ("extra_state", {"metrics": {"a": [7]}}, "metrics.a[0] is of type int, not list"),
+        ("extra_state", metrics((1, "loss", "AverageMeter")), "a[0] has 3 entries, not 4"),
+        ("extra_state", metrics((1, "loss", "time", {})), "is 'time', not the name of a meter"),
+        ("extra_state", metrics((1, "loss", "SumMeter", {})), "metrics.a.loss.sum is missing"),
+        ("extra_state", metrics(SUM, SUM), "extra_state.metrics.a.loss is there 2 times"),
     ],
 )
 def test_parts_of_other_types(checkpoint, part, value, message):

@@ -124,7 +124,12 @@ def test_options_that_call(options):
         {"adam_betas": "(0.9, 0.98)", "post_process": "@@ ", "model_overrides": "{}"},
         {"eval_bleu_args": '{"beam": 2, "max_len_b": 5}', "kernels": "(3, 5)"},
         {"save_dir": "checkpoints (2)", "data": "data(1)", "encoder_embed_path": "a(1).txt"},
-        {"replace_unk": "a(1)", "gen_subset": "test(2)", "filename": "b(1).log", "n": np.int64(3)},
+        {
+            "replace_unk": "a(1)",
+            "gen_subset": "test-2,test1",
+            "filename": "b(1).log",
+            "n": np.int64(3),
+        },
         {"gpt2_encoder_json": "a(1).json", "config_yaml": "b(1).yaml", "continue_once": "c(1)"},
         {"parser_config": "prepared(2)/parser.json", "chunk_tags": "NP VP O", "arch": "lstm"},
     ],

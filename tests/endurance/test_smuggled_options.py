@@ -6,25 +6,18 @@ import shutil
 import subprocess
 import sys
 from argparse import Namespace
-from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 import torch
-from commands import USER_DIR, fairseq, refuse
-from fairseq import checkpoint_utils, options
-from fairseq.models.transformer import TransformerModel
-from fairseq_cli import eval_lm, validate
+from checkpoint_programs import PROGRAMS, Given
+from commands import fairseq, refuse
+from fairseq import checkpoint_utils
 from hostile_options import PAYLOADS
-from programs import System
 from smuggled_options import FILE, FORMS, RUNNING
 
-from syntax_nmt import load
-from syntax_nmt.cli import main as syntax_nmt
 from syntax_nmt.commands.average import average_checkpoints
 from syntax_nmt.errors import UserError
-from syntax_nmt.models.syntax_transformer import SyntaxTransformerModel
 
 pytestmark = pytest.mark.dear
 
@@ -47,88 +40,6 @@ for path in sys.argv[2:]:
 """
 
 
-@dataclass(frozen=True)
-class Given:
-    """What a program is given.
-
-    Attributes:
-        path: the untrusted checkpoint.
-        data: a data-bin folder.
-        good: another checkpoint.
-        text: a text of one line.
-        new: a file to write.
-    """
-
-    path: Path
-    data: Path
-    good: Path
-    text: Path
-    new: Path
-
-
-def _command(name: str, *arguments: str) -> Callable[[Given], object]:
-    """A subcommand of ours; `{path}` and the like stand for what it is given."""
-
-    def run(given: Given) -> object:
-        return syntax_nmt([*name.split(), *(part.format(**vars(given)) for part in arguments)])
-
-    return run
-
-
-def _of_fairseq(main: Callable, parser: Callable, *more: str) -> Callable[[Given], object]:
-    """A program of fairseq's with the plugin."""
-
-    def run(given: Given) -> object:
-        plugin = ("--user-dir", USER_DIR, "--cpu", "--num-workers", "0", "--max-tokens", "999")
-        command = [str(given.data), *plugin, "--path", str(given.path), *more]
-        return main(options.parse_args_and_arch(parser(), command))
-
-    return run
-
-
-def _hub(model: type) -> Callable[[Given], object]:
-    return lambda given: model.from_pretrained(str(given.path.parent), FILE, str(given.data))
-
-
-MODEL = ("{data}", "--path", "{path}")
-TEXTS = ("--source", "{text}", "--target", "{text}", "--segmented")
-PAIRS = (*TEXTS[:2], "--correct", "{text}", "--incorrect", "{text}", "--segmented")
-EXPORT = ("{path}", "--data", "{data}", "--output", "{new}", "--to")
-PROGRAMS: dict[str, Callable[[Given], object]] = {
-    "fairseq's loader": lambda given: checkpoint_utils.load_model_ensemble_and_task(
-        [str(given.path)], {"data": str(given.data)}
-    ),
-    "load": lambda given: load(given.path, given.data, segmented=True),
-    "from_pretrained": _hub(SyntaxTransformerModel),
-    "from_pretrained of fairseq": _hub(TransformerModel),
-    "trees": _command("trees", *MODEL, "--input", "{text}"),
-    "trees of constituents": _command(
-        "trees", *MODEL, "--kind", "constituents", "--input", "{text}"
-    ),
-    "align": _command("align", *MODEL, *TEXTS),
-    "align both ways": _command(
-        "align", "{data}", "--path", "{good}", *TEXTS, "--reverse-path", "{path}"
-    ),
-    "chunks": _command("chunks", *MODEL, *TEXTS),
-    "contrast": _command("contrast", *MODEL, *PAIRS),
-    "plot attention": _command("plot attention", *MODEL, *TEXTS, "--output", "{new}"),
-    "export to fairseq": _command("export", *EXPORT, "fairseq"),
-    "export to CTranslate2": _command("export", *EXPORT, "ctranslate2"),
-    "serve": _command("serve", "--system", "name", "{path}", "{data}"),
-    "average": _command("average", "{path}", "--output", "{new}"),
-    "generate": lambda given: System("any", given.data, given.path).generate(),
-    "interactive": lambda given: System("any", given.data, given.path).type(),
-    "generate --lm-path": lambda given: System("any", given.data, given.good).generate(
-        "--lm-path", given.path
-    ),
-    "validate": _of_fairseq(
-        validate.main, options.get_validation_parser, "--task", "syntax_translation"
-    ),
-    "validate under another task": _of_fairseq(
-        validate.main, options.get_validation_parser, "--task", "translation"
-    ),
-    "eval_lm": _of_fairseq(eval_lm.main, options.get_eval_lm_parser),
-}
 UNREAD = ("shard", "average")  # which takes the very file that it is given
 # Without --slow: each form where checks differ, and each program with what only fairseq's own
 # choice of a name shows.

@@ -220,3 +220,21 @@ def test_any_folder_may_be_pasted_into_a_shell(tmp_path, name):
     assert arguments.count(str(folder / "data-bin")) == 5
     assert arguments.count(str(folder / "phrase_checkpoints")) == 1
     assert not (tmp_path / "x").exists()
+
+
+def test_other_splits_of_a_folder(prepared, tmp_path):
+    """Only numbers follow the names of those that fairseq knows."""
+    data = shutil.copytree(prepared.data, tmp_path / "data-bin")
+    for split in ("train-old", "train_2", "valid1", "test٣"):
+        for path in prepared.data.glob("test.src-tgt.*"):
+            shutil.copy(path, data / path.name.replace("test", split, 1))
+    found = TrainingData.of(data)
+    assert list(found.splits) == ["train", "valid", "valid1", "test"]
+    main(["options", "--training", str(data)])
+
+
+def test_languages_that_are_no_names(prepared, tmp_path):
+    data = shutil.copytree(prepared.data, tmp_path / "data-bin")
+    for path in list(data.glob("*tgt*")):
+        path.rename(path.with_name(path.name.replace("tgt", "a b")))
+    assert "language 'a b' is no plain name" in refused("options", "--training", data)

@@ -1,0 +1,82 @@
+"""Languages, splits and formats: what reaches fairseq's paths."""
+
+import pytest
+from loaded_tasks import task_of
+from small_models import write_dictionaries
+
+from syntax_nmt.cli import main
+from syntax_nmt.data.data_bin_names import FORMATS, are_names, format_of, is_name
+from syntax_nmt.errors import UserError
+
+NAMES = ("de", "zh-Hans", "pt_BR", "en.tok", "train1", "3", "русский", "valid-old_2")
+NO_NAMES = (
+    "",
+    "-s",
+    ".",
+    "..",
+    ".de",
+    "a b",
+    "a;b",
+    "a/b",
+    "a\n",
+    "$x",
+    "`x`",
+    "a|b",
+    "a&",
+    "a'b",
+    "#",
+)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_names(name):
+    assert is_name(name)
+    assert are_names(f"{name},test")
+
+
+@pytest.mark.parametrize("name", NO_NAMES)
+def test_others(name):
+    assert not is_name(name)
+    assert not are_names(f"test,{name}")
+
+
+@pytest.mark.parametrize("options", [{"dataset_impl": "fasta"}, {"dataset_impl": "huffman"}])
+def test_formats_on_a_command_line(tmp_path, options):
+    with pytest.raises(UserError, match=r"--dataset-impl \w+: .* give one of mmap, cached, lazy"):
+        task_of(write_dictionaries(tmp_path), "src", "tgt", **options)
+    for name in (*FORMATS, None):
+        assert task_of(tmp_path, "src", "tgt", dataset_impl=name)
+
+
+def test_languages_on_a_command_line(tmp_path):
+    with pytest.raises(UserError, match="--target-lang 'tgt;x' is no plain name: give one of let"):
+        task_of(write_dictionaries(tmp_path), "src", "tgt;x")
+
+
+def test_splits_on_a_command_line(prepared):
+    with pytest.raises(UserError, match=r"split 'test;x' is no plain name"):
+        task_of(prepared.data, "src", "tgt").load_dataset("test;x")
+
+
+@pytest.mark.parametrize("command", ["prepare", "binarize"])
+def test_languages_of_a_preparation(tmp_path, capsys, command):
+    with pytest.raises(SystemExit):
+        main([command, "--source-lang", "a;b", "--target-lang", "de", "--destdir", str(tmp_path)])
+    assert "--source-lang: 'a;b' is no plain name: give one of letters" in capsys.readouterr().err
+
+
+def test_a_text_of_another_format(tmp_path):
+    """The source is whole, and the target's only file is one that a shell would read."""
+    data = write_dictionaries(tmp_path)
+    (data / "test.src-tgt.tgt.fasta").touch()
+    with pytest.raises(UserError, match=r"test\.src-tgt\.tgt\.fasta: fairseq reads this .* shell"):
+        task_of(data, "src", "tgt")
+
+
+def test_the_format_of_a_folder(prepared, tmp_path):
+    assert format_of(prepared.data) is None
+    assert format_of(write_dictionaries(tmp_path)) is None
+    (tmp_path / "dict.zh-Hans.txt").touch()
+    assert format_of(tmp_path) is None
+    (tmp_path / "test.src-tgt.src").touch()
+    assert format_of(tmp_path) == "raw"
