@@ -11,7 +11,12 @@ from dataclasses import dataclass
 from itertools import takewhile
 from typing import Generic, NoReturn, TypeVar
 
-from syntax_nmt.data.character_alignment import align_words, same_spelling, words_of_tokens
+from syntax_nmt.data.character_alignment import (
+    align_words,
+    is_punctuation,
+    same_spelling,
+    words_of_tokens,
+)
 from syntax_nmt.data.constituents import Constituent, ConstituentTree
 from syntax_nmt.data.dependency_tree import DependencyTree
 from syntax_nmt.errors import UserError
@@ -90,8 +95,9 @@ def transfer_constituents(
 ) -> Transferred[ConstituentTree] | None:
     """A constituency tree over the tokens; None if it is of another sentence.
 
-    A token of several words replaces the one nearest to the root (the first of equals).
-    A word of several tokens becomes a constituent of its own part of speech over them.
+    A token of several words replaces the one nearest to the root (the first of equals), and
+    punctuation only if it has nothing else. A word of several tokens becomes a constituent of its
+    own part of speech over them.
 
     Args:
         tokens: of the corpus line.
@@ -104,7 +110,8 @@ def transfer_constituents(
     groups = words_of_tokens(home, len(tokens))
     torn = sum(len(group) > 1 and _is_torn(tree, group) for group in groups)
     depths = [node.depth for node in tree.nodes if node.leaf]
-    kept = [min(group, key=depths.__getitem__) if group else None for group in groups]
+    ranks = list(zip(map(is_punctuation, tree.words), depths))
+    kept = [min(group, key=ranks.__getitem__) if group else None for group in groups]
     owners = _filled(kept)
     nodes: list[Constituent] = []
     for node in tree.nodes:
