@@ -15,6 +15,7 @@ from syntax_nmt.data.character_alignment import (
     align_words,
     is_punctuation,
     same_spelling,
+    spelling,
     words_of_tokens,
 )
 from syntax_nmt.data.constituents import Constituent, ConstituentTree
@@ -34,11 +35,14 @@ class Transferred(Generic[_Kind]):
             is one token of the corpus is not).
         torn: tokens of several words that do not form a subtree or constituent, so that annotation
             is lost.
+        uncut: tokens that only continue a word that begins or ends with punctuation, as `mode ,`
+            continues `mode,`: the annotation was made before the text was tokenised.
     """
 
     annotation: _Kind
     bridged: bool = False
     torn: int = 0
+    uncut: int = 0
 
 
 def transfer_dependencies(
@@ -62,20 +66,21 @@ def transfer_dependencies(
     aligned = _aligned(tree, tokens)
     if aligned is None:
         return None
-    sizes, homes = aligned
+    forms, sizes, homes = aligned
     home = [token for token, size in zip(homes, sizes) for _ in range(size)]
     if home == list(range(len(tokens))):
         return Transferred(tree)
     parts = words_of_tokens(homes, len(tokens))
     groups = words_of_tokens(home, len(tokens))
     torn = sum(len(part) > 1 and tree.leaves_several(group) for part, group in zip(parts, groups))
-    return Transferred(tree.transferred(home, tokens), bridged=True, torn=torn)
+    uncut = _uncut(forms, parts)
+    return Transferred(tree.transferred(home, tokens), bridged=True, torn=torn, uncut=uncut)
 
 
 def _aligned(
     tree: DependencyTree, tokens: Sequence[str]
-) -> tuple[Sequence[int], Sequence[int]] | None:
-    """Surface tokens or words of a tree: the number of words of each, and the token of each."""
+) -> tuple[list[str], list[int], list[int]] | None:
+    """Surface tokens or words of a tree, the number of words of each, and the token of each."""
     forms: list[str] = []
     sizes: list[int] = []
     for start, end, form in tree.surface_spans():
@@ -85,9 +90,28 @@ def _aligned(
         sizes += [1] * (end - start) if spelled else [end - start]
     homes = align_words(forms, tokens)
     if homes is None:
-        sizes = [1] * len(tree)
+        forms, sizes = [*tree.words], [1] * len(tree)
         homes = align_words(tree.words, tokens) or _in_place(tree.words, tokens)
-    return None if homes is None else (sizes, homes)
+    return None if homes is None else (forms, sizes, homes)
+
+
+def _uncut(words: Sequence[str], groups: Sequence[range]) -> int:
+    """See :class:`Transferred`.
+
+    Args:
+        groups: the words of each token.
+    """
+    count = 0
+    continued = False
+    for group in groups:
+        if group:
+            word = words[group[-1]]
+            characters = spelling([word]).characters
+            ends = characters[:1], characters[-1:]
+            continued = not is_punctuation(word) and any(map(is_punctuation, ends))
+        else:
+            count += continued
+    return count
 
 
 def transfer_constituents(
@@ -126,7 +150,7 @@ def transfer_constituents(
                 for token in range(start, end)
             ]
     carried = ConstituentTree(tuple(tokens), tuple(nodes), tree.line)
-    return Transferred(carried, bridged=True, torn=torn)
+    return Transferred(carried, bridged=True, torn=torn, uncut=_uncut(tree.words, groups))
 
 
 def _in_place(words: Sequence[str], tokens: Sequence[str]) -> list[int] | None:
