@@ -1,5 +1,8 @@
 """Trees written short, random ones, and what holds of every tree."""
 
+import html
+import unicodedata
+
 from syntax_nmt.data.dependency_tree import DependencyTree, find_cycle
 
 
@@ -33,24 +36,46 @@ def is_tree(heads):
     return len(roots) == 1 and max(heads) < len(heads) and not find_cycle(arcs)
 
 
-def heads_of_tokens(heads, words, tokens):
+def has_letters(word):
+    """Whether a word has a letter or a digit."""
+    return any(map(str.isalnum, unicodedata.normalize("NFKD", html.unescape(word))))
+
+
+def heads_of_tokens(tree, words, tokens, forms):
     """The head of each token in which a word begins, by counting steps to the root; else None.
 
-    Words and tokens are given by the places in the text where they begin.
+    Punctuation stands for its token only where a word depends on it, or there is nothing else.
+
+    Args:
+        words: the places in the text where words begin.
+        tokens: the places where tokens begin.
+        forms: the tokens.
     """
+    heads = tree.heads
 
     def token_of(word):
-        return max(token for token, place in enumerate(tokens) if place <= words[word])
+        token = max(token for token, place in enumerate(tokens) if place <= words[word])
+        before = forms[token][: words[word] - tokens[token]]
+        if has_letters(before) and not has_letters(tree.words[word]):
+            return token_of(max(i for i in range(word) if has_letters(tree.words[i])))
+        return token
 
     def steps(word):
         return 0 if heads[word] == word else 1 + steps(heads[word])
 
+    def above(word):
+        return {word} if heads[word] == word else {word} | above(heads[word])
+
+    carrying = set()
+    for word, form in enumerate(tree.words):
+        carrying |= above(word) if has_letters(form) else set()
     inside = {}
     for word in range(len(words)):
         inside.setdefault(token_of(word), []).append(word)
     found = []
     for token in range(len(tokens)):
-        top = min(inside.get(token, ()), key=steps, default=None)
+        held = inside.get(token, [])
+        top = min(sorted(carrying.intersection(held)) or held, key=steps, default=None)
         found.append(None if top is None else token_of(heads[top]))
     return found
 

@@ -39,8 +39,8 @@ def check_models(cfg: Any, vocabularies: Vocabularies) -> list[str]:
         vocabularies: of source and target.
 
     Raises:
-        UserError: one is missing, damaged, of other vocabularies, or holds something that could
-            run code.
+        UserError: one is missing, damaged, of other vocabularies or of the other direction, or
+            holds something that could run code.
     """
     names = interpolated_option(cfg, "path")
     if names is None:
@@ -57,13 +57,22 @@ def check_models(cfg: Any, vocabularies: Vocabularies) -> list[str]:
             if not PathManager.isfile(path):
                 raise UserError(f"{path}: no such checkpoint: give --path files of fairseq-train")
             state = check_weights(path, vocabularies)
-            _warn_of_other_languages(path, state, cfg)
+            check_direction(path, state, cfg)
             files.append(path)
     return files
 
 
-def _warn_of_other_languages(path: str, state: Mapping[str, Any], cfg: Any) -> None:
-    """Warns if a model was trained on other languages than the given ones."""
+def check_direction(path: str | Path, state: Mapping[str, Any], cfg: Any) -> None:
+    """Warns if a model was trained on other languages than the given ones.
+
+    Args:
+        path: of the checkpoint, for messages.
+        state: its content.
+        cfg: the options of the task.
+
+    Raises:
+        UserError: they are the same, swapped.
+    """
     options = (state.get("cfg") or {}).get("task") or state.get("args")
     if isinstance(options, Namespace):
         options = vars(options)
@@ -71,13 +80,11 @@ def _warn_of_other_languages(path: str, state: Mapping[str, Any], cfg: Any) -> N
     given = [str(getattr(cfg, name, None)) for name in ("source_lang", "target_lang")]
     if "None" in (*trained, *given) or trained == given:
         return
+    said = f"{path} translates {'-'.join(trained)}, and the languages given are {'-'.join(given)}"
     remedy = "give -s {} -t {}".format(*trained)
-    if trained != given[::-1]:
-        remedy += ", unless these are other names of the same languages"
-    logger.warning(
-        f"{path} translates {'-'.join(trained)}, and the languages given are {'-'.join(given)}: "
-        f"{remedy}"
-    )
+    if trained == given[::-1]:
+        raise UserError(f"{said}: {remedy}, and data of this direction")
+    logger.warning(f"{said}: {remedy}, unless these are other names of the same languages")
 
 
 def check_weights(path: str | Path, vocabularies: Vocabularies) -> Mapping[str, Any]:

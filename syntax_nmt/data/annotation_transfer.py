@@ -11,7 +11,13 @@ from dataclasses import dataclass
 from itertools import takewhile
 from typing import Generic, NoReturn, TypeVar
 
-from syntax_nmt.data.character_alignment import align_words, same_spelling, words_of_tokens
+from syntax_nmt.data.character_alignment import (
+    align_words,
+    is_punctuation,
+    same_spelling,
+    spelling,
+    words_of_tokens,
+)
 from syntax_nmt.data.constituents import Constituent, ConstituentTree
 from syntax_nmt.data.dependency_tree import DependencyTree
 from syntax_nmt.errors import UserError
@@ -29,11 +35,14 @@ class Transferred(Generic[_Kind]):
             is one token of the corpus is not).
         torn: tokens of several words that do not form a subtree or constituent, so that annotation
             is lost.
+        uncut: tokens that only continue a word that begins or ends with punctuation, as `mode ,`
+            continues `mode,`: the annotation was made before the text was tokenised.
     """
 
     annotation: _Kind
     bridged: bool = False
     torn: int = 0
+    uncut: int = 0
 
 
 def transfer_dependencies(
@@ -57,20 +66,21 @@ def transfer_dependencies(
     aligned = _aligned(tree, tokens)
     if aligned is None:
         return None
-    sizes, homes = aligned
+    forms, sizes, homes = aligned
     home = [token for token, size in zip(homes, sizes) for _ in range(size)]
     if home == list(range(len(tokens))):
         return Transferred(tree)
     parts = words_of_tokens(homes, len(tokens))
     groups = words_of_tokens(home, len(tokens))
     torn = sum(len(part) > 1 and tree.leaves_several(group) for part, group in zip(parts, groups))
-    return Transferred(tree.transferred(home, tokens), bridged=True, torn=torn)
+    uncut = _uncut(forms, parts)
+    return Transferred(tree.transferred(home, tokens), bridged=True, torn=torn, uncut=uncut)
 
 
 def _aligned(
     tree: DependencyTree, tokens: Sequence[str]
-) -> tuple[Sequence[int], Sequence[int]] | None:
-    """Surface tokens or words of a tree: the number of words of each, and the token of each."""
+) -> tuple[list[str], list[int], list[int]] | None:
+    """Surface tokens or words of a tree, the number of words of each, and the token of each."""
     forms: list[str] = []
     sizes: list[int] = []
     for start, end, form in tree.surface_spans():
@@ -80,9 +90,28 @@ def _aligned(
         sizes += [1] * (end - start) if spelled else [end - start]
     homes = align_words(forms, tokens)
     if homes is None:
-        sizes = [1] * len(tree)
+        forms, sizes = [*tree.words], [1] * len(tree)
         homes = align_words(tree.words, tokens) or _in_place(tree.words, tokens)
-    return None if homes is None else (sizes, homes)
+    return None if homes is None else (forms, sizes, homes)
+
+
+def _uncut(words: Sequence[str], groups: Sequence[range]) -> int:
+    """See :class:`Transferred`.
+
+    Args:
+        groups: the words of each token.
+    """
+    count = 0
+    continued = False
+    for group in groups:
+        if group:
+            word = words[group[-1]]
+            characters = spelling([word]).characters
+            ends = characters[:1], characters[-1:]
+            continued = not is_punctuation(word) and any(map(is_punctuation, ends))
+        else:
+            count += continued
+    return count
 
 
 def transfer_constituents(
@@ -90,8 +119,9 @@ def transfer_constituents(
 ) -> Transferred[ConstituentTree] | None:
     """A constituency tree over the tokens; None if it is of another sentence.
 
-    A token of several words replaces the one nearest to the root (the first of equals).
-    A word of several tokens becomes a constituent of its own part of speech over them.
+    A token of several words replaces the one nearest to the root (the first of equals), and
+    punctuation only if it has nothing else. A word of several tokens becomes a constituent of its
+    own part of speech over them.
 
     Args:
         tokens: of the corpus line.
@@ -104,7 +134,8 @@ def transfer_constituents(
     groups = words_of_tokens(home, len(tokens))
     torn = sum(len(group) > 1 and _is_torn(tree, group) for group in groups)
     depths = [node.depth for node in tree.nodes if node.leaf]
-    kept = [min(group, key=depths.__getitem__) if group else None for group in groups]
+    ranks = list(zip(map(is_punctuation, tree.words), depths))
+    kept = [min(group, key=ranks.__getitem__) if group else None for group in groups]
     owners = _filled(kept)
     nodes: list[Constituent] = []
     for node in tree.nodes:
@@ -119,7 +150,7 @@ def transfer_constituents(
                 for token in range(start, end)
             ]
     carried = ConstituentTree(tuple(tokens), tuple(nodes), tree.line)
-    return Transferred(carried, bridged=True, torn=torn)
+    return Transferred(carried, bridged=True, torn=torn, uncut=_uncut(tree.words, groups))
 
 
 def _in_place(words: Sequence[str], tokens: Sequence[str]) -> list[int] | None:

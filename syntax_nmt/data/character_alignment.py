@@ -27,13 +27,15 @@ _ESCAPE = re.compile(
 _ESCAPED = {**MOSES_ESCAPES, **PENN_BRACKETS}
 # A double quote is two single ones, as Penn writes it (`` and ''); every dash is a hyphen.
 _SPELLED = {
-    **dict.fromkeys('"“”„‟«»″〝〞', "''"),
-    **dict.fromkeys("'`´‘’‚‛′ʼ", "'"),
+    **dict.fromkeys('"“”„‟«»″〝〞״', "''"),
+    **dict.fromkeys("'`´‘’‚‛′ʼ׳", "'"),
     **dict.fromkeys("-‐‑‒–—―−﹣-", "-"),
     "⁄": "/",
 }
 _PUNCTUATION = regex.compile(r"[^\p{L}\p{N}\p{M}]+")
-_PUNCTUATION_FROM = regex.compile(r"[^\p{L}\p{N}\p{M}]*")
+_MARKS = regex.compile(r"[^\p{L}\p{N}\p{M}]*")
+# Runs of punctuation with more pairs of characters (drawings in text) are aligned at their ends.
+_LARGEST_TABLE = 10_000
 
 
 class Spelling(NamedTuple):
@@ -53,8 +55,9 @@ def align_words(words: Sequence[str], tokens: Sequence[str]) -> list[int] | None
 
     Case, width, coding of accents, escapes, kinds of quotes and dashes do not count. If the
     characters differ only in punctuation (`U.S.` at the end of a sentence against `U.S.` and `.`),
-    letters and digits are aligned, and the punctuation between two of them from its left. A word
-    that has none of the text's characters belongs to the token of the previous word.
+    letters and digits are aligned, and each run of punctuation between two of them by the
+    longest common subsequence. A word that has none of the text's characters belongs to the
+    token of the previous word, and so does a mark that shares its token with letters of that word.
 
     Args:
         tokens: of the text that gets the annotation.
@@ -68,12 +71,18 @@ def align_words(words: Sequence[str], tokens: Sequence[str]) -> list[int] | None
     if left.characters == right.characters:
         pairs = list(enumerate(range(len(left.characters))))
     else:
-        pairs = _pairs_by_letters(left.characters, right.characters)
+        pairs = _pairs_by_letters(left, right)
     if not pairs:
         return None
     home: dict[int, int] = {}
+    letters_of = (-1, -1)  # the token of the last letter, and its word
     for one, other in pairs:
-        home.setdefault(left.words[one], right.words[other])
+        word, token = left.words[one], right.words[other]
+        if not is_punctuation(left.characters[one]):
+            letters_of = token, word
+        elif token == letters_of[0] and is_punctuation(words[word]):
+            token = home[letters_of[1]]
+        home.setdefault(word, token)
     aligned = []
     before = 0
     for word in range(len(words)):
@@ -120,6 +129,12 @@ def same_spelling(left: str, right: str) -> bool:
     return bool(characters) and characters == spelling([right]).characters
 
 
+@lru_cache(maxsize=1 << 16)
+def is_punctuation(word: str) -> bool:
+    """Whether a word has no letter and no digit, escapes undone."""
+    return _MARKS.fullmatch(spelling([word]).characters) is not None
+
+
 def _unescaped(text: str, owners: list[int]) -> tuple[str, list[int]] | None:
     """Replaces escapes by their characters, which belong to the word where the escape begins."""
     parts: list[str] = []
@@ -151,25 +166,62 @@ def _folded(character: str) -> str:
     return "".join(_SPELLED.get(part, part) for part in plain if not part.isspace())
 
 
-def _pairs_by_letters(left: str, right: str) -> list[tuple[int, int]]:
+def _pairs_by_letters(left: Spelling, right: Spelling) -> list[tuple[int, int]]:
     """Indices of characters that belong together if only punctuation differs; otherwise none."""
-    letters = _PUNCTUATION.sub("", left)
-    if not letters or letters != _PUNCTUATION.sub("", right):
+    letters = _PUNCTUATION.sub("", left.characters)
+    if not letters or letters != _PUNCTUATION.sub("", right.characters):
         return []
     pairs = []
     one = other = 0
-    # Every letter or digit follows a possibly empty sequence of punctuation.
+    # Every letter or digit follows a possibly empty run of punctuation; another run ends the text.
     for _ in range(len(letters) + 1):
-        stretches = [_stretch(left, one), _stretch(right, other)]
-        common = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(*stretches)))
-        pairs += [(one + step, other + step) for step in range(common)]
-        one, other = one + len(stretches[0]), other + len(stretches[1])
-        pairs.append((one, other))
-        one, other = one + 1, other + 1
+        runs = _run(left.characters, one), _run(right.characters, other)
+        ends = one + len(runs[0]), other + len(runs[1])
+        common = _common_suffix(*runs)
+        between = [(one + a, other + b) for a, b in _common_subsequence(*runs, common)]
+        # Where a word begins, its letters decide, or punctuation that touches them in both.
+        next_word = left.words[ends[0]] if ends[0] < len(left.words) else None
+        pairs += [pair for pair in between if left.words[pair[0]] != next_word]
+        pairs += [(ends[0] - step, ends[1] - step) for step in range(common, -1, -1)]
+        one, other = ends[0] + 1, ends[1] + 1
     return pairs[:-1]
 
 
-def _stretch(text: str, start: int) -> str:
+def _run(text: str, start: int) -> str:
     """The punctuation that begins at a position; may be empty."""
-    match = _PUNCTUATION_FROM.match(text, start)
+    match = _MARKS.match(text, start)
     return match[0] if match is not None else ""
+
+
+def _common_suffix(left: str, right: str) -> int:
+    """How many characters two runs share at their ends."""
+    backwards = zip(reversed(left), reversed(right))
+    return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], backwards))
+
+
+def _common_subsequence(left: str, right: str, suffix: int) -> list[tuple[int, int]]:
+    """Indices of the longest common subsequence of two runs before their common suffix.
+
+    Args:
+        suffix: the number of characters at the ends to leave out.
+    """
+    left, right = left[: len(left) - suffix], right[: len(right) - suffix]
+    if len(left) * len(right) > _LARGEST_TABLE:
+        return []
+    # lengths[i][j]: of the longest common subsequence of left[i:] and right[j:]
+    lengths = [[0] * (len(right) + 1) for _ in range(len(left) + 1)]
+    for i in reversed(range(len(left))):
+        for j in reversed(range(len(right))):
+            longer = max(lengths[i + 1][j], lengths[i][j + 1])
+            lengths[i][j] = lengths[i + 1][j + 1] + 1 if left[i] == right[j] else longer
+    pairs = []
+    i = j = 0
+    while i < len(left) and j < len(right):
+        if left[i] == right[j]:
+            pairs.append((i, j))
+            i, j = i + 1, j + 1
+        elif lengths[i + 1][j] >= lengths[i][j + 1]:
+            i += 1
+        else:
+            j += 1
+    return pairs

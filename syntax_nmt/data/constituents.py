@@ -13,8 +13,10 @@ from typing import NamedTuple
 from syntax_nmt.data.text_files import read_lines
 from syntax_nmt.errors import UserError
 
-_TOKEN = re.compile(r"[()]|[^\s()]+")
+_TOKEN = re.compile(r"\([^\s()]+\)|[()]|[^\s()]+")
 _TRACE = "-NONE-"
+_TRACE_WORD = re.compile(r"\*[^()]*|-NONE-")
+_NO_TREE = ["(", ")"], ["(", "(", ")", ")"]
 _DEPTH = 20_000  # a chain of one bracket a word, in a sentence longer than any model takes
 UNNAMED_CONSTITUENT, UNNAMED_WORD = "X", "W"
 PENN_BRACKETS = {
@@ -60,7 +62,7 @@ class ConstituentTree:
 
 
 def read_trees(path: str | Path) -> Iterator[ConstituentTree | None]:
-    """The trees of a file, one a line; None for `()`.
+    """The trees of a file, one a line; None for `()` and `(())`.
 
     Args:
         path: the file, plain or `.gz`.
@@ -73,20 +75,22 @@ def read_trees(path: str | Path) -> Iterator[ConstituentTree | None]:
 
 
 def parse_tree(text: str, name: str, line: int) -> ConstituentTree | None:
-    """The tree of one line; None for `()`, or if it has only traces.
+    """The tree of one line; None for `()` and `(())`, or if it has only traces.
 
     An outer bracket without a label around one tree (as in Penn's files) is removed, and so are
-    traces (`-NONE-`) and brackets that contain only traces.
+    traces (`-NONE-`) and brackets that contain only traces. A word may stand in a bracket of its
+    own (`(NN (cat))`), as a trace may (`(NP (*))`).
 
     Args:
         name: the file, for messages.
         line: 1-based number of the line.
 
     Raises:
-        UserError: unbalanced brackets, words outside them, more than one tree, an empty line.
+        UserError: unbalanced brackets, words outside them, more than one tree, an empty line, a
+            bracket without a word.
     """
     tokens = _TOKEN.findall(text)
-    if tokens == ["(", ")"]:
+    if tokens in _NO_TREE:
         return None
     try:
         words, nodes = _Builder().build(tokens)
@@ -106,6 +110,7 @@ class _OpenBracket:
         self.position = position
         self.atoms: list[str] = []
         self.has_brackets = False
+        self.own_bracket = ""  # that of its word or trace, which has nothing beside it
 
 
 class _Builder:
@@ -126,6 +131,8 @@ class _Builder:
                 self._open()
             elif token == ")":
                 self._close()
+            elif token[0] == "(":
+                self._own_bracket(token)
             else:
                 self._atom(token)
         if self.stack:
@@ -141,6 +148,7 @@ class _Builder:
                 f"more than {_DEPTH} brackets in each other: correct or recreate the line"
             )
         if self.stack:
+            self._refuse_more(self.stack[-1])
             self._flush_atoms(self.stack[-1])
             self.stack[-1].has_brackets = True
             if self.stack[-1].label is None:
@@ -152,16 +160,35 @@ class _Builder:
         if not self.stack:
             raise ValueError(f"{token!r} before the first bracket: write one bracketed tree a line")
         top = self.stack[-1]
+        self._refuse_more(top)
         if top.label is None:
             top.label = token
         else:
             top.atoms.append(token)
+
+    def _own_bracket(self, token: str) -> None:
+        """`(cat)` is the word of the bracket around it if this has nothing else."""
+        top = self.stack[-1] if self.stack else None
+        if top is None or not top.label or top.atoms or top.has_brackets:
+            raise _no_word(token)
+        word = token[1:-1]
+        top.own_bracket = token
+        if _TRACE_WORD.fullmatch(word):
+            top.has_brackets = True
+        else:
+            top.atoms.append(word)
+
+    def _refuse_more(self, top: _OpenBracket) -> None:
+        if top.own_bracket:
+            raise _no_word(top.own_bracket)
 
     def _close(self) -> None:
         if not self.stack:
             raise ValueError("')' without '(': correct or recreate the line")
         top = self.stack[-1]
         label = top.label or ""
+        if not top.atoms and not top.has_brackets and label != _TRACE:
+            raise _no_word(f"({label} )" if label else "()")
         leaf = len(top.atoms) == 1 and not top.has_brackets
         if leaf:
             if label != _TRACE:
@@ -182,6 +209,13 @@ class _Builder:
             self.nodes.append(Constituent("", start, start + 1, len(self.stack), True))
             top.has_brackets = True
         top.atoms.clear()
+
+
+def _no_word(bracket: str) -> ValueError:
+    return ValueError(
+        f"a bracket without a word, {bracket!r}: write its word into it, ( as -LRB- and ) as "
+        f"-RRB-; a sentence without a tree is ()"
+    )
 
 
 def _without_outer_bracket(nodes: list[Constituent]) -> list[Constituent]:

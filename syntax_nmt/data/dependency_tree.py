@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from syntax_nmt.data.character_alignment import words_of_tokens
+from syntax_nmt.data.character_alignment import is_punctuation, words_of_tokens
 
 CONTINUATION = "goeswith"
 """The relation of Universal Dependencies for later parts of a split word."""
@@ -55,9 +55,7 @@ class DependencyTree:
         """The tree over the words of a corpus line.
 
         If there is one corpus word per syntactic word, the tree does not change. If there is one
-        per surface token, each multiword range becomes one word, which replaces its word nearest to
-        the root (the first of equals): that word's head lies outside the range, and nearness to the
-        root keeps the result a tree with one root.
+        per surface token, each multiword range becomes one word (:meth:`transferred`).
 
         Args:
             num_words: one of these numbers.
@@ -71,23 +69,24 @@ class DependencyTree:
     def transferred(self, home: Sequence[int], tokens: Sequence[str]) -> DependencyTree:
         """The tree over tokens of another tokenisation.
 
-        A token of several words stands for the one nearest to the root (the first of equals). That
-        word's head lies in another token, and nearness to the root keeps the result a tree with one
-        root. A token without a word continues one that began before it, and depends on that
-        one's token (`goeswith`).
+        A token of several words stands for the one nearest to the root (the first of equals);
+        punctuation counts only if a word depends on it (`$` of `$ 5`), or if the token has nothing
+        else. That word's head lies in another token, and nearness to the root keeps the result a
+        tree with one root. A token without a word continues one that began before it, and depends
+        on that one's token (`goeswith`).
 
         Args:
             home: the token of each word, never falling
                 (:func:`~syntax_nmt.data.character_alignment.align_words`).
             tokens: the new words.
         """
-        depths = word_depths(self.heads)
+        ranks = self._ranks()
         groups = words_of_tokens(home, len(tokens))
         heads, relations, upos = [], [], []
         goes_on = home[0]  # a token before the first word can only depend on a later one
         for token, group in enumerate(groups):
             if group:
-                word = min(group, key=depths.__getitem__)
+                word = min(group, key=ranks.__getitem__)
                 goes_on = token
                 heads.append(home[self.heads[word]])
                 relations.append(self.relations[word])
@@ -99,6 +98,20 @@ class DependencyTree:
         return DependencyTree(
             tuple(tokens), tuple(heads), tuple(relations), tuple(upos), line=self.line
         )
+
+    def _ranks(self) -> list[int]:
+        """The order in which words stand for their token: by depth, mere punctuation last."""
+        carries_letters = [False] * len(self)
+        for word, form in enumerate(self.words):
+            above = word
+            while not (is_punctuation(form) or carries_letters[above]):
+                carries_letters[above] = True
+                above = self.heads[above]
+        depths = word_depths(self.heads)
+        return [
+            depth if carries else depth + len(self)
+            for depth, carries in zip(depths, carries_letters)
+        ]
 
     def leaves_several(self, words: Sequence[int]) -> bool:
         """Whether several of some words have their heads elsewhere: the words form no subtree."""

@@ -60,6 +60,9 @@ def _count_error(number: int, row: tuple, streams: Mapping[str, Iterator[Any]]) 
 
 
 STOP, SKIP = "stop", "skip"
+# Of the words of PUD and EWT under three tokenisers, 0.02 to 0.6 % are uncut in gold annotation,
+# 11 to 98 % in that of words between spaces.
+_UNCUT_SHARE = 0.05
 _LOOKED_AHEAD = 20
 _Lines = Callable[[], Iterator[Sequence[str]]]
 
@@ -72,6 +75,8 @@ class AnnotationFit:
         sentences: of the text.
         bridged: sentences transferred from another tokenisation.
         torn: those of them that lost annotation, because a token covers words that form no subtree.
+        words: of the annotated sentences of the text.
+        uncut: those of them that only continue a word of annotation with punctuation at an end.
         mismatched: numbers of the sentences whose annotation has other words, from 1.
         first: position, number and error of the first of these.
     """
@@ -79,15 +84,23 @@ class AnnotationFit:
     sentences: int = 0
     bridged: int = 0
     torn: int = 0
+    words: int = 0
+    uncut: int = 0
     mismatched: list[int] = field(default_factory=list)
     first: str = ""
 
-    def add(self, found: Transferred[Any] | None) -> None:
-        """Counts a sentence that fits, or has no annotation."""
+    def add(self, found: Transferred[Any] | None, words: int) -> None:
+        """Counts a sentence that fits, or has no annotation.
+
+        Args:
+            words: of the sentence in the text.
+        """
         self.sentences += 1
         if found is not None:
             self.bridged += found.bridged
             self.torn += found.torn > 0
+            self.words += words
+            self.uncut += found.uncut
 
     def add_mismatch(self, number: int, error: OtherTextError) -> None:
         """Counts a sentence whose annotation has other words.
@@ -105,20 +118,32 @@ class AnnotationFit:
         self.sentences += other.sentences
         self.bridged += other.bridged
         self.torn += other.torn
+        self.words += other.words
+        self.uncut += other.uncut
         self.mismatched += other.mismatched
         self.first = self.first or other.first
 
-    def note(self, file: Path) -> str:
-        """Notes for the user; empty if all annotation has the text's words."""
+    def notes(self, file: Path, text: Path) -> Iterator[str]:
+        """What to tell the user; nothing if all annotation has the text's words.
+
+        Args:
+            file: the annotation.
+        """
         if not self.bridged:
-            return ""
+            return
         torn = ""
         if self.torn:
             torn = f"; in {self.torn:,} of them a token covers words that are no subtree"
-        return (
+        yield (
             f"{file}: {self.bridged:,} of {self.sentences:,} sentences have the text's "
             f"characters in other words, and were carried over{torn}"
         )
+        if self.uncut > _UNCUT_SHARE * self.words:
+            yield (
+                f"{file}: {self.uncut:,} of {self.words:,} words of the text only continue an "
+                f"annotated word, as ',' would continue 'mode,': the text was annotated before it "
+                f"was tokenised: annotate {text}, and replace this file by the result"
+            )
 
     def refusal(self, remedy: str) -> UserError:
         """The error for annotation with other words, raised once.

@@ -157,7 +157,7 @@ class Projector:
         except OtherTextError as error:
             fit.add_mismatch(sentence.line, error)
             return None
-        fit.add(carried)
+        fit.add(carried, len(words))
         if carried is None:
             return None
         found = carried.annotation

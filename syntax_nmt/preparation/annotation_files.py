@@ -65,9 +65,9 @@ class GivenAnnotation:
         """
         findings = AnnotationFit()
         place = (self.file, self.kind, self._lines)
-        for number, _, _, check in self._sentences():
+        for number, _, words, check in self._sentences():
             try:
-                findings.add(check())
+                findings.add(check(), len(words))
             except OtherTextError as error:
                 if not findings.mismatched:
                     refuse_shift(*place, number, self.words, self.attach_roots)

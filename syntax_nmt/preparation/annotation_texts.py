@@ -123,7 +123,7 @@ class AnnotationTexts:
                 f"  {found}: no record of it in {self._plan.record.name}, so it counts as given; "
                 "to have it made, remove it and run this again"
             )
-        if note := fit.note(found):
+        for note in fit.notes(found, given.words):
             self._note(f"  {note}")
         skipped = len(fit.mismatched)
         if skipped and found == destination:

@@ -293,7 +293,7 @@ def _report_written(
         f"{name}: {sentences} sentences from {projector.file}, {annotated} annotated, "
         f"{sentences - annotated} without annotation{of_these} ({projector.scheme} segmentation)"
     )
-    if note := fit.note(projector.file):
+    for note in fit.notes(projector.file, projector.words or projector.pieces):
         report(note)
     if skipped:
         report(f"{fit.first} (the first that was skipped)")

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from glob import escape
 from pathlib import Path
 
 from syntax_nmt.data.annotation import KINDS
@@ -154,7 +155,7 @@ def refuse_to_overwrite(plan: Plan, models: Iterable[Path]) -> None:
 
     Raises:
         UserError: an input would be overwritten, or is in the data-bin folder, which is replaced as
-            a whole; or that folder contains other files.
+            a whole; or that folder contains other files, or data of the other direction.
     """
     outputs = {path.resolve() for path in plan.outputs}
     for split in plan.splits:
@@ -168,6 +169,12 @@ def refuse_to_overwrite(plan: Plan, models: Iterable[Path]) -> None:
                 f"{path} lies in {plan.data_bin}, which is made anew as a whole: move it, or give "
                 "another --destdir"
             )
+    turned = f"{plan.target}-{plan.source}"
+    if any(plan.data_bin.glob(f"*.{escape(turned)}.*.idx")):
+        raise UserError(
+            f"{plan.data_bin}: is for {turned}, and models trained on it would be given "
+            f"{plan.source} to translate: give another --destdir for {plan.source}-{plan.target}"
+        )
     if _is_of_another(plan):
         raise UserError(
             f"{plan.data_bin}: would be replaced, and {plan.record} does not tell that `syntax-nmt "

@@ -11,7 +11,11 @@ from fairseq.distributed.utils import get_global_rank
 from fairseq.file_io import PathManager
 
 from syntax_nmt.checkpoints.resumed import finish_interrupted_copy, warn_of_changed_options
-from syntax_nmt.checkpoints.task_checkpoints import check_weights, interpolated_option
+from syntax_nmt.checkpoints.task_checkpoints import (
+    check_direction,
+    check_weights,
+    interpolated_option,
+)
 from syntax_nmt.errors import UserError
 
 STATE = "patience"  # in a checkpoint's state of the task
@@ -48,7 +52,7 @@ class Resuming:
             vocabularies: of source and target.
 
         Raises:
-            UserError: it is missing, damaged or of other data.
+            UserError: it is missing, damaged, of other data or of the other direction.
         """
         forget_training_before()
         self._begin = self.checkpoint()
@@ -62,6 +66,7 @@ class Resuming:
             history = state.get("optimizer_history") or [{}]
             self._updates_before = history[-1].get("num_updates", 0)
         if self._begin == self._last():
+            check_direction(self._begin, state, self._cfg)
             self._resumed = self._begin, state.get("cfg") or {}
             if not self._option("reset_meters"):
                 _resume_count(state)

@@ -44,21 +44,38 @@ def test_remote_models(remote):
     ("given", "said"),
     [
         (("en", "de"), ""),
-        (("de", "en"), "translates en-de, and the languages given are de-en: give -s en -t de\n"),
         (("en", "deu"), "are en-deu: give -s en -t de, unless these are other names of the same"),
         ((None, None), ""),
     ],
 )
 def test_languages_of_a_model(tmp_path, monkeypatch, caplog, given, said):
-    (tmp_path / "a.pt").touch()
-    task = {"source_lang": "en", "target_lang": "de"}
-    state = {"cfg": {"task": task}}
-    monkeypatch.setattr(task_checkpoints, "check_weights", lambda path, vocabularies: state)
-    source, target = given
-    cfg = Namespace(path=str(tmp_path / "a.pt"), source_lang=source, target_lang=target)
-    check_models(cfg, (Dictionary(), Dictionary()))
+    check_languages(tmp_path, monkeypatch, *given)
     assert said in caplog.text
     assert bool(caplog.text) == bool(said)
+
+
+def check_languages(tmp_path, monkeypatch, source, target):
+    """A model of en-de, for such languages."""
+    (tmp_path / "a.pt").touch()
+    state = {"cfg": {"task": {"source_lang": "en", "target_lang": "de"}}}
+    monkeypatch.setattr(task_checkpoints, "check_weights", lambda path, vocabularies: state)
+    cfg = Namespace(path=str(tmp_path / "a.pt"), source_lang=source, target_lang=target)
+    check_models(cfg, (Dictionary(), Dictionary()))
+
+
+def test_a_model_of_the_other_direction(tmp_path, monkeypatch):
+    said = r"a\.pt translates en-de, and the languages given are de-en: give -s en -t de, and data"
+    with pytest.raises(UserError, match=said):
+        check_languages(tmp_path, monkeypatch, "de", "en")
+
+
+def test_no_training_goes_on_in_the_other_direction(tmp_path):
+    last = tmp_path / "checkpoint_last.pt"
+    torch.save({"cfg": {"task": {"source_lang": "tgt", "target_lang": "src"}}, "model": {}}, last)
+    with pytest.raises(UserError, match=r"checkpoint_last\.pt translates tgt-src"):
+        of_task(tmp_path).resuming.begin((Dictionary(), Dictionary()))
+    tuned = of_task(tmp_path / "new", finetune_from_model=str(last))  # a reasonable beginning
+    tuned.resuming.begin((Dictionary(), Dictionary()))
 
 
 def test_language_models(remote, tmp_path):

@@ -21,6 +21,12 @@ def tree_of(words: str, heads: list[int], multiword: tuple[MultiwordRange, ...] 
 
 ZUM = tree_of("geh zu dem Haus", [0, 4, 4, 1], (MultiwordRange(1, 3, "zum"),))
 
+ETC = tree_of("like tea etc , too", [0, 1, 2, 1, 1])
+# Hebrew, "in 'Haaretz' it was written", whose first quote depends on the verb; "the IDF announced".
+HAARETZ = tree_of('ב " ה ארץ " נכתב', [4, 6, 4, 6, 4, 0], (MultiwordRange(0, 4, 'ב"הארץ'),))
+WITHIN = tree_of('ב_ "_ _ה_ _ארץ " נכתב', [4, 6, 4, 6, 4, 0], (MultiwordRange(0, 4, 'ב"הארץ'),))
+IDF = tree_of('צה"ל הודיע , כי', [2, 0, 2, 2])
+
 
 @pytest.mark.parametrize(
     ("tree", "tokens", "heads", "bridged", "torn"),
@@ -34,6 +40,25 @@ ZUM = tree_of("geh zu dem Haus", [0, 4, 4, 1], (MultiwordRange(1, 3, "zum"),))
         (tree_of("in U.S. .", [2, 0, 2]), "in U.S.", [2, 0], True, 0),
         (tree_of("` a b", [2, 3, 0]), "a b", [2, 0], True, 0),  # punctuation left out of the text
         (tree_of("a b", [2, 0]), "` a b", [2, 3, 0], True, 0),
+        # Runs of punctuation of which the parse or the text lacks some: the words keep their heads.
+        (ETC, "like tea etc. , too", [0, 1, 2, 1, 1], False, 0),
+        (ETC, "like tea etc too", [0, 1, 2, 1], True, 1),
+        (ETC, "like tea etc, too", [0, 1, 2, 1], True, 1),
+        (tree_of('say " no " , he', [0, 1, 1, 1, 1, 1]), 'say " no , he', [0, 1, 1, 1, 1], True, 1),
+        (tree_of("say 'Twas odd", [0, 3, 1]), "say ' , 'Twas odd", [0, 1, 1, 5, 1], True, 0),
+        (tree_of("to me@b.de .", [2, 0, 1]), "to me @ b.de.", [2, 0, 2, 2], True, 1),
+        (HAARETZ, 'ב"הארץ " נכתב', [3, 1, 0], False, 0),
+        (HAARETZ, 'ב"הארץ" נכתב', [2, 0], True, 1),
+        (HAARETZ, "ב &quot; הארץ &quot; נכתב", [3, 5, 5, 3, 0], True, 0),
+        (HAARETZ, "ב״הארץ״ נכתב", [2, 0], True, 1),
+        (HAARETZ, "ב הארץ נכתב", [2, 3, 0], True, 1),
+        (HAARETZ, "בהארץ נכתב", [2, 0], True, 1),
+        (WITHIN, 'ב"הארץ " נכתב', [3, 1, 0], False, 0),
+        (WITHIN, 'ב " הארץ " , נכתב', [6, 1, 1, 1, 4, 0], True, 0),
+        (IDF, "צה״ל הודיע , כי", [2, 0, 2, 2], False, 0),
+        (IDF, "צה &quot; ל הודיע כי", [4, 1, 1, 0, 4], True, 0),
+        (IDF, "צהל הודיע : , כי", [2, 0, 2, 2, 2], True, 0),
+        (tree_of("pay $ 5 now", [0, 1, 2, 1]), "pay $5 now", [0, 1, 1], True, 0),
         (ZUM, "geh zum Haus", [0, 3, 1], False, 0),
         (ZUM, "geh zu dem Haus", [0, 4, 4, 1], False, 0),
         (ZUM, "geh zum Ha us", [0, 3, 1, 3], True, 0),
@@ -77,13 +102,13 @@ def test_heads_over_random_cuts_are_trees():
     """Oracle: each token's word is the one that fewest steps lead up from; one root, no circle."""
     rng = random.Random(2)
     for _ in range(1000):
-        text = "".join(rng.choice("abcd") for _ in range(rng.randint(2, 12)))
+        text = "".join(rng.choice("abcd.,'") for _ in range(rng.randint(2, 12)))
         words, tokens = (trees_of.random_cuts(rng, text) for _ in range(2))
-        heads = trees_of.random_heads(rng, len(words))
-        over = transfer_dependencies(trees_of.tree_of(heads, words), tokens).annotation
+        tree = trees_of.tree_of(trees_of.random_heads(rng, len(words)), words)
+        over = transfer_dependencies(tree, tokens).annotation
         assert trees_of.is_tree(over.heads)
         begins = [list(accumulate(map(len, parts[:-1]), initial=0)) for parts in (words, tokens)]
-        for token, head in enumerate(trees_of.heads_of_tokens(heads, *begins)):
+        for token, head in enumerate(trees_of.heads_of_tokens(tree, *begins, tokens)):
             if head is not None:
                 assert over.heads[token] == head
             else:
@@ -101,10 +126,20 @@ def test_heads_over_random_cuts_are_trees():
             "(S (NP (J (J well) (J @-@) (J known)) (N cat)) (V sat))",
             0,
         ),
-        ("(S (VP (V do) (R n't) (VP (V go))) (. .))", "don't go.", "(S (VP (V don't)) (. go.))", 1),
+        (
+            "(S (VP (V do) (R n't) (VP (V go))) (. .))",
+            "don't go.",
+            "(S (VP (V don't) (VP (V go.))))",
+            1,
+        ),
         ("(S (NP (N John)) (VP (V 's) (A up)))", "John's up", "(S (NP (N John's)) (VP (A up)))", 1),
         ("(S (NP (N a) (N b)) (V c))", "ab c", "(S (NP (N ab)) (V c))", 0),
         ("(S (NP (N a)) (. .) (. .))", "a .", "(S (NP (N a)) (. .))", 0),
+        ("(S (NP (N tea)) (, ,) (V ate))", "tea ate", "(S (NP (N tea)) (V ate))", 0),
+        ("(S (NP (N tea)) (, ,) (V ate))", "tea. , ate", "(S (NP (N tea)) (, ,) (V ate))", 0),
+        ("(S (`` ``) (NP (N tea)) (V ate))", '"tea ate', '(S (NP (N "tea)) (V ate))', 0),
+        ("(S (P to) (N me@b) (. .))", "to me@ b.", "(S (P to) (N (N me@) (N b.)))", 0),
+        ("(NP ($ $) (QP (CD 5) (CD m)))", "$5 m", "(NP (QP (CD $5) (CD m)))", 1),
     ],
 )
 def test_constituents_by_hand(tree, tokens, expected, torn):

@@ -33,6 +33,7 @@ def test_traces_and_what_holds_only_traces_are_dropped():
     assert tree.words == ("go",)
     assert [node.label for node in tree.nodes] == ["S", "VP", "VB"]
     assert parse_tree("( (S (-NONE- *)) )", "f", 1) is None
+    assert parse_tree("(S (NP (-NONE- )) (VB go))", "f", 1).words == ("go",)
 
 
 def test_words_that_share_a_bracket_are_leaves_of_their_own():
@@ -65,8 +66,15 @@ def test_escapes():
 
 def test_none(tmp_path):
     path = tmp_path / "a.trees"
-    path.write_text("()\n(X a)\n( )\n")
-    assert [tree and tree.words for tree in read_trees(path)] == [None, ("a",), None]
+    path.write_text("()\n(X a)\n( )\n(())\n")
+    assert [tree and tree.words for tree in read_trees(path)] == [None, ("a",), None, None]
+
+
+def test_words_in_brackets_of_their_own():
+    """As in the Indonesian treebank, whose traces look alike."""
+    tree = parse_tree("(S (NP-SBJ (*)) (NP (NN (kera))) (VP (VB (tidur)) (NP (*T*-1))))", "f", 1)
+    assert tree == parse_tree("(S (NP (NN kera)) (VP (VB tidur)))", "f", 1)
+    assert tree.words == ("kera", "tidur")
 
 
 MALFORMED = {
@@ -77,6 +85,18 @@ MALFORMED = {
     "words only": ("the cat", "'the' before the first bracket"),
     "two trees": ("(S a) (S b)", r"'\(' after the end of the tree"),
     "word after": ("(S a) b", "'b' after the end"),
+    "no word": ("(NP (NN well) (HYPH ) (VBN known))", r"a bracket without a word, '\(HYPH \)'"),
+    "no word or space": ("(NP (NN well) (HYPH) (NN x))", r"a bracket without a word, '\(HYPH\)'"),
+    "no first word": (
+        "(NP (HYPH) (NN x))",
+        r"a bracket without a word, '\(HYPH\)': write its word",
+    ),
+    "a word beside": ("(NP (HYPH) x)", r"a bracket without a word, '\(HYPH\)'"),
+    "a bracket as a word": ("(NP (-LRB- () (NN x) (-RRB- )))", r"word, '\(\)'.*\( as -LRB- and"),
+    "an empty bracket": ("(NP (NN x) ())", r"a bracket without a word, '\(\)'"),
+    "a label": ("(ROOT)", r"word, '\(ROOT\)'.*a sentence without a tree is \(\)"),
+    "a label and a space": ("(ROOT )", r"word, '\(ROOT \)'"),
+    "labels": ("(ROOT (S ))", r"word, '\(S \)'"),
 }
 
 

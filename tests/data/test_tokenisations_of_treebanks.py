@@ -115,7 +115,7 @@ def carried_over(name: str, rule: str, path) -> tuple[int, int, int, int, int]:
         over = found.annotation
         if len(over) != len(tokens):
             over = over.collapse(len(tokens))
-        for head, expected in zip(over.heads, heads_of_tokens(tree.heads, *places)):
+        for head, expected in zip(over.heads, heads_of_tokens(tree, *places, tokens)):
             compared += expected is not None
             wrong += expected not in (None, head)
     return total, bridged, compared, wrong, torn

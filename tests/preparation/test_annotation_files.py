@@ -37,6 +37,46 @@ def test_the_words_may_be_surface_tokens_or_syntactic_words(tmp_path, text):
     assert (findings.sentences, findings.bridged, findings.mismatched) == (2, 0, [])
 
 
+def of_raw_text(words):
+    heads = [len(words), *[1] * (len(words) - 1)]
+    rows = (
+        ROW.format(place, word, head) for place, (word, head) in enumerate(zip(words, heads), 1)
+    )
+    return "".join(rows).replace(f"\t{heads[0]}\t", "\t0\t", 1) + "\n"
+
+
+RAW = ["Hier, (im Haus), geht es.", "Ja, so geht es gut.", "Nein!"]
+CUT = "Hier , ( im Haus ) , geht es .\nJa , so geht es gut .\nNein !\n"
+
+
+def test_parses_of_raw_text_are_told_of(tmp_path):
+    blocks = "".join(of_raw_text(line.split()) for line in RAW)
+    given = write(tmp_path, "conllu", blocks, CUT)
+    carried, told = given.check().notes(given.file, given.words)
+    assert "3 of 3 sentences" in carried
+    assert re.search(
+        rf"^{given.file}: 8 of 19 words .* before it was tokenised: annotate {given.words}, and",
+        told,
+    )
+    trees = "".join(f"(X {' '.join(f'(W {word})' for word in line.split())})\n" for line in RAW)
+    trees = trees.replace("(W (im)", "(W -LRB-im)").replace("(W Haus),)", "(W Haus-RRB-,)")
+    given = write(tmp_path, "trees", trees, CUT)
+    [_, told] = given.check().notes(given.file, given.words)
+    assert "8 of 19 words" in told
+
+
+def test_tokens_cut_within_words_are_not(tmp_path):
+    """Hyphens, and a word a character: the parse is of words, as it should be."""
+    words = "die well-known U.S.-Firma , 北京 大学 ."
+    given = write(
+        tmp_path,
+        "conllu",
+        of_raw_text(words.split()),
+        ("die well @-@ known U.S. @-@ Firma , 北 京 大 学 .\n"),
+    )
+    assert len(list(given.check().notes(given.file, given.words))) == 1
+
+
 @pytest.mark.parametrize(
     ("kind", "content", "place"),
     [

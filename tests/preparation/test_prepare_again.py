@@ -85,6 +85,19 @@ def prepare(raw: Path, folder: Path | str, *more: str) -> None:
 # ---- data-bin folders of others
 
 
+def test_the_other_direction_is_refused(raw, tmp_path):
+    """Checkpoints in this folder translate en-de."""
+    folder = tmp_path / "out"
+    prepare(raw, folder)
+    before = sorted((path, path.stat().st_mtime_ns) for path in folder.rglob("*"))
+    turned = (
+        r"data-bin: is for en-de, and .* given de to translate: give another --destdir for de-en"
+    )
+    with pytest.raises(SystemExit, match=turned):
+        prepare(raw, folder, "--source-lang", "de", "--target-lang", "en")
+    assert before == sorted((path, path.stat().st_mtime_ns) for path in folder.rglob("*"))
+
+
 @pytest.mark.parametrize("what", ["text", "annotation file", "model"])
 def test_inputs_in_the_data_bin_are_refused(raw, tmp_path, what):
     folder = tmp_path / "out"
